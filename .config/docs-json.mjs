@@ -51,9 +51,10 @@ export const JSON_OF_COMMANDS = {
   stop: '`stopped`, `url`, `pid`',
   wait: '`ready`, `url`',
   inbox: '[MessageList](#messagelist)',
-  logs: 'lines: one [SimEvent](#simevent) a line',
+  logs: 'lines: one [SimEvent](#simevent) a line; of a stopped folder without requests, `checkoutUrl` empty',
   open: '`url`',
   init: '`files`',
+  docs: '`data` (a list of `topic`, `title`); with a topic `topic`, `title`, `text`',
   openapi: 'the OpenAPI document; with `--out` `file`',
   completion: '`shell`, `script`',
 };

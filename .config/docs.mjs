@@ -154,7 +154,9 @@ ${leaves.map(commandSection).join('\n\n')}`;
 
 function commandSection(command) {
   const flagsOfStart = Object.entries(START_OPTIONS).map(([name, spec]) => flagOf(name, spec));
-  const options = helper.visibleOptions(command).filter(({ long }) => long !== '--help');
+  const options = helper
+    .visibleOptions(command)
+    .filter(({ long, helpGroupHeading }) => long !== '--help' && !helpGroupHeading);
   // A flag of that table may mean something else here.
   const own = options.filter(
     (option) =>

@@ -1,5 +1,6 @@
 import type { Duration, GatewaySim, GatewaySimClient, StartGatewaySimOptions } from './library/api.ts';
 import { connectNamed } from './library/connect.ts';
+import { sign, verify } from './library/signature.ts';
 import { start } from './library/start.ts';
 
 export { type ErrorCode, GatewayError } from './contract/error.ts';
@@ -39,4 +40,29 @@ export function connectGatewaySim(
   } = {},
 ): Promise<GatewaySimClient> {
   return connectNamed(url, options, process.env, process.cwd());
+}
+
+/**
+ * The signature of an IPN, as upper-case hexadecimal text. No emulator is needed.
+ *
+ * @param ipn `amount` is the text of `data[amount]`, exactly as it is sent
+ * @throws GatewayError `usage` without a key, or for an amount or an identifier that is no text
+ */
+export function signIpn(ipn: { amount: string; identifier: string }, secretKey: string): string {
+  return sign(ipn, secretKey);
+}
+
+/**
+ * Checks an IPN: valid is one whose signature is right and whose status is `success`. No emulator is needed.
+ *
+ * @param bodyOrFields the raw body, form or JSON (the surest); or its fields, as `URLSearchParams`, `FormData` or
+ *   `req.body` have them, names nested or not
+ * @returns `reason` says what is wrong, and is null where nothing is. What was received never throws
+ * @throws GatewayError `usage` without a key
+ */
+export function verifyIpn(
+  bodyOrFields: string | object | null | undefined,
+  secretKey: string,
+): { valid: boolean; reason: string | null } {
+  return verify(bodyOrFields, secretKey);
 }

@@ -26,6 +26,7 @@ import { runtimeOf } from './http/runtime.ts';
 import { initiateLane } from './http/service/initiate-lane.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
 import { baseUrlOf, ownUrlOf } from './options/base-url.ts';
+import { optionMarks } from './options/in-force.ts';
 import { givenAs, isGivenByUser } from './options/resolve.ts';
 import type { OptionName, ResolvedOptions } from './options/table.ts';
 import { initialSnapshots } from './store/fixtures.ts';
@@ -232,7 +233,13 @@ async function serve(
   shutdown.add(() => audits.ended());
   startWork(plan, store, { courier, useCases }, shutdown);
   const url = ownUrlOf(options, port);
-  await folder?.announce({ url, pid: process.pid, controlToken, tlsCa });
+  await folder?.announce({
+    url,
+    pid: process.pid,
+    controlToken,
+    tlsCa,
+    options: optionMarks({ ...options, port }),
+  });
   const { publicKey, secretKey } = defaultMerchant(store.state);
   return {
     url,

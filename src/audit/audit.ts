@@ -5,9 +5,9 @@ import type { AuditCaseInfo, AuditReport } from '../contract/audit-report.ts';
 import { duration } from '../contract/duration.ts';
 import { didYouMean, GatewayError } from '../contract/error.ts';
 import { namesOf } from '../contract/vocabulary.ts';
+import { receiveOnLoopback } from '../system/loopback-receiver.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 import { requireReachable } from './ask.ts';
-import { listenAsAttacker } from './attacker.ts';
 import type { AuditCase } from './case.ts';
 import { CONTROL } from './cases/control.ts';
 import { CASES } from './cases/list.ts';
@@ -54,9 +54,11 @@ async function audited(gateway: AuditGateway, tools: IpnTools, given: AuditOptio
   const { cancelled } = options;
   cancelled?.throwIfAborted();
   const chosen = chooseCases(options);
-  await using attacker = await listenAsAttacker();
+  // The attacker's own payments have a receiver that takes what comes.
+  await using attacker = await receiveOnLoopback(() => ({ status: 200 }));
+  const attackerUrl = `${attacker.url}/ipn-of-the-attacker`;
   const notices = new Set<string>();
-  const orders = ordersOf(gateway, options, notices, attacker.url);
+  const orders = ordersOf(gateway, options, notices, attackerUrl);
   await unlessAborted(cancelled, orders.begin());
   const shop = new Shop({
     gateway,
@@ -64,7 +66,7 @@ async function audited(gateway: AuditGateway, tools: IpnTools, given: AuditOptio
     orders,
     ipnUrl,
     notices,
-    attackerUrl: attacker.url,
+    attackerUrl,
     ...probesOf(options, gateway),
     client: new AuditClient(egress, options.timeoutMs ?? TIMEOUT_MS, { cancelled }),
     hasOrders: hasOrders(options),

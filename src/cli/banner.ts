@@ -40,22 +40,22 @@ export function bannerText(
   cwd: string,
 ): string {
   const { url, dataDir } = ready;
+  // A folder tells commands the token; of an emulator in memory nobody else does.
+  const token = dataDir === null && ready.controlToken ? ['--control-token', ready.controlToken] : [];
+  const order = ['--amount', '100', '--currency', 'USD', '--ipn-url', 'http://localhost:3000/ipn'];
+  const example = command('payments create', ...order, ...token);
   const facts = pairs({
     ['Base URL'.padEnd(12)]: options.publicUrl ? `${url}  (public: ${options.publicUrl})` : url,
     ...accessTo(ready),
     ...waysIn(ready, options),
     Sandbox: `e-mail ${options.sandboxEmail}   code ${options.sandboxCode}`,
-    Live: render(hint`e-mail ${liveEmail}   code: ${command('inbox')}`),
+    Live: render(hint`e-mail ${liveEmail}   code: ${command('inbox', ...token)}`),
     Profile: fidelityText(fidelityIn(options)),
     Seed: options.seed && `${options.seed}   ids, codes and card numbers repeat`,
     State: dataDir
       ? `${relative(cwd, dataDir) || '.'}/db.json  (${payments} payments, ${cards} cards)`
       : 'in memory, gone when this stops',
   });
-  const example = command(
-    'payments create',
-    ...['--amount', '100', '--currency', 'USD', '--ipn-url', 'http://localhost:3000/ipn'],
-  );
   const text = [
     `${colour.bold('gateway-sim')} ${VERSION}   ${colour.yellow('LOCAL EMULATOR, no real money moves')}`,
     '',

@@ -92,12 +92,12 @@ async function configured({ env, cwd }: Place): Promise<Partial<ServerChoice> & 
   };
 }
 
-/** The value of `--url`. @throws GatewayError `usage` */
-export function addressOf(url: string): string {
+/** The value of `--url`, or of another flag. @throws GatewayError `usage` */
+export function addressOf(url: string, flag = '--url'): string {
   if (/^https?:\/\/[^/]/i.test(url) && URL.canParse(url)) return url;
   throw new GatewayError(
     'usage',
-    `--url must be an absolute http address, such as ${DEFAULT_URL} (got "${url}")`,
+    `${flag} must be an absolute http address, such as ${DEFAULT_URL} (got "${url}")`,
   );
 }
 

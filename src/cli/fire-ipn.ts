@@ -13,7 +13,7 @@ import { failureOfAnswer } from '../delivery/sender.ts';
 import { dialect } from '../library/merchant-client.ts';
 import { readSecret } from '../options/secret-file.ts';
 import { VERSION } from '../system/package-info.ts';
-import { type KnownAttempt, type KnownDelivery, verdictOnAttempt } from '../usecases/verdict.ts';
+import { type KnownAttempt, type KnownDelivery, verdictOnAttempt, verdictView } from '../usecases/verdict.ts';
 import { sendRequest } from './send-request.ts';
 
 /** The time-out that a gateway has by default too, in milliseconds. */
@@ -39,7 +39,7 @@ async function compose(chosen: Fields, { secretKey, payment }: Known) {
   const tamperings = requireTamperings(tamper);
   const url = requireAddress(to ?? payment?.ipnUrl);
   const trx = payment?.trx ?? Math.random().toString(36).slice(2, 14).toUpperCase().padEnd(12, '0');
-  const { invent, verify } = await dialect.ipn();
+  const { invent } = await dialect.ipn();
   const about = payment && {
     identifier: payment.identifier,
     amount: payment.amount,
@@ -52,10 +52,8 @@ async function compose(chosen: Fields, { secretKey, payment }: Known) {
     { format, set: about?.set ?? set, unset, tamper: tamperings },
   );
   requireFireable(composed.body, times);
-  const judge = (delivery: KnownDelivery, attempt: KnownAttempt): Verdict => {
-    const { tone, cause, fix } = verdictOnAttempt(delivery, attempt, { secretKey }, { verify });
-    return { tone, cause, fix };
-  };
+  const judge = (delivery: KnownDelivery, attempt: KnownAttempt): Verdict =>
+    verdictView(verdictOnAttempt(delivery, attempt, { secretKey }, dialect));
   return { url, composed, times, delay, judge };
 }
 

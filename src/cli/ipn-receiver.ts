@@ -1,12 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describeFailure } from '../contract/describe-delivery.ts';
 import { GatewayError } from '../contract/error.ts';
-import { hint, option } from '../contract/hint.ts';
 import { Egress } from '../delivery/egress.ts';
 import { type Answer, failureOf, headerPairs } from '../delivery/sender.ts';
 import { dialect } from '../library/merchant-client.ts';
-import type { IpnTools, VerifyKeys } from '../wire/dialect.ts';
+import { type ReceivedRequest, receiveOnLoopback } from '../system/loopback-receiver.ts';
+import type { VerifyKeys } from '../wire/dialect.ts';
 import type { Io } from './io.ts';
 import type { Output } from './output.ts';
 import { sendRequest } from './send-request.ts';
@@ -14,8 +12,6 @@ import { verdictText } from './verify-input.ts';
 
 /** Where the examples of this tool send their IPNs. */
 const DEFAULT_PORT = 3000;
-/** No IPN is anywhere near this large. */
-const MAX_BODY_BYTES = 2 ** 20;
 /** The target of --forward-to has this long: a little less than the gateway gives a receiver. */
 const FORWARD_TIMEOUT_MS = 9_500;
 
@@ -31,7 +27,7 @@ const PER_CONNECTION: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-interface Listening extends Pick<IpnTools, 'verify'> {
+interface Listening {
   keys: VerifyKeys;
   renewKeys: () => Promise<VerifyKeys>;
   forwardTo: string | undefined;
@@ -56,12 +52,13 @@ export async function listenForIpns(
   const egress = new Egress(options.allowIpnHost ?? [], () => undefined);
   if (forwardTo !== undefined) egress.check(new URL(forwardTo));
   const keys = await readKeys();
-  const { verify } = await dialect.ipn();
   const renewKeys = () => readKeys().catch(() => keys);
-  const listening = { verify, keys, renewKeys, forwardTo, egress, output };
-  const server = createServer((request, response) => void receive(request, response, listening));
-  const port = await bind(server, portOf(options.port));
-  const url = `http://127.0.0.1:${port}`;
+  const listening = { keys, renewKeys, forwardTo, egress, output };
+  await using receiver = await receiveOnLoopback(
+    (request) => receive(request, listening),
+    portOf(options.port),
+  );
+  const { url, port } = receiver;
   const target = forwardTo === undefined ? '' : `, passing them on to ${forwardTo}`;
   output.line(
     output.json
@@ -71,8 +68,6 @@ export async function listenForIpns(
   await new Promise((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM']) signals.once(name, resolve);
   });
-  server.close();
-  server.closeAllConnections();
 }
 
 function portOf(text: string | undefined): number {
@@ -86,40 +81,19 @@ function forwardAddress(text: string | undefined): string | undefined {
   throw new GatewayError('usage', `--forward-to must be an absolute http or https address (got "${text}")`);
 }
 
-function bind(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const why =
-        error.code === 'EADDRINUSE' ? 'is in use by another process' : `cannot be used: ${error.message}`;
-      reject(
-        new GatewayError('port_in_use', `port ${port} ${why}`, {
-          hint: hint`Choose another one with ${option('port')} (0 takes a free one).`,
-        }),
-      );
-    });
-    server.listen({ port, host: '127.0.0.1' }, () => resolve((server.address() as AddressInfo).port));
-  });
-}
-
 async function receive(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { verify, keys, renewKeys, forwardTo, egress, output }: Listening,
-): Promise<void> {
-  const body = await readBody(request).catch(() => null);
-  if (body === null) {
-    response.writeHead(413, { Connection: 'close' }).end('too large\n');
-    return;
-  }
-  const text = body.toString('utf8');
-  const first = verify(text, keys);
-  const verdict = first.authentic ? first : verify(text, await renewKeys());
+  request: ReceivedRequest,
+  { keys, renewKeys, forwardTo, egress, output }: Listening,
+): Promise<Answer> {
+  const { method, url, headers } = request;
+  const text = request.body.toString();
+  const first = dialect.verify(text, keys);
+  const verdict = first.authentic ? first : dialect.verify(text, await renewKeys());
   const own: Answer =
-    request.method === 'POST'
+    method === 'POST'
       ? plain(verdict.authentic ? 200 : 400, verdict.authentic ? 'OK' : verdict.reasons.join('\n'))
       : plain(405, 'an IPN is a POST');
-  const answer = forwardTo === undefined ? own : await passOn(request, body, forwardTo, egress);
-  const { method = '', url = '', headers } = request;
+  const answer = forwardTo === undefined ? own : await passOn(request, forwardTo, egress);
   const seen = { event: 'ipn', at: new Date().toISOString(), method, url, headers, body: text };
   const destination = forwardTo === undefined ? '' : ` by ${forwardTo}`;
   output.line(
@@ -127,7 +101,7 @@ async function receive(
       ? JSON.stringify({ ...seen, verdict, answered: answer.status })
       : `--> ${method} ${url}  answered ${answer.status}${destination}\n${text}\n${verdictText(verdict)}\n`,
   );
-  response.writeHead(answer.status, answer.headers.flat()).end(answer.body);
+  return answer;
 }
 
 function plain(status: number, text: string): Answer {
@@ -140,32 +114,21 @@ function plain(status: number, text: string): Answer {
   return { status, headers, body };
 }
 
-/** Null when it is too large; all of it is read, so that the sender gets its answer. */
-async function readBody(request: IncomingMessage): Promise<Buffer | null> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request) {
-    size += (chunk as Buffer).length;
-    if (size <= MAX_BODY_BYTES) chunks.push(chunk as Buffer);
-  }
-  return size <= MAX_BODY_BYTES ? Buffer.concat(chunks) : null;
-}
-
 /** The same bytes and headers to another receiver, and what that one answers. */
 async function passOn(
-  request: IncomingMessage,
-  body: Buffer,
+  { method, url, rawHeaders, body }: ReceivedRequest,
   forwardTo: string,
   egress: Egress,
 ): Promise<Answer> {
   const target = new URL(forwardTo);
-  const query = /\?(.*)$/s.exec(request.url ?? '')?.[1];
+  const query = /\?(.*)$/s.exec(url)?.[1];
   if (query) target.search += `${target.search ? '&' : '?'}${query}`;
-  const headers = throughHeaders(headerPairs(request.rawHeaders), body).map(
-    ([name, value]): [string, string] => [name, name.toLowerCase() === 'host' ? target.host : value],
-  );
+  const headers = throughHeaders(headerPairs(rawHeaders), body).map(([name, value]): [string, string] => [
+    name,
+    name.toLowerCase() === 'host' ? target.host : value,
+  ]);
   const { answer, failure } = await sendRequest(
-    { url: target.href, method: request.method ?? 'POST', headers, body, timeoutMs: FORWARD_TIMEOUT_MS },
+    { url: target.href, method, headers, body, timeoutMs: FORWARD_TIMEOUT_MS },
     egress,
   ).catch((error: unknown) => ({ answer: null, failure: failureOf(error, target.href) }));
   if (!answer) {

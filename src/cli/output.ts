@@ -36,7 +36,15 @@ export const EXIT_CODES = {
 } as const satisfies Record<ErrorCode, number>;
 
 /** Commands that talk to no running emulator. */
-const NEED_NO_SERVER: readonly string[] = ['start', 'exec', 'init', 'completion', 'openapi', '--help'];
+const NEED_NO_SERVER: readonly string[] = [
+  'start',
+  'exec',
+  'init',
+  'completion',
+  'docs',
+  'openapi',
+  '--help',
+];
 
 /** Where an emulator is, as far as that is known. */
 interface Address {

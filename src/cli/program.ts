@@ -1,4 +1,5 @@
-import { Command, Option } from 'commander';
+import { Command, Help, Option } from 'commander';
+import { synonymOf } from '../contract/error.ts';
 import { kebab, renderHint } from '../contract/hint.ts';
 import { SEEN_IN_PS } from '../options/secret-file.ts';
 import { VERSION } from '../system/package-info.ts';
@@ -31,6 +32,7 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['inbox'], async () => (await import('./commands/inbox.ts')).inbox],
   [['logs'], async () => (await import('./commands/logs.ts')).logs],
   [['init'], async () => (await import('./commands/init.ts')).init],
+  [['docs'], async () => (await import('./commands/docs.ts')).docs],
   [['openapi'], async () => (await import('./commands/openapi.ts')).openapi],
   [['completion'], async () => (await import('./commands/completion.ts')).completion],
 ];
@@ -72,19 +74,19 @@ export async function buildProgram(
     first,
   }: { io?: Io; invocation?: string; first?: string | undefined } = {},
 ): Promise<Command> {
-  const program = new Command('gateway-sim')
+  const program = new Command(invocation)
     .description('A local emulator of a hosted payment gateway. No real money moves.')
     .version(VERSION, '-V, --version', 'print the version; with --verbose also the profile in force')
-    .addHelpText('after', examples(['start', 'payments create', 'pay --approve']))
+    .addHelpText('after', examples(['start', 'payments create', 'pay --approve'], invocation))
     .addHelpText('after', EXIT_CODE_HELP);
   const wanted = COMMANDS.filter(([words]) => words.includes(first ?? ''));
   const groups = await Promise.all((wanted.length ? wanted : COMMANDS).map(([, load]) => load()));
   const style = hintStyle(invocation);
   for (const one of groups) {
     const parent = one.name ? program.command(one.name).description(one.summary ?? '') : program;
-    if (one.examples) parent.addHelpText('after', examples(one.examples));
+    if (one.examples) parent.addHelpText('after', examples(one.examples, invocation));
     for (const [name, declared] of Object.entries(one.commands)) {
-      const command = declare(parent, name, declared, parent !== program);
+      const command = declare(parent, name, declared, { inGroup: parent !== program, invocation });
       if (declared.advice) command.showHelpAfterError(`  ${renderHint(declared.advice, style)}`);
       command.action(() => runner(command, one));
     }
@@ -93,7 +95,12 @@ export async function buildProgram(
   return program;
 }
 
-function declare(parent: Command, name: string, declared: Declaration, inGroup: boolean): Command {
+function declare(
+  parent: Command,
+  name: string,
+  declared: Declaration,
+  { inGroup, invocation }: { inGroup: boolean; invocation: string },
+): Command {
   const { args = [], choices, fields = {}, options = {}, summary, about, usage } = declared;
   const isDefault = inGroup && isDefaultCommand(name, args);
   const command = parent.command(name, { isDefault }).description(summary);
@@ -106,14 +113,34 @@ function declare(parent: Command, name: string, declared: Declaration, inGroup: 
   if (declared.allowUnknown) command.allowUnknownOption();
   for (const [key, option] of Object.entries({ ...fields, ...options }))
     command.addOption(optionOf(key, option));
-  if (about) command.addHelpText('after', about);
+  if (about) command.addHelpText('after', () => `\n${flowed(about, command)}`);
   const fullName = inGroup ? `${parent.name()} ${name}` : name;
-  return command.addHelpText('after', examples(declared.examples ?? [fullName]));
+  return command.addHelpText('after', examples(declared.examples ?? [fullName], invocation));
 }
 
-function examples(lines: readonly string[]): string {
+/** A text in paragraphs, as wide as the help. One whose lines are indented stays as it is. */
+function flowed(text: string, command: Command): string {
+  const width = command.configureOutput().getOutHelpWidth?.() ?? 80;
+  const flow = (one: string) => (/^ /m.test(one) ? one : LAYOUT.boxWrap(one.replaceAll('\n', ' '), width));
+  return text.replace(/^\n+/, '').split(/\n\n+/).map(flow).join('\n\n');
+}
+
+/** Names longer than this have their description below them. */
+const MAX_TERM = 24;
+const LAYOUT = Object.assign(new Help(), { minWidthToWrap: 20 });
+
+const layout: Partial<Help> = {
+  minWidthToWrap: LAYOUT.minWidthToWrap,
+  padWidth: (command, helper) => Math.min(MAX_TERM, LAYOUT.padWidth.call(helper, command, helper)),
+  formatItem: (term, width, description, helper) => {
+    const format = (name: string) => LAYOUT.formatItem.call(helper, name, width, description, helper);
+    return term.length <= width || !description ? format(term) : `  ${term}\n${format('')}`;
+  },
+};
+
+function examples(lines: readonly string[], invocation: string): string {
   const heading = lines.length > 1 ? 'Examples' : 'Example';
-  return `\n${heading}:\n${lines.map((line) => `  gateway-sim ${line}`).join('\n')}`;
+  return `\n${heading}:\n${lines.map((line) => `  ${invocation} ${line}`).join('\n')}`;
 }
 
 function optionOf(name: string, declared: OptionDeclaration): Option {
@@ -127,16 +154,38 @@ function optionOf(name: string, declared: OptionDeclaration): Option {
 
 /** Every command takes the common options behind its name too, and reports errors the same way. */
 function prepare(command: Command, io: Io | undefined): void {
-  command.exitOverride().configureOutput({
-    outputError: (text, write) => write(text.replace(/^error: /, 'gateway-sim: ')),
-    ...(io && {
-      writeOut: (text: string) => void io.stdout.write(text),
-      writeErr: (text: string) => void io.stderr.write(text),
-    }),
-  });
+  command
+    .exitOverride()
+    .configureHelp(layout)
+    .configureOutput({
+      outputError: (text, write) => write(withSynonym(text.replace(/^error: /, 'gateway-sim: '), command)),
+      ...(io && {
+        writeOut: (text: string) => void io.stdout.write(text),
+        writeErr: (text: string) => void io.stderr.write(text),
+      }),
+    });
   const known = new Set(command.options.map((option) => option.attributeName()));
   for (const [name, declared] of Object.entries(COMMON_OPTIONS)) {
-    if (!known.has(name)) command.addOption(optionOf(name, declared).hideHelp(command.parent !== null));
+    if (known.has(name)) continue;
+    const option = optionOf(name, declared);
+    command.addOption(command.parent ? option.helpGroup(OF_EVERY_COMMAND) : option);
+  }
+  if (command.parent) {
+    const help = new Option('-h, --help', 'display help for command').helpGroup(OF_EVERY_COMMAND);
+    command.addHelpOption(help);
   }
   for (const sub of command.commands) prepare(sub, io);
+}
+
+const OF_EVERY_COMMAND = 'Options of every command:';
+
+/** What commander says of an unknown name, with the one for which it is another word. */
+function withSynonym(text: string, { options, commands }: Command): string {
+  const [, dashes = '', written = ''] =
+    /^gateway-sim: unknown (?:option|command) '(-*)([\w-]+)/.exec(text) ?? [];
+  const known = dashes ? options.map(({ long }) => long?.slice(2) ?? '') : commands.map((one) => one.name());
+  const meant = synonymOf(written, known);
+  return meant === undefined
+    ? text
+    : `${text.replace(/\n\(Did you mean[^\n]*/, '').trimEnd()}\n(Did you mean ${dashes}${meant}?)\n`;
 }

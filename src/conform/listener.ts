@@ -1,15 +1,9 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { GatewayError } from '../contract/error.ts';
-import { hint, option } from '../contract/hint.ts';
+import { type ReceivedRequest, receiveOnLoopback } from '../system/loopback-receiver.ts';
 
 /** An IPN as it arrived. */
-export interface ReceivedIpn {
-  method: string;
+export interface ReceivedIpn extends Pick<ReceivedRequest, 'method' | 'headers'> {
   /** What follows the path, without the question mark. */
   query: string;
-  headers: Readonly<Record<string, string>>;
   body: string;
 }
 
@@ -38,26 +32,22 @@ export async function listenForIpns(port = 0): Promise<IpnListener> {
   const received = new Map<string, ReceivedIpn[]>();
   const statuses = new Map<string, number>();
   const watchers = new Set<() => void>();
-  const server = createServer(async (request, response) => {
-    const ipn = await readIpn(request).catch(() => undefined);
-    const mark = new URLSearchParams(ipn?.query).get(MARK) ?? '';
-    if (ipn) received.set(mark, [...(received.get(mark) ?? []), ipn]);
-    const status = statuses.get(mark) ?? 200;
-    response.writeHead(status, status >= 300 && status < 400 ? { Location: '/elsewhere' } : {}).end('OK');
-    for (const look of watchers) look();
-  });
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
-    const why =
-      cause.code === 'EADDRINUSE' ? 'is in use by another process' : `cannot be used: ${cause.message}`;
-    throw new GatewayError('port_in_use', `port ${port} ${why}`, {
-      cause,
-      hint: hint`Choose another one with ${option('ipnPort')}.`,
-    });
-  });
   const of = (mark: string) => received.get(mark) ?? [];
+  const receiver = await receiveOnLoopback(
+    ({ method, url, headers, body }) => {
+      const [, query = ''] = /\?(.*)$/s.exec(url) ?? [];
+      const mark = new URLSearchParams(query).get(MARK) ?? '';
+      received.set(mark, [...of(mark), { method, query, headers, body: body.toString() }]);
+      for (const look of watchers) look();
+      const status = statuses.get(mark) ?? 200;
+      const isRedirect = status >= 300 && status < 400;
+      return { status, body: 'OK', headers: isRedirect ? [['Location', '/elsewhere']] : [] };
+    },
+    port,
+    'ipnPort',
+  );
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/ipn`,
+    url: `${receiver.url}/ipn`,
     of,
     answerWith: (mark, status) => void statuses.set(mark, status),
     wait: (mark, count, limitMs) =>
@@ -74,26 +64,6 @@ export async function listenForIpns(port = 0): Promise<IpnListener> {
         watchers.add(look);
         look();
       }),
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}
-
-/** Longer than any IPN: what comes to a public address may be anything. */
-const MAX_CHARACTERS = 65_536;
-
-async function readIpn(request: IncomingMessage): Promise<ReceivedIpn> {
-  let body = '';
-  for await (const part of request.setEncoding('utf8')) if (body.length < MAX_CHARACTERS) body += part;
-  const { method = '', url = '', headers } = request;
-  const [, query = ''] = /\?(.*)$/s.exec(url) ?? [];
-  return {
-    method,
-    query,
-    body,
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+    [Symbol.asyncDispose]: receiver.close,
   };
 }

@@ -123,6 +123,8 @@ export function nearestName(
   maxDistance = Math.max(2, Math.floor(written.length / 2)),
 ): string | undefined {
   const names = [...known];
+  const synonym = synonymOf(written, names);
+  if (synonym !== undefined) return synonym;
   const begun = written.length >= 3 ? names.filter((name) => name.startsWith(written)) : [];
   if (begun.length === 1) return begun[0];
   let best: string | undefined;
@@ -138,6 +140,44 @@ export function nearestName(
 }
 
 /** `: did you mean …?` with the nearest of `known`, else `otherwise`: the end of a message. */
+/** What people say for what is called otherwise here. */
+const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
+  fake: ['tamper', 'fire'],
+  falsify: ['tamper', 'fire'],
+  forge: ['tamper', 'fire'],
+  forged: ['tamper'],
+  callbacks: ['ipn'],
+  webhook: ['ipn'],
+  webhooks: ['ipn'],
+  orders: ['payments'],
+  transactions: ['payments'],
+  settle: ['pay'],
+  accept: ['approve', 'pay'],
+  success: ['approve'],
+  decline: ['fail'],
+  reject: ['fail'],
+  abort: ['cancel'],
+  events: ['logs'],
+  history: ['logs'],
+  codes: ['inbox'],
+  mails: ['inbox'],
+  errors: ['faults'],
+  time: ['clock'],
+  run: ['start'],
+  serve: ['start'],
+  up: ['start'],
+  down: ['stop'],
+  background: ['detach'],
+  daemon: ['detach'],
+  man: ['docs'],
+};
+
+/** The known name for which this is another word; undefined where it is none. */
+export function synonymOf(written: string, known: readonly string[]): string | undefined {
+  const word = written.toLowerCase();
+  return Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word]?.find((name) => known.includes(name)) : undefined;
+}
+
 export function didYouMean(written: string, known: Iterable<string>, otherwise = ''): string {
   const meant = nearestName(written, known);
   return meant === undefined ? otherwise : `: did you mean ${meant}?`;

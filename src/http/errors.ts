@@ -65,11 +65,14 @@ export function unknownRoute(
   const methods = new Set(fitting.map((route) => route.method));
   if (methods.size) {
     const allow = [...methods].sort();
-    return new GatewayError(
-      'method_not_allowed',
-      `${path} does not answer ${method}: use ${allow.filter((name) => name !== 'OPTIONS').join(' or ')}`,
-      { allow },
-    );
+    const names = allow.filter((name) => name !== 'OPTIONS').join(' or ');
+    // A word for what is to be done, in the place of a value: `POST …/ipns/fire`.
+    const above = path.slice(0, path.lastIndexOf('/'));
+    const isMeant = routes.some((route) => route.method === method && route.path === above);
+    const meant = isMeant ? `${method} ${above}` : names;
+    return new GatewayError('method_not_allowed', `${path} does not answer ${method}: use ${meant}`, {
+      allow,
+    });
   }
   const missing = dialect.missingPath(path);
   if (missing !== undefined) return new GatewayError('not_found', missing);

@@ -156,7 +156,7 @@ function bind(server: Server, port: number, host: string): Promise<void> {
 function bindError(error: NodeJS.ErrnoException, port: number, host: string): GatewayError {
   const { code, message } = error;
   if (code === 'EADDRINUSE') {
-    const advice = hint`Choose another one with ${option('port')} (0 takes a free one).`;
+    const advice = hint`Take a free one with ${option('port', '0')}, or choose one with ${option('port')}.`;
     const text = `port ${port} on ${host} is in use by another process`;
     return new GatewayError('port_in_use', text, { hint: advice, cause: error });
   }

@@ -142,6 +142,48 @@ export interface Ipns {
   fire(options: FireOptions): Promise<Delivery[]>;
 }
 
+/** What a test's own receiver answers: a status, or more. */
+export type ReceiverAnswer =
+  | number
+  | { status?: number | undefined; headers?: Record<string, string> | undefined; body?: string | undefined };
+
+/** An IPN as it reached a test's own receiver. */
+export interface ReceivedIpn {
+  method: string;
+  /** Path and query. */
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  /** The raw text. */
+  body: string;
+  /** By the names of the form, such as `data[amount]`; those of a JSON body, too. */
+  fields: Readonly<Record<string, string>>;
+  /** Whether the first merchant's key signed it and its status is `success`. */
+  valid: boolean;
+  /** Why it is not valid; null when it is. */
+  reason: string | null;
+}
+
+/** A receiver of IPNs inside the test, on the loopback address and a free port. */
+export interface IpnReceiver extends AsyncDisposable {
+  /** For `ipnUrl`: any path may follow. */
+  readonly url: string;
+  /** What came so far, oldest first. */
+  readonly received: readonly ReceivedIpn[];
+  /**
+   * The newest IPN with these fields, as soon as there is one.
+   *
+   * @param filter fields by their names in the form: `{ identifier: 'order-1' }`
+   * @throws GatewayError `timed_out`, saying what came instead
+   */
+  waitFor(filter?: Readonly<Record<string, string | undefined>>, options?: WaitOptions): Promise<ReceivedIpn>;
+  /** What is answered from now on, such as what your handler makes of the IPN; 200 unless this is called. */
+  respondWith(
+    answer: ReceiverAnswer | ((ipn: ReceivedIpn) => ReceiverAnswer | Promise<ReceiverAnswer>),
+  ): void;
+  /** An emulator that this process runs does it when it stops. */
+  close(): Promise<void>;
+}
+
 /** Virtual cards: the merchant's side (over the service's own routes) and the simulator's. */
 export interface Cards {
   list(filter?: CardFilter): Promise<Page<Card>>;
@@ -216,6 +258,8 @@ export interface GatewaySimClient {
     freeze(at?: string | Date): Promise<ClockReading>;
     resume(): Promise<ClockReading>;
   };
+  /** Receives, records and verifies IPNs, and answers as it is told. */
+  listen(): Promise<IpnReceiver>;
   /**
    * Attacks a shop's IPN handler and return page the way reality does, and tells what the shop did. Only payments that
    * the audit made are settled.

@@ -127,6 +127,10 @@ export function clientOf(
       await server.call('PUT /snapshot', { json: snapshot });
       await readKeys();
     },
+    listen: async () => {
+      const { listen } = await import('./listen.ts');
+      return listen(server, () => keys.secretKey);
+    },
     audit: async (options) => {
       requireObject('the options of an audit', options);
       const [{ audit, unlessAborted }, { egressOf }] = await Promise.all([

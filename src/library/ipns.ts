@@ -36,6 +36,12 @@ export function ipnsOf(server: ControlServer): Ipns {
   };
 }
 
+/** What became of the newest IPNs, a line each. */
+export async function lastSent(server: ControlServer): Promise<string[]> {
+  const { data } = await server.call('GET /ipns', { query: { limit: MAX_TOLD } });
+  return data.length ? data.map(describeDelivery) : [await whyNone(server, undefined)];
+}
+
 async function whyNone(server: ControlServer, payment: string | undefined): Promise<string> {
   if (payment === undefined) return 'no IPN was sent';
   const found = await server.call('GET /payments/:ref', { param: { ref: payment } }).catch(() => undefined);

@@ -52,13 +52,17 @@ export async function initiatePayment(server: ControlServer, mode: Mode, values:
   const publicKey = values.publicKey ?? (await requireMerchant(server)).publicKey;
   const call = dialect.initiate(mode, withPaymentDefaults(values, { baseUrl, publicKey }));
   const address = `${server.url}${call.path}`;
+  let status = 0;
   const body = await request(address, {
     method: call.method,
     caFile: server.caFile,
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams(call.form).toString(),
   })
-    .then(readJson)
+    .then((answer) => {
+      status = answer.statusCode ?? 0;
+      return readJson(answer);
+    })
     .catch((error: unknown) => {
       throw new GatewayError('timed_out', `there is no whole answer from ${address}`, {
         hint: hint`${command('status')} tells whether it runs, and which faults are on.`,
@@ -71,7 +75,9 @@ export async function initiatePayment(server: ControlServer, mode: Mode, values:
     problems,
   } = dialect.readAnswer(body);
   if (checkoutUrl !== undefined) return { checkoutUrl, id: dialect.paymentIdOf(checkoutUrl) };
-  throw new GatewayError('invalid_fields', message, { problems: problems ?? [message] });
+  // Such as that of a fault rule: what was sent is not to blame.
+  const code = status === 429 || status >= 500 ? 'check_failed' : 'invalid_fields';
+  throw new GatewayError(code, message, { problems: problems ?? [message] });
 }
 
 /** The variables that `keys env` prints and that `exec` and the library hand on. */

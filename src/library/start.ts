@@ -4,7 +4,7 @@ import { resolveOptions } from '../options/resolve.ts';
 import { EMULATOR_OPTIONS } from '../options/table.ts';
 import { startServer } from '../server.ts';
 import { packagedFixtures, VERSION } from '../system/package-info.ts';
-import type { GatewaySim, StartGatewaySimOptions } from './api.ts';
+import type { GatewaySim, IpnReceiver, StartGatewaySimOptions } from './api.ts';
 import { requireObject } from './arguments.ts';
 import { clientOf } from './connect.ts';
 import { type ControlServer, controlServer } from './control-client.ts';
@@ -45,8 +45,26 @@ export async function start(options: StartGatewaySimOptions): Promise<GatewaySim
       throw isStopped ? stoppedError(url, error) : inOptionNames(error);
     });
   const client = clientOf({ ...control, call }, controlToken, server);
+  const receivers: IpnReceiver[] = [];
+  const { listen } = client;
+  const stopAll = async () => {
+    await stop();
+    await Promise.all(receivers.map((receiver) => receiver.close()));
+  };
   // Into the client itself: a copy would have the keys of now, not those of later.
-  return Object.assign(client, { port, dataDir, tlsCa, notices, stop, [Symbol.asyncDispose]: stop });
+  return Object.assign(client, {
+    port,
+    dataDir,
+    tlsCa,
+    notices,
+    listen: async () => {
+      const receiver = await listen();
+      receivers.push(receiver);
+      return receiver;
+    },
+    stop: stopAll,
+    [Symbol.asyncDispose]: stopAll,
+  });
 }
 
 function stoppedError(url: string, cause: unknown): GatewayError {

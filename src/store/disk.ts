@@ -87,8 +87,24 @@ export class Disk {
     return onFolder(files.folder, () => Disk.#open(files, shadowed));
   }
 
+  /**
+   * Hands on what the files hold, and leaves them as they are: no lock is needed.
+   *
+   * @throws GatewayError `state_damaged` or `storage_failed`
+   */
+  static async read(folder: string, shadowed: Shadowed): Promise<void> {
+    await onFolder(folder, () => Disk.#read({ folder }, shadowed));
+  }
+
   static async #open(files: StoreFiles, shadowed: Shadowed): Promise<Disk> {
-    const { folder } = files;
+    const { paths, low, file, staleness, match, isFound } = await Disk.#read(files, shadowed);
+    const journal = await Journal.open(paths.journal, match.end, files);
+    const disk = new Disk(low, file, { journal, warn: files.warn }, staleness, shadowed, match.generation);
+    await disk.#begin(paths, match.isOther, isFound);
+    return disk;
+  }
+
+  static async #read({ folder, currencies }: Pick<StoreFiles, 'folder' | 'currencies'>, shadowed: Shadowed) {
     const paths = { db: join(folder, 'db.json'), journal: join(folder, 'journal.jsonl') };
     const nothing = emptySnapshot();
     const file = new SnapshotFile(paths.db);
@@ -107,12 +123,9 @@ export class Disk {
     const match = requireMatch(paths, found, read, isNewer);
     if (snapshot) assertReferences(shadowed.state, folder);
     // People wrote it.
-    if (snapshot && (match.isOther || !read)) assertOurRules(shadowed.state, paths.db, files.currencies);
+    if (snapshot && (match.isOther || !read)) assertOurRules(shadowed.state, paths.db, currencies);
     shadowed.notices.push(...match.notices);
-    const journal = await Journal.open(paths.journal, match.end, files);
-    const disk = new Disk(low, file, { journal, warn: files.warn }, staleness, shadowed, match.generation);
-    await disk.#begin(paths, match.isOther, snapshot !== null);
-    return disk;
+    return { paths, low, file, staleness, match, isFound: snapshot !== null };
   }
 
   /** Makes files of this format of what was found; without a first snapshot, changes would be changes to nothing. */

@@ -8,9 +8,9 @@ import {
   State,
   type Undo,
 } from '../domain/state.ts';
-import { Disk } from './disk.ts';
+import { Disk, type Shadowed } from './disk.ts';
 import type { StoreFiles } from './files.ts';
-import { type Snapshot, type StoredChange, snapshotOf } from './snapshot.ts';
+import { emptySnapshot, type Snapshot, type StoredChange, snapshotOf } from './snapshot.ts';
 
 /**
  * @param replaced the change is the whole state that took the place of the one before: a listener that remembers
@@ -61,21 +61,41 @@ export class Store {
    */
   static async open(files: StoreFiles, initial: () => Promise<Snapshot>): Promise<Store> {
     const store = new Store();
-    store.#disk = await Disk.open(files, {
+    store.#disk = await Disk.open(files, store.#shadowed(initial));
+    return store;
+  }
+
+  /**
+   * The state of a folder that nobody has: neither the folder nor its files are changed or taken.
+   *
+   * @returns null where nothing is stored
+   * @throws GatewayError `state_damaged` when what is there cannot be read
+   */
+  static async read(folder: string): Promise<Snapshot | null> {
+    const store = new Store();
+    await Disk.read(
+      folder,
+      store.#shadowed(async () => emptySnapshot()),
+    );
+    return store.found ? store.snapshot() : null;
+  }
+
+  #shadowed(initial: () => Promise<Snapshot>): Shadowed {
+    const store = this;
+    return {
       get state() {
         return store.state;
       },
-      notices: store.notices,
+      notices: this.notices,
       load: async (snapshot) => {
-        store.found = snapshot !== null;
-        store.#load(snapshot ?? (await initial()));
+        this.found = snapshot !== null;
+        this.#load(snapshot ?? (await initial()));
       },
       replay: ({ reset, ...change }) => {
-        if (reset) store.#load(change);
-        else store.#state.load(change);
+        if (reset) this.#load(change);
+        else this.#state.load(change);
       },
-    });
-    return store;
+    };
   }
 
   #load(records: Contents): void {

@@ -14,9 +14,11 @@ import { type ComputedSignature, computedByReceiver } from './computed-signature
 
 /** What a verdict is made of. */
 export interface VerdictParts {
-  state: State;
+  state: Pick<State, 'attemptsOf' | 'deliveriesOf'> & {
+    merchants: { get: (id: string) => Merchant | undefined };
+  };
   dialect: Pick<Dialect, 'verify'>;
-  settings: Pick<Settings, 'ipn'>;
+  settings: { ipn: Pick<Settings['ipn'], 'on'> };
   /** The attempt of a delivery that waits for its answer; null when none does. */
   underWay: (deliveryId: string) => AttemptUnderWay | null;
 }
@@ -32,6 +34,9 @@ export interface FullVerdict extends Verdict {
   to: string | null;
 }
 
+/** A verdict as it is told to programs. */
+export const verdictView = ({ tone, cause, fix }: FullVerdict): Verdict => ({ tone, cause, fix });
+
 const said = (tone: Verdict['tone'], cause: string, fix: string | null = null): FullVerdict => ({
   tone,
   cause,
@@ -45,7 +50,7 @@ const said = (tone: Verdict['tone'], cause: string, fix: string | null = null): 
 const asProblem = ({ tone, cause, fix }: AnswerProblem) => said(tone ?? 'bad', cause, fix);
 
 /** The last attempt of a delivery, as of its record: one out of the log may be older than the state. */
-const lastAttempt = ({ id, attemptCount }: Delivery, state: State): Attempt | undefined =>
+const lastAttempt = ({ id, attemptCount }: Delivery, state: VerdictParts['state']): Attempt | undefined =>
   state.attemptsOf(id)[attemptCount - 1];
 
 /** What became of a delivery, by its last attempt. */

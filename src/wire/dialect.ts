@@ -106,7 +106,9 @@ export interface MerchantDialect {
   createCard(fields: CardValues): ServiceCall;
   changeCard(action: CardAction, id: string): ServiceCall;
   readAnswer(body: unknown): ServiceAnswer;
-  /** Loaded only when an IPN is to be made or checked. */
+  sign: IpnTools['sign'];
+  verify: IpnTools['verify'];
+  /** Loaded only when an IPN is to be made. */
   ipn(): Promise<IpnTools>;
 }
 

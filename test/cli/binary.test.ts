@@ -51,6 +51,7 @@ const CASES: readonly (readonly [line: string, code: number, said: RegExp])[] = 
   ['open nowhere', 2, /dashboard or checkout/],
   ['inbox', 0, /No codes/],
   ['logs', 0, /the state was reset/],
+  ['docs ci', 0, /^# CI/],
   ['openapi', 0, /"openapi"/],
   ['completion bash', 0, /complete -F/],
   ['audit --list', 0, /sandbox-for-live/],

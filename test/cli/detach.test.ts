@@ -40,6 +40,29 @@ describe('start --detach', () => {
     expect((await stat(log)).mode & 0o777).toBe(0o600);
   });
 
+  it('names the emulator that runs already where all that is asked for is in force, else what differs', async () => {
+    const cwd = await temporaryFolder();
+    const { ready } = await detached(['--detach', '--loose', '--seed', 'a'], { cwd });
+    const again = async (...args: string[]) => run(['start', '--detach', '--json', ...args], { cwd });
+    for (const args of [[], ['--port', '0'], ['--port', String(ready.port), '--loose']]) {
+      const { code, stdout, stderr } = await again(...args);
+      expect([code, JSON.parse(stdout)]).toEqual([0, ready]);
+      expect(stderr).toContain(`it runs already at ${ready.url}`);
+    }
+    for (const [given, args] of [
+      ['--seed', ['--loose', '--seed', 'b']],
+      ['--currency', ['--currency', 'NPR:Rs']],
+      ['--port', ['--port', '1']],
+    ] as const) {
+      const { code, stdout, stderr } = await again(...args);
+      expect([code, stdout]).toEqual([5, '']);
+      expect(stderr).toContain(
+        `the emulator that runs at ${ready.url} (process ${ready.pid}) was started with another ${given}\n`,
+      );
+    }
+    await run(['stop'], { cwd });
+  });
+
   it('is said by a variable too, and detaches once', async () => {
     const cwd = await temporaryFolder();
     const { code, ready } = await detached([], { cwd, env: { GATEWAY_SIM_DETACH: '1' } });
@@ -124,8 +147,12 @@ describe('start --detach', () => {
     await startIn(cwd);
     const log = join(cwd, '.gateway-sim', 'start.log');
     await writeFile(log, 'of the other one');
-    const { code, stderr } = await detached(['--detach'], { cwd });
-    expect([code, stderr]).toEqual([5, expect.stringContaining('in use')]);
-    expect(await readFile(log, 'utf8')).toBe('of the other one');
+    for (const [expected, args] of [
+      [0, []],
+      [5, ['--loose']],
+    ] as const) {
+      const { code } = await run(['start', '--detach', ...args], { cwd });
+      expect([code, await readFile(log, 'utf8')]).toEqual([expected, 'of the other one']);
+    }
   });
 });

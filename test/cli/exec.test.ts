@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { execConfiguration } from '../../src/cli/configuration.ts';
@@ -8,6 +8,7 @@ import { BINARY, launch as launchBinary, run as runBinary } from '../helpers/bin
 import { killGroup, launchProgram } from '../helpers/child.ts';
 import { launch, run } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { startReceiver } from '../helpers/receiver.ts';
 
 const hasTerminal = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux');
 
@@ -257,5 +258,114 @@ describe('what exec runs with', () => {
       inMemory: false,
     });
     expect(execConfiguration({ ...flags, inMemory: true }, {}, undefined).inMemory).toBe(true);
+  });
+});
+
+describe('exec --wait-for', () => {
+  it('runs the command once something answers there, whatever it answers', async () => {
+    const cwd = await temporaryFolder();
+    const shop = await startReceiver(['drop', { status: 404 }]);
+    expect(await run(['exec', '--wait-for', shop.url, ...sh('echo ran > said')], { cwd })).toMatchObject({
+      code: 0,
+    });
+    expect(shop.requests).toHaveLength(2);
+    expect(await readFile(join(cwd, 'said'), 'utf8')).toBe('ran\n');
+  });
+
+  it.each([
+    [
+      ['--wait-for', 'http://127.0.0.1:9', '--wait-limit', '1ms'],
+      4,
+      'nothing answered at http://127.0.0.1:9 within',
+    ],
+    [['--wait-for', 'localhost:3000'], 2, '--wait-for must be an absolute http address'],
+  ])('does not run it with %j', async (flags, expected, said) => {
+    const cwd = await temporaryFolder();
+    const { code, stderr } = await run(['exec', ...flags, ...sh('echo ran > said')], { cwd });
+    expect([code, await readdir(cwd)]).toEqual([expected, []]);
+    expect(stderr).toContain(said);
+  });
+
+  it('ends when it is interrupted while it waits', async () => {
+    const cwd = await temporaryFolder();
+    const shop = await startReceiver(['hang']);
+    const running = launch(['exec', '--wait-for', shop.url, ...sh('echo ran > said')], { cwd });
+    await shop.request(1);
+    const { code, stderr } = await running.stop();
+    expect([code, await readdir(cwd)]).toEqual([1, []]);
+    expect(stderr).toContain('the waiting was interrupted');
+  });
+});
+
+describe('exec --artifacts', () => {
+  const FILES = ['events.jsonl', 'ipns.har', 'state.json'];
+  /** Pays an order, whose IPN nobody takes, and forgets it. */
+  const pay = (end: string) => `(async () => {
+      const { GATEWAY_SIM_URL: url, GATEWAY_SIM_PUBLIC_KEY: public_key } = process.env;
+      const body = new URLSearchParams({ public_key, identifier: 'order-1', currency: 'USD', amount: '1', details: 'x',
+        ipn_url: 'http://127.0.0.1:9/ipn', success_url: 'http://localhost/', cancel_url: 'http://localhost/',
+        site_logo: 'http://localhost/l.png', customer_name: 'A', customer_email: 'a@b.test' });
+      await fetch(process.env.GATEWAY_SIM_INITIATE_URL, { method: 'POST', body });
+      const settle = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"outcome":"approve"}' };
+      await fetch(url + '/_sim/payments/order-1/settle', settle);
+      await fetch(url + '/_sim/reset', { method: 'POST' });
+      ${end}
+    })()`;
+
+  it.each([
+    ['that fails', 'process.exit(7)', 7],
+    ['that is killed', "process.kill(process.pid, 'SIGKILL')", 137],
+  ])(
+    'leaves events, state and IPNs of a command %s, also those from before a reset',
+    async (_, end, expected) => {
+      const cwd = await temporaryFolder();
+      await mkdir(join(cwd, 'left'));
+      await writeFile(join(cwd, 'left', 'audit.json'), 'of an earlier run');
+      await writeFile(join(cwd, 'left', 'mine.txt'), 'stays');
+      const finished = await run(['exec', '--artifacts', 'left', ...node(pay(end))], { cwd });
+      expect(finished).toMatchObject({ code: expected, stderr: '' });
+      expect((await readdir(join(cwd, 'left'))).sort()).toEqual([...FILES, 'mine.txt'].sort());
+      const [events = '', har = '', state = ''] = await Promise.all(
+        FILES.map((name) => readFile(join(cwd, 'left', name), 'utf8')),
+      );
+      const types = events
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { type: string }).type);
+      expect(types).toEqual(expect.arrayContaining(['request', 'payment', 'delivery', 'notice']));
+      expect(JSON.parse(har)).toMatchObject({
+        log: { entries: [{ request: { url: 'http://127.0.0.1:9/ipn' } }] },
+      });
+      expect(JSON.parse(state)).toMatchObject({ version: expect.any(Number), payments: [] });
+    },
+  );
+
+  it('has the reports of an audit in the command', async () => {
+    const cwd = await temporaryFolder();
+    const audit = [
+      process.execPath,
+      BINARY,
+      'audit',
+      'http://127.0.0.1:9/ipn',
+      '--only',
+      'control',
+      '--timeout',
+      '1s',
+    ];
+    const { code } = await runBinary(['exec', '--artifacts', 'left', '--', ...audit], { cwd });
+    expect(code).toBe(1);
+    expect((await readdir(join(cwd, 'left'))).sort()).toEqual(
+      ['audit.html', 'audit.json', 'audit.xml', ...FILES].sort(),
+    );
+    const report = JSON.parse(await readFile(join(cwd, 'left', 'audit.json'), 'utf8'));
+    expect(report).toMatchObject({ cases: [{ name: expect.any(String) }] });
+  });
+
+  it('runs nothing where there is no place for them', async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'left'), '');
+    const { code, stderr } = await run(['exec', '--artifacts', 'left', ...sh('echo ran > said')], { cwd });
+    expect([code, await readdir(cwd)]).toEqual([5, ['left']]);
+    expect(stderr).toContain('left cannot be written');
   });
 });

@@ -82,3 +82,19 @@ describe('gateway-sim faults', () => {
     }
   });
 });
+
+it('a request that a fault rule answers is no wrong usage', async () => {
+  const cwd = await temporaryFolder();
+  await startIn(cwd);
+  for (const [route, command] of [
+    ['initiate', 'payments'],
+    ['cards', 'cards'],
+  ] as const) {
+    for (const status of ['503', '429']) {
+      await run(['faults', 'set', route, '--status', status], { cwd });
+      const { code, stderr } = await run([command, 'create'], { cwd });
+      expect([code, stderr]).toEqual([1, expect.stringContaining(`answers ${status} here on purpose`)]);
+      await run(['faults', 'clear'], { cwd });
+    }
+  }
+});

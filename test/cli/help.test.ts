@@ -85,13 +85,32 @@ describe('the help', () => {
     }
   });
 
+  it.each([80, 70])('fits a width of %d, and lists what every command takes', async (width) => {
+    const isPasted = (line: string) => /^(Usage:| {2,}(gateway-sim|bash|zsh|fish|or in) )/.test(line);
+    for (const command of withCommandsBelow(await buildProgram())) {
+      command.configureOutput({ getOutHelpWidth: () => width });
+      const help = helpOf(command);
+      const tooWide = help.split('\n').filter((line) => line.length > width && !isPasted(line));
+      expect([command.name(), tooWide]).toEqual([command.name(), []]);
+      for (const flag of ['--json', '--no-color', '--help']) expect(help).toContain(`${flag} `);
+    }
+  });
+
+  it('writes commands the way they were called', async () => {
+    const program = await buildProgram(undefined, { invocation: 'npx gateway-sim', first: 'pay' });
+    const help = helpOf(program.commands.find((command) => command.name() === 'pay') ?? program);
+    expect(help).toContain('Usage: npx gateway-sim pay [options]');
+    expect(help).toContain('  npx gateway-sim pay --approve\n');
+  });
+
   it.each([['start'], ['ipn'], ['ipn', 'fire'], ['completion'], ['init']])(
     'of %s %s is printed, with exit code 0',
     async (...args) => {
       const path = args.filter((word) => word !== undefined);
       const { code, stdout, stderr } = await run([...path, '--help'], { cwd: await temporaryFolder() });
       const command = ALL.find(({ name }) => name === ['gateway-sim', ...path].join(' '))?.command;
-      expect([code, stderr, stdout]).toEqual([0, '', helpOf(command ?? PROGRAM)]);
+      const shown = stdout.replace(/node \S+gateway-sim\.js/g, 'gateway-sim');
+      expect([code, stderr, shown]).toEqual([0, '', helpOf(command ?? PROGRAM)]);
     },
   );
 });

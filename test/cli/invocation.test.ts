@@ -17,6 +17,11 @@ describe('every command', () => {
     [['complete', 'bash'], 'completion'],
     [['faults', 'set', 'initiate', '--statsu', '503'], '--status'],
     [['init', '--forc'], '--force'],
+    // Other words for the same.
+    [['ipn', 'fire', '--forged', 'amount'], '(Did you mean --tamper?)'],
+    [['webhooks', 'list'], '(Did you mean ipn?)'],
+    [['ipn', 'forge'], 'ipn fire'],
+    [['pay', '--success'], '(Did you mean --approve?)'],
   ])('%j exits 2 and names %s', async (args, nearest) => {
     const { code, stdout, stderr } = await run(args, { cwd: await temporaryFolder() });
     expect([code, stdout]).toEqual([2, '']);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import type { Verification as Verdict } from '../../src/wire/dialect.ts';
-import { sign } from '../../src/wire/documented/ipn.ts';
+import { sign } from '../../src/wire/documented/signature.ts';
 import { launch, leftByKill, run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';

@@ -141,6 +141,15 @@ describe('a command that is printed finds the emulator it is about', () => {
     expect((await pasted(pay, cwd)).stdout).toMatch(/Status +succeeded/);
   });
 
+  it('where others reach it and nothing but the banner tells the token', async () => {
+    const cwd = await temporaryFolder();
+    const server = launch(['start', '--port', '0', '--in-memory', '--host', '0.0.0.0'], { cwd });
+    await server.until((stdout) => stdout.includes('Ctrl-C'));
+    const [, command = ''] = /Try it +(.*)/.exec(server.stdout()) ?? [];
+    const [, inbox = ''] = /code: (.*)/.exec(server.stdout()) ?? [];
+    for (const line of [command, inbox]) expect(await pasted(line, cwd)).toMatchObject({ code: 0 });
+  });
+
   it('in an error too', async () => {
     const cwd = await temporaryFolder();
     const { ready } = await start(['--data-dir', 'one'], { cwd });
@@ -150,7 +159,7 @@ describe('a command that is printed finds the emulator it is about', () => {
     ]) {
       const { code, stderr } = await run(['start', ...args], { cwd });
       expect([code, stderr]).toEqual([5, expect.stringContaining('in use')]);
-      const [, stop = ''] = /Stop it with: (.*?) \(/.exec(stderr) ?? [];
+      const [, stop = ''] = /(?:Stop it|stop the other one) with: (.*?)(?: \(|$)/m.exec(stderr) ?? [];
       const status = stop.replace(' stop ', ' status ');
       expect((await pasted(status, cwd)).stdout).toContain(ready.url);
     }

@@ -79,6 +79,7 @@ test('every command prints what the page says', async () => {
   await writeFile(join(cwd, 'few.jsonl'), few.join('\n'));
   await ask('conform', '--manifest', 'few.jsonl');
   await ask('init', '--dir', join(cwd, 'project'));
+  await ask('docs');
   await ask('openapi');
   await ask('completion', 'bash');
   await ask('stop');

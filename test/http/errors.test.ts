@@ -135,6 +135,19 @@ describe('a request that no route answers', () => {
     expect(message).toMatch(new RegExp(`the nearest route is \\S+ ${nearest}(/|$)`));
   });
 
+  it('names the route that is meant where a word stands in the place of an id', async () => {
+    const { url } = await startSim();
+    const ask = async (path: string) => {
+      const answer = await fetch(url + path, { method: 'POST' });
+      return [answer.status, ((await answer.json()) as { message: string }).message];
+    };
+    expect(await ask('/_sim/ipns/fire')).toEqual([
+      405,
+      '/_sim/ipns/fire does not answer POST: use POST /_sim/ipns',
+    ]);
+    expect(await ask('/_sim/payments/order-1')).toEqual([405, expect.stringMatching(/use GET$/)]);
+  });
+
   it('says under /sandbox/api/cards that cards exist in live mode only', async () => {
     const { url } = await startSim();
     const response = await fetch(`${url}/sandbox/api/cards/save`, { method: 'POST' });

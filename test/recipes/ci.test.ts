@@ -1,11 +1,15 @@
-import { readFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { cp, mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { environmentName } from '../../src/options/resolve.ts';
 import { START_OPTIONS } from '../../src/options/table.ts';
+import { fence } from '../docs/pages.ts';
 import { launchProgram } from '../helpers/child.ts';
 import { run } from '../helpers/cli.ts';
+import { freePort } from '../helpers/port.ts';
 import { createProject, type Project, recipe } from './project.ts';
 
 let project: Project;
@@ -90,52 +94,170 @@ test('one emulator over several steps of GitHub Actions', async () => {
   expect((await run(['stop'], { cwd: project.folder })).code).toBe(3);
 });
 
-/** The variables that a service of the compose file sets. */
-function environmentOf(service: string): Record<string, string> {
-  type Composed = { services: Record<string, { environment: Record<string, string> }> };
-  return (parse(recipe('compose.yaml')) as Composed).services[service]?.environment ?? {};
+test('the action and the template run the command and leave what happened, as far as they run without a runner', async () => {
+  const action = parse(recipe('.github/actions/gateway-sim/action.yml'));
+  expect(action).toMatchObject({
+    inputs: { run: { required: true }, options: { default: '' } },
+    runs: { using: 'composite', steps: [{ shell: 'bash' }, { if: 'failure()' }] },
+  });
+  const [step, upload] = action.runs.steps;
+  expect(step.env.FOLDER).toBe(upload.with.path);
+  expect(stepsOf('.github/workflows/action.yml')).toEqual(['npm ci']);
+  const template = parse(recipe('gateway-sim.gitlab-ci.yml'));
+  expect(template).toMatchObject({
+    test: { extends: '.gateway-sim', variables: { TEST_COMMAND: 'npm test' } },
+  });
+  const { script, before_script: before, artifacts } = template['.gateway-sim'];
+  expect([before, artifacts.when, artifacts.paths]).toEqual([['npm ci'], 'always', ['gateway-sim/']]);
+  const runs: [string, Record<string, string>, string][] = [
+    [
+      step.run,
+      { FOLDER: join(project.folder, 'left'), OPTIONS: '--auto approve --seed a', COMMAND: 'npm test' },
+      'left',
+    ],
+    [script.join('\n'), { TEST_COMMAND: 'npm test', EXEC_OPTIONS: '' }, 'gateway-sim'],
+  ];
+  for (const [shell, env, folder] of runs) {
+    const line = shell.replace('npx ', 'node_modules/.bin/');
+    const { code, output } = await project.run(['bash', '-ec', line], env);
+    expect([code, output]).toEqual([0, expect.stringMatching(/pass 1\n/)]);
+    const left = await readdir(join(project.folder, folder));
+    expect(left.sort()).toEqual(['events.jsonl', 'ipns.har', 'state.json']);
+  }
+});
+
+interface Service {
+  environment: Record<string, string>;
+  [key: string]: unknown;
 }
 
-// No engine runs here: what the image starts is started by hand, as its files say it.
-test('the command of the Dockerfile, with the variables of the compose file', async () => {
-  const dockerfile = recipe('Dockerfile.gateway');
-  const instructions = dockerfile
-    .trim()
-    .split('\n')
-    .slice(1)
-    .map((line) => line.split(' ')[0]);
-  expect(instructions).toEqual(['FROM', 'COPY', 'RUN', 'EXPOSE', 'HEALTHCHECK', 'CMD']);
-  expect(dockerfile).toContain(`EXPOSE ${START_OPTIONS.port.default}\n`);
-  const [, command = '[]'] = /^CMD (.+)$/m.exec(dockerfile) ?? [];
-  const [, path = ''] = /127\.0\.0\.1:4477(\S+)/.exec(dockerfile) ?? [];
-
-  const gateway = environmentOf('gateway');
+test('the Dockerfile and the compose file, without an engine: their shell, command, variables and healthcheck', async () => {
+  const image = join(project.folder, 'image');
+  await mkdir(image);
+  const [copy = ''] = fence('containers.md: Containers', 'sh').split('\n');
+  expect(await project.run(['sh', '-ec', copy])).toEqual({ code: 0, output: '' });
+  const copied = (name: string) => readFile(join(project.folder, name), 'utf8');
+  const dockerfile = (await copied('Dockerfile')).replace(/^#.*\n/gm, '').replaceAll('\\\n', '');
+  const instructions = [...dockerfile.matchAll(/^([A-Z]+) (.+)$/gm)].map(([, name = '', value = '']) => [
+    name,
+    value,
+  ]);
+  const inImage = Object.fromEntries(instructions) as Record<string, string>;
+  expect(instructions.map(([name]) => name).join(' ')).toBe(
+    'FROM COPY RUN USER WORKDIR VOLUME ENV EXPOSE HEALTHCHECK ENTRYPOINT CMD',
+  );
+  expect(inImage).toMatchObject({ FROM: 'node:22-slim', USER: 'node', VOLUME: '/state', EXPOSE: '4477' });
+  const compose = parse(await copied('compose.yaml'), { merge: true });
+  const { gateway, shop, test: tests } = compose.services as Record<string, Service>;
+  expect(Object.keys(compose)).toEqual(['x-gateway', 'x-shop', 'services', 'volumes']);
+  expect(gateway).toMatchObject({ build: '.', volumes: ['state:/state'] });
+  expect(compose.volumes).toHaveProperty('state');
+  expect(shop).toMatchObject({ depends_on: { gateway: { condition: 'service_healthy' } } });
+  expect(tests).toMatchObject({ profiles: ['test'], environment: shop?.environment });
   const known = Object.keys(START_OPTIONS).map(environmentName);
-  expect(Object.keys(gateway).filter((name) => !known.includes(name))).toEqual([]);
-  const tests = environmentOf('test');
-  expect(tests['GATEWAY_SIM_CONTROL_TOKEN']).toBe(gateway['GATEWAY_SIM_CONTROL_TOKEN']);
+  const variables = gateway?.environment ?? {};
+  expect(Object.keys(variables).filter((name) => !known.includes(name))).toEqual([]);
 
-  const [program = '', ...args] = JSON.parse(command) as string[];
-  const binary = join(project.folder, 'node_modules/.bin', program);
-  const emulator = launchProgram([process.execPath, binary, ...args, '--port', '0', '--json', '--quiet'], {
-    cwd: project.folder,
-    env: gateway,
+  // As the build would, with another root, and without another user.
+  await cp(project.tarball, join(image, 'tmp/gateway-sim.tgz'));
+  const shell = (inImage['RUN'] ?? '')
+    .replace(/ (?=\/(tmp|root|state))/g, ` ${image}`)
+    .replace('--owner=node --group=node ', '');
+  const npm = {
+    npm_config_prefix: image,
+    npm_config_offline: 'true',
+    npm_config_cache: join(image, 'root/.npm'),
+  };
+  expect(await project.run(['sh', '-ec', shell], npm)).toMatchObject({ code: 0 });
+  expect((await stat(join(image, 'state'))).mode & 0o777).toBe(0o700);
+
+  const own = Object.fromEntries((inImage['ENV'] ?? '').split(' ').map((one) => one.split('=')));
+  const words = [...JSON.parse(inImage['ENTRYPOINT'] ?? ''), ...JSON.parse(inImage['CMD'] ?? '')] as string[];
+  const [program = '', ...args] = words;
+  const emulator = launchProgram([join(image, 'bin', program), ...args, '--port', '0', '--json', '--quiet'], {
+    cwd: join(image, 'state'),
+    env: { ...own, ...variables, GATEWAY_SIM_DATA_DIR: join(image, 'state') },
   });
   await emulator.until((stdout) => stdout.includes('\n'));
-  const { port } = JSON.parse(emulator.stdout()) as { port: number };
-  const url = `http://127.0.0.1:${port}`;
-  expect((await fetch(`${url}${path}`)).status).toBe(200);
-  expect((await fetch(`${url}/_sim/payments`)).status).toBe(401);
+  const { port, dataDir } = JSON.parse(emulator.stdout()) as { port: number; dataDir: string };
+  expect(dataDir).toBe(join(image, 'state'));
+  const [, check = '[]'] = inImage['HEALTHCHECK']?.split(' CMD ') ?? [];
+  const healthcheck = JSON.parse(check.replace('4477', String(port))) as string[];
+  expect(await project.run(healthcheck)).toEqual({ code: 0, output: '' });
 
+  const asShop = {
+    host: `gateway:${port}`,
+    authorization: `Bearer ${variables['GATEWAY_SIM_CONTROL_TOKEN']}`,
+  };
+  const statusFor = async (headers: Record<string, string>) => {
+    const asked = request(`http://127.0.0.1:${port}/_sim/payments`, { headers }).end();
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    answer.resume();
+    return answer.statusCode;
+  };
+  expect(await statusFor(asShop)).toBe(200);
+  expect(await statusFor({ host: asShop.host })).toBe(401);
+  expect(await statusFor({ ...asShop, host: 'elsewhere' })).toBe(403);
   await project.write(
     'compose.mjs',
     `import { connectGatewaySim } from 'gateway-sim';
      const sim = await connectGatewaySim();
-     console.log((await sim.payments.create()).checkoutUrl);`,
+     console.log((await sim.payments.create()).checkoutUrl, sim.secretKey === process.env.GATEWAY_SIM_SECRET_KEY);`,
   );
-  const env = { ...tests, GATEWAY_SIM_URL: url };
+  const env = { ...shop?.environment, GATEWAY_SIM_URL: `http://127.0.0.1:${port}` };
   const { output } = await project.run([process.execPath, 'compose.mjs'], env);
-  expect(output).toContain(`${gateway['GATEWAY_SIM_PUBLIC_URL']}/sandbox/`);
+  expect(output).toMatch(/^http:\/\/localhost:4477\/sandbox\/\S+ true\n$/);
   emulator.child.kill('SIGTERM');
   expect((await emulator.ended).code).toBe(0);
+  expect(await project.run(healthcheck)).toEqual({ code: 1, output: '' });
+});
+
+/** In the place of the package, which needs an engine: a container is a process of this machine. */
+const TESTCONTAINERS = `
+  import { spawn } from 'node:child_process';
+  export const Wait = { forHttp: (path, port) => ({ path, port }) };
+  export const TestContainers = { exposeHostPorts: async () => {} };
+  export class GenericContainer {
+    static fromDockerfile = () => ({ build: async () => new GenericContainer() });
+    withExposedPorts = ({ container, host }) => Object.assign(this, { port: container, isSame: container === host });
+    withEnvironment = (env) => Object.assign(this, { env });
+    withWaitStrategy = (wait) => Object.assign(this, { wait });
+    async start() {
+      if (!this.isSame || this.wait.port !== this.port) throw new Error('the ports differ');
+      const env = { ...process.env, ...this.env, GATEWAY_SIM_HOST: '0.0.0.0', GATEWAY_SIM_PORT: this.port };
+      const args = ['node_modules/.bin/gateway-sim', 'start', '--in-memory', '--quiet'];
+      const child = spawn(process.execPath, args, { env });
+      await new Promise((resolve) => child.stdout.once('data', resolve));
+      const { ok } = await fetch('http://localhost:' + this.port + this.wait.path);
+      if (!ok) throw new Error('it is not alive');
+      return { stop: () => new Promise((resolve) => child.once('exit', resolve) && child.kill()) };
+    }
+  }`;
+
+test('the recipe for Testcontainers, with a process in the place of the container', async () => {
+  const port = await freePort();
+  await mkdir(join(project.folder, 'node_modules/testcontainers'));
+  await project.write('node_modules/testcontainers/index.mjs', TESTCONTAINERS);
+  await project.write('node_modules/testcontainers/package.json', '{ "exports": "./index.mjs" }');
+  await project.write(
+    'gateway-container.mjs',
+    recipe('gateway-container.mjs').replaceAll('4477', String(port)),
+  );
+  await project.write(
+    'container.mjs',
+    `import { fromContainer, startGatewayContainer } from './gateway-container.mjs';
+     const { sim, stop } = await startGatewayContainer();
+     const receiver = await sim.listen();
+     console.log((await fromContainer(receiver.url + '/ipn')).replace(/\\d+/, 'port'));
+     const { checkoutUrl } = await sim.payments.create({ identifier: 'order-1', ipnUrl: receiver.url });
+     await sim.payments.approve('order-1');
+     console.log(new URL(checkoutUrl).host, (await receiver.waitFor()).valid);
+     await receiver.close();
+     await stop();`,
+  );
+  const { code, output } = await project.run([process.execPath, 'container.mjs']);
+  expect([code, output]).toEqual([
+    0,
+    `http://host.testcontainers.internal:port/ipn\nlocalhost:${port} true\n`,
+  ]);
 });

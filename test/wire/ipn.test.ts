@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeIpn, ipnFields, sign } from '../../src/wire/documented/ipn.ts';
+import { encodeIpn, ipnFields } from '../../src/wire/documented/ipn.ts';
+import { sign } from '../../src/wire/documented/signature.ts';
 import { character } from '../helpers/characters.ts';
 import { pendingPayment, SECRET_KEY, type SettingsChanges, settings, state } from '../helpers/records.ts';
 

@@ -5,7 +5,7 @@ import { publicKeyMisused, SIGNATURE_MISTAKES, type SignatureMistake } from '../
 import { requireTamperings, TAMPERINGS } from '../../src/contract/tampering.ts';
 import type { Verification as Verdict } from '../../src/wire/dialect.ts';
 import { invent } from '../../src/wire/documented/compose.ts';
-import { fingerprint, sign } from '../../src/wire/documented/ipn.ts';
+import { fingerprint, sign } from '../../src/wire/documented/signature.ts';
 import { verify } from '../../src/wire/documented/verify.ts';
 import { character } from '../helpers/characters.ts';
 import { NOW, PUBLIC_KEY, SECRET_KEY } from '../helpers/records.ts';

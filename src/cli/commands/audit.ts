@@ -11,6 +11,7 @@ import { clientOf } from '../../library/connect.ts';
 import { type ControlServer, controlServer } from '../../library/control-client.ts';
 import { egressOf } from '../../library/egress.ts';
 import { requireMerchant } from '../../library/merchant-client.ts';
+import { ARTIFACTS, writeAudit } from '../artifacts.ts';
 import {
   type ActionsOf,
   choice,
@@ -132,6 +133,8 @@ const runAudit: Actions['audit'] = async (context) => {
       onCase: (audited, done, of) => output.notice(progress(audited, done, of)),
       onNotice: (text) => output.notice(`gateway-sim: ${text}`),
     });
+    const artifacts = io.env[ARTIFACTS];
+    if (artifacts) await writeAudit(artifacts, report, mask(ipnUrl));
     if (junit !== undefined) {
       const { junitReport } = await import('../../audit/junit-report.ts');
       await writeReport(junit, junitReport(report), io.cwd);

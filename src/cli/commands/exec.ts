@@ -1,14 +1,22 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../../contract/error.ts';
 import type { SimEvent } from '../../contract/event.ts';
-import { command, hint } from '../../contract/hint.ts';
+import { command, hint, option } from '../../contract/hint.ts';
+import { controlServer } from '../../library/control-client.ts';
 import { merchantEnvironment } from '../../library/merchant-client.ts';
+import { request } from '../../library/request.ts';
+import { isUntrusted } from '../../library/trust.ts';
+import { ARTIFACTS, artifactsIn } from '../artifacts.ts';
 import { noticesOf } from '../banner.ts';
 import { runCommand } from '../child.ts';
-import { type ActionsOf, type Declarations, flag, group } from '../command.ts';
+import { type ActionsOf, type Declarations, duration, flag, group, text } from '../command.ts';
 import { execConfiguration, readConfiguration } from '../configuration.ts';
+import { addressOf } from '../connect.ts';
 import { isRefusedInitiate } from '../format-event.ts';
 import { styleInForce } from '../in-force.ts';
+import type { Io } from '../io.ts';
 import { connectionFlags, type Output } from '../output.ts';
+import { interruption } from '../signals.ts';
 import { startFlags } from './start.ts';
 
 const ABOUT = `
@@ -29,10 +37,17 @@ const COMMANDS = {
     options: {
       ...startFlags(({ commandOnly }) => !commandOnly, OWN_DEFAULTS),
       quiet: flag('no notices on stderr'),
+      waitFor: text('url', 'run the command once something answers there, such as the shop'),
+      waitLimit: duration('give up on --wait-for after this long, with exit code 4 (default: 60s)'),
+      artifacts: text('folder', 'leave the events, the state, the IPNs as HAR and reports of audits there'),
     },
     advice: hint`Options of the command go behind the --, such as: ${command('exec', '--', 'npm', 'test', '--coverage')}`,
     about: ABOUT,
-    examples: ['exec -- npm test', 'exec --auto approve -- npx playwright test'],
+    examples: [
+      'exec -- npm test',
+      'exec --auto approve -- npx playwright test',
+      'exec --port 4477 --wait-for http://localhost:3000 --artifacts artifacts -- npm test',
+    ],
   },
 } as const satisfies Declarations;
 
@@ -53,8 +68,12 @@ const runExec: Actions['exec'] = async ({ args, options, flags, io, output }) =>
   }
   const file = await readConfiguration(options.config, io);
   const style = styleInForce(output.style, 'exec', flags);
+  const shopUrl = options.waitFor === undefined ? undefined : addressOf(options.waitFor, '--wait-for');
+  const artifacts =
+    options.artifacts === undefined ? undefined : await artifactsIn(options.artifacts, io.cwd, output);
   const { startEmulator } = await import('../start-emulator.ts');
   const server = await startEmulator(execConfiguration(flags, io.env, file), output, { style });
+  if (artifacts) server.onEvent(artifacts.record);
   if (!output.quiet) {
     for (const notice of noticesOf(server)) output.notice(notice);
     server.onEvent(refusalTeller(output));
@@ -63,16 +82,52 @@ const runExec: Actions['exec'] = async ({ args, options, flags, io, output }) =>
   output.connection = connectionFlags(server, io.cwd);
   const { hostAlias } = server.parts.runtime.options;
   const trusted = io.env['NODE_EXTRA_CA_CERTS'];
+  const control = { url, controlToken: controlToken ?? undefined, caFile: tlsCa ?? undefined };
   const environment = {
-    ...merchantEnvironment({ url, caFile: tlsCa ?? undefined }, server),
+    ...merchantEnvironment(control, server),
     // Read by gateway-sim/alias-hosts.
     ...(hostAlias.length && { GATEWAY_SIM_HOST_ALIAS: hostAlias.join() }),
     // The user's own file stays.
     ...(trusted && { NODE_EXTRA_CA_CERTS: trusted }),
     ...(controlToken !== null && { GATEWAY_SIM_CONTROL_TOKEN: controlToken }),
+    ...(artifacts && { [ARTIFACTS]: artifacts.folder }),
   };
-  return runCommand(words, environment, { io, output }).finally(server.stop);
+  try {
+    if (shopUrl !== undefined) await waitForAnswer(shopUrl, options.waitLimit ?? WAIT_LIMIT_MS, io);
+    return await runCommand(words, environment, { io, output });
+  } finally {
+    await artifacts?.end(controlServer(control));
+    await server.stop();
+  }
 };
+
+/** A shop in a container may have to be installed and built first. */
+const WAIT_LIMIT_MS = 60_000;
+const WAIT_POLL_MS = 100;
+
+/** Whatever is answered: a shop may have no page there, or a certificate of its own. */
+async function waitForAnswer(url: string, limitMs: number, io: Io): Promise<void> {
+  using interrupted = interruption('the waiting', io);
+  const signal = interrupted.soon;
+  const deadline = performance.now() + limitMs;
+  for (;;) {
+    const left = deadline - performance.now();
+    const problem = await request(url, { totalMs: Math.max(1, left), signal }).then(
+      (answer) => void answer.destroy(),
+      (error: Error) => (isUntrusted(error) ? undefined : error),
+    );
+    if (!problem) return;
+    signal.throwIfAborted();
+    if (left <= 0) {
+      throw new GatewayError(
+        'timed_out',
+        `nothing answered at ${url} within ${limitMs / 1_000} s: ${problem.message}`,
+        { hint: hint`The command was not run. ${option('waitLimit')} waits longer.`, cause: problem },
+      );
+    }
+    await sleep(WAIT_POLL_MS);
+  }
+}
 
 /** A test suite may be refused on purpose, again and again: each reason is told once, and only so many. */
 const MAX_REFUSALS_TOLD = 20;

@@ -3,9 +3,13 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { urlOf } from '../../contract/address.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint, kebab, option } from '../../contract/hint.ts';
+import { controlServer } from '../../library/control-client.ts';
+import { requireMerchant } from '../../library/merchant-client.ts';
+import { firstDiffering, optionMarks } from '../../options/in-force.ts';
 import { SEEN_IN_PS } from '../../options/secret-file.ts';
 import { type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../../options/table.ts';
-import { DEFAULT_DATA_DIR } from '../../store/server-file.ts';
+import { LOG_FILE } from '../../store/folder.ts';
+import { DEFAULT_DATA_DIR, readServerInfo } from '../../store/server-file.ts';
 import { VERSION } from '../../system/package-info.ts';
 import { bannerText, detachedBannerText, faultsOf, leftText, noticesOf, type ReadyEvent } from '../banner.ts';
 import { type ActionsOf, type Declarations, group, list, type OptionDeclaration, text } from '../command.ts';
@@ -166,7 +170,7 @@ async function nameOwner(error: unknown, { host, port }: ResolvedOptions): Promi
   const url = urlOf(host, port);
   if ((await probe({ url }, PROBE_MS)) !== 'ready') return error;
   return new GatewayError('port_in_use', `port ${port} on ${host} is in use by another gateway-sim`, {
-    hint: hint`Stop it with: ${command('stop', '--url', url)} (or choose another port with ${option('port')}; 0 takes a free one)`,
+    hint: hint`Take a free one with ${option('port', '0')}, or stop the other one with: ${command('stop', '--url', url)}`,
     cause: error,
   });
 }
@@ -186,9 +190,57 @@ function readyEvent(server: RunningServer): ReadyEvent {
 
 async function startInBackground(options: ResolvedOptions, context: Context): Promise<void> {
   const { io, output } = context;
+  const running = await runningOn(options);
+  if (running) {
+    const log = join(resolve(options.dataDir), LOG_FILE);
+    const notice = `gateway-sim: it runs already at ${running.url}, by these options: nothing was started`;
+    announce(running, [notice], context, () => detachedBannerText(running, log, output, io.cwd));
+    if (options.open) await openInBrowser(running.dashboardUrl, output);
+    return;
+  }
   const { ready, notices, log } = await detach(options);
   announce(ready, notices, context, () => detachedBannerText(ready, log, output, io.cwd));
   if (options.open) await openInBrowser(ready.dashboardUrl, output);
+}
+
+/**
+ * The emulator that runs on the folder already; undefined where none answers.
+ *
+ * @throws GatewayError `folder_in_use` when an option that was asked for is not in force there
+ */
+async function runningOn(options: ResolvedOptions): Promise<ReadyEvent | undefined> {
+  if (options.inMemory) return undefined;
+  const dataDir = resolve(options.dataDir);
+  const info = await readServerInfo(dataDir);
+  if (!info?.options) return undefined;
+  const { url, pid, controlToken, tlsCa = null } = info;
+  const at = { url, caFile: tlsCa ?? undefined };
+  if ((await probe(at, PROBE_MS)) !== 'ready') return undefined;
+  const differing = firstDiffering(options, info.options);
+  if (differing !== undefined) {
+    throw new GatewayError(
+      'folder_in_use',
+      `the emulator that runs at ${url} (process ${pid}) was started with another ${differing}`,
+      { hint: hint`Stop it with: ${command('stop')} (or choose another folder with ${option('dataDir')})` },
+    );
+  }
+  const server = controlServer({ ...at, controlToken: controlToken ?? undefined });
+  const { publicKey, secretKey } = await requireMerchant(server);
+  const { url: baseUrl } = await server.call('GET /status');
+  const port = Number(new URL(url).port);
+  const isProxy = optionMarks({ ...options, proxy: true })['proxy'] === info.options['proxy'];
+  const keys = { publicKey, secretKey, dashboardUrl: `${baseUrl}/_sim` };
+  return {
+    event: 'ready',
+    url,
+    port,
+    ...keys,
+    dataDir,
+    controlToken,
+    tlsCa,
+    proxyPort: isProxy ? port : null,
+    pid,
+  };
 }
 
 function announce(

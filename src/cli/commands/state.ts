@@ -11,6 +11,7 @@ import { type ActionsOf, type Declarations, flag, group } from '../command.ts';
 import type { Server } from '../connect.ts';
 import { confirm, type Io, readAll } from '../io.ts';
 import type { CommandResult } from '../output.ts';
+import { orStopped } from '../stopped-folder.ts';
 import { replaceFile } from '../write-file.ts';
 
 const YES = { yes: flag('do not ask (without a terminal it never asks)') };
@@ -28,6 +29,7 @@ const COMMANDS = {
     args: ['<file>'],
     summary: 'write the whole state to a file; - is stdout',
     options: { force: flag('write over a file that is no state') },
+    about: '\nWhere no emulator runs, it is what the data folder holds.',
     examples: ['state export paid-orders.json', 'state export - >paid-orders.json'],
   },
   import: {
@@ -94,15 +96,20 @@ async function resetFolder(path: string, isNamed: boolean, context: Context): Pr
   return { json: { reset: true, dataDir: folder.path, backup }, text };
 }
 
-const exportState: Actions['export'] = async ({ args: [file], options, connect, io: { cwd }, output }) => {
-  const server = await connect();
-  const answer = await server.open('GET /snapshot');
-  // As text: the layout, one record a line, is worth keeping.
-  const text = await readText(answer, MAX_STATE_BYTES).catch((error: unknown) => {
-    throw noServer(server.url, error);
-  });
-  const counts = countsIn(text);
-  if (!counts) throw unlikeGatewaySim(server.url);
+/** By the running emulator, or, where none runs, of the data folder itself. */
+const exportState: Actions['export'] = async (context) => {
+  const { args, options, output, choice, io } = context;
+  const [file] = args;
+  const { cwd } = io;
+  const { text, counts, from } = await orStopped(
+    async () => exportByServer(await context.connect()),
+    async ({ shown, snapshot }) => {
+      const { snapshotText } = await import('../../store/snapshot-lines.ts');
+      const text = [...snapshotText(snapshot)].join('');
+      return { text, counts: countsIn(text) ?? {}, from: ` from ${shown}, where no emulator runs` };
+    },
+    { choice, cwd },
+  );
   if (file === '-') {
     output.line(text.trimEnd());
     return undefined;
@@ -110,10 +117,21 @@ const exportState: Actions['export'] = async ({ args: [file], options, connect, 
   const path = await replaceFile(file, text, { force: options.force === true, cwd });
   return {
     json: { file: path, counts },
-    text: `Wrote ${relative(cwd, path) || path}: ${describeCounts(counts)}`,
+    text: `Wrote ${relative(cwd, path) || path}${from}: ${describeCounts(counts)}`,
     notices: ["It holds the merchants' keys."],
   };
 };
+
+async function exportByServer(server: Server) {
+  const answer = await server.open('GET /snapshot');
+  // As text: the layout, one record a line, is worth keeping.
+  const text = await readText(answer, MAX_STATE_BYTES).catch((error: unknown) => {
+    throw noServer(server.url, error);
+  });
+  const counts = countsIn(text);
+  if (!counts) throw unlikeGatewaySim(server.url);
+  return { text, counts, from: '' };
+}
 
 /** How many records of each kind a state holds; undefined for what is no state. */
 function countsIn(text: string): Record<string, number> | undefined {

@@ -9,11 +9,11 @@ import type { InboxMessage } from '../../contract/message.ts';
 import type { MappedAddresses, Payment, Settled } from '../../contract/payment.ts';
 import { masked } from '../../contract/secret.ts';
 import { timestamp } from '../../contract/timestamp.ts';
-import type { Verdict } from '../../contract/verdict.ts';
 import type * as stored from '../../domain/state.ts';
 import type { ClockReading } from '../../system/clock.ts';
 import type * as happened from '../../usecases/event-log.ts';
 import type { Settled as SettledPayment } from '../../usecases/payments.ts';
+import { verdictView } from '../../usecases/verdict.ts';
 import type { AppParts, ServerRuntime } from '../environment.ts';
 import { mask } from '../mask.ts';
 
@@ -75,8 +75,6 @@ export function settledView(settled: SettledPayment, parts: AppParts): Settled {
     verdict: payment.verdict,
   };
 }
-
-const verdictView = ({ tone, cause, fix }: Verdict): Verdict => ({ tone, cause, fix });
 
 export function cardView(card: stored.Card): Card {
   return { ...card, maskedNumber: maskedCardNumber(card.number) };

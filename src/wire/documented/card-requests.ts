@@ -4,9 +4,10 @@ import { CARD_AMOUNT_PATTERN, cardAmountProblem } from '../../contract/amount.ts
 import { GatewayError } from '../../contract/error.ts';
 import { field } from '../../contract/field.ts';
 import { amountFromNumber } from '../../domain/money.ts';
-import { amountSource, type PostedFields } from '../body.ts';
+import type { PostedFields } from '../body.ts';
 import type { Dialect } from '../dialect.ts';
 import { amountJson, email, postedMessage, required, text } from '../fields.ts';
+import { amountSource } from '../written-amount.ts';
 import { CARD_NAMES, fromWire } from './names.ts';
 
 export const CARD_REQUEST_EXAMPLE = {

@@ -7,7 +7,8 @@ import type { ChosenFields, ComposedIpn, Composition, IpnComposer, IpnSettings }
 import { DOCUMENTED_CURRENCIES } from '../../domain/money.ts';
 import type { IpnTools } from '../dialect.ts';
 import { type Fields, override, readSet, without } from './chosen-fields.ts';
-import { encodeIpn, type IpnFields, ipnFields, otherDigit, type Subject, sign } from './ipn.ts';
+import { encodeIpn, type IpnFields, ipnFields, otherDigit, type Subject } from './ipn.ts';
+import { sign } from './signature.ts';
 
 const CURRENCIES = new Map(DOCUMENTED_CURRENCIES.map((currency) => [currency.code, currency]));
 

@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import type * as z from 'zod/mini';
 import { isAmount } from '../../contract/amount.ts';
 import { field, record, text } from '../../contract/field.ts';
@@ -8,20 +7,9 @@ import type { IpnComposer, IpnSettings, IpnSubject } from '../../domain/ipn.ts';
 import { renderAmount } from '../../domain/money.ts';
 import type { Payment } from '../../domain/state.ts';
 import type { IpnTools } from '../dialect.ts';
+import { formOf } from '../form.ts';
 import { MAX_IDENTIFIER } from './names.ts';
-
-/**
- * The signature of an IPN (documented: signature, signature-upper-case, signature-live): upper-case hexadecimal HMAC-SHA256 over the text of the amount followed
- * directly by the identifier, keyed with the merchant's secret key.
- *
- * @param amount the text of `data.amount`, exactly as it is sent
- */
-export function sign(amount: string, identifier: string, secretKey: string): string {
-  return createHmac('sha256', secretKey)
-    .update(amount + identifier, 'utf8')
-    .digest('hex')
-    .toUpperCase();
-}
+import { sign } from './signature.ts';
 
 /** Our names of the fields by which an IPN is judged, and those of its form (observed: ipn-order, ipn-nested-names). */
 export const IPN_NAMES = {
@@ -155,18 +143,7 @@ const CONTENT_TYPES = {
 export function encodeIpn(fields: object, format: IpnFormat): { contentType: string; body: string } {
   const contentType = CONTENT_TYPES[format];
   if (format === 'json') return { contentType, body: JSON.stringify(fields) };
-  const form = new URLSearchParams();
-  appendNested(form, '', fields);
-  return { contentType, body: form.toString() };
-}
-
-function appendNested(form: URLSearchParams, prefix: string, value: object): void {
-  for (const [name, inner] of Object.entries(value)) {
-    const key = prefix ? `${prefix}[${name}]` : name;
-    if (Array.isArray(inner)) for (const item of inner) form.append(`${key}[]`, String(item));
-    else if (typeof inner === 'object' && inner !== null) appendNested(form, key, inner);
-    else form.append(key, String(inner));
-  }
+  return { contentType, body: formOf(fields).toString() };
 }
 
 export const resigned: IpnComposer['resigned'] = (body, signedText, secretKey) => {
@@ -174,9 +151,6 @@ export const resigned: IpnComposer['resigned'] = (body, signedText, secretKey) =
   if (body.includes(signature)) return undefined;
   return body.replace(/(\bsignature(?:=|":"))[^&"]*/, `$1${signature}`);
 };
-
-/** No amount begins like this, so that it is the signature of no IPN. */
-export const fingerprint: IpnComposer['fingerprint'] = (secretKey) => sign('fingerprint', '', secretKey);
 
 /** A text with another first digit, for a signature that must not match. */
 export function otherDigit(text: string): string {

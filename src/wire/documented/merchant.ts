@@ -2,6 +2,8 @@ import type { CardAction } from '../../contract/vocabulary.ts';
 import type { MerchantDialect, ServiceCall } from '../dialect.ts';
 import { CARD_NAMES, INITIATE_NAMES, toWire } from './names.ts';
 import { CARD_PATHS, INITIATE_PATHS, PAYMENT_PARAMETER } from './paths.ts';
+import { sign } from './signature.ts';
+import { verify } from './verify.ts';
 
 const toggled = (id: string, active: boolean): ServiceCall => ({
   method: 'PUT',
@@ -38,10 +40,11 @@ export const merchantDialect: MerchantDialect = {
       problems,
     };
   },
+  sign,
+  verify,
   ipn: async () => {
-    const [{ invent }, { verify }, { sign, IPN_NAMES, splice }] = await Promise.all([
+    const [{ invent }, { IPN_NAMES, splice }] = await Promise.all([
       import('./compose.ts'),
-      import('./verify.ts'),
       import('./ipn.ts'),
     ]);
     return { invent, verify, sign, splice, names: IPN_NAMES };

@@ -18,7 +18,7 @@ import { composeChosen } from './compose.ts';
 import { refusal, serviceError, settledError } from './errors.ts';
 import { EXAMPLES } from './examples.ts';
 import { InitiateAnswer, InitiateRequest, initiateAnswer, readInitiate } from './initiate.ts';
-import { corruptSignature, encodeIpn, fingerprint, Ipn, ipnFields, resigned } from './ipn.ts';
+import { corruptSignature, encodeIpn, Ipn, ipnFields, resigned } from './ipn.ts';
 import { merchantDialect } from './merchant.ts';
 import {
   CARD_PATHS,
@@ -29,6 +29,7 @@ import {
   missingPath,
   PAYMENT_PARAMETER,
 } from './paths.ts';
+import { fingerprint } from './signature.ts';
 import { verify } from './verify.ts';
 
 const entered = field(text, 'What the customer entered.');

@@ -3,7 +3,7 @@ import { isAmount } from '../../contract/amount.ts';
 import type { SignatureMistake } from '../../contract/signature.ts';
 import { renderAmount } from '../../domain/money.ts';
 import type { VerifyKeys } from '../dialect.ts';
-import { fingerprint } from './ipn.ts';
+import { fingerprint } from './signature.ts';
 
 /** What a signature is over, and what is signed by mistake. */
 interface SignedFields {

@@ -1,7 +1,8 @@
 import { SIGNATURE_MISTAKES } from '../../contract/signature.ts';
-import { writtenAmounts } from '../body.ts';
 import type { IpnTools, Verification } from '../dialect.ts';
-import { IPN_NAMES, sign } from './ipn.ts';
+import { writtenAmounts } from '../written-amount.ts';
+import { IPN_NAMES } from './ipn.ts';
+import { sign } from './signature.ts';
 import { explainSignature } from './signature-mistakes.ts';
 
 /** What of a body its validity depends on. */

@@ -1,0 +1,47 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { didYouMean, GatewayError } from '../../contract/error.ts';
+import { command, hint } from '../../contract/hint.ts';
+import { packagedDocs } from '../../system/package-info.ts';
+import { type ActionsOf, type Declarations, group } from '../command.ts';
+import { table } from '../layout.ts';
+
+const COMMANDS = {
+  docs: {
+    args: ['[topic]'],
+    summary: 'the documentation: its topics, or one page of it',
+    examples: ['docs', 'docs ci'],
+  },
+} as const satisfies Declarations;
+
+type Actions = ActionsOf<typeof COMMANDS>;
+
+const runDocs: Actions['docs'] = async ({ args: [asked] }) => {
+  const pages = await pagesOf(packagedDocs());
+  if (asked === undefined) {
+    const topics = pages.map(({ topic, title }) => ({ topic, title }));
+    return {
+      json: { data: topics },
+      text: table({ Topic: ({ topic }) => topic, Page: ({ title }) => title }, topics),
+      notices: [hint`${command('docs', '<topic>')} prints a page.`],
+    };
+  }
+  const page = pages.find(({ topic }) => topic === basename(asked, '.md').toLowerCase());
+  if (page) return { json: page, text: page.text.trimEnd() };
+  const topics = pages.map(({ topic }) => topic);
+  throw new GatewayError('not_found', `there is no page "${asked}"${didYouMean(asked, topics)}`, {
+    hint: hint`${command('docs')} lists them.`,
+  });
+};
+
+async function pagesOf(folder: string) {
+  const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.md')).sort();
+  return Promise.all(
+    files.map(async (file) => {
+      const text = await readFile(join(folder, file), 'utf8');
+      return { topic: basename(file, '.md'), title: /^# (.+)$/m.exec(text)?.[1] ?? '', text };
+    }),
+  );
+}
+
+export const docs = group({ commands: COMMANDS, actions: { docs: runDocs } });

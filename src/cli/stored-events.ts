@@ -1,0 +1,79 @@
+import type { StoredAttempt } from '../contract/delivery.ts';
+import { attemptView, noteOf } from '../contract/describe-delivery.ts';
+import type { SimEvent } from '../contract/event.ts';
+import type { PaymentStep } from '../contract/payment.ts';
+import { textMask } from '../contract/secret.ts';
+import type { Records } from '../contract/state.ts';
+import { dialect } from '../library/merchant-client.ts';
+import type { Snapshot } from '../store/snapshot.ts';
+import { type VerdictParts, verdictOnDelivery, verdictOnPayment, verdictView } from '../usecases/verdict.ts';
+
+/** An event before it has its number. */
+type Unnumbered<Event = SimEvent> = Event extends SimEvent ? Omit<Event, 'seq'> : never;
+
+/**
+ * What a stored state tells of what happened, in that order, as the log of its emulator had it: without the requests,
+ * which are not stored, and with nothing that only a running emulator knows.
+ */
+export function storedEvents(snapshot: Snapshot): SimEvent[] {
+  const { payments, deliveries, messages, cardTransactions, attempts, merchants } = snapshot;
+  const attemptsOf = new Map<string, StoredAttempt[]>(deliveries.map(({ id }) => [id, []]));
+  for (const attempt of attempts) attemptsOf.get(attempt.deliveryId)?.push(attempt);
+  const deliveriesOf = new Map<string, Records['deliveries'][]>(payments.map(({ id }) => [id, []]));
+  for (const delivery of deliveries) deliveriesOf.get(delivery.paymentId ?? '')?.push(delivery);
+  const parts: VerdictParts = {
+    state: {
+      attemptsOf: (id) => attemptsOf.get(id) ?? [],
+      deliveriesOf: (id) => deliveriesOf.get(id) ?? [],
+      merchants: new Map(merchants.map((merchant) => [merchant.id, merchant])),
+    },
+    dialect,
+    // The options of its emulator are not stored.
+    settings: { ipn: { on: new Set(['succeeded']) } },
+    underWay: () => null,
+  };
+  const mask = textMask(merchants.map(({ secretKey }) => secretKey));
+  return [
+    ...payments.flatMap((payment) => paymentEvents(payment, parts)),
+    ...deliveries.flatMap((delivery) => deliveryEvents(delivery, parts)),
+    ...messages.map(({ id: _, ...message }) => ({ type: 'message' as const, at: message.sentAt, message })),
+    ...cardTransactions.map((one) => ({
+      type: 'cardTransaction' as const,
+      at: one.createdAt,
+      cardTransaction: one,
+    })),
+  ]
+    .sort((one, other) => Date.parse(one.at) - Date.parse(other.at))
+    .map((event, index) => JSON.parse(mask(JSON.stringify({ seq: index + 1, ...event }))));
+}
+
+function paymentEvents(stored: Records['payments'], parts: VerdictParts): Unnumbered[] {
+  const { history, messageId: _message, wrongCodes: _wrong, requestId: _request, ...record } = stored;
+  const initiated = { at: stored.createdAt, event: 'initiated' as const, value: null };
+  return [initiated, ...history].map(({ at, event, value, ...happened }) => {
+    const problem = 'problem' in happened ? (happened.problem ?? null) : null;
+    const step: PaymentStep = { at, event, detail: value, value, problem, requestId: null };
+    const status = event === 'settled' || event === 'redirected' ? record.status : 'pending';
+    const verdict = verdictView(verdictOnPayment({ ...stored, status }, parts));
+    const payment = { ...record, status, checkoutUrl: '', mappedTo: null, verdict };
+    return { type: 'payment', at, payment, steps: [step], warnings: [] };
+  });
+}
+
+function deliveryEvents(stored: Records['deliveries'], parts: VerdictParts): Unnumbered[] {
+  const attempts = parts.state.attemptsOf(stored.id);
+  const { attemptCount: _count, signedWith: _key, ...record } = stored;
+  return attempts.map((attempt, index) => {
+    const next = attempts[index + 1];
+    const as = next ? { ...record, state: 'pending' as const, nextAttemptAt: next.startedAt } : record;
+    const delivery = {
+      ...as,
+      attempts: attempts.slice(0, index + 1).map(attemptView),
+      underWay: null,
+      forwardedTo: null,
+      note: noteOf(as, attempt),
+      verdict: verdictView(verdictOnDelivery({ ...stored, ...as, attemptCount: index + 1 }, parts)),
+    };
+    return { type: 'delivery', at: attempt.startedAt, step: 'attempted', delivery };
+  });
+}

@@ -1,0 +1,59 @@
+import { type ReceivedRequest, receiveOnLoopback } from '../system/loopback-receiver.ts';
+import { formOf } from '../wire/form.ts';
+import type { IpnReceiver, ReceivedIpn } from './api.ts';
+import type { ControlServer } from './control-client.ts';
+import { lastSent } from './ipns.ts';
+import { verify } from './signature.ts';
+import { MAX_TOLD, requireFilter, waitFor } from './wait.ts';
+
+/** @param secretKey the one of now: pairs are replaced */
+export async function listen(server: ControlServer, secretKey: () => string): Promise<IpnReceiver> {
+  const received: ReceivedIpn[] = [];
+  let answer: Parameters<IpnReceiver['respondWith']>[0] = 200;
+  const receiver = await receiveOnLoopback(async (request) => {
+    const ipn = receivedIpn(request, secretKey());
+    received.push(ipn);
+    const chosen = typeof answer === 'function' ? await answer(ipn) : answer;
+    const { status = 200, headers = {}, body } = typeof chosen === 'number' ? { status: chosen } : chosen;
+    return { status, headers: Object.entries(headers), body };
+  });
+  const { url, close } = receiver;
+  return {
+    url,
+    received,
+    waitFor: (filter = {}, options) => {
+      const wanted = Object.entries(requireFilter(filter)).filter(([, value]) => value !== undefined);
+      const what = ['IPN', ...wanted.map(([name, value]) => `with ${name} "${value}"`)].join(' ');
+      const look = async () =>
+        received.findLast(({ fields }) => wanted.every(([name, value]) => fields[name] === value));
+      const instead = async () =>
+        received.length
+          ? received.slice(-MAX_TOLD).map(describeReceived)
+          : [`nothing came to ${url}`, ...(await lastSent(server))];
+      return waitFor({ what, look, instead }, options);
+    },
+    respondWith: (next) => {
+      answer = next;
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function receivedIpn({ method, url, headers, body }: ReceivedRequest, secretKey: string): ReceivedIpn {
+  const text = body.toString();
+  return { method, url, headers, body: text, fields: fieldsOf(text), ...verify(text, secretKey) };
+}
+
+/** By their names in a form, also those of JSON. */
+function fieldsOf(body: string): Record<string, string> {
+  try {
+    return Object.fromEntries(formOf(JSON.parse(body)));
+  } catch {
+    return Object.fromEntries(new URLSearchParams(body));
+  }
+}
+
+function describeReceived({ method, url, fields, reason }: ReceivedIpn): string {
+  return `${method} ${url} came with identifier "${fields['identifier'] ?? ''}": ${reason ?? 'valid'}`;
+}

@@ -1,0 +1,32 @@
+import { GatewayError } from '../contract/error.ts';
+import { formOf } from '../wire/form.ts';
+import { dialect } from './merchant-client.ts';
+
+/** @throws GatewayError `usage` */
+export function sign({ amount, identifier }: { amount: string; identifier: string }, secretKey: string) {
+  requireText('amount', amount);
+  requireText('identifier', identifier);
+  requireText('the secret key', secretKey);
+  return dialect.sign(amount, identifier, secretKey);
+}
+
+/** @throws GatewayError `usage` without a key: an empty one would be that of every forger */
+export function verify(given: string | object | null | undefined, secretKey: string) {
+  requireText('the secret key', secretKey);
+  const { valid, reasons } = dialect.verify(bodyOf(given), { secretKey });
+  return { valid, reason: valid ? null : reasons.join('; ') };
+}
+
+function bodyOf(given: string | object | null | undefined): string {
+  if (typeof given !== 'object' || given === null) return String(given ?? '');
+  if (ArrayBuffer.isView(given))
+    return Buffer.from(given.buffer, given.byteOffset, given.byteLength).toString();
+  return Symbol.iterator in given
+    ? new URLSearchParams([...(given as FormData)] as [string, string][]).toString()
+    : formOf(given).toString();
+}
+
+function requireText(what: string, text: unknown): void {
+  if (typeof text === 'string' && text !== '') return;
+  throw new GatewayError('usage', `${what} must be text, and not empty (got ${JSON.stringify(text)})`);
+}

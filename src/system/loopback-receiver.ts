@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { GatewayError } from '../contract/error.ts';
+import { hint, option } from '../contract/hint.ts';
+
+/** A request with the whole of its body. */
+export interface ReceivedRequest {
+  method: string;
+  /** Path and query. */
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  /** Names and values in turn, as they came. */
+  rawHeaders: readonly string[];
+  body: Buffer;
+}
+
+export interface Reply {
+  status: number;
+  headers?: readonly (readonly [string, string])[];
+  body?: string | Buffer | undefined;
+}
+
+export interface LoopbackReceiver extends AsyncDisposable {
+  /** Without a path or a slash at its end. */
+  url: string;
+  port: number;
+  /** May be called twice. */
+  close(): Promise<void>;
+}
+
+/** No IPN is anywhere near this large. */
+const MAX_BODY_BYTES = 2 ** 20;
+
+/**
+ * Receives requests on the loopback address. A request that is broken off is none; one over 1 MiB is answered 413.
+ *
+ * @param reply where it throws, the answer is 500 with the message
+ * @param portOption names `port` for the user; 0 takes a free one
+ * @throws GatewayError `port_in_use`
+ */
+export async function receiveOnLoopback(
+  reply: (request: ReceivedRequest) => Reply | Promise<Reply>,
+  port = 0,
+  portOption = 'port',
+): Promise<LoopbackReceiver> {
+  const server = createServer(async (request, response) => {
+    try {
+      const body = await readBody(request);
+      const { method = '', url = '', rawHeaders } = request;
+      const headers = Object.fromEntries(
+        Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+      );
+      const answer = body ? await reply({ method, url, headers, rawHeaders, body }) : TOO_LARGE;
+      response.writeHead(answer.status, answer.headers?.flat()).end(answer.body);
+    } catch (error) {
+      if (request.complete && !response.headersSent) response.writeHead(500).end(String(error));
+      else response.destroy();
+    }
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
+    const why =
+      cause.code === 'EADDRINUSE' ? 'is in use by another process' : `cannot be used: ${cause.message}`;
+    throw new GatewayError('port_in_use', `port ${port} ${why}`, {
+      cause,
+      hint: hint`Take a free one with ${option(portOption, '0')}, or choose one with ${option(portOption)}.`,
+    });
+  });
+  const bound = (server.address() as AddressInfo).port;
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return { url: `http://127.0.0.1:${bound}`, port: bound, close, [Symbol.asyncDispose]: close };
+}
+
+const TOO_LARGE: Reply = { status: 413, headers: [['Connection', 'close']], body: 'too large\n' };
+
+/** Null when it is too large; all of it is read, so that the sender gets its answer. */
+async function readBody(request: IncomingMessage): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    size += (chunk as Buffer).length;
+    if (size <= MAX_BODY_BYTES) chunks.push(chunk as Buffer);
+  }
+  return size <= MAX_BODY_BYTES ? Buffer.concat(chunks) : null;
+}

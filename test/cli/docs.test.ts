@@ -1,0 +1,43 @@
+import { basename } from 'node:path';
+import { expect, it } from 'vitest';
+import { PAGES } from '../docs/pages.ts';
+import { run } from '../helpers/cli.ts';
+
+const cwd = process.cwd();
+const pages = Object.entries(PAGES).filter(([path]) => path.startsWith('src/docs/'));
+
+it('lists every page with its title', async () => {
+  const titles = pages.map(([path, text]) => ({
+    topic: basename(path, '.md'),
+    title: /^# (.+)$/m.exec(text)?.[1],
+  }));
+  const { data } = JSON.parse((await run(['docs', '--json'], { cwd })).stdout);
+  expect(data).toHaveLength(pages.length);
+  expect(data).toEqual(expect.arrayContaining(titles));
+  expect((await run(['docs'], { cwd })).stdout).toMatch(/^ci +CI$/m);
+});
+
+it('no two pages have the same topic', () => {
+  const topics = pages.map(([path]) => basename(path, '.md'));
+  expect(new Set(topics).size).toBe(topics.length);
+});
+
+it('prints every page as it is, with --json as text', async () => {
+  for (const [path, text] of pages) {
+    const topic = basename(path, '.md');
+    const { stdout } = await run(['docs', topic, '--json'], { cwd });
+    expect(JSON.parse(stdout)).toEqual({ topic, title: expect.stringMatching(/./), text });
+  }
+  expect((await run(['docs', 'reference/Options.md'], { cwd })).stdout).toBe(
+    PAGES['src/docs/reference/options.md'],
+  );
+});
+
+it.each([
+  ['troubleshoting', 'did you mean troubleshooting?'],
+  ['xyzzy-of-nothing', 'docs lists them.'],
+])('says what there is for %s', async (topic, said) => {
+  const { code, stdout, stderr } = await run(['docs', topic], { cwd });
+  expect([code, stdout]).toEqual([4, '']);
+  expect(stderr).toContain(said);
+});
