@@ -7,15 +7,18 @@ import manifest from '../../package.json' with { type: 'json' };
 export const VERSION: string = manifest.version;
 
 /** The state that new folders start with, as it comes with the package. */
-export const packagedFixtures = (): string => packaged('default.json');
+export const packagedFixtures = (): string => packaged('fixtures/default.json');
 
 /** What is known of the service interface, one observation a line, as it comes with the package. */
-export const packagedManifest = (): string => packaged('fidelity/manifest.jsonl');
+export const packagedManifest = (): string => packaged('fixtures/fidelity/manifest.jsonl');
 
-/** A file of the fixtures: their folder is beside `dist`, wherever the bundle put this code. */
+/** A file that `init` writes for a test runner, as it comes with the package. */
+export const packagedStarter = (name: string): string => packaged(`src/init/${name}`);
+
+/** A file of the package, wherever the bundle put this code. */
 function packaged(name: string): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, 'fixtures', 'default.json')) && folder !== dirname(folder))
     folder = dirname(folder);
-  return join(folder, 'fixtures', name);
+  return join(folder, name);
 }
