@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { cp, mkdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ROOT } from '../docs/pages.ts';
+import { fence, ROOT } from '../docs/pages.ts';
 import { inherited, launchProgram } from '../helpers/child.ts';
 import { missing } from '../merchants/running.ts';
 import { createProject, type Project } from './project.ts';
@@ -20,16 +20,16 @@ afterAll(() => project.remove());
 const has = (...command: [string, ...string[]]) =>
   spawnSync(command[0], command.slice(1), { env: inherited() }).status === 0;
 
-/** As much of PHPUnit as the test uses. */
-const STAND_IN = `<?php
+/** As much of PHPUnit as the tests use. */
+const phpunit = (path: string, method: string) => `<?php
 namespace PHPUnit\\Framework {
     class TestCase {
         function assertSame($expected, $got) { if ($expected !== $got) throw new \\Exception(json_encode([$expected, $got])); }
     }
 }
 namespace {
-    require 'tests/php/GatewaySimTest.php';
-    (new GatewaySimTest)->testAPaymentReachesTheShop();
+    require 'tests/${path}.php';
+    (new ${basename(path)})->${method}();
     echo 'OK (1 test)';
 }`;
 const STAND_IN_OF_PYTEST = `
@@ -115,7 +115,7 @@ const STARTERS = [
     runner: 'phpunit',
     byRunner: ['phpunit', '--do-not-cache-result', 'tests/php/GatewaySimTest.php'],
     passed: /OK \(1 test/,
-    standIn: STAND_IN,
+    standIn: phpunit('php/GatewaySimTest', 'testAPaymentReachesTheShop'),
     all: ALL_IN_PHP,
     command: (file: string) => ['php', file],
   },
@@ -237,4 +237,20 @@ describe.each(STARTERS)('init --$language', ({ language, file, runner, byRunner,
     const { stdout, stderr } = await ended;
     expect(stdout + stderr).toMatch(/gateway-sim.* did not start.*[Ii]nstall gateway-sim.*GATEWAY_SIM_BIN/s);
   });
+});
+
+const noPhp = missing('php');
+const hasPhpunit = has('phpunit', '--version');
+const how = noPhp ? ` (${noPhp})` : hasPhpunit ? '' : ' (by a stand-in: no phpunit here)';
+
+test.skipIf(noPhp)(`stacks/phpunit.md: PHPUnit${how}`, async () => {
+  const place = 'stacks/phpunit.md: PHPUnit';
+  const [, init = '', run = ''] = fence(place, 'sh').trim().split('\n');
+  const { code, output } = await project.run(['sh', '-c', init.replace('npx ', 'node_modules/.bin/')]);
+  expect([code, output]).toEqual([0, expect.stringContaining(`Run it: ${run}.`)]);
+  await project.write('tests/PaymentTest.php', fence(place, 'php'));
+  await project.write('stand-in.php', phpunit('PaymentTest', 'testOnlyAGenuineIpnIsTaken'));
+  const command = hasPhpunit ? ['phpunit', 'tests/PaymentTest.php'] : ['php', 'stand-in.php'];
+  const ended = await project.run(command);
+  expect([ended.code, ended.output]).toEqual([0, expect.stringMatching(/OK \(1 test/)]);
 });
