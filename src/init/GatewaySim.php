@@ -94,7 +94,7 @@ final class GatewaySim
         return $answer + $this->call('GET', '/_sim/payments/' . $query['payment_id']);
     }
 
-    /** The customer pays. @return array `payment`, `delivery` with its attempts so far, `redirectUrl` */
+    /** The customer pays, and the IPN is tried. @return array `payment`, `delivery` with its attempts, `redirectUrl` */
     public function approve(string $reference): array { return $this->settle($reference, 'approve'); }
 
     /** The customer cancels. */
@@ -147,7 +147,7 @@ final class GatewaySim
     private function settle(string $reference, string $outcome): array
     {
         $path = '/_sim/payments/' . rawurlencode($reference) . '/settle';
-        return $this->call('POST', $path, json_encode(['outcome' => $outcome]));
+        return $this->call('POST', $path, json_encode(['outcome' => $outcome, 'awaitDelivery' => true]));
     }
 
     private function call(string $method, string $path, string $body = ''): array

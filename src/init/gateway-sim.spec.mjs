@@ -23,6 +23,6 @@ test('a customer pays, and the shop hears of it', async ({ page }) => {
   await page.getByLabel('Verification code').fill('222666');
   await page.getByLabel('Verification code').press('Enter');
   await expect(page).toHaveURL(/paid/);
-  const ipn = await sim.ipns.waitFor({ payment: identifier });
-  expect(ipn.state).toBe('delivered');
+  const ipn = await sim.ipns.waitFor({ payment: identifier, state: 'delivered' });
+  expect(ipn.attempts[0].responseStatus).toBe(200);
 });

@@ -81,10 +81,9 @@ class GatewaySim(AbstractContextManager):
         fields = {**(fields or {}), **more}
         defaults = {
             "public_key": self.public_key, "identifier": secrets.token_hex(10), "currency": "USD", "amount": "49.90",
-            "details": "Test payment", "ipn_url": "http://localhost:3000/ipn", "checkout_theme": "light",
+            "details": "Test payment", "ipn_url": "http://localhost:3000/ipn", "site_logo": f"{self.url}/_sim/ui/logo.svg",
             "success_url": f"{self.url}/_sim/ui/paid", "cancel_url": f"{self.url}/_sim/ui/canceled",
-            "site_logo": f"{self.url}/_sim/ui/logo.svg", "customer_name": "Ada Example",
-            "customer_email": "wallet@example.com",
+            "checkout_theme": "light", "customer_name": "Ada Example", "customer_email": "wallet@example.com",
         }
         if unknown := fields.keys() - defaults.keys():
             raise GatewaySimError(f"initiate() knows no field {', '.join(unknown)}: take one of {', '.join(defaults)}")
@@ -93,7 +92,7 @@ class GatewaySim(AbstractContextManager):
         return answer | self._call("GET", f"/_sim/payments/{payment_id}")
 
     def approve(self, reference: str) -> dict:
-        """The customer pays. Returns `payment`, `delivery` with its attempts so far, `redirectUrl`."""
+        """The customer pays, and the IPN is tried. Returns `payment`, `delivery` with its attempts, `redirectUrl`."""
         return self._settle(reference, "approve")
 
     def cancel(self, reference: str) -> dict:
@@ -136,7 +135,8 @@ class GatewaySim(AbstractContextManager):
         self._call("POST", "/_sim/reset", "{}")
 
     def _settle(self, reference: str, outcome: str) -> dict:
-        return self._call("POST", f"/_sim/payments/{quote(reference, safe='')}/settle", json.dumps({"outcome": outcome}))
+        body = json.dumps({"outcome": outcome, "awaitDelivery": True})
+        return self._call("POST", f"/_sim/payments/{quote(reference, safe='')}/settle", body)
 
     def _call(self, method: str, path: str, body: str = "") -> dict:
         token = self._environment.get("GATEWAY_SIM_CONTROL_TOKEN", "")
