@@ -15,7 +15,7 @@ export const JSON_OF_COMMANDS = {
   'ipn resend': '[Delivery](#delivery)',
   'ipn fire': '[Delivery](#delivery); with `--times` [DeliveryBatch](#deliverybatch)',
   'ipn verify':
-    '`valid`, `authentic`, `reasons`, `identifier`, `amount`, `status`, `signature`, `signedText`, `foundText` (what the signature was made over, as far as a usual mistake explains it; else null), `expected`',
+    '`valid`, `authentic`, `reasons`, `identifier`, `amount`, `status`, `signature`, `signedText`, `foundText` (what the signature was made over, as far as a usual mistake explains it; else null), `expected`, `mistake` (the usual mistake that made the signature, by name; null for none), `fix`',
   'ipn listen':
     'lines: first `event` (`ready`), `url`, `port`, `forwardTo`, `pid`; then for each IPN `event` (`ipn`), `at`, `method`, `url`, `headers`, `body`, `verdict` (as `ipn verify`), `answered`',
   'keys show': '`merchant`, `publicKey`, `secretKey`',

@@ -191,7 +191,7 @@ async function buildEngine(plan: Plan, { store }: Opened, trust: ReceiverTrust) 
   });
   return {
     courier,
-    useCases: createUseCases({ ...plan, store, courier, context, events, faults, renewIds }),
+    useCases: createUseCases({ ...plan, dialect, store, courier, context, events, faults, renewIds }),
   };
 }
 type Engine = Awaited<ReturnType<typeof buildEngine>>;

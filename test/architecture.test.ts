@@ -45,7 +45,7 @@ const DOORS: Record<string, Doors> = {
   'interpret-options': { rooms: ['contract', 'domain'], types: ['delivery', 'options'] },
   usecases: {
     rooms: ['contract', 'domain', 'store'],
-    types: ['delivery', 'system'],
+    types: ['delivery', 'system', 'wire/dialect.ts'],
   },
   http: {
     rooms: ['contract', 'options', 'usecases', 'wire/body.ts', 'system', 'audit'],
@@ -127,6 +127,7 @@ const DOORS: Record<string, Doors> = {
       'delivery/sender.ts',
       'delivery/egress.ts',
       'store',
+      'usecases/verdict.ts',
     ],
     types: ['wire'],
     packages: ['*'],

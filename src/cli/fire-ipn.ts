@@ -7,11 +7,13 @@ import { GatewayError } from '../contract/error.ts';
 import { describeIssue, parseInput } from '../contract/input.ts';
 import type { Payment } from '../contract/payment.ts';
 import { requireTamperings } from '../contract/tampering.ts';
+import type { Verdict } from '../contract/verdict.ts';
 import { Egress } from '../delivery/egress.ts';
 import { failureOfAnswer } from '../delivery/sender.ts';
 import { dialect } from '../library/merchant-client.ts';
 import { readSecret } from '../options/secret-file.ts';
 import { VERSION } from '../system/package-info.ts';
+import { type KnownAttempt, type KnownDelivery, verdictOnAttempt } from '../usecases/verdict.ts';
 import { sendRequest } from './send-request.ts';
 
 /** The time-out that a gateway has by default too, in milliseconds. */
@@ -37,7 +39,7 @@ async function compose(chosen: Fields, { secretKey, payment }: Known) {
   const tamperings = requireTamperings(tamper);
   const url = requireAddress(to ?? payment?.ipnUrl);
   const trx = payment?.trx ?? Math.random().toString(36).slice(2, 14).toUpperCase().padEnd(12, '0');
-  const { invent } = await dialect.ipn();
+  const { invent, verify } = await dialect.ipn();
   const about = payment && {
     identifier: payment.identifier,
     amount: payment.amount,
@@ -50,7 +52,11 @@ async function compose(chosen: Fields, { secretKey, payment }: Known) {
     { format, set: about?.set ?? set, unset, tamper: tamperings },
   );
   requireFireable(composed.body, times);
-  return { url, composed, times, delay };
+  const judge = (delivery: KnownDelivery, attempt: KnownAttempt): Verdict => {
+    const { tone, cause, fix } = verdictOnAttempt(delivery, attempt, { secretKey }, { verify });
+    return { tone, cause, fix };
+  };
+  return { url, composed, times, delay, judge };
 }
 
 type Composed = Awaited<ReturnType<typeof compose>>;
@@ -178,7 +184,7 @@ type Sent = Pick<FiredIpn['attempts'][number], 'startedAt' | 'durationMs' | 'req
 
 /** What was sent and answered, as a delivery. */
 function firedIpn(
-  { url, composed }: Composed,
+  { url, composed, judge }: Composed,
   sent: Sent,
   answer: { status: number; headers: [string, string][]; body: string } | null,
 ): FiredIpn {
@@ -216,5 +222,6 @@ function firedIpn(
     forwardedTo: null,
     note: noteOf(facts, attempt),
     attempts: [{ ...attempt, error: errorOf(attempt) }],
+    verdict: judge({ ...facts, body, signedWith: tampered.length ? '' : 'this key' }, attempt),
   };
 }

@@ -2,6 +2,7 @@ import type { Attempt, Delivery } from '../contract/delivery.ts';
 import { outcomeOf } from '../contract/describe-delivery.ts';
 import { command, type Hint, hint } from '../contract/hint.ts';
 import type { TimelineEntry } from '../contract/payment.ts';
+import type { Verdict } from '../contract/verdict.ts';
 import { moment } from './layout.ts';
 import { onOneLine } from './printable.ts';
 
@@ -33,6 +34,20 @@ export function describeLastAttempt({ attempts, underWay, nextAttemptAt }: ToldD
 export function nextAttempt({ attempts, underWay, nextAttemptAt }: ToldDelivery): string | undefined {
   if (underWay || nextAttemptAt === null || !attempts.length) return undefined;
   return `attempt ${attempts.length + 1} at ${moment(nextAttemptAt)} UTC`;
+}
+
+/** A verdict among other facts. */
+export function verdictFacts({ cause, fix }: Verdict): Record<string, string | undefined> {
+  return { Verdict: cause, Fix: fix ?? undefined };
+}
+
+/** What `--require-delivery` fails for; undefined where every IPN was delivered and nothing is wrong with its answer. */
+export function deliveryProblem(
+  deliveries: readonly Pick<Delivery, 'state' | 'verdict'>[],
+): string | undefined {
+  const failed = deliveries.filter(({ state, verdict }) => state !== 'delivered' || verdict.tone === 'bad');
+  const [first] = failed;
+  return first && `${failed.length} of ${deliveries.length} IPNs not delivered: ${first.verdict.cause}`;
 }
 
 /** Maximum characters of a receiver's answer in a line. */

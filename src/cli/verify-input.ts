@@ -4,9 +4,10 @@ import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
 import type { FormerKey, ListedMerchant } from '../contract/merchant.ts';
 import { ipnBodyIn, isDeliveryId } from '../contract/pasted-ipn.ts';
+import { publicKeyMisused } from '../contract/signature.ts';
 import { signingKeys } from '../contract/signing-keys.ts';
 import { readSecret } from '../options/secret-file.ts';
-import type { Verdict, VerifyKeys } from '../wire/dialect.ts';
+import type { Verification, VerifyKeys } from '../wire/dialect.ts';
 import type { Server } from './connect.ts';
 import { type Io, readAll } from './io.ts';
 import { onOneLine } from './printable.ts';
@@ -62,8 +63,8 @@ export async function verifyKeys(
   { secret, publicKey, merchant: name }: KeyOptions,
   connect: () => Promise<Server>,
 ): Promise<VerifyKeys> {
-  const named: [string, string][] = publicKey === undefined ? [] : [['the public key', publicKey]];
-  if (secret) return { secretKey: readSecret(secret, '--secret'), others: new Map(named) };
+  const named = publicKey === undefined ? [] : [publicKeyMisused(publicKey)];
+  if (secret) return { secretKey: readSecret(secret, '--secret'), others: named };
   if (secret === '') throw new GatewayError('usage', '--secret must not be empty');
   const { data } = await merchantsOf(connect);
   const isMeant = (one: ListedMerchant) =>
@@ -94,10 +95,19 @@ async function merchantsOf(connect: () => Promise<Server>) {
   }
 }
 
-export function verdictText({ valid, reasons, identifier, amount, status, expected }: Verdict): string {
+export function verdictText({
+  valid,
+  reasons,
+  fix,
+  identifier,
+  amount,
+  status,
+  expected,
+}: Verification): string {
   return [
     valid ? 'valid' : 'not valid',
     ...reasons.map((reason) => `  ${onOneLine(reason)}`),
+    ...(fix === null ? [] : [`  Fix: ${fix}`]),
     ...(identifier === null
       ? []
       : [`  ${onOneLine(`identifier ${identifier}, amount ${amount}, status ${status}`)}`]),

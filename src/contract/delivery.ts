@@ -21,6 +21,7 @@ import {
 } from './field.ts';
 import { optionalDuration, optionalNumber, optionalText, PAGING } from './input.ts';
 import { TAMPERING_PATTERN, TAMPERINGS } from './tampering.ts';
+import { Verdict } from './verdict.ts';
 import { DELIVERY_STATES, IPN_FORMATS } from './vocabulary.ts';
 
 /** Said of every record that repeats it. */
@@ -145,6 +146,7 @@ export const Delivery = record('Delivery', 'An IPN on its way to a receiver, wit
     nullableText,
     'Where it goes instead of `url`, with --forward-ipn or --map; null when it goes to `url`.',
   ),
+  verdict: field(Verdict, 'What became of it, by its last attempt.'),
 });
 export type Delivery = z.output<typeof Delivery>;
 

@@ -73,14 +73,15 @@ function describeAnswer({ responseStatus, responseHeaders = [] }: AttemptSides):
 
 /** What a fault rule did in place of the receiver. A state from outside may lack the rule. */
 function describeFaultOf({ fault }: AttemptSides): string {
-  return `fault rule: ${(fault && insteadOfSending(fault)) ?? 'nothing was sent'}`;
+  const instead = fault && insteadOfSending(fault);
+  return `fault rule: ${[instead, 'nothing was sent'].filter(Boolean).join(', ')}`;
 }
 
-/** What a fault rule does instead of sending an IPN; undefined where it lets it be sent. */
+/** What a fault rule did instead of sending an IPN; undefined where it lets it be sent. */
 export function insteadOfSending(rule: FaultRule): string | undefined {
-  if (rule.drop) return 'it was lost on the way';
+  if (rule.drop) return 'lost it';
   const status = statusOfFault(rule);
-  return status === undefined ? undefined : `${status} stands in for the receiver's answer, nothing was sent`;
+  return status === undefined ? undefined : `answered ${status}`;
 }
 
 /** The host that `--allow-ipn-host` would have to name; null where no option allows it. */
@@ -152,10 +153,10 @@ export const FIXES: Readonly<Record<AttemptFailure['code'], string>> = {
   address: 'Give an address that begins with http:// or https://.',
   certificate: FIX_CERTIFICATE,
   tls: FIX_CERTIFICATE,
-  timed_out: 'Answer at once, and do what takes long afterwards.',
+  timed_out: 'Answer 200 first, then do slow work in a queue.',
   egress:
     'Restart the emulator with the option that is named, or with --forward-ipn to send all IPNs to your receiver.',
-  fault: 'It was done on purpose: the receiver is not to blame.',
+  fault: 'Nothing to fix. Clear the rule to deliver.',
   stopping: 'Start the emulator: what was under way stays due.',
   other: START,
 };

@@ -24,6 +24,7 @@ import {
 } from './field.ts';
 import { optionalText, PAGING } from './input.ts';
 import { OUTCOMES } from './outcomes.ts';
+import { Verdict } from './verdict.ts';
 import {
   CHECKOUT_THEMES,
   DELIVERY_ORDERS,
@@ -148,6 +149,7 @@ const shown = {
     z.nullable(MappedAddresses),
     'Where its addresses lead instead, with --map; null when none of them is mapped.',
   ),
+  verdict: field(Verdict, 'What became of it and of its IPNs: the worst that is known of the newest.'),
 };
 
 export const Payment = record('Payment', 'A payment.', shown);
@@ -237,5 +239,6 @@ export const Settled = record('Settled', 'What settling a payment led to.', {
     nullableText,
     'Where the browser goes, byte for byte as given to initiate but for a host that is mapped; null where it stays.',
   ),
+  verdict: field(Verdict, 'What became of the payment and of its IPNs.'),
 });
 export type Settled = z.output<typeof Settled>;

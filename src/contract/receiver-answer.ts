@@ -12,6 +12,8 @@ export interface ReceiverAnswer {
 
 /** What is wrong, and what to do about it: a sentence each. */
 export interface AnswerProblem {
+  /** `warning` where it counts as received all the same. Default: `bad`. */
+  tone?: 'warning';
   cause: string;
   fix: string;
 }
@@ -128,13 +130,14 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
   if (status >= 300 && status < 400) return redirectProblem(headers);
   const fault = errorPage(body);
   if (status < 300) {
-    return fault === undefined
-      ? loginPage(status, body)
-      : {
-          cause: `The receiver answered ${status}, but its body is an error: ${fault}`,
-          fix: 'Fix the error. Until then answer 500, so that the gateway tries again.',
-        };
+    if (fault === undefined) return loginPage(status, body) ?? phpWarning(status, body);
+    return {
+      cause: `The receiver answered ${status}, but its body is an error: ${fault}`,
+      fix: 'Fix the error. Until then answer 500, so that the gateway tries again.',
+    };
   }
+  // What it says about the signature comes from code behind any login.
+  if (status === 401 && /\b(?:signature|hmac|hash)\b/i.test(body)) return undefined;
   if (status < 500 && /csrf|authenticity.?token/i.test(body)) {
     return { cause: `The framework wants a CSRF token (${status}), which no gateway has.`, fix: NO_CSRF };
   }
@@ -164,6 +167,19 @@ function redirectProblem(headers: ReceiverAnswer['headers']): AnswerProblem {
 function loginPage(status: number, body: string): AnswerProblem | undefined {
   if (!/<input[^<>]{1,200}type=["']?password/i.test(body)) return undefined;
   return { cause: `The receiver answered ${status} with a login page.`, fix: NO_LOGIN };
+}
+
+/** As PHP prints it with display_errors on. */
+const PHP_WARNING = /\b(?:Warning|Notice|Deprecated)(?:<\/b>)?: .{1,300}? on line (?:<b>)?\d+/;
+
+function phpWarning(status: number, body: string): AnswerProblem | undefined {
+  const found = PHP_WARNING.exec(body)?.[0];
+  if (found === undefined) return undefined;
+  return {
+    tone: 'warning',
+    cause: `The receiver answered ${status}, and PHP warned: ${plainText(found)}.`,
+    fix: 'Fix what PHP warns about: the code may have read nothing where it expected a value.',
+  };
 }
 
 const SAYS_NO =

@@ -1,24 +1,21 @@
 import type { Merchant } from './merchant.ts';
+import { type MisusedKey, publicKeyMisused } from './signature.ts';
 
 /** Maximum other merchants whose keys are tried (chosen): each costs some hundred signatures. */
 const MAX_OTHERS = 20;
 
 /** The keys that an IPN of a merchant is checked with: its own, and those that somebody may sign with by mistake. */
-export function signingKeys(
-  merchant: Merchant,
-  all: Iterable<Merchant>,
-  more: Iterable<[string, string]> = [],
-) {
+export function signingKeys(merchant: Merchant, all: Iterable<Merchant>, more: readonly MisusedKey[] = []) {
   const others = [...all]
     .filter(({ id }) => id !== merchant.id)
     .slice(0, MAX_OTHERS)
-    .flatMap(({ name, secretKey, publicKey }): [string, string][] => [
-      [`the secret key of the merchant "${name}"`, secretKey],
-      [`the public key of the merchant "${name}"`, publicKey],
+    .flatMap(({ name, secretKey, publicKey }): MisusedKey[] => [
+      { mistake: 'other-merchant-key', called: `the secret key of the merchant "${name}"`, key: secretKey },
+      { mistake: 'other-merchant-key', called: `the public key of the merchant "${name}"`, key: publicKey },
     ]);
   return {
     secretKey: merchant.secretKey,
     replacedAt: merchant.formerKeys?.[0]?.replacedAt,
-    others: new Map([['the public key', merchant.publicKey], ...more, ...others]),
+    others: [publicKeyMisused(merchant.publicKey), ...more, ...others],
   };
 }

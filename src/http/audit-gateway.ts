@@ -48,7 +48,7 @@ function auditGateway(parts: AppParts, egress: AuditGateway['egress']): AuditGat
     },
     requests: {
       list: async ({ payment }) => {
-        const own = events.requests().filter(({ paymentId }) => paymentId === payment);
+        const own = events.requestsAbout(payment);
         return { data: own.map((request) => maskedRequest(request, parts)) };
       },
     },

@@ -119,6 +119,11 @@ export class EventLog {
     return this.#requests.items.toSorted((one, other) => other.id - one.id);
   }
 
+  /** Those about a payment, newest first. */
+  requestsAbout(paymentId: string): RecordedRequest[] {
+    return this.requests().filter((request) => request.paymentId === paymentId);
+  }
+
   /** The events after a sequence number, oldest first. */
   since(seq: number): SimEvent[] {
     return this.#events.items.filter((event) => event.seq > seq);

@@ -7,7 +7,14 @@ import { command, type Hint, hint, option } from '../contract/hint.ts';
 import { type FireRequest, fire, requireDelivery, resend } from '../domain/delivery.ts';
 import { egressFailure } from '../domain/retry.ts';
 import type { Delivery } from '../domain/state.ts';
-import type { UseCaseParts } from './parts.ts';
+import { type UseCaseParts, verdictParts } from './parts.ts';
+import {
+  type KnownAttempt,
+  signerOf,
+  verdictOnAttempt,
+  verdictOnDelivery,
+  verdictOnForgery,
+} from './verdict.ts';
 
 /** Maximum real time that `fire` waits: clients give up at five minutes (chosen). */
 const LONGEST_FIRE_WAIT_MS = 240_000;
@@ -42,7 +49,8 @@ function shownOf(store: UseCaseParts['store'], courier: UseCaseParts['courier'])
 }
 
 /** IPNs that somebody asks for. */
-export function ipnUseCases({ store, courier, context, settings }: UseCaseParts) {
+export function ipnUseCases(parts: UseCaseParts) {
+  const { store, courier, context, settings } = parts;
   /** How long an attempt can take, with its way to the store. */
   const attemptMs = settings.ipn.timeoutMs + REDIRECT_WAIT_MS;
   const inTurn = turns();
@@ -56,6 +64,16 @@ export function ipnUseCases({ store, courier, context, settings }: UseCaseParts)
 
   return {
     ...shownOf(store, courier),
+
+    /** What became of it, by its last attempt. */
+    verdict: (delivery: Delivery) => verdictOnDelivery(delivery, verdictParts(parts)),
+
+    /** What became of one attempt at it. */
+    verdictOnAttempt: (delivery: Delivery, attempt: KnownAttempt) =>
+      verdictOnAttempt(delivery, attempt, signerOf(delivery, verdictParts(parts)), parts.dialect),
+
+    /** What became of a forged one; undefined for a genuine one, and before its first attempt. */
+    verdictOnForgery: (delivery: Delivery) => verdictOnForgery(delivery, verdictParts(parts)),
 
     /** The delivery with this id. @throws GatewayError `not_found` */
     require: find,

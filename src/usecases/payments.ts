@@ -13,7 +13,9 @@ import {
 } from '../domain/settle.ts';
 import type { Delivery, Payment } from '../domain/state.ts';
 import { paymentSteps, timeline } from '../domain/timeline.ts';
-import type { UseCaseParts } from './parts.ts';
+import { type UseCaseParts, verdictParts } from './parts.ts';
+import { type Step, storyOf } from './story.ts';
+import { verdictOnPayment } from './verdict.ts';
 
 /** How a payment is to be settled. */
 export interface SettleCommand extends Omit<SettleRequest, 'delivery'> {
@@ -36,6 +38,8 @@ export type Payments = ReturnType<typeof paymentUseCases>;
 
 export function paymentUseCases(parts: UseCaseParts) {
   const { store, settings, context, events } = parts;
+  const timelineOf = (payment: Payment): TimelineEntry[] =>
+    timeline(payment, store.state, (stored) => events.requestIdOf(stored));
   return {
     /** The payment that an id or a merchant's identifier names. @throws GatewayError `not_found` */
     require: (reference: string): Payment => requirePayment(store.state, reference),
@@ -50,8 +54,14 @@ export function paymentUseCases(parts: UseCaseParts) {
     /** What happened to a payment itself, in order; its first step is its initiation. */
     steps: (payment: Payment): PaymentStep[] => paymentSteps(payment, (stored) => events.requestIdOf(stored)),
 
-    timeline: (payment: Payment): TimelineEntry[] =>
-      timeline(payment, store.state, (stored) => events.requestIdOf(stored)),
+    timeline: timelineOf,
+
+    /** Its timeline with the requests behind it. */
+    story: (payment: Payment): Step[] =>
+      storyOf(timelineOf(payment), events.requestsAbout(payment.id), store.state),
+
+    /** What became of it and of its IPNs. */
+    verdict: (payment: Payment) => verdictOnPayment(payment, verdictParts(parts)),
 
     /** @param requestId of the request that asks for it, if one does: here and below */
     initiate: (command: InitiateCommand, mode: Mode, requestId?: number): Promise<Payment> =>

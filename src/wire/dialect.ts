@@ -4,6 +4,7 @@ import type { ErrorCode, GatewayError } from '../contract/error.ts';
 import type { FormerKey } from '../contract/merchant.ts';
 import type { AskedPayment } from '../contract/payment.ts';
 import type { Choices } from '../contract/profiles.ts';
+import type { MisusedKey, SignatureMistake } from '../contract/signature.ts';
 import type { CardAction, Mode } from '../contract/vocabulary.ts';
 import type { CardPage, IssueCardCommand } from '../domain/card.ts';
 import type { ChosenFields, ComposedIpn, Composition, IpnComposer } from '../domain/ipn.ts';
@@ -147,8 +148,9 @@ export interface IpnTools {
    * usual ones did.
    *
    * @param body the raw text of the body, form or JSON
+   * @param signature checked in place of the one in the body
    */
-  verify(body: string, keys: VerifyKeys): Verdict;
+  verify(body: string, keys: VerifyKeys, signature?: string): Verification;
   /** The signature over an amount and an identifier. */
   sign(amount: string, identifier: string, secretKey: string): string;
   /** What the fields of an IPN are called in its form. */
@@ -170,8 +172,8 @@ type IpnFieldName =
 /** What an IPN is checked with. */
 export interface VerifyKeys {
   secretKey: string;
-  /** Keys that somebody may have signed with by mistake, by what to call them: `the public key`. */
-  others?: ReadonlyMap<string, string> | undefined;
+  /** Keys that somebody may have signed with by mistake. */
+  others?: readonly MisusedKey[] | undefined;
   /** Pairs that were replaced: the secret key given here may be one of them. */
   former?: readonly FormerKey[] | undefined;
   /** When the pair of the merchant was replaced last, where that may be why a signature is not known. */
@@ -179,13 +181,18 @@ export interface VerifyKeys {
 }
 
 /** What came of checking an IPN. */
-export interface Verdict extends Record<'status' | 'identifier' | 'amount' | 'signature', string | null> {
+export interface Verification
+  extends Record<'status' | 'identifier' | 'amount' | 'signature', string | null> {
   /** Authentic, and it says that the payment succeeded. */
   valid: boolean;
   /** The signature alone is right, whatever the status says. */
   authentic: boolean;
   /** Every reason why it is not valid, one sentence each; empty when it is. */
   reasons: readonly string[];
+  /** The usual mistake that made the signature; null where it is right, or none explains it. */
+  mistake: SignatureMistake | null;
+  /** How to fix that mistake; null for none. */
+  fix: string | null;
   /** The signature that the secret key gives over `signedText`; null where a field is missing. */
   expected: string | null;
   signedText: string | null;

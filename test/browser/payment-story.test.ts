@@ -39,7 +39,7 @@ test('the story of a payment shows every step with both sides, and runs until th
   expect(receiver.requests).toHaveLength(2);
   await page
     .getByRole('region', { name: 'Verdict' })
-    .getByText(/^Your receiver took it: 200/)
+    .getByText(/^Delivered: your receiver answered 200/)
     .waitFor();
   await details.getByRole('button', { name: 'Send again' }).click();
   await page.waitForURL(`**#step-${ipn}-3`);

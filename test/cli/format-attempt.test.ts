@@ -35,6 +35,7 @@ describe('a line of the log', () => {
       ...{ url: 'http://localhost/ipn', forwardedTo: null, contentType: '', body: '', signedText: '' },
       ...{ state: 'delivered', once: false, createdAt: '2026-01-15T10:00:00.000Z', underWay: null },
       ...{ nextAttemptAt: null, note: null, tampered: [], signedAnew: false, postponedBy: null },
+      verdict: { tone: 'good', cause: 'Delivered.', fix: null },
       attempts: [
         {
           ...{ id: 'att_1', number: 1, startedAt: '2026-01-15T10:00:01.000Z', durationMs: 8_000 },

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
-import type { Verdict } from '../../src/wire/dialect.ts';
+import type { Verification as Verdict } from '../../src/wire/dialect.ts';
 import { sign } from '../../src/wire/documented/ipn.ts';
 import { launch, leftByKill, run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -242,6 +242,7 @@ describe('ipn fire', () => {
     [{ status: 400 }, 0, ''],
     [{ status: 302 }, 0, ''],
     [{ status: 204 }, 1, 'gateway-sim: 1 of 1 IPNs accepted, none should be\n'],
+    [{ body: '{"status":"error"}' }, 0, ''],
     ['drop' as const, 3, 'gateway-sim: 1 of 1 IPNs not answered\n'],
   ])('--expect-refusal of %j exits %i', async (answer, expected, said) => {
     const receiver = await startReceiver([answer]);

@@ -1,14 +1,11 @@
+import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { Delivery } from '../../src/contract/delivery.ts';
+import type { Payment, Settled } from '../../src/contract/payment.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { launch, run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-
-interface Settled {
-  payment: { id: string; identifier: string; status: string };
-  delivery: { state: string } | null;
-  redirectUrl: string | null;
-}
 
 async function start(options: StartOptions = {}) {
   const cwd = await temporaryFolder();
@@ -116,6 +113,28 @@ describe('pay', () => {
     const following = launch(['logs', '--follow'], { cwd });
     const line = `<--  IPN POST ${receiver.url}/ipn  no answer within 3 s, waiting at most 12 s  order-1  attempt 1`;
     await following.until((log) => log.includes(line));
+  });
+
+  it('says the same of an answer that is an error as payments show and ipn show, and requires it to be right', async () => {
+    const receiver = await startReceiver([{ body: '{"status":"error","message":"no such order"}' }]);
+    const { cwd, create } = await start();
+    await create('order-1', '--ipn-url', `${receiver.url}/ipn`);
+    const { code, body, stderr } = await runJson<Settled>(['pay', '--approve', '--require-delivery'], {
+      cwd,
+    });
+    const cause = 'The receiver answered 200, but its body says that it rejected the IPN: “no such order”.';
+    expect(body.verdict).toEqual({ tone: 'bad', cause, fix: expect.stringMatching(/^The IPN is genuine/) });
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`1 of 1 IPNs not delivered: ${cause}`)]);
+    const payment = await runJson<Payment>(['payments', 'show', 'order-1'], { cwd });
+    const ipn = await runJson<Delivery>(['ipn', 'show', body.delivery?.id ?? ''], { cwd });
+    expect([payment.body.verdict, ipn.body.verdict]).toEqual([body.verdict, body.verdict]);
+    const { stdout } = await run(['payments', 'show', 'order-1'], { cwd });
+    expect(stdout).toMatch(new RegExp(`^Verdict +${cause}\nFix +The IPN is genuine`, 'm'));
+    const signature = createHmac('sha256', body.payment.identifier).update('x').digest('hex');
+    const explained = await runJson(['ipn', 'verify', ipn.body.id, '--signature', signature], { cwd });
+    expect(explained).toMatchObject({ code: 1, body: { valid: false, mistake: null, fix: null, signature } });
+    const curl = await run(['ipn', 'show', ipn.body.id, '--curl'], { cwd });
+    expect(curl.stdout).toMatch(/^curl 'http.* --data/s);
   });
 
   it.each([401, 500])(

@@ -33,6 +33,7 @@ function delivery(changes: Partial<DeliveryView> = {}): DeliveryView {
     attempts: [],
     underWay: null,
     forwardedTo: null,
+    verdict: { tone: 'bad', cause: 'It failed.', fix: null },
     ...changes,
   };
 }

@@ -24,7 +24,11 @@ describe('a failure in words', () => {
   it.each<[AttemptFailure, string, string]>([
     [{ code: 'connection_refused' }, 'connection refused: nothing listens at shop.test:3000', 'Start'],
     [{ code: 'connection_reset' }, 'shop.test:3000 closed the connection without an answer', 'log'],
-    [{ code: 'timed_out', limitMs: 2_500 }, 'no complete answer from shop.test:3000 within 2.5 s', 'at once'],
+    [
+      { code: 'timed_out', limitMs: 2_500 },
+      'no complete answer from shop.test:3000 within 2.5 s',
+      'Answer 200 first',
+    ],
     [{ code: 'expects_https' }, 'shop.test:3000 expects https', 'scheme'],
     [{ code: 'certificate' }, 'is not trusted: run gateway-sim with NODE_EXTRA_CA_CERTS', 'certificate'],
     [{ code: 'other', message: 'it burns' }, 'it burns', 'Start'],
@@ -51,7 +55,7 @@ describe('a failure in words', () => {
   it('says of a fault rule what it did, and of an answer what was expected', () => {
     const fault = { route: 'ipn', drop: true as const };
     expect(errorOf({ url, failure: { code: 'fault' }, fault })).toBe(
-      'fault rule: it was lost on the way (gateway-sim faults clear ipn ends this)',
+      'fault rule: lost it, nothing was sent (gateway-sim faults clear ipn ends this)',
     );
     expect(errorOf({ url, failure: { code: 'fault' }, fault: null })).toContain(
       'fault rule: nothing was sent',
@@ -61,7 +65,7 @@ describe('a failure in words', () => {
     expect(describeBriefly(answered)).toBe('answered 503');
     expect(
       describeBriefly({ ...answered, failure: { code: 'fault' }, fault: { route: 'ipn', status: 503 } }),
-    ).toBe("fault rule: 503 stands in for the receiver's answer, nothing was sent");
+    ).toBe('fault rule: answered 503, nothing was sent');
   });
 });
 

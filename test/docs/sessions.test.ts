@@ -44,7 +44,7 @@ function steady(text: string): string {
     .replace(/\d{4}-\d\d-\d\d/g, '…')
     .replace(/(signature=)[0-9A-F]{64}/g, '$1…')
     .replace(/(payment_trx%5D=)[0-9A-Z]{12}/g, '$1…')
-    .replace(/[\d.]+ ms/g, '… ms')
+    .replace(/[\d.]+ m?s\b/g, '… ms')
     .replace(/(127\.0\.0\.1|localhost):\d+/g, '$1:…')
     .replace(/((?:Public|Secret) key +)\S+/g, '$1…')
     .replace(/\(\d+ facts: [^)]*\)/g, '(…)')

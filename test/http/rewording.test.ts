@@ -1,7 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import type { AttemptFailure } from '../../src/contract/failure.ts';
 import { requireTamperings } from '../../src/contract/tampering.ts';
-import { diagnose, diagnoseAttempt } from '../../src/http/diagnosis.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';
 
@@ -40,7 +39,7 @@ it('what to do about a failure does not depend on how it is worded', async () =>
   const { parts, delivery, attempt } = await settled();
   const silent = { ...attempt, responseStatus: null, responseHeaders: [], responseBody: null };
   const offered = (failure: AttemptFailure) => {
-    const { tone, action, to } = diagnoseAttempt(delivery, { ...silent, failure }, parts);
+    const { tone, action, to } = parts.ipns.verdictOnAttempt(delivery, { ...silent, failure });
     return { tone, action, to };
   };
   const secure = attempt.url.replace('http:', 'https:');
@@ -51,8 +50,8 @@ it('what to do about a failure does not depend on how it is worded', async () =>
     failure: { code: 'fault' } as const,
     fault: { route: 'ipn', drop: true as const },
   };
-  expect(diagnoseAttempt(delivery, dropped, parts)).toMatchObject({ tone: 'waiting', action: 'faults' });
-  expect(diagnoseAttempt(delivery, attempt, parts).tone).toBe('good');
+  expect(parts.ipns.verdictOnAttempt(delivery, dropped)).toMatchObject({ tone: 'waiting', action: 'faults' });
+  expect(parts.ipns.verdictOnAttempt(delivery, attempt).tone).toBe('good');
 });
 
 it('an IPN that the guard refused stays refused, and a forged one forged, however that is worded', async () => {
@@ -63,7 +62,7 @@ it('an IPN that the guard refused stays refused, and a forged one forged, howeve
     remedy: expect.stringContaining('--allow-ipn-host 203.0.113.9'),
   });
   const refused = [...parts.state.current.deliveries.values()].at(-1);
-  expect(refused && diagnose(refused, parts)).toMatchObject({ tone: 'bad', action: null });
+  expect(refused && parts.ipns.verdict(refused)).toMatchObject({ tone: 'bad', action: null });
   const [forged] = await parts.ipns.fire({ to: receiver.url, tamper: requireTamperings('signature') });
-  expect(forged && diagnose(forged, parts)).toMatchObject({ tone: 'bad', code: expect.anything() });
+  expect(forged && parts.ipns.verdict(forged)).toMatchObject({ tone: 'bad', code: expect.anything() });
 });

@@ -158,14 +158,14 @@ describe('a list', () => {
       await payments.settle(identifier, { outcome: 'approve', by: 'control', awaitDelivery: true });
     }
     for (const [path, wrong] of [
-      ['', 'wrong answer'],
-      ['/ui/ipns', 'delivered, wrong answer'],
-      ['/ui/search?q=127.0.0.1', 'wrong answer'],
+      ['', 'error in answer'],
+      ['/ui/ipns', 'answered 2xx, but with an error'],
+      ['/ui/search?q=127.0.0.1', 'error in answer'],
     ] as const) {
       const html = await page(path);
       const [, list = ''] = /<tbody>(.*)<\/tbody>|$/s.exec(html) ?? [];
       const states = (list || html).matchAll(
-        /<span class="status (?:delivered|failed)">((?:deliv|wrong)[^<]*)</g,
+        /<span class="status (?:delivered|failed)">((?:deliv|answ|error)[^<]*)</g,
       );
       expect([path, [...states].map(([, state]) => state)]).toEqual([path, [wrong, 'delivered']]);
     }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { duration, timeScale, WIDTH } from '../../src/http/pages/dashboard/time-scale.ts';
+import { duration } from '../../src/contract/duration.ts';
+import { timeScale, WIDTH } from '../../src/http/pages/dashboard/time-scale.ts';
 
 const at = (...instants: number[]) => instants.map((instant) => ({ at: instant, end: instant }));
 

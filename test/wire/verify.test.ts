@@ -1,8 +1,9 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { publicKeyMisused, SIGNATURE_MISTAKES, type SignatureMistake } from '../../src/contract/signature.ts';
 import { requireTamperings, TAMPERINGS } from '../../src/contract/tampering.ts';
-import type { Verdict } from '../../src/wire/dialect.ts';
+import type { Verification as Verdict } from '../../src/wire/dialect.ts';
 import { invent } from '../../src/wire/documented/compose.ts';
 import { fingerprint, sign } from '../../src/wire/documented/ipn.ts';
 import { verify } from '../../src/wire/documented/verify.ts';
@@ -11,10 +12,14 @@ import { NOW, PUBLIC_KEY, SECRET_KEY } from '../helpers/records.ts';
 
 const KEYS = {
   secretKey: SECRET_KEY,
-  others: new Map([
-    ['the public key', PUBLIC_KEY],
-    ['the secret key of the merchant "shop-2"', 'sec_sim_shop_2'],
-  ]),
+  others: [
+    publicKeyMisused(PUBLIC_KEY),
+    {
+      mistake: 'other-merchant-key' as const,
+      called: 'the secret key of the merchant "shop-2"',
+      key: 'sec_sim_shop_2',
+    },
+  ],
 };
 
 /** An IPN for a payment that never was. */
@@ -294,5 +299,69 @@ describe('every tampering', () => {
     });
     expect(new URLSearchParams(body).get('data[currency][code]')).toBe('GNF');
     expect(verify(body, KEYS).valid).toBe(true);
+  });
+});
+
+describe('a signature that their code computed', () => {
+  const fields = { amount: '49.90', identifier: 'order-7' };
+  const sent = invent(fields, MADE, { format: 'form' }).body;
+  const json = invent(fields, MADE, { format: 'json' }).body;
+  const { amount, identifier } = fields;
+  const text = amount + identifier;
+  const digest = (algorithm: string, over: string) =>
+    createHash(algorithm).update(over).digest('hex').toUpperCase();
+  const hex = (over: string, key = SECRET_KEY) => upper(over, key);
+  const form = new URLSearchParams(sent);
+  form.delete('signature');
+  const { signature: _, ...rest } = JSON.parse(json);
+
+  it.each<[SignatureMistake | null, string, string?]>([
+    [null, hex(text)],
+    ['operands-swapped', hex(identifier + amount)],
+    ['operands-swapped', hex(`${identifier}49.9`)],
+    ['hmac-arguments-swapped', hex(SECRET_KEY, text)],
+    ['hash-without-hmac', digest('sha256', text)],
+    ['key-concatenated', digest('sha256', text + SECRET_KEY)],
+    ['key-concatenated', digest('sha256', SECRET_KEY + text)],
+    ['sha1', createHmac('sha1', SECRET_KEY).update(text).digest('hex').toUpperCase()],
+    ['sha512', createHmac('sha512', SECRET_KEY).update(text).digest('hex').toUpperCase()],
+    ['md5', digest('md5', text + SECRET_KEY)],
+    ['md5', createHmac('md5', SECRET_KEY).update(text).digest('hex').toUpperCase()],
+    ['amount-reformatted', hex(`49.9${identifier}`)],
+    ['amount-reformatted', hex(`4990${identifier}`)],
+    ['separator', hex(`${amount}|${identifier}`)],
+    ['whole-body', hex(sent)],
+    ['whole-body', hex(form.toString())],
+    ['whole-body', hex(JSON.stringify(rest)), json],
+    ['undefined-amount', hex(`undefined${identifier}`)],
+    ['undefined-amount', hex(identifier)],
+    ['undefined-amount', hex(`null${identifier}`)],
+    ['currency-included', hex(`${text}USD`)],
+    ['currency-included', hex(`${amount}USD${identifier}`)],
+    ['trx-instead-of-identifier', hex(amount + MADE.trx)],
+    ['lower-case', hex(text).toLowerCase()],
+    ['base64', hmac(text).toString('base64')],
+    ['key-with-whitespace', hex(text, `${SECRET_KEY}\n`)],
+    ['key-with-whitespace', hex(text, ` ${SECRET_KEY}`)],
+    ['public-key', hex(text, PUBLIC_KEY)],
+    ['other-merchant-key', hex(text, 'sec_sim_shop_2')],
+    [null, hex('something else')],
+  ])('%s is told of %s', (mistake, signature, body = sent) => {
+    const checkedBy = verify(body, KEYS, signature);
+    expect(checkedBy).toMatchObject({
+      mistake,
+      fix: mistake && SIGNATURE_MISTAKES[mistake],
+      valid: signature === hex(text),
+    });
+    expect(checkedBy.reasons).toHaveLength(signature === hex(text) ? 0 : 1);
+  });
+
+  it('may have two mistakes, of which the first is named', () => {
+    const signature = hex(identifier + amount).toLowerCase();
+    const { mistake, reasons } = verify(sent, KEYS, signature);
+    expect([mistake, reasons]).toEqual([
+      'operands-swapped',
+      [expect.stringContaining('swapped'), expect.stringContaining('lower case')],
+    ]);
   });
 });

@@ -1,7 +1,9 @@
+import { curlCommand } from '../../contract/curl.ts';
 import type { Delivery, FireInput } from '../../contract/delivery.ts';
 import { remarksOn } from '../../contract/describe-delivery.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
+import { saysRefused } from '../../contract/receiver-answer.ts';
 import { requireTamperings, TAMPERINGS } from '../../contract/tampering.ts';
 import { DELIVERY_STATES, IPN_FORMATS } from '../../contract/vocabulary.ts';
 import { dialect, requireMerchant } from '../../library/merchant-client.ts';
@@ -23,9 +25,11 @@ import type { FiredIpn } from '../fire-ipn.ts';
 import {
   answerText,
   attemptText,
+  deliveryProblem,
   describeLastAttempt,
   nextAttempt,
   receiverOf,
+  verdictFacts,
   whatToDo,
 } from '../format-attempt.ts';
 import { listed, moment, pairs } from '../layout.ts';
@@ -51,13 +55,14 @@ export const COMMANDS = {
   show: {
     args: ['<id>'],
     summary: 'one delivery, both sides of every attempt',
-    examples: ['ipn show ipn_ndx7mhc09sz61bt8'],
+    options: { curl: flag('as a curl command, ready to paste') },
+    examples: ['ipn show ipn_ndx7mhc09sz61bt8', 'ipn show ipn_ndx7mhc09sz61bt8 --curl'],
   },
   resend: {
     args: ['<id>'],
     summary: 'send a delivery once more',
     fields: { to: text('url', 'to another address, as a new delivery') },
-    options: { requireDelivery: flag('exit 1 unless it was answered with 2xx') },
+    options: { requireDelivery: flag('exit 1 unless it was delivered and its answer is right') },
     examples: [
       'ipn resend ipn_ndx7mhc09sz61bt8',
       'ipn resend ipn_ndx7mhc09sz61bt8 --to http://localhost:4000/ipn',
@@ -92,7 +97,7 @@ export const COMMANDS = {
         'send this many copies in the same instant, from here; the emulator records none',
       ),
       allowIpnHost: ALLOW_IPN_HOST,
-      requireDelivery: flag('exit 1 unless each was answered with 2xx'),
+      requireDelivery: flag('exit 1 unless each was delivered and its answer is right'),
       expectRefusal: flag('exit 1 when one was answered with 2xx, 3 when nobody answered'),
     },
     examples: [
@@ -110,11 +115,13 @@ export const COMMANDS = {
       body: text('body', 'the body: its text, @file, - for stdin, or the id of an IPN (default: stdin)'),
       ...KEYS,
       publicKey: text('key', 'to tell when this was mistaken for the secret key'),
+      signature: text('text', 'check this signature, which your code computed, in place of its own'),
     },
     examples: [
       'ipn verify ipn_ndx7mhc09sz61bt8',
       'ipn verify @body.txt',
       'ipn verify --secret sec_sim_1 --body @body.txt',
+      'ipn verify ipn_ndx7mhc09sz61bt8 --signature 5F0C…',
     ],
   },
   listen: {
@@ -149,8 +156,12 @@ const runList: Actions['list'] = async ({ fields: query, call }) =>
     hint`No IPNs. Settling a payment sends one: ${command('pay', '--approve')}`,
   );
 
-const runShow: Actions['show'] = async ({ args: [id], call }) => {
+const runShow: Actions['show'] = async ({ args: [id], options, call }) => {
   const delivery = await call('GET /ipns/:id', { param: { id } });
+  if (options.curl) {
+    const curl = curlCommand(delivery);
+    return { json: { delivery: id, curl }, text: curl };
+  }
   return {
     json: delivery,
     text: [deliveryText(delivery), ...delivery.attempts.map(attemptText)].join('\n\n'),
@@ -212,23 +223,24 @@ async function fireByServer(json: FireInput, call: Server['call']): Promise<Deli
   return 'data' in answer ? answer.data : [answer];
 }
 
-/** What `--expect-refusal` fails for: nothing when each was answered with another status than 2xx. */
+/** What `--expect-refusal` fails for: nothing when each was refused by its status or its body. */
 function acceptance(ipns: readonly FiredIpn[]): Pick<CommandResult, 'failure' | 'failureCode'> {
-  const statuses = ipns.map(({ attempts }) => attempts.at(-1)?.responseStatus ?? null);
-  const accepted = statuses.filter((status) => status !== null && status >= 200 && status < 300).length;
+  const answers = ipns.map(({ attempts }) => attempts.at(-1));
+  const accepted = answers.filter(
+    (answer) => answer?.failure === null && !saysRefused(answer.responseBody ?? ''),
+  ).length;
   if (accepted) return { failure: `${accepted} of ${ipns.length} IPNs accepted, none should be` };
-  const silent = statuses.filter((status) => status === null).length;
+  const silent = answers.filter((answer) => (answer?.responseStatus ?? null) === null).length;
   if (!silent) return {};
   return { failure: `${silent} of ${ipns.length} IPNs not answered`, failureCode: 'no_server' };
 }
 
 function fired(ipns: readonly FiredIpn[], { requireDelivery }: { requireDelivery: true | undefined }) {
-  const undelivered = ipns.filter(({ state }) => state !== 'delivered').length;
-  const failure = `${undelivered} of ${ipns.length} IPNs not delivered`;
+  const failure = requireDelivery && deliveryProblem(ipns);
   return {
     text: ipns.map(deliveryText).join('\n\n'),
     notices: ipns.length === 1 ? ipns.flatMap(whatToDo) : [],
-    ...(requireDelivery && undelivered > 0 && { failure }),
+    ...(failure && { failure }),
   };
 }
 
@@ -246,6 +258,7 @@ function deliveryText(delivery: FiredIpn): string {
     Answer: last && answerText(last),
     Next: nextAttempt(delivery),
     Note: remarksOn(delivery).join('; ') || undefined,
+    ...verdictFacts(delivery.verdict),
   });
 }
 
@@ -253,10 +266,10 @@ const runVerify: Actions['verify'] = async ({ args: [argument], options, io, con
   const { body, merchant } = await bodyToVerify(argument, options.body, io, connect);
   const keys = await verifyKeys({ ...options, merchant: options.merchant ?? merchant }, connect);
   const tools = await dialect.ipn();
-  let verdict = tools.verify(body, keys);
+  let verdict = tools.verify(body, keys, options.signature);
   // Only now: a secret key that is given needs no emulator.
   if (!verdict.authentic && options.secret) {
-    verdict = tools.verify(body, { ...keys, former: await formerKeys(connect) });
+    verdict = tools.verify(body, { ...keys, former: await formerKeys(connect) }, options.signature);
   }
   return {
     json: verdict,

@@ -25,10 +25,12 @@ import {
 import type { Server } from '../connect.ts';
 import {
   answerText,
+  deliveryProblem,
   describeLastAttempt,
   nextAttempt,
   receiverOf,
   timelineText,
+  verdictFacts,
   whatToDo,
 } from '../format-attempt.ts';
 import { harOf } from '../har.ts';
@@ -48,7 +50,7 @@ const COMMANDS = {
       all: flag('every pending payment'),
       wait: duration('wait for the payment (and the server) to appear'),
       delivery: choice('order', 'order of IPN and redirect', DELIVERY_ORDERS),
-      requireDelivery: flag('exit 1 unless the first attempt was answered with 2xx'),
+      requireDelivery: flag('exit 1 unless the first attempt was delivered and its answer is right'),
     },
     examples: ['pay --approve', 'pay order-1 --cancel', 'pay --approve --wait 30s --require-delivery'],
   },
@@ -132,10 +134,9 @@ const runPay: Actions['pay'] = async (context) => {
 /** What `--require-delivery` fails for. */
 function deliveryFailure(settled: readonly Settled[]): { failure?: string } {
   const deliveries = settled.flatMap(({ delivery }) => delivery ?? []);
-  const undelivered = deliveries.filter(({ state }) => state !== 'delivered').length;
   const withoutIpn = settled.find(({ delivery }) => !delivery);
   const problems = [
-    undelivered && `${undelivered} of ${deliveries.length} IPNs not delivered at the first attempt`,
+    deliveryProblem(deliveries),
     withoutIpn && `no IPN was due: ${whyNone(withoutIpn)}`,
   ].filter((problem) => typeof problem === 'string');
   return problems.length ? { failure: problems.join('; ') } : {};
@@ -160,13 +161,14 @@ function outcomeOf({ args: [ref], options }: PayContext) {
   return outcome;
 }
 
-function settledText({ payment, delivery, redirectUrl }: Settled): string {
+function settledText({ payment, delivery, redirectUrl, verdict }: Settled): string {
   return pairs({
     Payment: `${payment.id}  (${payment.identifier})`,
     Status: payment.status,
     Amount: `${payment.amount} ${payment.currency}  ${payment.mode}`,
     ...ipnFacts(delivery),
     Redirect: redirectUrl ? redirectText(redirectUrl, payment) : 'none: the browser stays',
+    ...verdictFacts(verdict),
   });
 }
 
@@ -242,13 +244,14 @@ const runShow: Actions['show'] = async ({ args: [ref], options, connect }) => {
   if (curl && har) throw new GatewayError('usage', 'payments show takes --curl or --har, not both');
   const server = await connect();
   const payment = await find(server, ref);
-  if (curl) return shownAsCurl(await deliveriesOf(server, payment.id));
+  if (curl) return asCurl(await deliveriesOf(server, payment.id));
   if (har) {
     const document = harOf(await deliveriesOf(server, payment.id), VERSION);
     return { json: document, text: JSON.stringify(document, undefined, 2) };
   }
-  const { timeline, warnings: _, ...record } = payment;
-  return { json: payment, text: `${fieldsOf(record)}\n\n${timelineText(timeline)}` };
+  const { timeline, warnings: _, verdict, ...record } = payment;
+  const parts = [pairs(verdictFacts(verdict)), fieldsOf(record), timelineText(timeline)];
+  return { json: payment, text: parts.join('\n\n') };
 };
 
 async function deliveriesOf(server: Server, payment: string): Promise<Delivery[]> {
@@ -256,7 +259,7 @@ async function deliveriesOf(server: Server, payment: string): Promise<Delivery[]
   return page.data.toReversed();
 }
 
-function shownAsCurl(deliveries: readonly Delivery[]): CommandResult {
+function asCurl(deliveries: readonly Delivery[]): CommandResult {
   const commands = deliveries.map((delivery) => ({ delivery: delivery.id, curl: curlCommand(delivery) }));
   return {
     json: { data: commands, nextCursor: null },

@@ -9,6 +9,7 @@ import type { InboxMessage } from '../../contract/message.ts';
 import type { MappedAddresses, Payment, Settled } from '../../contract/payment.ts';
 import { masked } from '../../contract/secret.ts';
 import { timestamp } from '../../contract/timestamp.ts';
+import type { Verdict } from '../../contract/verdict.ts';
 import type * as stored from '../../domain/state.ts';
 import type { ClockReading } from '../../system/clock.ts';
 import type * as happened from '../../usecases/event-log.ts';
@@ -20,7 +21,7 @@ import { mask } from '../mask.ts';
  * Stored records as the control API shows them.
  */
 
-export function paymentView(payment: stored.Payment, { runtime, dialect }: AppParts): Payment {
+export function paymentView(payment: stored.Payment, { runtime, dialect, payments }: AppParts): Payment {
   const {
     history: _history,
     messageId: _messageId,
@@ -29,7 +30,8 @@ export function paymentView(payment: stored.Payment, { runtime, dialect }: AppPa
     ...record
   } = payment;
   const checkoutUrl = dialect.checkoutUrl(payment, runtime.baseUrl());
-  return { ...record, checkoutUrl, mappedTo: mappedAddresses(payment, runtime) };
+  const verdict = verdictView(payments.verdict(payment));
+  return { ...record, checkoutUrl, mappedTo: mappedAddresses(payment, runtime), verdict };
 }
 
 /** Where the addresses of a payment lead instead; null when none of them is mapped. */
@@ -60,16 +62,21 @@ export function deliveryView(
   // A record out of the log is shown with the attempts of its moment.
   const attempts = state.current.attemptsOf(delivery.id).slice(0, attemptCount).map(attemptView);
   const note = noteOf(delivery, attempts.at(-1));
-  return { ...record, attempts, underWay, forwardedTo: ipns.forwardedTo(delivery), note };
+  const verdict = verdictView(ipns.verdict(delivery));
+  return { ...record, attempts, underWay, forwardedTo: ipns.forwardedTo(delivery), note, verdict };
 }
 
 export function settledView(settled: SettledPayment, parts: AppParts): Settled {
+  const payment = paymentView(settled.payment, parts);
   return {
-    payment: paymentView(settled.payment, parts),
+    payment,
     delivery: settled.delivery && deliveryView(settled.delivery, parts),
     redirectUrl: settled.redirectUrl,
+    verdict: payment.verdict,
   };
 }
+
+const verdictView = ({ tone, cause, fix }: Verdict): Verdict => ({ tone, cause, fix });
 
 export function cardView(card: stored.Card): Card {
   return { ...card, maskedNumber: maskedCardNumber(card.number) };

@@ -1,43 +1,75 @@
+import { createHash, createHmac } from 'node:crypto';
 import { isAmount } from '../../contract/amount.ts';
+import type { SignatureMistake } from '../../contract/signature.ts';
 import { renderAmount } from '../../domain/money.ts';
 import type { VerifyKeys } from '../dialect.ts';
-import { fingerprint, sign } from './ipn.ts';
+import { fingerprint } from './ipn.ts';
 
-/** What a signature is over. */
+/** What a signature is over, and what is signed by mistake. */
 interface SignedFields {
   identifier: string;
   amount: string;
   /** The amount as receivers get it from a JSON number: parsing drops what a number does not need. */
   parsedAmount?: string | undefined;
+  trx: string | null;
+  currency: string | null;
+  /** The IPN as it came. */
+  body: string;
+}
+
+/** What is wrong with a signature: by name, and in words that end a sentence about it. */
+interface Mistake {
+  name: SignatureMistake;
+  words: string;
 }
 
 /** A way in which something may have been done, and what is wrong with it unless it is the right one. */
-type Candidate<Value> = readonly [value: Value, mistake?: string | undefined];
+type Candidate<Value> = readonly [value: Value, mistake?: Mistake | undefined];
 
 /** What a signature turns out to be. */
 interface Explained {
   /** Why it is not the right one: empty when it is. */
-  mistakes: string[];
+  reasons: string[];
+  /** The first mistake; null where there is none, or none that is known. */
+  mistake: SignatureMistake | null;
   /** What it was made over; null where nothing usual explains it. */
   text: string | null;
 }
 
 /** Tells which of the usual mistakes made a signature. */
 export function explainSignature(signature: string, fields: SignedFields, keys: VerifyKeys): Explained {
-  let best: Explained | undefined;
+  let best: { mistakes: Mistake[]; text: string } | undefined;
   const possibleKeys = [...keysOf(keys)];
-  for (const [text, textMistake] of textsOf(fields)) {
-    for (const [key, keyMistake] of possibleKeys) {
-      const right = sign(text, '', key);
-      const encoding = ENCODINGS.find(([matches]) => matches(signature, right));
-      if (!encoding) continue;
-      const mistakes = [textMistake, keyMistake, encoding[1]].filter((mistake) => mistake !== undefined);
-      if (!mistakes.length) return { mistakes, text };
-      if (!best || mistakes.length < best.mistakes.length) best = { mistakes, text };
+  const texts = [...textsOf(fields)];
+  const ways = function* (): Iterable<[text: string, digest: Buffer, ...Mistake[]]> {
+    for (const [text, textMistake] of texts) {
+      for (const [key, keyMistake] of possibleKeys) {
+        yield [text, hmac('sha256', key, text), ...given(textMistake, keyMistake)];
+      }
+      // With one mistake of each kind there would be too many.
+      if (textMistake && textMistake.name !== 'operands-swapped') continue;
+      for (const [digestOf, mistake] of FORMULAS) {
+        yield [text, digestOf(text, keys.secretKey), ...given(textMistake, mistake)];
+      }
     }
+  };
+  for (const [text, digest, ...mistakes] of ways()) {
+    const encoding = ENCODINGS.find(([matches]) => matches(signature, digest));
+    if (!encoding) continue;
+    const all = [...mistakes, ...given(encoding[1])];
+    if (!all.length) return { reasons: [], mistake: null, text };
+    if (!best || all.length < best.mistakes.length) best = { mistakes: all, text };
   }
-  return best ?? { mistakes: unknownSignature(keys), text: null };
+  if (!best) return { reasons: unknownSignature(keys), mistake: null, text: null };
+  const { mistakes, text } = best;
+  return { reasons: mistakes.map(({ words }) => words), mistake: mistakes[0]?.name ?? null, text };
 }
+
+const given = (...mistakes: (Mistake | undefined)[]) => mistakes.filter((mistake) => mistake !== undefined);
+
+const hmac = (algorithm: string, key: string, text: string) =>
+  createHmac(algorithm, key).update(text, 'utf8').digest();
+const hash = (algorithm: string, text: string) => createHash(algorithm).update(text, 'utf8').digest();
 
 const UNKNOWN =
   'the signature matches neither these fields nor any of the usual mistakes: amount or identifier were changed after signing, or it was signed with another secret key';
@@ -59,20 +91,53 @@ function unknownSignature({ secretKey, former = [], replacedAt }: VerifyKeys): s
 
 const SWAPPED = 'identifier and amount are swapped: the amount comes first';
 
-function* textsOf({ amount, identifier, parsedAmount }: SignedFields): Iterable<Candidate<string>> {
+function* textsOf(fields: SignedFields): Iterable<Candidate<string>> {
+  const { amount, identifier, parsedAmount, trx, currency, body } = fields;
   const right = parsedAmount ?? amount;
   for (const rendered of new Set([right, amount, ...renderings(amount)])) {
-    const mistake =
-      rendered === right ? undefined : amountMistake(rendered, right, parsedAmount !== undefined);
+    const words = rendered === right ? undefined : amountMistake(rendered, right, parsedAmount !== undefined);
+    const mistake = words === undefined ? undefined : { name: 'amount-reformatted' as const, words };
     yield [rendered + identifier, mistake];
-    yield [identifier + rendered, mistake === undefined ? SWAPPED : `${SWAPPED}; ${mistake}`];
-  }
-  for (const separator of [' ', '|', ':', '-', '.', ',', '&', '\n']) {
     yield [
-      right + separator + identifier,
-      `there is a separator ${JSON.stringify(separator)} between amount and identifier: nothing belongs there`,
+      identifier + rendered,
+      { name: 'operands-swapped', words: words === undefined ? SWAPPED : `${SWAPPED}; ${words}` },
     ];
   }
+  for (const separator of [' ', '|', ':', '-', '.', ',', '&', '\n']) {
+    const words = `there is a separator ${JSON.stringify(separator)} between amount and identifier: nothing belongs there`;
+    yield [right + separator + identifier, { name: 'separator', words }];
+  }
+  for (const nothing of ['undefined', 'null', 'None', 'NaN', 'Array', '']) {
+    const words = `the amount was read as ${nothing ? `"${nothing}"` : 'nothing'}: it is the field data.amount, inside data`;
+    yield [nothing + identifier, { name: 'undefined-amount', words }];
+  }
+  if (currency !== null) {
+    const words = `the currency was signed too: only amount and identifier are`;
+    for (const text of [
+      right + identifier + currency,
+      right + currency + identifier,
+      currency + right + identifier,
+    ])
+      yield [text, { name: 'currency-included', words }];
+  }
+  if (trx !== null) {
+    const words = 'the transaction id was signed in place of the identifier';
+    yield [right + trx, { name: 'trx-instead-of-identifier', words }];
+  }
+  const words = 'the whole body was signed: only amount and identifier are';
+  for (const whole of new Set([body, ...withoutSignature(body)]))
+    yield [whole, { name: 'whole-body', words }];
+}
+
+/** A body as those sign it who leave its signature out. */
+function withoutSignature(body: string): string[] {
+  if (!/^\s*[[{]/.test(body)) {
+    const form = new URLSearchParams(body);
+    form.delete('signature');
+    return [form.toString(), decodeURIComponent(form.toString().replaceAll('+', ' '))];
+  }
+  const { signature: _, ...rest } = JSON.parse(body);
+  return [JSON.stringify(rest), JSON.stringify(rest).replaceAll('/', '\\/')];
 }
 
 function amountMistake(rendered: string, right: string, isNumber: boolean): string {
@@ -98,6 +163,42 @@ function renderings(amount: string): string[] {
   return [trimmed, ...fixed, ...grouped, ...fixed.map((text) => text.replace('.', ',')), cents];
 }
 
+/** In a row, as those hash them who know of no HMAC. */
+const IN_A_ROW = [
+  (text: string, key: string) => text + key,
+  (text: string, key: string) => key + text,
+] as const;
+
+const SHA256_IN_A_ROW: Mistake = {
+  name: 'key-concatenated',
+  words: 'it is the SHA-256 of text and secret key in a row: that is no HMAC',
+};
+
+/** What else is computed than the HMAC-SHA256 of a text with the key. */
+const FORMULAS: readonly Candidate<(text: string, key: string) => Buffer>[] = [
+  [
+    (text, key) => hmac('sha256', text, key),
+    {
+      name: 'hmac-arguments-swapped',
+      words: 'text and key are swapped: the secret key is the key of the HMAC, the text is its message',
+    },
+  ],
+  [
+    (text) => hash('sha256', text),
+    { name: 'hash-without-hmac', words: 'it is the plain SHA-256 of the text: an HMAC needs the secret key' },
+  ],
+  ...IN_A_ROW.map((join) => [(text, key) => hash('sha256', join(text, key)), SHA256_IN_A_ROW] as Formula),
+  ...(['sha1', 'sha512', 'md5'] as const).flatMap((name) => {
+    const mistake = { name, words: `it was made with ${name.toUpperCase()}: HMAC-SHA256 is expected` };
+    const plain = [(text: string) => text, ...IN_A_ROW];
+    return [
+      [(text, key) => hmac(name, key, text), mistake] as Formula,
+      ...plain.map((join) => [(text, key) => hash(name, join(text, key)), mistake] as Formula),
+    ];
+  }),
+];
+type Formula = (typeof FORMULAS)[number];
+
 const AROUND = [
   ['a newline', '\n'],
   ['a newline', '\r\n'],
@@ -107,46 +208,58 @@ const AROUND = [
   ['a quotation mark', "'"],
 ] as const;
 
-function* keysOf({ secretKey, others = new Map() }: VerifyKeys): Iterable<Candidate<string>> {
+function* keysOf({ secretKey, others = [] }: VerifyKeys): Iterable<Candidate<string>> {
   yield [secretKey];
+  const name = 'key-with-whitespace';
   const trimmed = secretKey.trim();
   if (trimmed !== secretKey) {
-    yield [trimmed, 'the secret key given here has a blank or a newline around it: take it off'];
+    const words = 'the secret key given here has a blank or a newline around it: take it off';
+    yield [trimmed, { name, words }];
   }
   for (const [what, mark] of AROUND) {
+    const words = `it was signed with ${what} around the secret key: take it off`;
     for (const key of [trimmed + mark, mark + trimmed, mark + trimmed + mark]) {
-      if (key !== secretKey) yield [key, `it was signed with ${what} around the secret key: take it off`];
+      if (key !== secretKey) yield [key, { name, words }];
     }
   }
-  for (const [name, key] of others) yield [key, `it was signed with ${name}, not with the secret key`];
+  for (const { mistake, called, key } of others) {
+    yield [key, { name: mistake, words: `it was signed with ${called}, not with the secret key` }];
+  }
 }
 
 const IN_BASE64 = 'the signature is base64: it must be upper-case hexadecimal';
 /** What a form makes of an unescaped plus sign. */
 const plusAgain = (text: string) => text.replaceAll(' ', '+');
+const upperHex = (digest: Buffer) => digest.toString('hex').toUpperCase();
 
-/** Whether a signature is the right one, written in one way or another. */
-const ENCODINGS: readonly Candidate<(signature: string, right: string) => boolean>[] = [
-  [(signature, right) => signature === right],
+/** Whether a signature is the right digest, written in one way or another. */
+const ENCODINGS: readonly Candidate<(signature: string, digest: Buffer) => boolean>[] = [
+  [(signature, digest) => signature === upperHex(digest)],
   [
-    (signature, right) => signature === right.toLowerCase(),
-    'the signature is right but in lower case: it must be upper-case hexadecimal',
+    (signature, digest) => signature === digest.toString('hex'),
+    {
+      name: 'lower-case',
+      words: 'the signature is right but in lower case: it must be upper-case hexadecimal',
+    },
   ],
   [
-    (signature, right) => signature.trim().toUpperCase() === right,
-    'the signature is right only when letter case and blanks around it are ignored: it must be upper-case hexadecimal and nothing else',
+    (signature, digest) => signature.trim().toUpperCase() === upperHex(digest),
+    {
+      name: 'lower-case',
+      words:
+        'the signature is right only when letter case and blanks around it are ignored: it must be upper-case hexadecimal and nothing else',
+    },
   ],
   [
-    (signature, right) =>
-      plusAgain(signature) === Buffer.from(right, 'hex').toString('base64') ||
-      signature === Buffer.from(right, 'hex').toString('base64url'),
-    IN_BASE64,
+    (signature, digest) =>
+      plusAgain(signature) === digest.toString('base64') || signature === digest.toString('base64url'),
+    { name: 'base64', words: IN_BASE64 },
   ],
   [
-    (signature, right) =>
-      [right, right.toLowerCase()].some(
+    (signature, digest) =>
+      [upperHex(digest), digest.toString('hex')].some(
         (text) => plusAgain(signature) === Buffer.from(text).toString('base64'),
       ),
-    `${IN_BASE64}, and not base64 of the hexadecimal text`,
+    { name: 'base64', words: `${IN_BASE64}, and not base64 of the hexadecimal text` },
   ],
 ];

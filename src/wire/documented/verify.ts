@@ -1,10 +1,13 @@
+import { SIGNATURE_MISTAKES } from '../../contract/signature.ts';
 import { writtenAmounts } from '../body.ts';
-import type { IpnTools, Verdict } from '../dialect.ts';
-import { sign } from './ipn.ts';
+import type { IpnTools, Verification } from '../dialect.ts';
+import { IPN_NAMES, sign } from './ipn.ts';
 import { explainSignature } from './signature-mistakes.ts';
 
 /** What of a body its validity depends on. */
-interface Read extends Pick<Verdict, 'status' | 'identifier' | 'amount' | 'signature'> {
+interface Read
+  extends Pick<Verification, 'status' | 'identifier' | 'amount' | 'signature'>,
+    Record<'trx' | 'currency', string | null> {
   /** The amount as receivers get it from a JSON number: parsing drops what a number does not need. */
   parsedAmount?: string;
   /** Why there are no fields. */
@@ -12,27 +15,32 @@ interface Read extends Pick<Verdict, 'status' | 'identifier' | 'amount' | 'signa
 }
 
 /** Checks status and signature over `data.amount` + `identifier` (documented: signature). */
-export const verify: IpnTools['verify'] = (body, keys) => {
-  const { problem, parsedAmount, ...fields } = readFields(body.replace(/\r?\n$/, ''));
+export const verify: IpnTools['verify'] = (given, keys, instead) => {
+  const body = given.replace(/\r?\n$/, '');
+  const { problem, parsedAmount, trx, currency, ...read } = readFields(body);
+  const fields = instead === undefined ? read : { ...read, signature: instead };
   const { status, identifier, amount, signature } = fields;
   const missing = Object.entries({ signature, identifier, 'data.amount': amount, status })
     .filter(([, value]) => value === null)
     .map(([name]) => `${name} is missing`);
   if (identifier === null || amount === null || signature === null) {
     const reasons = problem === undefined ? missing : [problem];
-    const nothing = { expected: null, signedText: null, foundText: null };
+    const nothing = { expected: null, signedText: null, foundText: null, mistake: null, fix: null };
     return { ...fields, valid: false, authentic: false, reasons, ...nothing };
   }
   const signedAmount = parsedAmount ?? amount;
-  const { mistakes, text } = signature.trim()
-    ? explainSignature(signature, { identifier, amount, parsedAmount }, keys)
-    : { mistakes: ['signature is empty: nothing was signed'], text: null };
-  const reasons = [...missing, ...mistakes, ...statusProblems(status)];
+  const explained = signature.trim()
+    ? explainSignature(signature, { identifier, amount, parsedAmount, trx, currency, body }, keys)
+    : { reasons: ['signature is empty: nothing was signed'], mistake: null, text: null };
+  const { mistake, text } = explained;
+  const reasons = [...missing, ...explained.reasons, ...statusProblems(status)];
   return {
     ...fields,
     valid: !reasons.length,
-    authentic: !mistakes.length,
+    authentic: !explained.reasons.length,
     reasons,
+    mistake,
+    fix: mistake && SIGNATURE_MISTAKES[mistake],
     expected: sign(signedAmount, identifier, keys.secretKey),
     signedText: signedAmount + identifier,
     foundText: text,
@@ -48,7 +56,14 @@ function statusProblems(status: string | null): string[] {
   ];
 }
 
-const NOTHING: Read = { status: null, identifier: null, amount: null, signature: null };
+const NOTHING: Read = {
+  status: null,
+  identifier: null,
+  amount: null,
+  signature: null,
+  trx: null,
+  currency: null,
+};
 
 function readFields(body: string): Read {
   if (!body.trim()) return { ...NOTHING, problem: 'the body is empty' };
@@ -60,8 +75,10 @@ function readFields(body: string): Read {
   return {
     status: form.get('status'),
     identifier: form.get('identifier'),
-    amount: form.get('data[amount]'),
+    amount: form.get(IPN_NAMES.amount),
     signature: form.get('signature'),
+    trx: form.get(IPN_NAMES.trx),
+    currency: form.get(IPN_NAMES.currency),
   };
 }
 
@@ -72,13 +89,16 @@ function readJson(body: string): Read {
   } catch (error) {
     return { ...NOTHING, problem: `the body looks like JSON but is not valid: ${(error as Error).message}` };
   }
-  const amount = member(member(json, 'data'), 'amount');
+  const data = member(json, 'data');
+  const amount = member(data, 'amount');
   const text = (value: unknown) => (typeof value === 'string' ? value : null);
   return {
     status: text(member(json, 'status')),
     identifier: text(member(json, 'identifier')),
     amount: typeof amount === 'number' ? numberAsWritten(body, amount) : text(amount),
     signature: text(member(json, 'signature')),
+    trx: text(member(data, 'payment_trx')),
+    currency: text(member(member(data, 'currency'), 'code')),
     ...(typeof amount === 'number' && { parsedAmount: String(amount) }),
   };
 }

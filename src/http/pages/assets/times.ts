@@ -1,4 +1,5 @@
-import { ago, instant, span } from '../dashboard/text.ts';
+import { span } from '../../../contract/duration.ts';
+import { ago, instant } from '../dashboard/text.ts';
 import { main } from './shown-page.ts';
 
 /** The emulator's time when the page was made, and this browser's when that was seen. */

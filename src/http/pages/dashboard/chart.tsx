@@ -1,4 +1,5 @@
 import { describeBriefly } from '../../../contract/describe-delivery.ts';
+import { duration } from '../../../contract/duration.ts';
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../../contract/vocabulary.ts';
 import type { Attempt, State } from '../../../domain/state.ts';
 import { type FormValues, listPath } from './page.tsx';
@@ -75,12 +76,13 @@ export function DeliveryTimes({ state }: { state: State }) {
   const attempts = state.attempts.page(SLOTS, undefined, () => true).data.toReversed();
   if (attempts.length === 0) return null;
   const times = attempts.map(({ durationMs }) => durationMs).sort((a, b) => a - b);
-  const median = shown(times[Math.floor(times.length / 2)]);
+  const median = duration(times[Math.floor(times.length / 2)] ?? 0);
   const failed = attempts.filter(({ failure }) => failure !== null).length;
   return (
     <figure id="ipn-times" class="box chart">
       <figcaption class="soft">
-        Last {attempts.length} attempts: median {median}, slowest {shown(times.at(-1))}, {failed} failed
+        Last {attempts.length} attempts: median {median}, slowest {duration(times.at(-1) ?? 0)}, {failed}{' '}
+        failed
       </figcaption>
       <a class="skip" href="#ipns">
         Skip the chart
@@ -121,15 +123,9 @@ function Bar({ attempt }: { attempt: Attempt }) {
           />
         </svg>
         <span class="value">
-          {shown(durationMs)}, {responseStatus ?? describeBriefly(attempt)}
+          {duration(durationMs)}, {responseStatus ?? describeBriefly(attempt)}
         </span>
       </a>
     </li>
   );
-}
-
-function shown(milliseconds = 0): string {
-  return milliseconds >= 1_000
-    ? `${(milliseconds / 1_000).toFixed(1)} s`
-    : `${milliseconds.toFixed(milliseconds < 10 ? 1 : 0)} ms`;
 }

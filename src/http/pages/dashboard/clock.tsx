@@ -1,3 +1,4 @@
+import { span } from '../../../contract/duration.ts';
 import { timestamp } from '../../../contract/timestamp.ts';
 import type { Upcoming } from '../../../usecases/clock.ts';
 import type { AppParts } from '../../environment.ts';
@@ -5,7 +6,7 @@ import { FactsBox, Section, Time } from './blocks.tsx';
 import { Field, Form, Submit } from './forms.tsx';
 import { type PageRenderer, PER_PAGE, PLACES, pageAt, recordPath } from './page.tsx';
 import { type Column, column, Table } from './table.tsx';
-import { againstReal, span } from './text.ts';
+import { againstReal } from './text.ts';
 
 type Reading = ReturnType<AppParts['clock']['read']>;
 const { path } = PLACES.clock;

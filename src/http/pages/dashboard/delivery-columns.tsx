@@ -1,6 +1,7 @@
 import { describeBriefly } from '../../../contract/describe-delivery.ts';
+import type { Tone } from '../../../contract/verdict.ts';
 import type { Delivery, State } from '../../../domain/state.ts';
-import { type Diagnosis, diagnose, diagnoseForged, faultBehind } from '../../diagnosis.ts';
+import { faultBehind } from '../../../usecases/verdict.ts';
 import type { AppParts } from '../../environment.ts';
 import { retrying } from '../../retrying.ts';
 import { Ago, Short, ShortLink, Status } from './blocks.tsx';
@@ -45,18 +46,19 @@ interface StandingProps extends DeliveryProps {
 }
 
 /** How a forged IPN ended, and the state that looks like it: it is right that one fails. */
-const FORGED: Readonly<Record<Diagnosis['tone'], readonly [ended: string, look: Delivery['state']]>> = {
+const FORGED: Readonly<Record<Tone, readonly [ended: string, look: Delivery['state']]>> = {
   bad: ['accepted', 'failed'],
   good: ['rejected', 'delivered'],
+  warning: ['rejected', 'delivered'],
   waiting: ['unclear', 'pending'],
 };
 
 function DeliveryStatus({ delivery, parts, isBrief }: StandingProps) {
-  const forged = diagnoseForged(delivery, parts);
+  const forged = parts.ipns.verdictOnForgery(delivery);
   if (!forged) {
-    const isWrong = delivery.state === 'delivered' && diagnose(delivery, parts).tone === 'bad';
+    const isWrong = delivery.state === 'delivered' && parts.ipns.verdict(delivery).tone === 'bad';
     return isWrong ? (
-      <span class="status failed">{isBrief ? 'wrong answer' : 'delivered, wrong answer'}</span>
+      <span class="status failed">{isBrief ? 'error in answer' : 'answered 2xx, but with an error'}</span>
     ) : (
       <Status of={delivery.state} />
     );

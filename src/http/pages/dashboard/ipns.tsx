@@ -4,8 +4,8 @@ import { command } from '../../../contract/hint.ts';
 import { TAMPERINGS } from '../../../contract/tampering.ts';
 import { DELIVERY_STATES } from '../../../contract/vocabulary.ts';
 import type { Attempt, Delivery } from '../../../domain/state.ts';
+import { faultBehind, faultOf } from '../../../usecases/verdict.ts';
 import { deliveryView } from '../../control/views.ts';
-import { diagnose, diagnoseAttempt, faultBehind, faultOf } from '../../diagnosis.ts';
 import type { AppParts } from '../../environment.ts';
 import { CommandCode, FactsBox, FoldedCode, More, Section, Time } from './blocks.tsx';
 import { DeliveryTimes } from './chart.tsx';
@@ -16,7 +16,7 @@ import { type PageRenderer, recordPage, recordPath } from './page.tsx';
 import { attemptSides, BothSides } from './sides.tsx';
 import { Signature } from './signature.tsx';
 import { describeAttempt } from './timeline.tsx';
-import { VerdictCard } from './verdict.tsx';
+import { MARKS, VerdictCard } from './verdict.tsx';
 
 /** Where a text is looked for. */
 export const IPN_TEXTS = ['identifier', 'id', 'paymentId', 'url'] as const;
@@ -79,7 +79,7 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
     delivery.id,
     { title: `IPN of ${delivery.identifier}`, status: <Standing delivery={delivery} parts={parts} /> },
     <>
-      <VerdictCard of={diagnose(delivery, parts)} ipn={id} from={recordPath('ipns', id)} />
+      <VerdictCard of={parts.ipns.verdict(delivery)} ipn={id} from={recordPath('ipns', id)} />
       <div class="columns uneven">
         <Send delivery={delivery} parts={parts} last={last} />
         <FactsBox id="ipn" label="IPN" rows={facts}>
@@ -89,7 +89,7 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
         </FactsBox>
       </div>
       <Section id="attempts" title="Attempts">
-        {last === undefined && <p class="soft">{diagnose(delivery, parts).cause}</p>}
+        {last === undefined && <p class="soft">{parts.ipns.verdict(delivery).cause}</p>}
         {attempts.slice(0, SHOWN).map((attempt) => (
           <FoldedAttempt attempt={attempt} open={attempt === last} delivery={delivery} parts={parts} />
         ))}
@@ -117,7 +117,7 @@ function Send(props: { delivery: Delivery; parts: AppParts; last: Attempt | unde
         {last ? (
           <Outcome attempt={last} delivery={delivery} parts={parts} />
         ) : (
-          diagnose(delivery, parts).cause
+          parts.ipns.verdict(delivery).cause
         )}
       </p>
       <Form to={`${path}/resend`} hidden={{ from: path }} inline>
@@ -160,15 +160,13 @@ interface OutcomeProps {
   parts: AppParts;
 }
 
-const MARKS = { good: 'right', bad: 'wrong', waiting: '' } as const;
-
 /** Of a forged IPN it is wrong that it was accepted, and a fault rule is not the receiver's failure. */
 function Outcome({ attempt, delivery, parts }: OutcomeProps) {
   const fault = faultBehind(delivery, attempt);
   return (
     <>
       Attempt {attempt.number}:{' '}
-      <strong class={`verdict ${MARKS[diagnoseAttempt(delivery, attempt, parts).tone]}`}>
+      <strong class={MARKS[parts.ipns.verdictOnAttempt(delivery, attempt).tone]}>
         {fault ? fault.cause : [describeAttempt(attempt), faultOf(attempt)].filter(Boolean).join(', ')}
       </strong>{' '}
       <span class="soft">

@@ -1,9 +1,7 @@
 import { SETTLERS } from '../../../contract/vocabulary.ts';
 import type { Payment } from '../../../domain/state.ts';
 import { mappedAddresses } from '../../control/views.ts';
-import { diagnoseAll } from '../../diagnosis.ts';
 import type { AppParts } from '../../environment.ts';
-import { storyOf } from '../../story.ts';
 import { shownAmount } from '../amount.ts';
 import STYLES from '../assets/story.css?text';
 import { FactsBox, Section, Status, Warnings } from './blocks.tsx';
@@ -19,13 +17,12 @@ import { VerdictCard } from './verdict.tsx';
 /** The page of one payment: what can be done to it, its story, its IPNs. What matters next comes first. */
 export const paymentPage: PageRenderer = ({ parts, id }) => {
   const payment = parts.payments.require(id);
-  const { current: state } = parts.state;
-  const merchant = state.merchants.get(payment.merchantId) ?? parts.merchants.default;
-  const verdict = diagnoseAll(state.deliveriesOf(id), parts);
-  const steps = storyOf(payment, parts);
+  const merchant = parts.state.current.merchants.get(payment.merchantId) ?? parts.merchants.default;
+  const verdict = parts.payments.verdict(payment);
+  const steps = parts.payments.story(payment);
   const sections = (
     <>
-      {verdict && <VerdictCard {...verdict} from={recordPath('payments', id)} />}
+      <VerdictCard of={verdict} ipn={verdict.ipn} from={recordPath('payments', id)} />
       <Warnings of={payment.warnings} />
       {payment.status === 'pending' && <Settle parts={parts} payment={payment} />}
       <Timeline steps={steps} payment={payment} parts={parts} />

@@ -1,6 +1,7 @@
-import type { Step } from '../../story.ts';
+import { duration } from '../../../contract/duration.ts';
+import type { Step } from '../../../usecases/story.ts';
 import { Section } from './blocks.tsx';
-import { duration, WIDTH } from './time-scale.ts';
+import { WIDTH } from './time-scale.ts';
 
 const LANE = 10;
 

@@ -4,7 +4,7 @@ import { GatewayError } from '../../../contract/error.ts';
 import { command } from '../../../contract/hint.ts';
 import { ipnBodyIn, isDeliveryId } from '../../../contract/pasted-ipn.ts';
 import { expectedSignature } from '../../../contract/signature.ts';
-import type { Verdict } from '../../../wire/dialect.ts';
+import type { Verification } from '../../../wire/dialect.ts';
 import type { AppParts } from '../../environment.ts';
 import STYLES from '../assets/actions.css?text';
 import { Code, CommandCode, Section, Warnings } from './blocks.tsx';
@@ -90,7 +90,7 @@ function Checked({ parts, given }: { parts: AppParts; given: FormValues }) {
   );
 }
 
-function sentence({ valid, authentic }: Verdict): string {
+function sentence({ valid, authentic }: Verification): string {
   if (valid) return 'Valid: the signature is right, and the payment succeeded.';
   return authentic
     ? 'The signature is right, but this is no successful payment.'

@@ -1,12 +1,12 @@
 import type { Merchant } from '../../../contract/merchant.ts';
 import { signingKeys } from '../../../contract/signing-keys.ts';
 import type { Delivery } from '../../../domain/state.ts';
-import type { Verdict } from '../../../wire/dialect.ts';
+import type { Verification } from '../../../wire/dialect.ts';
 import type { AppParts } from '../../environment.ts';
 import { Facts, Section, Warnings } from './blocks.tsx';
 
 /** Checks a body as a careful receiver of a merchant does. */
-export function verifyFor({ state, dialect }: AppParts, merchant: Merchant, body: string): Verdict {
+export function verifyFor({ state, dialect }: AppParts, merchant: Merchant, body: string): Verification {
   return dialect.verify(body, signingKeys(merchant, state.current.merchants.values()));
 }
 
@@ -44,7 +44,15 @@ export function Signature(props: {
 }
 
 /** What is signed, with what, and what came. @param text the signed text, where the body does not tell */
-export function Working({ of, merchant, text = '–' }: { of: Verdict; merchant: Merchant; text?: string }) {
+export function Working({
+  of,
+  merchant,
+  text = '–',
+}: {
+  of: Verification;
+  merchant: Merchant;
+  text?: string;
+}) {
   const { signature, expected, signedText, foundText, amount, identifier } = of;
   const isExpected = signature !== null && signature === expected;
   const isOther = foundText !== null && signedText !== null && foundText !== signedText;

@@ -1,12 +1,13 @@
 import type { Child } from 'hono/jsx';
 import { curlCommand, curlRequest } from '../../../contract/curl.ts';
+import { span } from '../../../contract/duration.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
 import { command } from '../../../contract/hint.ts';
 import { SETTLERS } from '../../../contract/vocabulary.ts';
 import type { Payment } from '../../../domain/state.ts';
-import { deliveryView } from '../../control/views.ts';
+import type { Step } from '../../../usecases/story.ts';
+import { deliveryView, maskedRequest } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
-import type { Step } from '../../story.ts';
 import { CommandCode, Copyable } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { PLACES, recordPath } from './page.tsx';
@@ -14,7 +15,6 @@ import { replayProblem, requireRecorded } from './replay.ts';
 import { Replay } from './requests.tsx';
 import { initiateAgain } from './samples.tsx';
 import { attemptSides, BothSides, type Side } from './sides.tsx';
-import { span } from './text.ts';
 
 /** Maximum characters of a body on the page of a payment; that of its IPN or request has more. */
 const SHOWN_BODY = 8_192;
@@ -136,7 +136,12 @@ function Due({ step: { at, ipn }, payment, parts }: StepProps) {
   );
 }
 
-function Requested({ step, request, parts }: Omit<StepProps, 'payment'> & { request: RecordedRequest }) {
+function Requested({
+  step,
+  request: recorded,
+  parts,
+}: Omit<StepProps, 'payment'> & { request: RecordedRequest }) {
+  const request = maskedRequest(recorded, parts);
   const { method, target, requestHeaders, requestBody: body, status, responseBody, id, notes } = request;
   const headers = Object.entries(requestHeaders);
   const response: Side = { line: String(status), headers: [], body: responseBody };

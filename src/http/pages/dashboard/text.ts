@@ -1,3 +1,5 @@
+import { span } from '../../../contract/duration.ts';
+
 /** A body for reading: JSON indented, a form one decoded field a line, anything else as it is. */
 export function pretty(body: string): string {
   try {
@@ -6,24 +8,6 @@ export function pretty(body: string): string {
     if (!/^[\w%.+*~[\]-]+=[^\s]*$/.test(body)) return body;
     return [...new URLSearchParams(body)].map(([name, value]) => `${name} = ${value}`).join('\n');
   }
-}
-
-const UNITS = [
-  ['day', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1_000],
-] as const;
-
-/** A span of time in its largest units. */
-export function span(milliseconds: number, units = 2): string {
-  let rest = milliseconds;
-  const parts = UNITS.map(([unit, size]) => {
-    const count = Math.floor(rest / size);
-    rest %= size;
-    return count ? `${count} ${unit}${unit === 'day' && count > 1 ? 's' : ''}` : '';
-  }).filter(Boolean);
-  return parts.slice(0, units).join(' ') || 'less than a second';
 }
 
 /** How far the clock is from real time, to the second; to the minute where it is far. */

@@ -1,5 +1,3 @@
-import { span } from './text.ts';
-
 /** A stretch of time, in milliseconds since 1970. */
 export interface Stretch {
   at: number;
@@ -78,12 +76,3 @@ function unitOf(perMs: number) {
   const milliseconds = power * (most >= 5 * power ? 5 : most >= 2 * power ? 2 : 1);
   return { milliseconds, width: milliseconds * perMs };
 }
-
-/** A short time to the millisecond or the tenth of a second, a long one in its two largest units. */
-export function duration(milliseconds: number): string {
-  if (milliseconds >= 59_950) return span(Math.round(milliseconds / 1_000) * 1_000);
-  if (milliseconds >= 100) return `${shortened(milliseconds / 1_000, milliseconds < 9_950 ? 1 : 0)} s`;
-  return `${shortened(milliseconds, milliseconds < 10 ? 1 : 0)} ms`;
-}
-
-const shortened = (value: number, digits: number) => String(Number(value.toFixed(digits)));

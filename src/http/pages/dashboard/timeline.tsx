@@ -1,14 +1,16 @@
 import { errorOf, outcomeOf } from '../../../contract/describe-delivery.ts';
+import { duration } from '../../../contract/duration.ts';
 import { command } from '../../../contract/hint.ts';
 import { timestamp } from '../../../contract/timestamp.ts';
+import type { Tone } from '../../../contract/verdict.ts';
 import { TIMELINE_EVENTS } from '../../../contract/vocabulary.ts';
 import type { Attempt, Payment } from '../../../domain/state.ts';
-import { diagnoseAttempt, diagnoseForged, faultBehind, faultOf } from '../../diagnosis.ts';
+import type { Step } from '../../../usecases/story.ts';
+import { faultBehind, faultOf } from '../../../usecases/verdict.ts';
 import type { AppParts } from '../../environment.ts';
-import type { Step } from '../../story.ts';
 import { CommandCode, Section, Time } from './blocks.tsx';
 import { StepDetails } from './story-step.tsx';
-import { duration, type TimeScale, timeScale, WIDTH } from './time-scale.ts';
+import { type TimeScale, timeScale, WIDTH } from './time-scale.ts';
 
 /** Maximum steps shown: the first ones and the newest. */
 const FIRST = 20;
@@ -149,13 +151,13 @@ function Row({ step, begin, scale, isAlone, parts }: RowProps) {
 /** In units of the line: seen, however short the step was. */
 const MIN_BAR = 10;
 
-type Tone = 'good' | 'bad' | 'due';
+type StepTone = Exclude<Tone, 'waiting'> | 'due';
 
 /** What is not known yet, or is your own doing, is nobody's failure. */
-function toneOf({ event, ipn }: Step, parts: AppParts): Tone | undefined {
+function toneOf({ event, ipn }: Step, parts: AppParts): StepTone | undefined {
   if (event === 'ipn_due') return 'due';
   if (!ipn?.attempt) return event === 'email_refused' || event === 'code_refused' ? 'bad' : undefined;
-  const { tone } = diagnoseAttempt(ipn.delivery, ipn.attempt, parts);
+  const { tone } = parts.ipns.verdictOnAttempt(ipn.delivery, ipn.attempt);
   return tone === 'waiting' ? 'due' : tone;
 }
 
@@ -172,7 +174,7 @@ function told(step: Step, isAlone: boolean, parts: AppParts): string {
   if (!ipn) return detail ?? '';
   const { attempt, delivery } = ipn;
   const fault = attempt && faultBehind(delivery, attempt);
-  const forged = diagnoseForged(delivery, parts);
+  const forged = parts.ipns.verdictOnForgery(delivery);
   return [
     forged ? 'forged copy' : '',
     fault ? fault.cause.replace(/\.$/, '') : attempt && inShort(attempt),

@@ -1,21 +1,26 @@
-import type { Diagnosis } from '../../diagnosis.ts';
+import type { FullVerdict } from '../../../usecases/verdict.ts';
 import { Code, Facts } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { PLACES, recordPath } from './page.tsx';
 import { Difference } from './signature.tsx';
 import { clip } from './text.ts';
 
-const MARKS = { good: 'verdict right', bad: 'verdict wrong', waiting: '' } as const;
+export const MARKS = {
+  good: 'verdict right',
+  warning: '',
+  bad: 'verdict wrong',
+  waiting: '',
+} as const;
 
 /**
  * What became of an IPN, why, and what to do: the first thing on its page and on that of its payment.
  *
- * @param ipn the id of the delivery
+ * @param ipn the id of the delivery; null for none
  * @param from the page that it is on, to come back to
  */
-export function VerdictCard({ of, ipn, from }: { of: Diagnosis; ipn: string; from: string }) {
+export function VerdictCard({ of, ipn, from }: { of: FullVerdict; ipn: string | null; from: string }) {
   const { tone, cause, fix, signed, code, action, to } = of;
-  const page = recordPath('ipns', ipn);
+  const page = ipn === null ? from : recordPath('ipns', ipn);
   return (
     <section class="box" id="verdict" data-verdict={tone} aria-label="Verdict">
       <p>

@@ -1,14 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { requireTamperings } from '../../src/contract/tampering.ts';
-import {
-  type Diagnosis,
-  diagnose,
-  diagnoseAll,
-  diagnoseAttempt,
-  faultBehind,
-} from '../../src/http/diagnosis.ts';
 import { retrying } from '../../src/http/retrying.ts';
+import { type FullVerdict, faultBehind } from '../../src/usecases/verdict.ts';
 import { type Answer, type Received, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
@@ -22,10 +16,10 @@ async function settledWith(script: Script, prepare: (sim: Sim) => unknown = () =
   const id = new URL(url).searchParams.get('payment_id') ?? '';
   const settled = await sim.server.parts.payments.settle(id, { outcome: 'approve', by: 'control' });
   const last = () => settled.delivery && sim.server.parts.ipns.require(settled.delivery.id);
-  const found = (): Diagnosis => {
+  const found = (): FullVerdict => {
     const delivery = last();
     if (!delivery) throw new Error('no IPN was made');
-    return diagnose(delivery, sim.server.parts);
+    return sim.server.parts.ipns.verdict(delivery);
   };
   return { sim, id, receiver, last, found };
 }
@@ -36,7 +30,7 @@ async function forged(script: Script, tamper: 'amount' | 'signature' | 'status' 
   const [delivery] = await sim.server.parts.ipns.fire({ payment: id, tamper: requireTamperings(tamper) });
   if (!delivery) throw new Error('nothing was fired');
   const { parts } = sim.server;
-  return diagnose(delivery, parts);
+  return parts.ipns.verdict(delivery);
 }
 
 describe('a genuine IPN', () => {
@@ -44,7 +38,7 @@ describe('a genuine IPN', () => {
     const { found } = await settledWith([{}]);
     expect(found()).toMatchObject({
       tone: 'good',
-      cause: expect.stringMatching(/^Your receiver took it: 200/),
+      cause: expect.stringMatching(/^Delivered: your receiver answered 200 in /),
       action: null,
     });
   });
@@ -121,6 +115,8 @@ describe('a genuine IPN', () => {
     [500, '<h1>NoMethodError in PaymentsController#ipn</h1>', /\(500\): NoMethodError in Pay/],
     [500, '{"error":"Internal Server Error","message":"no amount"}', /Internal Server Error: no amount/],
     [400, '{"message":"order is paid"}', /^The receiver answered 400: “order is paid”\.$/],
+    [401, 'Invalid signature', /^The receiver answered 401: “Invalid signature”\.$/],
+    [401, '{"message":"Unauthenticated."}', /asks for a login \(401\)/],
   ])('that was answered %i %s is wrong, in the words of the receiver', async (status, body, cause) => {
     const { found } = await settledWith([{ status, body }]);
     expect(found()).toMatchObject({ tone: 'bad', cause: expect.stringMatching(cause) });
@@ -133,6 +129,42 @@ describe('a genuine IPN', () => {
   ])('that was answered 200 %s is right', async (body) => {
     const { found } = await settledWith([{ body }]);
     expect(found()).toMatchObject({ tone: 'good' });
+  });
+
+  it.each([
+    '<b>Warning</b>: Undefined array key "amount" in <b>/app/ipn.php</b> on line <b>9</b>OK',
+    'PHP Notice: Undefined index: data in /app/ipn.php on line 3',
+  ])('that was answered 200 beside a warning of PHP is neither right nor wrong: %s', async (body) => {
+    const { found } = await settledWith([{ body }]);
+    expect(found()).toMatchObject({
+      tone: 'warning',
+      cause: expect.stringMatching(
+        /^The receiver answered 200, and PHP warned: .*Undefined .* on line \d\.$/,
+      ),
+    });
+  });
+
+  it('that says that the payment failed is right when it is answered with 200', async () => {
+    const receiver = await startReceiver([{}]);
+    const sim = await startSim({ ipnOn: ['failed'] });
+    await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
+    await sim.server.parts.payments.settle('order-1', { outcome: 'fail', by: 'control' });
+    const payment = sim.server.parts.payments.require('order-1');
+    expect(sim.server.parts.payments.verdict(payment)).toMatchObject({ tone: 'good' });
+  });
+
+  it('that a fault rule holds back says until when, and whose rule it is', async () => {
+    const { found, sim, last } = await settledWith([{}], ({ server }) =>
+      server.parts.faults.set({ route: 'ipn', delay: '10m' }),
+    );
+    const due = last()?.nextAttemptAt;
+    expect(found()).toMatchObject({
+      tone: 'waiting',
+      cause: `Held back 10 min by your rule: due at ${due}.`,
+      action: 'faults',
+    });
+    await sim.server.parts.clock.move({ advance: '10m' });
+    await expect.poll(() => found().tone).toBe('good');
   });
 
   it('whose redirect leads to authors is not one to a login page', async () => {
@@ -149,10 +181,10 @@ describe('a genuine IPN', () => {
     const { parts } = sim.server;
     const { delivery } = await parts.payments.settle(id, { outcome: 'approve', by: 'control' });
     if (!delivery) throw new Error('no IPN was made');
-    const { fix, to } = diagnose(parts.ipns.require(delivery.id), parts);
+    const { fix, to } = parts.ipns.verdict(parts.ipns.require(delivery.id));
     expect([fix, to]).toEqual(['Correct the scheme of ipn_url.', `${receiver.url}/ipn`]);
     await parts.ipns.resend(delivery.id, to ?? '');
-    expect(diagnoseAll(parts.state.current.deliveriesOf(id), parts)?.of.tone).toBe('good');
+    expect(parts.payments.verdict(parts.payments.require(id)).tone).toBe('good');
   });
 
   it('whose receiver broke off is not told to start it', async () => {
@@ -168,9 +200,9 @@ describe('a genuine IPN', () => {
     const id = new URL(url).searchParams.get('payment_id') ?? '';
     await parts.payments.settle(id, { outcome: 'approve', by: 'control', delivery: 'redirect-then-ipn' });
     await receiver.request(1);
-    expect(diagnoseAll(parts.state.current.deliveriesOf(id), parts)?.of).toMatchObject({
+    expect(parts.payments.verdict(parts.payments.require(id))).toMatchObject({
       tone: 'waiting',
-      cause: 'It is on its way: the receiver has 10 s to answer.',
+      cause: 'It is on its way: your receiver has 10 s to answer.',
     });
   });
 
@@ -206,12 +238,12 @@ describe('a genuine IPN', () => {
     const id = new URL(url).searchParams.get('payment_id') ?? '';
     const { parts } = sim.server;
     await parts.payments.settle(id, { outcome: 'approve', by: 'control' });
-    const { of } = diagnoseAll(parts.state.current.deliveriesOf(id), parts) ?? {};
-    expect(of?.signed).toEqual({ found: '49.9order-1', expected: '49.90order-1' });
-    expect(of?.code?.PHP).toMatch(
+    const of = parts.payments.verdict(parts.payments.require(id));
+    expect(of.signed).toEqual({ found: '49.9order-1', expected: '49.90order-1' });
+    expect(of.code?.PHP).toMatch(
       /^\$body = json_decode\(.*\$body\['data'\]\['amount'\] \. \$body\['identifier'\]/,
     );
-    expect(of?.code?.Python).toContain("body['data']['amount'] + body['identifier']");
+    expect(of.code?.Python).toContain("body['data']['amount'] + body['identifier']");
   });
 
   it('whose receiver has another secret key is told to check that', async () => {
@@ -242,7 +274,9 @@ describe('a genuine IPN', () => {
     );
     expect(found()).toMatchObject({
       tone: 'good',
-      cause: expect.stringMatching(/^Your receiver took it: 200 .*\. Fault: sent twice \(your rule\)\.$/),
+      cause: expect.stringMatching(
+        /^Delivered: your receiver answered 200 .*\. Fault: sent twice \(your rule\)\.$/,
+      ),
     });
   });
 
@@ -277,14 +311,14 @@ describe('a genuine IPN', () => {
       tone: 'waiting',
       action: 'faults',
       cause: 'Fault: signature corrupted (your rule). The receiver answered 400.',
-      fix: expect.stringContaining('not to blame'),
+      fix: 'Nothing to fix. Clear the rule to deliver.',
     });
     const lost = await settledWith([{}], ({ server }) =>
       server.parts.faults.set({ route: 'ipn', drop: true }),
     );
     expect(lost.found()).toMatchObject({
       tone: 'waiting',
-      cause: 'Fault: it was lost on the way (your rule).',
+      cause: 'Nothing reached your receiver: your rule lost it.',
     });
   });
 
@@ -361,13 +395,52 @@ describe('a forged IPN', () => {
     await parts.ipns.resend(fired.id);
     const delivery = parts.ipns.require(fired.id);
     const attempts = parts.state.current.attemptsOf(fired.id);
-    expect(attempts.map((attempt) => diagnoseAttempt(delivery, attempt, parts).tone)).toEqual([
+    expect(attempts.map((attempt) => parts.ipns.verdictOnAttempt(delivery, attempt).tone)).toEqual([
       'bad',
       'good',
     ]);
-    expect(diagnoseAll(parts.state.current.deliveriesOf(id), parts)?.of).toMatchObject({
+    expect(parts.payments.verdict(parts.payments.require(id))).toMatchObject({
       tone: 'bad',
       cause: 'The receiver answered 400: expected 2xx.',
+    });
+  });
+});
+
+describe('a payment without an IPN', () => {
+  const verdictAfter = async (
+    outcome?: 'approve' | 'fail' | 'cancel' | 'expire',
+    delivery?: 'redirect-only',
+  ) => {
+    const sim = await startSim();
+    await sim.initiate(ORDER);
+    const { payments } = sim.server.parts;
+    if (outcome) await payments.settle('order-1', { outcome, by: 'control', delivery });
+    const { tone, cause, fix } = payments.verdict(payments.require('order-1'));
+    return { tone, cause, fix };
+  };
+
+  it('is waited for while it is pending', async () => {
+    const verdict = { tone: 'waiting', cause: 'The customer has not paid yet.', fix: null };
+    expect(await verdictAfter()).toEqual(verdict);
+  });
+
+  it.each(['fail', 'cancel', 'expire'] as const)(
+    'says who ended it and why no IPN is due: %s',
+    async (outcome) => {
+      expect(await verdictAfter(outcome)).toEqual({
+        tone: 'good',
+        cause: expect.stringMatching(
+          /^(Failed|Canceled|Expired) from the dashboard, a command or the control API, at .*Z\. No IPN is due\.$/,
+        ),
+        fix: expect.stringMatching(/--ipn-on (failed|canceled|expired)\.$/),
+      });
+    },
+  );
+
+  it('that succeeded says that it was settled without one', async () => {
+    expect(await verdictAfter('approve', 'redirect-only')).toMatchObject({
+      tone: 'warning',
+      cause: expect.stringContaining('No IPN was sent: it was settled without one.'),
     });
   });
 });

@@ -1,9 +1,7 @@
 import type { RecordedRequest } from '../contract/event.ts';
 import type { TimelineEntry } from '../contract/payment.ts';
 import type { TimelineEvent } from '../contract/vocabulary.ts';
-import type { Delivery, Payment } from '../domain/state.ts';
-import { maskedRequest } from './control/views.ts';
-import type { AppParts } from './environment.ts';
+import type { Delivery, State } from '../domain/state.ts';
 
 /** A step in the story of a payment. */
 export interface Step {
@@ -17,7 +15,7 @@ export interface Step {
   /** By the emulator's clock, in milliseconds since 1970; it took real time from there to `end`. */
   at: number;
   end: number;
-  /** What the request log holds of it, secrets masked. */
+  /** What the request log holds of it. */
   request?: RecordedRequest | undefined;
   /** Where its response sends the browser. */
   location?: string | null | undefined;
@@ -30,19 +28,26 @@ export interface Step {
   views?: number;
 }
 
-/** All steps of a payment in their order, each with the request behind it while the request log holds that. */
-export function storyOf(payment: Payment, parts: AppParts): Step[] {
-  const steps = stepsOf(payment, parts);
-  const requests = parts.events.requests().filter(({ paymentId }) => paymentId === payment.id);
+/**
+ * All steps of a payment in their order, each with the request behind it while the request log holds that.
+ *
+ * @param entries its timeline
+ * @param requests those about it that the request log holds
+ */
+export function storyOf(
+  entries: readonly TimelineEntry[],
+  requests: readonly RecordedRequest[],
+  state: State,
+): Step[] {
+  const steps = stepsOf(entries, state);
   const others: Step[] = [];
   for (const request of requests) {
     const [first, ...more] = steps.filter(({ requestId }) => requestId === request.id);
-    const shown = maskedRequest(request, parts);
     if (!first) {
-      others.push(withoutStep(shown));
+      others.push(withoutStep(request));
       continue;
     }
-    first.request = shown;
+    first.request = request;
     first.end = first.at + request.durationMs;
     first.location = [first, ...more].find(({ event }) => event === 'redirected')?.detail;
     for (const step of more) step.requestedBy = first.id;
@@ -70,12 +75,12 @@ function withoutIdleViews(steps: readonly Step[]): Step[] {
   return kept;
 }
 
-function stepsOf(payment: Payment, { payments, state }: AppParts): Step[] {
+function stepsOf(entries: readonly TimelineEntry[], state: State): Step[] {
   const counts = new Map<string, number>();
   const attempts = new Map<string, { number: number; end: number }>();
-  return payments.timeline(payment).flatMap(({ at: time, event, detail, requestId, deliveryId, attempt }) => {
+  return entries.flatMap(({ at: time, event, detail, requestId, deliveryId, attempt }) => {
     const at = Date.parse(time);
-    const delivery = state.current.deliveries.get(deliveryId ?? '');
+    const delivery = state.deliveries.get(deliveryId ?? '');
     if (!delivery) {
       const count = (counts.get(event) ?? 0) + 1;
       counts.set(event, count);

@@ -1,5 +1,6 @@
 import type { Merchant } from '../contract/merchant.ts';
-import type { AppParts } from './environment.ts';
+import { publicKeyMisused } from '../contract/signature.ts';
+import type { Dialect } from '../wire/dialect.ts';
 
 /** A signature that the receiver's code made by a mistake. */
 export interface ComputedSignature {
@@ -17,8 +18,8 @@ const MAX_TRIED = 8;
 export function computedByReceiver(
   answer: string,
   sent: string,
-  { publicKey, secretKey }: Merchant,
-  dialect: AppParts['dialect'],
+  { publicKey, secretKey }: Partial<Pick<Merchant, 'publicKey'>> & Pick<Merchant, 'secretKey'>,
+  dialect: Pick<Dialect, 'verify'>,
 ): ComputedSignature | undefined {
   const genuine = dialect.verify(sent, { secretKey });
   // PHP writes a slash in JSON with a backslash before it.
@@ -26,9 +27,8 @@ export function computedByReceiver(
   const values = plain.match(/\b[0-9a-f]{64}\b|(?<![\w+/-])[\w+/-]{43}(?![\w+/-])=?/gi) ?? [];
   for (const value of values.slice(0, MAX_TRIED)) {
     if (value === genuine.expected || genuine.signature === null) continue;
-    const others = new Map([['the public key', publicKey]]);
-    const written = sent.startsWith('{') ? value : encodeURIComponent(value);
-    const verdict = dialect.verify(sent.replace(genuine.signature, written), { secretKey, others });
+    const others = publicKey === undefined ? [] : [publicKeyMisused(publicKey)];
+    const verdict = dialect.verify(sent, { secretKey, others }, value);
     const { foundText: found, authentic, reasons } = verdict;
     const [reason] = reasons;
     // Without a text no usual mistake explains it.

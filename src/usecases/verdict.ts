@@ -1,24 +1,30 @@
 import { describeEffects } from '../contract/active-fault.ts';
+import type { AttemptUnderWay } from '../contract/delivery.ts';
 import { describeEgress, errorOf, FIXES, insteadOfSending } from '../contract/describe-delivery.ts';
+import { duration } from '../contract/duration.ts';
 import type { Merchant } from '../contract/merchant.ts';
-import { answerProblem, ownWords, saysRefused } from '../contract/receiver-answer.ts';
+import { type AnswerProblem, answerProblem, ownWords, saysRefused } from '../contract/receiver-answer.ts';
 import { type Code, expectedSignature } from '../contract/signature.ts';
 import { describeTamperings } from '../contract/tampering.ts';
-import type { Attempt, Delivery } from '../domain/state.ts';
-import type { Verdict } from '../wire/dialect.ts';
+import type { Verdict } from '../contract/verdict.ts';
+import type { Settings } from '../domain/settings.ts';
+import type { Attempt, Delivery, Payment, State } from '../domain/state.ts';
+import type { Dialect, Verification } from '../wire/dialect.ts';
 import { type ComputedSignature, computedByReceiver } from './computed-signature.ts';
-import type { AppParts } from './environment.ts';
 
-/** What became of an IPN, what it means and what to do. */
-export interface Diagnosis {
-  /** `good`: all is well; `bad`: something must be mended; `waiting`: it is not known yet, or it is your own doing. */
-  tone: 'good' | 'bad' | 'waiting';
-  /** A sentence. */
-  cause: string;
-  /** A sentence; null where there is nothing to do. */
-  fix: string | null;
+/** What a verdict is made of. */
+export interface VerdictParts {
+  state: State;
+  dialect: Pick<Dialect, 'verify'>;
+  settings: Pick<Settings, 'ipn'>;
+  /** The attempt of a delivery that waits for its answer; null when none does. */
+  underWay: (deliveryId: string) => AttemptUnderWay | null;
+}
+
+/** A verdict with what a page shows beside it. */
+export interface FullVerdict extends Verdict {
   signed: ComputedSignature['signed'];
-  /** The line of the merchant's code that mends it. */
+  /** The line of the merchant's code that fixes it. */
   code: Code | null;
   /** What a page offers as the next step. */
   action: 'resend' | 'faults' | null;
@@ -26,7 +32,7 @@ export interface Diagnosis {
   to: string | null;
 }
 
-const said = (tone: Diagnosis['tone'], cause: string, fix: string | null = null): Diagnosis => ({
+const said = (tone: Verdict['tone'], cause: string, fix: string | null = null): FullVerdict => ({
   tone,
   cause,
   fix,
@@ -36,44 +42,87 @@ const said = (tone: Diagnosis['tone'], cause: string, fix: string | null = null)
   action: tone === 'bad' ? 'resend' : null,
 });
 
-/**
- * What became of a delivery, by its last attempt.
- *
- * @param delivery as it is stored
- */
-export function diagnose(delivery: Delivery, parts: AppParts): Diagnosis {
-  const last = parts.state.current.attemptsOf(delivery.id).at(-1);
-  if (delivery.state === 'refused' || !last) return notAttempted(delivery, parts);
-  return diagnoseAttempt(delivery, last, parts);
+const asProblem = ({ tone, cause, fix }: AnswerProblem) => said(tone ?? 'bad', cause, fix);
+
+/** The last attempt of a delivery, as of its record: one out of the log may be older than the state. */
+const lastAttempt = ({ id, attemptCount }: Delivery, state: State): Attempt | undefined =>
+  state.attemptsOf(id)[attemptCount - 1];
+
+/** What became of a delivery, by its last attempt. */
+export function verdictOnDelivery(delivery: Delivery, parts: VerdictParts): FullVerdict {
+  const last = lastAttempt(delivery, parts.state);
+  if (delivery.state === 'refused' || !last || (delivery.postponedBy && delivery.nextAttemptAt !== null))
+    return notAttempted(delivery, last, parts);
+  return verdictOnAttempt(delivery, last, signerOf(delivery, parts), parts.dialect);
 }
 
+/** The merchant whose key signed a delivery; undefined where it no longer exists. */
+export const signerOf = ({ merchantId }: Delivery, { state }: VerdictParts): Merchant | undefined =>
+  state.merchants.get(merchantId);
+
 /**
- * The verdict on all IPNs of a payment: that on the newest, unless that is a forged copy with which all is well while
- * something is wrong with the newest genuine one.
+ * What became of a payment and of its IPNs: the verdict on the newest, unless that is a forged copy with which all is
+ * well while something is wrong with the newest genuine one.
  *
- * @param deliveries oldest first
+ * @returns `ipn`: the delivery that it is about; null for none
  */
-export function diagnoseAll(deliveries: readonly Delivery[], parts: AppParts) {
+export function verdictOnPayment(
+  payment: Payment,
+  parts: VerdictParts,
+): FullVerdict & { ipn: string | null } {
+  const deliveries = parts.state.deliveriesOf(payment.id);
   const last = deliveries.at(-1);
-  if (!last) return undefined;
-  const of = diagnose(last, parts);
-  if (of.tone === 'bad' || !diagnoseForged(last, parts)) return { of, ipn: last.id };
-  const genuine = deliveries.findLast((delivery) => !diagnoseForged(delivery, parts));
-  const ofGenuine = genuine && diagnose(genuine, parts);
-  return genuine && ofGenuine?.tone === 'bad' ? { of: ofGenuine, ipn: genuine.id } : { of, ipn: last.id };
+  if (!last) return { ...withoutIpn(payment, parts.settings), ipn: null };
+  const ofLast = { ...verdictOnDelivery(last, parts), ipn: last.id };
+  if (ofLast.tone === 'bad' || !verdictOnForgery(last, parts)) return ofLast;
+  const genuine = deliveries.findLast((delivery) => !verdictOnForgery(delivery, parts));
+  const ofGenuine = genuine && verdictOnDelivery(genuine, parts);
+  return genuine && ofGenuine?.tone === 'bad' ? { ...ofGenuine, ipn: genuine.id } : ofLast;
 }
 
-type KnownAttempt = Omit<Attempt, 'deliveryId'>;
+const SETTLED_FROM: Readonly<Record<NonNullable<Payment['settledBy']>, string>> = {
+  customer: 'by the customer',
+  panel: 'from the test tools of the checkout',
+  control: 'from the dashboard, a command or the control API',
+  auto: 'automatically',
+  clock: 'because its time was up',
+  audit: 'by an audit',
+};
+
+function withoutIpn({ status, settledBy, settledAt, auto }: Payment, { ipn }: VerdictParts['settings']) {
+  if (status === 'pending' || settledBy === null) {
+    const end = auto && ` It settles automatically (${auto.outcome}).`;
+    return said('waiting', `The customer has not paid yet.${end ?? ''}`);
+  }
+  const what = `${status[0]?.toUpperCase()}${status.slice(1)} ${SETTLED_FROM[settledBy]}, at ${settledAt}.`;
+  if (ipn.on.has(status)) {
+    return said(
+      status === 'succeeded' ? 'warning' : 'good',
+      `${what} No IPN was sent: it was settled without one.`,
+      'Send one from its page or with ipn fire, or settle with another delivery order.',
+    );
+  }
+  return said('good', `${what} No IPN is due.`, `To send one, start the emulator with --ipn-on ${status}.`);
+}
+
+export type KnownAttempt = Omit<Attempt, 'id' | 'deliveryId'>;
+export type KnownDelivery = Pick<Delivery, 'state' | 'body' | 'signedWith' | 'tampered'>;
+/** Whose key signs; the public one may have been taken for it by mistake. */
+export type Signer = Partial<Pick<Merchant, 'publicKey'>> & Pick<Merchant, 'secretKey'>;
 
 /** What became of one attempt at a delivery. */
-export function diagnoseAttempt(delivery: Delivery, attempt: KnownAttempt, parts: AppParts): Diagnosis {
-  const special = faultBehind(delivery, attempt) ?? diagnoseForged(delivery, parts, attempt);
+export function verdictOnAttempt(
+  delivery: KnownDelivery,
+  attempt: KnownAttempt,
+  signer: Signer | undefined,
+  dialect: VerdictParts['dialect'],
+): FullVerdict {
+  const special = faultBehind(delivery, attempt) ?? ofForgery(delivery, attempt, signer, dialect);
   if (special !== undefined) return special;
-  const merchant = parts.state.current.merchants.get(delivery.merchantId);
-  if (!merchant) return said('waiting', 'The merchant whose key signed it is gone.');
-  const diagnosis = ofGenuine(attempt, merchant, parts.dialect, delivery.state);
+  if (!signer) return said('waiting', 'The merchant whose key signed it no longer exists.');
+  const verdict = ofGenuine(attempt, signer, dialect, delivery.state);
   const fault = faultOf(attempt);
-  return fault === null ? diagnosis : { ...diagnosis, cause: `${diagnosis.cause} ${fault}.` };
+  return fault === null ? verdict : { ...verdict, cause: `${verdict.cause} ${fault}.` };
 }
 
 /** The fault rule that acted on an attempt, whatever came of it; null where none did. */
@@ -82,36 +131,44 @@ export function faultOf({ fault }: Pick<Attempt, 'fault'>): string | null {
   return fault && `Fault: ${describeEffects(fault) || 'sent late'} (your rule)`;
 }
 
-/**
- * What became of a forged IPN; undefined for a genuine one, and before its first attempt.
- *
- * @param attempt default: the last one
- */
-export function diagnoseForged(
-  delivery: Delivery,
-  { state, dialect }: AppParts,
-  attempt: KnownAttempt | undefined = state.current.attemptsOf(delivery.id).at(-1),
-): Diagnosis | undefined {
-  if (delivery.signedWith !== '') return undefined;
-  const { current } = state;
-  const merchant = current.merchants.get(delivery.merchantId);
-  if (!attempt || !merchant) return undefined;
-  const verdict = dialect.verify(attempt.requestBody, { secretKey: merchant.secretKey });
+/** What became of a forged IPN; undefined for a genuine one, and before its first attempt. */
+export function verdictOnForgery(delivery: Delivery, parts: VerdictParts): FullVerdict | undefined {
+  const last = lastAttempt(delivery, parts.state);
+  return last && ofForgery(delivery, last, signerOf(delivery, parts), parts.dialect);
+}
+
+function ofForgery(
+  delivery: KnownDelivery,
+  attempt: KnownAttempt,
+  signer: Signer | undefined,
+  dialect: VerdictParts['dialect'],
+): FullVerdict | undefined {
+  if (delivery.signedWith !== '' || !signer) return undefined;
+  const verdict = dialect.verify(attempt.requestBody, { secretKey: signer.secretKey });
   // A signature that was set by hand may be the right one.
   if (verdict.authentic && !delivery.tampered.length) return undefined;
   return ofForged(describeTamperings(delivery.tampered) || 'signature', verdict, attempt);
 }
 
-function notAttempted(delivery: Delivery, { ipns, state }: AppParts): Diagnosis {
-  const underWay = ipns.underWay(delivery.id);
-  if (underWay)
-    return said('waiting', `It is on its way: the receiver has ${underWay.timeoutMs / 1_000} s to answer.`);
-  const refused = state.current.attemptsOf(delivery.id).at(-1)?.failure;
-  if (refused?.code !== 'egress') return said('waiting', 'It has not been sent yet.');
-  return {
-    ...said('bad', `It was not sent: ${describeEgress(refused)}.`, FIXES.egress),
-    action: null,
-  };
+/** @param last the attempt before the one that it waits for, if there was any */
+function notAttempted(
+  delivery: Delivery,
+  last: Attempt | undefined,
+  { underWay }: VerdictParts,
+): FullVerdict {
+  const waiting = underWay(delivery.id);
+  if (waiting) {
+    return said('waiting', `It is on its way: your receiver has ${duration(waiting.timeoutMs)} to answer.`);
+  }
+  if (last?.failure?.code === 'egress') {
+    const verdict = said('bad', `It was not sent: ${describeEgress(last.failure)}.`, FIXES.egress);
+    return { ...verdict, action: null };
+  }
+  const { postponedBy, nextAttemptAt, createdAt } = delivery;
+  if (postponedBy === null || nextAttemptAt === null) return said('waiting', 'It has not been sent yet.');
+  const heldMs = Date.parse(nextAttemptAt) - Date.parse(last?.startedAt ?? createdAt);
+  const cause = `Held back ${duration(heldMs)} by your rule: due at ${nextAttemptAt}.`;
+  return { ...said('waiting', cause, FIXES.fault), action: 'faults' };
 }
 
 /** Maximum characters at either end of a body that are read: a page has the verdicts of many attempts. */
@@ -121,13 +178,14 @@ const readPart = (body: string | null): string =>
   body === null || body.length <= 2 * READ ? (body ?? '') : `${body.slice(0, READ)}\n${body.slice(-READ)}`;
 
 /** What a fault rule did to the attempt; undefined where none changed or replaced it. */
-export function faultBehind(delivery: Delivery, attempt: KnownAttempt): Diagnosis | undefined {
+export function faultBehind(delivery: KnownDelivery, attempt: KnownAttempt): FullVerdict | undefined {
   const { fault, failure, requestBody, responseStatus, responseHeaders, responseBody } = attempt;
   if (fault === null) return undefined;
   const instead = insteadOfSending(fault);
   const isChanged = requestBody !== delivery.body && delivery.signedWith !== '';
   if (instead === undefined && !isChanged) return undefined;
-  const cause = instead === undefined ? `${faultOf(attempt)}.` : `Fault: ${instead} (your rule).`;
+  const cause =
+    instead === undefined ? `${faultOf(attempt)}.` : `Nothing reached your receiver: your rule ${instead}.`;
   const isSignature = fault.corruptSignature && !fault.truncate && !fault.malformed;
   if (isSignature && instead === undefined && failure === null && !saysRefused(readPart(responseBody))) {
     const accepted = `${cause} The receiver accepted it (${responseStatus}): it does not check the signature.`;
@@ -146,7 +204,7 @@ const CHECK_SIGNATURE = 'Compare the signature with your own, and answer 400 whe
 /** Statuses with which a receiver rejects what it has checked; the others say nothing of a forgery. */
 const REJECTS: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 406, 409, 410, 412, 422]);
 
-function ofForged(what: string, verdict: Verdict, attempt: KnownAttempt): Diagnosis {
+function ofForged(what: string, verdict: Verification, attempt: KnownAttempt): FullVerdict {
   const { requestBody, responseStatus: status, responseHeaders: headers, responseBody } = attempt;
   const error = errorOf(attempt);
   const body = readPart(responseBody);
@@ -180,20 +238,20 @@ function ofForged(what: string, verdict: Verdict, attempt: KnownAttempt): Diagno
 
 function ofGenuine(
   attempt: KnownAttempt,
-  merchant: Merchant,
-  dialect: AppParts['dialect'],
+  signer: Signer,
+  dialect: VerdictParts['dialect'],
   state: Delivery['state'],
-): Diagnosis {
+): FullVerdict {
   const { responseStatus: status, responseHeaders: headers, responseBody } = attempt;
   const error = errorOf(attempt);
   const body = readPart(responseBody);
   const isRejected = error !== null || saysRefused(body);
-  const computed = computedByReceiver(body, attempt.requestBody, merchant, dialect);
+  const computed = computedByReceiver(body, attempt.requestBody, signer, dialect);
   // In an answer that accepts it, the signature may be written in any way, but not be that of another text.
   if (computed !== undefined && (isRejected || computed.signed !== null))
     return ofComputed(computed, attempt);
   const problem = answerProblem({ status, headers, body });
-  if (problem) return said('bad', problem.cause, problem.fix);
+  if (problem) return asProblem(problem);
   const words = ownWords(body);
   const saying = words === undefined ? '' : `: “${words}”`;
   if (error === null) {
@@ -203,7 +261,7 @@ function ofGenuine(
           `The receiver answered ${status}, but its body says that it rejected the IPN${saying}.`,
           REJECTED,
         )
-      : said('good', `Your receiver took it: ${status} after ${Math.round(attempt.durationMs)} ms.`);
+      : said('good', `Delivered: your receiver answered ${status} in ${duration(attempt.durationMs)}.`);
   }
   const cause =
     status === null
@@ -212,7 +270,10 @@ function ofGenuine(
   return { ...said('bad', `${cause}.`, fixOf(attempt, state)), to: otherScheme(attempt) };
 }
 
-function ofComputed({ value, reason, signed }: ComputedSignature, { requestBody }: KnownAttempt): Diagnosis {
+function ofComputed(
+  { value, reason, signed }: ComputedSignature,
+  { requestBody }: KnownAttempt,
+): FullVerdict {
   const what = signed ? 'something else' : 'the right text in a wrong way';
   const cause = `Your code signed ${what} (${value.slice(0, 8)}…): ${reason}.`;
   const fix = signed
@@ -233,6 +294,9 @@ function otherScheme({ failure, url }: KnownAttempt): string | null {
   return failure?.code === 'expects_http' ? url.replace(/^https:/i, 'http:') : null;
 }
 
+/** Statuses with which a receiver rejects a genuine IPN because its own check of it is wrong. */
+const CHECKED: ReadonlySet<number> = new Set([400, 401, 403, 422]);
+
 function fixOf(attempt: KnownAttempt, state: Delivery['state']): string {
   const { responseStatus: status, responseBody, requestBody, failure } = attempt;
   const again = state === 'failed' ? 'Then resend it.' : 'The emulator tries again by itself.';
@@ -241,7 +305,7 @@ function fixOf(attempt: KnownAttempt, state: Delivery['state']): string {
     const isTransient = code === 'connection_refused' || code === 'other';
     return isTransient ? `${FIXES[code]} ${again}` : FIXES[code];
   }
-  if (status === 400 || status === 403 || status === 422) {
+  if (status !== null && CHECKED.has(status)) {
     const other = readPart(responseBody)
       .match(/\b[0-9a-f]{64}\b/gi)
       ?.find((value) => !requestBody.includes(value));
