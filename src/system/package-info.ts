@@ -15,6 +15,9 @@ export const packagedManifest = (): string => packaged('fixtures/fidelity/manife
 /** The folder of the documentation, as it comes with the package. */
 export const packagedDocs = (): string => packaged('src/docs');
 
+/** A file that `init` writes for a test runner, as it comes with the package. */
+export const packagedStarter = (name: string): string => packaged(`src/init/${name}`);
+
 /** A path of the package: its folders are beside `dist`, wherever the bundle put this code. */
 function packaged(name: string): string {
   let folder = dirname(fileURLToPath(import.meta.url));

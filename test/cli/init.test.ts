@@ -110,6 +110,36 @@ describe('init', () => {
   });
 });
 
+describe('init for a test runner', () => {
+  it.each([
+    ['php', 'GatewaySim.php', 'ipn.php', 'GatewaySimTest.php'],
+    ['python', 'gateway_sim.py', 'ipn.py', 'test_gateway_sim.py'],
+    ['vitest', 'ipn.cjs', 'gateway-sim.test.mjs'],
+    ['jest', 'ipn.cjs', 'gateway-sim.test.cjs'],
+    ['playwright', 'ipn.cjs', 'gateway-sim.spec.mjs'],
+  ])('writes a test for %s, and what it needs, and nothing else', async (runner, ...files) => {
+    const cwd = await temporaryFolder();
+    const { code, stdout, stderr } = await run(['init', `--${runner}`, 'tests/pay'], { cwd });
+    expect([code, stdout]).toEqual([0, files.map((file) => `wrote tests/pay/${file}\n`).join('')]);
+    expect(stderr).toMatch(new RegExp(`^Run it: .+ tests/pay/${files.at(-1)}\\. .+${files.at(-2)}`));
+    expect((await readdir(join(cwd, 'tests/pay'))).sort()).toEqual(files.sort());
+  });
+
+  it('leaves what is the same, and never writes over what differs without --force', async () => {
+    const cwd = await temporaryFolder();
+    const first = await run(['init', '--python', '--vitest'], { cwd });
+    expect([first.code, (await run(['init', '--python', '--jest'], { cwd })).code]).toEqual([0, 0]);
+    await writeFile(join(cwd, 'ipn.py'), 'mine');
+    await rm(join(cwd, 'gateway_sim.py'));
+    const { code, stderr } = await run(['init', '--python'], { cwd });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/there is already ipn\.py\n.*--force/)]);
+    expect(await readFile(join(cwd, 'ipn.py'), 'utf8')).toBe('mine');
+    expect(await readdir(cwd)).not.toContain('gateway_sim.py');
+    expect((await run(['init', '--python', '--force'], { cwd })).code).toBe(0);
+    expect(await readFile(join(cwd, 'ipn.py'), 'utf8')).not.toBe('mine');
+  });
+});
+
 describe('a configuration file', () => {
   it.each([
     ['comments of both kinds', '{ // a\n "a": /* b */ 1 }', { a: 1 }],

@@ -1,12 +1,15 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { connectGatewaySim } from '../../src/index.ts';
 import { launchProgram } from '../helpers/child.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { sample } from '../helpers/scope.ts';
-import { type Sim, startSim } from '../helpers/sim.ts';
+import { bother } from '../helpers/hostile-clients.ts';
+import { IS_RELEASE, sample } from '../helpers/scope.ts';
+import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 import { missing } from '../merchants/running.ts';
+import { recipe } from '../recipes/project.ts';
 import { fence } from './pages.ts';
 
 const RECEIVERS = [
@@ -55,19 +58,24 @@ async function orderMaker(): Promise<NewOrder> {
   return newOrder;
 }
 
-/** Runs a receiver as the page has it, on a free port, with an order in its database. */
-async function runReceiver(
-  receiver: (typeof RECEIVERS)[number],
-  secretKey: string,
-  order: Order,
-): Promise<string> {
+/** Runs a receiver as the page has it, on a free port, with orders in its database. */
+async function runReceiver(receiver: (typeof RECEIVERS)[number], secretKey: string, ...orders: Order[]) {
+  const folder = await temporaryFolder();
   const file = join(await temporaryFolder(), receiver.file);
   await writeFile(file, fence(receiver.place, receiver.language));
-  const env = { GATEWAY_SECRET_KEY: secretKey, ORDER: JSON.stringify(order), PORT: '0' };
+  const env = { GATEWAY_SIM_SECRET_KEY: secretKey, ORDERS: folder, PORT: '0' };
   const { until, stdout, stderr } = launchProgram(receiver.run(file), { env });
   const address = () => receiver.address.exec(stdout() + stderr())?.[1];
   await until(() => address() !== undefined);
-  return `${address()}/ipn`;
+  const store = (order: Order) => writeFile(join(folder, `${order.identifier}.json`), JSON.stringify(order));
+  for (const order of orders) await store(order);
+  return {
+    url: `${address()}/ipn`,
+    store,
+    /** The identifiers of the orders that were paid. */
+    paid: async () =>
+      (await readdir(folder)).filter((name) => name.endsWith('.paid')).map((name) => name.slice(0, -5)),
+  };
 }
 
 interface Settled {
@@ -88,7 +96,7 @@ async function paid(sim: Sim, order: Pick<Order, 'identifier' | 'amount' | 'curr
     customer_name: 'Ada Lovelace',
     customer_email: 'ada@example.com',
   });
-  const answer = await fetch(`${sim.url}/_sim/payments/${order.identifier}/settle`, {
+  const answer = await fetch(`${sim.url}/_sim/payments/${encodeURIComponent(order.identifier)}/settle`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ outcome: 'approve', awaitDelivery: true }),
@@ -122,8 +130,10 @@ describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
     async (amount) => {
       const sim = await startSim();
       const order = (await orderMaker())(amount, 'USD', '');
-      const url = (await runReceiver(receiver, sim.secretKey, order)) + order.ipnUrl;
+      const shop = await runReceiver(receiver, sim.secretKey, order);
+      const url = shop.url + order.ipnUrl;
       const delivery = await paid(sim, order, url);
+      expect(await shop.paid()).toEqual([order.identifier]);
       expect(delivery.attempts).toMatchObject([{ responseStatus: 200, responseBody: 'OK' }]);
       expect(delivery.state).toBe('delivered');
 
@@ -148,40 +158,107 @@ describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
   test.skipIf(why)(`refuses a genuine IPN of a payment that is not that of its order${here}`, async () => {
     const sim = await startSim();
     const order = (await orderMaker())('49.90', 'USD', '');
-    const url = await runReceiver(receiver, sim.secretKey, order);
+    const shop = await runReceiver(receiver, sim.secretKey, order);
     const token = order.ipnUrl;
     const others: [changed: Partial<Order>, token: string][] = [
       // Whoever has the public key can make these.
       [{}, ''],
       [{}, '?token='],
       [{}, `?token=${'0'.repeat(order.token.length)}`],
-      [{ identifier: '0'.repeat(20) }, token],
       [{ amount: '1.00' }, token],
       [{ currency: 'EUR' }, token],
     ];
     for (const [changed, address] of others) {
-      const { attempts } = await paid(sim, { ...order, ...changed }, url + address);
+      const { attempts } = await paid(sim, { ...order, ...changed }, shop.url + address);
       expect([changed, attempts[0]]).toMatchObject([
         changed,
         { responseStatus: 400, responseBody: 'refused' },
       ]);
     }
+    for (const identifier of ['0'.repeat(20), 'order-1', '../order']) {
+      const { attempts } = await paid(sim, { ...order, identifier }, shop.url + token);
+      expect(attempts).toMatchObject([{ responseStatus: 200, responseBody: 'no order of this shop' }]);
+    }
+    expect(await shop.paid()).toEqual([]);
   });
 
-  test.skipIf(why)(`refuses a spliced IPN even of a shop with short identifiers${here}`, async () => {
+  test.skipIf(why)(`takes no spliced IPN even of a shop with short identifiers${here}`, async () => {
     const sim = await startSim();
     const order = { ...(await orderMaker())('100.00', 'USD', ''), identifier: '99' };
-    const url = (await runReceiver(receiver, sim.secretKey, order)) + order.ipnUrl;
+    const shop = await runReceiver(receiver, sim.secretKey, order);
     const cheap = { identifier: '00.0099', amount: '1', currency: 'USD' };
     const { body } = await paid(sim, cheap, 'http://127.0.0.1:9/');
     const spliced = new URLSearchParams(body);
     spliced.set('data[amount]', '100.00');
     spliced.set('identifier', '99');
     expect(sim.server.parts.dialect.verify(spliced.toString(), keysOf(sim)).valid).toBe(true);
-    expect((await fetch(url, { method: 'POST', body: spliced })).status).toBe(400);
+    await fetch(shop.url + order.ipnUrl, { method: 'POST', body: spliced });
+    expect(await shop.paid()).toEqual([]);
   });
+
+  test.skipIf(why)(
+    `goes on whatever hostile clients send, and pays once what comes often${here}`,
+    async () => {
+      const sim = await startSim();
+      const order = (await orderMaker())('49.90', 'USD', '');
+      const shop = await runReceiver(receiver, sim.secretKey, order);
+      const url = shop.url + order.ipnUrl;
+      await bother(url);
+      const { body } = await paid(sim, order, 'http://127.0.0.1:9/');
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () =>
+          fetch(url, { method: 'POST', body: new URLSearchParams(body), signal: AbortSignal.timeout(5_000) }),
+        ),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+      expect(await shop.paid()).toEqual([order.identifier]);
+    },
+  );
 });
+
+describe.each(sample(RECEIVERS, ({ language }) => language === 'php'))(
+  'the receiver in $place',
+  (receiver) => {
+    const why = missing(receiver.runtime);
+    const here = why ? ` (${why})` : '';
+
+    test.skipIf(why)(`passes the audit with a probe for its effect${here}`, async () => {
+      const sim = await startSim({ secretKey: 'sec_sim_kept_by_this_shop_alone_1' });
+      const newOrder = await orderMaker();
+      const shop = await runReceiver(receiver, sim.secretKey);
+      const client = await connectGatewaySim(sim.url);
+      const { cases, summary } = await client.audit({
+        ipnUrl: shop.url,
+        order: async () => {
+          const order = newOrder('49.90', 'USD', shop.url);
+          await shop.store(order);
+          await sim.initiate({ ...ORDER, identifier: order.identifier, ipn_url: order.ipnUrl });
+        },
+        probe: async (identifier) =>
+          JSON.stringify({ status: (await shop.paid()).includes(identifier) ? 'paid' : 'pending' }),
+        paidWhen: '.status=paid',
+        skip: IS_RELEASE ? [] : ['slow-body'],
+      });
+      const bad = cases.filter(({ verdict }) => verdict !== 'pass' && verdict !== 'skipped');
+      expect(bad.map(({ name, verdict, why }) => [name, verdict, why])).toEqual([]);
+      expect(summary.pass).toBeGreaterThan(60);
+    });
+  },
+);
 
 function keysOf({ secretKey }: Sim) {
   return { secretKey, others: [] };
 }
+
+test('the shop of tests.md goes on whatever hostile clients send, and takes what is genuine', async () => {
+  const file = join(await temporaryFolder(), 'shop.cjs');
+  await writeFile(file, recipe('shop.cjs'));
+  const sim = await startSim();
+  const env = { PORT: '0', GATEWAY_SIM_SECRET_KEY: sim.secretKey };
+  const { until, stdout } = launchProgram([process.execPath, file], { env });
+  await until((text) => text.includes('\n'));
+  const url = `${stdout().trim()}/ipn`;
+  await bother(url);
+  const { state } = await paid(sim, { identifier: 'order-1', amount: '49.90', currency: 'USD' }, url);
+  expect(state).toBe('delivered');
+});

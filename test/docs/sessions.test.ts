@@ -144,12 +144,11 @@ test('receive-and-verify.md: Receive and verify an IPN', async () => {
   expect(documented).toContain(`signature=${hmac}\n`);
 });
 
-test('receive-and-verify.md: Why a signature does not match', async () => {
+test('ipns-by-hand.md: Why a signature does not match', async () => {
   const shell = await openShell();
-  const [command = '', ...output] = fence(
-    'receive-and-verify.md: Why a signature does not match',
-    'console',
-  ).split('\n');
+  const [command = '', ...output] = fence('ipns-by-hand.md: Why a signature does not match', 'console').split(
+    '\n',
+  );
   const signature = createHmac('sha256', SECRET_KEY).update('49.90order-1').digest('hex').toUpperCase();
   const fields = { status: 'success', signature, identifier: 'order-1', 'data[amount]': '49.9' };
   await writeFile(join(shell.cwd, 'body.txt'), new URLSearchParams(fields).toString());

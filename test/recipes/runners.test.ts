@@ -25,6 +25,10 @@ const FILES = [
   'shop.spec.mjs',
   'shop.node-test.mjs',
   'playwright.config.mjs',
+  'ipn.cjs',
+  'gateway-sim.test.mjs',
+  'gateway-sim.test.cjs',
+  'gateway-sim.spec.mjs',
 ];
 
 beforeEach(async () => {
@@ -71,13 +75,17 @@ test('Jest with one emulator for all files', async () => {
   expect(code).toBe(0);
 });
 
-test('Playwright with one emulator per worker', async () => {
+async function configurePlaywright() {
   const options = await launchOptions(await temporaryFolder());
-  await project.recipes('shop.spec.mjs');
   await project.write(
     'playwright.config.mjs',
     `export default { reporter: 'line', use: { launchOptions: ${JSON.stringify(options)} } };`,
   );
+}
+
+test('Playwright with one emulator per worker', async () => {
+  await configurePlaywright();
+  await project.recipes('shop.spec.mjs');
   const { code, output } = await project.run(PLAYWRIGHT);
   expect(output).toMatch(/1 passed/);
   expect(code).toBe(0);
@@ -88,4 +96,16 @@ test('node:test', async () => {
   const { code, output } = await project.run([process.execPath, '--test', 'shop.node-test.mjs']);
   expect(output).toMatch(/pass 1\n/);
   expect(code).toBe(0);
+});
+
+test.each([
+  { name: 'vitest', runner: VITEST, passed: /Tests +1 passed/ },
+  { name: 'jest', runner: JEST, passed: /Tests: +1 passed/ },
+  { name: 'playwright', runner: PLAYWRIGHT, passed: /1 passed/ },
+])('what init --$name writes passes as it is', async ({ name, runner, passed }) => {
+  if (name === 'playwright') await configurePlaywright();
+  expect((await project.run(['node_modules/.bin/gateway-sim', 'init', `--${name}`])).code).toBe(0);
+  const { code, output } = await project.run(runner);
+  expect([code, output]).toEqual([0, expect.stringMatching(passed)]);
+  expect(output).not.toMatch(/did not (exit|close)|open handle/i);
 });

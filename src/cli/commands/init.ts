@@ -5,62 +5,112 @@ import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { isLink } from '../../store/files.ts';
 import { makeFolder } from '../../store/make-folder.ts';
-import { packagedFixtures } from '../../system/package-info.ts';
+import { packagedFixtures, packagedStarter } from '../../system/package-info.ts';
 import { type ActionsOf, type Declarations, flag, group, text } from '../command.ts';
 import { CONFIGURATION_FILE, configurationTemplate, FIXTURES_FILE } from '../config-template.ts';
 import { orStorageFailed, shownFrom } from '../write-file.ts';
 
+/** A first test for a test runner. */
+interface Starter {
+  /** Also a handler that stands for the shop's own; the test, which passes as it is, comes last. */
+  files: readonly string[];
+  /** What runs the test that is named behind it. */
+  run: string;
+}
+
+const STARTERS = {
+  php: {
+    files: ['GatewaySim.php', 'ipn.php', 'GatewaySimTest.php'],
+    run: 'vendor/bin/phpunit',
+  },
+  python: {
+    files: ['gateway_sim.py', 'ipn.py', 'test_gateway_sim.py'],
+    run: 'python3 -m pytest',
+  },
+  vitest: { files: ['ipn.cjs', 'gateway-sim.test.mjs'], run: 'npx vitest run' },
+  jest: { files: ['ipn.cjs', 'gateway-sim.test.cjs'], run: 'npx jest' },
+  playwright: { files: ['ipn.cjs', 'gateway-sim.spec.mjs'], run: 'npx playwright test' },
+} as const satisfies Record<string, Starter>;
+
 const COMMANDS = {
   init: {
-    summary: 'write a commented configuration and fixtures to edit',
+    args: ['[folder]'],
+    summary: 'write a first test, or a configuration and fixtures to edit',
     options: {
-      dir: text('folder', 'folder to write them to (default: this one)'),
+      php: flag('write GatewaySim.php and a test for PHPUnit'),
+      python: flag('write gateway_sim.py and a test for pytest'),
+      vitest: flag('write a test for Vitest'),
+      jest: flag('write a test for Jest'),
+      playwright: flag('write a test for Playwright'),
+      dir: text('folder', 'the same as [folder] (default: this one)'),
       force: flag('write over files that are there'),
     },
-    examples: ['init', 'init --dir test/gateway'],
+    examples: ['init', 'init --php tests', 'init --dir test/gateway'],
   },
 } as const satisfies Declarations;
 
 type Actions = ActionsOf<typeof COMMANDS>;
 
-/** A commented configuration and fixtures to edit, both or neither. */
-const runInit: Actions['init'] = async ({ options, io: { cwd } }) => {
-  const folder = resolve(cwd, options.dir ?? '.');
-  const files: [path: string, text: string][] = [
-    [join(folder, CONFIGURATION_FILE), configurationTemplate(schemaFrom(folder))],
-    [join(folder, FIXTURES_FILE), await readFile(packagedFixtures(), 'utf8')],
-  ];
-  const shown = (path: string) => shownFrom(cwd, path);
-  for (const [path] of files) {
-    // What is written to it would be written where it leads.
-    if (!(await isLink(path))) continue;
-    throw new GatewayError('usage', `nothing was written: ${shown(path)} is a link`, {
-      hint: hint`Remove the link, or take --dir for another folder.`,
-    });
+/** A first test, or a commented configuration and fixtures to edit: all of the files or none. */
+const runInit: Actions['init'] = async ({ args, options, io: { cwd } }) => {
+  const folder = resolve(cwd, args[0] ?? options.dir ?? '.');
+  const elsewhere = relative(cwd, folder);
+  const names = (Object.keys(STARTERS) as (keyof typeof STARTERS)[]).filter((name) => options[name]);
+  const starters: Starter[] = names.map((name) => STARTERS[name]);
+  const files = new Map<string, string>();
+  for (const name of starters.flatMap(({ files }) => files))
+    files.set(join(folder, name), await readFile(packagedStarter(name), 'utf8'));
+  if (!starters.length) {
+    files.set(join(folder, CONFIGURATION_FILE), configurationTemplate(schemaFrom(folder)));
+    files.set(join(folder, FIXTURES_FILE), await readFile(packagedFixtures(), 'utf8'));
   }
-  const existing = files.map(([path]) => path).filter((path) => existsSync(path));
-  if (existing.length && !options.force) {
+  await writeFiles(files, { folder, cwd, force: options.force });
+  return {
+    json: { files: [...files.keys()] },
+    text: [...files.keys()].map((path) => `wrote ${shownFrom(cwd, path)}`).join('\n'),
+    notices: starters.length
+      ? starters.map(
+          ({ run, files }) =>
+            `Run it: ${run} ${shownFrom(cwd, join(folder, files.at(-1) ?? ''))}. Then put your own handler in the place of ${files.at(-2)}.`,
+        )
+      : [
+          `Every option stands in ${CONFIGURATION_FILE}, with its default; ${FIXTURES_FILE} has the merchants and wallets of a new state.`,
+          hint`Edit them, then run: ${elsewhere && `cd ${elsewhere} && `}${command('start')}`,
+        ],
+  };
+};
+
+/**
+ * Writes all of the files or none; what is there already and the same stays.
+ *
+ * @throws GatewayError `usage` where another file or a link is in the way, `storage_failed`
+ */
+async function writeFiles(
+  files: ReadonlyMap<string, string>,
+  { folder, cwd, force }: { folder: string; cwd: string; force: true | undefined },
+): Promise<void> {
+  const shown = (path: string) => shownFrom(cwd, path);
+  const existing: string[] = [];
+  for (const [path, text] of files) {
+    // What is written to it would be written where it leads.
+    if (await isLink(path)) {
+      throw new GatewayError('usage', `nothing was written: ${shown(path)} is a link`, {
+        hint: hint`Remove the link, or take another folder.`,
+      });
+    }
+    const there = existsSync(path) && (await readFile(path, 'utf8').catch(() => ''));
+    if (there !== false && there !== text) existing.push(path);
+  }
+  if (existing.length && !force) {
     throw new GatewayError(
       'usage',
       `nothing was written: there is already ${existing.map(shown).join(' and ')}`,
-      {
-        hint: hint`Take --force to write over what is there, or --dir for another folder.`,
-      },
+      { hint: hint`Take --force to write over what is there, or another folder.` },
     );
   }
   await orStorageFailed(makeFolder(folder), shown(folder));
-  const flag = options.force ? 'w' : 'wx';
-  for (const [path, text] of files) await orStorageFailed(writeFile(path, text, { flag }), shown(path));
-  const elsewhere = relative(cwd, folder);
-  return {
-    json: { files: files.map(([path]) => path) },
-    text: files.map(([path]) => `wrote ${shown(path)}`).join('\n'),
-    notices: [
-      `Every option stands in ${CONFIGURATION_FILE}, with its default; ${FIXTURES_FILE} has the merchants and wallets of a new state.`,
-      hint`Edit them, then run: ${elsewhere && `cd ${elsewhere} && `}${command('start')}`,
-    ],
-  };
-};
+  for (const [path, text] of files) await orStorageFailed(writeFile(path, text), shown(path));
+}
 
 /** The way from a folder to the JSON schema of the installed package, as editors follow it. */
 function schemaFrom(folder: string): string | undefined {

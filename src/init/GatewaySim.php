@@ -1,0 +1,199 @@
+<?php
+
+/**
+ * gateway-sim in tests of PHP 8.1 or newer, without a dependency. It finds the emulator that `gateway-sim exec` or the
+ * environment names (GATEWAY_SIM_URL), else starts one, in memory, that ends with this process. GATEWAY_SIM_BIN names
+ * the program where it is not installed in a node_modules folder or on the PATH.
+ *
+ *     $sim = GatewaySim::start();
+ *     $order = $sim->initiate(['ipn_url' => $sim->serve('public/index.php') . '/ipn']);
+ *     $sim->approve($order['identifier']);
+ *
+ * A reference is the id of a payment, or its identifier: the newest pending payment with it, else the newest. Every
+ * failure is a GatewaySimError that says what happened instead.
+ */
+final class GatewaySim
+{
+    /** Run by `gateway-sim exec`: says what it was given, and ends with who reads it. */
+    private const TELL = 'console.log(JSON.stringify(process.env)); process.stdin.resume();';
+    /** Runs PHP's web server, and ends it with who asked for it, however that ends. */
+    private const SERVE = '$server = proc_open([PHP_BINARY, "-S", "127.0.0.1:0", $argv[1]], [], $pipes);'
+        . 'stream_get_contents(STDIN); proc_terminate($server);';
+
+    /** Without a slash at the end. */
+    public readonly string $url;
+    public readonly string $publicKey;
+    public readonly string $secretKey;
+
+    /** @param list<array{resource, resource, resource}> $children process, its stdin, what it wrote */
+    private function __construct(private readonly array $environment, private array $children)
+    {
+        $this->url = rtrim($environment['GATEWAY_SIM_URL'], '/');
+        $merchants = $this->call('GET', '/_sim/merchants')['data'] ?? [];
+        $first = array_column($merchants, null, 'isDefault')[true] ?? throw new GatewaySimError(
+            "$this->url is no gateway-sim. Unset GATEWAY_SIM_URL, or set it to the address of one.",
+        );
+        $this->publicKey = ($environment['GATEWAY_SIM_PUBLIC_KEY'] ?? '') ?: $first['publicKey'];
+        $this->secretKey = ($environment['GATEWAY_SIM_SECRET_KEY'] ?? '') ?: $first['secretKey'];
+    }
+
+    /** @param string ...$options of `gateway-sim start`, as on a command line: `'--auto', 'approve'` */
+    public static function start(string ...$options): self
+    {
+        if (!getenv('GATEWAY_SIM_URL')) {
+            $command = [...self::program(), 'exec', '--quiet', ...$options, '--', 'node', '-e', self::TELL];
+            $child = self::spawn($command, getenv(), '/^\{.*"GATEWAY_SIM_URL".*\}$/m', $found, 'Install gateway-sim'
+                . ' with npm, or name its program in GATEWAY_SIM_BIN, or an emulator that runs in GATEWAY_SIM_URL.');
+            return new self(json_decode($found[0], true), [$child]);
+        }
+        if (!$options) return new self(getenv(), []);
+        throw new GatewaySimError('start() got options, but GATEWAY_SIM_URL names an emulator that runs already.'
+            . ' Give them to that one, or unset the variable.');
+    }
+
+    /**
+     * Runs your own code by PHP's web server, with the emulator's variables.
+     *
+     * @param string $script the handler of the IPN, or the front controller
+     * @param array<string, string> $environment more variables for it
+     * @return string its address, without a slash at the end
+     */
+    public function serve(string $script, array $environment = []): string
+    {
+        $path = realpath($script) ?: throw new GatewaySimError(
+            "serve() found no file $script. Give its path from " . getcwd() . ', or with __DIR__.',
+        );
+        $keys = ['GATEWAY_SIM_PUBLIC_KEY' => $this->publicKey, 'GATEWAY_SIM_SECRET_KEY' => $this->secretKey];
+        $initiate = ['GATEWAY_SIM_INITIATE_URL' => "$this->url/sandbox/payment/initiate"];
+        $command = [PHP_BINARY, '-r', self::SERVE, '--', $path];
+        $environment += $keys + $initiate + $this->environment;
+        $this->children[] = self::spawn($command, $environment, '~\((http://.+?)\) started~', $found, 'Is it php-cli?');
+        return $found[1];
+    }
+
+    /**
+     * Initiates a sandbox payment as a shop does, by the service's own route. What is left out takes a value that works.
+     *
+     * @return array<string, mixed> the `url` that the customer is sent to, and the payment's record
+     */
+    public function initiate(array $fields = []): array
+    {
+        $defaults = [
+            'public_key' => $this->publicKey, 'identifier' => bin2hex(random_bytes(10)), 'currency' => 'USD',
+            'amount' => '49.90', 'details' => 'Test payment', 'ipn_url' => 'http://localhost:3000/ipn',
+            'success_url' => "$this->url/_sim/ui/paid", 'cancel_url' => "$this->url/_sim/ui/canceled",
+            'site_logo' => "$this->url/_sim/ui/logo.svg", 'checkout_theme' => 'light',
+            'customer_name' => 'Ada Example', 'customer_email' => 'wallet@example.com',
+        ];
+        if ($unknown = array_diff_key($fields, $defaults)) {
+            throw new GatewaySimError('initiate() knows no field ' . implode(', ', array_keys($unknown))
+                . '. Take one of ' . implode(', ', array_keys($defaults)) . '.');
+        }
+        $answer = $this->call('POST', '/sandbox/payment/initiate', http_build_query($fields + $defaults));
+        parse_str((string) parse_url($answer['url'], PHP_URL_QUERY), $query);
+        return $answer + $this->call('GET', '/_sim/payments/' . $query['payment_id']);
+    }
+
+    /** The customer pays, and the IPN is tried. @return array `payment`, `delivery` with its attempts, `redirectUrl` */
+    public function approve(string $reference): array { return $this->settle($reference, 'approve'); }
+
+    /** The customer cancels. */
+    public function cancel(string $reference): array { return $this->settle($reference, 'cancel'); }
+
+    /** The payment fails. */
+    public function fail(string $reference): array { return $this->settle($reference, 'fail'); }
+
+    /**
+     * The fields of the newest IPN as they were sent, whether or not anyone answered, in the shape of $_POST.
+     *
+     * @param float $seconds how long to wait for the end of its first attempt
+     */
+    public function waitForIpn(string $reference, float $seconds = 4): array
+    {
+        for ($end = microtime(true) + $seconds; ; usleep(20_000)) {
+            $ipns = $this->call('GET', '/_sim/ipns?limit=200')['data'];
+            $ipn = current(array_filter($ipns, fn ($one) => in_array($reference, [$one['identifier'], $one['paymentId']])));
+            $isLate = microtime(true) > $end;
+            if ($ipn && ($ipn['attempts'] || $isLate && $ipn['underWay'])) {
+                parse_str($ipn['body'], $fields);
+                return $ipn['contentType'] === 'application/json' ? json_decode($ipn['body'], true) : $fields;
+            }
+            if ($isLate || $ipn && $ipn['state'] === 'refused') break;
+        }
+        if ($ipn) throw new GatewaySimError($ipn['note'] ?? "the IPN is due at $ipn[nextAttemptAt]. Call advance().");
+        $payments = $this->call('GET', '/_sim/payments?limit=5')['data'];
+        $told = array_map(fn ($one) => "payment $one[identifier] is $one[status]", $payments) ?: ['nothing was initiated'];
+        throw new GatewaySimError("there is no IPN of $reference: " . implode(', ', $told) . '. Only approve() sends one.');
+    }
+
+    /** The signature of an IPN: of the amount as text, as it stands in `data[amount]`. */
+    public function signIpn(string $amount, string $identifier): string
+    {
+        return strtoupper(hash_hmac('sha256', $amount . $identifier, $this->secretKey));
+    }
+
+    /** Moves the emulator's clock, such as by `'2h'`, and runs what falls due. */
+    public function advance(string $duration): array
+    {
+        return $this->call('POST', '/_sim/clock', json_encode(['advance' => $duration]));
+    }
+
+    /** Forgets all payments and IPNs; the keys stay. */
+    public function reset(): void
+    {
+        $this->call('POST', '/_sim/reset', '{}');
+    }
+
+    private function settle(string $reference, string $outcome): array
+    {
+        $path = '/_sim/payments/' . rawurlencode($reference) . '/settle';
+        return $this->call('POST', $path, json_encode(['outcome' => $outcome, 'awaitDelivery' => true]));
+    }
+
+    private function call(string $method, string $path, string $body = ''): array
+    {
+        $http = ['method' => $method, 'content' => $body, 'ignore_errors' => true, 'timeout' => 300, 'header' => [
+            'Authorization: Bearer ' . ($this->environment['GATEWAY_SIM_CONTROL_TOKEN'] ?? ''),
+            'Content-Type: application/' . (str_starts_with($body, '{') ? 'json' : 'x-www-form-urlencoded'),
+        ]];
+        $ssl = array_filter(['cafile' => $this->environment['GATEWAY_SIM_TLS_CA'] ?? '']);
+        $text = @file_get_contents($this->url . $path, false, stream_context_create(['http' => $http, 'ssl' => $ssl]));
+        if ($text === false) {
+            throw new GatewaySimError("nothing answers at $this->url. Start an emulator there, or unset GATEWAY_SIM_URL.");
+        }
+        $answer = json_decode($text, true);
+        if (is_array($answer) && !isset($answer['error'])) return $answer;
+        $problems = $answer['errors'] ?? ["$method $this->url$path was answered with: " . substr($text, 0, 200)];
+        throw new GatewaySimError(implode('; ', $problems) . '. ' . ($answer['remedy'] ?? 'Look at what was sent.'));
+    }
+
+    private static function program(): array
+    {
+        $named = getenv('GATEWAY_SIM_BIN') ?: '';
+        if (str_ends_with($named, '.js')) return ['node', $named];
+        if ($named !== '') return is_file($named) ? [$named] : explode(' ', $named);
+        for ($folder = __DIR__; $folder !== dirname($folder); $folder = dirname($folder)) {
+            $file = "$folder/node_modules/gateway-sim/bin/gateway-sim.js";
+            if (is_file($file)) return ['node', $file];
+        }
+        return ['gateway-sim'];
+    }
+
+    /** Starts what ends with its stdin, at the latest with this process, and waits for it to say what is looked for. */
+    private static function spawn(array $command, array $env, string $pattern, ?array &$found, string $advice): array
+    {
+        $log = fopen($path = tempnam(sys_get_temp_dir(), 'gateway-sim-'), 'a+');
+        @unlink($path);
+        $process = @proc_open($command, [['pipe', 'r'], $log, $log], $pipes, null, $env);
+        for ($end = microtime(true) + 20; $process && microtime(true) < $end; usleep(10_000)) {
+            $isRunning = proc_get_status($process)['running'];
+            $said = rewind($log) ? stream_get_contents($log) : '';
+            if (preg_match($pattern, $said, $found)) return [$process, $pipes[0], $log];
+            if (!$isRunning) break;
+        }
+        throw new GatewaySimError(implode(' ', array_slice($command, 0, 3)) . ' did not start: '
+            . (trim($said ?? '') ?: "there is no such program. $advice"));
+    }
+}
+
+final class GatewaySimError extends RuntimeException {}

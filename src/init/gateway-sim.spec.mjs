@@ -1,0 +1,28 @@
+import { createServer } from 'node:http';
+import { expect, test } from '@playwright/test';
+import { startGatewaySim } from 'gateway-sim';
+import { createHandler } from './ipn.cjs'; // put your own handler in its place
+
+let sim;
+let shop;
+test.beforeAll(async () => {
+  sim = await startGatewaySim();
+  shop = createServer(createHandler(sim.secretKey)).listen(0);
+});
+test.afterAll(() => {
+  shop.close();
+  return sim.stop();
+});
+
+test('a customer pays, and the shop hears of it', async ({ page }) => {
+  const ipnUrl = `http://localhost:${shop.address().port}/ipn`;
+  const { identifier, checkoutUrl } = await sim.payments.create({ amount: '49.90', ipnUrl });
+  await page.goto(checkoutUrl);
+  await page.getByLabel('E-mail').fill('test_mode@mail.com');
+  await page.getByLabel('E-mail').press('Enter');
+  await page.getByLabel('Verification code').fill('222666');
+  await page.getByLabel('Verification code').press('Enter');
+  await expect(page).toHaveURL(/paid/);
+  const ipn = await sim.ipns.waitFor({ payment: identifier, state: 'delivered' });
+  expect(ipn.attempts[0].responseStatus).toBe(200);
+});

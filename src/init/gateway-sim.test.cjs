@@ -1,0 +1,22 @@
+const { createServer } = require('node:http');
+const { startGatewaySim } = require('gateway-sim');
+const { createHandler } = require('./ipn.cjs'); // put your own handler in its place
+
+let sim;
+let shop;
+beforeAll(async () => {
+  sim = await startGatewaySim();
+  shop = createServer(createHandler(sim.secretKey)).listen(0);
+});
+afterAll(() => {
+  shop.close();
+  return sim.stop();
+});
+
+test('a payment reaches the shop', async () => {
+  const ipnUrl = `http://localhost:${shop.address().port}/ipn`;
+  const { identifier } = await sim.payments.create({ amount: '49.90', ipnUrl });
+  await sim.payments.approve(identifier);
+  const ipn = await sim.ipns.waitFor({ payment: identifier, state: 'delivered' });
+  expect(ipn.attempts[0].responseStatus).toBe(200);
+});

@@ -1,0 +1,16 @@
+import { createServer } from 'node:http';
+import { startGatewaySim } from 'gateway-sim';
+import { expect, onTestFinished, test } from 'vitest';
+import { createHandler } from './ipn.cjs'; // put your own handler in its place
+
+test('a payment reaches the shop', async () => {
+  const sim = await startGatewaySim();
+  onTestFinished(sim.stop);
+  const shop = createServer(createHandler(sim.secretKey)).listen(0);
+  onTestFinished(() => shop.close());
+  const ipnUrl = `http://localhost:${shop.address().port}/ipn`;
+  const { identifier } = await sim.payments.create({ amount: '49.90', ipnUrl });
+  await sim.payments.approve(identifier);
+  const ipn = await sim.ipns.waitFor({ payment: identifier, state: 'delivered' });
+  expect(ipn.attempts[0].responseStatus).toBe(200);
+});

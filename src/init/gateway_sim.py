@@ -1,0 +1,200 @@
+"""gateway-sim in tests of Python 3.10 or newer, with the standard library alone.
+
+It finds the emulator that `gateway-sim exec` or the environment names (GATEWAY_SIM_URL), else starts one, in memory,
+that ends with this process. GATEWAY_SIM_BIN names the program where it is not installed in a node_modules folder or on
+the PATH. With pytest there is a fixture: `from gateway_sim import gateway_sim`.
+
+A reference is the id of a payment, or its identifier: the newest pending payment with it, else the newest. Every
+failure is a GatewaySimError that says what happened instead.
+"""
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import ssl
+import subprocess
+import threading
+import time
+from contextlib import AbstractContextManager, suppress
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from pathlib import Path
+from socketserver import ThreadingMixIn
+from urllib.parse import parse_qs, parse_qsl, quote, urlencode, urlsplit
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
+
+# Run by `gateway-sim exec`: says what it was given, and ends with who reads it.
+TELL = "console.log(JSON.stringify(process.env)); process.stdin.resume()"
+Server = type("Server", (ThreadingMixIn, WSGIServer), {"daemon_threads": True})
+QuietHandler = type("QuietHandler", (WSGIRequestHandler,), {"log_message": lambda *_: None})
+
+
+class GatewaySimError(Exception):
+    """One sentence on what happened instead, and what to do."""
+
+
+class GatewaySim(AbstractContextManager):
+    """An emulator: `url` (without a slash at the end), `public_key`, `secret_key`, and what a test does with it."""
+
+    def __init__(self, environment, process=None):
+        self._environment, self._process, self._servers = environment, process, []
+        self.url = environment["GATEWAY_SIM_URL"].rstrip("/")
+        merchants = self._call("GET", "/_sim/merchants").get("data") or []
+        first = next((one for one in merchants if one["isDefault"]), None)
+        if first is None:
+            raise GatewaySimError(f"{self.url} is no gateway-sim: set GATEWAY_SIM_URL to one, or unset it")
+        self.public_key = environment.get("GATEWAY_SIM_PUBLIC_KEY") or first["publicKey"]
+        self.secret_key = environment.get("GATEWAY_SIM_SECRET_KEY") or first["secretKey"]
+
+    @classmethod
+    def start(cls, *options: str) -> "GatewaySim":
+        """Takes options of `gateway-sim start`, as on a command line: `"--auto", "approve"`."""
+        if not os.environ.get("GATEWAY_SIM_URL"):
+            return cls(*_begin(options))
+        if options:
+            raise GatewaySimError("GATEWAY_SIM_URL names an emulator that runs: give it the options of start()")
+        return cls(dict(os.environ))
+
+    def stop(self) -> None:
+        """Ends what `serve` runs and an emulator that was started here, as the end of the process does."""
+        while self._servers:
+            server = self._servers.pop()
+            server.shutdown()
+            server.server_close()
+        if self._process:
+            self._process.communicate()
+
+    def __exit__(self, *_) -> None:
+        self.stop()
+
+    def serve(self, app) -> str:
+        """Runs your WSGI application (Flask, Django) or BaseHTTPRequestHandler in threads; returns its address."""
+        server = Server(("127.0.0.1", 0), app if isinstance(app, type) else QuietHandler)
+        server.set_app(app)
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        self._servers.append(server)
+        return f"http://127.0.0.1:{server.server_port}"
+
+    def initiate(self, fields: dict | None = None, /, **more: str) -> dict:
+        """Initiates a payment as a shop does; what is left out takes a value that works. Returns `url` and record."""
+        fields = {**(fields or {}), **more}
+        defaults = {
+            "public_key": self.public_key, "identifier": secrets.token_hex(10), "currency": "USD", "amount": "49.90",
+            "details": "Test payment", "ipn_url": "http://localhost:3000/ipn", "site_logo": f"{self.url}/_sim/ui/logo.svg",
+            "success_url": f"{self.url}/_sim/ui/paid", "cancel_url": f"{self.url}/_sim/ui/canceled",
+            "checkout_theme": "light", "customer_name": "Ada Example", "customer_email": "wallet@example.com",
+        }
+        if unknown := fields.keys() - defaults.keys():
+            raise GatewaySimError(f"initiate() knows no field {', '.join(unknown)}: take one of {', '.join(defaults)}")
+        answer = self._call("POST", "/sandbox/payment/initiate", urlencode(defaults | fields))
+        payment_id = parse_qs(urlsplit(answer["url"]).query)["payment_id"][0]
+        return answer | self._call("GET", f"/_sim/payments/{payment_id}")
+
+    def approve(self, reference: str) -> dict:
+        """The customer pays, and the IPN is tried. Returns `payment`, `delivery` with its attempts, `redirectUrl`."""
+        return self._settle(reference, "approve")
+
+    def cancel(self, reference: str) -> dict:
+        """The customer cancels."""
+        return self._settle(reference, "cancel")
+
+    def fail(self, reference: str) -> dict:
+        """The payment fails."""
+        return self._settle(reference, "fail")
+
+    def wait_for_ipn(self, reference: str, seconds: float = 4) -> dict:
+        """The fields of the newest IPN as sent, such as `data[amount]`, once it was tried, answered or not."""
+        end = time.monotonic() + seconds
+        while True:
+            ipns = self._call("GET", "/_sim/ipns?limit=200")["data"]
+            ipn = next((one for one in ipns if reference in (one["identifier"], one["paymentId"])), None)
+            is_late = time.monotonic() > end
+            if ipn and (ipn["attempts"] or is_late and ipn["underWay"]):
+                is_form = ipn["contentType"] != "application/json"
+                return dict(parse_qsl(ipn["body"], True)) if is_form else json.loads(ipn["body"])
+            if is_late or ipn and ipn["state"] == "refused":
+                break
+            time.sleep(0.02)
+        if ipn:
+            raise GatewaySimError(ipn["note"] or f"the IPN is due at {ipn['nextAttemptAt']}: call advance()")
+        payments = self._call("GET", "/_sim/payments?limit=5")["data"]
+        told = ", ".join(f"{one['identifier']} is {one['status']}" for one in payments) or "nothing was initiated"
+        raise GatewaySimError(f"there is no IPN of {reference}: {told}. Only approve() sends one.")
+
+    def sign_ipn(self, amount: str, identifier: str) -> str:
+        """The signature of an IPN: of the amount as text, as it stands in `data[amount]`."""
+        return hmac.new(self.secret_key.encode(), (amount + identifier).encode(), hashlib.sha256).hexdigest().upper()
+
+    def advance(self, duration: str) -> dict:
+        """Moves the emulator's clock, such as by "2h", and runs what falls due."""
+        return self._call("POST", "/_sim/clock", json.dumps({"advance": duration}))
+
+    def reset(self) -> None:
+        """Forgets all payments and IPNs; the keys stay."""
+        self._call("POST", "/_sim/reset", "{}")
+
+    def _settle(self, reference: str, outcome: str) -> dict:
+        body = json.dumps({"outcome": outcome, "awaitDelivery": True})
+        return self._call("POST", f"/_sim/payments/{quote(reference, safe='')}/settle", body)
+
+    def _call(self, method: str, path: str, body: str = "") -> dict:
+        token = self._environment.get("GATEWAY_SIM_CONTROL_TOKEN", "")
+        kind = "application/json" if body.startswith("{") else "application/x-www-form-urlencoded"
+        headers = {"Content-Type": kind, "Authorization": f"Bearer {token}"}
+        address = urlsplit(self.url)
+        connection = HTTPConnection(address.netloc, timeout=300)
+        if address.scheme == "https":
+            trusted = ssl.create_default_context(cafile=self._environment.get("GATEWAY_SIM_TLS_CA") or None)
+            connection = HTTPSConnection(address.netloc, timeout=300, context=trusted)
+        try:
+            connection.request(method, address.path + path, body.encode() or None, headers)
+            text = connection.getresponse().read()
+        except (OSError, HTTPException) as error:
+            raise GatewaySimError(f"no answer from {self.url} ({error}): start it, or unset GATEWAY_SIM_URL") from None
+        finally:
+            connection.close()
+        try:
+            answer = dict(json.loads(text))
+        except (TypeError, ValueError):
+            answer = {"error": f"{method} {self.url}{path} was answered with: {text[:200]!r}"}
+        if "error" not in answer:
+            return answer
+        problems = answer.get("errors") or [answer.get("message", answer["error"])]
+        raise GatewaySimError("; ".join(problems) + ". " + answer.get("remedy", "Look at what was sent."))
+
+
+def _begin(options):
+    """Starts an emulator that ends with its stdin, which is at the latest with this process."""
+    command = [*_program(), "exec", "--quiet", *options, "--", "node", "-e", TELL]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    try:
+        process = subprocess.Popen(command, **pipes, text=True)
+    except OSError as error:
+        advice = "install gateway-sim with npm, or set GATEWAY_SIM_BIN to its program, or GATEWAY_SIM_URL to one that runs"
+        raise GatewaySimError(f"{command[0]} did not start ({error}): {advice}") from None
+    said = ""
+    for line in process.stdout:
+        if line.startswith("{"):
+            return json.loads(line), process
+        said += line
+    process.communicate()
+    raise GatewaySimError(f"{' '.join(command[:3])} did not start: {said.strip()}")
+
+
+def _program():
+    named = os.environ.get("GATEWAY_SIM_BIN")
+    if named:
+        return ["node", named] if named.endswith(".js") else [named] if os.path.exists(named) else named.split()
+    files = [folder / "node_modules/gateway-sim/bin/gateway-sim.js" for folder in Path(__file__).resolve().parents]
+    return next((["node", str(file)] for file in files if file.exists()), ["gateway-sim"])
+
+
+with suppress(ImportError):
+    import pytest
+
+    @pytest.fixture(scope="session")
+    def gateway_sim():
+        """One emulator for all tests."""
+        with GatewaySim.start() as sim:
+            yield sim

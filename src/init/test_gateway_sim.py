@@ -1,0 +1,10 @@
+from gateway_sim import gateway_sim  # the fixture
+from ipn import create_app  # put your own application in its place
+
+
+def test_a_payment_reaches_the_shop(gateway_sim):
+    shop = gateway_sim.serve(create_app(gateway_sim.secret_key))
+    order = gateway_sim.initiate(amount="49.90", ipn_url=f"{shop}/ipn")
+    paid = gateway_sim.approve(order["identifier"])
+    assert paid["delivery"]["state"] == "delivered"
+    assert gateway_sim.wait_for_ipn(order["identifier"])["data[amount]"] == "49.90"

@@ -1,0 +1,129 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { launchProgram, runProgram } from '../helpers/child.ts';
+import { startIn } from '../helpers/cli.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { bother } from '../helpers/hostile-clients.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+import { IS_RELEASE, sample } from '../helpers/scope.ts';
+import { missing } from '../merchants/running.ts';
+import { FENCES, fence, PAGES } from './pages.ts';
+import { typed } from './typed.ts';
+
+const SHOPS = [
+  { place: 'stacks/node.md: Node', language: 'js', runtime: 'node', run: [process.execPath, 'shop.mjs'] },
+  { place: 'stacks/python.md: Python', language: 'python', runtime: 'python', run: ['python3', 'shop.py'] },
+  {
+    place: 'stacks/plain-php.md: Plain PHP',
+    language: 'php',
+    runtime: 'php',
+    run: ['php', '-S', 'localhost:0', 'shop.php'],
+  },
+] as const;
+
+/** A shop as the page has it, beside an emulator. */
+async function open({ place, language, run }: (typeof SHOPS)[number]) {
+  const cwd = await temporaryFolder();
+  const sim = await startIn(cwd, { secretKey: 'sec_sim_kept_by_this_shop_alone_1' });
+  await mkdir(join(cwd, 'orders'));
+  await writeFile(join(cwd, run.at(-1) ?? ''), fence(place, language));
+  const env = {
+    PORT: '0',
+    GATEWAY_SIM_INITIATE_URL: `${sim.url}/sandbox/payment/initiate`,
+    GATEWAY_SIM_PUBLIC_KEY: sim.publicKey,
+    GATEWAY_SIM_SECRET_KEY: sim.secretKey,
+  };
+  const { until, stdout, stderr } = launchProgram(run, { cwd, env });
+  const address = () => /http:\/\/localhost:\d+/.exec(stdout() + stderr())?.[0];
+  await until(() => address() !== undefined);
+  const url = address() ?? '';
+  return {
+    url,
+    type: (text: string, more: readonly string[] = []) =>
+      typed(text.replaceAll('http://localhost:3000', url), { cwd, more }),
+  };
+}
+
+describe.each(SHOPS)('the shop in $place', (shop) => {
+  const why = missing(shop.runtime);
+  const here = why ? ` (${why})` : '';
+
+  test.skipIf(why)(`initiates, and is paid after all that hostile clients send${here}`, async () => {
+    const { url, type } = await open(shop);
+    await bother(`${url}/ipn`);
+    const placed = await fetch(`${url}/orders`, { method: 'POST' });
+    expect([placed.status, await placed.json()]).toEqual([
+      201,
+      expect.objectContaining({ url: expect.any(String) }),
+    ]);
+    const { stdout } = await type('npx gateway-sim pay --approve --require-delivery', ['--json']);
+    const { payment } = JSON.parse(stdout) as { payment: { identifier: string } };
+    const order = await fetch(`${url}/orders/${payment.identifier}`);
+    expect(await order.json()).toEqual({ status: 'paid' });
+  });
+});
+
+describe.each(sample(SHOPS, ({ language }) => language === 'js'))('the shop in $place', (shop) => {
+  const why = missing(shop.runtime);
+  test.skipIf(why)(`passes the audit${why ? ` (${why})` : ''}`, async () => {
+    const { type } = await open(shop);
+    const [place = '', pay = '', audit = ''] = fence('stacks/node.md: Node', 'sh').trim().split('\n');
+    expect(fence('stacks/plain-php.md: Plain PHP', 'sh').trim().split('\n')).toEqual([place, pay, audit]);
+    expect((await type(place)).stdout).toContain('/sandbox/initiate/payment/checkout');
+    expect((await type(pay)).stdout).toContain('answered 200');
+    const { code, stdout } = await type(audit, IS_RELEASE ? [] : ['--skip', 'slow-body']);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/\d\d pass/)]);
+    expect(stdout).not.toMatch(/exposed|at-risk|unproven/);
+  });
+});
+
+const noPhp = missing('php');
+const FRAMEWORKS = [
+  'stacks/laravel.md: Laravel',
+  'stacks/woocommerce.md: WooCommerce',
+  'stacks/whmcs.md: WHMCS',
+  'stacks/prestashop.md: PrestaShop',
+];
+
+test.skipIf(noPhp).each(FRAMEWORKS)(
+  `the code in %s has no mistake of syntax (its framework is not here${noPhp ? `, ${noPhp}` : ''})`,
+  async (place) => {
+    const codes = FENCES.filter((one) => one.place === place && one.language === 'php');
+    expect(codes.length).toBeGreaterThan(0);
+    for (const { code } of codes) {
+      const { stdout } = await runProgram(['php', '-l'], { input: code });
+      expect(stdout).toMatch(/^No syntax errors/);
+    }
+  },
+);
+
+test('stacks/curl.md: curl', async () => {
+  const cwd = await temporaryFolder();
+  const sim = await startIn(cwd, { secretKey: 'sec_sim_example_not_a_real_key' });
+  const receiver = await startReceiver();
+  const type = async (number: number) => {
+    const text = fence('stacks/curl.md: curl', 'sh', number)
+      .replaceAll('http://127.0.0.1:4477', sim.url)
+      .replaceAll('http://localhost:3000/ipn', `${receiver.url}/ipn`)
+      .replaceAll('pub_sim_example_not_a_real_key', sim.publicKey);
+    const { code, stdout } = await typed(text, { cwd });
+    expect(code).toBe(0);
+    return stdout;
+  };
+  expect(await type(0)).toContain('"success":"ok"');
+  expect(await type(1)).toContain('"state":"delivered"');
+  const signature = new URLSearchParams((await receiver.request(1)).body).get('signature');
+  expect((await type(2)).trim()).toBe(signature);
+  await type(3);
+  const copies = [await receiver.request(2), await receiver.request(3)];
+  for (const { body } of copies) expect(new URLSearchParams(body).get('signature')).toBe(signature);
+});
+
+test('a page of a stack can be read at one sitting', () => {
+  const pages = Object.entries(PAGES).filter(([path]) => path.includes('/stacks/'));
+  expect(pages.length).toBe(9);
+  for (const [path, text] of pages) {
+    expect([path, text.split('\n').length - 1 <= 80]).toEqual([path, true]);
+  }
+});

@@ -1,0 +1,256 @@
+import { spawnSync } from 'node:child_process';
+import { cp, mkdir, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fence, ROOT } from '../docs/pages.ts';
+import { inherited, launchProgram } from '../helpers/child.ts';
+import { missing } from '../merchants/running.ts';
+import { createProject, type Project } from './project.ts';
+
+/*
+ * What `init --php` and `init --python` write, used in a project that has the package installed.
+ */
+
+let project: Project;
+beforeAll(async () => {
+  project = await createProject();
+});
+afterAll(() => project.remove());
+
+const has = (...command: [string, ...string[]]) =>
+  spawnSync(command[0], command.slice(1), { env: inherited() }).status === 0;
+
+/** As much of PHPUnit as the tests use. */
+const phpunit = (path: string, method: string) => `<?php
+namespace PHPUnit\\Framework {
+    class TestCase {
+        function assertSame($expected, $got) { if ($expected !== $got) throw new \\Exception(json_encode([$expected, $got])); }
+    }
+}
+namespace {
+    require 'tests/${path}.php';
+    (new ${basename(path)})->${method}();
+    echo 'OK (1 test)';
+}`;
+const STAND_IN_OF_PYTEST = `
+import sys
+sys.path.insert(0, 'tests/python')
+from gateway_sim import GatewaySim
+from test_gateway_sim import test_a_payment_reaches_the_shop
+with GatewaySim.start() as sim: test_a_payment_reaches_the_shop(sim)
+print('1 passed')`;
+
+/** Does everything once, says what came of it as a line of JSON, and is killed. */
+const ALL_IN_PHP = `<?php
+require 'tests/php/GatewaySim.php';
+$sim = GatewaySim::start();
+$why = function (callable $call) {
+    try { $call(); return 'nothing'; } catch (GatewaySimError $error) { return $error->getMessage(); }
+};
+$order = $sim->initiate(['amount' => '12.50']);
+$nothing = $why(fn () => $sim->waitForIpn($order['identifier'], 0));
+$sim->approve($order['id']);
+$ipn = $sim->waitForIpn($order['identifier']);
+$canceled = $sim->cancel($sim->initiate()['id'])['payment']['status'];
+$failed = $sim->fail($sim->initiate()['id'])['payment']['status'];
+$said = [
+    'url' => $sim->url, 'served' => $sim->serve('tests/php/ipn.php'), 'publicKey' => $sim->publicKey,
+    'checkout' => $order['url'], 'amount' => $ipn['data']['amount'], 'status' => $ipn['status'],
+    'isSigned' => $ipn['signature'] === $sim->signIpn('12.50', $order['identifier']),
+    'settled' => [$canceled, $failed], 'ahead' => $sim->advance('2h')['aheadMs'] > 7_000_000,
+    'why' => [
+        $nothing,
+        $why(fn () => $sim->initiate(['currency' => 'XXX'])),
+        $why(fn () => $sim->initiate(['ipnUrl' => 'http://localhost/'])),
+        $why(fn () => $sim->approve($order['id'])),
+        $why(fn () => $sim->advance('soon')),
+    ],
+];
+$sim->reset();
+$said['why'][] = $why(fn () => $sim->waitForIpn('order-1', 0));
+echo json_encode($said), PHP_EOL;
+posix_kill(getmypid(), SIGKILL);`;
+const ALL_IN_PYTHON = `
+import json, os, signal, sys
+sys.path.insert(0, 'tests/python')
+from gateway_sim import GatewaySim, GatewaySimError
+from ipn import create_app
+sim = GatewaySim.start()
+def why(call):
+    try: call()
+    except GatewaySimError as error: return str(error)
+order = sim.initiate({'amount': '12.50'})
+nothing = why(lambda: sim.wait_for_ipn(order['identifier'], 0))
+sim.approve(order['id'])
+ipn = sim.wait_for_ipn(order['identifier'])
+canceled = sim.cancel(sim.initiate()['id'])['payment']['status']
+failed = sim.fail(sim.initiate()['id'])['payment']['status']
+said = {
+    'url': sim.url, 'served': sim.serve(create_app(sim.secret_key)), 'publicKey': sim.public_key,
+    'checkout': order['url'], 'amount': ipn['data[amount]'], 'status': ipn['status'],
+    'isSigned': ipn['signature'] == sim.sign_ipn('12.50', order['identifier']),
+    'settled': [canceled, failed], 'ahead': sim.advance('2h')['aheadMs'] > 7_000_000,
+    'why': [
+        nothing,
+        why(lambda: sim.initiate(currency='XXX')),
+        why(lambda: sim.initiate(ipnUrl='http://localhost/')),
+        why(lambda: sim.approve(order['id'])),
+        why(lambda: sim.advance('soon')),
+    ],
+}
+sim.reset()
+said['why'].append(why(lambda: sim.wait_for_ipn('order-1', 0)))
+print(json.dumps(said), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)`;
+
+interface Said {
+  url: string;
+  served: string;
+}
+
+const STARTERS = [
+  {
+    language: 'php',
+    file: 'GatewaySim.php',
+    runner: 'phpunit',
+    byRunner: ['phpunit', '--do-not-cache-result', 'tests/php/GatewaySimTest.php'],
+    passed: /OK \(1 test/,
+    standIn: phpunit('php/GatewaySimTest', 'testAPaymentReachesTheShop'),
+    all: ALL_IN_PHP,
+    command: (file: string) => ['php', file],
+  },
+  {
+    language: 'python',
+    file: 'gateway_sim.py',
+    runner: 'pytest',
+    byRunner: ['python3', '-m', 'pytest', 'tests/python'],
+    passed: /1 passed/,
+    standIn: STAND_IN_OF_PYTEST,
+    all: ALL_IN_PYTHON,
+    command: (file: string) => ['python3', file],
+  },
+] as const;
+
+describe.each(STARTERS)('init --$language', ({ language, file, runner, byRunner, passed, ...starter }) => {
+  const why = missing(language);
+  const here = why ? ` (${why})` : '';
+  const hasRunner =
+    language === 'php' ? has('phpunit', '--version') : has('python3', '-m', 'pytest', '--version');
+  const by = hasRunner ? '' : ` (by a stand-in: no ${runner} here)`;
+  const gatewaySim = join('node_modules', '.bin', 'gateway-sim');
+  const folder = join('tests', language);
+
+  const prepare = async () => {
+    const { code, output } = await project.run([gatewaySim, 'init', `--${language}`, folder]);
+    expect([code, output]).toEqual([0, expect.stringContaining(`wrote ${join(folder, file)}`)]);
+    await project.write(`stand-in.${language}`, starter.standIn);
+    await project.write(`all.${language}`, starter.all);
+  };
+
+  test.skipIf(why)(`writes a test in which the shop's own handler takes an IPN${here}${by}`, async () => {
+    await prepare();
+    const command = hasRunner ? byRunner : starter.command(`stand-in.${language}`);
+    const { code, output } = await project.run(command);
+    expect([code, output]).toEqual([0, expect.stringMatching(passed)]);
+  });
+
+  test.skipIf(why)(
+    `starts an emulator, which ends with the test even when that is killed${here}`,
+    async () => {
+      const { child, ended } = launchProgram(starter.command(`all.${language}`), { cwd: project.folder });
+      const { signal, stdout, stderr } = await ended;
+      expect([signal, stderr, child.killed]).toEqual(['SIGKILL', '', false]);
+      const said = JSON.parse(stdout) as Said;
+      expect(said).toEqual({
+        ...{
+          url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+          served: expect.stringMatching(/:\d+$/),
+        },
+        ...{
+          publicKey: 'pub_sim_example_not_a_real_key',
+          checkout: expect.stringContaining(`${said.url}/sandbox/`),
+        },
+        ...{
+          amount: '12.50',
+          status: 'success',
+          isSigned: true,
+          settled: ['canceled', 'failed'],
+          ahead: true,
+        },
+        why: [
+          expect.stringMatching(/no IPN of \w{20}: .* is pending.*approve\(\)/),
+          expect.stringMatching(/currency.*XXX/),
+          expect.stringMatching(/no field ipnUrl.*ipn_url/),
+          expect.stringMatching(/succeeded/),
+          expect.stringMatching(/advance must be a duration/),
+          expect.stringMatching(/no IPN of order-1: nothing was initiated/),
+        ],
+      });
+      for (const url of [said.url, said.served])
+        await expect
+          .poll(
+            () =>
+              fetch(url).then(
+                () => 'answers',
+                () => 'gone',
+              ),
+            { timeout: 5_000 },
+          )
+          .toBe('gone');
+    },
+  );
+
+  test.skipIf(why)(`takes the emulator of exec${here}`, async () => {
+    await prepare();
+    const command = starter.command(`all.${language}`);
+    const { output } = await project.run([
+      gatewaySim,
+      'exec',
+      '--quiet',
+      '--port',
+      '0',
+      '--',
+      'sh',
+      '-c',
+      `echo "$GATEWAY_SIM_URL"; exec "$@"`,
+      'sh',
+      ...command,
+    ]);
+    const [url, said = ''] = output.split('\n');
+    expect((JSON.parse(said) as Said).url).toBe(url);
+  });
+
+  test('has one file to copy, of at most 200 lines', async () => {
+    const text = await readFile(join(ROOT, 'src/init', file), 'utf8');
+    expect(text.split('\n').length - 1).toBeLessThanOrEqual(200);
+  });
+
+  test.skipIf(why)(`says what to do where nothing is installed or named${here}`, async () => {
+    await prepare();
+    const away = join(project.folder, '..', `away-${language}`, folder);
+    await mkdir(away, { recursive: true });
+    await cp(join(project.folder, folder), away, { recursive: true });
+    const { ended } = launchProgram(starter.command(join(project.folder, `all.${language}`)), {
+      cwd: join(away, '..', '..'),
+      env: { PATH: '/usr/bin:/bin' },
+    });
+    const { stdout, stderr } = await ended;
+    expect(stdout + stderr).toMatch(/gateway-sim.* did not start.*[Ii]nstall gateway-sim.*GATEWAY_SIM_BIN/s);
+  });
+});
+
+const noPhp = missing('php');
+const hasPhpunit = has('phpunit', '--version');
+const how = noPhp ? ` (${noPhp})` : hasPhpunit ? '' : ' (by a stand-in: no phpunit here)';
+
+test.skipIf(noPhp)(`stacks/phpunit.md: PHPUnit${how}`, async () => {
+  const place = 'stacks/phpunit.md: PHPUnit';
+  const [, init = '', run = ''] = fence(place, 'sh').trim().split('\n');
+  const { code, output } = await project.run(['sh', '-c', init.replace('npx ', 'node_modules/.bin/')]);
+  expect([code, output]).toEqual([0, expect.stringContaining(`Run it: ${run}.`)]);
+  await project.write('tests/PaymentTest.php', fence(place, 'php'));
+  await project.write('stand-in.php', phpunit('PaymentTest', 'testOnlyAGenuineIpnIsTaken'));
+  const command = hasPhpunit ? ['phpunit', 'tests/PaymentTest.php'] : ['php', 'stand-in.php'];
+  const ended = await project.run(command);
+  expect([ended.code, ended.output]).toEqual([0, expect.stringMatching(/OK \(1 test/)]);
+});
