@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { AuditClient } from '../audit/client.ts';
 import { bareHost } from '../contract/address.ts';
-import type { ConformReport, Difference } from '../contract/conform.ts';
 import { GatewayError } from '../contract/error.ts';
 import type { ManifestLine } from '../contract/manifest.ts';
 import { Egress } from '../delivery/egress.ts';
 import type { IpnTools } from '../wire/dialect.ts';
-import { type Mismatch, mismatches } from './expectation.ts';
+import { compare, type Verdict } from './expectation.ts';
 import { type IpnListener, listenForIpns, markedUrl } from './listener.ts';
 import { holdsUnder, type InForce } from './manifest.ts';
-import { keyMask } from './mask.ts';
 import { requireGateway } from './preflight.ts';
+import { type Conformed, reportOf } from './reports.ts';
 import { Session } from './session.ts';
 import { NoAnswer, Target, type TargetOptions, Unseen } from './target.ts';
 
@@ -25,15 +24,6 @@ export interface ConformOptions extends TargetOptions {
   /** Tried although they need not hold: what they show explains differences. */
   alsoTry?: boolean;
   onLine?: (done: number, of: number) => void;
-}
-
-/** What was seen of a line: that it holds, in what it does not, or why it was not seen. */
-export type Verdict = { mismatches: readonly Mismatch[] } | { why: string };
-
-export interface Conformed {
-  report: ConformReport;
-  /** Of every line that was tried, also of those that need not hold. */
-  verdicts: ReadonlyMap<ManifestLine, Verdict>;
 }
 
 /** Lines that are tried at the same time: on this machine they disturb nobody. */
@@ -53,10 +43,10 @@ export async function conform(options: ConformOptions): Promise<Conformed> {
   const { lines, inForce } = options;
   const wanted = options.alsoTry ? lines : lines.filter((line) => holdsUnder(line, inForce));
   const trial = new Trial(target, listener, noIpn, options);
-  const verdicts = new Map<ManifestLine, Verdict>();
+  const seen = new Map<ManifestLine, Verdict>();
   let done = 0;
   const look = async (line: ManifestLine) => {
-    verdicts.set(line, await trial.look(line));
+    seen.set(line, await trial.look(line));
     done++;
     options.onLine?.(done, wanted.length);
   };
@@ -66,6 +56,13 @@ export async function conform(options: ConformOptions): Promise<Conformed> {
   };
   await Promise.all(Array.from({ length: target.isEmulator ? LANES : 1 }, lane));
   for (const line of wanted.filter(isAlone)) await look(line);
+  // In the order of the manifest, whatever was answered first.
+  const verdicts = new Map(
+    wanted.flatMap((line) => {
+      const verdict = seen.get(line);
+      return verdict ? [[line, verdict] as const] : [];
+    }),
+  );
   return { report: reportOf(options, verdicts), verdicts };
 }
 
@@ -88,39 +85,6 @@ async function unreached(ipnUrl: string | undefined, listener: IpnListener): Pro
 /** A list holds what other lines make meanwhile. */
 const isAlone = ({ request }: ManifestLine) =>
   request.method === 'GET' && /\/api\/cards($|\?)/.test(request.path);
-
-/** Maximum characters of what was expected, and of what came. */
-const SHOWN = 240;
-const shortened = (text: string) => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
-
-/** A line that does not hold, each of its mismatches cut off where it is long. */
-export function differenceOf(id: string, mismatches: readonly Mismatch[]): Difference {
-  const all = (side: keyof Mismatch) => mismatches.map((one) => shortened(one[side])).join('; ');
-  return { id, expected: all('expected'), got: all('got') };
-}
-
-function reportOf(
-  { url, publicKey, secretKey, lines, inForce }: ConformOptions,
-  verdicts: ReadonlyMap<ManifestLine, Verdict>,
-): ConformReport {
-  const mask = keyMask([publicKey, secretKey]);
-  const report: ConformReport = { target: url, profile: inForce.profile, agree: 0, differ: [], unseen: [] };
-  for (const line of lines) {
-    const verdict = verdicts.get(line);
-    if (!verdict || !holdsUnder(line, inForce)) continue;
-    const { id } = line;
-    if ('why' in verdict) report.unseen.push({ id, why: mask(verdict.why) });
-    else if (!verdict.mismatches.length) report.agree++;
-    else {
-      const plain = verdict.mismatches.map(({ expected, got }) => ({
-        expected: mask(expected),
-        got: mask(got),
-      }));
-      report.differ.push(differenceOf(id, plain));
-    }
-  }
-  return report;
-}
 
 /** When so many lines in a row got no answer the target is gone. */
 const MAX_UNANSWERED = 3;
@@ -158,7 +122,7 @@ class Trial {
       let seen = await session.run(chain[0] ?? line);
       for (const next of chain.slice(1)) seen = await session.run(next);
       this.#unanswered = 0;
-      return { mismatches: mismatches(line.expect, seen, secretKey, tools) };
+      return compare(line.expect, seen, secretKey, tools);
     } catch (error) {
       if (error instanceof Unseen || isUndecided(error)) return { why: error.message };
       if (!(error instanceof NoAnswer)) throw error;

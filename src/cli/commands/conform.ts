@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Conformed, ConformOptions } from '../../conform/conform.ts';
+import type { ConformOptions } from '../../conform/conform.ts';
+import type { Conformed } from '../../conform/reports.ts';
 import { isLoopback, urlProblem } from '../../contract/address.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
@@ -13,7 +14,7 @@ import { readSecret, SEEN_IN_PS } from '../../options/secret-file.ts';
 import type { ResolvedOptions } from '../../options/table.ts';
 import { reason } from '../../store/files.ts';
 import { packagedManifest, VERSION } from '../../system/package-info.ts';
-import { type ActionsOf, counted, type Declarations, group, text } from '../command.ts';
+import { type ActionsOf, counted, type Declarations, flag, group, text } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import type { Io } from '../io.ts';
 import type { CommandResult, Output } from '../output.ts';
@@ -40,6 +41,7 @@ export const COMMANDS = {
       ipnUrl: text('url', 'public address that leads to --ipn-port of this machine'),
       ipnPort: text('number', 'port to listen on for IPNs (default: a free one)'),
       live: counted('try live mode of what is no emulator here, too: give it twice, real money may move'),
+      all: flag('show every line that differs, and not one for each cause'),
       manifest: text('file', 'hold these lines against it instead'),
       out: text('file', 'write the differences, with keys and personal data masked'),
       updateProfile: text('file', 'write a profile that explains the differences, for start --profile'),
@@ -241,13 +243,19 @@ async function result(
     );
   }
   if (options.updateProfile !== undefined) {
-    await write(options.updateProfile, explainedBy(verdicts, force));
-    notices.push(hint`Use it with: ${command('start', '--profile', options.updateProfile)}`);
+    const explained = explainedBy(verdicts, force);
+    if (explained) await write(options.updateProfile, explained);
+    const file = options.updateProfile;
+    notices.push(
+      explained
+        ? hint`Use it with: ${command('start', '--profile', file)}`
+        : hint`${file} was not written: no choice of a profile explains a difference.`,
+    );
   }
   const { length } = report.differ;
   return {
     json: report,
-    text: conformText(report, held, output.colour),
+    text: conformText(report, held, { colour: output.colour, all: options.all === true }),
     notices,
     ...(length > 0 && { failure: `${length} of ${held.length} lines do not hold` }),
   };
