@@ -24,6 +24,8 @@ export interface ConformOptions extends TargetOptions {
   /** Tried although they need not hold: what they show explains differences. */
   alsoTry?: boolean;
   onLine?: (done: number, of: number) => void;
+  /** Told of a line whose answer only came when it was tried again. */
+  onLost?: (line: ManifestLine, reason: string, status: number | undefined) => void;
 }
 
 /** Lines that are tried at the same time: on this machine they disturb nobody. */
@@ -31,6 +33,8 @@ const LANES = 8;
 
 /**
  * Holds a manifest against a deployment. Nothing is settled there that it did not make itself.
+ *
+ * A target that goes away ends the run: what was seen until then is reported.
  *
  * @throws GatewayError `no_server` for a target that does not answer or is no such gateway, `invalid_api_key`
  */
@@ -56,6 +60,8 @@ export async function conform(options: ConformOptions): Promise<Conformed> {
   };
   await Promise.all(Array.from({ length: target.isEmulator ? LANES : 1 }, lane));
   for (const line of wanted.filter(isAlone)) await look(line);
+  const { gone } = trial;
+  if (gone) for (const line of trial.unanswered) seen.set(line, { why: gone.why });
   // In the order of the manifest, whatever was answered first.
   const verdicts = new Map(
     wanted.flatMap((line) => {
@@ -63,7 +69,7 @@ export async function conform(options: ConformOptions): Promise<Conformed> {
       return verdict ? [[line, verdict] as const] : [];
     }),
   );
-  return { report: reportOf(options, verdicts), verdicts };
+  return { report: reportOf(options, verdicts), verdicts, ...(gone && { gone: gone.error }) };
 }
 
 const NO_WAY = 'no IPN can reach this machine: --ipn-url names a public address of it';
@@ -99,7 +105,10 @@ class Trial {
   /** Unlike that of any other run: identifiers of payments may be remembered for long. */
   readonly #run = randomBytes(4).toString('hex');
   #count = 0;
-  #unanswered = 0;
+  /** Lines in a row that got no answer. */
+  unanswered: ManifestLine[] = [];
+  /** Set as soon as nobody answers any more. */
+  gone: { error: NoAnswer; why: string } | undefined;
 
   /** @param noIpn why no IPN comes, where none does */
   constructor(target: Target, listener: IpnListener | null, noIpn: string | null, options: ConformOptions) {
@@ -112,8 +121,25 @@ class Trial {
 
   async look(line: ManifestLine): Promise<Verdict> {
     const chain = [...this.#before(line), line];
-    const why = this.#hindrance(chain);
+    const why = this.#hindrance(chain) ?? this.gone?.why;
     if (why !== undefined) return { why };
+    const first = await this.#try(chain, line);
+    if (!(first instanceof NoAnswer)) return first;
+    const second = await this.#try(chain, line);
+    if (!(second instanceof NoAnswer)) {
+      const status = 'why' in second ? undefined : second.status;
+      this.#options.onLost?.(line, first.reason, status);
+      return second;
+    }
+    if (!second.isThere) this.unanswered.push(line);
+    if (this.unanswered.length >= MAX_UNANSWERED) {
+      this.gone ??= { error: second, why: `the target was gone by then: ${second.reason}` };
+    }
+    return { mismatches: [{ expected: 'an answer', got: second.reason }] };
+  }
+
+  /** What was seen of a line, or that it got no answer. */
+  async #try(chain: readonly ManifestLine[], line: ManifestLine): Promise<Verdict | NoAnswer> {
     this.#count++;
     const mark = `c${this.#run}${this.#count.toString(36)}`;
     const { ipnUrl = this.#listener?.url ?? null, secretKey, tools } = this.#options;
@@ -121,14 +147,12 @@ class Trial {
     try {
       let seen = await session.run(chain[0] ?? line);
       for (const next of chain.slice(1)) seen = await session.run(next);
-      this.#unanswered = 0;
+      if (!this.gone) this.unanswered = [];
       return compare(line.expect, seen, secretKey, tools);
     } catch (error) {
+      if (error instanceof NoAnswer) return error;
       if (error instanceof Unseen || isUndecided(error)) return { why: error.message };
-      if (!(error instanceof NoAnswer)) throw error;
-      // Whoever answers anything is there.
-      if (!error.isMalformed && ++this.#unanswered >= MAX_UNANSWERED) throw error;
-      return { mismatches: [{ expected: 'an answer', got: error.reason }] };
+      throw error;
     } finally {
       await session.end();
     }

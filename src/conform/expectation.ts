@@ -19,10 +19,11 @@ export interface Mismatch {
 /** What was seen of a line: in what it holds and in what it does not, or why it was not seen. */
 export type Verdict = Comparison | { why: string };
 
-interface Comparison {
+export interface Comparison {
   mismatches: readonly Mismatch[];
   /** What was expected, and came. */
   held?: readonly string[];
+  status?: number;
   /** Nothing of this interface answers there. */
   isNoRoute?: boolean;
 }
@@ -79,7 +80,8 @@ export function compare(expected: Expected, seen: Seen, secretKey: string, tools
   if (expected.names) checkRefusal(expected.names, seen.json, findings);
   if (expected.ipn) checkIpn(expected.ipn, seen, secretKey, tools, findings);
   const { mismatches, held } = findings;
-  return { mismatches, held, isNoRoute: seen.status === 404 || seen.json === undefined };
+  const { status, json } = seen;
+  return { mismatches, held, status, isNoRoute: status === 404 || json === undefined };
 }
 
 function checkShape(

@@ -1,5 +1,6 @@
 import { type JunitCase, junitSuite } from '../audit/junit-report.ts';
 import type { ConformReport } from '../contract/conform.ts';
+import type { GatewayError } from '../contract/error.ts';
 import { AREAS, type ManifestLine } from '../contract/manifest.ts';
 import { causesOf, shortened, type Verdicts } from './causes.ts';
 import type { Mismatch } from './expectation.ts';
@@ -10,6 +11,8 @@ export interface Conformed {
   report: ConformReport;
   /** Of every line that was tried, also of those that need not hold. */
   verdicts: Verdicts;
+  /** The target went away during the run. */
+  gone?: GatewayError;
 }
 
 interface Held {

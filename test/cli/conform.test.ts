@@ -110,6 +110,24 @@ describe('conform', () => {
     await expect(readFile(join(cwd, 'ours.json'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
+  it('writes what it has of a target that goes away, and says so', async () => {
+    const cwd = await folder(
+      'initiate-success-is-ok',
+      'initiate-json',
+      'initiate-cors',
+      'field-logo-missing',
+    );
+    const taken = { body: '{"success":"ok"}' };
+    const { url } = await startReceiver([{}, taken, taken, 'drop']);
+    const keys = ['--public-key', 'pub_x', '--secret-key', 'sec_x'];
+    const files = ['--out', 'out.json', '--junit', 'out.xml'];
+    const { code, stdout, stderr } = await run([...FEW, '--target', url, ...keys, ...files], { cwd });
+    expect([code, stderr]).toEqual([3, expect.stringContaining('cannot be asked: ')]);
+    expect(stdout).toContain('1 agree, 0 differ, 3 not seen');
+    expect(JSON.parse(await readFile(join(cwd, 'out.json'), 'utf8'))).toMatchObject({ agree: 1 });
+    expect(await readFile(join(cwd, 'out.xml'), 'utf8')).toContain('skipped="3"');
+  });
+
   it('asks over https an emulator whose authority is named, and says what is missing where it is not', async () => {
     const cwd = await folder();
     const { url, server } = await startSim({ tls: true });

@@ -92,6 +92,10 @@ const runConform: Actions['conform'] = async (context) => {
       inForce: { profile: inForce.profile, choices: inForce.choices, options: inForce },
       tools: await dialect.ipn(),
       onLine: progress(output),
+      onLost: ({ id }, why, status) => {
+        const then = status === undefined ? '' : `: status ${status}`;
+        output.notice(`gateway-sim: ${id} got no answer (${why}), and was tried again${then}`);
+      },
     });
     return await result(conformed, { context, place, inForce, lines });
   } finally {
@@ -227,7 +231,7 @@ async function result(
       import('../format-conform.ts'),
     ]);
   const { options, io, output } = context;
-  const { report, verdicts } = conformed;
+  const { report, verdicts, gone } = conformed;
   const notices = [];
   const force = { profile: inForce.profile, choices: inForce.choices, options: inForce };
   const held = lines.filter((line) => holdsUnder(line, force));
@@ -258,6 +262,7 @@ async function result(
     text: conformText(report, held, { colour: output.colour, all: options.all === true }),
     notices,
     ...(length > 0 && { failure: `${length} of ${held.length} lines do not hold` }),
+    ...(gone && { failure: gone.message, failureCode: gone.code }),
   };
 }
 
