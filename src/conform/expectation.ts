@@ -6,7 +6,7 @@ import type { IpnTools } from '../wire/dialect.ts';
 import { at, parsed } from './json.ts';
 import type { ReceivedIpn } from './listener.ts';
 import type { Seen } from './session.ts';
-import { header } from './target.ts';
+import { header, Unseen } from './target.ts';
 
 /** What was expected, and what came instead. */
 export interface Mismatch {
@@ -77,7 +77,13 @@ export function compare(expected: Expected, seen: Seen, secretKey: string, tools
   const { redirect } = expected;
   if (redirect !== undefined) findings.equal('a redirect to', seen.fill(redirect), seen.redirect, redirect);
   checkShape(expected, seen, findings);
-  if (expected.names) checkRefusal(expected.names, seen.json, findings);
+  if (expected.taken) {
+    const { status, json } = seen;
+    const holds = status < 300 && json !== undefined && at(json, 'error') === undefined;
+    findings.check(holds, 'no refusal', `status ${status}: ${shown(json)}`);
+  }
+  const { names, about = names } = expected;
+  if (about) checkRefusal(about, seen, findings, names !== undefined);
   if (expected.ipn) checkIpn(expected.ipn, seen, secretKey, tools, findings);
   const { mismatches, held } = findings;
   const { status, json } = seen;
@@ -85,10 +91,14 @@ export function compare(expected: Expected, seen: Seen, secretKey: string, tools
 }
 
 function checkShape(
-  { has, lacks, types, lengths, luhn, text }: Expected,
+  { keys, has, lacks, types, lengths, luhn, text }: Expected,
   seen: Seen,
   findings: Findings,
 ): void {
+  if (keys) {
+    const got = typeof seen.json === 'object' && seen.json !== null ? Object.keys(seen.json) : undefined;
+    findings.equal('the fields', keys.toSorted(), got?.toSorted());
+  }
   for (const path of has ?? []) {
     findings.check(at(seen.json, path) !== undefined, `a field ${path}`, shown(seen.json));
   }
@@ -121,21 +131,27 @@ function typeOf(value: unknown): string {
   return Number.isInteger(value) ? 'integer' : typeof value;
 }
 
-/** A refusal in any shape: an error, nothing of a success, and texts that name what is wrong. */
-function checkRefusal(names: readonly string[], json: unknown, findings: Findings): void {
+/**
+ * A refusal in any shape: an error or the status of one, nothing of a success, and texts that name what is wrong.
+ *
+ * @throws Unseen for one that may be for something else, where they need not name it
+ */
+function checkRefusal(names: readonly string[], seen: Seen, findings: Findings, mustName: boolean): void {
+  const { status, json } = seen;
   const error = at(json, 'error');
-  const isTaken = at(json, 'success') !== undefined || at(json, 'url') !== undefined;
-  const isRefused = [true, 'true', 'yes', 1, '1'].some((value) => value === error) && !isTaken;
-  const cause = isTaken
+  const hasSuccess = at(json, 'success') !== undefined || at(json, 'url') !== undefined;
+  const isError = [true, 'true', 'yes', 1, '1'].some((value) => value === error);
+  const hasError = isError || (status >= 400 && json !== undefined);
+  const cause = hasSuccess
     ? `a refusal that names ${names.join(', ')}, got a success`
     : `a refusal, got error ${shown(error)}`;
-  findings.check(isRefused, 'a refusal', shown(json), cause);
-  if (!isRefused) return;
+  findings.check(hasError && !hasSuccess, 'a refusal', shown(json), cause);
+  if (!hasError || hasSuccess) return;
   const told = plain(JSON.stringify([at(json, 'message'), at(json, 'errors')]));
-  for (const name of names) {
-    const expected = `a refusal that names ${name}`;
-    findings.check(told.includes(plain(name)), expected, shown(json), 'a refusal that names what is wrong');
-  }
+  const unnamed = names.filter((name) => !told.includes(plain(name)));
+  if (unnamed.length && !mustName) throw new Unseen('it is refused, but nothing says for what');
+  const general = 'a refusal that names what is wrong';
+  for (const name of unnamed) findings.check(false, `a refusal that names ${name}`, shown(json), general);
 }
 
 /** Some deployments write `customer name` for `customer_name`. */

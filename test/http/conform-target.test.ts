@@ -331,6 +331,35 @@ describe('an answer that does not come', () => {
   });
 });
 
+it('does not blame a target for a refusal that names nothing where the document does not say that it does', async () => {
+  const url = await startServer((_, response) => void response.end('{"error":"true","message":"No"}'));
+  const lines = linesNamed('field-amount-missing', 'field-customer-name-empty');
+  const { report } = await held({ url, publicKey: 'pub_x', secretKey: 'sec_x' }, {}, { lines });
+  expect(report.unseen).toEqual([
+    { id: 'field-amount-missing', why: 'it is refused, but nothing says for what' },
+  ]);
+  expect(report.causes).toEqual([
+    { cause: 'a refusal that names what is wrong', ids: ['field-customer-name-empty'] },
+  ]);
+});
+
+it('takes a success with one more field for a difference', async () => {
+  const success = { success: 'ok', message: 'Initiated. Redirect to url.', url: 'http://a/?payment_id=1' };
+  const url = await startServer((_, response) => void response.end(JSON.stringify({ ...success, id: 1 })));
+  const lines = linesNamed('initiate-success-fields', 'initiate-message-redirects');
+  const { report } = await held({ url, publicKey: 'pub_x', secretKey: 'sec_x' }, {}, { lines });
+  expect([report.agree, report.differ]).toEqual([
+    1,
+    [
+      {
+        id: 'initiate-success-fields',
+        expected: 'the fields ["message","success","url"]',
+        got: '["id","message","success","url"]',
+      },
+    ],
+  ]);
+});
+
 it('leaves a line unseen whose pattern takes forever on what came', async () => {
   const sim = await startSim();
   const [line] = linesNamed('initiate-sandbox');
