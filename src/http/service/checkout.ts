@@ -15,12 +15,13 @@ import { BoundedMap } from './bounded-map.ts';
 import { readsForm, STEP_NAMES, type StepName, showOperation, stepOperation } from './checkout-operations.ts';
 import { type Entry, showClosed, showRefused, showStep } from './checkout-pages.ts';
 
-/** Mounts the hosted checkout in both modes. A POST to its address answers like the GET (observed: checkout-post). */
+/** Mounts the hosted checkout in both modes. A POST to its address answers like the GET (observed: checkout-post), or with 405 (observed: checkout-post-refused). */
 export function mountCheckout(app: App, parts: AppParts): void {
   for (const mode of MODES) {
     const path = parts.dialect.paths.checkout[mode];
     const steps = new Checkout(parts, mode);
-    for (const method of ['GET', 'POST'] as const) {
+    const isPostRefused = parts.runtime.settings.choices.checkoutByPost === 'refused';
+    for (const method of isPostRefused ? (['GET'] as const) : (['GET', 'POST'] as const)) {
       const show = (c: AppContext) => steps.guarded(c, () => steps.show(c));
       app.on(method, path, described(showOperation(mode, method, parts.dialect), show));
     }
