@@ -12,6 +12,9 @@ export const packagedFixtures = (): string => packaged('default.json');
 /** What is known of the service interface, one observation a line, as it comes with the package. */
 export const packagedManifest = (): string => packaged('fidelity/manifest.jsonl');
 
+/** What leads a Node program to the emulator that goes through no proxy. */
+export const packagedPreload = (): string => join(dirname(packagedFixtures()), '..', 'bin', 'alias-hosts.js');
+
 /** A file of the fixtures: their folder is beside `dist`, wherever the bundle put this code. */
 function packaged(name: string): string {
   let folder = dirname(fileURLToPath(import.meta.url));
