@@ -18,7 +18,7 @@ import { type ActionsOf, counted, type Declarations, flag, group, text } from '.
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import type { Io } from '../io.ts';
 import type { CommandResult, Output } from '../output.ts';
-import { requireWritable, writeReport } from '../write-file.ts';
+import { requireWritable, writeReports } from '../write-file.ts';
 
 const ABOUT = `
 Holds every line of the manifest against an emulator or a deployment: a request, and what must come back. Without
@@ -235,25 +235,29 @@ async function result(
   const notices = [];
   const force = { profile: inForce.profile, choices: inForce.choices, options: inForce };
   const held = lines.filter((line) => holdsUnder(line, force));
-  const write = (file: string, value: object) =>
-    writeReport(file, `${JSON.stringify(value, null, 2)}\n`, io.cwd);
-  if (options.junit !== undefined) await writeReport(options.junit, conformJunit(report, held), io.cwd);
-  if (options.out !== undefined) {
+  const { out, updateProfile, junit } = options;
+  const toJson = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
+  const masked = () => {
     const keys = [place.publicKey, place.secretKey];
     const { differ, ...rest } = maskedReport(conformed, { keys, ipnUrl: options.ipnUrl });
-    await write(options.out, { gatewaySim: VERSION, ...rest, differ });
-    notices.push(
-      hint`Read ${options.out} before you send it: a name in the middle of a sentence is not recognised.`,
-    );
-  }
-  if (options.updateProfile !== undefined) {
-    const explained = explainedBy(verdicts, force);
-    if (explained) await write(options.updateProfile, explained);
-    const file = options.updateProfile;
+    return toJson({ gatewaySim: VERSION, ...rest, differ });
+  };
+  const explained = updateProfile === undefined ? undefined : explainedBy(verdicts, force);
+  const unwritten = await writeReports(
+    [
+      [junit, () => conformJunit(report, held)],
+      [out, masked],
+      [explained && updateProfile, () => toJson(explained ?? {})],
+    ],
+    io.cwd,
+  );
+  if (out !== undefined)
+    notices.push(hint`Read ${out} before you send it: a name in the middle of a sentence is not recognised.`);
+  if (updateProfile !== undefined) {
     notices.push(
       explained
-        ? hint`Use it with: ${command('start', '--profile', file)}`
-        : hint`${file} was not written: no choice of a profile explains a difference.`,
+        ? hint`Use it with: ${command('start', '--profile', updateProfile)}`
+        : hint`${updateProfile} was not written: no choice of a profile explains a difference.`,
     );
   }
   const { length } = report.differ;
@@ -262,6 +266,7 @@ async function result(
     text: conformText(report, held, { colour: output.colour, all: options.all === true }),
     notices,
     ...(length > 0 && { failure: `${length} of ${held.length} lines do not hold` }),
+    ...unwritten,
     ...(gone && { failure: gone.message, failureCode: gone.code }),
   };
 }
