@@ -46,7 +46,7 @@ export const JSON_OF_COMMANDS = {
   audit: '[AuditReport](#auditreport); with `--list` `cases`, a list of [AuditCaseInfo](#auditcaseinfo)',
   reconcile: '`data` (each `identifier`, `problem`, `detail`)',
   conform:
-    '`target`, `profile`, `agree` (how many lines hold), `differ` (each `id`, `expected`, `got`), `unseen` (each `id`, `why`)',
+    '`target`, `profile`, `agree` (how many lines hold), `differ` (each `id`, `expected`, `got`), `causes` (what they come from, the biggest first: each `cause`, `ids`), `unseen` (each `id`, `why`)',
   status: '[Status](#status)',
   stop: '`stopped`, `url`, `pid`',
   wait: '`ready`, `url`',

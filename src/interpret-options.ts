@@ -72,8 +72,9 @@ export function aliasesOf({ hostAlias, proxy }: ResolvedOptions, label: Label): 
     throw usage(`${label('proxy')} answers for the hosts of ${label('hostAlias')}: name at least one`);
   }
   const names = hostAlias.map((text) => {
-    const name = hostName(text);
-    const expected = `a host name without scheme, port and path, such as pay.example.com (got "${text}")`;
+    // Behind it is the path under which the routes are, too.
+    const name = hostName(text.replace(/\/[\w./~-]*$/, ''));
+    const expected = `a host name without scheme and port, such as pay.example.com or pay.example.com/base (got "${text}")`;
     if (name === undefined) throw usage(`${label('hostAlias')} must be ${expected}`);
     if (isLoopback(name))
       throw usage(`${label('hostAlias')} ${text} means this machine already: leave it out`);

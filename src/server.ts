@@ -25,7 +25,7 @@ import type { requestListener } from './http/request-listener.ts';
 import { runtimeOf } from './http/runtime.ts';
 import { initiateLane } from './http/service/initiate-lane.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
-import { baseUrlOf, ownUrlOf } from './options/base-url.ts';
+import { basePathsOf, baseUrlOf, ownUrlOf } from './options/base-url.ts';
 import { optionMarks } from './options/in-force.ts';
 import { givenAs, isGivenByUser } from './options/resolve.ts';
 import type { OptionName, ResolvedOptions } from './options/table.ts';
@@ -224,7 +224,11 @@ async function serve(
   // A key that is replaced later may stand in what is remembered: the first ones are known from here on.
   mask('', parts);
   const load = () => loadRoutes(parts, { host: options.host, replaceGlobals: !sharesProcess }, report);
-  const servers = await listen(options, load, dialect, { lane: initiateLane(parts, report), edge });
+  const servers = await listen(options, load, dialect, {
+    lane: initiateLane(parts, report),
+    edge,
+    basePaths: basePathsOf(options),
+  });
   shutdown.add(() => Promise.all(servers.map(close)));
   shutdown.add(() => edge?.close());
   const port = portOf(servers[0]);

@@ -42,21 +42,27 @@ const LANES = 4;
  * Compares every payment of the emulator with what the shop says of its identifier. Payments that an audit settled are
  * left out: it told the shop of them in its own way, or never.
  *
- * @returns payments in dispute, and those that could not be asked about
  * @throws GatewayError `usage`; `forbidden` for an address that the egress rules do not allow; `check_failed` when it
  *   was cancelled
  */
-export async function reconcile(gateway: Gateway, options: ReconcileOptions): Promise<Reconciled[]> {
+export async function reconcile(gateway: Gateway, options: ReconcileOptions): Promise<Comparison> {
   return withoutSecrets(gateway, async () => {
-    const found = await unlessAborted(options.cancelled, compare(gateway, options));
+    const { compared, found } = await unlessAborted(options.cancelled, compare(gateway, options));
     const mask = secretMask(gateway);
-    return found.map((one) => ({ ...one, detail: mask(one.detail) }));
+    return { compared, found: found.map((one) => ({ ...one, detail: mask(one.detail) })) };
   });
+}
+
+export interface Comparison {
+  /** How many payments the shop was asked about, and said something of. */
+  compared: number;
+  /** Payments in dispute, and those that could not be asked about. */
+  found: Reconciled[];
 }
 
 type Gateway = Pick<AuditGateway, 'payments' | 'env' | 'egress' | 'secretKey' | 'controlToken'>;
 
-async function compare(gateway: Gateway, options: ReconcileOptions): Promise<Reconciled[]> {
+async function compare(gateway: Gateway, options: ReconcileOptions): Promise<Comparison> {
   const probe = requireProbe(options, gateway);
   const isPaid = readCondition(options.paidWhen ?? '');
   const byIdentifier = new Map<string, Payment[]>();
@@ -69,6 +75,7 @@ async function compare(gateway: Gateway, options: ReconcileOptions): Promise<Rec
   }
   const queue = [...byIdentifier];
   const found = new Map<string, Reconciled[]>();
+  let compared = 0;
   const lane = async () => {
     for (let next = queue.shift(); next; next = queue.shift()) {
       const [identifier, payments] = next;
@@ -78,6 +85,7 @@ async function compare(gateway: Gateway, options: ReconcileOptions): Promise<Rec
       try {
         const said = await probe(valuesOf(asked));
         found.set(identifier, differences(identifier, payments, said, isPaid(said), options));
+        compared += payments.length;
       } catch (error) {
         options.cancelled?.throwIfAborted();
         // One that cannot be asked about says nothing of the others; an address that is refused is refused to all.
@@ -87,7 +95,8 @@ async function compare(gateway: Gateway, options: ReconcileOptions): Promise<Rec
     }
   };
   await Promise.all(Array.from({ length: LANES }, lane));
-  return [...byIdentifier.keys()].flatMap((identifier) => found.get(identifier) ?? []);
+  const inOrder = [...byIdentifier.keys()].flatMap((identifier) => found.get(identifier) ?? []);
+  return { compared, found: inOrder };
 }
 
 function requireProbe(

@@ -1,17 +1,44 @@
 import type { ChalkInstance } from 'chalk';
-import type { ConformReport } from '../contract/conform.ts';
+import type { Cause, ConformReport } from '../contract/conform.ts';
 import { AREAS, type ManifestLine } from '../contract/manifest.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { onOneLine } from './printable.ts';
 
 /** A report for people: what differs, what could not be seen and why, and how many lines hold. */
 export function conformText(
-  { target, profile, agree, differ, unseen }: ConformReport,
+  report: ConformReport,
+  held: readonly ManifestLine[],
+  { colour, all }: { colour: ChalkInstance; all: boolean },
+): string {
+  const { target, profile, agree, differ, causes, unseen } = report;
+  const counts = [
+    colour.green(`${agree} agree`),
+    differ.length ? colour.red(`${differ.length} differ`) : '0 differ',
+    `${unseen.length} not seen`,
+  ];
+  return [
+    ...(all ? linesText(report, held, colour) : causes.map((one) => causeText(one, colour))),
+    ...(differ.length && !all ? ['--all shows each line: what was expected, and what came.'] : []),
+    ...unseenText(unseen),
+    `${target} against the profile ${profile}: ${counts.join(', ')}`,
+  ].join('\n');
+}
+
+/** Ids that are shown of a cause. */
+const EXAMPLES = 3;
+
+function causeText({ cause, ids }: Cause, colour: ChalkInstance): string {
+  const examples = ids.slice(0, EXAMPLES).join(', ') + (ids.length > EXAMPLES ? ', …' : '');
+  return `${colour.red('DIFFERS')} ${colour.bold(`${ids.length} x`)} ${onOneLine(cause)} (${examples})`;
+}
+
+function linesText(
+  { differ }: ConformReport,
   held: readonly ManifestLine[],
   colour: ChalkInstance,
-): string {
+): string[] {
   const byId = new Map(held.map((line) => [line.id, line]));
-  const differences = namesOf(AREAS).flatMap((area) => {
+  return namesOf(AREAS).flatMap((area) => {
     const own = differ.filter(({ id }) => byId.get(id)?.area === area);
     if (!own.length) return [];
     return [
@@ -22,16 +49,6 @@ export function conformText(
       }),
     ];
   });
-  const counts = [
-    colour.green(`${agree} agree`),
-    differ.length ? colour.red(`${differ.length} differ`) : '0 differ',
-    `${unseen.length} not seen`,
-  ];
-  return [
-    ...differences,
-    ...unseenText(unseen),
-    `${target} against the profile ${profile}: ${counts.join(', ')}`,
-  ].join('\n');
 }
 
 function unseenText(unseen: ConformReport['unseen']): string[] {

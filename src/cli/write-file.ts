@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { access, constants, lstat, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, relative, resolve } from 'node:path';
+import { constants, lstat, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { relative, resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
 import { isLink, unwritable } from '../store/files.ts';
 import { beginsAsState } from '../store/folder.ts';
+import type { CommandResult } from './output.ts';
 
 /**
  * Writes a state to a file: whole or not at all, readable by its owner only unless the file was there before. A file
@@ -62,8 +63,12 @@ export async function orStorageFailed(writing: Promise<unknown>, shown: string):
   });
 }
 
+/** Of Unix alone: no link is followed, and a pipe that nobody reads holds nothing up. */
+const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+const AS_REPORT = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
+
 /**
- * Makes sure that reports can be written before a long run, and not only behind it.
+ * Makes sure that reports can be written before a long run, and not only behind it: by opening each.
  *
  * @throws GatewayError `storage_failed`
  */
@@ -72,22 +77,39 @@ export async function requireWritable(files: readonly (string | undefined)[], cw
     if (file === undefined) continue;
     const path = resolve(cwd, file);
     const there = await lstat(path).catch(() => undefined);
-    if (there?.isDirectory()) throw unwritable(file, { code: 'EISDIR' });
-    if (there?.isSymbolicLink()) throw unwritable(file, { code: 'ELOOP' });
+    // Who reads a pipe would take the opening for the report.
     if (there?.isFIFO()) throw unwritable(file, { code: 'ENXIO' });
-    await access(there ? path : dirname(path), constants.W_OK).catch((cause) => {
+    const opened = await open(path, AS_REPORT).catch((cause) => {
       throw unwritable(file, cause);
     });
+    await opened.close();
+    if (!there) await rm(path, { force: true });
   }
 }
 
-/** Of Unix alone: no link is followed, and a pipe that nobody reads holds nothing up. */
-const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
-
 /** Writes a report over what was there, but through no link. @throws GatewayError `storage_failed` */
 export async function writeReport(file: string, text: string, cwd: string): Promise<void> {
-  const flag = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK;
-  await writeFile(resolve(cwd, file), text, { flag }).catch((cause) => {
+  await writeFile(resolve(cwd, file), text, { flag: AS_REPORT | O_TRUNC }).catch((cause) => {
     throw unwritable(file, cause);
   });
+}
+
+/**
+ * Writes the reports that were asked for, each whatever becomes of the others: what the run found is not lost with them.
+ *
+ * @returns as what the command fails where one cannot be written
+ */
+export async function writeReports(
+  reports: readonly (readonly [file: string | undefined, text: () => string | Promise<string>])[],
+  cwd: string,
+): Promise<Pick<CommandResult, 'failure' | 'failureCode'>> {
+  let failed = {};
+  for (const [file, text] of reports) {
+    if (file === undefined) continue;
+    await writeReport(file, await text(), cwd).catch((error: unknown) => {
+      if (!(error instanceof GatewayError)) throw error;
+      failed = { failure: error.message, failureCode: error.code };
+    });
+  }
+  return failed;
 }

@@ -1,3 +1,4 @@
+import { at, parsed } from './json.ts';
 import { header, type Target } from './target.ts';
 
 /** Steps that a checkout may have before it sends the browser on. */
@@ -8,7 +9,7 @@ const HTML = [['Accept', 'text/html']] as const;
 
 /**
  * Pays a sandbox payment on its hosted checkout, as a customer with a browser does: enters the test e-mail, then the
- * test code, in the first form that asks for something.
+ * test code, in the first form that asks for something, and keeps the cookies.
  *
  * @param path of the checkout at the target
  * @returns where the browser is sent at the end; undefined where it gets nowhere
@@ -16,24 +17,44 @@ const HTML = [['Accept', 'text/html']] as const;
 export async function payOnCheckout(target: Target, path: string): Promise<string | undefined> {
   const { email, code } = target.sandbox;
   const entries = [email, code];
-  let page = await target.send(path, { headers: HTML });
-  let at = path;
+  const cookies = new Map<string, string>();
+  const visit = async (to: string, body?: string) => {
+    const cookie = [...cookies].map((pair) => pair.join('=')).join('; ');
+    const headers = cookie ? [...HTML, ['Cookie', cookie] as const] : HTML;
+    const answer = await target.send(to, { headers, ...(body !== undefined && { body }) });
+    for (const [name, value] of answer.headers) {
+      const [, key = '', kept = ''] = /^\s*([^=;\s]+)=([^;]*)/.exec(value) ?? [];
+      if (name.toLowerCase() === 'set-cookie') cookies.set(key, kept);
+    }
+    return answer;
+  };
+  let page = await visit(path);
+  let here = path;
   for (let step = 0; step < MAX_STEPS; step++) {
-    const location = header(page.headers, 'location');
-    if (page.status >= 300 && page.status < 400 && location !== undefined) {
-      const next = target.pathOf(location, at);
-      if (next === undefined || !isCheckout(next)) return location;
-      at = next;
-      page = await target.send(next, { headers: HTML });
+    const location = nextOf(page);
+    if (location !== undefined) {
+      const next = target.pathOf(location, here);
+      // In an emulator the address of a shop may be of this machine, too.
+      if (next === undefined || (target.isEmulator && !isCheckout(next))) return location;
+      here = next;
+      page = await visit(next);
       continue;
     }
     const form = formOf(page.body.slice(0, SHOWN_CHARACTERS), entries[0] ?? '');
-    const action = form && target.pathOf(form.action, at);
+    const action = form && target.pathOf(form.action, here);
     if (!form || action === undefined || !entries.length) return undefined;
     entries.shift();
-    page = await target.send(action, { body: form.body, headers: HTML });
+    here = action;
+    page = await visit(action, form.body);
   }
   return undefined;
+}
+
+/** Where an answer sends the browser: by a redirect, or as JSON that a script of the page reads. */
+function nextOf({ status, headers, body }: Awaited<ReturnType<Target['send']>>): string | undefined {
+  if (status >= 300 && status < 400) return header(headers, 'location');
+  const told = at(parsed(body), 'redirect_url');
+  return typeof told === 'string' ? told : undefined;
 }
 
 const isCheckout = (path: string) => /\/initiate\/payment\//.test(path);
@@ -69,7 +90,7 @@ function formOf(html: string, value: string): FilledForm | undefined {
 
 /** The value of an attribute as the browser reads it. */
 function attribute(text: string, name: string): string | undefined {
-  const found = new RegExp(`\\b${name}=(?:"([^"]*)"|'([^']*)'|([^\\s>]+))`, 'i').exec(text);
+  const found = new RegExp(`(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s>]+))`, 'i').exec(text);
   const value = found?.[1] ?? found?.[2] ?? found?.[3];
   return value?.replaceAll('&amp;', '&').replaceAll('&quot;', '"').replaceAll('&#39;', "'");
 }

@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { AuditClient } from '../audit/client.ts';
 import { bareHost } from '../contract/address.ts';
-import type { ConformReport, Difference } from '../contract/conform.ts';
 import { GatewayError } from '../contract/error.ts';
 import type { ManifestLine } from '../contract/manifest.ts';
 import { Egress } from '../delivery/egress.ts';
 import type { IpnTools } from '../wire/dialect.ts';
-import { type Mismatch, mismatches } from './expectation.ts';
+import { compare, type Verdict } from './expectation.ts';
 import { type IpnListener, listenForIpns, markedUrl } from './listener.ts';
 import { holdsUnder, type InForce } from './manifest.ts';
-import { keyMask } from './mask.ts';
 import { requireGateway } from './preflight.ts';
+import { type Conformed, reportOf } from './reports.ts';
 import { Session } from './session.ts';
 import { NoAnswer, Target, type TargetOptions, Unseen } from './target.ts';
 
@@ -25,15 +24,8 @@ export interface ConformOptions extends TargetOptions {
   /** Tried although they need not hold: what they show explains differences. */
   alsoTry?: boolean;
   onLine?: (done: number, of: number) => void;
-}
-
-/** What was seen of a line: that it holds, in what it does not, or why it was not seen. */
-export type Verdict = { mismatches: readonly Mismatch[] } | { why: string };
-
-export interface Conformed {
-  report: ConformReport;
-  /** Of every line that was tried, also of those that need not hold. */
-  verdicts: ReadonlyMap<ManifestLine, Verdict>;
+  /** Told of a line whose answer only came when it was tried again. */
+  onLost?: (line: ManifestLine, reason: string, status: number | undefined) => void;
 }
 
 /** Lines that are tried at the same time: on this machine they disturb nobody. */
@@ -41,6 +33,8 @@ const LANES = 8;
 
 /**
  * Holds a manifest against a deployment. Nothing is settled there that it did not make itself.
+ *
+ * A target that goes away ends the run: what was seen until then is reported.
  *
  * @throws GatewayError `no_server` for a target that does not answer or is no such gateway, `invalid_api_key`
  */
@@ -53,10 +47,10 @@ export async function conform(options: ConformOptions): Promise<Conformed> {
   const { lines, inForce } = options;
   const wanted = options.alsoTry ? lines : lines.filter((line) => holdsUnder(line, inForce));
   const trial = new Trial(target, listener, noIpn, options);
-  const verdicts = new Map<ManifestLine, Verdict>();
+  const seen = new Map<ManifestLine, Verdict>();
   let done = 0;
   const look = async (line: ManifestLine) => {
-    verdicts.set(line, await trial.look(line));
+    seen.set(line, await trial.look(line));
     done++;
     options.onLine?.(done, wanted.length);
   };
@@ -66,7 +60,16 @@ export async function conform(options: ConformOptions): Promise<Conformed> {
   };
   await Promise.all(Array.from({ length: target.isEmulator ? LANES : 1 }, lane));
   for (const line of wanted.filter(isAlone)) await look(line);
-  return { report: reportOf(options, verdicts), verdicts };
+  const { gone } = trial;
+  if (gone) for (const line of trial.unanswered) seen.set(line, { why: gone.why });
+  // In the order of the manifest, whatever was answered first.
+  const verdicts = new Map(
+    wanted.flatMap((line) => {
+      const verdict = seen.get(line);
+      return verdict ? [[line, verdict] as const] : [];
+    }),
+  );
+  return { report: reportOf(options, verdicts), verdicts, ...(gone && { gone: gone.error }) };
 }
 
 const NO_WAY = 'no IPN can reach this machine: --ipn-url names a public address of it';
@@ -89,39 +92,6 @@ async function unreached(ipnUrl: string | undefined, listener: IpnListener): Pro
 const isAlone = ({ request }: ManifestLine) =>
   request.method === 'GET' && /\/api\/cards($|\?)/.test(request.path);
 
-/** Maximum characters of what was expected, and of what came. */
-const SHOWN = 240;
-const shortened = (text: string) => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
-
-/** A line that does not hold, each of its mismatches cut off where it is long. */
-export function differenceOf(id: string, mismatches: readonly Mismatch[]): Difference {
-  const all = (side: keyof Mismatch) => mismatches.map((one) => shortened(one[side])).join('; ');
-  return { id, expected: all('expected'), got: all('got') };
-}
-
-function reportOf(
-  { url, publicKey, secretKey, lines, inForce }: ConformOptions,
-  verdicts: ReadonlyMap<ManifestLine, Verdict>,
-): ConformReport {
-  const mask = keyMask([publicKey, secretKey]);
-  const report: ConformReport = { target: url, profile: inForce.profile, agree: 0, differ: [], unseen: [] };
-  for (const line of lines) {
-    const verdict = verdicts.get(line);
-    if (!verdict || !holdsUnder(line, inForce)) continue;
-    const { id } = line;
-    if ('why' in verdict) report.unseen.push({ id, why: mask(verdict.why) });
-    else if (!verdict.mismatches.length) report.agree++;
-    else {
-      const plain = verdict.mismatches.map(({ expected, got }) => ({
-        expected: mask(expected),
-        got: mask(got),
-      }));
-      report.differ.push(differenceOf(id, plain));
-    }
-  }
-  return report;
-}
-
 /** When so many lines in a row got no answer the target is gone. */
 const MAX_UNANSWERED = 3;
 
@@ -135,7 +105,10 @@ class Trial {
   /** Unlike that of any other run: identifiers of payments may be remembered for long. */
   readonly #run = randomBytes(4).toString('hex');
   #count = 0;
-  #unanswered = 0;
+  /** Lines in a row that got no answer. */
+  unanswered: ManifestLine[] = [];
+  /** Set as soon as nobody answers any more. */
+  gone: { error: NoAnswer; why: string } | undefined;
 
   /** @param noIpn why no IPN comes, where none does */
   constructor(target: Target, listener: IpnListener | null, noIpn: string | null, options: ConformOptions) {
@@ -148,8 +121,25 @@ class Trial {
 
   async look(line: ManifestLine): Promise<Verdict> {
     const chain = [...this.#before(line), line];
-    const why = this.#hindrance(chain);
+    const why = this.#hindrance(chain) ?? this.gone?.why;
     if (why !== undefined) return { why };
+    const first = await this.#try(chain, line);
+    if (!(first instanceof NoAnswer)) return first;
+    const second = await this.#try(chain, line);
+    if (!(second instanceof NoAnswer)) {
+      const status = 'why' in second ? undefined : second.status;
+      this.#options.onLost?.(line, first.reason, status);
+      return second;
+    }
+    if (!second.isThere) this.unanswered.push(line);
+    if (this.unanswered.length >= MAX_UNANSWERED) {
+      this.gone ??= { error: second, why: `the target was gone by then: ${second.reason}` };
+    }
+    return { mismatches: [{ expected: 'an answer', got: second.reason }] };
+  }
+
+  /** What was seen of a line, or that it got no answer. */
+  async #try(chain: readonly ManifestLine[], line: ManifestLine): Promise<Verdict | NoAnswer> {
     this.#count++;
     const mark = `c${this.#run}${this.#count.toString(36)}`;
     const { ipnUrl = this.#listener?.url ?? null, secretKey, tools } = this.#options;
@@ -157,14 +147,12 @@ class Trial {
     try {
       let seen = await session.run(chain[0] ?? line);
       for (const next of chain.slice(1)) seen = await session.run(next);
-      this.#unanswered = 0;
-      return { mismatches: mismatches(line.expect, seen, secretKey, tools) };
+      if (!this.gone) this.unanswered = [];
+      return compare(line.expect, seen, secretKey, tools);
     } catch (error) {
+      if (error instanceof NoAnswer) return error;
       if (error instanceof Unseen || isUndecided(error)) return { why: error.message };
-      if (!(error instanceof NoAnswer)) throw error;
-      // Whoever answers anything is there.
-      if (!error.isMalformed && ++this.#unanswered >= MAX_UNANSWERED) throw error;
-      return { mismatches: [{ expected: 'an answer', got: error.reason }] };
+      throw error;
     } finally {
       await session.end();
     }

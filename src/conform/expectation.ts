@@ -6,12 +6,26 @@ import type { IpnTools } from '../wire/dialect.ts';
 import { at, parsed } from './json.ts';
 import type { ReceivedIpn } from './listener.ts';
 import type { Seen } from './session.ts';
-import { header } from './target.ts';
+import { header, Unseen } from './target.ts';
 
 /** What was expected, and what came instead. */
 export interface Mismatch {
   expected: string;
   got: string;
+  /** What it has in common with the same mismatch of other lines; what was expected, where that is all. */
+  cause?: string;
+}
+
+/** What was seen of a line: in what it holds and in what it does not, or why it was not seen. */
+export type Verdict = Comparison | { why: string };
+
+export interface Comparison {
+  mismatches: readonly Mismatch[];
+  /** What was expected, and came. */
+  held?: readonly string[];
+  status?: number;
+  /** Nothing of this interface answers there. */
+  isNoRoute?: boolean;
 }
 
 /** Maximum characters of a value in a mismatch: much more than is shown, so that what is masked before is whole. */
@@ -22,33 +36,37 @@ const shown = (value: unknown): string => {
   return text.slice(0, KEPT);
 };
 
-/** Collects mismatches. */
+/** Collects what holds and what does not. */
 class Findings {
-  readonly list: Mismatch[] = [];
+  readonly mismatches: Mismatch[] = [];
+  readonly held: string[] = [];
 
-  equal(what: string, wanted: unknown, got: unknown): void {
-    if (JSON.stringify(wanted) !== JSON.stringify(got))
-      this.differ(`${what} ${shown(wanted)}`, `${shown(got)}`);
+  check(holds: boolean, expected: string, got: string, cause = expected): void {
+    if (holds) this.held.push(expected);
+    else this.mismatches.push({ expected, got, cause });
+  }
+
+  /** @param written the expected value as the manifest has it: placeholders make another of it in each line */
+  equal(what: string, wanted: unknown, got: unknown, written = wanted): void {
+    const holds = JSON.stringify(wanted) === JSON.stringify(got);
+    const cause = `${what} ${shown(written)}${written === wanted ? `, got ${shown(got)}` : ''}`;
+    this.check(holds, `${what} ${shown(wanted)}`, shown(got), cause);
   }
 
   match(what: string, pattern: string, got: unknown): void {
     const text = plainText(got);
-    const isMatch = text !== undefined && matches(new RegExp(pattern, 'u'), text);
-    if (!isMatch) this.differ(`${what} like /${pattern}/`, shown(got));
-  }
-
-  differ(expected: string, got: string): void {
-    this.list.push({ expected, got });
+    const holds = text !== undefined && matches(new RegExp(pattern, 'u'), text);
+    this.check(holds, `${what} like /${pattern}/`, shown(got));
   }
 }
 
-/** In what an answer, and the IPN that followed, are other than a line says. */
-export function mismatches(expected: Expected, seen: Seen, secretKey: string, tools: IpnTools): Mismatch[] {
+/** Compares an answer, and the IPN that followed, with what a line says. */
+export function compare(expected: Expected, seen: Seen, secretKey: string, tools: IpnTools): Comparison {
   const findings = new Findings();
   if (expected.status !== undefined) findings.equal('status', expected.status, seen.status);
   for (const [path, value] of Object.entries(expected.json ?? {})) {
     const wanted = typeof value === 'string' ? seen.fill(value) : value;
-    findings.equal(path, wanted, at(seen.json, path));
+    findings.equal(path, wanted, at(seen.json, path), value);
   }
   for (const [path, pattern] of Object.entries(expected.matches ?? {})) {
     findings.match(path, pattern, path === 'body' ? seen.body : at(seen.json, path));
@@ -56,44 +74,55 @@ export function mismatches(expected: Expected, seen: Seen, secretKey: string, to
   for (const [name, pattern] of Object.entries(expected.headers ?? {})) {
     findings.match(`header ${name}`, pattern, header(seen.headers, name));
   }
-  if (expected.redirect !== undefined)
-    findings.equal('a redirect to', seen.fill(expected.redirect), seen.redirect);
+  const { redirect } = expected;
+  if (redirect !== undefined) findings.equal('a redirect to', seen.fill(redirect), seen.redirect, redirect);
   checkShape(expected, seen, findings);
-  if (expected.names) checkRefusal(expected.names, seen.json, findings);
+  if (expected.taken) {
+    const { status, json } = seen;
+    const holds = status < 300 && json !== undefined && at(json, 'error') === undefined;
+    findings.check(holds, 'no refusal', `status ${status}: ${shown(json)}`);
+  }
+  const { names, about = names } = expected;
+  if (about) checkRefusal(about, seen, findings, names !== undefined);
   if (expected.ipn) checkIpn(expected.ipn, seen, secretKey, tools, findings);
-  return findings.list;
+  const { mismatches, held } = findings;
+  const { status, json } = seen;
+  return { mismatches, held, status, isNoRoute: status === 404 || json === undefined };
 }
 
 function checkShape(
-  { has, lacks, types, lengths, luhn, text }: Expected,
+  { keys, has, lacks, types, lengths, luhn, text }: Expected,
   seen: Seen,
   findings: Findings,
 ): void {
+  if (keys) {
+    const got = typeof seen.json === 'object' && seen.json !== null ? Object.keys(seen.json) : undefined;
+    findings.equal('the fields', keys.toSorted(), got?.toSorted());
+  }
   for (const path of has ?? []) {
-    if (at(seen.json, path) === undefined) findings.differ(`a field ${path}`, shown(seen.json));
+    findings.check(at(seen.json, path) !== undefined, `a field ${path}`, shown(seen.json));
   }
   for (const path of lacks ?? []) {
     const value = at(seen.json, path);
-    if (value !== undefined) findings.differ(`no field ${path}`, `${path} ${shown(value)}`);
+    findings.check(value === undefined, `no field ${path}`, `${path} ${shown(value)}`);
   }
   for (const [path, type] of Object.entries(types ?? {})) {
     const value = at(seen.json, path);
-    if (typeOf(value) !== type && !(type === 'number' && typeOf(value) === 'integer')) {
-      findings.differ(`${path} of the type ${type}`, shown(value));
-    }
+    const holds = typeOf(value) === type || (type === 'number' && typeOf(value) === 'integer');
+    findings.check(holds, `${path} of the type ${type}`, shown(value));
   }
   for (const [path, length] of Object.entries(lengths ?? {})) {
     const value = at(seen.json, path);
-    const count = Array.isArray(value) ? value.length : undefined;
-    if (count !== length) findings.differ(`${path} with ${length} entries`, shown(value));
+    const holds = Array.isArray(value) && value.length === length;
+    findings.check(holds, `${path} with ${length} entries`, shown(value));
   }
   for (const path of luhn ?? []) {
     const value = at(seen.json, path);
-    if (!isLuhnNumber(plainText(value) ?? ''))
-      findings.differ(`${path} with a check digit of Luhn`, shown(value));
+    const holds = isLuhnNumber(plainText(value) ?? '');
+    findings.check(holds, `${path} with a check digit of Luhn`, shown(value));
   }
   for (const part of text ?? []) {
-    if (!seen.body.includes(seen.fill(part))) findings.differ(`${shown(part)} in the body`, shown(seen.body));
+    findings.check(seen.body.includes(seen.fill(part)), `${shown(part)} in the body`, shown(seen.body));
   }
 }
 
@@ -102,18 +131,27 @@ function typeOf(value: unknown): string {
   return Number.isInteger(value) ? 'integer' : typeof value;
 }
 
-/** A refusal in any shape: an error, nothing of a success, and texts that name what is wrong. */
-function checkRefusal(names: readonly string[], json: unknown, findings: Findings): void {
-  const isRefused = [true, 'true', 'yes', 1, '1'].some((value) => value === at(json, 'error'));
-  const isTaken = at(json, 'success') !== undefined || at(json, 'url') !== undefined;
-  if (!isRefused || isTaken) {
-    findings.differ('a refusal', shown(json));
-    return;
-  }
+/**
+ * A refusal in any shape: an error or the status of one, nothing of a success, and texts that name what is wrong.
+ *
+ * @throws Unseen for one that may be for something else, where they need not name it
+ */
+function checkRefusal(names: readonly string[], seen: Seen, findings: Findings, mustName: boolean): void {
+  const { status, json } = seen;
+  const error = at(json, 'error');
+  const hasSuccess = at(json, 'success') !== undefined || at(json, 'url') !== undefined;
+  const isError = [true, 'true', 'yes', 1, '1'].some((value) => value === error);
+  const hasError = isError || (status >= 400 && json !== undefined);
+  const cause = hasSuccess
+    ? `a refusal that names ${names.join(', ')}, got a success`
+    : `a refusal, got error ${shown(error)}`;
+  findings.check(hasError && !hasSuccess, 'a refusal', shown(json), cause);
+  if (!hasError || hasSuccess) return;
   const told = plain(JSON.stringify([at(json, 'message'), at(json, 'errors')]));
-  for (const name of names) {
-    if (!told.includes(plain(name))) findings.differ(`a refusal that names ${name}`, shown(json));
-  }
+  const unnamed = names.filter((name) => !told.includes(plain(name)));
+  if (unnamed.length && !mustName) throw new Unseen('it is refused, but nothing says for what');
+  const general = 'a refusal that names what is wrong';
+  for (const name of unnamed) findings.check(false, `a refusal that names ${name}`, shown(json), general);
 }
 
 /** Some deployments write `customer name` for `customer_name`. */
@@ -128,30 +166,34 @@ function checkIpn(
 ): void {
   const { count = 1 } = expected;
   const [ipn] = ipns;
-  if (ipns.length !== count) findings.differ(countOf(count), countOf(ipns.length));
+  const got = countOf(ipns.length);
+  findings.check(ipns.length === count, countOf(count), got, `${countOf(count)}, got ${got}`);
   if (!ipn) return;
-  if (ipns.some(({ body }) => body !== ipn.body)) findings.differ('the same IPN again', 'another body');
-  if (expected.early && !early) findings.differ('the IPN before the redirect', 'it came later');
+  const isRepeated = ipns.every(({ body }) => body === ipn.body);
+  findings.check(isRepeated, 'the same IPN again', 'another body');
+  if (expected.early) findings.check(early > 0, 'the IPN before the redirect', 'it came later');
   const fields = fieldsOf(ipn);
   for (const [name, value] of Object.entries(expected.fields ?? {})) {
-    findings.equal(name, fill(value), fields.get(name));
+    findings.equal(name, fill(value), fields.get(name), value);
   }
   for (const [name, pattern] of Object.entries(expected.matches ?? {})) {
     findings.match(name, pattern, name === 'body' ? ipn.body : fields.get(name));
   }
   for (const name of expected.lacks ?? []) {
-    if (fields.has(name)) findings.differ(`no field ${name}`, `${name} ${shown(fields.get(name))}`);
+    findings.check(!fields.has(name), `no field ${name}`, `${name} ${shown(fields.get(name))}`);
   }
   if (expected.order) findings.equal('fields', expected.order, [...fields.keys()]);
   for (const [name, pattern] of Object.entries(expected.headers ?? {})) {
     findings.match(`header ${name}`, pattern, ipn.headers[name]);
   }
   if (expected.method !== undefined) findings.equal('method', expected.method, ipn.method);
-  if (expected.query !== undefined) findings.equal('query', fill(expected.query), ipn.query);
+  const { query } = expected;
+  if (query !== undefined) findings.equal('query', fill(query), ipn.query, query);
   if (!expected.signed) return;
   const { amount, identifier, signature } = tools.names;
   const own = tools.sign(fields.get(amount) ?? '', fields.get(identifier) ?? '', secretKey);
-  findings.equal('signature', own, fields.get(signature));
+  const came = fields.get(signature);
+  findings.check(came === own, `signature ${shown(own)}`, shown(came), 'the documented signature');
 }
 
 const countOf = (count: number) => `${count} IPN${count === 1 ? '' : 's'}`;

@@ -94,8 +94,9 @@ export function maskFor({ keys, ipnUrl }: Private): (mismatch: Mismatch) => Mism
   const maskOwn = textMask(own, () => HIDDEN);
   const mask = (text: string) =>
     RULES.reduce((masked, [pattern, shown]) => masked.replace(pattern, shown), maskOwn(maskKeys(text)));
-  return ({ expected, got }) => {
+  return ({ expected, got, cause = expected }) => {
     const isHidden = OF_PERSONAL.test(expected) && got !== 'nothing';
-    return { expected: mask(expected), got: isHidden ? HIDDEN : mask(got) };
+    const masked = { expected: mask(expected), got: isHidden ? HIDDEN : mask(got) };
+    return { ...masked, cause: isHidden ? masked.expected : mask(cause) };
   };
 }

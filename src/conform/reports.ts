@@ -1,8 +1,59 @@
 import { type JunitCase, junitSuite } from '../audit/junit-report.ts';
 import type { ConformReport } from '../contract/conform.ts';
+import type { GatewayError } from '../contract/error.ts';
 import { AREAS, type ManifestLine } from '../contract/manifest.ts';
-import { type Conformed, differenceOf } from './conform.ts';
-import { maskFor, type Private } from './mask.ts';
+import { causesOf, shortened, type Verdicts } from './causes.ts';
+import type { Mismatch } from './expectation.ts';
+import { holdsUnder, type InForce } from './manifest.ts';
+import { keyMask, maskFor, type Private } from './mask.ts';
+
+export interface Conformed {
+  report: ConformReport;
+  /** Of every line that was tried, also of those that need not hold. */
+  verdicts: Verdicts;
+  /** The target went away during the run. */
+  gone?: GatewayError;
+}
+
+interface Held {
+  url: string;
+  publicKey: string;
+  secretKey: string;
+  inForce: InForce;
+}
+
+/** What came of the lines that need hold. */
+export function reportOf({ url, publicKey, secretKey, inForce }: Held, verdicts: Verdicts): ConformReport {
+  const mask = keyMask([publicKey, secretKey]);
+  const needed = new Map([...verdicts].filter(([line]) => holdsUnder(line, inForce)));
+  const unseen = [...needed].flatMap(([{ id }, one]) => ('why' in one ? [{ id, why: mask(one.why) }] : []));
+  const differ = [...needed].flatMap(([{ id }, one]) =>
+    'mismatches' in one && one.mismatches.length ? [id] : [],
+  );
+  const agree = needed.size - unseen.length - differ.length;
+  const masked = ({ expected, got, cause = expected }: Mismatch) => ({
+    expected: mask(expected),
+    got: mask(got),
+    cause: mask(cause),
+  });
+  return { target: url, profile: inForce.profile, agree, ...differences(differ, verdicts, masked), unseen };
+}
+
+/** Lines that do not hold, each of their mismatches cut off where it is long, and what they come from. */
+function differences(
+  ids: readonly string[],
+  verdicts: Verdicts,
+  mask: (mismatch: Mismatch) => Mismatch,
+): Pick<ConformReport, 'differ' | 'causes'> {
+  const differing = new Set(ids);
+  const differ = [...verdicts].flatMap(([{ id }, verdict]) => {
+    if (!differing.has(id) || 'why' in verdict) return [];
+    const mismatches = verdict.mismatches.map(mask);
+    const all = (side: 'expected' | 'got') => mismatches.map((one) => shortened(one[side])).join('; ');
+    return [{ id, expected: all('expected'), got: all('got') }];
+  });
+  return { differ, causes: causesOf(verdicts, differing, mask) };
+}
 
 /** For CI servers: each line that need hold, by its area. */
 export function conformJunit(
@@ -26,11 +77,11 @@ export function conformJunit(
 /** What may be sent to others: without keys, and without what is known of people and cards. */
 export function maskedReport({ report, verdicts }: Conformed, secrets: Private): ConformReport {
   const mask = maskFor(secrets);
-  const found = new Map([...verdicts].map(([{ id }, verdict]) => [id, verdict]));
-  const differ = report.differ.flatMap(({ id }) => {
-    const verdict = found.get(id);
-    return verdict && 'mismatches' in verdict ? [differenceOf(id, verdict.mismatches.map(mask))] : [];
-  });
+  const found = differences(
+    report.differ.map(({ id }) => id),
+    verdicts,
+    mask,
+  );
   const unseen = report.unseen.map(({ id, why }) => ({ id, why: mask({ expected: 'a try', got: why }).got }));
-  return { ...report, target: new URL(report.target).origin, differ, unseen };
+  return { ...report, ...found, target: new URL(report.target).origin, unseen };
 }

@@ -76,7 +76,7 @@ export class Session {
     const json = parsed(seen.body);
     this.#keep(json);
     if (expect.ipn?.answered !== undefined) this.#listener?.answerWith(this.#mark, expect.ipn.answered);
-    const redirect = outcome === undefined ? undefined : await this.#settle(outcome, line);
+    const redirect = outcome === undefined ? undefined : await this.#settle(outcome);
     const early = this.#listener?.of(this.#mark).length ?? 0;
     const ipns = expect.ipn ? await this.#ipns(expect.ipn.count, expect.ipn.answered) : [];
     if (expect.ipn?.answered !== undefined && expect.ipn.answered >= 300) await this.#takeAtLast();
@@ -121,10 +121,7 @@ export class Session {
     });
   }
 
-  async #settle(
-    outcome: NonNullable<ManifestLine['outcome']>,
-    line: ManifestLine,
-  ): Promise<string | undefined> {
+  async #settle(outcome: NonNullable<ManifestLine['outcome']>): Promise<string | undefined> {
     if (outcome === 'charge' || outcome === 'fund') {
       await this.#control(`/cards/${this.#values['cardId']}/transactions`, {
         type: outcome,
@@ -142,8 +139,7 @@ export class Session {
       return typeof redirect === 'string' ? redirect : undefined;
     }
     const redirect = await payOnCheckout(this.#target, checkout);
-    const isNeeded = line.expect.redirect === undefined;
-    if (redirect === undefined && isNeeded) throw new Unseen('its checkout could not be paid on');
+    if (redirect === undefined) throw new Unseen('its checkout could not be paid on');
     return redirect;
   }
 

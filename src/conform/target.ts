@@ -82,8 +82,8 @@ export class Target {
   async #send(path: string, shot: Omit<ProbeRequest, 'url'>): Promise<Observation & { status: number }> {
     if (!this.isLocal) await this.#turn();
     const seen = await this.#client.send({ ...shot, url: this.#base + path });
-    const { status } = seen;
-    if (status !== null) return { ...seen, status };
+    const { status, error } = seen;
+    if (status !== null && error === null) return { ...seen, status };
     throw new NoAnswer(this.options.url, seen);
   }
 
@@ -145,20 +145,20 @@ export class Target {
 /** Why a line could not be seen. */
 export class Unseen extends Error {}
 
-/** A request that got no answer. */
+/** A request that got no answer, or half of one. */
 export class NoAnswer extends GatewayError {
   readonly reason: string;
-  /** Something came, but no HTTP: the words are those of Node's parser. */
-  readonly isMalformed: boolean;
+  /** Something came, but no HTTP or not all of it: somebody is there. */
+  readonly isThere: boolean;
 
-  constructor(url: string, { failure, error }: Observation) {
-    const reason = error ?? 'there was no answer';
+  constructor(url: string, { status, failure, error }: Observation) {
+    const reason = `${error ?? 'there was no answer'}${status === null ? '' : ` (status ${status})`}`;
     // What is wrong with a certificate is said with what helps.
     const more =
       failure?.code === 'certificate' ? {} : { hint: hint`Say where it is with ${option('target')}.` };
     super('no_server', `${url} cannot be asked: ${reason}`, more);
     this.reason = reason;
-    this.isMalformed = failure?.code === 'malformed';
+    this.isThere = status !== null || failure?.code === 'malformed';
   }
 }
 

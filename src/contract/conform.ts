@@ -11,6 +11,12 @@ export interface UnseenLine {
   why: string;
 }
 
+/** What several differences have in common. */
+export interface Cause {
+  cause: string;
+  ids: string[];
+}
+
 /** What came of holding a manifest against a target. */
 export interface ConformReport {
   target: string;
@@ -18,5 +24,7 @@ export interface ConformReport {
   /** How many lines hold. */
   agree: number;
   differ: Difference[];
+  /** Each difference once, by what it comes from; biggest first. */
+  causes: Cause[];
   unseen: UnseenLine[];
 }

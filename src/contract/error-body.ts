@@ -7,7 +7,7 @@ const errorFields = {
   error: field(z.literal('true'), 'Always the text "true" (documented: refusal-is-text, refusal-key*).'),
   message: field(
     text,
-    'The first problem, naming the field by its name on the wire (documented: field-*-missing, refusal-key).',
+    'The first problem (documented: refusal-key), naming the field by its name on the wire (chosen: refusal-field-message).',
   ),
   errors: field(z.array(text), 'Every problem (observed: field-all-at-once, refusal-field-errors).'),
 };

@@ -70,12 +70,18 @@ const Expected = z.strictObject({
   status: z.optional(z.int()),
   /** These fields with exactly these values. */
   json: z.optional(z.record(text, json)),
+  /** The names at the top, in any order, and no others. */
+  keys: z.optional(texts),
   has: z.optional(texts),
   lacks: z.optional(texts),
   types: z.optional(z.record(text, z.enum(['string', 'number', 'integer', 'boolean', 'array', 'object']))),
   matches: z.optional(patterns),
+  /** It is no refusal: its status is 2xx, and it is JSON without an error. */
+  taken: z.optional(z.literal(true)),
   /** It is a refusal, whatever its shape, and its texts name all of these. */
   names: z.optional(texts),
+  /** It is a refusal, whatever its shape; one that does not name these may be for something else, and is not seen. */
+  about: z.optional(texts),
   /** Digits, the last of which fits the others by Luhn's formula. */
   luhn: z.optional(texts),
   /** Stand somewhere in the body. */

@@ -24,6 +24,10 @@ export const CHOICES = {
     values: ['page', 'error'],
     about: 'what the checkout of a settled payment shows: a page, or an error in JSON',
   },
+  checkoutByPost: {
+    values: ['page', 'refused'],
+    about: 'whether a POST to the address of the checkout shows its page, or is refused',
+  },
 } as const satisfies Record<string, { values: readonly string[]; about: string }>;
 
 export type ChoiceName = keyof typeof CHOICES;
@@ -58,6 +62,7 @@ const DOCUMENT: Choices = {
   liveRefusal: 'message-and-errors',
   otherRefusal: 'message-and-errors',
   settledVisit: 'page',
+  checkoutByPost: 'page',
 };
 
 /** What all server copies that were read have in common (observed: *-bare*, checkout-again-error*, ipn-not-retried). */
@@ -87,7 +92,7 @@ export const PROFILES = {
   },
   'newer-server': {
     about: 'the newer of the two server copies that are in use',
-    choices: { ...SERVER, siteLogo: 'optional' },
+    choices: { ...SERVER, siteLogo: 'optional', checkoutByPost: 'refused' },
     options: { amountFormat: 'stored', ipnRetries: 0 },
   },
   observed: {

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import * as tls from 'node:tls';
+import { hostName, isLoopback } from '../contract/address.ts';
 import type { Dialect } from '../wire/dialect.ts';
 import { markProxied } from './proxied.ts';
 import { endRaw, NO_PROXY, refuse } from './refusal.ts';
@@ -170,8 +171,9 @@ export class Edge {
     const { credentials, aliases, url } = this.#options;
     const [, scheme, authority = '', rest = ''] =
       /^(https?):\/\/([^/?#]*)(.*)$/is.exec(incoming.url ?? '') ?? [];
-    if (aliases !== null && scheme !== undefined) {
-      if (scheme.toLowerCase() !== 'http' || !this.#isAlias(authority, 80))
+    if (scheme !== undefined && aliases !== null) {
+      // Some clients ask a proxy for an https address in plain http, without a tunnel.
+      if (!this.#isAlias(authority, scheme.toLowerCase() === 'https' ? 443 : 80))
         return this.#notProxied(authority);
       // From here on it is a request like any other.
       incoming.url = rest.startsWith('/') ? rest : `/${rest}`;
@@ -180,7 +182,12 @@ export class Edge {
       return undefined;
     }
     if (credentials === null || incoming.socket instanceof tls.TLSSocket) return undefined;
-    return { status: 400, text: `this port speaks https: use ${url()}` };
+    const name = scheme === undefined ? undefined : nameIn(authority);
+    const text =
+      name === undefined || isLoopback(name)
+        ? `this port speaks https: use ${url()}`
+        : `gateway-sim is no proxy here: start with --proxy --host-alias ${name}`;
+    return { status: 400, text };
   }
 
   /** Answers a CONNECT. @param head what came behind it */
@@ -215,7 +222,12 @@ export class Edge {
   #notProxied(authority: string): Problem {
     const { aliases, url } = this.#options;
     const known = aliases?.length ? aliases.join(', ') : 'no host: none was named with --host-alias';
-    const text = `this proxy answers for ${known}, http on port 80 and https on port 443 (got "${authority.slice(0, 80)}"); nothing is passed on. The emulator's own address is ${url()}: set no_proxy for it`;
+    const name = nameIn(authority);
+    const isOther = name !== undefined && !isLoopback(name) && !aliases?.includes(name);
+    const fix = isOther
+      ? `For the gateway start with --host-alias ${name}, for any other set no_proxy=${name}`
+      : `The emulator's own address is ${url()}: set no_proxy for it`;
+    const text = `this proxy answers for ${known}, http on port 80 and https on port 443 (got "${authority.slice(0, 80)}"); nothing is passed on. ${fix}`;
     return { status: 403, text };
   }
 
@@ -225,6 +237,9 @@ export class Edge {
     for (const { socket } of this.#beginning.values()) socket.destroy();
   }
 }
+
+/** The host name in front of a port; undefined for an address, and for what is none. */
+const nameIn = (authority: string) => hostName(authority.replace(/:\d*$/, ''));
 
 /** Waits for the first byte of a connection, and leaves it there. */
 function firstByte(socket: Socket, then: (byte: number | undefined) => void): void {

@@ -35,21 +35,23 @@ const LOAD_AFTER_MS = 50;
  * @param load what answers requests; loaded once
  * @param lane asked before that
  * @param edge what stands in front of both: TLS, the proxy
+ * @param basePaths below which the routes are, too
  * @throws GatewayError `port_in_use`, or `usage` for an address that is not of this machine
  */
 export async function listen(
   { host, port }: Pick<ResolvedOptions, 'host' | 'port'>,
   load: () => Promise<RequestListener>,
   dialect: Dialect,
-  { lane = () => false, edge }: { lane?: Lane; edge?: Edge | undefined } = {},
+  { lane = () => false, edge, basePaths = [] }: Surroundings = {},
 ): Promise<Server[]> {
   const { listener, start } = loadedLater(load);
-  const server = serverFor(listener, dialect, lane, edge);
+  const surroundings = { lane, edge, basePaths };
+  const server = serverFor(listener, dialect, surroundings);
   await bind(server, port, host);
   const timer = setTimeout(start, LOAD_AFTER_MS).unref();
   server.once('close', () => clearTimeout(timer));
   if (host !== '127.0.0.1') return [server];
-  const second = serverFor(listener, dialect, lane, edge);
+  const second = serverFor(listener, dialect, surroundings);
   try {
     await bind(second, portOf(server), '::1');
     return [server, second];
@@ -58,6 +60,12 @@ export async function listen(
     if (error instanceof GatewayError) return [server];
     throw error;
   }
+}
+
+interface Surroundings {
+  lane?: Lane;
+  edge?: Edge | undefined;
+  basePaths?: readonly string[];
 }
 
 function loadedLater(load: () => Promise<RequestListener>) {
@@ -100,7 +108,20 @@ function inTurn(answer: RequestListener): RequestListener {
   };
 }
 
-function serverFor(listener: RequestListener, dialect: Dialect, lane: Lane, edge: Edge | undefined): Server {
+/** The address of a route that was asked for below one of these paths; a route of our own that begins like one stays. */
+function withoutBase(url: string, basePaths: readonly string[], { paths }: Dialect): string {
+  const base = basePaths.find((path) => url.startsWith(path) && /^[/?]|^$/.test(url.slice(path.length)));
+  const own = [...Object.values(paths.initiate), ...Object.values(paths.checkout)];
+  if (base === undefined || own.some((path) => url.startsWith(path))) return url;
+  const rest = url.slice(base.length);
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+function serverFor(
+  listener: RequestListener,
+  dialect: Dialect,
+  { lane, edge, basePaths }: Required<Surroundings>,
+): Server {
   const answer = inTurn((incoming, outgoing) => {
     // Here and not in the app: on a finished answer a header more is many times as expensive.
     outgoing.setHeader('X-Gateway-Sim', '1');
@@ -116,6 +137,7 @@ function serverFor(listener: RequestListener, dialect: Dialect, lane: Lane, edge
     (incoming, outgoing) => {
       newest.set(incoming.socket, [outgoing, newest.get(incoming.socket)?.[0]]);
       if (edge && !edge.admits(incoming, outgoing)) return;
+      if (basePaths.length) incoming.url = withoutBase(incoming.url ?? '', basePaths, dialect);
       // What the lane answers is small, and Node stops reading where much of it waits.
       if (!lane(incoming, outgoing)) answer(incoming, outgoing);
     },

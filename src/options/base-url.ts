@@ -19,3 +19,14 @@ export function ownUrlOf(options: ResolvedOptions, port: number): string {
 export function baseUrlOf(options: ResolvedOptions, port = options.port): string {
   return options.publicUrl?.replace(/\/+$/, '') ?? ownUrlOf(options, port);
 }
+
+/** Paths under which the routes are served, too: those of --public-url and --host-alias, for clients with a base of their own. */
+export function basePathsOf({
+  publicUrl,
+  hostAlias,
+}: Pick<ResolvedOptions, 'publicUrl' | 'hostAlias'>): string[] {
+  const ofPublicUrl = publicUrl === undefined ? '' : new URL(publicUrl).pathname;
+  const ofAliases = hostAlias.map((alias) => /\/.*$/.exec(alias)?.[0] ?? '');
+  const paths = [ofPublicUrl, ...ofAliases].map((path) => path.replace(/\/+$/, ''));
+  return [...new Set(paths.filter(Boolean))];
+}

@@ -108,7 +108,10 @@ export const START_OPTIONS = {
   tlsCert: text('file', 'certificate (PEM) to speak https with, those of its issuers behind it'),
   tlsKey: text('file', 'private key (PEM) of --tls-cert'),
   proxy: flag('also answer as an HTTP proxy, for the hosts of --host-alias only'),
-  hostAlias: list('host', 'host name that clients have for the gateway, such as pay.example.com; repeatable'),
+  hostAlias: list(
+    'host',
+    'host name that clients have for the gateway, such as pay.example.com, or with their path as pay.example.com/base; repeatable',
+  ),
   profile: text(
     'name|file',
     `behave as ${PROFILE_NAMES.map((name) => `${name} (${PROFILES[name].about})`).join(', ')}, or as a file of conform --update-profile says`,

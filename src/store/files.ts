@@ -124,6 +124,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EDQUOT: 'the disk quota is used up',
   ELOOP: 'it is a link',
   ENXIO: 'it is a pipe',
+  ENAMETOOLONG: 'the name is too long',
   EMFILE: 'too many files are open',
   EFBIG: 'the file would grow over the size that is allowed',
   EIO: 'the disk reports an input/output error',

@@ -18,6 +18,9 @@ export const packagedDocs = (): string => packaged('src/docs');
 /** A file that `init` writes for a test runner, as it comes with the package. */
 export const packagedStarter = (name: string): string => packaged(`src/init/${name}`);
 
+/** What leads a Node program to the emulator that goes through no proxy. */
+export const packagedPreload = (): string => packaged('bin/alias-hosts.js');
+
 /** A path of the package: its folders are beside `dist`, wherever the bundle put this code. */
 function packaged(name: string): string {
   let folder = dirname(fileURLToPath(import.meta.url));

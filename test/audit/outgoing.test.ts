@@ -142,7 +142,7 @@ describe('what a shop says', () => {
       payments: { list: async () => ({ data: [payment], nextCursor: null }) },
     };
     const options = { probeUrl, paidWhen: '.status=paid', orderAmount: '.status' };
-    expect(await reconcile(gateway as never, options)).toMatchObject([
+    expect((await reconcile(gateway as never, options)).found).toMatchObject([
       { problem: 'paid-not-fulfilled' },
       { problem: 'amount-differs', detail: 'paid 1.00, the shop says no amount' },
     ]);

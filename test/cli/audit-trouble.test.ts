@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { writeReport } from '../../src/cli/write-file.ts';
@@ -145,6 +145,8 @@ describe('what goes wrong with an audit', () => {
     ['a link', 'link.xml', 'it is a link'],
     ['a pipe', 'pipe.xml', 'it is a pipe'],
     ['in no folder', 'no/report.xml', 'there is no such file or folder'],
+    ['in a file', 'aim/report.xml', 'a part of the path is a file, not a folder'],
+    ['too long a name', 'x'.repeat(300), 'the name is too long'],
   ])('is told before it runs: a report that is %s', async (_, file, why) => {
     const { audit, shop, options } = await startAudited();
     const aim = join(options.cwd, 'aim');
@@ -158,6 +160,24 @@ describe('what goes wrong with an audit', () => {
     expect([shop.orders.size, await readFile(aim, 'utf8')]).toEqual([0, 'mine']);
     // It may have come there since.
     await expect(writeReport(file, 'x', options.cwd)).rejects.toThrow(why);
+  });
+
+  it('is printed, and the other file written, where a report cannot be written after all', async () => {
+    const { audit, shop, options } = await startAudited();
+    const { place } = shop;
+    shop.place = async () => {
+      // A disk may be full by then, a folder in its place as well.
+      await mkdir(join(options.cwd, 'report.xml'), { recursive: true });
+      return place();
+    };
+    const files = ['--junit', 'report.xml', '--html', 'report.html'];
+    const { code, stdout, stderr } = await audit([...CONTROL, ...files]);
+    expect([code, stderr]).toEqual([
+      5,
+      expect.stringContaining('report.xml cannot be written: it is a folder'),
+    ]);
+    expect(stdout).toContain('control');
+    expect(await readFile(join(options.cwd, 'report.html'), 'utf8')).toContain('<html');
   });
 
   it('is told: two payments from one order', async () => {

@@ -64,9 +64,16 @@ describe('conform', () => {
       differ: [
         { id: 'field-logo-missing', expected: 'a refusal', got: expect.stringContaining('"success"') },
       ],
+      causes: [{ cause: 'a refusal that names site_logo, got a success', ids: ['field-logo-missing'] }],
       unseen: [{ id: 'client-wants-ok', why: 'it only concerns clients' }],
     });
     expect(stderr).toContain('1 of 3 lines do not hold');
+    const text = await run(FEW, { cwd });
+    expect(text.stdout).toContain(
+      'DIFFERS 1 x a refusal that names site_logo, got a success (field-logo-missing)',
+    );
+    const whole = await run([...FEW, '--all'], { cwd });
+    expect(whole.stdout).toMatch(/DIFFERS field-logo-missing: .*\n +expected: a refusal\n +got: +\{/);
     const same = await run([...FEW, '--profile', 'newer-server'], { cwd });
     expect(same.code).toBe(0);
   });
@@ -93,6 +100,32 @@ describe('conform', () => {
     const again = await run([...FEW, '--target', url, '--profile', profile], { cwd });
     expect(again.code).toBe(0);
     expect((await startSim({ profile })).server.parts.runtime.settings.choices.siteLogo).toBe('optional');
+  });
+
+  it('writes no profile where no choice explains anything', async () => {
+    const cwd = await folder();
+    await cli.startIn(cwd);
+    const { stderr } = await run([...FEW, '--update-profile', 'ours.json'], { cwd });
+    expect(stderr).toContain('ours.json was not written');
+    await expect(readFile(join(cwd, 'ours.json'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('writes what it has of a target that goes away, and says so', async () => {
+    const cwd = await folder(
+      'initiate-success-is-ok',
+      'initiate-json',
+      'initiate-cors',
+      'field-logo-missing',
+    );
+    const taken = { body: '{"success":"ok"}' };
+    const { url } = await startReceiver([{}, taken, taken, 'drop']);
+    const keys = ['--public-key', 'pub_x', '--secret-key', 'sec_x'];
+    const files = ['--out', 'out.json', '--junit', 'out.xml'];
+    const { code, stdout, stderr } = await run([...FEW, '--target', url, ...keys, ...files], { cwd });
+    expect([code, stderr]).toEqual([3, expect.stringContaining('cannot be asked: ')]);
+    expect(stdout).toContain('1 agree, 0 differ, 3 not seen');
+    expect(JSON.parse(await readFile(join(cwd, 'out.json'), 'utf8'))).toMatchObject({ agree: 1 });
+    expect(await readFile(join(cwd, 'out.xml'), 'utf8')).toContain('skipped="3"');
   });
 
   it('asks over https an emulator whose authority is named, and says what is missing where it is not', async () => {

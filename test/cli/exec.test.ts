@@ -75,6 +75,44 @@ describe('exec', () => {
     });
   });
 
+  it('leads a client with a fixed host here, beside what it trusts already, and says by what', async () => {
+    const cwd = await temporaryFolder();
+    const inherited = join(cwd, 'theirs.pem');
+    await writeFile(inherited, 'THEIRS');
+    const env = { NO_PROXY: 'shop.test', REQUESTS_CA_BUNDLE: inherited, NODE_OPTIONS: '--no-deprecation' };
+    const flags = ['--tls', '--proxy', '--host-alias', 'pay.example.com/base'];
+    const files = '"$SSL_CERT_FILE" "$REQUESTS_CA_BUNDLE" "$CURL_CA_BUNDLE" "$NODE_EXTRA_CA_CERTS"';
+    const script = `env > seen; head -c 6 "$REQUESTS_CA_BUNDLE" > theirs; grep -c BEGIN ${files} > counts`;
+    const { stderr } = await run(['exec', ...flags, ...sh(script)], { cwd, env });
+    const seen = await readFile(join(cwd, 'seen'), 'utf8');
+    expect(seen).toMatch(/^https_proxy=http:\/\/127\.0\.0\.1:\d+$/m);
+    expect(seen).toMatch(/^NO_PROXY=localhost,127\.0\.0\.1,::1,shop\.test$/m);
+    expect(seen).toMatch(
+      /^(NODE_USE_ENV_PROXY=1|NODE_OPTIONS=--no-deprecation --require ".*alias-hosts\.js")$/m,
+    );
+    expect(await readFile(join(cwd, 'theirs'), 'utf8')).toBe('THEIRS');
+    const counts = (await readFile(join(cwd, 'counts'), 'utf8')).match(/\d+$/gm)?.map(Number) ?? [];
+    // The roots of the system and ours; what was inherited and ours; ours beside what Node has.
+    expect(counts).toEqual([expect.any(Number), 1, counts[0], 1]);
+    expect(counts[0]).toBeGreaterThan(20);
+    for (const name of ['https_proxy', 'SSL_CERT_FILE', 'CURL_CA_BUNDLE', 'php -d curl.cainfo=', 'gets 403'])
+      expect(stderr).toContain(name);
+    const bundle = /^SSL_CERT_FILE=(.*)$/m.exec(seen)?.[1] ?? '';
+    await expect(readFile(bundle)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('lets programs with a fixed host reach it as they are', async () => {
+    const ask = `const { request } = require('node:https');
+      request('https://pay.example.com/base/sandbox/payment/initiate', { method: 'POST' }, (answer) => {
+        require('node:fs').writeFileSync('answer', answer.headers['x-gateway-sim'] + answer.statusCode);
+        answer.resume();
+      }).end();`;
+    const flags = ['--tls', '--proxy', '--host-alias', 'pay.example.com/base'];
+    const cwd = await temporaryFolder();
+    expect(await run(['exec', ...flags, ...node(ask)], { cwd })).toMatchObject({ code: 0 });
+    expect(await readFile(join(cwd, 'answer'), 'utf8')).toBe('1415');
+  });
+
   it.each([
     ['its own exit code', ['sh', '-c', 'exit 7'], 7, ''],
     ['128 and the signal that ended it', ['sh', '-c', 'kill -KILL $$'], 137, ''],

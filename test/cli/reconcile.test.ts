@@ -18,7 +18,24 @@ describe('reconcile', () => {
     await run(['pay', '--approve'], options);
     const looks = [...byUrl.slice(2), ...paidWhen, ...LOOKS, '.total'];
     const { code, stdout } = await run(['reconcile', ...looks], options);
-    expect([code, stdout]).toEqual([0, 'The shop and the emulator agree about every payment.\n']);
+    expect([code, stdout]).toEqual([0, 'The shop and the emulator agree about all 2 payments.\n']);
+  });
+
+  it.each([
+    ['there are no payments', [], 'no payments beside those of audits'],
+    [
+      'the shop can be asked about none',
+      ['one'],
+      '1 payments, and the shop could be asked about none of them',
+    ],
+  ])('is no agreement where %s', async (_, identifiers, why) => {
+    const { sim, options } = await startAudited();
+    for (const identifier of identifiers) await sim.initiate({ ...ORDER, identifier });
+    const looks = ['--probe-cmd', ': {identifier}; exit 7', '--paid-when', 'paid'];
+    const { code, stderr, body } = await runJson<{ data: object[] }>(['reconcile', ...looks], options);
+    expect([code, body.data.length]).toEqual([2, identifiers.length]);
+    expect(stderr).toContain(`nothing was compared: `);
+    expect(stderr).toContain(why);
   });
 
   it('hands no command an identifier that a shell or a program might obey, and says which it left out', async () => {

@@ -44,6 +44,19 @@ describe('the manifest', () => {
     expect(wrong.map(({ id }) => id)).toEqual([]);
   });
 
+  it('has no profile for what only an option of ours brings about, and one at least for all else', () => {
+    const nowhere = lines.filter(({ profiles }) => !profiles.length);
+    expect(new Set(nowhere.map(({ source }) => source.kind))).toEqual(new Set(['chosen']));
+  });
+
+  it('takes from the document neither a status nor what the texts of a refusal name: it shows neither', () => {
+    const wrong = lines.filter(
+      ({ source, expect: { status, names } }) =>
+        source.kind === 'documented' && (status !== undefined || names?.length),
+    );
+    expect(wrong.map(({ id }) => id)).toEqual([]);
+  });
+
   it('says no observation twice', () => {
     expect(repeated(({ id, says, area, source, ...line }) => JSON.stringify(line))).toEqual([]);
     expect(repeated(({ says }) => says)).toEqual([]);

@@ -23,6 +23,7 @@ test('what the page of the audit says can be typed', async () => {
   expect([audited.code, audited.stdout]).toEqual([0, expect.stringContaining('9 cases: 9 pass')]);
   const first = await type('README.md: gateway-sim', '--only', 'control');
   expect([first.code, first.stdout]).toEqual([0, expect.stringContaining('1 cases: 1 pass')]);
+  await shop.place();
   const reconciled = await type('audit.md: Do shop and gateway agree?');
   expect([reconciled.code, reconciled.stderr]).toEqual([0, '']);
 });

@@ -14,11 +14,20 @@ describe('a report that is sent to others', () => {
   function written(got: string, expected = 'a refusal') {
     const { id } = line;
     const target = 'https://pay.example/base';
-    const report = { target, profile: 'document', agree: 1, unseen: [], differ: [{ id, expected, got }] };
-    const verdicts = new Map([[line, { mismatches: [{ expected, got }] }]]);
+    const report = {
+      target,
+      profile: 'document',
+      agree: 1,
+      unseen: [],
+      causes: [],
+      differ: [{ id, expected, got }],
+    };
+    const verdicts = new Map([[line, { mismatches: [{ expected, got, cause: `${expected}, got ${got}` }] }]]);
     const masked = maskedReport({ report, verdicts }, { keys, ipnUrl });
     expect(masked.target).toBe('https://pay.example');
-    return masked.differ[0] ?? expect.fail('no difference');
+    const [differ = expect.fail('no difference')] = masked.differ;
+    const [{ cause } = expect.fail('no cause')] = masked.causes;
+    return { ...differ, cause };
   }
 
   const mail = 'bob.builder@mail.test';
@@ -51,11 +60,13 @@ describe('a report that is sent to others', () => {
     ['a key that is cut off', `"${filler}${keys[1]}"`],
     ['a name that is cut off', `{"x":"${filler.slice(30)}","customer_name":"Bob Builder"}`],
   ])('holds no key, address, name or number of a card that came in %s', (_, body) => {
-    const { got } = written(body);
-    expect(got).not.toMatch(
-      /bob|builder|mail\.test|4111|1111 1111|203\.0|db8|7946|[:A]\s*123|0123456789|their-own|YS1wdWJsaWM|a1b2|tunnel/i,
-    );
-    expect(got.length).toBeLessThan(300);
+    const { got, cause } = written(body);
+    for (const text of [got, cause]) {
+      expect(text).not.toMatch(
+        /bob|builder|mail\.test|4111|1111 1111|203\.0|db8|7946|[:A]\s*123|0123456789|their-own|YS1wdWJsaWM|a1b2|tunnel/i,
+      );
+      expect(text.length).toBeLessThan(300);
+    }
   });
 
   const key = keys[0] ?? '';
@@ -103,7 +114,14 @@ describe('a report that is sent to others', () => {
 
   it('tells why a line was not seen without the address of our IPNs', () => {
     const unseen = [{ id: line.id, why: 'nothing listens at a1b2c3.tunnel.example' }];
-    const report = { target: 'https://pay.example', profile: 'document', agree: 0, differ: [], unseen };
+    const report = {
+      target: 'https://pay.example',
+      profile: 'document',
+      agree: 0,
+      differ: [],
+      causes: [],
+      unseen,
+    };
     const masked = maskedReport({ report, verdicts: new Map() }, { keys, ipnUrl });
     expect(masked.unseen).toEqual([{ id: line.id, why: 'nothing listens at …' }]);
   });
@@ -113,7 +131,10 @@ describe('a report that is sent to others', () => {
       expected: 'data[account_holder] "Ada Example"',
       got: '…',
     });
-    expect(written('"Bob"', 'data.name_on_card like /^A/').got).toBe('…');
+    expect(written('"Bob"', 'data.name_on_card like /^A/')).toMatchObject({
+      got: '…',
+      cause: 'data.name_on_card like /^A/',
+    });
     expect(written('nothing', 'data.email "x"').got).toBe('nothing');
   });
 
@@ -132,7 +153,7 @@ describe('a report that is sent to others', () => {
     const [one, two] = lines.map(({ id }) => id);
     const xml = conformJunit(
       {
-        ...{ target: 'http://a', profile: 'document', agree: 1 },
+        ...{ target: 'http://a', profile: 'document', agree: 1, causes: [] },
         differ: [{ id: one ?? '', expected: '"a" & <b>', got: 'nothing' }],
         unseen: [{ id: two ?? '', why: 'why not' }],
       },
@@ -158,7 +179,7 @@ describe('what is not seen in a text, or turns its direction,', () => {
   it('is written out for CI servers', () => {
     const [line = expect.fail('no line')] = LINES;
     const differ = [{ id: line.id, expected: 'a line\n', got: hostile }];
-    const report = { target: 'http://a', profile: 'document', agree: 0, differ, unseen: [] };
+    const report = { target: 'http://a', profile: 'document', agree: 0, differ, causes: [], unseen: [] };
     expect(conformJunit(report, [line])).toContain(`expected: a line\n\ngot: ${shown}<`);
   });
 });

@@ -6,8 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ConformOptions } from '../../src/conform/conform.ts';
 import { Target } from '../../src/conform/target.ts';
-import { held, linesNamed } from '../helpers/conform.ts';
+import { held, LINES, linesNamed } from '../helpers/conform.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startSim } from '../helpers/sim.ts';
 
@@ -160,6 +161,54 @@ describe('a target on this machine that does not prove to be an emulator', () =>
   });
 });
 
+describe('a gateway that keeps the payment in a session', () => {
+  /** As the published server copies do: attributes without quotes, and a script that goes on by JSON. */
+  async function sessionGateway(last: (successUrl: string) => object) {
+    const orders = new Map<string, string>();
+    const page = (step: string) =>
+      `<form action=/sandbox/pay/${step} method=post><input type=hidden name=_token value=t1><input data-name=x name=${step}></form>`;
+    const url = await startServer(async (incoming, response) => {
+      const { pathname, searchParams } = new URL(incoming.url ?? '', 'http://gateway');
+      const form = new URLSearchParams(await text(incoming));
+      const session = /\bsession=(\w+)/.exec(incoming.headers.cookie ?? '')?.[1];
+      const successUrl = orders.get(session ?? '');
+      if (pathname === '/sandbox/payment/initiate') {
+        const id = `p${orders.size}`;
+        orders.set(id, form.get('success_url') ?? '');
+        const checkout = `${url}/sandbox/initiate/payment/checkout?payment_id=${id}`;
+        return void response.end(JSON.stringify({ success: 'ok', message: 'Initiated', url: checkout }));
+      }
+      if (pathname === '/sandbox/initiate/payment/checkout') {
+        response.setHeader('Set-Cookie', [`session=${searchParams.get('payment_id')}; Path=/`, 'theme=dark']);
+        return void response.end(page('email'));
+      }
+      if (successUrl === undefined) return void response.writeHead(419).end('Page expired');
+      if (pathname === '/sandbox/pay/code' && incoming.method === 'GET')
+        return void response.end(page('code'));
+      const isEmail = form.get('email') === 'test_mode@mail.com' && form.get('_token') === 't1';
+      if (isEmail) return void response.end(JSON.stringify({ redirect_url: '/sandbox/pay/code' }));
+      response.end(JSON.stringify(form.get('code') === '222666' ? last(successUrl) : { error: 'true' }));
+    });
+    return { url, publicKey: 'pub_x', secretKey: 'sec_x' };
+  }
+
+  const lines = linesNamed('checkout-success-url-exact', 'checkout-settled', 'checkout-email-field');
+
+  it('is paid on with its cookies', async () => {
+    const { report } = await held(await sessionGateway((redirect_url) => ({ redirect_url })), {}, { lines });
+    expect(report).toMatchObject({ agree: lines.length, differ: [], unseen: [] });
+  });
+
+  it('is not blamed for steps that were not reached', async () => {
+    const { report } = await held(await sessionGateway(() => ({ message: 'Wait' })), {}, { lines });
+    expect(report.differ).toEqual([]);
+    expect(report.unseen).toEqual([
+      { id: 'checkout-success-url-exact', why: 'its checkout could not be paid on' },
+      { id: 'checkout-settled', why: 'its checkout could not be paid on' },
+    ]);
+  });
+});
+
 describe('an emulator, or what calls itself one, that answers strangely', () => {
   const keys = { publicKey: 'pub_x', secretKey: 'sec_x' };
   const lines = linesNamed(
@@ -236,18 +285,79 @@ describe('an answer that does not come', () => {
     return { ...sim, url };
   }
 
-  it('is a difference of its line', async () => {
-    const { report } = await held(await behind((count) => count === 2), {}, { lines });
-    expect(report).toMatchObject({ agree: 3, unseen: [] });
-    expect(report.differ).toMatchObject([
-      { expected: 'an answer', got: expect.stringContaining('closed the connection without an answer') },
+  it('is asked for once more, and what is lost twice is a difference of its line', async () => {
+    const lost: (string | undefined)[] = [];
+    const onLost: ConformOptions['onLost'] = ({ id }, reason, status) => lost.push(id, reason, `${status}`);
+    const once = await held(await behind((count) => count === 2), {}, { lines, onLost });
+    expect(once.report).toMatchObject({ agree: 4, differ: [], unseen: [] });
+    const closed = expect.stringContaining('closed the connection without an answer');
+    expect(lost).toEqual([expect.any(String), closed, '200']);
+    const target = await behind((count) => count > 0);
+    const twice = await held(target, {}, { lines: lines.slice(0, 2) });
+    expect(twice.report.differ).toMatchObject([
+      { expected: 'an answer', got: closed },
+      { expected: 'an answer', got: closed },
     ]);
   });
 
-  it('three times in a row means that the target is gone', async () => {
-    const target = await behind((count) => count > 0);
-    await expect(held(target, {}, { lines })).rejects.toMatchObject({ code: 'no_server' });
+  it('tells its status where only the body breaks off', async () => {
+    const url = await startServer((incoming, outgoing) => {
+      if (incoming.url === '/_sim/livez') return void outgoing.end('{}');
+      incoming.resume().on('end', () => {
+        if (asked++ === 0) outgoing.end('{"success":"ok"}');
+        else outgoing.writeHead(502, { 'Content-Length': 9 }).write('half', () => outgoing.destroy());
+      });
+    });
+    let asked = 0;
+    const keys = { publicKey: 'pub_x', secretKey: 'sec_x' };
+    const { report } = await held({ url, ...keys }, {}, { lines });
+    expect(report.differ).toHaveLength(4);
+    expect(report.differ[0]?.got).toMatch(/\(status 502\)$/);
   });
+
+  it('three lines in a row means that the target is gone, and what was seen before is reported', async () => {
+    let isGone = false;
+    const target = await behind(() => isGone);
+    const many = LINES.filter(({ id }) => id.startsWith('field-')).slice(0, 20);
+    const onLine = (done: number) => {
+      isGone = done >= 5;
+    };
+    const { report, gone } = await held(target, {}, { lines: many, onLine });
+    expect(gone).toMatchObject({ code: 'no_server' });
+    expect(report).toMatchObject({ agree: expect.any(Number), differ: [] });
+    expect(report.agree).toBeGreaterThan(4);
+    expect(report.unseen.length).toBe(many.length - report.agree);
+    expect(report.unseen[0]?.why).toContain('the target was gone by then');
+  });
+});
+
+it('does not blame a target for a refusal that names nothing where the document does not say that it does', async () => {
+  const url = await startServer((_, response) => void response.end('{"error":"true","message":"No"}'));
+  const lines = linesNamed('field-amount-missing', 'field-customer-name-empty');
+  const { report } = await held({ url, publicKey: 'pub_x', secretKey: 'sec_x' }, {}, { lines });
+  expect(report.unseen).toEqual([
+    { id: 'field-amount-missing', why: 'it is refused, but nothing says for what' },
+  ]);
+  expect(report.causes).toEqual([
+    { cause: 'a refusal that names what is wrong', ids: ['field-customer-name-empty'] },
+  ]);
+});
+
+it('takes a success with one more field for a difference', async () => {
+  const success = { success: 'ok', message: 'Initiated. Redirect to url.', url: 'http://a/?payment_id=1' };
+  const url = await startServer((_, response) => void response.end(JSON.stringify({ ...success, id: 1 })));
+  const lines = linesNamed('initiate-success-fields', 'initiate-message-redirects');
+  const { report } = await held({ url, publicKey: 'pub_x', secretKey: 'sec_x' }, {}, { lines });
+  expect([report.agree, report.differ]).toEqual([
+    1,
+    [
+      {
+        id: 'initiate-success-fields',
+        expected: 'the fields ["message","success","url"]',
+        got: '["id","message","success","url"]',
+      },
+    ],
+  ]);
 });
 
 it('leaves a line unseen whose pattern takes forever on what came', async () => {

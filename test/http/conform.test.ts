@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { payOnCheckout } from '../../src/conform/checkout.ts';
 import { explainedBy } from '../../src/conform/explain.ts';
 import type { ManifestLine } from '../../src/contract/manifest.ts';
@@ -10,6 +10,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { IS_RELEASE } from '../helpers/scope.ts';
 import { startSim } from '../helpers/sim.ts';
+import { type Deviation, startDeviating } from '../long/deviating-server.ts';
 
 const ids = (list: readonly { id: string }[]) => list.map(({ id }) => id);
 
@@ -93,6 +94,53 @@ describe('the emulator', () => {
     await held(sim, {}, { lines: linesNamed('ipn-status', 'checkout-again-page', 'ipn-not-on-cancel') });
     const { data } = await sim.control<{ data: { status: string }[] }>('/payments?identifier=not-ours');
     expect(data).toMatchObject([{ status: 'pending' }]);
+  });
+});
+
+describe('differences with one cause', () => {
+  /** An emulator of another profile behind a server that changes its answers. */
+  async function behind(answer: Deviation['answer'], lines: readonly ManifestLine[]) {
+    const { url, publicKey, secretKey } = await startSim({ profile: 'newer-server' });
+    const changing = await startDeviating(url, { name: '', line: '', ...(answer && { answer }) });
+    onTestFinished(changing.stop);
+    return held({ url: changing.url, publicKey, secretKey }, {}, { alsoTry: true, lines });
+  }
+
+  const depending = DEPENDING.filter(({ choice = {} }) => !('ipnRetries' in choice));
+
+  it('are one entry, biggest first, beside which those with a cause of their own are seen and explained', async () => {
+    const lines = [...new Set([...depending, ...LINES.filter(({ area }) => area === 'initiate')])];
+    const { report, verdicts } = await behind((seen) => {
+      seen.body = seen.body.replace('"success":"ok"', '"success":"true"');
+    }, lines);
+    const [first, ...others] = report.causes;
+    expect(first).toMatchObject({
+      cause: 'success "ok", got "true"',
+      ids: expect.arrayContaining(['initiate-sandbox']),
+    });
+    expect(first?.ids.length).toBeGreaterThan(others.flatMap((one) => one.ids).length);
+    expect(others).toContainEqual({
+      cause: 'a refusal that names site_logo, got a success',
+      ids: ['field-logo-missing', 'field-logo-missing-live', 'field-logo-empty'],
+    });
+    // Each of these differs in another amount.
+    expect(others[0]?.cause).toBe('amountFormat is not "sent"');
+    expect(report.causes.flatMap((one) => one.ids).sort()).toEqual(ids(report.differ).sort());
+    expect(explainedBy(verdicts, inForce({}))).toEqual({
+      profile: 'document',
+      choices: expect.objectContaining({ siteLogo: 'optional', currencyCase: 'free' }),
+      amountFormat: 'stored',
+    });
+  });
+
+  it('are one entry where there are no card routes at all', async () => {
+    const lines = linesNamed('card-list', 'card-read-unknown', 'card-auth-missing', 'initiate-sandbox');
+    const { report, verdicts } = await behind((seen) => {
+      if (seen.path.startsWith('/api/cards')) Object.assign(seen, { status: 404, body: '<h1>None</h1>' });
+    }, lines);
+    const [, ...cards] = ids(lines);
+    expect(report.causes).toEqual([{ cause: 'no card routes at all', ids: cards }]);
+    expect(explainedBy(verdicts, inForce({}))).toBeUndefined();
   });
 });
 

@@ -163,6 +163,31 @@ describe('the proxy', () => {
     }
   });
 
+  it('takes requests for an alias and https by plain http, too: some clients make no tunnel', async () => {
+    for (const { server, publicKey } of [await startSim(PROXY), await startSecure(PROXY)]) {
+      const path = `https://${ALIAS}${INITIATE}`;
+      const { body } = await rawExchange(server.port, posting(path, ALIAS, form(publicKey)));
+      expect(JSON.parse(body)).toMatchObject({ success: 'ok' });
+      const other = await rawExchange(server.port, getting('https://other.example/x', 'other.example'));
+      expect([other.status, other.body]).toEqual([
+        403,
+        expect.stringContaining(
+          'start with --host-alias other.example, for any other set no_proxy=other.example',
+        ),
+      ]);
+    }
+  });
+
+  it('is named to whoever takes an emulator without it for one', async () => {
+    const { server } = await startSecure();
+    const { body } = await rawExchange(server.port, getting(`https://${ALIAS}/`, ALIAS));
+    expect(body).toContain(`start with --proxy --host-alias ${ALIAS}`);
+    const plain = await startSim();
+    const path = `https://${ALIAS}${INITIATE}`;
+    const answered = await rawExchange(plain.server.port, posting(path, ALIAS, form(plain.publicKey)));
+    expect(JSON.parse(answered.body)).toMatchObject({ success: 'ok' });
+  });
+
   it('proves what it is to whoever asks through it', async () => {
     const { server } = await startSim(PROXY);
     const { text } = await rawExchange(server.port, getting(`http://${ALIAS}/_sim/livez`, ALIAS));

@@ -192,7 +192,7 @@ const ANSWERS: readonly Deviation[] = [
   },
   {
     name: 'a refusal names no field',
-    line: 'field-amount-missing',
+    line: 'field-all-at-once',
     answer: refusal(() => ({ error: 'true', message: 'Something is wrong', errors: [] })),
   },
   {

@@ -29,7 +29,7 @@ import { table } from '../layout.ts';
 import type { CommandResult } from '../output.ts';
 import { onOneLine } from '../printable.ts';
 import { interruption } from '../signals.ts';
-import { requireWritable, writeReport } from '../write-file.ts';
+import { requireWritable, writeReports } from '../write-file.ts';
 
 const ABOUT = `
 The audit places orders in your shop, attacks its IPN handler and its return page the way real attackers and real
@@ -135,15 +135,14 @@ const runAudit: Actions['audit'] = async (context) => {
     });
     const artifacts = io.env[ARTIFACTS];
     if (artifacts) await writeAudit(artifacts, report, mask(ipnUrl));
-    if (junit !== undefined) {
-      const { junitReport } = await import('../../audit/junit-report.ts');
-      await writeReport(junit, junitReport(report), io.cwd);
-    }
-    if (html !== undefined) {
-      const { htmlReport } = await import('../../audit/html-report.ts');
-      await writeReport(html, htmlReport(report, mask(ipnUrl)), io.cwd);
-    }
-    return result(report, alsoFailing, output.colour);
+    const unwritten = await writeReports(
+      [
+        [junit, async () => (await import('../../audit/junit-report.ts')).junitReport(report)],
+        [html, async () => (await import('../../audit/html-report.ts')).htmlReport(report, mask(ipnUrl))],
+      ],
+      io.cwd,
+    );
+    return { ...result(report, alsoFailing, output.colour), ...unwritten };
   } finally {
     await stop();
   }
@@ -250,6 +249,16 @@ function differing(found: readonly Reconciled[]): string {
   return parts.join(', ');
 }
 
+const agreement = (compared: number) =>
+  compared
+    ? `The shop and the emulator agree about ${compared === 1 ? 'the one payment' : `all ${compared} payments`}.`
+    : 'There was nothing to compare.';
+
+const whyNothing = (unseen: number) =>
+  unseen
+    ? `${unseen} payments, and the shop could be asked about none of them`
+    : 'the emulator has no payments beside those of audits';
+
 const runReconcile: Actions['reconcile'] = async ({ options, connect, io }) => {
   using interrupted = interruption('the comparison', io);
   const server = controlServer({ ...(await connect()), signal: interrupted.soon });
@@ -257,7 +266,7 @@ const runReconcile: Actions['reconcile'] = async ({ options, connect, io }) => {
   const gateway = clientOf(server, null, await requireMerchant(server));
   const egress = await egressOf(server, options.allowIpnHost);
   const { reconcile } = await import('../../audit/reconcile.ts');
-  const differences = await reconcile(
+  const { compared, found: differences } = await reconcile(
     { ...gateway, egress, controlToken },
     { ...options, cancelled: interrupted.soon },
   );
@@ -269,8 +278,9 @@ const runReconcile: Actions['reconcile'] = async ({ options, connect, io }) => {
   const count = differences.length;
   return {
     json: { data: differences },
-    text: count ? table(columns, differences) : 'The shop and the emulator agree about every payment.',
-    ...(count > 0 && { failure: differing(differences) }),
+    text: count ? table(columns, differences) : agreement(compared),
+    ...(count > 0 && { failure: `${differing(differences)} (${compared} compared)` }),
+    ...(compared === 0 && { failure: `nothing was compared: ${whyNothing(count)}`, failureCode: 'usage' }),
   };
 };
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Conformed, ConformOptions } from '../../conform/conform.ts';
+import type { ConformOptions } from '../../conform/conform.ts';
+import type { Conformed } from '../../conform/reports.ts';
 import { isLoopback, urlProblem } from '../../contract/address.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
@@ -13,11 +14,11 @@ import { readSecret, SEEN_IN_PS } from '../../options/secret-file.ts';
 import type { ResolvedOptions } from '../../options/table.ts';
 import { reason } from '../../store/files.ts';
 import { packagedManifest, VERSION } from '../../system/package-info.ts';
-import { type ActionsOf, counted, type Declarations, group, text } from '../command.ts';
+import { type ActionsOf, counted, type Declarations, flag, group, text } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import type { Io } from '../io.ts';
 import type { CommandResult, Output } from '../output.ts';
-import { requireWritable, writeReport } from '../write-file.ts';
+import { requireWritable, writeReports } from '../write-file.ts';
 
 const ABOUT = `
 Holds every line of the manifest against an emulator or a deployment: a request, and what must come back. Without
@@ -40,6 +41,7 @@ export const COMMANDS = {
       ipnUrl: text('url', 'public address that leads to --ipn-port of this machine'),
       ipnPort: text('number', 'port to listen on for IPNs (default: a free one)'),
       live: counted('try live mode of what is no emulator here, too: give it twice, real money may move'),
+      all: flag('show every line that differs, and not one for each cause'),
       manifest: text('file', 'hold these lines against it instead'),
       out: text('file', 'write the differences, with keys and personal data masked'),
       updateProfile: text('file', 'write a profile that explains the differences, for start --profile'),
@@ -90,6 +92,10 @@ const runConform: Actions['conform'] = async (context) => {
       inForce: { profile: inForce.profile, choices: inForce.choices, options: inForce },
       tools: await dialect.ipn(),
       onLine: progress(output),
+      onLost: ({ id }, why, status) => {
+        const then = status === undefined ? '' : `: status ${status}`;
+        output.notice(`gateway-sim: ${id} got no answer (${why}), and was tried again${then}`);
+      },
     });
     return await result(conformed, { context, place, inForce, lines });
   } finally {
@@ -225,31 +231,43 @@ async function result(
       import('../format-conform.ts'),
     ]);
   const { options, io, output } = context;
-  const { report, verdicts } = conformed;
+  const { report, verdicts, gone } = conformed;
   const notices = [];
   const force = { profile: inForce.profile, choices: inForce.choices, options: inForce };
   const held = lines.filter((line) => holdsUnder(line, force));
-  const write = (file: string, value: object) =>
-    writeReport(file, `${JSON.stringify(value, null, 2)}\n`, io.cwd);
-  if (options.junit !== undefined) await writeReport(options.junit, conformJunit(report, held), io.cwd);
-  if (options.out !== undefined) {
+  const { out, updateProfile, junit } = options;
+  const toJson = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
+  const masked = () => {
     const keys = [place.publicKey, place.secretKey];
     const { differ, ...rest } = maskedReport(conformed, { keys, ipnUrl: options.ipnUrl });
-    await write(options.out, { gatewaySim: VERSION, ...rest, differ });
+    return toJson({ gatewaySim: VERSION, ...rest, differ });
+  };
+  const explained = updateProfile === undefined ? undefined : explainedBy(verdicts, force);
+  const unwritten = await writeReports(
+    [
+      [junit, () => conformJunit(report, held)],
+      [out, masked],
+      [explained && updateProfile, () => toJson(explained ?? {})],
+    ],
+    io.cwd,
+  );
+  if (out !== undefined)
+    notices.push(hint`Read ${out} before you send it: a name in the middle of a sentence is not recognised.`);
+  if (updateProfile !== undefined) {
     notices.push(
-      hint`Read ${options.out} before you send it: a name in the middle of a sentence is not recognised.`,
+      explained
+        ? hint`Use it with: ${command('start', '--profile', updateProfile)}`
+        : hint`${updateProfile} was not written: no choice of a profile explains a difference.`,
     );
-  }
-  if (options.updateProfile !== undefined) {
-    await write(options.updateProfile, explainedBy(verdicts, force));
-    notices.push(hint`Use it with: ${command('start', '--profile', options.updateProfile)}`);
   }
   const { length } = report.differ;
   return {
     json: report,
-    text: conformText(report, held, output.colour),
+    text: conformText(report, held, { colour: output.colour, all: options.all === true }),
     notices,
     ...(length > 0 && { failure: `${length} of ${held.length} lines do not hold` }),
+    ...unwritten,
+    ...(gone && { failure: gone.message, failureCode: gone.code }),
   };
 }
 

@@ -23,7 +23,7 @@ const ABOUT = `
 The emulator is a fresh one, in memory and on a free port: only the flags --port and --data-dir say otherwise, not the
 variables or the configuration file. The command finds it by GATEWAY_SIM_URL, GATEWAY_SIM_PUBLIC_KEY,
 GATEWAY_SIM_SECRET_KEY and GATEWAY_SIM_INITIATE_URL; with --tls it trusts it by NODE_EXTRA_CA_CERTS (unless that is
-set) and GATEWAY_SIM_TLS_CA. Its exit code is passed on: 128 and the number of the signal that
+set) and GATEWAY_SIM_TLS_CA; with --proxy and --host-alias it reaches those hosts here by what stderr names. Its exit code is passed on: 128 and the number of the signal that
 ended it; 127 when there is no such command, 126 when it cannot be run. Without a terminal, as in CI, what it leaves
 running is ended too.`;
 
@@ -80,15 +80,20 @@ const runExec: Actions['exec'] = async ({ args, options, flags, io, output }) =>
   }
   const { url, controlToken, tlsCa } = server;
   output.connection = connectionFlags(server, io.cwd);
-  const { hostAlias } = server.parts.runtime.options;
+  const { hostAlias, proxy } = server.parts.runtime.options;
   const trusted = io.env['NODE_EXTRA_CA_CERTS'];
   const control = { url, controlToken: controlToken ?? undefined, caFile: tlsCa ?? undefined };
+  const client = proxy
+    ? await (await import('../client-environment.ts')).clientEnvironment(server, io)
+    : undefined;
+  if (!output.quiet) for (const notice of client?.notices ?? []) output.notice(notice);
   const environment = {
     ...merchantEnvironment(control, server),
-    // Read by gateway-sim/alias-hosts.
-    ...(hostAlias.length && { GATEWAY_SIM_HOST_ALIAS: hostAlias.join() }),
+    // Read by gateway-sim/alias-hosts, which knows no path.
+    ...(hostAlias.length && { GATEWAY_SIM_HOST_ALIAS: hostAlias.join().replace(/\/[^,]*/g, '') }),
     // The user's own file stays.
     ...(trusted && { NODE_EXTRA_CA_CERTS: trusted }),
+    ...client?.variables,
     ...(controlToken !== null && { GATEWAY_SIM_CONTROL_TOKEN: controlToken }),
     ...(artifacts && { [ARTIFACTS]: artifacts.folder }),
   };
@@ -97,7 +102,7 @@ const runExec: Actions['exec'] = async ({ args, options, flags, io, output }) =>
     return await runCommand(words, environment, { io, output });
   } finally {
     await artifacts?.end(controlServer(control));
-    await server.stop();
+    await Promise.all([server.stop(), client?.remove()]);
   }
 };
 

@@ -5,7 +5,7 @@ import { shellWord } from '../../contract/curl.ts';
 import type { GatewayError } from '../../contract/error.ts';
 import { command } from '../../contract/hint.ts';
 import type { Payment } from '../../domain/state.ts';
-import type { AppContext, AppParts } from '../environment.ts';
+import type { AppContext, AppParts, ServerRuntime } from '../environment.ts';
 import { notesOf, statusOf } from '../errors.ts';
 import { shownAmount } from '../pages/amount.ts';
 import { checkoutPage, closedPage, refusedPage } from '../pages/checkout.tsx';
@@ -35,7 +35,7 @@ export function showStep(
     ...page,
     step: stepOf(payment) === 'code' ? 'code' : 'email',
     payment: summaryOf(parts, payment, page.language),
-    path: dialect.paths.checkout[payment.mode],
+    path: basePath(runtime) + dialect.paths.checkout[payment.mode],
     parameter: dialect.paymentParameter,
     page: randomBytes(16).toString('base64url'),
     value,
@@ -50,6 +50,10 @@ export function showStep(
   });
   return c.html(html, status);
 }
+
+/** What stands before the paths of the checkout as browsers see them: the path of --public-url. */
+export const basePath = ({ baseUrl }: Pick<ServerRuntime, 'baseUrl'>): string =>
+  new URL(baseUrl()).pathname.replace(/\/+$/, '');
 
 /**
  * The page of a payment that is over or unknown.

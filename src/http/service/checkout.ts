@@ -13,14 +13,15 @@ import { refuseCrossSite } from '../guard.ts';
 import { described } from '../operation.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { readsForm, STEP_NAMES, type StepName, showOperation, stepOperation } from './checkout-operations.ts';
-import { type Entry, showClosed, showRefused, showStep } from './checkout-pages.ts';
+import { basePath, type Entry, showClosed, showRefused, showStep } from './checkout-pages.ts';
 
-/** Mounts the hosted checkout in both modes. A POST to its address answers like the GET (observed: checkout-post). */
+/** Mounts the hosted checkout in both modes. A POST to its address answers like the GET (observed: checkout-post), or with 405 (observed: checkout-post-refused). */
 export function mountCheckout(app: App, parts: AppParts): void {
   for (const mode of MODES) {
     const path = parts.dialect.paths.checkout[mode];
     const steps = new Checkout(parts, mode);
-    for (const method of ['GET', 'POST'] as const) {
+    const isPostRefused = parts.runtime.settings.choices.checkoutByPost === 'refused';
+    for (const method of isPostRefused ? (['GET'] as const) : (['GET', 'POST'] as const)) {
       const show = (c: AppContext) => steps.guarded(c, () => steps.show(c));
       app.on(method, path, described(showOperation(mode, method, parts.dialect), show));
     }
@@ -207,8 +208,9 @@ class Checkout {
 
   /** Leads to the page of the step that the payment is on. */
   backToPage(c: AppContext, more = ''): Response {
+    const { dialect, runtime } = this.#parts;
     const id = encodeURIComponent(this.#id(c));
-    return seeOther(c, this.#parts.dialect.checkoutUrl({ id, mode: this.#mode }, '') + more);
+    return seeOther(c, dialect.checkoutUrl({ id, mode: this.#mode }, basePath(runtime)) + more);
   }
 }
 

@@ -51,39 +51,34 @@ export const IPN_EXAMPLE = {
   },
 };
 
-const IpnCurrency = record(
-  'IpnCurrency',
-  'The currency of a payment (documented: ipn-currency-given, ipn-symbol-*).',
-  {
-    code: field(text, 'Its code (observed: ipn-currency).'),
-    symbol: field(text, 'Its symbol (documented: ipn-symbol-*).'),
-  },
-);
+const IpnCurrency = record('IpnCurrency', 'The currency of a payment (documented: ipn-currency-given).', {
+  code: field(text, 'Its code (observed: ipn-currency).'),
+  symbol: field(text, 'Its symbol (observed: ipn-symbol-*).'),
+});
 
-const IpnData = record(
-  'IpnData',
-  'What was paid (documented: ipn-amount-there, ipn-trx, ipn-currency-given).',
-  {
-    payment_trx: field(text, 'Transaction id: 12 upper-case letters and digits (observed: ipn-trx-form).'),
-    amount: field(
-      text,
-      'Text, exactly as sent to initiate unless --amount-format says otherwise (observed: signature-amount-*).',
-    ),
-    account_holder: field(
-      text,
-      'Holder of the wallet in live mode, else customer_name (observed: ipn-holder, ipn-live-holder).',
-    ),
-    payment_type: field(text, 'Always `hosted` (observed: ipn-type).'),
-    payment_timestamp: field(text, 'YYYY-MM-DD HH:MM:SS in UTC, of initiation (observed: ipn-timestamp).', {
-      pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
-    }),
-    charge: field(
-      text,
-      'What the merchant pays for it (observed: ipn-charge); the service interface says charges.',
-    ),
-    currency: field(IpnCurrency, 'The currency (documented: ipn-currency-given).'),
-  },
-);
+const IpnData = record('IpnData', 'What was paid (documented: ipn-amount-there, ipn-currency-given).', {
+  payment_trx: field(
+    text,
+    'Transaction id: 12 upper-case letters and digits (observed: ipn-trx, ipn-trx-form).',
+  ),
+  amount: field(
+    text,
+    'Text, exactly as sent to initiate unless --amount-format says otherwise (observed: signature-amount-*).',
+  ),
+  account_holder: field(
+    text,
+    'Holder of the wallet in live mode, else customer_name (observed: ipn-holder, ipn-live-holder).',
+  ),
+  payment_type: field(text, 'Always `hosted` (observed: ipn-type).'),
+  payment_timestamp: field(text, 'YYYY-MM-DD HH:MM:SS in UTC, of initiation (observed: ipn-timestamp).', {
+    pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
+  }),
+  charge: field(
+    text,
+    'What the merchant pays for it (observed: ipn-charge); the service interface says charges.',
+  ),
+  currency: field(IpnCurrency, 'The currency (documented: ipn-currency-given).'),
+});
 
 /** The fields of an IPN. All values are text. */
 export const Ipn = record(

@@ -1,0 +1,103 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { rootCertificates } from 'node:tls';
+import { packagedPreload } from '../system/package-info.ts';
+import { makeTemporaryFolder, removeTemporaryFolder } from '../tls/temporary-folder.ts';
+import type { Io } from './io.ts';
+import type { RunningServer } from './start-emulator.ts';
+
+/** What a client with the gateway's host in its code needs to reach the emulator instead. */
+export interface ClientEnvironment {
+  variables: Readonly<Record<string, string>>;
+  /** Which they are, and what no variable does. */
+  notices: readonly string[];
+  remove: () => Promise<void>;
+}
+
+/** The variables that name a file of certificates to trust, and whether what it names counts beside the usual ones. */
+const TRUST = {
+  SSL_CERT_FILE: { isMore: false },
+  REQUESTS_CA_BUNDLE: { isMore: false },
+  CURL_CA_BUNDLE: { isMore: false },
+  NODE_EXTRA_CA_CERTS: { isMore: true },
+} as const;
+
+/** Where systems keep the authorities that they trust: Debian, Red Hat, SUSE, Alpine and macOS. */
+const SYSTEM_ROOTS = [
+  '/etc/ssl/certs/ca-certificates.crt',
+  '/etc/pki/tls/certs/ca-bundle.crt',
+  '/etc/ssl/ca-bundle.pem',
+  '/etc/ssl/cert.pem',
+];
+
+/** Answers for nobody but the aliases: what the command calls on this machine must go past it. */
+const LOOPBACK = 'localhost,127.0.0.1,::1';
+
+/** Leads a command through the proxy of an emulator, and lets it trust the certificate, with --tls. */
+export async function clientEnvironment(
+  { port, tlsCa, parts }: RunningServer,
+  { env }: Io,
+): Promise<ClientEnvironment> {
+  const { hostAlias } = parts.runtime.options;
+  const address = `http://127.0.0.1:${port}`;
+  const inherited = env['NO_PROXY'] ?? env['no_proxy'];
+  const past = inherited ? `${LOOPBACK},${inherited}` : LOOPBACK;
+  const folder = tlsCa === null ? undefined : await makeTemporaryFolder();
+  const trust = tlsCa !== null && folder !== undefined ? await trustFiles(tlsCa, folder, env) : {};
+  const node = readsProxyVariables(process.versions.node)
+    ? { NODE_USE_ENV_PROXY: '1' }
+    : {
+        NODE_OPTIONS: [env['NODE_OPTIONS'], `--require ${JSON.stringify(packagedPreload())}`]
+          .filter(Boolean)
+          .join(' '),
+      };
+  const variables = {
+    ...{ https_proxy: address, HTTPS_PROXY: address, NO_PROXY: past, no_proxy: past },
+    ...trust,
+    ...node,
+  };
+  const bundle = trust['SSL_CERT_FILE'];
+  return {
+    variables,
+    notices: [
+      `gateway-sim: the command reaches ${hostAlias.join(', ')} here by ${Object.keys(variables).join(', ')}`,
+      '  Any other https host gets 403: name it with --host-alias, or in NO_PROXY',
+      ...(bundle === undefined
+        ? []
+        : [`  PHP needs: php -d curl.cainfo=${bundle} -d openssl.cafile=${bundle}`]),
+    ],
+    remove: async () => {
+      if (folder !== undefined) await removeTemporaryFolder(folder);
+    },
+  };
+}
+
+/** Files with what each variable names already, else what the system trusts, and our certificate. */
+async function trustFiles(tlsCa: string, folder: string, env: Io['env']): Promise<Record<string, string>> {
+  const own = await readFile(tlsCa, 'utf8');
+  const system = await systemRoots();
+  const files = Object.entries(TRUST).map(async ([name, { isMore }]) => {
+    const given = env[name];
+    const before = given ? await readFile(given, 'utf8').catch(() => undefined) : isMore ? '' : system;
+    // What the user named and nobody can read stays theirs.
+    if (before === undefined) return [name, given ?? ''];
+    const file = join(folder, `${name}.pem`);
+    await writeFile(file, `${before}\n${own}`);
+    return [name, file];
+  });
+  return Object.fromEntries(await Promise.all(files));
+}
+
+async function systemRoots(): Promise<string> {
+  for (const file of SYSTEM_ROOTS) {
+    const roots = await readFile(file, 'utf8').catch(() => undefined);
+    if (roots !== undefined) return roots;
+  }
+  return rootCertificates.join('\n');
+}
+
+/** All of Node's clients do from 22.21 on, and from 24.5. The command's Node is taken to be ours. */
+function readsProxyVariables(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major === 22 ? minor >= 21 : major > 24 || (major === 24 && minor >= 5);
+}

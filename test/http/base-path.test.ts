@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import { payOnCheckout } from '../../src/conform/checkout.ts';
+import { Target } from '../../src/conform/target.ts';
+import { ORDER, startSim } from '../helpers/sim.ts';
+
+const INITIATE = '/sandbox/payment/initiate';
+
+it.each([
+  ['--public-url', { publicUrl: 'https://pay.example.com/xcash/' }, 'https://pay.example.com/xcash/sandbox/'],
+  ['--host-alias', { hostAlias: ['pay.example.com/xcash'] }, /^http:\/\/127\.0\.0\.1:\d+\/sandbox\//],
+])('the path of %s leads to the routes, too', async (_, options, checkout) => {
+  const { url, initiate } = await startSim(options);
+  const statusOf = async (path: string, method = 'POST') =>
+    (await fetch(url + path, { method, ...(method === 'POST' && { body: new URLSearchParams() }) })).status;
+  for (const base of ['', '/xcash']) {
+    expect(await statusOf(`${base}${INITIATE}`)).toBe(200);
+    expect(await statusOf(`${base}/api/cards`, 'GET')).toBe(401);
+    expect(await statusOf(`${base}/_sim/livez`, 'GET')).toBe(200);
+  }
+  expect(await statusOf(`/xcashier${INITIATE}`)).toBe(404);
+  expect(await initiate(ORDER)).toMatch(checkout);
+});
+
+it('a customer pays below the path of --public-url, whatever stands in between', async () => {
+  const sim = await startSim({ publicUrl: 'https://pay.example.com/xcash' });
+  const url = await sim.initiate(ORDER);
+  const target = new Target({ ...sim, live: true });
+  target.isEmulator = true;
+  const { pathname, search } = new URL(url);
+  for (const path of [pathname, pathname.slice('/xcash'.length)]) {
+    const page = await target.send(path + search, { headers: [['Accept', 'text/html']] });
+    expect(page.body).toContain('action="/xcash/sandbox/initiate/payment/checkout/email?');
+  }
+  expect(await payOnCheckout(target, pathname + search)).toBe(ORDER['success_url']);
+});
+
+it('a path that begins like a route of the service takes nothing from it', async () => {
+  const { url } = await startSim({ publicUrl: 'https://pay.example.com/sandbox' });
+  const answer = await fetch(`${url}${INITIATE}`, { method: 'POST', body: new URLSearchParams() });
+  expect(await answer.json()).toMatchObject({ error: 'true' });
+  expect((await fetch(`${url}/sandbox/api/cards`)).status).toBe(401);
+});
