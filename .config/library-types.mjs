@@ -148,7 +148,8 @@ function declaration(name, schema, context) {
 function object({ properties, required = [], additionalProperties }, context, indent = '') {
   const lines = Object.entries(properties).map(([name, part]) => {
     const isRequired = required.includes(name);
-    const members = `${name}${isRequired ? '' : '?'}: ${type(part, context, `${indent}  `)}`;
+    const member = /^\w+$/.test(name) ? name : literal(name);
+    const members = `${member}${isRequired ? '' : '?'}: ${type(part, context, `${indent}  `)}`;
     return `${doc(part.description, `${indent}  `)}${indent}  ${members}${isRequired ? '' : ' | undefined'};`;
   });
   if (additionalProperties?.type)

@@ -131,7 +131,10 @@ export function auditHeadline(cases: readonly Judged[]): string {
   const summary = auditSummary(attacks);
   if (!worked.length) {
     if (control?.verdict === 'fail') return 'Nothing is proven: the shop does not accept a correct IPN.';
-    const rest = `${summary.pass} passed, ${summary.unproven} unproven, ${summary.skipped} skipped`;
+    const { pass, note, unproven, skipped } = summary;
+    const rest = Object.entries({ passed: pass, noted: note, unproven, skipped })
+      .flatMap(([what, count]) => (count ? [`${count} ${what}`] : []))
+      .join(', ');
     return `No attack worked: ${rest}.`;
   }
   const mistakes = counted(auditMistakes(attacks).length, 'mistake');

@@ -16,12 +16,20 @@ const context: { pattern?: RegExp; text?: string } = createContext({});
  * @throws GatewayError `check_failed` when that takes too long
  */
 export function matches(pattern: RegExp, text: string): boolean {
+  Object.assign(context, { pattern, text: text.slice(0, MAX_TEXT) });
   try {
-    Object.assign(context, { pattern, text: text.slice(0, MAX_TEXT) });
-    return match.runInContext(context, { timeout: LIMIT_MS });
-  } catch (cause) {
-    const why = `${pattern} takes too long to match: it was given up after ${LIMIT_MS} ms`;
-    throw new GatewayError('check_failed', why, { cause });
+    const before = process.cpuUsage();
+    for (;;) {
+      try {
+        return match.runInContext(context, { timeout: LIMIT_MS });
+      } catch (cause) {
+        // On a busy machine the limit may end a match that had no processor.
+        const { user, system } = process.cpuUsage(before);
+        if (user + system < LIMIT_MS * 1_000) continue;
+        const why = `${pattern} takes too long to match: it was given up after ${LIMIT_MS} ms`;
+        throw new GatewayError('check_failed', why, { cause });
+      }
+    }
   } finally {
     delete context.text;
   }

@@ -11,18 +11,6 @@ import { formOf } from '../form.ts';
 import { MAX_IDENTIFIER } from './names.ts';
 import { sign } from './signature.ts';
 
-/** Our names of the fields by which an IPN is judged, and those of its form (observed: ipn-order, ipn-nested-names). */
-export const IPN_NAMES = {
-  status: 'status',
-  signature: 'signature',
-  identifier: 'identifier',
-  amount: 'data[amount]',
-  trx: 'data[payment_trx]',
-  holder: 'data[account_holder]',
-  charge: 'data[charge]',
-  currency: 'data[currency][code]',
-} as const;
-
 /**
  * Nothing stands between amount and identifier under a signature (documented: signature-identifier-digits), so that the signature of one payment is
  * that of any other with the same characters.

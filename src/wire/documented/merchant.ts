@@ -1,6 +1,6 @@
 import type { CardAction } from '../../contract/vocabulary.ts';
 import type { MerchantDialect, ServiceCall } from '../dialect.ts';
-import { CARD_NAMES, INITIATE_NAMES, toWire } from './names.ts';
+import { CARD_NAMES, INITIATE_NAMES, IPN_NAMES, toWire } from './names.ts';
 import { CARD_PATHS, INITIATE_PATHS, PAYMENT_PARAMETER } from './paths.ts';
 import { sign } from './signature.ts';
 import { verify } from './verify.ts';
@@ -43,10 +43,7 @@ export const merchantDialect: MerchantDialect = {
   sign,
   verify,
   ipn: async () => {
-    const [{ invent }, { IPN_NAMES, splice }] = await Promise.all([
-      import('./compose.ts'),
-      import('./ipn.ts'),
-    ]);
+    const [{ invent }, { splice }] = await Promise.all([import('./compose.ts'), import('./ipn.ts')]);
     return { invent, verify, sign, splice, names: IPN_NAMES };
   },
 };

@@ -50,3 +50,15 @@ export function toWire(names: Names, values: Readonly<Record<string, string | nu
   }
   return sent;
 }
+
+/** Our names of the fields by which an IPN is judged, and those of its form (observed: ipn-order, ipn-nested-names). */
+export const IPN_NAMES = {
+  status: 'status',
+  signature: 'signature',
+  identifier: 'identifier',
+  amount: 'data[amount]',
+  trx: 'data[payment_trx]',
+  holder: 'data[account_holder]',
+  charge: 'data[charge]',
+  currency: 'data[currency][code]',
+} as const;

@@ -1,7 +1,7 @@
 import { SIGNATURE_MISTAKES } from '../../contract/signature.ts';
 import type { IpnTools, Verification } from '../dialect.ts';
 import { writtenAmounts } from '../written-amount.ts';
-import { IPN_NAMES } from './ipn.ts';
+import { IPN_NAMES } from './names.ts';
 import { sign } from './signature.ts';
 import { explainSignature } from './signature-mistakes.ts';
 
