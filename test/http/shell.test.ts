@@ -199,25 +199,6 @@ describe('a list', () => {
     for (const path of ['', '/ui/ipns', `/ui/ipns/${forged?.id}`])
       expect(await page(path)).toContain(`<span class="status ${look}">forged, ${ended}</span>`);
   });
-
-  it('has charts whose segments say their value and narrow the list', async () => {
-    for (const identifier of ['order-1', 'order-2', 'order-3']) await sim.initiate({ ...ORDER, identifier });
-    await sim.server.parts.payments.settle('order-1', {
-      outcome: 'approve',
-      by: 'control',
-      awaitDelivery: true,
-    });
-    const payments = await page('?mode=sandbox');
-    expect(payments).toMatch(
-      /<a href="\/_sim\?status=pending&amp;mode=sandbox"><title>67 % pending: 2<\/title>/,
-    );
-    expect(payments).toMatch(/<text [^>]*>100 %<\/text>/);
-    const [ipn] = sim.server.parts.state.current.deliveries.values();
-    const ipns = await page('/ui/ipns');
-    expect(ipns).toContain(`<li><a href="/_sim/ui/ipns?text=${ipn?.id}">`);
-    expect(ipns).toMatch(/class="value">[\d.]+ ms, connection refused</);
-    expect(await page(`/ui/ipns?text=${ipn?.id}`)).toContain('1-1 of 1');
-  });
 });
 
 describe('the search', () => {

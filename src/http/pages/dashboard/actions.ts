@@ -65,7 +65,8 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
     const back = ownPage(from, page);
     // The outcome is looked for where the press was, not at the top.
     if (to || back === page) return `${page}#send`;
-    const isStory = sent.paymentId !== null && back === recordPath('payments', sent.paymentId);
+    const [path] = back.split('?', 1);
+    const isStory = sent.paymentId !== null && path === recordPath('payments', sent.paymentId);
     return `${back}#${isStory ? attemptId(sent.id, sent.attemptCount) : sent.id}`;
   }),
   [`${IPN}/tamper`]: on(IPN, async ({ ipns }, { tamper = '' }, id) => {

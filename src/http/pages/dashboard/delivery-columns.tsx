@@ -1,4 +1,5 @@
 import { describeBriefly } from '../../../contract/describe-delivery.ts';
+import { duration } from '../../../contract/duration.ts';
 import type { Tone } from '../../../contract/verdict.ts';
 import type { Delivery, State } from '../../../domain/state.ts';
 import { faultBehind } from '../../../usecases/verdict.ts';
@@ -9,14 +10,15 @@ import { Form, Submit } from './forms.tsx';
 import { recordPath } from './page.tsx';
 import { type Column, column } from './table.tsx';
 import { clip } from './text.ts';
-import { tookText } from './timeline.tsx';
 
 /** @param from the page to come back to; with `ofOne` all are of one payment, whose identifier tells nothing apart */
 export function deliveryColumns(parts: AppParts, from: string, ofOne = false): Column<Delivery>[] {
   const state = parts.state.current;
   const name = ({ id, identifier }: Delivery) => (ofOne ? id : identifier);
   return [
-    column('IPN', (delivery) => <DeliveryLink delivery={delivery} name={name(delivery)} />, { head: true }),
+    column('IPN', (delivery) => <DeliveryLink delivery={delivery} name={name(delivery)} from={from} />, {
+      head: true,
+    }),
     column('State', (delivery) => <Standing delivery={delivery} parts={parts} />, { kind: 'name' }),
     column('Last', (delivery) => <Last delivery={delivery} state={state} />, { kind: 'name' }),
     column('To', (delivery) => <To delivery={delivery} parts={parts} />, { kind: 'address' }),
@@ -89,10 +91,12 @@ function To({ delivery, parts }: DeliveryProps) {
   );
 }
 
-function DeliveryLink({ delivery: { id, status }, name }: { delivery: Delivery; name: string }) {
+function DeliveryLink(props: { delivery: Delivery; name: string; from: string }) {
+  const { delivery, name, from } = props;
+  const { id, status } = delivery;
   return (
     <>
-      <ShortLink to={recordPath('ipns', id)} text={name} />
+      <ShortLink to={recordPath('ipns', id, from)} text={name} />
       {status !== 'success' && <span class="soft">{status}</span>}
     </>
   );
@@ -106,6 +110,6 @@ function Last({ delivery, state }: { delivery: Delivery; state: State }) {
   const last = state.attemptsOf(delivery.id).at(-1);
   if (!last) return 'not attempted yet';
   const fault = faultBehind(delivery, last);
-  const text = clip(fault?.cause ?? `${describeBriefly(last)} ${tookText(last)}`, 2 * FITS);
+  const text = clip(fault?.cause ?? `${describeBriefly(last)}, ${duration(last.durationMs)}`, 2 * FITS);
   return text.length > FITS ? <span title={text}>{text}</span> : text;
 }

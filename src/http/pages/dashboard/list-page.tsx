@@ -34,8 +34,6 @@ interface ListParts<Item> {
   filter?: Filter<Item>;
   /** Stands beside the heading of a list that is not empty. */
   action?: () => Child;
-  /** Stands over the list. */
-  overview?: (parts: AppParts, query: FormValues) => Child;
   records: (parts: AppParts) => { size: number; backwards: Backwards<Item> };
   tableId?: string;
   /** @param from the address of the page, to come back to */
@@ -71,7 +69,6 @@ export function listPage<Item extends object>(list: ListParts<Item>): PageRender
           )}
         </div>
         {list.intro && <p class="soft">{list.intro}</p>}
-        {size > 0 && list.overview?.(parts, query)}
         {slice.data.length > 0 ? (
           <div class="box list" id={place}>
             <Table
