@@ -35,6 +35,7 @@ export const PLACES = {
   audit: { group: 'simulate', name: 'Audit', path: `${UI}/audit` },
   signature: { group: 'code', name: 'Signature', path: `${UI}/signature` },
   keys: { group: 'code', name: 'Api Key', tab: 'API keys', path: `${UI}/keys` },
+  settings: { group: 'code', name: 'Settings', path: `${UI}/settings` },
 } as const satisfies Record<string, PlaceFacts>;
 export type Place = keyof typeof PLACES;
 

@@ -88,7 +88,7 @@ function SignedText({ found, amount, identifier }: NonNullable<FullVerdict['sign
 }
 
 /** The language that was chosen stays so from page to page, where the script runs. */
-function Languages({ of }: { of: CodeByLanguage }) {
+export function Languages({ of }: { of: CodeByLanguage }) {
   const languages = namesOf(of);
   return (
     <fieldset class="languages">
