@@ -83,7 +83,7 @@ test('a list is printed without what leads elsewhere', async () => {
   const { page } = await openPage();
   await page.goto(`${sim.url}/_sim/ui/ipns`);
   await page.emulateMedia({ media: 'print' });
-  for (const gone of ['.tabs', '.top search', '.toolbar nav', 'td button', '#shortcuts']) {
+  for (const gone of ['.tabs', '.top search', '.toolbar nav', 'td button', '.foot']) {
     const first = page.locator(gone).first();
     expect([gone, await first.count(), await first.isVisible()]).toEqual([gone, 1, false]);
   }

@@ -280,6 +280,11 @@ describe('IPNs', () => {
       return ['tea', 'milk'].filter((name) => html.includes(`>${name}</a>`));
     };
     expect(await shown('state=delivered')).toEqual(['tea']);
+    expect(await shown('state=ok')).toEqual(['tea']);
+    expect(await shown('state=retrying')).toEqual(['milk']);
+    expect((await (await get('/_sim/ui/ipns')).text()).replace(/<[^>]+>/g, '')).toMatch(
+      /2 all0 Needs you1 Retrying0 Forgery accepted1 OK/,
+    );
     expect(await shown('text=:9/IPN')).toEqual(['milk']);
     expect(await shown('state=delivered&text=milk')).toEqual([]);
     const html = await (await get('/_sim/ui/ipns?state=delivered&text=tea')).text();

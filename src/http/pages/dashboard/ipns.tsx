@@ -2,11 +2,12 @@ import { curlCommand } from '../../../contract/curl.ts';
 import { remarksOn } from '../../../contract/describe-delivery.ts';
 import { command } from '../../../contract/hint.ts';
 import { TAMPERINGS } from '../../../contract/tampering.ts';
-import { DELIVERY_STATES } from '../../../contract/vocabulary.ts';
+import { namesOf } from '../../../contract/vocabulary.ts';
 import type { Delivery } from '../../../domain/state.ts';
 import { faultOf } from '../../../usecases/verdict.ts';
 import { deliveryView } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
+import { retrying } from '../../retrying.ts';
 import { Attempts } from './attempts.tsx';
 import { CommandCode, FactsBox, FoldedCode, Time } from './blocks.tsx';
 import { deliveryColumns, Standing } from './delivery-columns.tsx';
@@ -19,10 +20,36 @@ import { VerdictCard } from './verdict.tsx';
 /** Where a text is looked for. */
 export const IPN_TEXTS = ['identifier', 'id', 'paymentId', 'url'] as const;
 
-function deliveryCounts({ state }: AppParts): Record<string, number> {
+/** How IPNs stand, by what matters to a reader. */
+const TABS = {
+  'needs-you': 'Needs you',
+  retrying: 'Retrying',
+  'forgery-accepted': 'Forgery accepted',
+  ok: 'OK',
+} as const;
+
+/** A record never changes, and reading the answers of all takes long. */
+const known = new WeakMap<Delivery, keyof typeof TABS>();
+
+function tabOf(delivery: Delivery, parts: AppParts): keyof typeof TABS {
+  const tab = known.get(delivery) ?? decideTab(delivery, parts);
+  known.set(delivery, tab);
+  return tab;
+}
+
+function decideTab(delivery: Delivery, parts: AppParts): keyof typeof TABS {
+  if (parts.ipns.verdictOnForgery(delivery)?.tone === 'bad') return 'forgery-accepted';
+  if (retrying(delivery, parts)) return 'retrying';
+  const { tone } = parts.ipns.verdict(delivery);
+  return tone === 'bad' || tone === 'warning' ? 'needs-you' : 'ok';
+}
+
+function tabCounts(parts: AppParts): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { state: stands } of state.current.deliveries.values())
-    counts[stands] = (counts[stands] ?? 0) + 1;
+  for (const delivery of parts.state.current.deliveries.values()) {
+    const tab = tabOf(delivery, parts);
+    counts[tab] = (counts[tab] ?? 0) + 1;
+  }
   return counts;
 }
 
@@ -30,7 +57,16 @@ export const ipnsPage = listPage<Delivery>({
   place: 'ipns',
   noun: 'IPN',
   filter: {
-    choices: [{ name: 'state', values: DELIVERY_STATES, label: 'How IPNs stand', counts: deliveryCounts }],
+    choices: [
+      {
+        name: 'state',
+        values: namesOf(TABS),
+        label: 'How IPNs stand',
+        shown: TABS,
+        of: tabOf,
+        counts: tabCounts,
+      },
+    ],
     texts: IPN_TEXTS,
     hint: 'order, address',
   },
