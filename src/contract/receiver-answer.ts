@@ -15,6 +15,8 @@ export interface AnswerProblem {
   /** `warning` where it counts as received all the same. Default: `bad`. */
   tone?: 'warning';
   cause: string;
+  /** What happened in at most ten words. Default: the cause. */
+  headline?: string;
   fix: string;
 }
 
@@ -95,8 +97,15 @@ const POST_ROUTE = 'Give ipn_url a route that takes POST.';
 const NO_CSRF = 'Except the route of ipn_url from CSRF protection: its signature is what protects it.';
 const NO_LOGIN = 'Let the route of ipn_url be reached without a login or a session.';
 
+const wantsToken = (status: number): AnswerProblem => ({
+  cause: `The framework wants a CSRF token (${status}), which no gateway has.`,
+  headline: `Your framework wants a CSRF token (${status}).`,
+  fix: NO_CSRF,
+});
+
 const brokenProxy = (status: number): AnswerProblem => ({
   cause: `A proxy answered in place of your receiver (${status}), which gave it no answer.`,
+  headline: `A proxy answered in place of your receiver (${status}).`,
   fix: 'Start the app behind the proxy, and look at its log.',
 });
 
@@ -121,7 +130,7 @@ const BY_STATUS: Readonly<Record<number, AnswerProblem>> = {
   },
   502: brokenProxy(502),
   504: brokenProxy(504),
-  419: { cause: 'The framework wants a CSRF token (419), which no gateway has.', fix: NO_CSRF },
+  419: wantsToken(419),
 };
 
 /** Why an answer does not count as received; undefined where it does, or where the status says all that there is to say. */
@@ -133,14 +142,13 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
     if (fault === undefined) return loginPage(status, body) ?? phpWarning(status, body);
     return {
       cause: `The receiver answered ${status}, but its body is an error: ${fault}`,
+      headline: `Your receiver answered ${status}, but with an error.`,
       fix: 'Fix the error. Until then answer 500, so that the gateway tries again.',
     };
   }
   // What it says about the signature comes from code behind any login.
   if (status === 401 && /\b(?:signature|hmac|hash)\b/i.test(body)) return undefined;
-  if (status < 500 && /csrf|authenticity.?token/i.test(body)) {
-    return { cause: `The framework wants a CSRF token (${status}), which no gateway has.`, fix: NO_CSRF };
-  }
+  if (status < 500 && /csrf|authenticity.?token/i.test(body)) return wantsToken(status);
   const known = BY_STATUS[status];
   const thrown = fault ?? (status >= 500 ? exceptionIn(body) : undefined);
   // Frameworks show an error page for some statuses below 500 too, where there is no error in the code to fix.
@@ -149,6 +157,7 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
   if (told === undefined) return undefined;
   return {
     cause: `The receiver broke (${status}): ${told}`,
+    headline: `Your receiver broke (${status}).`,
     fix: 'Fix the error, then send the IPN again.',
   };
 }
@@ -160,6 +169,7 @@ function redirectProblem(headers: ReceiverAnswer['headers']): AnswerProblem {
   }
   return {
     cause: `The receiver redirected to ${location || 'nowhere'}, and a gateway follows no redirects.`,
+    headline: 'Your receiver redirected. A gateway does not follow.',
     fix: 'Give the final address as ipn_url.',
   };
 }
@@ -178,6 +188,7 @@ function phpWarning(status: number, body: string): AnswerProblem | undefined {
   return {
     tone: 'warning',
     cause: `The receiver answered ${status}, and PHP warned: ${plainText(found)}.`,
+    headline: `Your receiver answered ${status}, but PHP warned.`,
     fix: 'Fix what PHP warns about: the code may have read nothing where it expected a value.',
   };
 }

@@ -7,8 +7,8 @@ export interface ComputedSignature {
   value: string;
   /** What the mistake was. */
   reason: string;
-  /** What the code signed, and what it should have; null where that is the same, or not known. */
-  signed: { found: string; expected: string } | null;
+  /** What the code signed, and the two texts that it should have; null where that is the same, or not known. */
+  signed: { found: string; amount: string; identifier: string } | null;
 }
 
 /** Maximum values in an answer that are tried as signatures. */
@@ -33,9 +33,9 @@ export function computedByReceiver(
     const [reason] = reasons;
     // Without a text no usual mistake explains it.
     if (authentic || reason === undefined || found === null) continue;
-    const { signedText: expected } = genuine;
-    const isOther = expected !== null && found !== expected;
-    return { value, reason, signed: isOther ? { found, expected } : null };
+    const { signedText, amount, identifier } = genuine;
+    const isOther = amount !== null && identifier !== null && found !== signedText;
+    return { value, reason, signed: isOther ? { found, amount, identifier } : null };
   }
   return undefined;
 }

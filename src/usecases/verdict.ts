@@ -1,6 +1,12 @@
 import { describeEffects } from '../contract/active-fault.ts';
 import type { AttemptUnderWay } from '../contract/delivery.ts';
-import { describeEgress, errorOf, FIXES, insteadOfSending } from '../contract/describe-delivery.ts';
+import {
+  describeBriefly,
+  describeEgress,
+  errorOf,
+  FIXES,
+  insteadOfSending,
+} from '../contract/describe-delivery.ts';
 import { duration } from '../contract/duration.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import { type AnswerProblem, answerProblem, ownWords, saysRefused } from '../contract/receiver-answer.ts';
@@ -25,6 +31,10 @@ export interface VerdictParts {
 
 /** A verdict with what a page shows beside it. */
 export interface FullVerdict extends Verdict {
+  /** What happened, in at most ten words; `cause` says why, too. */
+  headline: string;
+  /** Whose doing it is; null where there is nothing to do. */
+  where: 'receiver' | 'rule' | 'emulator' | null;
   signed: ComputedSignature['signed'];
   /** The line of the merchant's code that fixes it. */
   code: Code | null;
@@ -37,17 +47,32 @@ export interface FullVerdict extends Verdict {
 /** A verdict as it is told to programs. */
 export const verdictView = ({ tone, cause, fix }: FullVerdict): Verdict => ({ tone, cause, fix });
 
-const said = (tone: Verdict['tone'], cause: string, fix: string | null = null): FullVerdict => ({
+const said = (
+  tone: Verdict['tone'],
+  cause: string,
+  fix: string | null = null,
+  headline = cause,
+): FullVerdict => ({
   tone,
+  headline,
   cause,
   fix,
+  where: tone === 'bad' || tone === 'warning' ? 'receiver' : null,
   signed: null,
   code: null,
   to: null,
   action: tone === 'bad' ? 'resend' : null,
 });
 
-const asProblem = ({ tone, cause, fix }: AnswerProblem) => said(tone ?? 'bad', cause, fix);
+const asProblem = ({ tone, cause, fix, headline }: AnswerProblem) =>
+  said(tone ?? 'bad', cause, fix, headline);
+
+/** What your own fault rule does is ended among the rules. */
+const byRule = (cause: string, headline: string): FullVerdict => ({
+  ...said('waiting', cause, FIXES.fault, headline),
+  where: 'rule',
+  action: 'faults',
+});
 
 /** The last attempt of a delivery, as of its record: one out of the log may be older than the state. */
 const lastAttempt = ({ id, attemptCount }: Delivery, state: VerdictParts['state']): Attempt | undefined =>
@@ -96,18 +121,25 @@ const SETTLED_FROM: Readonly<Record<NonNullable<Payment['settledBy']>, string>> 
 
 function withoutIpn({ status, settledBy, settledAt, auto }: Payment, { ipn }: VerdictParts['settings']) {
   if (status === 'pending' || settledBy === null) {
-    const end = auto && ` It settles automatically (${auto.outcome}).`;
-    return said('waiting', `The customer has not paid yet.${end ?? ''}`);
+    const headline = 'The customer has not paid yet.';
+    return said('waiting', auto ? `${headline} It settles automatically (${auto.outcome}).` : headline);
   }
-  const what = `${status[0]?.toUpperCase()}${status.slice(1)} ${SETTLED_FROM[settledBy]}, at ${settledAt}.`;
-  if (ipn.on.has(status)) {
-    return said(
-      status === 'succeeded' ? 'warning' : 'good',
-      `${what} No IPN was sent: it was settled without one.`,
-      'Send one from its page or with ipn fire, or settle with another delivery order.',
-    );
-  }
-  return said('good', `${what} No IPN is due.`, `To send one, start the emulator with --ipn-on ${status}.`);
+  const ended = `${status[0]?.toUpperCase()}${status.slice(1)}`;
+  const what = `${ended} ${SETTLED_FROM[settledBy]}, at ${settledAt}.`;
+  const verdict = ipn.on.has(status)
+    ? said(
+        status === 'succeeded' ? 'warning' : 'good',
+        `${what} No IPN was sent: it was settled without one.`,
+        'Send one from its page or with ipn fire, or settle with another delivery order.',
+        `${ended}. No IPN was sent.`,
+      )
+    : said(
+        'good',
+        `${what} No IPN is due.`,
+        `To send one, start the emulator with --ipn-on ${status}.`,
+        `${ended}. No IPN is due.`,
+      );
+  return { ...verdict, where: 'emulator' as const };
 }
 
 export type KnownAttempt = Omit<Attempt, 'id' | 'deliveryId'>;
@@ -163,17 +195,19 @@ function notAttempted(
 ): FullVerdict {
   const waiting = underWay(delivery.id);
   if (waiting) {
-    return said('waiting', `It is on its way: your receiver has ${duration(waiting.timeoutMs)} to answer.`);
+    const cause = `It is on its way: your receiver has ${duration(waiting.timeoutMs)} to answer.`;
+    return said('waiting', cause, null, 'Your receiver has not answered yet.');
   }
   if (last?.failure?.code === 'egress') {
-    const verdict = said('bad', `It was not sent: ${describeEgress(last.failure)}.`, FIXES.egress);
-    return { ...verdict, action: null };
+    const cause = `It was not sent: ${describeEgress(last.failure)}.`;
+    const verdict = said('bad', cause, FIXES.egress, 'Not sent: the emulator may not reach this address.');
+    return { ...verdict, where: 'emulator', action: null };
   }
   const { postponedBy, nextAttemptAt, createdAt } = delivery;
   if (postponedBy === null || nextAttemptAt === null) return said('waiting', 'It has not been sent yet.');
   const heldMs = Date.parse(nextAttemptAt) - Date.parse(last?.startedAt ?? createdAt);
-  const cause = `Held back ${duration(heldMs)} by your rule: due at ${nextAttemptAt}.`;
-  return { ...said('waiting', cause, FIXES.fault), action: 'faults' };
+  const held = `Held back ${duration(heldMs)} by your rule`;
+  return byRule(`${held}: due at ${nextAttemptAt}.`, `${held}.`);
 }
 
 /** Maximum characters at either end of a body that are read: a page has the verdicts of many attempts. */
@@ -195,13 +229,13 @@ export function faultBehind(delivery: KnownDelivery, attempt: KnownAttempt): Ful
   if (isSignature && instead === undefined && failure === null && !saysRefused(readPart(responseBody))) {
     const accepted = `${cause} The receiver accepted it (${responseStatus}): it does not check the signature.`;
     return {
-      ...said('bad', accepted, CHECK_SIGNATURE),
+      ...said('bad', accepted, CHECK_SIGNATURE, 'Your receiver accepted a wrong signature.'),
       code: expectedSignature(requestBody),
       action: 'faults',
     };
   }
   const answered = responseHeaders.length ? ` The receiver answered ${responseStatus}.` : '';
-  return { ...said('waiting', cause + answered, FIXES.fault), action: 'faults' };
+  return byRule(cause + answered, instead === undefined ? 'Your rule changed the IPN on purpose.' : cause);
 }
 
 const CHECK_SIGNATURE = 'Compare the signature with your own, and answer 400 where it differs.';
@@ -209,25 +243,39 @@ const CHECK_SIGNATURE = 'Compare the signature with your own, and answer 400 whe
 /** Statuses with which a receiver rejects what it has checked; the others say nothing of a forgery. */
 const REJECTS: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 406, 409, 410, 412, 422]);
 
+const UNKNOWN = 'Not known: would your receiver accept a forged IPN?';
+
 function ofForged(what: string, verdict: Verification, attempt: KnownAttempt): FullVerdict {
   const { requestBody, responseStatus: status, responseHeaders: headers, responseBody } = attempt;
   const error = errorOf(attempt);
   const body = readPart(responseBody);
-  if (status === null)
-    return said('waiting', `It is not known what the receiver does with a forged IPN (${what}): ${error}.`);
+  const unknown = (why: string, fix?: string) => ({
+    ...said(
+      'waiting',
+      `It is not known what the receiver does with a forged IPN (${what})${why}`,
+      fix,
+      UNKNOWN,
+    ),
+    where: 'receiver' as const,
+  });
+  if (status === null) return unknown(`: ${error}.`);
   const problem = answerProblem({ status, headers, body });
   if (error === null ? problem : !REJECTS.has(status)) {
     const { cause = `It answered ${status}.`, fix = 'Look at the log of your receiver.' } = problem ?? {};
-    return {
-      ...said('waiting', `It is not known what the receiver does with a forged IPN (${what}). ${cause}`, fix),
-      action: 'resend',
-    };
+    return { ...unknown(`. ${cause}`, fix), action: 'resend' };
   }
-  if (error !== null)
-    return said('good', `Your receiver rejected a forged IPN (${what}), as it must: ${status}.`);
+  if (error !== null) {
+    const cause = `Your receiver rejected a forged IPN (${what}), as it must: ${status}.`;
+    return said('good', cause, null, 'Your receiver rejected a forged IPN, as it must.');
+  }
   if (saysRefused(body)) {
     const cause = `Your receiver answered ${status} to a forged IPN (${what}), and its body says that it rejected it.`;
-    return said('good', cause, 'Answer 4xx to what you reject: a status says it to everybody.');
+    return said(
+      'good',
+      cause,
+      'Answer 4xx to what you reject: a status says it to everybody.',
+      'Your receiver rejected a forged IPN.',
+    );
   }
   const missing = verdict.authentic
     ? 'It does not compare what the signature does not cover: status and currency.'
@@ -236,7 +284,12 @@ function ofForged(what: string, verdict: Verification, attempt: KnownAttempt): F
     ? 'Take success alone for a payment, and compare amount and currency with those of the order.'
     : `${CHECK_SIGNATURE} Then send this copy again: it must be rejected.`;
   return {
-    ...said('bad', `Your receiver accepted a forged IPN (${what}). ${missing}`, fix),
+    ...said(
+      'bad',
+      `Your receiver accepted a forged IPN (${what}). ${missing}`,
+      fix,
+      'Your receiver accepted a forged IPN.',
+    ),
     code: verdict.authentic ? null : expectedSignature(requestBody),
   };
 }
@@ -265,6 +318,7 @@ function ofGenuine(
           'bad',
           `The receiver answered ${status}, but its body says that it rejected the IPN${saying}.`,
           REJECTED,
+          `Answered ${status}, but the body rejects the IPN.`,
         )
       : said('good', `Delivered: your receiver answered ${status} in ${duration(attempt.durationMs)}.`);
   }
@@ -272,7 +326,12 @@ function ofGenuine(
     status === null
       ? `${error[0]?.toUpperCase()}${error.slice(1)}`
       : `The receiver answered ${status}${saying || ': expected 2xx'}`;
-  return { ...said('bad', `${cause}.`, fixOf(attempt, state)), to: otherScheme(attempt) };
+  const brief = describeBriefly(attempt);
+  const headline =
+    status === null
+      ? `${brief[0]?.toUpperCase()}${brief.slice(1)}.`
+      : `Your receiver answered ${status}${CHECKED.has(status) ? ': it rejected the IPN' : ''}.`;
+  return { ...said('bad', `${cause}.`, fixOf(attempt, state), headline), to: otherScheme(attempt) };
 }
 
 function ofComputed(
@@ -284,7 +343,16 @@ function ofComputed(
   const fix = signed
     ? 'Sign data.amount and identifier with the secret key, exactly as they came.'
     : 'Compute it as in the line below.';
-  return { ...said('bad', cause, fix), signed, code: expectedSignature(requestBody) };
+  return { ...said('bad', cause, fix, headlineOf(signed)), signed, code: expectedSignature(requestBody) };
+}
+
+function headlineOf(signed: ComputedSignature['signed']): string {
+  if (!signed) return 'Your code computed the signature in a wrong way.';
+  const { found, amount, identifier } = signed;
+  if (found.startsWith(identifier)) return 'Your code signed the identifier before the amount.';
+  return found.endsWith(identifier)
+    ? `Your code signed ${found.slice(0, -identifier.length)}. The IPN says ${amount}.`
+    : 'Your code signed another text than it should.';
 }
 
 const REJECTED =

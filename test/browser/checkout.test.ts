@@ -30,9 +30,7 @@ describe('paying', () => {
       if (request.url().startsWith(at.sim.url)) asked.push(request.resourceType());
     });
     await arrive({ page, ...at });
-    await press(page, 'Fill in test e-mail');
-    expect(await page.getByLabel('E-mail').inputValue()).toBe(SANDBOX.email);
-    await press(page, 'Continue');
+    await press(page, 'Use test e-mail');
     await press(page, 'Fill in test code');
     expect(await page.getByLabel('Verification code').inputValue()).toBe(SANDBOX.code);
     await press(page, /^Pay /);
@@ -117,11 +115,14 @@ describe('pressing twice', () => {
     { name: 'Approve', code: '' },
   ];
   test.each(sample(ways, ({ name }) => name !== 'Approve'))(
-    '$name while the payment is under way leads to the shop, too',
+    '$name while the payment is under way leads to the shop, too, without a script',
     async ({ name, code }) => {
       const { opened, open } = gate();
       const slow = await startReceiver([{ after: opened }]);
-      const { page, ...at } = await openShop({ fields: { ipn_url: `${slow.url}/ipn` } });
+      const { page, ...at } = await openShop({
+        fields: { ipn_url: `${slow.url}/ipn` },
+        browser: { javaScriptEnabled: false },
+      });
       await toCodeStep({ page, ...at }, 'sandbox');
       await page.locator('#code').fill(code);
       const { x = 0, y = 0 } = (await page.getByRole('button', { name }).boundingBox()) ?? {};
@@ -135,6 +136,26 @@ describe('pressing twice', () => {
       expect(slow.requests).toHaveLength(1);
     },
   );
+
+  test('is not done where the script runs, and the button that was pressed is busy', async () => {
+    const { opened, open } = gate();
+    const slow = await startReceiver([{ after: opened }]);
+    const { page, ...at } = await openShop({ fields: { ipn_url: `${slow.url}/ipn` } });
+    await toCodeStep({ page, ...at }, 'sandbox');
+    const told: string[] = [];
+    page.on('console', (message) => told.push(message.text()));
+    const tell = 'console.log(event.defaultPrevented, event.submitter.className)';
+    await page.evaluate(`addEventListener('submit', (event) => ${tell})`);
+    await page.locator('#code').fill(SANDBOX.code);
+    const { x = 0, y = 0 } = (await page.getByRole('button', { name: /^Pay / }).boundingBox()) ?? {};
+    await page.mouse.click(x + 9, y + 9);
+    await slow.request(1);
+    await page.mouse.click(x + 9, y + 9);
+    await expect.poll(() => told).toEqual(['false button busy', 'true button busy']);
+    open();
+    await arrivesAt(page, at.fields['success_url']);
+    expect(slow.requests).toHaveLength(1);
+  });
 });
 
 describe('the back button', () => {

@@ -88,7 +88,7 @@ describe('a button whose form waits', () => {
     const { page } = await open(sim, paymentPath(sim));
     const { width, height } = (await page.getByRole('button', { name: 'Approve' }).boundingBox()) ?? {};
     await page.getByRole('button', { name: 'Approve' }).click();
-    await page.locator('.heading').getByText('succeeded').waitFor();
+    await page.getByText('Customer: paid').waitFor();
     const waiting = page.getByRole('button', { name: /^Sending…/ });
     expect(await waiting.boundingBox()).toMatchObject({ width, height });
     await page.getByRole('button', { name: 'Cancel' }).click();
@@ -149,7 +149,7 @@ describe('a form that acts on its own page', () => {
       answered = answered.then(async () => route.fulfill({ response: await route.fetch() }));
       return answered;
     });
-    await page.locator('.details:visible').getByRole('button', { name: 'Send again' }).click();
+    await page.locator('[data-attempt]:visible').getByRole('button', { name: 'Resend' }).click();
     await page.waitForURL('**#step-ipn_*-2');
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   });

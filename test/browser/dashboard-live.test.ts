@@ -147,6 +147,11 @@ describe('a list', () => {
       await page.keyboard.press('?');
       expect(await page.locator('#shortcuts[open]').count()).toBe(count);
     }
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog', { name: 'Go to' }).waitFor();
+    await page.keyboard.type('set');
+    expect(await page.locator('#palette li:visible').allTextContents()).toEqual(['Settings']);
+    await page.keyboard.press('Escape');
     for (const key of ['j', 'j', 'Enter']) await page.keyboard.press(key);
     await page.getByRole('heading', { level: 1, name: 'order-2' }).waitFor();
     expect(errors).toEqual([]);

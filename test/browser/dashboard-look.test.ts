@@ -28,6 +28,7 @@ const PLACES = {
   audit: `${UI}/audit`,
   signature: `${UI}/signature`,
   keys: `${UI}/keys`,
+  settings: `${UI}/settings`,
 };
 
 /** An address, or the way to a page. */

@@ -297,7 +297,8 @@ describe.each(MODES)('the %s checkout', (mode) => {
     expect(policy).toMatch(/form-action 'self' http: https:/);
     expect(policy).toMatch(/img-src http: https: data:/);
     expect(policy).toContain("base-uri 'none'; frame-ancestors 'self'");
-    expect(policy).not.toMatch(/script-src|unsafe|\*/);
+    expect(policy).toMatch(/script-src 'nonce-[^']+';/);
+    expect(policy).not.toMatch(/unsafe|\*/);
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('referrer-policy')).toBe('same-origin');
     expect(headers.get('cache-control')).toBe('no-store');
@@ -380,6 +381,14 @@ describe('the sandbox checkout', () => {
     expect((await checkout.step('email', { email: 'me@test.example' })).status).toBe(303);
     expect((await checkout.step('code', SANDBOX)).status).toBe(422);
     expect((await checkout.step('code', { code: 'letmein' })).status).toBe(303);
+  });
+
+  it('shows a wrong code to be typed anew', async () => {
+    const checkout = await checkoutOf(await startSim());
+    await checkout.step('email', SANDBOX);
+    const html = await (await checkout.step('code', { code: '111111' })).text();
+    expect(html).toMatch(/role="alert"/);
+    expect(html).not.toContain('111111');
   });
 
   it('fills the test values in when asked to', async () => {

@@ -280,6 +280,11 @@ describe('IPNs', () => {
       return ['tea', 'milk'].filter((name) => html.includes(`>${name}</a>`));
     };
     expect(await shown('state=delivered')).toEqual(['tea']);
+    expect(await shown('state=ok')).toEqual(['tea']);
+    expect(await shown('state=retrying')).toEqual(['milk']);
+    expect((await (await get('/_sim/ui/ipns')).text()).replace(/<[^>]+>/g, '')).toMatch(
+      /2 all0 Needs you1 Retrying0 Forgery accepted1 OK/,
+    );
     expect(await shown('text=:9/IPN')).toEqual(['milk']);
     expect(await shown('state=delivered&text=milk')).toEqual([]);
     const html = await (await get('/_sim/ui/ipns?state=delivered&text=tea')).text();
@@ -357,10 +362,10 @@ describe('IPNs', () => {
     await sim.initiate(fields({ ipn_url: `${receiver.url}/ipn` }));
     await sim.server.parts.payments.settle(await newest(), { outcome: 'approve', by: 'control' });
     const id = await newestIpn();
-    for (let times = 0; times < 11; times++) await sim.server.parts.ipns.resend(id);
+    for (let times = 0; times < 21; times++) await sim.server.parts.ipns.resend(id);
     const html = await (await get(`/_sim/ui/ipns/${id}`)).text();
-    expect(html).toContain('id="attempt-12"');
-    expect(html).not.toContain('id="attempt-2"');
+    expect(html).toContain(`id="step-${id}-22"`);
+    expect(html).not.toContain(`id="step-${id}-2"`);
     expect(html).toMatch(new RegExp(`And 2 earlier:.*>npx gateway-sim ipn show ${id}<`, 's'));
   });
 });

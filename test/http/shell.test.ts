@@ -36,7 +36,7 @@ describe('the frame', () => {
       .map((list) => [...list.matchAll(/>([^<>]+)<\/a>/g)].map(([, name]) => name));
     expect(lists[0]).toEqual(['Payments', 'IPNs', 'Requests', 'Cards']);
     expect(lists[1]).toEqual(['Faults', 'Clock', 'Wallets', 'Inbox', 'Audit']);
-    expect(lists[2]).toEqual(['Signature', 'API keys']);
+    expect(lists[2]).toEqual(['Signature', 'API keys', 'Settings']);
     expect(groups).toMatch(/<span id="group-simulate">Simulate<\/span><ul aria-labelledby="group-simulate">/);
     expect(groups).toMatch(/aria-current="page">Faults</);
   });
@@ -45,7 +45,7 @@ describe('the frame', () => {
     for (const path of ['', '/ui/keys', '/ui/search']) {
       const html = await page(path);
       expect(html).toMatch(/<form method="get" action="\/_sim\/ui\/search"><label[^>]*>Search<\/label>/);
-      expect(textOf(html, /<details id="shortcuts">(.*?)<\/details>/s)).toContain('/ search everything');
+      expect(textOf(html, /<dialog id="shortcuts"[^>]*>(.*?)<\/dialog>/s)).toContain('/ search everything');
     }
   });
 
@@ -178,8 +178,8 @@ describe('a list', () => {
     }
     const names = [...(await page('/ui/ipns')).matchAll(/<button[^>]*>(Resend.*?)<\/button>/g)];
     expect(names.map(([, name = '']) => name.replace(/<[^>]+>/g, ''))).toEqual([
-      'Resend IPN of order-2',
-      'Resend IPN of order-1',
+      expect.stringMatching(/^Resend IPN of order-2, ipn_\w+$/),
+      expect.stringMatching(/^Resend IPN of order-1, ipn_\w+$/),
     ]);
   });
 
@@ -198,25 +198,6 @@ describe('a list', () => {
     });
     for (const path of ['', '/ui/ipns', `/ui/ipns/${forged?.id}`])
       expect(await page(path)).toContain(`<span class="status ${look}">forged, ${ended}</span>`);
-  });
-
-  it('has charts whose segments say their value and narrow the list', async () => {
-    for (const identifier of ['order-1', 'order-2', 'order-3']) await sim.initiate({ ...ORDER, identifier });
-    await sim.server.parts.payments.settle('order-1', {
-      outcome: 'approve',
-      by: 'control',
-      awaitDelivery: true,
-    });
-    const payments = await page('?mode=sandbox');
-    expect(payments).toMatch(
-      /<a href="\/_sim\?status=pending&amp;mode=sandbox"><title>67 % pending: 2<\/title>/,
-    );
-    expect(payments).toMatch(/<text [^>]*>100 %<\/text>/);
-    const [ipn] = sim.server.parts.state.current.deliveries.values();
-    const ipns = await page('/ui/ipns');
-    expect(ipns).toContain(`<li><a href="/_sim/ui/ipns?text=${ipn?.id}">`);
-    expect(ipns).toMatch(/class="value">[\d.]+ ms, connection refused</);
-    expect(await page(`/ui/ipns?text=${ipn?.id}`)).toContain('1-1 of 1');
   });
 });
 

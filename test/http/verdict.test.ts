@@ -8,6 +8,12 @@ import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 type Script = Answer[] | ((request: Received, number: number) => Answer);
 
+/** A verdict, whose heading is short enough to be read at a glance. */
+function withHeading(verdict: FullVerdict): FullVerdict {
+  expect(verdict.headline.split(' ').length, verdict.headline).toBeLessThanOrEqual(10);
+  return verdict;
+}
+
 async function settledWith(script: Script, prepare: (sim: Sim) => unknown = () => {}) {
   const receiver = await startReceiver(script);
   const sim = await startSim();
@@ -19,7 +25,7 @@ async function settledWith(script: Script, prepare: (sim: Sim) => unknown = () =
   const found = (): FullVerdict => {
     const delivery = last();
     if (!delivery) throw new Error('no IPN was made');
-    return sim.server.parts.ipns.verdict(delivery);
+    return withHeading(sim.server.parts.ipns.verdict(delivery));
   };
   return { sim, id, receiver, last, found };
 }
@@ -30,7 +36,7 @@ async function forged(script: Script, tamper: 'amount' | 'signature' | 'status' 
   const [delivery] = await sim.server.parts.ipns.fire({ payment: id, tamper: requireTamperings(tamper) });
   if (!delivery) throw new Error('nothing was fired');
   const { parts } = sim.server;
-  return parts.ipns.verdict(delivery);
+  return withHeading(parts.ipns.verdict(delivery));
 }
 
 describe('a genuine IPN', () => {
@@ -93,7 +99,8 @@ describe('a genuine IPN', () => {
         .toUpperCase();
       return { status: 400, body: `bad signature: expected ${computed}` };
     });
-    const { cause, code, tone } = found();
+    const { headline, cause, code, tone } = found();
+    expect(headline).toBe('Your code signed 49.9. The IPN says 49.90.');
     expect(tone).toBe('bad');
     expect(cause).toMatch(/Your code signed .*49\.9 was signed, but data\.amount is 49\.90/);
     expect(Object.keys(code ?? {})).toEqual(['PHP', 'Node', 'Python']);
@@ -239,7 +246,7 @@ describe('a genuine IPN', () => {
     const { parts } = sim.server;
     await parts.payments.settle(id, { outcome: 'approve', by: 'control' });
     const of = parts.payments.verdict(parts.payments.require(id));
-    expect(of.signed).toEqual({ found: '49.9order-1', expected: '49.90order-1' });
+    expect(of.signed).toEqual({ found: '49.9order-1', amount: '49.90', identifier: 'order-1' });
     expect(of.code?.PHP).toMatch(
       /^\$body = json_decode\(.*\$body\['data'\]\['amount'\] \. \$body\['identifier'\]/,
     );
@@ -415,7 +422,7 @@ describe('a payment without an IPN', () => {
     await sim.initiate(ORDER);
     const { payments } = sim.server.parts;
     if (outcome) await payments.settle('order-1', { outcome, by: 'control', delivery });
-    const { tone, cause, fix } = payments.verdict(payments.require('order-1'));
+    const { tone, cause, fix } = withHeading(payments.verdict(payments.require('order-1')));
     return { tone, cause, fix };
   };
 

@@ -1,6 +1,8 @@
 import type { Child } from 'hono/jsx';
 import type { PaymentStatus } from '../../contract/vocabulary.ts';
+import BUSY from './assets/busy.ts?text';
 import CHECKOUT_STYLES from './assets/checkout.css?text';
+import CLOSED_STYLES from './assets/closed.css?text';
 import PANEL_STYLES from './assets/panel.css?text';
 import { renderDocument } from './layout.tsx';
 import { fill, WORDING, type Wording } from './messages.ts';
@@ -20,6 +22,7 @@ export function checkoutPage(view: CheckoutView): string {
     theme: view.theme,
     title: view.problem ? fill(words.errorTitle, { title }) : title,
     styles: panel ? CHECKOUT_STYLES + PANEL_STYLES : CHECKOUT_STYLES,
+    inline: BUSY,
     children: (
       <>
         <main class="card checkout">
@@ -78,7 +81,8 @@ function Next({ view: { payment, step }, words }: { view: CheckoutView; words: W
 /** A page that is one card, in the look of the checkout. */
 export function renderCard(view: PageView, title: string, children: Child, below?: Child): string {
   const content = [<main class="card closed">{children}</main>, below];
-  return renderDocument({ view, theme: view.theme, title, styles: CHECKOUT_STYLES, children: content });
+  const styles = CHECKOUT_STYLES + CLOSED_STYLES;
+  return renderDocument({ view, theme: view.theme, title, styles, children: content });
 }
 
 /** What a page says where a way ends. */
@@ -149,6 +153,7 @@ export function closedPage(view: ClosedView): string {
     text: fill({ unknown, ...earlier, ...(stays && now) }[sign], { merchant }),
     more: payment && (
       <div class="receipt">
+        <Logo payment={payment} />
         <p>
           <Amount text={payment.amount} />
         </p>

@@ -11,7 +11,8 @@ const ICON = `data:image/svg+xml,${encodeURIComponent(ICON_SVG)}`;
 /**
  * A whole page as text, with its styles inline: it needs no second request.
  *
- * @param parts `script`: the address of one that makes the page livelier; the page is whole without it
+ * @param parts `script`: the address of one that makes the page livelier, `inline` one in the page itself; the page is
+ *   whole without either
  */
 export function renderDocument(parts: {
   view: Pick<PageView, 'language' | 'nonce'>;
@@ -19,9 +20,10 @@ export function renderDocument(parts: {
   title: string;
   styles: string;
   script?: string;
+  inline?: string;
   children: Child;
 }): string {
-  const { view, theme, title, styles, script, children } = parts;
+  const { view, theme, title, styles, script, inline, children } = parts;
   const html = (
     <html lang={view.language} class={theme}>
       <head>
@@ -35,6 +37,7 @@ export function renderDocument(parts: {
         <link rel="icon" href={ICON} />
         <style nonce={view.nonce}>{raw(styles)}</style>
         {script !== undefined && <script src={script} defer />}
+        {inline !== undefined && <script nonce={view.nonce}>{raw(inline)}</script>}
       </head>
       <body>
         <header class="mark">

@@ -24,6 +24,9 @@ const TEXTS = {
     details: ['For', 'Objet'],
     identifier: ['Reference', 'Référence'],
     email: ['Paying as', 'Vous payez avec'],
+    trx: ['Transaction', 'Transaction'],
+    date: ['Date', 'Date'],
+    payer: ['Paid by', 'Payé par'],
   },
   step: { email: ['Step 1 of 2', 'Étape 1 sur 2'], code: ['Step 2 of 2', 'Étape 2 sur 2'] },
   /** Heads the step. It must not contain a label: a test that looks for a field by its label finds one. */
@@ -116,7 +119,7 @@ const TEXTS = {
   sandbox: {
     note: ['No wallet is charged.', 'Aucun portefeuille n’est débité.'],
     fill: {
-      email: ['Fill in test e-mail', 'Remplir l’e-mail de test'],
+      email: ['Use test e-mail', 'Utiliser l’e-mail de test'],
       code: ['Fill in test code', 'Remplir le code de test'],
     },
   },

@@ -11,7 +11,7 @@ export interface PageView {
   language: Language;
   /** `system` follows the browser's own choice. */
   theme: CheckoutTheme | 'system';
-  /** The one-time value that the Content-Security-Policy allows inline styles with. */
+  /** The one-time value that the Content-Security-Policy allows what is inline with. */
   nonce: string;
 }
 
@@ -22,15 +22,16 @@ interface Allowances {
   forms?: string;
   /** Whose pages may frame it. */
   framedBy?: string;
-  /** The emulator's own script, which asks the emulator for news. */
-  script?: boolean;
+  /** The emulator's own script, which asks the emulator for news, or one in the page itself. */
+  script?: boolean | 'inline';
 }
 
 /** Sets the headers that keep a page to itself; returns the nonce of its styles. */
 export function secure(c: AppContext, allowed: Allowances = {}): string {
   const { images = 'data:', forms = "'self'", framedBy = "'none'", script = false } = allowed;
   const nonce = randomBytes(16).toString('base64');
-  const scripts = script ? " script-src 'self'; connect-src 'self';" : '';
+  const own = script && " script-src 'self'; connect-src 'self';";
+  const scripts = script === 'inline' ? ` script-src 'nonce-${nonce}';` : own || '';
   c.header(
     'Content-Security-Policy',
     `default-src 'none'; style-src 'nonce-${nonce}';${scripts} img-src ${images}; form-action ${forms}; base-uri 'none'; frame-ancestors ${framedBy}`,

@@ -76,19 +76,30 @@ export function Step({ view, words }: StepProps) {
   );
 }
 
+/** The e-mail is used at once; what pays is pressed by hand. */
 function SandboxNotice({ view, words }: StepProps) {
+  const fillIn = (
+    <button type="submit" class="link fill">
+      {words.sandbox.fill[view.step]}
+    </button>
+  );
   return (
     <div class="notice">
       <p>
         <strong>{words.testMode}.</strong> <span>{words.sandbox.note}</span>
       </p>
-      <form method="get" action={view.path}>
-        <input type="hidden" name={view.parameter} value={view.payment.id} />
-        <input type="hidden" name="fill" value="1" />
-        <button type="submit" class="link fill">
-          {words.sandbox.fill[view.step]}
-        </button>
-      </form>
+      {view.step === 'email' ? (
+        <PostForm view={view} name="email">
+          <input type="hidden" name="email" value={view.sandbox?.email} />
+          {fillIn}
+        </PostForm>
+      ) : (
+        <form method="get" action={view.path}>
+          <input type="hidden" name={view.parameter} value={view.payment.id} />
+          <input type="hidden" name="fill" value="1" />
+          {fillIn}
+        </form>
+      )}
     </div>
   );
 }

@@ -5,6 +5,8 @@ import type { Wording } from './messages.ts';
 export interface PaymentSummary
   extends Pick<Payment, 'id' | 'mode' | 'status' | 'siteLogo' | 'details' | 'amount' | 'identifier'> {
   merchantName: string;
+  /** What a receipt says beside; null for a payment that nobody paid. */
+  receipt: { trx: string; date: string; payer: string } | null;
 }
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
@@ -61,6 +63,13 @@ export function Facts({ payment, words }: { payment: PaymentSummary; words: Word
       <dd dir="auto">{payment.details}</dd>
       <dt>{words.facts.identifier}</dt>
       <dd dir="auto">{payment.identifier}</dd>
+      {payment.receipt &&
+        (['date', 'trx', 'payer'] as const).map((name) => (
+          <>
+            <dt>{words.facts[name]}</dt>
+            <dd dir="auto">{payment.receipt?.[name]}</dd>
+          </>
+        ))}
     </dl>
   );
 }

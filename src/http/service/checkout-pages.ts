@@ -10,6 +10,7 @@ import { notesOf, statusOf } from '../errors.ts';
 import { shownAmount } from '../pages/amount.ts';
 import { checkoutPage, closedPage, refusedPage } from '../pages/checkout.tsx';
 import { PLACES, recordPath } from '../pages/dashboard/page.tsx';
+import { instant } from '../pages/dashboard/text.ts';
 import { type Language, type PageView, pageView } from '../pages/page-view.ts';
 import type { LiveTip } from '../pages/panel.tsx';
 import type { CheckoutView } from '../pages/step.tsx';
@@ -61,7 +62,7 @@ export const basePath = ({ baseUrl }: Pick<ServerRuntime, 'baseUrl'>): string =>
  * @param stays it was settled just now, without a redirect
  */
 export function showClosed(c: AppContext, parts: AppParts, payment: Payment | null, stays = false) {
-  const page = customerView(c, payment);
+  const page = customerView(c, payment, payment ? 'http: https: data:' : 'data:');
   const { mapped } = parts.runtime.settings;
   const back = payment && mapped(payment.status === 'succeeded' ? payment.successUrl : payment.cancelUrl);
   const html = closedPage({
@@ -96,7 +97,7 @@ function dashboardOf({ runtime }: AppParts, payment: Payment | null): string | n
  * http(s) address must do. A phone's web view shows the page on its own, so that `frame-ancestors` may shut out the
  * pages of other sites.
  */
-const CHECKOUT_POLICY = { forms: "'self' http: https:", framedBy: "'self'" };
+const CHECKOUT_POLICY = { forms: "'self' http: https:", framedBy: "'self'", script: 'inline' } as const;
 
 function customerView(c: AppContext, payment: Payment | null, images = 'data:'): PageView {
   const view = pageView(c, payment?.checkoutTheme ?? 'system', { ...CHECKOUT_POLICY, images });
@@ -124,11 +125,16 @@ function tipFor({ wallets, runtime, state, checkout }: AppParts, payment: Paymen
   };
 }
 
+function receiptOf({ trx, settledAt, createdAt, payerEmail, customerName }: Payment) {
+  return { trx, date: `${instant(settledAt ?? createdAt)} UTC`, payer: payerEmail ?? customerName };
+}
+
 function summaryOf(parts: AppParts, payment: Payment, language: Language): PaymentSummary {
   return {
     ...payment,
     siteLogo: payment.siteLogo && parts.runtime.settings.mapped(payment.siteLogo),
     merchantName: parts.state.current.merchants.get(payment.merchantId)?.name ?? '',
     amount: shownAmount(parts, payment.amount, payment.currency, language),
+    receipt: payment.status === 'succeeded' ? receiptOf(payment) : null,
   };
 }

@@ -67,13 +67,7 @@ class Checkout {
       return problem ? this.#again(c, payment, { step: 'email', value, problem }) : this.backToPage(c);
     },
     code: (c, payment, { code: value = '' }) =>
-      this.#settle(
-        c,
-        payment,
-        'code',
-        () => this.#parts.checkout.enterCode(payment, value, requestId(c)),
-        value,
-      ),
+      this.#settle(c, payment, 'code', () => this.#parts.checkout.enterCode(payment, value, requestId(c))),
     resend: async (c, payment) => {
       await this.#parts.checkout.resendCode(payment, requestId(c));
       return this.backToPage(c, '&resent=1');
@@ -175,7 +169,7 @@ class Checkout {
    * Runs what a form asks for, once for each page that it stood on: a browser follows only the last answer to a double
    * click, and that must be the same redirect again, not the news that the payment is over.
    */
-  async #settle(c: AppContext, payment: Payment, form: string, run: () => Promise<StepResult>, value = '') {
+  async #settle(c: AppContext, payment: Payment, form: string, run: () => Promise<StepResult>) {
     const page = c.req.query('page');
     const key = `${payment.id} ${form} ${page}`;
     const sent = this.#sent.get(key) ?? run();
@@ -186,7 +180,8 @@ class Checkout {
     });
     if (!result.problem) return this.#leave(c, payment, result.redirectUrl);
     this.#sent.delete(key);
-    return this.#again(c, payment, { step: 'code', value, problem: result.problem });
+    // A wrong code is typed anew.
+    return this.#again(c, payment, { step: 'code', value: '', problem: result.problem });
   }
 
   async #over(c: AppContext, payment: Payment | null): Promise<Response> {

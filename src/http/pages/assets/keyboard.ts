@@ -10,14 +10,23 @@ const KEYS: Readonly<Record<string, () => boolean>> = {
   },
   j: () => moveTo(1),
   k: () => moveTo(-1),
-  '?': () => {
-    const shortcuts = document.querySelector<HTMLDetailsElement>('details#shortcuts');
-    if (!shortcuts) return false;
-    shortcuts.open = !shortcuts.open;
-    shortcuts.querySelector('summary')?.focus();
-    return true;
-  },
+  '?': () => toggle('#shortcuts'),
 };
+
+/** Opens a dialog, or closes it; Escape does so by itself. */
+function toggle(name: string): boolean {
+  const dialog = document.querySelector<HTMLDialogElement>(name);
+  if (dialog?.open) dialog.close();
+  else dialog?.showModal();
+  return dialog !== null;
+}
+
+document.addEventListener('input', ({ target }) => {
+  if (!(target instanceof HTMLInputElement) || target.dataset['palette'] === undefined) return;
+  const words = target.value.trim().toLowerCase();
+  for (const item of document.querySelectorAll<HTMLElement>('#palette li'))
+    item.hidden = !item.textContent?.toLowerCase().includes(words);
+});
 
 /** Focuses the link of the next row or the one before: Enter opens it. */
 function moveTo(step: 1 | -1): boolean {
@@ -33,6 +42,7 @@ function moveTo(step: 1 | -1): boolean {
 
 document.addEventListener('keydown', (event) => {
   const { key, target, ctrlKey, metaKey, altKey } = event;
+  if ((ctrlKey || metaKey) && key === 'k' && toggle('#palette')) event.preventDefault();
   if (ctrlKey || metaKey || altKey || event.isComposing) return;
   if (target instanceof Element && target.closest('input, select, textarea, [contenteditable]')) return;
   if (Object.hasOwn(KEYS, key) && KEYS[key]?.()) event.preventDefault();

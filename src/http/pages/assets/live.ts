@@ -7,6 +7,7 @@ import { startCopying } from './copy.ts';
 import { connect } from './events.ts';
 import './filter.ts';
 import './keyboard.ts';
+import './language.ts';
 import { main, news } from './shown-page.ts';
 import './submit.ts';
 import './times.ts';

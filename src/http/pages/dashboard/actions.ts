@@ -37,7 +37,7 @@ const PAYMENT = recordRoute('payments');
 const IPN = recordRoute('ipns');
 const CARD = recordRoute('cards');
 const REQUEST = recordRoute('requests');
-const { cards, wallets, keys, audit, faults, clock } = PLACES;
+const { cards, wallets, keys, audit, faults, clock, settings } = PLACES;
 
 /** The forms by the path that they post to. */
 export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
@@ -65,7 +65,8 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
     const back = ownPage(from, page);
     // The outcome is looked for where the press was, not at the top.
     if (to || back === page) return `${page}#send`;
-    const isStory = sent.paymentId !== null && back === recordPath('payments', sent.paymentId);
+    const [path] = back.split('?', 1);
+    const isStory = sent.paymentId !== null && path === recordPath('payments', sent.paymentId);
     return `${back}#${isStory ? attemptId(sent.id, sent.attemptCount) : sent.id}`;
   }),
   [`${IPN}/tamper`]: on(IPN, async ({ ipns }, { tamper = '' }, id) => {
@@ -120,6 +121,16 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
   [`${faults.path}/clear`]: on(faults.path, async ({ faults }, { route, identifier }) => {
     faults.clear(route || undefined, { identifier: identifier || undefined });
   }),
+  [`${settings.path}/reset`]: on(settings.path, async ({ state }, { confirm }) => {
+    requireTyped('reset', confirm);
+    await state.reset();
+    return PLACES.payments.path;
+  }),
+  [`${settings.path}/import`]: on(settings.path, async ({ state }, { confirm, state: text = '' }) => {
+    requireTyped('import', confirm);
+    await state.restore(Buffer.from(text));
+    return PLACES.payments.path;
+  }),
   [clock.path]: on(clock.path, async ({ clock }, { move = '', advance, freeze = '', at = '' }) => {
     const { now, nextDue } = clock.read();
     const moves: Record<string, () => object> = {
@@ -132,6 +143,12 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
     await clock.move(parseInput(ClockInput, Object.hasOwn(moves, move) ? moves[move]?.() : {}));
   }),
 };
+
+/** What cannot be undone asks for its name. @throws GatewayError `invalid_fields` */
+function requireTyped(word: string, typed = ''): void {
+  if (typed.trim().toLowerCase() === word) return;
+  throw new GatewayError('invalid_fields', `confirm must be the word ${word}`);
+}
 
 /** Forms of one page that differ by a name, which ends their path. */
 function byName<Name extends string>(page: string, names: readonly Name[], act: (name: Name) => FormAction) {

@@ -150,9 +150,18 @@ export function CopyButton({ target, what }: { target: string; what: string }) {
   );
 }
 
-/** A command or a body of several lines; `wraps` where it is only read, and long words may break. */
-export function Code(props: { id?: string | undefined; text: Child; what: string; wraps?: boolean }) {
-  const { id, text, what, wraps } = props;
+interface CodeProps {
+  id?: string | undefined;
+  text: Child;
+  what: string;
+  /** It is only read, and long words may break. */
+  wraps?: boolean;
+  /** The id of what is copied. Default: all of it. */
+  copies?: string | undefined;
+}
+
+/** A command or a body of several lines. */
+export function Code({ id, text, what, wraps, copies = id }: CodeProps) {
   return (
     <div class="code">
       {/* Scrolls sideways; the keyboard needs a focus to do so. */}
@@ -161,7 +170,7 @@ export function Code(props: { id?: string | undefined; text: Child; what: string
           <code id={id}>{text}</code>
         </pre>
       </section>
-      {id !== undefined && <CopyButton target={id} what={what} />}
+      {copies !== undefined && <CopyButton target={copies} what={what} />}
     </div>
   );
 }

@@ -1,7 +1,5 @@
-import { describeBriefly } from '../../../contract/describe-delivery.ts';
 import type { Tone } from '../../../contract/verdict.ts';
-import type { Delivery, State } from '../../../domain/state.ts';
-import { faultBehind } from '../../../usecases/verdict.ts';
+import type { Delivery } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { retrying } from '../../retrying.ts';
 import { Ago, Short, ShortLink, Status } from './blocks.tsx';
@@ -9,16 +7,16 @@ import { Form, Submit } from './forms.tsx';
 import { recordPath } from './page.tsx';
 import { type Column, column } from './table.tsx';
 import { clip } from './text.ts';
-import { tookText } from './timeline.tsx';
 
 /** @param from the page to come back to; with `ofOne` all are of one payment, whose identifier tells nothing apart */
 export function deliveryColumns(parts: AppParts, from: string, ofOne = false): Column<Delivery>[] {
-  const state = parts.state.current;
   const name = ({ id, identifier }: Delivery) => (ofOne ? id : identifier);
   return [
-    column('IPN', (delivery) => <DeliveryLink delivery={delivery} name={name(delivery)} />, { head: true }),
+    column('IPN', (delivery) => <DeliveryLink delivery={delivery} name={name(delivery)} from={from} />, {
+      head: true,
+    }),
     column('State', (delivery) => <Standing delivery={delivery} parts={parts} />, { kind: 'name' }),
-    column('Last', (delivery) => <Last delivery={delivery} state={state} />, { kind: 'name' }),
+    column('Problem', (delivery) => <Problem delivery={delivery} parts={parts} />, { kind: 'name' }),
     column('To', (delivery) => <To delivery={delivery} parts={parts} />, { kind: 'address' }),
     column('Created', ({ createdAt }) => <Ago at={createdAt} />, { kind: 'time' }),
     column(
@@ -26,7 +24,12 @@ export function deliveryColumns(parts: AppParts, from: string, ofOne = false): C
       (delivery) => (
         <Form to={`${recordPath('ipns', delivery.id)}/resend`} inline>
           <Submit send={['from', from]}>
-            Resend<span class="unseen"> IPN of {name(delivery)}</span>
+            Resend
+            <span class="unseen">
+              {' '}
+              IPN of {name(delivery)}
+              {!ofOne && `, ${delivery.id}`}
+            </span>
           </Submit>
         </Form>
       ),
@@ -89,23 +92,19 @@ function To({ delivery, parts }: DeliveryProps) {
   );
 }
 
-function DeliveryLink({ delivery: { id, status }, name }: { delivery: Delivery; name: string }) {
+function DeliveryLink(props: { delivery: Delivery; name: string; from: string }) {
+  const { delivery, name, from } = props;
+  const { id, status } = delivery;
   return (
     <>
-      <ShortLink to={recordPath('ipns', id)} text={name} />
+      <ShortLink to={recordPath('ipns', id, from)} text={name} />
       {status !== 'success' && <span class="soft">{status}</span>}
     </>
   );
 }
 
-/** A text of no more characters is not cut. */
-const FITS = 30;
-
-/** How the last attempt ended, without what only its page has room for. */
-function Last({ delivery, state }: { delivery: Delivery; state: State }) {
-  const last = state.attemptsOf(delivery.id).at(-1);
-  if (!last) return 'not attempted yet';
-  const fault = faultBehind(delivery, last);
-  const text = clip(fault?.cause ?? `${describeBriefly(last)} ${tookText(last)}`, 2 * FITS);
-  return text.length > FITS ? <span title={text}>{text}</span> : text;
+/** What is wrong; its page says why. */
+function Problem({ delivery, parts }: DeliveryProps) {
+  const { tone, headline } = parts.ipns.verdict(delivery);
+  return tone === 'good' ? null : clip(headline);
 }

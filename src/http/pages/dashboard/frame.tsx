@@ -9,7 +9,19 @@ import { renderDocument } from '../layout.tsx';
 import { secure } from '../page-view.ts';
 import { Copyable } from './blocks.tsx';
 import { Chips, type FrameProps } from './chips.tsx';
-import { GROUPS, type Page, PageContext, PLACES, type PostedForm, placesOf, SEARCH, UI } from './page.tsx';
+import { Form } from './forms.tsx';
+import {
+  GROUPS,
+  type Page,
+  PageContext,
+  PLACES,
+  type PostedForm,
+  placesOf,
+  recordPath,
+  SEARCH,
+  UI,
+} from './page.tsx';
+import { clip } from './text.ts';
 
 /** What a request ran into. */
 export interface Refusal {
@@ -58,7 +70,10 @@ export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?:
             )}
             {page.content}
           </main>
-          <Foot />
+          <footer class="foot">
+            <a href="/_sim/openapi.json">OpenAPI document</a>
+          </footer>
+          <Dialogs parts={parts} />
         </div>
       </PageContext.Provider>
     ),
@@ -140,6 +155,7 @@ function Navigation({ page }: Pick<FrameProps, 'page'>) {
 }
 
 const SHORTCUTS = [
+  ['Ctrl K', 'go anywhere, or do something'],
   ['/', 'search everything'],
   ['j', 'next row'],
   ['k', 'previous row'],
@@ -147,13 +163,48 @@ const SHORTCUTS = [
   ['?', 'this list'],
 ] as const;
 
-/** The keys can be read without the script, which is what they need. */
-function Foot() {
+/** Opened by keys: without the script, which they need, both stay closed. */
+function Dialogs({ parts }: { parts: AppParts }) {
+  const [pending] = parts.state.current.payments.page(
+    1,
+    undefined,
+    ({ status }) => status === 'pending',
+  ).data;
   return (
-    <footer class="foot">
-      <a href="/_sim/openapi.json">OpenAPI document</a>
-      <details id="shortcuts">
-        <summary>Keyboard shortcuts</summary>
+    <>
+      <dialog id="palette" aria-label="Go to">
+        <form method="get" action={SEARCH}>
+          <input name="q" aria-label="Page, record or action" autocomplete="off" data-palette />
+        </form>
+        <ul>
+          {namesOf(GROUPS)
+            .flatMap(placesOf)
+            .map(({ path, name, tab }) => (
+              <li>
+                <a href={path}>{tab ?? name}</a>
+              </li>
+            ))}
+          {pending && (
+            <li>
+              <Form
+                to={`${recordPath('payments', pending.id)}/settle`}
+                send={['outcome', 'approve']}
+                submit={`Approve newest, ${clip(pending.identifier)}`}
+              />
+            </li>
+          )}
+          <li>
+            <Form
+              to={PLACES.clock.path}
+              hidden={{ advance: '1h' }}
+              send={['move', 'advance']}
+              submit="Advance clock 1 h"
+            />
+          </li>
+        </ul>
+        <p class="soft">Enter searches all records.</p>
+      </dialog>
+      <dialog id="shortcuts" aria-label="Keyboard shortcuts">
         <ul>
           {SHORTCUTS.map(([key, does]) => (
             <li>
@@ -161,7 +212,7 @@ function Foot() {
             </li>
           ))}
         </ul>
-      </details>
-    </footer>
+      </dialog>
+    </>
   );
 }

@@ -2,29 +2,54 @@ import { curlCommand } from '../../../contract/curl.ts';
 import { remarksOn } from '../../../contract/describe-delivery.ts';
 import { command } from '../../../contract/hint.ts';
 import { TAMPERINGS } from '../../../contract/tampering.ts';
-import { DELIVERY_STATES } from '../../../contract/vocabulary.ts';
-import type { Attempt, Delivery } from '../../../domain/state.ts';
-import { faultBehind, faultOf } from '../../../usecases/verdict.ts';
+import { namesOf } from '../../../contract/vocabulary.ts';
+import type { Delivery } from '../../../domain/state.ts';
+import { faultOf } from '../../../usecases/verdict.ts';
 import { deliveryView } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
-import { CommandCode, FactsBox, FoldedCode, More, Section, Time } from './blocks.tsx';
-import { DeliveryTimes } from './chart.tsx';
+import { retrying } from '../../retrying.ts';
+import { Attempts } from './attempts.tsx';
+import { CommandCode, FactsBox, FoldedCode, Time } from './blocks.tsx';
 import { deliveryColumns, Standing } from './delivery-columns.tsx';
 import { Field, Form, Submit } from './forms.tsx';
 import { listPage } from './list-page.tsx';
 import { type PageRenderer, recordPage, recordPath } from './page.tsx';
-import { attemptSides, BothSides } from './sides.tsx';
 import { Signature } from './signature.tsx';
-import { describeAttempt } from './timeline.tsx';
-import { MARKS, VerdictCard } from './verdict.tsx';
+import { VerdictCard } from './verdict.tsx';
 
 /** Where a text is looked for. */
 export const IPN_TEXTS = ['identifier', 'id', 'paymentId', 'url'] as const;
 
-function deliveryCounts({ state }: AppParts): Record<string, number> {
+/** How IPNs stand, by what matters to a reader. */
+const TABS = {
+  'needs-you': 'Needs you',
+  retrying: 'Retrying',
+  'forgery-accepted': 'Forgery accepted',
+  ok: 'OK',
+} as const;
+
+/** A record never changes, and reading the answers of all takes long. */
+const known = new WeakMap<Delivery, keyof typeof TABS>();
+
+function tabOf(delivery: Delivery, parts: AppParts): keyof typeof TABS {
+  const tab = known.get(delivery) ?? decideTab(delivery, parts);
+  known.set(delivery, tab);
+  return tab;
+}
+
+function decideTab(delivery: Delivery, parts: AppParts): keyof typeof TABS {
+  if (parts.ipns.verdictOnForgery(delivery)?.tone === 'bad') return 'forgery-accepted';
+  if (retrying(delivery, parts)) return 'retrying';
+  const { tone } = parts.ipns.verdict(delivery);
+  return tone === 'bad' || tone === 'warning' ? 'needs-you' : 'ok';
+}
+
+function tabCounts(parts: AppParts): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { state: stands } of state.current.deliveries.values())
-    counts[stands] = (counts[stands] ?? 0) + 1;
+  for (const delivery of parts.state.current.deliveries.values()) {
+    const tab = tabOf(delivery, parts);
+    counts[tab] = (counts[tab] ?? 0) + 1;
+  }
   return counts;
 }
 
@@ -32,11 +57,19 @@ export const ipnsPage = listPage<Delivery>({
   place: 'ipns',
   noun: 'IPN',
   filter: {
-    choices: [{ name: 'state', values: DELIVERY_STATES, label: 'How IPNs stand', counts: deliveryCounts }],
+    choices: [
+      {
+        name: 'state',
+        values: namesOf(TABS),
+        label: 'How IPNs stand',
+        shown: TABS,
+        of: tabOf,
+        counts: tabCounts,
+      },
+    ],
     texts: IPN_TEXTS,
     hint: 'order, address',
   },
-  overview: ({ state }) => <DeliveryTimes state={state.current} />,
   records: ({ state }) => state.current.deliveries,
   columns: (parts, from) => deliveryColumns(parts, from),
   keyOf: ({ id }) => ({ id }),
@@ -55,16 +88,14 @@ export const ipnsPage = listPage<Delivery>({
   },
 });
 
-/** Maximum attempts shown; each may have 64 KiB of response. */
-const SHOWN = 10;
-
-export const ipnPage: PageRenderer = ({ parts, id }) => {
+export const ipnPage: PageRenderer = ({ parts, id, query }) => {
   const { current: state } = parts.state;
   const delivery = parts.ipns.require(id);
   const { paymentId, nextAttemptAt } = delivery;
   const forwardedTo = parts.ipns.forwardedTo(delivery);
-  const attempts = state.attemptsOf(id).toReversed();
-  const [last] = attempts;
+  const last = state.attemptsOf(id).at(-1);
+  const verdict = parts.ipns.verdict(delivery);
+  const from = recordPath('ipns', id);
   const facts = [
     [forwardedTo === null ? 'To' : 'ipn_url', <code>{delivery.url}</code>],
     ['Forwarded to', forwardedTo && <code>{forwardedTo}</code>],
@@ -79,22 +110,16 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
     delivery.id,
     { title: `IPN of ${delivery.identifier}`, status: <Standing delivery={delivery} parts={parts} /> },
     <>
-      <VerdictCard of={parts.ipns.verdict(delivery)} ipn={id} from={recordPath('ipns', id)} />
+      <VerdictCard of={verdict} ipn={id} url={forwardedTo ?? delivery.url} from={from} />
       <div class="columns uneven">
-        <Send delivery={delivery} parts={parts} last={last} />
+        <Send delivery={delivery} parts={parts} outcome={verdict.headline} />
         <FactsBox id="ipn" label="IPN" rows={facts}>
           {remarksOn(delivery).map((remark) => (
             <p class="warning">{remark}</p>
           ))}
         </FactsBox>
       </div>
-      <Section id="attempts" title="Attempts">
-        {last === undefined && <p class="soft">{parts.ipns.verdict(delivery).cause}</p>}
-        {attempts.slice(0, SHOWN).map((attempt) => (
-          <FoldedAttempt attempt={attempt} open={attempt === last} delivery={delivery} parts={parts} />
-        ))}
-        <More id="earlier" count={attempts.length - SHOWN} run={command('ipn show', id)} of="attempts" />
-      </Section>
+      <Attempts deliveries={[delivery]} from={from} parts={parts} />
       <Signature
         parts={parts}
         delivery={delivery}
@@ -102,23 +127,21 @@ export const ipnPage: PageRenderer = ({ parts, id }) => {
         fault={last && last.requestBody !== delivery.body ? faultOf(last) : null}
       />
     </>,
+    query,
   );
 };
 
 /** It takes the focus: a press on Resend comes back to here. */
-function Send(props: { delivery: Delivery; parts: AppParts; last: Attempt | undefined }) {
-  const { delivery, parts, last } = props;
+function Send(props: { delivery: Delivery; parts: AppParts; outcome: string }) {
+  const { delivery, parts, outcome } = props;
   const path = recordPath('ipns', delivery.id);
   const curl = curlCommand(deliveryView(delivery, parts));
   return (
     <section class="box" id="send" tabindex={-1} aria-labelledby="send-name">
       <h2 id="send-name">Resend</h2>
       <p id="outcome" role="status">
-        {last ? (
-          <Outcome attempt={last} delivery={delivery} parts={parts} />
-        ) : (
-          parts.ipns.verdict(delivery).cause
-        )}
+        {delivery.attemptCount > 0 && `Attempt ${delivery.attemptCount}: `}
+        {outcome}
       </p>
       <Form to={`${path}/resend`} hidden={{ from: path }} inline>
         <Submit>Resend</Submit>
@@ -151,41 +174,5 @@ function Send(props: { delivery: Delivery; parts: AppParts; last: Attempt | unde
         what="The command that posts it"
       />
     </section>
-  );
-}
-
-interface OutcomeProps {
-  attempt: Attempt;
-  delivery: Delivery;
-  parts: AppParts;
-}
-
-/** Of a forged IPN it is wrong that it was accepted, and a fault rule is not the receiver's failure. */
-function Outcome({ attempt, delivery, parts }: OutcomeProps) {
-  const fault = faultBehind(delivery, attempt);
-  return (
-    <>
-      Attempt {attempt.number}:{' '}
-      <strong class={MARKS[parts.ipns.verdictOnAttempt(delivery, attempt).tone]}>
-        {fault ? fault.cause : [describeAttempt(attempt), faultOf(attempt)].filter(Boolean).join(', ')}
-      </strong>{' '}
-      <span class="soft">
-        <Time at={attempt.startedAt} zone />
-      </span>
-    </>
-  );
-}
-
-/** An attempt that can be opened. */
-function FoldedAttempt({ open, ...outcome }: OutcomeProps & { open: boolean }) {
-  const { attempt } = outcome;
-  const id = `attempt-${attempt.number}`;
-  return (
-    <details id={id} open={open}>
-      <summary>
-        <Outcome {...outcome} />
-      </summary>
-      <BothSides id={id} name={String(attempt.number)} {...attemptSides(attempt)} />
-    </details>
   );
 }

@@ -13,6 +13,10 @@ interface Choice<Item> {
   name: keyof Item & string;
   values: readonly string[];
   label: string;
+  /** What is shown for values that do not speak for themselves. */
+  shown?: Readonly<Record<string, string>>;
+  /** Where the values are not those of the field. */
+  of?: (item: Item, parts: AppParts) => string;
   /** How many records have each value. */
   counts?: (parts: AppParts) => Readonly<Record<string, number>>;
 }
@@ -34,8 +38,6 @@ interface ListParts<Item> {
   filter?: Filter<Item>;
   /** Stands beside the heading of a list that is not empty. */
   action?: () => Child;
-  /** Stands over the list. */
-  overview?: (parts: AppParts, query: FormValues) => Child;
   records: (parts: AppParts) => { size: number; backwards: Backwards<Item> };
   tableId?: string;
   /** @param from the address of the page, to come back to */
@@ -55,7 +57,7 @@ export function listPage<Item extends object>(list: ListParts<Item>): PageRender
     const path = listPath(place, query);
     const records = list.records(parts);
     const { size } = records;
-    const wanted = filter && matcher(filter, query);
+    const wanted = filter && matcher(filter, query, parts);
     const slice = sliceOf(
       (visit) => records.backwards(visit),
       { limit: PER_PAGE, cursor: query['cursor'], wanted },
@@ -71,7 +73,6 @@ export function listPage<Item extends object>(list: ListParts<Item>): PageRender
           )}
         </div>
         {list.intro && <p class="soft">{list.intro}</p>}
-        {size > 0 && list.overview?.(parts, query)}
         {slice.data.length > 0 ? (
           <div class="box list" id={place}>
             <Table
@@ -146,11 +147,13 @@ function queryOf<Item>({ cursor, ...query }: FormValues, filter?: Filter<Item>):
 }
 
 /** Undefined where all records are wanted. */
-function matcher<Item>({ choices, texts }: Filter<Item>, query: FormValues) {
+function matcher<Item>({ choices, texts }: Filter<Item>, query: FormValues, parts: AppParts) {
   const chosen = choices.filter(({ name }) => query[name]);
   const hasText = textMatcher(texts, query['text']);
   if (chosen.length === 0 && !hasText) return undefined;
-  return (item: Item) => chosen.every(({ name }) => item[name] === query[name]) && (hasText?.(item) ?? true);
+  return (item: Item) =>
+    chosen.every(({ name, of }) => item[name] === query[name] || of?.(item, parts) === query[name]) &&
+    (hasText?.(item) ?? true);
 }
 
 interface FiltersProps<Item> {
@@ -192,7 +195,7 @@ function Choices<Item>(props: {
   size: number;
 }) {
   const { place, query, counts, size } = props;
-  const { name, values, label } = props.choice;
+  const { name, values, label, shown } = props.choice;
   const chosen = query[name] || undefined;
   const to = (value: string | undefined) => listPath(place, { ...query, [name]: value, cursor: undefined });
   return (
@@ -217,7 +220,7 @@ function Choices<Item>(props: {
                   <span class="number">{grouped(counts[value] ?? 0)}</span>{' '}
                 </>
               )}
-              {counts ? <Status of={value} /> : value}
+              {shown?.[value] ?? (counts ? <Status of={value} /> : value)}
             </a>
           </li>
         ))}

@@ -35,6 +35,7 @@ export const PLACES = {
   audit: { group: 'simulate', name: 'Audit', path: `${UI}/audit` },
   signature: { group: 'code', name: 'Signature', path: `${UI}/signature` },
   keys: { group: 'code', name: 'Api Key', tab: 'API keys', path: `${UI}/keys` },
+  settings: { group: 'code', name: 'Settings', path: `${UI}/settings` },
 } as const satisfies Record<string, PlaceFacts>;
 export type Place = keyof typeof PLACES;
 
@@ -62,9 +63,13 @@ export function recordRoute(place: RecordPlace): string {
   return `${UI}/${place}/:id`;
 }
 
-/** @param id a state from outside may name its records as it likes */
-export function recordPath(place: RecordPlace, id: string | number): string {
-  return withId(recordRoute(place), id);
+/**
+ * @param id a state from outside may name its records as it likes
+ * @param list the address of the list that leads there, to which the page leads back with its filter
+ */
+export function recordPath(place: RecordPlace, id: string | number, list = ''): string {
+  const [, query] = list.split('?', 2);
+  return withId(recordRoute(place), id) + (query ? `?${query}` : '');
 }
 
 /** The address of a record's page or form, from its route. */
@@ -137,21 +142,32 @@ interface Heading {
   status: Child;
 }
 
-/** The page of one record: its heading, the way back to the list, and its sections. */
-export function recordPage(place: RecordPlace, id: string | number, heading: Heading, sections: Child): Page {
+/**
+ * The page of one record: its heading, the way back to the list, and its sections.
+ *
+ * @param query what the list was narrowed to
+ */
+export function recordPage(
+  place: RecordPlace,
+  id: string | number,
+  heading: Heading,
+  sections: Child,
+  query: FormValues = {},
+): Page {
   const { title, sum, status } = heading;
+  const list = listPath(place, query);
   const content = (
     <>
       <div class="heading">
         <h1>{title}</h1>
         {sum !== undefined && <span class="sum">{sum}</span>}
         {status}
-        <a class="back" href={PLACES[place].path}>
-          Back to the list
+        <a class="back" href={list}>
+          Back to the list{list.includes('?') && ' as filtered'}
         </a>
       </div>
       {sections}
     </>
   );
-  return { place, path: recordPath(place, id), title, content, styles: RECORD_STYLES };
+  return { place, path: recordPath(place, id, list), title, content, styles: RECORD_STYLES };
 }

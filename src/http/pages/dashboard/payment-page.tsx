@@ -1,33 +1,59 @@
+import type { Tone } from '../../../contract/verdict.ts';
 import { SETTLERS } from '../../../contract/vocabulary.ts';
-import type { Payment } from '../../../domain/state.ts';
+import type { Delivery, Payment } from '../../../domain/state.ts';
 import { mappedAddresses } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import STYLES from '../assets/story.css?text';
+import { Attempts } from './attempts.tsx';
 import { FactsBox, Section, Status, Warnings } from './blocks.tsx';
 import { CopyAsTest } from './copy-as-test.tsx';
 import { deliveryColumns } from './delivery-columns.tsx';
-import { type PageRenderer, PER_PAGE, recordPage, recordPath } from './page.tsx';
-import { Race } from './race.tsx';
+import { Lanes, whoCameFirst } from './lanes.tsx';
+import { listPath, type PageRenderer, PER_PAGE, recordPage, recordPath } from './page.tsx';
 import { Settle } from './settle-form.tsx';
 import { Table } from './table.tsx';
 import { Timeline } from './timeline.tsx';
 import { VerdictCard } from './verdict.tsx';
 
 /** The page of one payment: what can be done to it, its story, its IPNs. What matters next comes first. */
-export const paymentPage: PageRenderer = ({ parts, id }) => {
+export const paymentPage: PageRenderer = ({ parts, id, query }) => {
   const payment = parts.payments.require(id);
   const merchant = parts.state.current.merchants.get(payment.merchantId) ?? parts.merchants.default;
   const verdict = parts.payments.verdict(payment);
   const steps = parts.payments.story(payment);
+  const deliveries = parts.state.current.deliveriesOf(payment.id);
+  const about = deliveries.find((delivery) => delivery.id === verdict.ipn);
+  const from = recordPath('payments', payment.id, listPath('payments', query));
+  const race = whoCameFirst(steps);
   const sections = (
     <>
-      <VerdictCard of={verdict} ipn={verdict.ipn} from={recordPath('payments', id)} />
+      <figure class="box" id="lanes">
+        <Lanes steps={steps} payment={payment} parts={parts} />
+        {race !== null && <figcaption class="soft">{race}</figcaption>}
+      </figure>
+      <VerdictCard
+        of={verdict}
+        ipn={verdict.ipn}
+        url={(about && (parts.ipns.forwardedTo(about) ?? about.url)) ?? payment.ipnUrl}
+        from={from}
+        test={payment.status === 'pending' ? undefined : '#test'}
+      />
       <Warnings of={payment.warnings} />
       {payment.status === 'pending' && <Settle parts={parts} payment={payment} />}
+      <Attempts deliveries={deliveries} from={from} parts={parts} />
+      {deliveries.length > 1 && (
+        <Section id="payment-ipns" title="IPNs">
+          <Table
+            id="payment-ipn-list"
+            label="IPNs of this payment, newest first"
+            columns={deliveryColumns(parts, from, true)}
+            rows={deliveries.toReversed().slice(0, PER_PAGE)}
+            keyOf={(delivery) => ({ id: delivery.id })}
+          />
+        </Section>
+      )}
       <Timeline steps={steps} payment={payment} parts={parts} />
-      <Race steps={steps} />
-      <Ipns parts={parts} payment={payment} />
       <div class="columns">
         <FactsBox id="facts" label="Payment" rows={factsOf(parts, payment, merchant.name)} />
         <CopyAsTest parts={parts} payment={payment} />
@@ -35,15 +61,59 @@ export const paymentPage: PageRenderer = ({ parts, id }) => {
     </>
   );
   const sum = shownAmount(parts, payment.amount, payment.currency);
-  const heading = { title: payment.identifier, sum, status: <Status of={payment.status} /> };
-  const page = recordPage('payments', payment.id, heading, sections);
+  const heading = {
+    title: payment.identifier,
+    sum,
+    status: <Pills payment={payment} deliveries={deliveries} parts={parts} />,
+  };
+  const page = recordPage('payments', payment.id, heading, sections, query);
   return { ...page, styles: page.styles + STYLES };
 };
+
+const CUSTOMER: Readonly<Record<Payment['status'], readonly [words: string, tone: Tone]>> = {
+  pending: ['not paid yet', 'waiting'],
+  succeeded: ['paid', 'good'],
+  canceled: ['canceled', 'waiting'],
+  failed: ['payment failed', 'waiting'],
+  expired: ['did not pay in time', 'waiting'],
+};
+
+/** The two questions that one has: did the customer pay, and does the shop know? */
+function Pills(props: { payment: Payment; deliveries: readonly Delivery[]; parts: AppParts }) {
+  const { payment, deliveries, parts } = props;
+  const [paid, tone] = CUSTOMER[payment.status];
+  const { tone: toldTone } = parts.payments.verdict(payment);
+  return (
+    <>
+      <span class={`pill ${tone}`} data-pill="customer">
+        Customer: {paid}
+      </span>
+      <span class={`pill ${deliveries.length ? toldTone : 'waiting'}`} data-pill="shop">
+        Your shop: {toldOf(deliveries, parts)}
+      </span>
+    </>
+  );
+}
+
+/** What the shop was told, in few words. */
+function toldOf(deliveries: readonly Delivery[], { ipns }: AppParts): string {
+  const forged = deliveries.map((delivery) => ipns.verdictOnForgery(delivery)?.tone);
+  if (forged.at(-1) === 'bad') return 'took a forged copy';
+  const genuine = deliveries.filter((_, index) => forged[index] === undefined);
+  const newest = genuine.at(-1);
+  if (!newest) return 'nothing to tell';
+  const tries = genuine.reduce((sum, { attemptCount }) => sum + attemptCount, 0);
+  const { tone } = ipns.verdict(newest);
+  const told = newest.state !== 'delivered' ? 'not told' : tone === 'bad' ? 'told, but says no' : 'told';
+  if (tries === 0) return 'not told yet';
+  return tries === 1 ? told : `${told}, ${tries} tries`;
+}
 
 function factsOf(parts: AppParts, payment: Payment, merchant: string) {
   const mapped = mappedAddresses(payment, parts.runtime);
   return [
     ['Charge', shownAmount(parts, payment.charge, payment.currency)],
+    ['Status', <Status of={payment.status} />],
     ['Mode', payment.mode],
     ['Payment', <code>{payment.id}</code>],
     ['Transaction', <code>{payment.trx}</code>],
@@ -69,27 +139,5 @@ function Address({ url, mapped }: { url: string; mapped: string | null | undefin
         </>
       )}
     </>
-  );
-}
-
-function noIpn(status: Payment['status']): string {
-  if (status === 'pending') return 'None yet. A payment that succeeds sends one.';
-  if (status === 'succeeded') return 'None was sent.';
-  return `None was sent: a payment that is ${status} sends one with --ipn-on ${status} only.`;
-}
-
-function Ipns({ parts, payment }: { parts: AppParts; payment: Payment }) {
-  const rows = parts.state.current.deliveriesOf(payment.id).toReversed().slice(0, PER_PAGE);
-  return (
-    <Section id="payment-ipns" title="IPNs">
-      <Table
-        id="payment-ipn-list"
-        label="IPNs of this payment, newest first"
-        columns={deliveryColumns(parts, recordPath('payments', payment.id), true)}
-        rows={rows}
-        keyOf={({ id }) => ({ id })}
-        none={noIpn(payment.status)}
-      />
-    </Section>
   );
 }

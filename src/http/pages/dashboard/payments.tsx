@@ -5,7 +5,6 @@ import { paymentCounts } from '../../control/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { Ago, Code, ShortLink, Status, WarningCount } from './blocks.tsx';
-import { OutcomeBar } from './chart.tsx';
 import { Standing } from './delivery-columns.tsx';
 import { listPage } from './list-page.tsx';
 import { NewPaymentLink } from './new-payment.tsx';
@@ -38,10 +37,9 @@ export const paymentsPage = listPage<Payment>({
     texts: PAYMENT_TEXTS,
     hint: 'order, name, amount',
   },
-  overview: (parts, query) => <OutcomeBar counts={paymentCounts(parts)} query={query} />,
   records: ({ state }) => state.current.payments,
-  columns: (parts) => [
-    column('Payment', PaymentLink, { head: true }),
+  columns: (parts, from) => [
+    column('Payment', (payment) => <PaymentLink of={payment} from={from} />, { head: true }),
     column('Status', ({ status }) => <Status of={status} />, { kind: 'state' }),
     column('Amount', ({ amount, currency }) => shownAmount(parts, amount, currency), { kind: 'amount' }),
     column('Customer', Customer, { kind: 'name' }),
@@ -72,10 +70,10 @@ export const paymentsPage = listPage<Payment>({
   },
 });
 
-function PaymentLink({ id, identifier, warnings }: Payment) {
+function PaymentLink({ of: { id, identifier, warnings }, from }: { of: Payment; from: string }) {
   return (
     <>
-      <ShortLink to={recordPath('payments', id)} text={identifier} />
+      <ShortLink to={recordPath('payments', id, from)} text={identifier} />
       <WarningCount of={warnings} />
     </>
   );

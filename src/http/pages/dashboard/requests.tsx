@@ -3,14 +3,14 @@ import type { Payment } from '../../../domain/state.ts';
 import { maskedRequest } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import { serviceRoute } from '../../inject-faults.ts';
-import { Ago, Code, FactsBox, FoldedCode, ShortLink, Time, WarningCount, Warnings } from './blocks.tsx';
+import { Ago, FactsBox, Section, ShortLink, Time, WarningCount, Warnings } from './blocks.tsx';
 import { Form, Submit } from './forms.tsx';
 import { listPage } from './list-page.tsx';
 import { type PageRenderer, recordPage, recordPath } from './page.tsx';
 import { replayProblem, requireRecorded } from './replay.ts';
 import { SampleInitiate } from './samples.tsx';
+import { BothSides } from './sides.tsx';
 import { column } from './table.tsx';
-import { pretty } from './text.ts';
 
 const ROUTES = ['initiate', 'checkout', 'cards', 'other'] as const;
 const METHODS = ['GET', 'POST', 'PUT'] as const;
@@ -118,12 +118,11 @@ export function ResponseStatus({ of }: { of: RecordedRequest }) {
 
 export const requestPage: PageRenderer = ({ parts, id }) => {
   const request = requireRecorded(parts, id);
-  const { at, durationMs, target, paymentId, notes, ...shown } = maskedRequest(request, parts);
-  const headers = Object.entries(shown.requestHeaders).map(([name, value]) => `${name}: ${value}`);
+  const { at, durationMs, method, target, paymentId, notes, ...shown } = maskedRequest(request, parts);
+  const { requestHeaders, requestBody, responseBody, status } = shown;
   const facts = [
     ['At (UTC)', <Time at={at} precise />],
     ['Took', `${durationMs} ms`],
-    ['Address', target.includes('?') ? <code>{target}</code> : null],
     ['Payment', paymentId && <a href={recordPath('payments', paymentId)}>{paymentId}</a>],
   ] as const;
   return recordPage(
@@ -135,17 +134,22 @@ export const requestPage: PageRenderer = ({ parts, id }) => {
         <Warnings of={notes} />
         <Replay id={request.id} problem={replayProblem(request, parts)} />
       </FactsBox>
-      <div class="sides">
-        <section class="box" aria-labelledby="request">
-          <h2 id="request">Request</h2>
-          <Code text={headers.join('\n')} what="Headers of the request" />
-          <Body text={shown.requestBody} what="request" />
-        </section>
-        <section class="box" aria-labelledby="answer">
-          <h2 id="answer">Answer</h2>
-          <Body text={shown.responseBody} what="answer" />
-        </section>
-      </div>
+      <Section id="sides" title="Response and request">
+        <BothSides
+          id="request"
+          name={String(request.id)}
+          request={{
+            line: `${method} ${target}`,
+            headers: Object.entries(requestHeaders),
+            body: requestBody,
+          }}
+          response={
+            responseBody === null
+              ? 'No body, or a page: the request log does not keep pages.'
+              : { line: String(status), headers: [], body: responseBody }
+          }
+        />
+      </Section>
     </>,
   );
 };
@@ -157,18 +161,5 @@ export function Replay({ id, problem }: { id: number; problem: string | undefine
       <Submit>Send again</Submit>
       <span class="soft">The same method, path, headers and body, with the real secrets in them.</span>
     </Form>
-  );
-}
-
-function Body({ text, what }: { text: string | null; what: string }) {
-  if (!text) return <p class="soft">No body.</p>;
-  const read = pretty(text);
-  return (
-    <>
-      <Code text={read} what={`Body of the ${what}`} />
-      {read !== text && (
-        <FoldedCode id={`raw-${what}`} title="Raw body" text={text} what={`Raw body of the ${what}`} />
-      )}
-    </>
   );
 }

@@ -45,6 +45,7 @@ const searchPage = loaded(async () => (await import('./search.tsx')).searchPage)
 const signatureCheckerPage = loaded(
   async () => (await import('./signature-checker.tsx')).signatureCheckerPage,
 );
+const settingsPage = loaded(async () => (await import('./settings.tsx')).settingsPage);
 
 const PAGES: Readonly<Record<string, PageRenderer>> = {
   [PLACES.payments.path]: paymentsPage,
@@ -58,6 +59,7 @@ const PAGES: Readonly<Record<string, PageRenderer>> = {
   [PLACES.signature.path]: signatureCheckerPage,
   [PLACES.faults.path]: faultsPage,
   [PLACES.clock.path]: clockPage,
+  [PLACES.settings.path]: settingsPage,
   [NEW_PAYMENT]: newPaymentPage,
   [SEARCH]: searchPage,
   [recordRoute('payments')]: paymentPage,

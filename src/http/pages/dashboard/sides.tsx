@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { errorOf } from '../../../contract/describe-delivery.ts';
 import type { Attempt } from '../../../domain/state.ts';
-import { Code, CopyButton, FoldedCode } from './blocks.tsx';
+import { Code, FoldedCode } from './blocks.tsx';
 import { pretty } from './text.ts';
 
 /** What went one way over the wire. */
@@ -27,7 +27,7 @@ interface SidesProps {
   limit?: number;
 }
 
-/** A request and its response, for reading and byte by byte. */
+/** A response and beside it its request, for reading and byte by byte. */
 export function BothSides({
   id,
   name,
@@ -39,11 +39,21 @@ export function BothSides({
   return (
     <div class="sides">
       <div class="side">
-        <h3>Request</h3>
-        <Readable side={request} what={`Request ${name}`} limit={limit} />
-        {request.body !== null && request.body.length <= limit && (
-          <CopyButton target={`${id}-body`} what={`the body of request ${name} as sent`} />
+        <h3>Response</h3>
+        {typeof response === 'string' ? (
+          <p class="warning">{response}</p>
+        ) : (
+          <ResponseSide side={response} id={id} name={name} limit={limit} />
         )}
+      </div>
+      <div class="side">
+        <h3>Request</h3>
+        <Readable
+          side={request}
+          what={`Request ${name}`}
+          limit={limit}
+          copies={request.body !== null && request.body.length <= limit ? `${id}-body` : undefined}
+        />
         {request.headers.length > 0 && (
           <FoldedCode
             id={`${id}-request`}
@@ -60,14 +70,6 @@ export function BothSides({
             text={curl}
             what={`The command that sends request ${name} again`}
           />
-        )}
-      </div>
-      <div class="side">
-        <h3>Response</h3>
-        {typeof response === 'string' ? (
-          <p class="warning">{response}</p>
-        ) : (
-          <ResponseSide side={response} id={id} name={name} limit={limit} />
         )}
       </div>
     </div>
@@ -95,10 +97,12 @@ interface BodyProps {
   limit: number;
 }
 
-function Readable({ side: { line, body, note }, what, limit }: BodyProps & { what: string }) {
+function Readable({ side, what, limit, copies }: BodyProps & { what: string; copies?: string | undefined }) {
+  const { line, body, note } = side;
+  const text = [line, body && cut(pretty(body), limit)].filter(Boolean).join('\n');
   return (
     <>
-      <Code text={[line, body && cut(pretty(body), limit)].filter(Boolean).join('\n')} what={what} wraps />
+      <Code text={text} what={what} copies={copies} wraps />
       {note && <p class="soft">{note}</p>}
     </>
   );

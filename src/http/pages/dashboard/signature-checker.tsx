@@ -7,11 +7,13 @@ import { expectedSignature } from '../../../contract/signature.ts';
 import type { Verification } from '../../../wire/dialect.ts';
 import type { AppParts } from '../../environment.ts';
 import STYLES from '../assets/actions.css?text';
-import { Code, CommandCode, Section, Warnings } from './blocks.tsx';
+import RECORD_STYLES from '../assets/record.css?text';
+import { CommandCode, Section, Warnings } from './blocks.tsx';
 import { Form, Given } from './forms.tsx';
 import { MerchantField } from './new-payment.tsx';
 import { type FormValues, type PageRenderer, PLACES, pageAt } from './page.tsx';
 import { verifyFor, Working } from './signature.tsx';
+import { Languages } from './verdict.tsx';
 
 /** Checks an IPN that is pasted into it: the page is its own answer. */
 export const signatureCheckerPage: PageRenderer = ({ parts, query }) => {
@@ -27,7 +29,7 @@ export const signatureCheckerPage: PageRenderer = ({ parts, query }) => {
       {query['body'] === undefined ? <Help /> : <Checked parts={parts} given={query} />}
     </>
   );
-  return { ...pageAt('signature', content), isStill: true, styles: STYLES };
+  return { ...pageAt('signature', content), isStill: true, styles: STYLES + RECORD_STYLES };
 };
 
 function PastedField({ value }: { value: string }) {
@@ -72,19 +74,12 @@ function Checked({ parts, given }: { parts: AppParts; given: FormValues }) {
   return (
     <>
       <section class="box" id="verdict" data-verdict={verdict.valid ? 'good' : 'bad'} aria-label="Verdict">
-        <p>
-          <strong class={`verdict ${verdict.valid ? 'right' : 'wrong'}`}>{sentence(verdict)}</strong>
-        </p>
+        <h2>{sentence(verdict)}</h2>
         <Warnings of={verdict.reasons} />
         <Working of={verdict} merchant={merchant} />
       </section>
       <Section id="lines" title="The line that computes it">
-        {Object.entries(expectedSignature(body)).map(([language, line]) => (
-          <>
-            <h3>{language}</h3>
-            <Code id={`line-${language}`} text={line} what={`The line for ${language}`} wraps />
-          </>
-        ))}
+        <Languages of={expectedSignature(body)} />
       </Section>
     </>
   );

@@ -1,22 +1,19 @@
 import type { Child } from 'hono/jsx';
-import { curlCommand, curlRequest } from '../../../contract/curl.ts';
-import { span } from '../../../contract/duration.ts';
+import { curlRequest } from '../../../contract/curl.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
-import { command } from '../../../contract/hint.ts';
 import { SETTLERS } from '../../../contract/vocabulary.ts';
 import type { Payment } from '../../../domain/state.ts';
 import type { Step } from '../../../usecases/story.ts';
-import { deliveryView, maskedRequest } from '../../control/views.ts';
+import { maskedRequest } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
-import { CommandCode, Copyable } from './blocks.tsx';
-import { Form } from './forms.tsx';
-import { PLACES, recordPath } from './page.tsx';
+import { Copyable } from './blocks.tsx';
+import { recordPath } from './page.tsx';
 import { replayProblem, requireRecorded } from './replay.ts';
 import { Replay } from './requests.tsx';
 import { initiateAgain } from './samples.tsx';
-import { attemptSides, BothSides, type Side } from './sides.tsx';
+import { BothSides, type Side } from './sides.tsx';
 
-/** Maximum characters of a body on the page of a payment; that of its IPN or request has more. */
+/** Maximum characters of a body on the page of a payment; that of its request has more. */
 const SHOWN_BODY = 8_192;
 
 interface StepProps {
@@ -25,23 +22,9 @@ interface StepProps {
   parts: AppParts;
 }
 
-/** What is known of a step: both sides of the wire, and what can be done. With `brief` the sides are on another page. */
-export function StepDetails({ step, payment, parts, brief }: StepProps & { brief: boolean }) {
-  const { event, ipn, request, requestedBy } = step;
-  if (event === 'ipn_due') return <Due step={step} payment={payment} parts={parts} />;
-  if (ipn?.attempt && brief) {
-    return (
-      <>
-        <p>Shown in full are the newest attempts. This prints all of them:</p>
-        <CommandCode
-          id={`${step.id}-show`}
-          run={command('ipn show', ipn.delivery.id)}
-          does="shows all attempts"
-        />
-      </>
-    );
-  }
-  if (ipn?.attempt) return <AttemptDetails step={step} payment={payment} parts={parts} />;
+/** What is known of a step of the checkout: both sides of the wire, and what can be done. */
+export function StepDetails({ step, payment, parts }: StepProps) {
+  const { event, request, requestedBy } = step;
   if (request) return <Requested step={step} request={request} parts={parts} />;
   if (event === 'initiated') return <Rebuilt step={step} payment={payment} parts={parts} />;
   return (
@@ -79,61 +62,6 @@ function withoutRequest({ event }: Step, { settledBy }: Payment): string {
   return event === 'settled' && settledBy && isOutside
     ? `Settled by ${SETTLERS[settledBy]}: no request of the checkout.`
     : 'Its request is not in the request log any more.';
-}
-
-function AttemptDetails({ step: { id, ipn }, payment, parts }: StepProps) {
-  if (!ipn?.attempt) return null;
-  const { attempt, delivery } = ipn;
-  const page = recordPath('ipns', delivery.id);
-  const curl = curlCommand({ ...deliveryView(delivery, parts), attempts: [attempt] });
-  return (
-    <>
-      <div class="inline">
-        <Form
-          to={`${page}/resend`}
-          hidden={{ from: recordPath('payments', payment.id) }}
-          submit="Send again"
-          label={`IPN attempt ${attempt.number}`}
-        />
-        <a href={page}>Its IPN, with the signature explained</a>
-      </div>
-      <BothSides
-        id={id}
-        name={`of attempt ${attempt.number}`}
-        {...attemptSides(attempt)}
-        curl={curl}
-        limit={SHOWN_BODY}
-      />
-    </>
-  );
-}
-
-/** With a clock that was moved already, the wait need not be waited for. */
-function Due({ step: { at, ipn }, payment, parts }: StepProps) {
-  if (!ipn) return null;
-  const { now, frozen, ahead } = parts.clock.read();
-  const left = Math.max(0, at - now);
-  const underWay = parts.ipns.underWay(ipn.delivery.id);
-  if (underWay) return <p>It waits for its answer, at most {underWay.timeoutMs / 1_000} s.</p>;
-  return (
-    <>
-      <p>
-        Due in <span data-left={frozen ? undefined : Math.ceil(left / 1_000)}>{span(left)}</span>.
-      </p>
-      {frozen || ahead !== 0 ? (
-        <Form
-          to={`${recordPath('payments', payment.id)}/run`}
-          hidden={{ ipn: ipn.delivery.id, attempt: String(ipn.number) }}
-          submit="Run until this attempt"
-          look="primary"
-        />
-      ) : (
-        <p class="soft">
-          Pause or move the <a href={PLACES.clock.path}>clock</a>, and the wait can be run from here.
-        </p>
-      )}
-    </>
-  );
 }
 
 function Requested({

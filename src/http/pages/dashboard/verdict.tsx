@@ -1,66 +1,107 @@
+import type { Code as CodeByLanguage } from '../../../contract/signature.ts';
+import { namesOf } from '../../../contract/vocabulary.ts';
 import type { FullVerdict } from '../../../usecases/verdict.ts';
 import { Code, Facts } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { PLACES, recordPath } from './page.tsx';
-import { Difference } from './signature.tsx';
 import { clip } from './text.ts';
 
-export const MARKS = {
-  good: 'verdict right',
-  warning: '',
-  bad: 'verdict wrong',
-  waiting: '',
-} as const;
+interface VerdictProps {
+  of: FullVerdict;
+  /** The id of the delivery; null for none. */
+  ipn: string | null;
+  /** Where the receiver listens. */
+  url: string;
+  /** The page that it is on, to come back to. */
+  from: string;
+  /** Where the payment can be copied as a test. */
+  test?: string | undefined;
+}
 
-/**
- * What became of an IPN, why, and what to do: the first thing on its page and on that of its payment.
- *
- * @param ipn the id of the delivery; null for none
- * @param from the page that it is on, to come back to
- */
-export function VerdictCard({ of, ipn, from }: { of: FullVerdict; ipn: string | null; from: string }) {
-  const { tone, cause, fix, signed, code, action, to } = of;
-  const page = ipn === null ? from : recordPath('ipns', ipn);
+/** What became of an IPN, where, why, and what to do: the first thing on its page and on that of its payment. */
+export function VerdictCard({ of, ipn, url, from, test }: VerdictProps) {
+  const { tone, headline, where, cause, fix, signed, code, action, to } = of;
+  const page = ipn === null ? null : recordPath('ipns', ipn);
   return (
     <section class="box" id="verdict" data-verdict={tone} aria-label="Verdict">
-      <p>
-        <strong class={MARKS[tone]}>{cause}</strong>
-        {from !== page && (
-          <>
-            {' '}
-            <a href={page}>Its IPN</a>
-          </>
+      <div class={code ? 'columns' : undefined}>
+        <div>
+          <h2>{headline}</h2>
+          <Facts
+            rows={[
+              ['Where', where && WHERE[where](url)],
+              ['Why', cause === headline ? null : cause],
+              ['Do', fix && <strong>{fix}</strong>],
+              ['Your code signed', signed && <SignedText {...signed} />],
+              [
+                'The IPN says',
+                signed && (
+                  <SignedText
+                    found={signed.amount + signed.identifier}
+                    amount={signed.amount}
+                    identifier={signed.identifier}
+                  />
+                ),
+              ],
+            ]}
+          />
+        </div>
+        {code && <Languages of={code} />}
+      </div>
+      <div class="inline after">
+        {action !== null && page && (
+          <Form
+            to={`${page}/resend`}
+            hidden={to === null ? { from } : { from, to }}
+            submit={to === null ? 'Send again' : `Send to ${clip(to)}`}
+            look={action === 'resend' ? 'primary' : 'plain'}
+          />
         )}
-      </p>
-      {fix !== null && <p>{fix}</p>}
-      {signed !== null && (
-        <Facts
-          rows={[
-            ['Your code signed', <Difference text={signed.found} from={signed.expected} />],
-            ['It should sign', <Difference text={signed.expected} from={signed.found} />],
-          ]}
-        />
-      )}
-      {code !== null &&
-        Object.entries(code).map(([language, line], index) => (
-          <details id={`verdict-${language}`} open={index === 0}>
-            <summary>{language}: the line that computes it</summary>
-            <Code id={`verdict-line-${language}`} text={line} what={`The line for ${language}`} wraps />
-          </details>
-        ))}
-      {action !== null && (
-        <Form
-          to={`${page}/resend`}
-          hidden={to === null ? { from } : { from, to }}
-          submit={to === null ? 'Send again' : `Send to ${clip(to)}`}
-          look={action === 'resend' ? 'primary' : 'plain'}
-        />
-      )}
-      {action === 'faults' && (
-        <p>
-          <a href={PLACES.faults.path}>Show the rules</a>
-        </p>
-      )}
+        {action === 'faults' && <a href={PLACES.faults.path}>Show the rules</a>}
+        {test !== undefined && <a href={test}>Copy as test</a>}
+        {page && !from.startsWith(page) && <a href={page}>Open this IPN</a>}
+      </div>
     </section>
+  );
+}
+
+const WHERE = {
+  receiver: (url: string) => (
+    <>
+      Your receiver, <code>{url}</code>
+    </>
+  ),
+  rule: () => 'Your fault rule, not your code',
+  emulator: () => "The emulator's options, not your code",
+} as const;
+
+/** A text that was signed, with amount and identifier apart where it has both as it should. */
+function SignedText({ found, amount, identifier }: NonNullable<FullVerdict['signed']>) {
+  if (!found.endsWith(identifier)) return <code>{found}</code>;
+  const before = found.slice(0, -identifier.length);
+  return (
+    <code class="signed">
+      {before === amount ? <b>{before}</b> : <mark>{before}</mark>}
+      <span>{identifier}</span>
+    </code>
+  );
+}
+
+/** The language that was chosen stays so from page to page, where the script runs. */
+export function Languages({ of }: { of: CodeByLanguage }) {
+  const languages = namesOf(of);
+  return (
+    <fieldset class="languages">
+      <legend class="unseen">Language</legend>
+      {languages.map((language, index) => (
+        <>
+          <input type="radio" name="language" id={`in-${language}`} value={language} checked={index === 0} />
+          <label for={`in-${language}`}>{language}</label>
+        </>
+      ))}
+      {languages.map((language) => (
+        <Code id={`verdict-line-${language}`} text={of[language]} what={`The line for ${language}`} wraps />
+      ))}
+    </fieldset>
   );
 }

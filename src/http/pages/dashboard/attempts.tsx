@@ -1,0 +1,178 @@
+import { curlCommand } from '../../../contract/curl.ts';
+import { duration, span } from '../../../contract/duration.ts';
+import { command } from '../../../contract/hint.ts';
+import type { Attempt, Delivery } from '../../../domain/state.ts';
+import { attemptId } from '../../../usecases/story.ts';
+import { deliveryView } from '../../control/views.ts';
+import type { AppParts } from '../../environment.ts';
+import { More, Section, Time } from './blocks.tsx';
+import { Form, Submit } from './forms.tsx';
+import { PLACES, recordPath } from './page.tsx';
+import { attemptSides, BothSides } from './sides.tsx';
+
+/** Maximum attempts shown, each with both sides. */
+const SHOWN = 20;
+/** Maximum characters of a body, of which a page has many. */
+const SHOWN_BODY = 8_192;
+
+interface AttemptsProps {
+  deliveries: readonly Delivery[];
+  /** The page that it is on, to come back to. */
+  from: string;
+  parts: AppParts;
+}
+
+/** Attempts as a row of dots; the newest is open unless the page's address names another, so that none needs a script. */
+export function Attempts({ deliveries, from, parts }: AttemptsProps) {
+  const all = deliveries
+    .flatMap((delivery) => {
+      const attempts = parts.state.current.attemptsOf(delivery.id);
+      return attempts.map((attempt, index) => ({ delivery, attempt, before: attempts[index - 1] }));
+    })
+    .sort((one, other) => Date.parse(one.attempt.startedAt) - Date.parse(other.attempt.startedAt));
+  const due = deliveries.filter(({ id, nextAttemptAt }) => nextAttemptAt !== null || parts.ipns.underWay(id));
+  if (all.length + due.length === 0) return null;
+  const newest = all.at(-1)?.attempt;
+  return (
+    <Section id="attempts" title="IPN attempts">
+      <More
+        id="earlier"
+        count={all.length - SHOWN}
+        run={command('ipn show', deliveries[0]?.id ?? '')}
+        of="attempts"
+      />
+      <ol class="dots">
+        {all.slice(-SHOWN).map((one) => (
+          <li
+            id={attemptId(one.delivery.id, one.attempt.number)}
+            class={one.attempt === newest ? 'chosen' : undefined}
+          >
+            <Dot {...one} parts={parts} />
+            <Details {...one} isOne={deliveries.length === 1} from={from} parts={parts} />
+          </li>
+        ))}
+        {due.map((delivery) => (
+          <Due delivery={delivery} parts={parts} />
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+interface AttemptProps {
+  delivery: Delivery;
+  attempt: Attempt;
+  /** The attempt before it at the same delivery. */
+  before: Attempt | undefined;
+  parts: AppParts;
+}
+
+/** How long it was after the attempt before; null for the first. */
+function waitOf({ attempt, before }: Pick<AttemptProps, 'attempt' | 'before'>): number | null {
+  if (!before) return null;
+  return Math.max(0, Date.parse(attempt.startedAt) - Date.parse(before.startedAt) - before.durationMs);
+}
+
+/** In pixels, on a logarithmic scale: 1 s and 10 min both can be seen. */
+const gapOf = (milliseconds: number) => Math.round(8 * Math.log10(1 + milliseconds));
+
+function Dot({ delivery, attempt, before, parts }: AttemptProps) {
+  const wait = waitOf({ attempt, before });
+  const { tone } = parts.ipns.verdictOnAttempt(delivery, attempt);
+  return (
+    <a class={`dot ${tone}`} href={`#${attemptId(delivery.id, attempt.number)}`}>
+      {wait !== null && <svg class="gap" width={gapOf(wait)} height="2" aria-hidden="true" />}
+      <span>
+        <span class="unseen">IPN attempt {attempt.number}: </span>
+        {attempt.responseStatus ?? 'no answer'}
+        {wait !== null && <small>after {duration(wait)}</small>}
+      </span>
+    </a>
+  );
+}
+
+function Details(props: AttemptProps & { isOne: boolean; from: string }) {
+  const { delivery, attempt, isOne, from, parts } = props;
+  const { id, identifier } = delivery;
+  const { number, durationMs, startedAt } = attempt;
+  const { tone, cause } = parts.ipns.verdictOnAttempt(delivery, attempt);
+  const page = recordPath('ipns', id);
+  return (
+    <div class="details" data-attempt={number}>
+      <p>
+        <strong class={tone}>Attempt {number}</strong>: {cause}{' '}
+        <span class="soft">
+          Took {duration(durationMs)}, at <Time at={startedAt} zone />
+          {!isOne && (
+            <>
+              , of <a href={page}>{id}</a>
+            </>
+          )}
+        </span>
+      </p>
+      <BothSides
+        id={attemptId(id, number)}
+        name={`of attempt ${number}`}
+        {...attemptSides(attempt)}
+        curl={curlCommand({ ...deliveryView(delivery, parts), attempts: [attempt] })}
+        limit={SHOWN_BODY}
+      />
+      {!from.startsWith(page) && (
+        <Form to={`${page}/resend`} hidden={{ from }} inline>
+          <Submit>
+            Resend
+            <span class="unseen">
+              {' '}
+              IPN of {isOne ? identifier : id}, attempt {number}
+            </span>
+          </Submit>
+          <span class="soft">Sends the same bytes again as a new attempt.</span>
+        </Form>
+      )}
+    </div>
+  );
+}
+
+/** With a clock that was moved already, the wait need not be waited for. */
+function Due({ delivery, parts }: { delivery: Delivery; parts: AppParts }) {
+  const { id, paymentId, attemptCount, nextAttemptAt } = delivery;
+  const { now, frozen, ahead } = parts.clock.read();
+  const underWay = parts.ipns.underWay(id);
+  const left = Math.max(0, Date.parse(nextAttemptAt ?? '') - now);
+  const step = attemptId(id, attemptCount + 1);
+  return (
+    <li id={step} class={attemptCount === 0 ? 'chosen' : undefined}>
+      <a class="dot due" href={`#${step}`}>
+        {attemptCount > 0 && !underWay && (
+          <svg class="gap" width={gapOf(left)} height="2" aria-hidden="true" />
+        )}
+        <span>
+          {underWay ? 'waits' : 'due'}
+          <small>attempt {attemptCount + 1}</small>
+        </span>
+      </a>
+      <div class="details">
+        {underWay ? (
+          <p>It waits for its answer, at most {underWay.timeoutMs / 1_000} s.</p>
+        ) : (
+          <p>
+            Due in <span data-left={frozen ? undefined : Math.ceil(left / 1_000)}>{span(left)}</span>.
+          </p>
+        )}
+        {!underWay && paymentId !== null && (frozen || ahead !== 0) && (
+          <Form
+            to={`${recordPath('payments', paymentId)}/run`}
+            hidden={{ ipn: id, attempt: String(attemptCount + 1) }}
+            submit="Run until this attempt"
+            look="primary"
+          />
+        )}
+        {!underWay && !frozen && ahead === 0 && (
+          <p class="soft">
+            Pause or move the <a href={PLACES.clock.path}>clock</a>, and the wait can be run from here.
+          </p>
+        )}
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,119 @@
+import { duration } from '../../../contract/duration.ts';
+import type { Tone } from '../../../contract/verdict.ts';
+import type { Payment } from '../../../domain/state.ts';
+import type { Step } from '../../../usecases/story.ts';
+import type { AppParts } from '../../environment.ts';
+
+const LANES = ['Customer', 'Gateway', 'Your shop'] as const;
+/** In pixels. */
+const [FIRST_LANE, LANE, HEAD] = [14, 40, 6];
+/** Maximum IPNs that are drawn, the newest. */
+const MAX_IPNS = 3;
+
+/** From one lane to another, by their numbers; from a lane to itself it is a dot. */
+interface Arrow {
+  at: number;
+  from: number;
+  to: number;
+  text: string;
+  tone?: Tone;
+}
+
+/** Who told whom what, in its order: one glance shows where it stopped. */
+export function Lanes(props: { steps: readonly Step[]; payment: Payment; parts: AppParts }) {
+  const arrows = [...ofCheckout(props.steps, props.payment), ...ofIpns(props.payment, props.parts)].sort(
+    (one, other) => one.at - other.at,
+  );
+  const told = arrows.map(({ from, to, text }) => [LANES[from], from !== to && `to ${LANES[to]}`, text]);
+  const alternative = told.map((words) => words.filter(Boolean).join(' ')).join('; ');
+  return (
+    <svg data-lanes="" role="img" aria-label={`Who told whom what: ${alternative}.`}>
+      {LANES.map((name, lane) => (
+        <>
+          <text class="name" x={-72} y={yOf(lane) + 4}>
+            {name}
+          </text>
+          <line class="lane" x2="100%" y1={yOf(lane)} y2={yOf(lane)} />
+        </>
+      ))}
+      {arrows.map((arrow, index) => (
+        <svg aria-hidden="true" x={`${((index + 0.1) / arrows.length) * 100}%`} class={arrow.tone ?? 'step'}>
+          <Drawn {...arrow} />
+        </svg>
+      ))}
+    </svg>
+  );
+}
+
+const yOf = (lane: number) => FIRST_LANE + lane * LANE;
+
+function Drawn({ from, to, text }: Arrow) {
+  const end = yOf(to);
+  const back = Math.sign(from - to) * HEAD;
+  return (
+    <>
+      {from === to ? (
+        <circle cy={end} r={5} />
+      ) : (
+        <path d={`M0 ${yOf(from)}V${end}m${-HEAD} ${back}L0 ${end}l${HEAD} ${back}`} />
+      )}
+      <text x={8} y={from === to ? end - 8 : (yOf(from) + end) / 2 + 4}>
+        {text}
+      </text>
+    </>
+  );
+}
+
+function ofCheckout(steps: readonly Step[], { status, settledBy }: Payment): Arrow[] {
+  const arrows: Readonly<Record<string, Omit<Arrow, 'at'>>> = {
+    initiated: { from: 2, to: 1, text: 'initiate' },
+    opened: { from: 0, to: 1, text: 'checkout' },
+    settled: {
+      from: settledBy === 'customer' ? 0 : 1,
+      to: 1,
+      text: status === 'succeeded' ? 'paid' : status,
+    },
+    redirected: { from: 1, to: 0, text: 'redirect' },
+  };
+  return Object.entries(arrows).flatMap(([name, arrow]) => {
+    const step = steps.find(({ event }) => event === name);
+    return step ? [{ ...arrow, at: step.at }] : [];
+  });
+}
+
+function ofIpns({ id }: Payment, { state, ipns }: AppParts): Arrow[] {
+  const deliveries = state.current.deliveriesOf(id).slice(-MAX_IPNS);
+  return deliveries.map((delivery) => {
+    const attempts = state.current.attemptsOf(delivery.id);
+    const last = attempts.at(-1);
+    const [status, times] = [last?.responseStatus ?? 'no answer', attempts.length];
+    return {
+      at: Date.parse(attempts[0]?.startedAt ?? delivery.createdAt),
+      from: 1,
+      to: 2,
+      text: last
+        ? `${ipns.verdictOnForgery(delivery) ? 'forged' : 'IPN'} ${status}${times > 1 ? ` ×${times}` : ''}`
+        : 'IPN due',
+      tone: ipns.verdict(delivery).tone,
+    };
+  });
+}
+
+/** A success page must work whichever of the two comes first; null where only one of them came. */
+export function whoCameFirst(steps: readonly Step[]): string | null {
+  const attempt = steps.find(({ event }) => event === 'ipn_attempted');
+  const redirect = steps.find(({ event }) => event === 'redirected');
+  if (!attempt || !redirect) return null;
+  // Instants are whole milliseconds: what lies closer is decided by what waited for what.
+  const ahead = redirect.at - attempt.end;
+  if (redirect.at === attempt.at && ahead <= -1) return 'Both fell on one instant: the clock was paused.';
+  if (ahead > -1) {
+    const by = ahead < 1 ? 'less than a millisecond' : duration(ahead);
+    return `The IPN came first: its attempt ended ${by} before the redirect.`;
+  }
+  const how =
+    redirect.at < attempt.at
+      ? `${duration(attempt.at - redirect.at)} before the IPN`
+      : `${duration(-ahead)} before your receiver had answered the IPN`;
+  return `The redirect came first, ${how}: your success page must not expect the order to be paid yet.`;
+}

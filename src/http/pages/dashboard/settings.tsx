@@ -1,0 +1,101 @@
+import { duration } from '../../../contract/duration.ts';
+import { command } from '../../../contract/hint.ts';
+import { masked } from '../../../contract/secret.ts';
+import { givenAs, readValue } from '../../../options/resolve.ts';
+import { type OptionName, type OptionSpec, START_OPTIONS } from '../../../options/table.ts';
+import { fidelityIn } from '../../../system/fidelity.ts';
+import type { AppParts } from '../../environment.ts';
+import STYLES from '../assets/actions.css?text';
+import { CommandCode, FactsBox, Section } from './blocks.tsx';
+import { Field, Form } from './forms.tsx';
+import { type PageRenderer, PLACES, pageAt } from './page.tsx';
+import { column, Table } from './table.tsx';
+
+interface Setting {
+  id: OptionName;
+  value: string;
+  from: string;
+}
+
+/** What is in force and where it came from, and the state as a whole. */
+export const settingsPage: PageRenderer = ({ parts }) => {
+  const { runtime } = parts;
+  const { profile, documented, observed, chosen, changes } = fidelityIn(runtime.options);
+  const facts = [
+    ['Profile', <strong>{profile}</strong>],
+    ['Its facts', `${documented} documented, ${observed} observed, ${chosen} chosen`],
+    ['Changed', changes.join(', ') || null],
+    ['State', runtime.dataDir ? <code>{runtime.dataDir}</code> : 'in memory: it ends with the emulator'],
+  ] as const;
+  const columns = [
+    column<Setting>('Option', ({ id }) => runtime.style.option({ option: id }), { head: true }),
+    column<Setting>('Value', ({ value }) => <code>{value}</code>, { kind: 'long' }),
+    column<Setting>('From', ({ from }) => from, { kind: 'long' }),
+  ];
+  const page = pageAt(
+    'settings',
+    <>
+      <h1>Settings</h1>
+      <FactsBox id="profile" label="Profile" rows={facts} />
+      <div class="columns">
+        <Section id="export" title="Take the state along">
+          <p>
+            <a class="button plain" href="/_sim/snapshot" download="gateway-sim-state.json">
+              Export state
+            </a>
+          </p>
+          <Form to={`${PLACES.settings.path}/import`} submit="Import state" look="danger" forgets>
+            <p class="field pasted">
+              <label for="state">An exported state, in place of this one</label>
+              <textarea id="state" name="state" rows={3} required />
+            </p>
+            <Field name="confirm" label="Type import" scope="import-" required />
+          </Form>
+          <p class="soft">A state of more than 1 MiB:</p>
+          <CommandCode id="larger" run={command('state import', 'state.json')} does="imports a state" />
+        </Section>
+        <Section id="reset" title="Back to the beginning">
+          <p class="soft">
+            All payments, IPNs and cards go; what is due is dropped. Merchants keep their keys.
+          </p>
+          <Form to={`${PLACES.settings.path}/reset`} submit="Reset state" look="danger" forgets>
+            <Field name="confirm" label="Type reset" scope="reset-" required />
+          </Form>
+        </Section>
+      </div>
+      <Section id="options" title="Options">
+        <Table
+          id="option-list"
+          label="Options, those that were given first"
+          columns={columns}
+          rows={settingsIn(parts)}
+        />
+      </Section>
+    </>,
+  );
+  return { ...page, isStill: true, styles: STYLES };
+};
+
+function settingsIn({ runtime: { options } }: AppParts): Setting[] {
+  const all = Object.entries<OptionSpec>(START_OPTIONS).map(([name, spec]) => {
+    const id = name as OptionName;
+    const value = options[id];
+    const standard = spec.default ?? (spec.kind === 'list' ? [] : undefined);
+    const fallback = standard === undefined ? undefined : readValue(spec, standard, id);
+    const isDefault = id === 'choices' || JSON.stringify(value) === JSON.stringify(fallback);
+    const shown = spec.kind === 'duration' && typeof value === 'number' ? duration(value) : written(value);
+    const isSecret = spec.kind === 'secret' && id !== 'publicKey' && typeof value === 'string';
+    const from = givenAs(options, id) ?? (isDefault ? '' : 'the profile');
+    return { id, value: isSecret ? masked(value) : shown, from };
+  });
+  const isGiven = ({ from }: Setting) => from !== '';
+  return [...all.filter(isGiven), ...all.filter((one) => !isGiven(one)).map(asDefault)];
+}
+
+const asDefault = (setting: Setting): Setting => ({ ...setting, from: 'default' });
+
+function written(value: unknown): string {
+  if (value === undefined || (Array.isArray(value) && value.length === 0)) return '–';
+  if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) return value.join(', ');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
