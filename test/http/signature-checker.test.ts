@@ -53,6 +53,21 @@ describe('the signature checker', () => {
     expect(html).toContain('data-verdict="good"');
   });
 
+  it('explains the signature that their code computed for an IPN, from the page of that', async () => {
+    const sim = await startSim();
+    await sim.initiate(ORDER);
+    const { payments } = sim.server.parts;
+    const { delivery } = await payments.settle('order-1', { outcome: 'approve', by: 'control' });
+    const id = delivery?.id ?? '';
+    expect(await pageOf(sim, `/_sim/ui/ipns/${id}`)).toMatch(
+      new RegExp(`<form[^>]* action="${PAGE}"[^>]*>.*value="${id}".*name="signature"`),
+    );
+    const signature = createHmac('sha256', sim.secretKey).update('49.90order-1').digest('hex');
+    const { html } = await postForm(sim, PAGE, { body: id, signature });
+    expect(html).toContain('Write the digest as upper-case hexadecimal.');
+    expect(html).toContain('data-verdict="bad"');
+  });
+
   it.each([
     [{ body: '' }, 422, 'the body to verify is empty'],
     [{ body: 'ipn_none' }, 404, 'ipn_none'],

@@ -9,7 +9,7 @@ import type { AppParts } from '../../environment.ts';
 import STYLES from '../assets/actions.css?text';
 import RECORD_STYLES from '../assets/record.css?text';
 import { CommandCode, Section, Warnings } from './blocks.tsx';
-import { Form, Given } from './forms.tsx';
+import { Field, Form, Given } from './forms.tsx';
 import { MerchantField } from './new-payment.tsx';
 import { type FormValues, type PageRenderer, PLACES, pageAt } from './page.tsx';
 import { verifyFor, Working } from './signature.tsx';
@@ -23,6 +23,12 @@ export const signatureCheckerPage: PageRenderer = ({ parts, query }) => {
       <section class="box" id="check" aria-label="What to check">
         <Form to={PLACES.signature.path} submit="Check signature" look="primary">
           <PastedField value={query['body'] ?? ''} />
+          <Field
+            name="signature"
+            label="Signature that your code computed (empty: its own)"
+            value={query['signature'] ?? ''}
+            wide
+          />
           <MerchantField parts={parts} any="automatic" chosen={query['merchant']} />
         </Form>
       </section>
@@ -70,12 +76,13 @@ function Help() {
 /** @throws GatewayError `invalid_fields` when nothing was pasted, `not_found` for an unknown IPN or merchant */
 function Checked({ parts, given }: { parts: AppParts; given: FormValues }) {
   const { body, merchant } = pasted(parts, given);
-  const verdict = verifyFor(parts, merchant, body);
+  const verdict = verifyFor(parts, merchant, body, given['signature'] || undefined);
   return (
     <>
       <section class="box" id="verdict" data-verdict={verdict.valid ? 'good' : 'bad'} aria-label="Verdict">
         <h2>{sentence(verdict)}</h2>
         <Warnings of={verdict.reasons} />
+        {verdict.fix !== null && <p>{verdict.fix}</p>}
         <Working of={verdict} merchant={merchant} />
       </section>
       <Section id="lines" title="The line that computes it">

@@ -4,10 +4,17 @@ import type { Delivery } from '../../../domain/state.ts';
 import type { Verification } from '../../../wire/dialect.ts';
 import type { AppParts } from '../../environment.ts';
 import { Facts, Section, Warnings } from './blocks.tsx';
+import { Field, Form } from './forms.tsx';
+import { PLACES } from './page.tsx';
 
-/** Checks a body as a careful receiver of a merchant does. */
-export function verifyFor({ state, dialect }: AppParts, merchant: Merchant, body: string): Verification {
-  return dialect.verify(body, signingKeys(merchant, state.current.merchants.values()));
+/** Checks a body as a careful receiver of a merchant does. @param signature in place of the one in the body */
+export function verifyFor(
+  { state, dialect }: AppParts,
+  merchant: Merchant,
+  body: string,
+  signature?: string,
+): Verification {
+  return dialect.verify(body, signingKeys(merchant, state.current.merchants.values()), signature);
 }
 
 /** Checks what was sent, and shows the working. */
@@ -39,6 +46,9 @@ export function Signature(props: {
       )}
       <Warnings of={fault === null ? verdict.reasons : [fault]} />
       <Working of={verdict} merchant={merchant} text={delivery.signedText} />
+      <Form to={PLACES.signature.path} hidden={{ body: delivery.id }} submit="Explain it">
+        <Field name="signature" label="Signature that your code computed" wide required />
+      </Form>
     </Section>
   );
 }
