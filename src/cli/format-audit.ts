@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import { AUDIT_VERDICTS, type AuditVerdict, auditHeadline, isTold } from '../contract/audit.ts';
+import { AUDIT_VERDICTS, type AuditVerdict, auditHeadline, counted, isTold } from '../contract/audit.ts';
 import type { AuditedCase, AuditReport } from '../contract/audit-report.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { onOneLine } from './printable.ts';
@@ -36,12 +36,12 @@ export function auditText({ cases, summary, mistakes, orders }: AuditReport, col
   const counts = namesOf(AUDIT_VERDICTS)
     .filter((verdict) => summary[verdict] > 0)
     .map((verdict) => colour[COLOURS[verdict]](`${summary[verdict]} ${verdict}`));
-  const left = `This audit left ${orders} order${orders === 1 ? '' : 's'} in the shop's database.`;
+  const left = `This audit left ${counted(orders, 'order')} in the shop's database.`;
   return [
     colour.bold(auditHeadline(cases)),
     ...paragraphs,
     ...(quiet.length ? [quiet.join('\n')] : []),
-    `${cases.length} cases: ${counts.join(', ')}. ${left}`,
+    `${counted(cases.length, 'case')}: ${counts.join(', ')}. ${left}`,
   ].join('\n\n');
 }
 

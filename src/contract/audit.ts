@@ -121,7 +121,7 @@ export function auditMistakes(cases: readonly Judged[]): Mistake[] {
   return [...found.values()].toSorted((one, other) => other.cases.length - one.cases.length);
 }
 
-const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
+export const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 /** What an audit came to, in a sentence: in money where goods went out unpaid. */
 export function auditHeadline(cases: readonly Judged[]): string {
@@ -131,6 +131,7 @@ export function auditHeadline(cases: readonly Judged[]): string {
   const summary = auditSummary(attacks);
   if (!worked.length) {
     if (control?.verdict === 'fail') return 'Nothing is proven: the shop does not accept a correct IPN.';
+    if (!attacks.length) return 'The shop accepts a correct IPN. No attack was tried.';
     const { pass, note, unproven, skipped } = summary;
     const rest = Object.entries({ passed: pass, noted: note, unproven, skipped })
       .flatMap(([what, count]) => (count ? [`${count} ${what}`] : []))

@@ -176,7 +176,7 @@ describe('what goes wrong with an audit', () => {
       5,
       expect.stringContaining('report.xml cannot be written: it is a folder'),
     ]);
-    expect(stdout).toContain('control');
+    expect(stdout).toContain('The shop accepts a correct IPN.');
     expect(await readFile(join(options.cwd, 'report.html'), 'utf8')).toContain('<html');
   });
 

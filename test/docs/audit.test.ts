@@ -22,7 +22,7 @@ test('what the page of the audit says can be typed', async () => {
   const audited = await type('audit.md: Is our IPN handler safe?', '--only', 'A');
   expect([audited.code, audited.stdout]).toEqual([0, expect.stringContaining('9 cases: 9 pass')]);
   const first = await type('README.md: gateway-sim', '--only', 'control');
-  expect([first.code, first.stdout]).toEqual([0, expect.stringContaining('1 cases: 1 pass')]);
+  expect([first.code, first.stdout]).toEqual([0, expect.stringContaining('1 case: 1 pass')]);
   await shop.place();
   const reconciled = await type('audit.md: Do shop and gateway agree?');
   expect([reconciled.code, reconciled.stderr]).toEqual([0, '']);
@@ -33,7 +33,7 @@ test('the CI job takes options that there are', async () => {
   const { shop, options } = await auditedShop();
   const more = ['--order-url', `${shop.url}/order`, '--only', 'control'];
   const audited = await typed(line.replace('http://localhost:3000', shop.url), { ...options, more });
-  expect(audited).toMatchObject({ code: 0, stdout: expect.stringContaining('1 cases: 1 pass') });
+  expect(audited).toMatchObject({ code: 0, stdout: expect.stringContaining('1 case: 1 pass') });
 });
 
 test('every class, verdict and preset is told of', () => {
