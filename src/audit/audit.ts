@@ -175,7 +175,7 @@ async function unlessLate(signal: AbortSignal | undefined, run: Promise<void>): 
 
 /** No order of the audit stays pending: somebody may settle it later, and the shop would get goods out of nowhere. */
 async function cancelLeftOver(gateway: AuditGateway, orders: Orders): Promise<void> {
-  for (const { id } of orders.made) {
+  for (const { id } of [...orders.made, ...orders.spare]) {
     await gateway.payments.cancel(id, { delivery: 'redirect-only', by: 'audit' }).catch((error: unknown) => {
       if (!(error instanceof GatewayError) || error.code !== 'wrong_state') throw error;
     });

@@ -57,6 +57,8 @@ export class Orders {
   #isPlacing = false;
   #queue: Promise<unknown> = Promise.resolve();
   readonly made: Payment[] = [];
+  /** Further payments that one order initiated. */
+  readonly spare: Payment[] = [];
 
   constructor(
     gateway: AuditGateway,
@@ -164,6 +166,7 @@ export class Orders {
       // A shop that hangs after it has initiated has placed an order all the same.
       if (order && (wasPlaced || performance.now() > deadline)) {
         for (const { id } of fresh) this.#known.add(id);
+        this.spare.push(...fresh.slice(0, -1));
         if (fresh.length > 1) {
           this.#notices.add('one order initiated several payments at once: the first of them is used');
         }

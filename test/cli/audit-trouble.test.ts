@@ -180,8 +180,8 @@ describe('what goes wrong with an audit', () => {
     expect(await readFile(join(options.cwd, 'report.html'), 'utf8')).toContain('<html');
   });
 
-  it('is told: two payments from one order', async () => {
-    const { audit, shop } = await startAudited();
+  it('is told: two payments from one order, neither of which stays pending', async () => {
+    const { audit, shop, options } = await startAudited();
     const { place } = shop;
     shop.place = async () => {
       await place();
@@ -192,6 +192,8 @@ describe('what goes wrong with an audit', () => {
       0,
       expect.stringContaining('several payments at once: the first of them'),
     ]);
+    const pending = await run(['payments', 'list', '--status', 'pending', '--json'], options);
+    expect(JSON.parse(pending.stdout).data).toEqual([]);
   });
 
   it('is told: a probe that changes by itself', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { requireTamperings } from '../../src/contract/tampering.ts';
 import { invent } from '../../src/wire/documented/compose.ts';
 import { sign } from '../../src/wire/documented/signature.ts';
 import { NOW, SECRET_KEY } from '../helpers/records.ts';
@@ -32,6 +33,26 @@ describe('a field that is left out', () => {
   it('several of them, the signature too', () => {
     const names = [...sent({ unset: ['signature', 'data'] }).keys()];
     expect(names).toEqual(['status', 'identifier']);
+  });
+
+  it('may be set anew, and is written as in a form, too', () => {
+    const fields = sent({ unset: ['data'], set: { 'data[amount]': '1.00', 'data[note][]': ['a', 'b'] } });
+    expect([...fields.keys()].filter((name) => name.startsWith('data'))).toEqual([
+      'data[amount]',
+      'data[note][]',
+      'data[note][]',
+    ]);
+    expect(fields.get('signature')).toBe(sign('1.00', 'order-1', SECRET_KEY));
+  });
+
+  it('cannot be forged', () => {
+    expect(() => made({ unset: ['data'], tamper: requireTamperings('amount') })).toThrow(
+      'tamper amount: it was left out',
+    );
+    expect(made({ unset: ['identifier', 'status'] })).toMatchObject({
+      identifier: 'order-1',
+      status: 'success',
+    });
   });
 
   it.each(['nope', 'data.nope', 'status.x', '__proto__', 'toString'])(

@@ -7,6 +7,9 @@ export interface Fields {
 
 const FIELD_NAME = /^(?!.*__proto__)[A-Za-z0-9_-]{1,40}(\.[A-Za-z0-9_-]{1,40}){0,4}$/;
 
+/** A name as it stands in a form, `data[amount]`, as a dotted one; `[]` at its end stays. */
+export const dotted = (name: string): string => name.replace(/\[([^[\]]+)\]/g, '.$1');
+
 /**
  * What is to be set, by dotted names: single values, and lists, whose names end in `[]`.
  *
@@ -15,7 +18,8 @@ const FIELD_NAME = /^(?!.*__proto__)[A-Za-z0-9_-]{1,40}(\.[A-Za-z0-9_-]{1,40}){0
 export function readSet(set: Readonly<Record<string, string | readonly string[]>>) {
   const values: [string, string][] = [];
   const lists: [string, readonly string[]][] = [];
-  for (const [name, value] of Object.entries(set)) {
+  for (const [written, value] of Object.entries(set)) {
+    const name = dotted(written);
     if (name.endsWith('[]')) lists.push([name.slice(0, -2), [value].flat()]);
     else if (typeof value === 'string') values.push([name, value]);
     else throw refused(`set ${name}: a list is written ${name}[]`);

@@ -6,7 +6,7 @@ import { timestamp } from '../../contract/timestamp.ts';
 import type { ChosenFields, ComposedIpn, Composition, IpnComposer, IpnSettings } from '../../domain/ipn.ts';
 import { DOCUMENTED_CURRENCIES } from '../../domain/money.ts';
 import type { IpnTools } from '../dialect.ts';
-import { type Fields, override, readSet, without } from './chosen-fields.ts';
+import { dotted, type Fields, override, readSet, without } from './chosen-fields.ts';
 import { encodeIpn, type IpnFields, ipnFields, otherDigit, type Subject } from './ipn.ts';
 import { sign } from './signature.ts';
 
@@ -24,7 +24,7 @@ export const invent: IpnTools['invent'] = (chosen, { trx, now, secretKey }, comp
 export const composeChosen: IpnComposer['composeChosen'] = (chosen, subject, composition, settings) =>
   'payment' in subject ? write(chosen, subject, composition, settings) : invent(chosen, subject, composition);
 
-/** Replaces what is chosen, overrides fields by name, signs, tampers with the result, and leaves out what is unwanted. */
+/** Replaces what is chosen, leaves out what is unwanted, overrides fields by name, signs, and tampers with the result. */
 function write(
   chosen: ChosenFields,
   subject: Subject,
@@ -37,11 +37,11 @@ function write(
   const about = { ...subject, status: chosen.status ?? subject.status };
   let ipn = ipnFields({ ...about, payment: { ...payment, identifier, amount, currency } }, settings);
   const { values, lists } = readSet(set);
+  const left = [unset].flat().map(dotted);
+  // What is left out may be any part of it, and be set anew.
+  for (const name of left) if (name !== 'signature') ipn = without(ipn, name) as IpnFields;
   for (const [name, value] of values) ipn = override(ipn, name, value);
-  const left = [unset].flat();
-  const isLeftOut = (name: string) => left.some((one) => name === one || name.startsWith(`${one}.`));
-  const signed = [ipn.data.amount, ipn.identifier];
-  const signedText = signed.filter((_, index) => !isLeftOut(SIGNED[index] ?? '')).join('');
+  const signedText = [ipn.data?.amount, ipn.identifier].filter((part) => part !== undefined).join('');
   const key = tamper.has('secret') ? `not-${secretKey}` : secretKey;
   if (!Object.hasOwn(set, 'signature')) ipn.signature = sign(signedText, '', key);
   const tampered: Tampered[] = [];
@@ -49,6 +49,9 @@ function write(
   for (const [what, value] of tamper) {
     const before = sent;
     const read = READERS[what];
+    if (read && read(before) === undefined) {
+      throw new GatewayError('invalid_fields', `tamper ${what}: it was left out`);
+    }
     sent = TAMPERERS[what](before, value);
     const [was, is] = [read?.(before) ?? null, read?.(sent) ?? null];
     // Another value that is the same forges nothing.
@@ -56,18 +59,15 @@ function write(
   }
   let written: Fields = sent;
   for (const [name, list] of lists) written = override(written, name, list);
-  for (const name of left) written = without(written, name);
+  if (left.includes('signature') && !Object.hasOwn(set, 'signature')) written = without(written, 'signature');
   return {
     ...encodeIpn(written, format),
     signedText,
-    identifier: ipn.identifier,
-    status: sent.status,
+    identifier: ipn.identifier ?? identifier,
+    status: sent.status ?? about.status,
     tampered,
   };
 }
-
-/** What the signature is over, in its order. */
-const SIGNED = ['data.amount', 'identifier'] as const;
 
 function requireFields({ amount, currency }: ChosenFields): void {
   const problems: string[] = [];
@@ -104,11 +104,11 @@ const TAMPERERS: Readonly<Record<Tampering, (ipn: IpnFields, value: string | nul
 };
 
 /** The values that are shown of what was forged; of the others nothing is. */
-const READERS: Readonly<Record<Tampering, ((ipn: IpnFields) => string) | null>> = {
-  amount: ({ data }) => data.amount,
+const READERS: Readonly<Record<Tampering, ((ipn: Partial<IpnFields>) => string | undefined) | null>> = {
+  amount: ({ data }) => data?.amount,
   identifier: ({ identifier }) => identifier,
   status: ({ status }) => status,
-  currency: ({ data }) => data.currency.code,
+  currency: ({ data }) => data?.currency?.code,
   signature: null,
   case: null,
   secret: null,
