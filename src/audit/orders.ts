@@ -187,7 +187,7 @@ export class Orders {
   #nothingInitiated(): GatewayError {
     return new GatewayError(
       'timed_out',
-      `the shop initiated no payment within ${this.#limitMs / 1_000} s after the order was placed`,
+      `the shop initiated no payment within ${this.#limitMs / 1_000} s after the order was placed: no initiate reached ${this.#gateway.url}. Check the address and the public key (${this.#gateway.publicKey}) that the shop uses`,
     );
   }
 

@@ -21,9 +21,9 @@ export type FinalStatus = Exclude<PaymentStatus, 'pending'>;
 export const SETTLERS = {
   customer: 'the customer',
   panel: 'the simulator panel',
-  control: 'command, dashboard or control API',
-  auto: 'itself',
-  clock: 'the clock: its time was up',
+  control: 'a command, the dashboard or the control API',
+  auto: 'the emulator, automatically',
+  clock: 'the clock, because its time was up',
   audit: 'an audit, which made it to test the shop',
 } as const;
 export type SettledBy = keyof typeof SETTLERS;

@@ -13,6 +13,7 @@ import { type AnswerProblem, answerProblem, ownWords, saysRefused } from '../con
 import { type Code, expectedSignature } from '../contract/signature.ts';
 import { describeTamperings } from '../contract/tampering.ts';
 import type { Verdict } from '../contract/verdict.ts';
+import { SETTLERS } from '../contract/vocabulary.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Attempt, Delivery, Payment, State } from '../domain/state.ts';
 import type { Dialect, Verification } from '../wire/dialect.ts';
@@ -110,22 +111,13 @@ export function verdictOnPayment(
   return genuine && ofGenuine?.tone === 'bad' ? { ...ofGenuine, ipn: genuine.id } : ofLast;
 }
 
-const SETTLED_FROM: Readonly<Record<NonNullable<Payment['settledBy']>, string>> = {
-  customer: 'by the customer',
-  panel: 'from the test tools of the checkout',
-  control: 'from the dashboard, a command or the control API',
-  auto: 'automatically',
-  clock: 'because its time was up',
-  audit: 'by an audit',
-};
-
 function withoutIpn({ status, settledBy, settledAt, auto }: Payment, { ipn }: VerdictParts['settings']) {
   if (status === 'pending' || settledBy === null) {
     const headline = 'The customer has not paid yet.';
     return said('waiting', auto ? `${headline} It settles automatically (${auto.outcome}).` : headline);
   }
   const ended = `${status[0]?.toUpperCase()}${status.slice(1)}`;
-  const what = `${ended} ${SETTLED_FROM[settledBy]}, at ${settledAt}.`;
+  const what = `${ended} by ${SETTLERS[settledBy]}, at ${settledAt}.`;
   const verdict = ipn.on.has(status)
     ? said(
         status === 'succeeded' ? 'warning' : 'good',

@@ -24,7 +24,7 @@ describe('the address that a case attacks', () => {
   const withoutToken = { isToken: () => true, identifier: (count: number) => `S-${count}` };
 
   it('is the one that the order gave, whatever the argument is', async () => {
-    const { verdict } = await audited(
+    const { verdict, report } = await audited(
       {
         ...withoutToken,
         initiate: (fields) => ({ ...fields, ipn_url: `${fields['ipn_url']}&cart_id=7118` }),
@@ -32,6 +32,9 @@ describe('the address that a case attacks', () => {
       { ipnUrl: 'http://127.0.0.1:9/typo', only: ['sandbox-for-live', 'splice'] },
     );
     expect(verdict('control')?.verdict).toBe('pass');
+    expect(report.notices).toEqual([
+      expect.stringContaining('that is attacked, not http://127.0.0.1:9/typo'),
+    ]);
     for (const name of ['sandbox-for-live', 'splice']) {
       expect(verdict(name)).toMatchObject({
         verdict: 'at-risk',
@@ -250,6 +253,30 @@ describe('a report', () => {
       ...{ confirmUrl: `${shop.url}/paid?order={identifier}`, only: ['confirm-get'] },
     });
     expect(cases[1]).toMatchObject({ name: 'confirm-get', verdict: 'fail' });
+  });
+
+  it('repeats the initiate of a shop that asked for the wrong thing', async () => {
+    const { verdict } = await audited(
+      { initiate: (fields) => ({ ...fields, ipn_url: fields['success_url'] ?? '' }) },
+      { only: ['ipn-url-is-success-url'] },
+    );
+    expect(verdict('ipn-url-is-success-url')).toMatchObject({
+      verdict: 'fail',
+      curl: expect.stringMatching(/^curl .*\/sandbox\/payment\/initiate[\s\S]*public_key=/),
+    });
+  });
+
+  it('says with what a shop that initiated nothing should have', async () => {
+    const sim = await startGatewaySim({ secretKey: SECRET });
+    onTestFinished(() => sim.stop());
+    const order = () => Promise.resolve();
+    const { cases } = await sim.audit({
+      ipnUrl: 'http://127.0.0.1:9/ipn',
+      order,
+      timeoutMs: 300,
+      only: ['control'],
+    });
+    expect(cases[0]?.why).toContain(`no initiate reached ${sim.url}. Check the address and the public key`);
   });
 
   it('waits for a shop that listens later, and gives up in the end', async () => {

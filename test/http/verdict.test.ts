@@ -437,7 +437,7 @@ describe('a payment without an IPN', () => {
       expect(await verdictAfter(outcome)).toEqual({
         tone: 'good',
         cause: expect.stringMatching(
-          /^(Failed|Canceled|Expired) from the dashboard, a command or the control API, at .*Z\. No IPN is due\.$/,
+          /^(Failed|Canceled|Expired) by a command, the dashboard or the control API, at .*Z\. No IPN is due\.$/,
         ),
         fix: expect.stringMatching(/--ipn-on (failed|canceled|expired)\.$/),
       });

@@ -103,6 +103,10 @@ function whyNotPaid(shop: Shop, { body }: Observation): string {
 
 async function runControl(shop: Shop): Promise<Finding> {
   return withOrder(shop, async (payment, before) => {
+    const { ipnUrl, notices, hasOrders } = shop.parts;
+    if (hasOrders && routeOf(payment.ipnUrl) !== routeOf(ipnUrl)) {
+      notices.add(`the order gave ${payment.ipnUrl} as its ipn_url: that is attacked, not ${ipnUrl}`);
+    }
     const idle = await restless(shop, payment, before);
     const { observation, shown } = await payByCourier(shop, payment);
     const answered = performance.now();

@@ -1,5 +1,7 @@
 import type { Payment } from '../../contract/payment.ts';
 import { type AuditCase, type CaseText, type Finding, NO_ORDERS, skipped } from '../case.ts';
+import { FORM } from '../client.ts';
+import { curlOf } from '../describe-request.ts';
 import { valueAt } from '../probe.ts';
 import type { Shop } from '../shop.ts';
 import { hasToken } from '../tokens.ts';
@@ -25,12 +27,23 @@ const looks = (
     const payment = await orders.take();
     if (!payment) return skipped(NO_ORDERS);
     try {
-      return await judge(shop, payment);
+      const finding = await judge(shop, payment);
+      return finding.sent === null ? finding : { ...finding, curl: await curlOfInitiate(shop, payment) };
     } finally {
       orders.release(payment, true);
     }
   },
 });
+
+/** The initiate of the shop as it came; null where it is no longer remembered. */
+async function curlOfInitiate({ parts: { gateway } }: Shop, { id }: Payment): Promise<string | null> {
+  const { data } = await gateway.requests.list({ payment: id });
+  const initiate = data.find(({ method, requestBody }) => method === 'POST' && requestBody);
+  if (!initiate?.requestBody) return null;
+  const { target, requestHeaders, requestBody: body } = initiate;
+  const contentType = String(requestHeaders['content-type'] ?? FORM);
+  return curlOf({ url: gateway.url + target, body, contentType });
+}
 
 const found = (verdict: Finding['verdict'], observed: string, why?: string): Finding => ({
   verdict,
