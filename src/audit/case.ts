@@ -151,7 +151,7 @@ function differenceOf(before: string, after: string): string {
 }
 
 /** Whether a text differs by numbers, longer lists and further lines only. */
-function isCountOrLog(before: string, after: string): boolean {
+export function isCountOrLog(before: string, after: string): boolean {
   const plain = (text: string): unknown => {
     try {
       return JSON.parse(text, (_, value) =>

@@ -225,7 +225,7 @@ const AMOUNTS = [
     {
       isAmount: (order, form) => /e/.test(amount(form)) || GOOD.isAmount(order, form),
     },
-    'amount-exponent',
+    'amount-exponent-low',
   ),
   mutant(
     'the amount is not under the signature',

@@ -1,7 +1,16 @@
 import type { AuditGroup } from '../../contract/audit.ts';
-import { type AuditCase, afterPayment, evidence, refuses, type Target, withoutProbe } from '../case.ts';
+import {
+  type AuditCase,
+  afterPayment,
+  evidence,
+  isCountOrLog,
+  refuses,
+  type Target,
+  withoutProbe,
+} from '../case.ts';
 import type { Ipn } from '../ipn.ts';
 import type { OrderSnapshot } from '../probe.ts';
+import { numericChanges } from '../shop.ts';
 
 /** No order has it by chance. */
 const OTHER_CHARGE = '12345.67';
@@ -79,6 +88,11 @@ export const AMOUNT: readonly AuditCase[] = [
     (text) => (Number(text) === 100 ? '1e3' : '1e2'),
   ),
   amount(
+    'amount-exponent-low',
+    'A valid signature over 1e-2, which some languages read as 0.01.',
+    withAmount((text) => (Number(text) === 0.01 ? '1e-3' : '1e-2')),
+  ),
+  amount(
     'currency-other',
     'A valid signature, which does not cover the currency, and another currency.',
     otherCurrency,
@@ -107,18 +121,29 @@ export const AMOUNT: readonly AuditCase[] = [
       harm: 'Whoever can repeat an IPN changes what the order is worth.',
       mistake: 'amount-not-compared',
     },
-    async ({ shop, payment, ipn, post }, { look }) => {
+    async ({ shop, payment, ipn, post }, { look, shot: genuine }) => {
+      // What any copy does belongs to the cases of once.
+      await shop.send(genuine);
+      const copied = await shop.lookAfterGrace(payment);
       const shot = post(ipn.set('charge', OTHER_CHARGE));
       const observation = await shop.send(shot);
       const after = await shop.lookAfterGrace(payment);
+      if (!shop.canLook) return { ...evidence(shot, observation), ...withoutProbe('what changed') };
       const said = ({ text, effects }: OrderSnapshot) => [text, ...effects.values()].join('\n');
       const isShown = said(after).includes(OTHER_CHARGE) && !said(look).includes(OTHER_CHARGE);
-      const isHarmed = after.paid === false || isShown;
-      if (!shop.canLook) return { ...evidence(shot, observation), ...withoutProbe('what changed') };
+      const isMoved = !shop.changesByItself && movesOtherwise(look, copied, after);
+      const isHarmed = after.paid === false || isShown || isMoved;
       return { ...evidence(shot, observation), verdict: isHarmed ? 'fail' : 'pass' };
     },
   ),
 ];
+
+/** Whether what the order is changes otherwise by the last of three steps than by the one before. */
+function movesOtherwise(look: OrderSnapshot, copied: OrderSnapshot, after: OrderSnapshot): boolean {
+  if (!isCountOrLog(copied.text, after.text)) return true;
+  const [before, last] = [numericChanges(look, copied), numericChanges(copied, after)];
+  return before.size !== last.size || [...last].some(([place, change]) => before.get(place) !== change);
+}
 
 /** A hundredth of an amount, as decimal text, at least 0.01. */
 function hundredth(text: string): string {
