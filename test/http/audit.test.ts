@@ -62,7 +62,8 @@ describe('an audit by the page', () => {
     expect(shown).toContain('2 of 2 cases, ended at');
     expect(shown).toContain('This audit left 2 orders in the shop’s database.');
     expect(shown).toMatch(/Sent .*data\[amount\]=0\.49.* The shop answered 200: OK, and the order is paid/);
-    expect(shown).toMatch(/How to fix it .*PHP: .*Node: .*Python: .* Copy/);
+    expect(shown).toMatch(/Amount not compared .*PHP: .*Node: .*Python: .* Shown by amount-too-low/);
+    expect(html).toContain('<a href="#mistake-amount-not-compared">');
     expect(shown).toMatch(/Repeat it curl .* Copy curl: amount-too-low/);
     expect(html).toMatch(/<details id="case-amount-too-low" class="told" open/);
     // What was asked for stands there to be asked again.

@@ -36,6 +36,9 @@ export const auditPage: PageRenderer = ({ parts: { audits } }) => {
       </p>
       {run && <Run {...run} />}
       {run?.state !== 'running' && <Asking last={run?.options} />}
+      {run?.mistakes.map((one) => (
+        <MistakeCard {...one} />
+      ))}
       {run && namesOf(AUDIT_GROUPS).map((group) => <Group group={group} run={run} />)}
     </>
   );
@@ -217,21 +220,40 @@ function Group({ group, run }: { group: AuditGroup; run: AuditRun }) {
         keyOf={({ name }) => ({ 'data-key': name })}
       />
       {told.map((one) => (
-        <Told one={one} first={told.find(({ mistake }) => mistake === one.mistake) ?? one} />
+        <Told one={one} />
       ))}
     </Section>
   );
 }
 
-/** All that is to be said of a case that did not go well; the fix for several is at the first of them. */
-function Told({ one, first }: { one: AuditedCase; first: AuditedCase }) {
-  const { name, verdict, about, class: kind, sent, observed, why, fix, curl } = one;
+/** A mistake of the shop: what it costs, how to fix it, and the cases that show it. */
+function MistakeCard({ name, cost, fix, cases }: AuditRun['mistakes'][number]) {
+  return (
+    <Section id={`mistake-${name}`} title={capitalized(name.replaceAll('-', ' '))}>
+      <p>{cost}</p>
+      <Code id={`fix-${name}`} text={fix} what={`How to fix it: ${name}`} wraps />
+      <p class="soft">
+        Shown by{' '}
+        {cases.map((one, index) => (
+          <>
+            {index > 0 && ', '}
+            <a href={`#case-${one}`}>{one}</a>
+          </>
+        ))}
+      </p>
+    </Section>
+  );
+}
+
+/** All that is to be said of a case that did not go well. */
+function Told({ one }: { one: AuditedCase }) {
+  const { name, verdict, about, class: kind, sent, observed, why, mistake, curl } = one;
   const facts = [
     ['Class', `${kind}: ${AUDIT_CLASSES[kind]}`],
     ['Sent', sent && <Code text={sent} what={`What was sent: ${name}`} wraps />],
     ['The shop', observed],
     ['Why', why],
-    ['How to fix it', fix && <Fix name={name} text={fix} at={first.name} />],
+    ['How to fix it', mistake && <a href={`#mistake-${mistake}`}>{mistake.replaceAll('-', ' ')}</a>],
     ['Repeat it', curl && <Code id={`curl-${name}`} text={curl} what={`curl: ${name}`} />],
   ] as const;
   return (
@@ -242,9 +264,4 @@ function Told({ one, first }: { one: AuditedCase; first: AuditedCase }) {
       <Facts rows={facts} />
     </details>
   );
-}
-
-function Fix({ name, text, at }: { name: string; text: string; at: string }) {
-  if (at !== name) return <a href={`#case-${at}`}>As {at}</a>;
-  return <Code id={`fix-${name}`} text={text} what={`How to fix ${name}`} />;
 }
