@@ -93,7 +93,8 @@ function writeModule(path, commonJs) {
 const ROUTES = /src[\\/]http[\\/]request-listener\.ts$/;
 const FILES = [
   ['version', /src[\\/]system[\\/]package-info\.ts$/],
-  ['client', /src[\\/]library[\\/]connect\.ts$/],
+  // What a command declares itself with must not wait for the server.
+  ['client', /src[\\/](library[\\/]connect|options[\\/]in-force|contract[\\/]secret)\.ts$/],
   // With the commands that ask a running emulator.
   [
     'command',
