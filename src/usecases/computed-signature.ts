@@ -21,10 +21,12 @@ export function computedByReceiver(
   { publicKey, secretKey }: Partial<Pick<Merchant, 'publicKey'>> & Pick<Merchant, 'secretKey'>,
   dialect: Pick<Dialect, 'verify'>,
 ): ComputedSignature | undefined {
-  const genuine = dialect.verify(sent, { secretKey });
   // PHP writes a slash in JSON with a backslash before it.
   const plain = answer.replaceAll('\\/', '/');
   const values = plain.match(/\b[0-9a-f]{64}\b|(?<![\w+/-])[\w+/-]{43}(?![\w+/-])=?/gi) ?? [];
+  // Lists have the verdicts of many IPNs, whose answers hold none.
+  if (!values.length) return undefined;
+  const genuine = dialect.verify(sent, { secretKey });
   for (const value of values.slice(0, MAX_TRIED)) {
     if (value === genuine.expected || genuine.signature === null) continue;
     const others = publicKey === undefined ? [] : [publicKeyMisused(publicKey)];

@@ -40,9 +40,8 @@ interface Explained {
 export function explainSignature(signature: string, fields: SignedFields, keys: VerifyKeys): Explained {
   let best: { mistakes: Mistake[]; text: string } | undefined;
   const possibleKeys = [...keysOf(keys)];
-  const texts = [...textsOf(fields)];
   const ways = function* (): Iterable<[text: string, digest: Buffer, ...Mistake[]]> {
-    for (const [text, textMistake] of texts) {
+    for (const [text, textMistake] of textsOf(fields)) {
       for (const [key, keyMistake] of possibleKeys) {
         yield [text, hmac('sha256', key, text), ...given(textMistake, keyMistake)];
       }
@@ -94,10 +93,11 @@ const SWAPPED = 'identifier and amount are swapped: the amount comes first';
 function* textsOf(fields: SignedFields): Iterable<Candidate<string>> {
   const { amount, identifier, parsedAmount, trx, currency, body } = fields;
   const right = parsedAmount ?? amount;
+  // Nothing else is computed for a signature that is right.
+  yield [right + identifier];
   for (const rendered of new Set([right, amount, ...renderings(amount)])) {
     const words = rendered === right ? undefined : amountMistake(rendered, right, parsedAmount !== undefined);
-    const mistake = words === undefined ? undefined : { name: 'amount-reformatted' as const, words };
-    yield [rendered + identifier, mistake];
+    if (words !== undefined) yield [rendered + identifier, { name: 'amount-reformatted', words }];
     yield [
       identifier + rendered,
       { name: 'operands-swapped', words: words === undefined ? SWAPPED : `${SWAPPED}; ${words}` },
