@@ -135,7 +135,11 @@ describe('init for a test runner', () => {
     expect([code, stderr]).toEqual([2, expect.stringMatching(/there is already ipn\.py\n.*--force/)]);
     expect(await readFile(join(cwd, 'ipn.py'), 'utf8')).toBe('mine');
     expect(await readdir(cwd)).not.toContain('gateway_sim.py');
-    expect((await run(['init', '--python', '--force'], { cwd })).code).toBe(0);
+    const forced = await run(['init', '--python', '--force'], { cwd });
+    expect([forced.code, forced.stdout]).toEqual([
+      0,
+      'wrote gateway_sim.py\nwrote ipn.py\nkept test_gateway_sim.py\n',
+    ]);
     expect(await readFile(join(cwd, 'ipn.py'), 'utf8')).not.toBe('mine');
   });
 });

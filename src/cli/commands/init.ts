@@ -64,10 +64,12 @@ const runInit: Actions['init'] = async ({ args, options, io: { cwd } }) => {
     files.set(join(folder, CONFIGURATION_FILE), configurationTemplate(schemaFrom(folder)));
     files.set(join(folder, FIXTURES_FILE), await readFile(packagedFixtures(), 'utf8'));
   }
-  await writeFiles(files, { folder, cwd, force: options.force });
+  const kept = await writeFiles(files, { folder, cwd, force: options.force });
   return {
     json: { files: [...files.keys()] },
-    text: [...files.keys()].map((path) => `wrote ${shownFrom(cwd, path)}`).join('\n'),
+    text: [...files.keys()]
+      .map((path) => `${kept.has(path) ? 'kept' : 'wrote'} ${shownFrom(cwd, path)}`)
+      .join('\n'),
     notices: starters.length
       ? starters.map(
           ({ run, files }) =>
@@ -81,16 +83,18 @@ const runInit: Actions['init'] = async ({ args, options, io: { cwd } }) => {
 };
 
 /**
- * Writes all of the files or none; what is there already and the same stays.
+ * Writes all of the files or none.
  *
+ * @returns those that were there already, and the same
  * @throws GatewayError `usage` where another file or a link is in the way, `storage_failed`
  */
 async function writeFiles(
   files: ReadonlyMap<string, string>,
   { folder, cwd, force }: { folder: string; cwd: string; force: true | undefined },
-): Promise<void> {
+): Promise<ReadonlySet<string>> {
   const shown = (path: string) => shownFrom(cwd, path);
   const existing: string[] = [];
+  const kept = new Set<string>();
   for (const [path, text] of files) {
     // What is written to it would be written where it leads.
     if (await isLink(path)) {
@@ -99,7 +103,8 @@ async function writeFiles(
       });
     }
     const there = existsSync(path) && (await readFile(path, 'utf8').catch(() => ''));
-    if (there !== false && there !== text) existing.push(path);
+    if (there === text) kept.add(path);
+    else if (there !== false) existing.push(path);
   }
   if (existing.length && !force) {
     throw new GatewayError(
@@ -109,7 +114,9 @@ async function writeFiles(
     );
   }
   await orStorageFailed(makeFolder(folder), shown(folder));
-  for (const [path, text] of files) await orStorageFailed(writeFile(path, text), shown(path));
+  for (const [path, text] of files)
+    if (!kept.has(path)) await orStorageFailed(writeFile(path, text), shown(path));
+  return kept;
 }
 
 /** The way from a folder to the JSON schema of the installed package, as editors follow it. */
