@@ -62,14 +62,22 @@ async function clear(folder: string): Promise<void> {
   for (const name of await readdir(folder)) if (OURS.test(name)) await rm(join(folder, name));
 }
 
-/** Writes the reports of an audit: as JSON, as a page and as JUnit XML. A second audit leaves the first alone. */
-export async function writeAudit(folder: string, report: AuditReport, ipnUrl: string): Promise<void> {
-  const [{ htmlReport }, { junitReport }] = await Promise.all([
-    import('../audit/html-report.ts'),
-    import('../audit/junit-report.ts'),
-  ]);
-  const stem = existsSync(join(folder, 'audit.json')) ? `audit-${process.pid}` : 'audit';
-  const texts = { json: JSON.stringify(report), html: htmlReport(report, ipnUrl), xml: junitReport(report) };
-  for (const [extension, text] of Object.entries(texts))
-    await orStorageFailed(writeFile(join(folder, `${stem}.${extension}`), text, { mode: 0o600 }), folder);
+/** The reports that an audit leaves there, by file: as JSON, as a page and as JUnit XML. A second audit leaves the first alone. */
+export function auditReports(
+  folder: string,
+  report: AuditReport,
+  ipnUrl: string,
+): [file: string, text: () => Promise<string>][] {
+  const stem = join(folder, existsSync(join(folder, 'audit.json')) ? `audit-${process.pid}` : 'audit');
+  return [
+    [`${stem}.json`, () => Promise.resolve(JSON.stringify(report))],
+    [`${stem}.html`, () => htmlOf(report, ipnUrl)],
+    [`${stem}.xml`, () => junitOf(report)],
+  ];
 }
+
+/** Loaded only where a report is asked for. */
+export const htmlOf = async (report: AuditReport, ipnUrl: string): Promise<string> =>
+  (await import('../audit/html-report.ts')).htmlReport(report, ipnUrl);
+export const junitOf = async (report: AuditReport): Promise<string> =>
+  (await import('../audit/junit-report.ts')).junitReport(report);

@@ -180,6 +180,15 @@ describe('what goes wrong with an audit', () => {
     expect(await readFile(join(options.cwd, 'report.html'), 'utf8')).toContain('<html');
   });
 
+  it('is printed where the folder for artifacts is gone', async () => {
+    const { shop, options, byUrl, paidWhen } = await startAudited();
+    const env = { GATEWAY_SIM_ARTIFACTS: join(options.cwd, 'gone') };
+    const args = ['audit', shop.ipnUrl, ...byUrl, ...paidWhen, ...CONTROL];
+    const { code, stdout, stderr } = await run(args, { ...options, env });
+    expect([code, stderr]).toEqual([5, expect.stringContaining('cannot be written')]);
+    expect(stdout).toContain('The shop accepts a correct IPN.');
+  });
+
   it('is told: two payments from one order, neither of which stays pending', async () => {
     const { audit, shop, options } = await startAudited();
     const { place } = shop;

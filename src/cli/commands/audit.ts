@@ -11,7 +11,7 @@ import { clientOf } from '../../library/connect.ts';
 import { type ControlServer, controlServer } from '../../library/control-client.ts';
 import { egressOf } from '../../library/egress.ts';
 import { requireMerchant } from '../../library/merchant-client.ts';
-import { ARTIFACTS, writeAudit } from '../artifacts.ts';
+import { ARTIFACTS, auditReports, htmlOf, junitOf } from '../artifacts.ts';
 import {
   type ActionsOf,
   choice,
@@ -134,11 +134,11 @@ const runAudit: Actions['audit'] = async (context) => {
       onNotice: (text) => output.notice(`gateway-sim: ${text}`),
     });
     const artifacts = io.env[ARTIFACTS];
-    if (artifacts) await writeAudit(artifacts, report, mask(ipnUrl));
     const unwritten = await writeReports(
       [
-        [junit, async () => (await import('../../audit/junit-report.ts')).junitReport(report)],
-        [html, async () => (await import('../../audit/html-report.ts')).htmlReport(report, mask(ipnUrl))],
+        ...(artifacts ? auditReports(artifacts, report, mask(ipnUrl)) : []),
+        [junit, () => junitOf(report)],
+        [html, () => htmlOf(report, mask(ipnUrl))],
       ],
       io.cwd,
     );
