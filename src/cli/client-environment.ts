@@ -52,7 +52,10 @@ export async function clientEnvironment(
           .join(' '),
       };
   const variables = {
-    ...{ https_proxy: address, HTTPS_PROXY: address, NO_PROXY: past, no_proxy: past },
+    https_proxy: address,
+    HTTPS_PROXY: address,
+    NO_PROXY: past,
+    no_proxy: past,
     ...trust,
     ...node,
   };

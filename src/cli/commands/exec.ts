@@ -9,6 +9,7 @@ import { isUntrusted } from '../../library/trust.ts';
 import { ARTIFACTS, artifactsIn } from '../artifacts.ts';
 import { noticesOf } from '../banner.ts';
 import { runCommand } from '../child.ts';
+import type { ClientEnvironment } from '../client-environment.ts';
 import { type ActionsOf, type Declarations, duration, flag, group, text } from '../command.ts';
 import { execConfiguration, readConfiguration } from '../configuration.ts';
 import { addressOf } from '../connect.ts';
@@ -23,8 +24,8 @@ const ABOUT = `
 The emulator is a fresh one, in memory and on a free port: only the flags --port and --data-dir say otherwise, not the
 variables or the configuration file. The command finds it by GATEWAY_SIM_URL, GATEWAY_SIM_PUBLIC_KEY,
 GATEWAY_SIM_SECRET_KEY and GATEWAY_SIM_INITIATE_URL; with --tls it trusts it by NODE_EXTRA_CA_CERTS (unless that is
-set) and GATEWAY_SIM_TLS_CA; with --proxy and --host-alias it reaches those hosts here by what stderr names. Its exit code is passed on: 128 and the number of the signal that
-ended it; 127 when there is no such command, 126 when it cannot be run. Without a terminal, as in CI, what it leaves
+set) and GATEWAY_SIM_TLS_CA; with --proxy and --host-alias it reaches those hosts here, and stderr names the variables
+for that. Its exit code is passed on: 128 and the number of the signal that ended it; 127 when there is no such command, 126 when it cannot be run. Without a terminal, as in CI, what it leaves
 running is ended too.`;
 
 const OWN_DEFAULTS = { port: 'a free one', dataDir: 'none, the state is kept in memory' };
@@ -83,21 +84,20 @@ const runExec: Actions['exec'] = async ({ args, options, flags, io, output }) =>
   const { hostAlias, proxy } = server.parts.runtime.options;
   const trusted = io.env['NODE_EXTRA_CA_CERTS'];
   const control = { url, controlToken: controlToken ?? undefined, caFile: tlsCa ?? undefined };
-  const client = proxy
-    ? await (await import('../client-environment.ts')).clientEnvironment(server, io)
-    : undefined;
-  if (!output.quiet) for (const notice of client?.notices ?? []) output.notice(notice);
-  const environment = {
-    ...merchantEnvironment(control, server),
-    // Read by gateway-sim/alias-hosts, which knows no path.
-    ...(hostAlias.length && { GATEWAY_SIM_HOST_ALIAS: hostAlias.join().replace(/\/[^,]*/g, '') }),
-    // The user's own file stays.
-    ...(trusted && { NODE_EXTRA_CA_CERTS: trusted }),
-    ...client?.variables,
-    ...(controlToken !== null && { GATEWAY_SIM_CONTROL_TOKEN: controlToken }),
-    ...(artifacts && { [ARTIFACTS]: artifacts.folder }),
-  };
+  let client: ClientEnvironment | undefined;
   try {
+    if (proxy) client = await (await import('../client-environment.ts')).clientEnvironment(server, io);
+    if (!output.quiet) for (const notice of client?.notices ?? []) output.notice(notice);
+    const environment = {
+      ...merchantEnvironment(control, server),
+      // Read by gateway-sim/alias-hosts, which knows no path.
+      ...(hostAlias.length && { GATEWAY_SIM_HOST_ALIAS: hostAlias.join().replace(/\/[^,]*/g, '') }),
+      // The user's own file stays.
+      ...(trusted && { NODE_EXTRA_CA_CERTS: trusted }),
+      ...client?.variables,
+      ...(controlToken !== null && { GATEWAY_SIM_CONTROL_TOKEN: controlToken }),
+      ...(artifacts && { [ARTIFACTS]: artifacts.folder }),
+    };
     if (shopUrl !== undefined) await waitForAnswer(shopUrl, options.waitLimit ?? WAIT_LIMIT_MS, io);
     return await runCommand(words, environment, { io, output });
   } finally {
