@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 const post = (...lines: string[]) => `POST /ipn HTTP/1.1\r\nHost: localhost\r\n${lines.join('\r\n')}`;
@@ -43,19 +43,25 @@ export async function bother(url: string): Promise<void> {
     socket.write(text);
     onTestFinished(() => void socket.destroy());
   }
+  const sockets: Socket[] = [];
   const sent = Object.values(BROKEN).flatMap((text) =>
     [false, true].map(
       (resets) =>
         new Promise<void>((resolve) => {
           const socket = open().on('close', () => resolve());
+          sockets.push(socket);
           socket.resume();
-          socket.write(text, 'latin1', () => (resets ? socket.resetAndDestroy() : socket.end()));
-          // One that waits for the rest of a request is not waited for.
-          socket.setTimeout(500, () => socket.destroy());
+          socket.write(text, 'latin1', () => {
+            if (resets) socket.resetAndDestroy();
+            else socket.end();
+            resolve();
+          });
         }),
     ),
   );
   await Promise.all(sent);
+  // Whatever becomes of it: what was sent before has been read when it ends.
   const signal = AbortSignal.timeout(5_000);
   await fetch(url, { method: 'POST', body: Buffer.alloc(HUGE, 'a'), signal }).catch(() => undefined);
+  for (const socket of sockets) socket.destroy();
 }
