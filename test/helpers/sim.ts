@@ -42,11 +42,11 @@ const FIXTURES = fileURLToPath(new URL('../../fixtures/default.json', import.met
  *
  * @param options those of `start`; unless there is a `seed` among them, ids repeat from run to run; with `inMemory: false` and a `dataDir` it keeps its state there
  */
-export async function startSim(options: StartOptions = {}): Promise<Sim> {
+export async function startSim(options: StartOptions = {}, version = '0.0.0-test'): Promise<Sim> {
   const faults: unknown[] = [];
   const values = { port: 0, inMemory: true, seed: seedOfTest(), ...options };
   const server = await startServer(resolveOptions([{ label: (name) => `--${kebab(name)}`, values }]), {
-    version: '0.0.0-test',
+    version,
     fixtures: FIXTURES,
     report: (error) => faults.push(error),
     warn: () => {},
