@@ -4,7 +4,7 @@ import type { AuditCaseInfo } from '../contract/audit-report.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { Observation, ProbeRequest } from './client.ts';
 import { curlOf, described, shotText } from './describe-request.ts';
-import type { Ipn } from './ipn.ts';
+import { Ipn } from './ipn.ts';
 import type { MistakeName } from './mistakes.ts';
 import type { OrderSnapshot } from './probe.ts';
 import type { Shop } from './shop.ts';
@@ -42,6 +42,11 @@ export interface AuditCase extends AuditCaseInfo {
 
 /** A case that is part of a table: how it runs is said apart. */
 export type CaseText = Omit<AuditCase, 'run'>;
+
+/** Cases that have all but their name and what they are about in common. */
+export const family =
+  (common: Omit<CaseText, 'name' | 'about'>) =>
+  (name: string, about: string): CaseText => ({ name, about, ...common });
 
 export const NO_ORDERS = 'there are no more orders: --orders allows more of them';
 
@@ -82,6 +87,13 @@ export async function withOrder(
 export function evidence(shot: ProbeRequest, observation: Observation, said?: string) {
   const answer = { url: shot.url, status: observation.status };
   return { sent: said ?? shotText(shot), observed: described(observation), curl: curlOf(shot), answer };
+}
+
+/** Sends something, and looks at an order when what the shop did with it shows. */
+export async function sendAndLook(shop: Shop, payment: Payment, shot: ProbeRequest) {
+  const observation = await shop.send(shot);
+  const after = await shop.lookAfterGrace(payment);
+  return { shown: evidence(shot, observation), after };
 }
 
 /**
@@ -186,13 +198,12 @@ export function targetOf(shop: Shop, payment: Payment): Target {
   return { shop, payment, ipn: shop.ipnOf(payment), post: (ipn) => shop.shot(shop.addressOf(payment), ipn) };
 }
 
-type Forge = (
-  target: Target,
-) =>
-  | ProbeRequest
-  | readonly ProbeRequest[]
-  | string
-  | Promise<ProbeRequest | readonly ProbeRequest[] | string>;
+/** An IPN is posted to the order's own address. */
+type Sent = Ipn | ProbeRequest;
+type Forged = Sent | readonly Sent[] | string;
+export type Forge = (target: Target) => Forged | Promise<Forged>;
+
+const shotOf = (sent: Sent, { post }: Target) => (sent instanceof Ipn ? post(sent) : sent);
 
 /**
  * What is wrong with an answer, whatever was paid; undefined when nothing is.
@@ -215,7 +226,8 @@ export function refuses(text: CaseText, forge: Forge, findFlaw: FindFlaw = () =>
           const target = targetOf(shop, payment);
           const forged = await forge(target);
           if (typeof forged === 'string') return skipped(forged);
-          return refusesEach(target, before, 'url' in forged ? [forged] : forged, {
+          const shots = [forged].flat().map((one) => shotOf(one, target));
+          return refusesEach(target, before, shots, {
             findFlaw,
             isOneByOne,
             isForged: text.group === 'sender',
@@ -257,13 +269,14 @@ async function refusesEach(
 }
 
 /** A case that sends something odd which must pay its order all the same. */
-export function takes(text: CaseText, make: (target: Target) => ProbeRequest): AuditCase {
+export function takes(text: CaseText, make: (target: Target) => Sent): AuditCase {
   return {
     ...text,
     run: (shop) =>
       withOrder(shop, async (payment) => {
         await shop.pay(payment);
-        const shot = make(targetOf(shop, payment));
+        const target = targetOf(shop, payment);
+        const shot = shotOf(make(target), target);
         const observation = await shop.send(shot);
         const after = await shop.lookUntilPaid(payment);
         return { ...evidence(shot, observation), ...judgeTaken(shop, after) };
