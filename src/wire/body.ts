@@ -91,7 +91,6 @@ function formText(written: string): string {
 }
 
 function parseJson(body: Buffer): PostedFields {
-  requireFewFields(body);
   const text = body.toString('utf8');
   let parsed: unknown;
   try {
@@ -105,6 +104,7 @@ function parseJson(body: Buffer): PostedFields {
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     throw new GatewayError('unparseable_body', 'the body must be a JSON object');
   }
+  requireFewFields(parsed);
   return { text, fields: parsed as PostedFields['fields'] };
 }
 
