@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
-import { AUDIT_CLASSES, AUDIT_GROUPS, auditMistakes, auditSummary } from '../contract/audit.ts';
+import { AUDIT_CLASSES, AUDIT_GROUPS } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditCaseInfo, AuditReport } from '../contract/audit-report.ts';
+import { auditMistakes, auditSummary } from '../contract/audit-summary.ts';
 import { duration } from '../contract/duration.ts';
 import { didYouMean, GatewayError } from '../contract/error.ts';
 import { namesOf } from '../contract/vocabulary.ts';
