@@ -25,8 +25,6 @@ export interface Finding {
   answer?: { url: string; status: number | null };
   /** It rests on what something that runs beside it may have done, too: it is tried again alone. */
   again?: true;
-  /** Several requests were sent, and one of them did it. */
-  isOneOfSeveral?: true;
 }
 
 export interface AuditCase extends AuditCaseInfo {
@@ -210,62 +208,39 @@ const shotOf = (sent: Sent, { post }: Target) => (sent instanceof Ipn ? post(sen
  *
  * @param first the answer to the first request of the case
  */
-type FindFlaw = (observation: Observation, target: Target, first: Observation) => string | undefined;
+type FindFlaw = (observation: Observation, first: Observation) => string | undefined;
 
 /**
  * A case that sends something to a pending order which must not pay it.
  *
- * @param forge what is sent, one after another; a text says why it is skipped
+ * @param forge what is sent, one after another until one does harm; a text says why it is skipped
  */
 export function refuses(text: CaseText, forge: Forge, findFlaw: FindFlaw = () => undefined): AuditCase {
   return {
     ...text,
-    run: async (shop) => {
-      const all = (isOneByOne: boolean) =>
-        withOrder(shop, async (payment, before) => {
-          const target = targetOf(shop, payment);
-          const forged = await forge(target);
-          if (typeof forged === 'string') return skipped(forged);
-          const shots = [forged].flat().map((one) => shotOf(one, target));
-          return refusesEach(target, before, shots, {
-            findFlaw,
-            isOneByOne,
-            isForged: text.group === 'sender',
-          });
-        });
-      const finding = await all(false);
-      if (!finding.isOneOfSeveral) return finding;
-      const found = await all(true);
-      return found.verdict === 'fail' ? found : finding;
-    },
+    run: (shop) =>
+      withOrder(shop, async (payment, before) => {
+        const target = targetOf(shop, payment);
+        const forged = await forge(target);
+        if (typeof forged === 'string') return skipped(forged);
+        let finding = skipped('there is nothing to send');
+        let first: Observation | undefined;
+        for (const shot of [forged].flat().map((sent) => shotOf(sent, target))) {
+          const observation = await shop.send(shot);
+          first ??= observation;
+          const shown = evidence(shot, observation);
+          const why = findFlaw(observation, first);
+          if (why !== undefined) return { ...shown, verdict: 'fail', why };
+          const after = await shop.lookAfterGrace(payment);
+          finding = judgeRefused(shop, before, after, shown);
+          if (finding.verdict === 'pass' && text.group === 'sender') {
+            finding = { ...finding, ...judgeTraces(shop, before, after) };
+          }
+          if (finding.verdict === 'fail') return finding;
+        }
+        return finding;
+      }),
   };
-}
-
-/** Sends all and looks once, or looks after each. */
-async function refusesEach(
-  target: Target,
-  before: OrderSnapshot,
-  shots: readonly ProbeRequest[],
-  { findFlaw, isOneByOne, isForged }: { findFlaw: FindFlaw; isOneByOne: boolean; isForged: boolean },
-): Promise<Finding> {
-  const { shop, payment } = target;
-  const last = shots.length - 1;
-  let first: Observation | undefined;
-  for (const [index, shot] of shots.entries()) {
-    const observation = await shop.send(shot);
-    first ??= observation;
-    const flaw = findFlaw(observation, target, first);
-    const shown = evidence(shot, observation);
-    if (flaw !== undefined) return { ...shown, verdict: 'fail', why: flaw };
-    if (index < last && !isOneByOne) continue;
-    const after = await shop.lookAfterGrace(payment);
-    const judged = judgeRefused(shop, before, after, shown);
-    const traces = judged.verdict === 'pass' && isForged ? judgeTraces(shop, before, after) : undefined;
-    const finding = { ...judged, ...traces };
-    if (finding.verdict === 'fail' && last > 0 && !isOneByOne) return { ...finding, isOneOfSeveral: true };
-    if (finding.verdict === 'fail' || index === last) return finding;
-  }
-  return skipped('there is nothing to send');
 }
 
 /** A case that sends something odd which must pay its order all the same. */

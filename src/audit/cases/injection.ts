@@ -56,7 +56,7 @@ export const INJECTION: readonly AuditCase[] = [
         [UNKNOWN, ...identifiers].map((identifier) =>
           ipn.set('identifier', identifier).signedWith(shop.parts.gateway.secretKey),
         ),
-      (observation, _, first) => flaw(observation, first),
+      flaw,
     ),
   ),
   takes(text('name-markup', 'A genuine IPN whose customer has quotes and markup in the name.'), ({ ipn }) =>
