@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Payment } from '../../contract/payment.ts';
 import {
   type AuditCase,
@@ -15,7 +16,7 @@ import {
 import type { ProbeRequest } from '../client.ts';
 import { curlOfAll } from '../describe-request.ts';
 import type { OrderSnapshot } from '../probe.ts';
-import { numericChanges, pause, type Shop } from '../shop.ts';
+import { numericChanges, type Shop } from '../shop.ts';
 
 const HARM =
   'Stock, credit, mails or downloads are given out again for each copy, and a gateway does send copies.';

@@ -59,11 +59,21 @@ function returns(
   };
 }
 
-/** The address that confirms a payment beside success_url, with plausible parameters. */
-const confirmed = (payment: Payment, { parts }: Shop): string | undefined =>
-  parts.confirmUrl && filledAddress(parts.confirmUrl, valuesOf(payment, parts.orders.nameOf(payment)));
+const opened = (url: string, payment: Payment): ProbeRequest => ({
+  url: withQuery(url, ...plausible(payment)),
+});
 
-const NO_CONFIRM_URL = '--confirm-url names the address beside success_url that confirms a payment';
+const posted = (url: string, payment: Payment): ProbeRequest => {
+  return { url, method: 'POST', body: new URLSearchParams(plausible(payment)).toString() };
+};
+
+/** Goes to the address that confirms a payment beside success_url. */
+const confirms =
+  (go: typeof opened) =>
+  (payment: Payment, { parts: { confirmUrl, orders } }: Shop) =>
+    confirmUrl === undefined
+      ? '--confirm-url names the address beside success_url that confirms a payment'
+      : go(filledAddress(confirmUrl, valuesOf(payment, orders.nameOf(payment))), payment);
 
 export const RETURN: readonly AuditCase[] = [
   returns(
@@ -76,21 +86,12 @@ export const RETURN: readonly AuditCase[] = [
     method: 'POST',
     body: '',
   })),
-  returns('return-get-parameters', 'The success_url with plausible parameters.', (payment) => ({
-    url: withQuery(payment.successUrl, ...plausible(payment)),
-  })),
-  returns('return-post-parameters', 'The success_url with plausible fields posted.', (payment) => ({
-    url: payment.successUrl,
-    method: 'POST',
-    body: new URLSearchParams(plausible(payment)).toString(),
-  })),
-  returns('confirm-get', 'The address that confirms a payment, opened without one.', (payment, shop) => {
-    const url = confirmed(payment, shop);
-    return url === undefined ? NO_CONFIRM_URL : { url: withQuery(url, ...plausible(payment)) };
-  }),
-  returns('confirm-post', 'The address that confirms a payment, posted to without one.', (payment, shop) => {
-    const url = confirmed(payment, shop);
-    if (url === undefined) return NO_CONFIRM_URL;
-    return { url, method: 'POST', body: new URLSearchParams(plausible(payment)).toString() };
-  }),
+  returns('return-get-parameters', 'The success_url with plausible parameters.', (payment) =>
+    opened(payment.successUrl, payment),
+  ),
+  returns('return-post-parameters', 'The success_url with plausible fields posted.', (payment) =>
+    posted(payment.successUrl, payment),
+  ),
+  returns('confirm-get', 'The address that confirms a payment, opened without one.', confirms(opened)),
+  returns('confirm-post', 'The address that confirms a payment, posted to without one.', confirms(posted)),
 ];
