@@ -4,10 +4,10 @@ import {
   AUDIT_GROUPS,
   AUDIT_VERDICTS,
   type AuditGroup,
-  auditHeadline,
   isTold,
 } from '../../../contract/audit.ts';
 import type { AuditedCase, AuditRequest, AuditRun } from '../../../contract/audit-report.ts';
+import { auditHeadline } from '../../../contract/audit-summary.ts';
 import { quoted } from '../../../contract/curl.ts';
 import { command } from '../../../contract/hint.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
