@@ -11,7 +11,6 @@ import type { AuditedCase, AuditRequest, AuditRun } from '../../../contract/audi
 import { quoted } from '../../../contract/curl.ts';
 import { command } from '../../../contract/hint.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
-import STYLES from '../assets/audit.css?text';
 import { Code, CommandCode, Facts, Section, Status, Time, Warnings } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { PageContext, type PageRenderer, PLACES, pageAt } from './page.tsx';
@@ -27,7 +26,8 @@ const WITH_COMMANDS = command(
 
 export const auditPage: PageRenderer = ({ parts: { audits } }) => {
   const run = audits.last;
-  const content = (
+  return pageAt(
+    'audit',
     <>
       <h1>Audit</h1>
       <p class="soft">
@@ -40,9 +40,8 @@ export const auditPage: PageRenderer = ({ parts: { audits } }) => {
         <MistakeCard {...one} />
       ))}
       {run && namesOf(AUDIT_GROUPS).map((group) => <Group group={group} run={run} />)}
-    </>
+    </>,
   );
-  return { ...pageAt('audit', content), styles: STYLES };
 };
 
 /** What is asked for; folded away under a report, unless it was refused. */

@@ -9,7 +9,6 @@ import {
 import { commandFor, FAULT_PRESETS } from '../../../contract/fault-presets.ts';
 import { command } from '../../../contract/hint.ts';
 import { FAULT_ROUTES } from '../../../contract/vocabulary.ts';
-import STYLES from '../assets/actions.css?text';
 import { CommandCode, Copyable, Section } from './blocks.tsx';
 import { Field, Form, Submit } from './forms.tsx';
 import { PageContext, type PageRenderer, PLACES, pageAt } from './page.tsx';
@@ -20,7 +19,8 @@ const SET = command('faults set', '--help');
 const CLEAR = `${PLACES.faults.path}/clear`;
 
 export const faultsPage: PageRenderer = ({ parts, query }) => {
-  const content = (
+  return pageAt(
+    'faults',
     <>
       <h1>Faults</h1>
       {parts.faults.list.length === 0 ? (
@@ -50,9 +50,8 @@ export const faultsPage: PageRenderer = ({ parts, query }) => {
         </p>
         <CommandCode id="more" run={SET} does="tells what rules can do" />
       </Section>
-    </>
+    </>,
   );
-  return { ...pageAt('faults', content), styles: STYLES };
 };
 
 const COLUMNS: readonly Column<ActiveFault>[] = [

@@ -12,13 +12,10 @@ import { Attempts } from './attempts.tsx';
 import { CommandCode, FactsBox, FoldedCode, Time } from './blocks.tsx';
 import { deliveryColumns, Standing } from './delivery-columns.tsx';
 import { Field, Form, Submit } from './forms.tsx';
-import { listPage } from './list-page.tsx';
+import type { List } from './list-page.tsx';
 import { type PageRenderer, recordPage, recordPath } from './page.tsx';
 import { Signature } from './signature.tsx';
 import { VerdictCard } from './verdict.tsx';
-
-/** Where a text is looked for. */
-export const IPN_TEXTS = ['identifier', 'id', 'paymentId', 'url'] as const;
 
 /** How IPNs stand, by what matters to a reader. */
 const TABS = {
@@ -53,7 +50,7 @@ function tabCounts(parts: AppParts): Record<string, number> {
   return counts;
 }
 
-export const ipnsPage = listPage<Delivery>({
+export const IPNS: List<Delivery> = {
   place: 'ipns',
   noun: 'IPN',
   filter: {
@@ -67,7 +64,7 @@ export const ipnsPage = listPage<Delivery>({
         counts: tabCounts,
       },
     ],
-    texts: IPN_TEXTS,
+    texts: ['identifier', 'id', 'paymentId', 'url'],
     hint: 'order, address',
   },
   records: ({ state }) => state.current.deliveries,
@@ -86,7 +83,7 @@ export const ipnsPage = listPage<Delivery>({
       </>
     );
   },
-});
+};
 
 export const ipnPage: PageRenderer = ({ parts, id, query }) => {
   const { current: state } = parts.state;

@@ -30,7 +30,7 @@ interface Filter<Item> {
 }
 
 /** What tells a list from the others. */
-interface ListParts<Item> {
+export interface List<Item> {
   place: Place;
   /** What one of its records is called. */
   noun: string;
@@ -48,10 +48,9 @@ interface ListParts<Item> {
   below?: (parts: AppParts) => Child;
 }
 
-export function listPage<Item extends object>(list: ListParts<Item>): PageRenderer {
-  const { place, noun, filter, tableId = `${noun.toLowerCase()}-list`, keyOf } = list;
+export function listPage<Item extends object>(list: List<Item>): PageRenderer {
+  const { place, filter } = list;
   const { name: title } = PLACES[place];
-  const label = `${capitalized(noun)}s, newest first`;
   return ({ parts, query: asked }) => {
     const query = queryOf(asked, filter);
     const path = listPath(place, query);
@@ -75,13 +74,7 @@ export function listPage<Item extends object>(list: ListParts<Item>): PageRender
         {list.intro && <p class="soft">{list.intro}</p>}
         {slice.data.length > 0 ? (
           <div class="box list" id={place}>
-            <Table
-              id={tableId}
-              label={label}
-              columns={list.columns(parts, path)}
-              rows={slice.data}
-              keyOf={keyOf}
-            />
+            <Rows list={list} rows={slice.data} parts={parts} from={path} />
           </div>
         ) : (
           <Nothing list={list} parts={parts} isNarrowed={size > 0} />
@@ -94,7 +87,26 @@ export function listPage<Item extends object>(list: ListParts<Item>): PageRender
   };
 }
 
-function Nothing<Item>(props: { list: ListParts<Item>; parts: AppParts; isNarrowed: boolean }) {
+/** Records of a list as its table. @param props `from`: the page that they are on, to come back to */
+export function Rows<Item extends object>(props: {
+  list: List<Item>;
+  rows: readonly Item[];
+  parts: AppParts;
+  from: string;
+}) {
+  const { noun, columns, keyOf, tableId = `${noun.toLowerCase()}-list` } = props.list;
+  return (
+    <Table
+      id={tableId}
+      label={`${capitalized(noun)}s, newest first`}
+      columns={columns(props.parts, props.from)}
+      rows={props.rows}
+      keyOf={keyOf}
+    />
+  );
+}
+
+function Nothing<Item>(props: { list: List<Item>; parts: AppParts; isNarrowed: boolean }) {
   const { place, noun, filter, first } = props.list;
   const id = `no-${noun.toLowerCase()}`;
   if (props.isNarrowed) {

@@ -1,7 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { CHECKOUT_THEMES, MODES } from '../../../contract/vocabulary.ts';
 import type { AppParts } from '../../environment.ts';
-import STYLES from '../assets/actions.css?text';
 import { initiateDefaults } from './create-payment.ts';
 import { Field, Form } from './forms.tsx';
 import { type PageRenderer, PLACES, UI } from './page.tsx';
@@ -53,7 +52,7 @@ export const newPaymentPage: PageRenderer = ({ parts }) => {
       </section>
     </>
   );
-  return { place: 'payments', path: NEW_PAYMENT, title, content, styles: STYLES };
+  return { place: 'payments', path: NEW_PAYMENT, title, content };
 };
 
 /** How the fields are grouped, by their names on the wire; all others are about the payment. */

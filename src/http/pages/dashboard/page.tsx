@@ -3,7 +3,6 @@ import type { GatewayError } from '../../../contract/error.ts';
 import { type HintStyle, PLAIN } from '../../../contract/hint.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
 import type { AppParts } from '../../environment.ts';
-import RECORD_STYLES from '../assets/record.css?text';
 
 /** Where the dashboard's script and its other pages are. */
 export const UI = '/_sim/ui';
@@ -85,8 +84,6 @@ export interface Page {
   content: Child;
   /** Nothing on it changes by what happens. */
   isStill?: boolean;
-  /** Styles of this page alone. */
-  styles?: string;
   /** What it searched for. */
   query?: string;
 }
@@ -169,5 +166,5 @@ export function recordPage(
       {sections}
     </>
   );
-  return { place, path: recordPath(place, id, list), title, content, styles: RECORD_STYLES };
+  return { place, path: recordPath(place, id, list), title, content };
 }

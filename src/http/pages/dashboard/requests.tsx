@@ -5,7 +5,7 @@ import type { AppParts } from '../../environment.ts';
 import { serviceRoute } from '../../inject-faults.ts';
 import { Ago, FactsBox, Section, ShortLink, Time, WarningCount, Warnings } from './blocks.tsx';
 import { Form, Submit } from './forms.tsx';
-import { listPage } from './list-page.tsx';
+import type { List } from './list-page.tsx';
 import { type PageRenderer, recordPage, recordPath } from './page.tsx';
 import { replayProblem, requireRecorded } from './replay.ts';
 import { SampleInitiate } from './samples.tsx';
@@ -24,11 +24,8 @@ interface ListedRequest extends RecordedRequest {
   identifier: string;
 }
 
-/** Where a text is looked for. */
-export const REQUEST_TEXTS = ['method', 'target', 'status', 'identifier'] as const;
-
 /** The requests that the log remembers, newest first. */
-export function listedRequests({ events, dialect, state }: AppParts): ListedRequest[] {
+function listedRequests({ events, dialect, state }: AppParts): ListedRequest[] {
   return events.requests().map((request) => {
     const { target, paymentId, requestBody } = request;
     const route = serviceRoute(target.split('?', 1)[0] ?? '', dialect);
@@ -52,7 +49,7 @@ function routeCounts(parts: AppParts): Record<string, number> {
   return counts;
 }
 
-export const requestsPage = listPage<ListedRequest>({
+export const REQUESTS: List<ListedRequest> = {
   place: 'requests',
   noun: 'request',
   filter: {
@@ -61,7 +58,7 @@ export const requestsPage = listPage<ListedRequest>({
       { name: 'method', values: METHODS, label: 'Method' },
       { name: 'result', values: RESULTS, label: 'Result' },
     ],
-    texts: REQUEST_TEXTS,
+    texts: ['method', 'target', 'status', 'identifier'],
     hint: 'path, order, status',
   },
   records: (parts) => {
@@ -86,7 +83,7 @@ export const requestsPage = listPage<ListedRequest>({
       <SampleInitiate parts={parts} merchant={parts.merchants.default} />
     </>
   ),
-});
+};
 
 function RequestLink(request: RecordedRequest) {
   return (
@@ -102,7 +99,7 @@ function PaymentLink({ of: payment }: { of: Payment | undefined }) {
   return <ShortLink to={recordPath('payments', payment.id)} text={payment.identifier} />;
 }
 
-export function titleOf({ method, target }: RecordedRequest): string {
+function titleOf({ method, target }: RecordedRequest): string {
   return `${method} ${target.split('?', 1)[0]}`;
 }
 
@@ -110,7 +107,7 @@ export function titleOf({ method, target }: RecordedRequest): string {
 const isRefused = ({ status, responseBody }: RecordedRequest): boolean =>
   status >= 400 || responseBody?.startsWith('{"error"') === true;
 
-export function ResponseStatus({ of }: { of: RecordedRequest }) {
+function ResponseStatus({ of }: { of: RecordedRequest }) {
   const isRefusal = isRefused(of);
   const text = `${of.status}${isRefusal ? ' refused' : ''}`;
   return <span class={`status ${isRefusal ? 'failed' : 'succeeded'}`}>{text}</span>;

@@ -5,7 +5,6 @@ import { givenAs, readValue } from '../../../options/resolve.ts';
 import { type OptionName, type OptionSpec, START_OPTIONS } from '../../../options/table.ts';
 import { fidelityIn } from '../../../system/fidelity.ts';
 import type { AppParts } from '../../environment.ts';
-import STYLES from '../assets/actions.css?text';
 import { CommandCode, FactsBox, Section } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { type PageRenderer, PLACES, pageAt } from './page.tsx';
@@ -73,7 +72,7 @@ export const settingsPage: PageRenderer = ({ parts }) => {
       </Section>
     </>,
   );
-  return { ...page, isStill: true, styles: STYLES };
+  return { ...page, isStill: true };
 };
 
 function settingsIn({ runtime: { options } }: AppParts): Setting[] {

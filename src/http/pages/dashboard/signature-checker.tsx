@@ -6,8 +6,6 @@ import { ipnBodyIn, isDeliveryId } from '../../../contract/pasted-ipn.ts';
 import { expectedSignature } from '../../../contract/signature.ts';
 import type { Verification } from '../../../wire/dialect.ts';
 import type { AppParts } from '../../environment.ts';
-import STYLES from '../assets/actions.css?text';
-import RECORD_STYLES from '../assets/record.css?text';
 import { CommandCode, Section, Warnings } from './blocks.tsx';
 import { Field, Form, Given } from './forms.tsx';
 import { MerchantField } from './new-payment.tsx';
@@ -35,7 +33,7 @@ export const signatureCheckerPage: PageRenderer = ({ parts, query }) => {
       {query['body'] === undefined ? <Help /> : <Checked parts={parts} given={query} />}
     </>
   );
-  return { ...pageAt('signature', content), isStill: true, styles: STYLES + RECORD_STYLES };
+  return { ...pageAt('signature', content), isStill: true };
 };
 
 function PastedField({ value }: { value: string }) {

@@ -1,11 +1,10 @@
 import { command } from '../../../contract/hint.ts';
 import type { Wallet } from '../../../contract/wallet.ts';
 import { shownAmount } from '../amount.ts';
-import STYLES from '../assets/actions.css?text';
 import { CommandCode } from './blocks.tsx';
 import { Field, Form, Submit } from './forms.tsx';
-import { listPage } from './list-page.tsx';
-import { type PageRenderer, PLACES, withId } from './page.tsx';
+import type { List } from './list-page.tsx';
+import { PLACES, withId } from './page.tsx';
 import { column } from './table.tsx';
 
 /** Where the form of a wallet posts to. */
@@ -14,7 +13,7 @@ export const FUND = `${PLACES.wallets.path}/:id/fund`;
 /** The row of a wallet, to come back to. */
 export const walletRow = (id: string) => `wallet-${encodeURIComponent(id)}`;
 
-const list = listPage<Wallet>({
+export const WALLETS: List<Wallet> = {
   place: 'wallets',
   noun: 'wallet',
   intro: 'Who can pay on a live checkout: one wallet for each e-mail and currency.',
@@ -38,9 +37,7 @@ const list = listPage<Wallet>({
       <CommandCode id="init" run={command('init')} does="writes a configuration file" />
     </>
   ),
-});
-
-export const walletsPage: PageRenderer = async (request) => ({ ...(await list(request)), styles: STYLES });
+};
 
 function Fund({ wallet: { id, email, currency }, from }: { wallet: Wallet; from: string }) {
   const scope = `${walletRow(id)}-`;
