@@ -37,7 +37,7 @@ describe('the frame', () => {
     expect(lists[0]).toEqual(['Payments', 'IPNs', 'Requests', 'Cards']);
     expect(lists[1]).toEqual(['Faults', 'Clock', 'Wallets', 'Inbox', 'Audit']);
     expect(lists[2]).toEqual(['Signature', 'API keys', 'Settings']);
-    expect(groups).toMatch(/<span id="group-simulate">Simulate<\/span><ul aria-labelledby="group-simulate">/);
+    expect(groups).toMatch(/<span id="group-tools">Test tools<\/span><ul aria-labelledby="group-tools">/);
     expect(groups).toMatch(/aria-current="page">Faults</);
   });
 

@@ -6,9 +6,12 @@ import { attemptId } from '../../../usecases/story.ts';
 import { deliveryView } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import { More, Section, Time } from './blocks.tsx';
-import { Form, Submit } from './forms.tsx';
+import { Form } from './forms.tsx';
 import { PLACES, recordPath } from './page.tsx';
 import { attemptSides, BothSides } from './sides.tsx';
+
+/** What Resend does. */
+export const RESENDS = 'Sends the same bytes again as a new attempt.';
 
 /** Maximum attempts shown, each with both sides. */
 const SHOWN = 20;
@@ -118,16 +121,13 @@ function Details(props: AttemptProps & { isOne: boolean; from: string }) {
         limit={SHOWN_BODY}
       />
       {!from.startsWith(page) && (
-        <Form to={`${page}/resend`} hidden={{ from }} inline>
-          <Submit>
-            Resend
-            <span class="unseen">
-              {' '}
-              IPN of {isOne ? identifier : id}, attempt {number}
-            </span>
-          </Submit>
-          <span class="soft">Sends the same bytes again as a new attempt.</span>
-        </Form>
+        <Form
+          to={`${page}/resend`}
+          hidden={{ from }}
+          submit="Resend"
+          about={`IPN of ${isOne ? identifier : id}, attempt ${number}`}
+          note={RESENDS}
+        />
       )}
     </div>
   );

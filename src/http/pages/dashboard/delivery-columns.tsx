@@ -2,8 +2,8 @@ import type { Tone } from '../../../contract/verdict.ts';
 import type { Delivery } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { retrying } from '../../retrying.ts';
-import { Ago, Short, ShortLink, Status } from './blocks.tsx';
-import { Form, Submit } from './forms.tsx';
+import { Ago, Short, Status } from './blocks.tsx';
+import { Form } from './forms.tsx';
 import { recordPath } from './page.tsx';
 import { type Column, column } from './table.tsx';
 import { clip } from './text.ts';
@@ -22,16 +22,12 @@ export function deliveryColumns(parts: AppParts, from: string, ofOne = false): C
     column(
       'Action',
       (delivery) => (
-        <Form to={`${recordPath('ipns', delivery.id)}/resend`} inline>
-          <Submit send={['from', from]}>
-            Resend
-            <span class="unseen">
-              {' '}
-              IPN of {name(delivery)}
-              {!ofOne && `, ${delivery.id}`}
-            </span>
-          </Submit>
-        </Form>
+        <Form
+          to={`${recordPath('ipns', delivery.id)}/resend`}
+          send={['from', from]}
+          submit="Resend"
+          about={`IPN of ${name(delivery)}${ofOne ? '' : `, ${delivery.id}`}`}
+        />
       ),
       { kind: 'action' },
     ),
@@ -97,7 +93,7 @@ function DeliveryLink(props: { delivery: Delivery; name: string; from: string })
   const { id, status } = delivery;
   return (
     <>
-      <ShortLink to={recordPath('ipns', id, from)} text={name} />
+      <Short to={recordPath('ipns', id, from)} text={name} />
       {status !== 'success' && <span class="soft">{status}</span>}
     </>
   );

@@ -10,7 +10,7 @@ import { commandFor, FAULT_PRESETS } from '../../../contract/fault-presets.ts';
 import { command } from '../../../contract/hint.ts';
 import { FAULT_ROUTES } from '../../../contract/vocabulary.ts';
 import { CommandCode, Copyable, Section } from './blocks.tsx';
-import { Field, Form, Submit } from './forms.tsx';
+import { Field, Form } from './forms.tsx';
 import { PageContext, type PageRenderer, PLACES, pageAt } from './page.tsx';
 import { type Column, column, Table } from './table.tsx';
 import { capitalized } from './text.ts';
@@ -58,11 +58,7 @@ const COLUMNS: readonly Column<ActiveFault>[] = [
   column('Rule', describeFault, { head: true }),
   column('Used', ({ used }) => used, { label: 'Used' }),
   column('Action', ({ rule: { route, identifier = '' } }) => (
-    <Form to={CLEAR} hidden={{ route, identifier }} inline>
-      <Submit>
-        Clear <span class="unseen">{`${route} ${identifier}`}</span>
-      </Submit>
-    </Form>
+    <Form to={CLEAR} hidden={{ route, identifier }} submit="Clear" about={`${route} ${identifier}`} />
   )),
 ];
 
@@ -136,10 +132,10 @@ function EffectForm({ effect, member, from }: EffectFormProps) {
       to={formOf(effect)}
       label={label}
       hidden={{ ...(ipnOnly && { route: 'ipn' }), ...(from && { from }) }}
-      submit="Set"
+      submit="Add rule"
       look="primary"
     >
-      {!ipnOnly && <Field name="route" label="Where" options={FAULT_ROUTES} scope={scope} />}
+      {!ipnOnly && <Field name="route" label="Applies to" options={FAULT_ROUTES} scope={scope} />}
       {kind !== 'on' && (
         <Field
           name={effect}

@@ -8,10 +8,10 @@ import { faultOf } from '../../../usecases/verdict.ts';
 import { deliveryView } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import { retrying } from '../../retrying.ts';
-import { Attempts } from './attempts.tsx';
+import { Attempts, RESENDS } from './attempts.tsx';
 import { CommandCode, FactsBox, FoldedCode, Time } from './blocks.tsx';
 import { deliveryColumns, Standing } from './delivery-columns.tsx';
-import { Field, Form, Submit } from './forms.tsx';
+import { Field, Form } from './forms.tsx';
 import type { List } from './list-page.tsx';
 import { type PageRenderer, recordPage, recordPath } from './page.tsx';
 import { Signature } from './signature.tsx';
@@ -140,10 +140,7 @@ function Send(props: { delivery: Delivery; parts: AppParts; outcome: string }) {
         {delivery.attemptCount > 0 && `Attempt ${delivery.attemptCount}: `}
         {outcome}
       </p>
-      <Form to={`${path}/resend`} hidden={{ from: path }} inline>
-        <Submit>Resend</Submit>
-        <span class="soft">Sends the same bytes again as a new attempt.</span>
-      </Form>
+      <Form to={`${path}/resend`} hidden={{ from: path }} submit="Resend" note={RESENDS} />
       <Form to={`${path}/resend`} label="To another address" submit="Send there">
         <Field
           name="to"

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { AppParts } from '../../environment.ts';
 import { Status } from './blocks.tsx';
-import { Field, Given } from './forms.tsx';
+import { Field } from './forms.tsx';
 import { type FormValues, listPath, type PageRenderer, PER_PAGE, PLACES, type Place } from './page.tsx';
 import { type Backwards, type Slice, sliceOf } from './slice.ts';
 import { type Column, type RowKey, Table } from './table.tsx';
@@ -187,9 +187,7 @@ function Filters<Item>({ place, filter, query, parts, size }: FiltersProps<Item>
       <search aria-label={PLACES[place].name}>
         <form class="narrow" method="get" action={PLACES[place].path} aria-label="Filter">
           {choices.map(({ name }) => query[name] && <input type="hidden" name={name} value={query[name]} />)}
-          <Given.Provider value={query}>
-            <Field name="text" label="Text" value="" placeholder={hint} />
-          </Given.Provider>
+          <Field name="text" label="Text" value={query['text'] ?? ''} placeholder={hint} />
           <button type="submit" class="plain">
             Filter
           </button>

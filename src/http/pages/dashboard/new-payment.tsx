@@ -68,24 +68,21 @@ function Group({ title, children }: { title: string; children: Child }) {
 }
 
 function InitiateField({ parts, name, value }: { parts: AppParts; name: string; value: string }) {
-  const label = labelOf(name);
-  switch (name) {
-    case 'identifier':
-      return <Field name={name} label={label} placeholder="generated" />;
-    case 'currency':
-      return (
-        <Field
-          name={name}
-          label={label}
-          value={value}
-          options={[...parts.runtime.settings.currencies.keys()]}
-        />
-      );
-    case 'checkout_theme':
-      return <Field name={name} label={label} options={CHECKOUT_THEMES} />;
-    default:
-      return <Field name={name} label={label} value={value} wide={/_url$|logo/.test(name)} />;
-  }
+  const isMadeUp = name === 'identifier';
+  const options: Readonly<Record<string, readonly string[]>> = {
+    currency: [...parts.runtime.settings.currencies.keys()],
+    checkout_theme: CHECKOUT_THEMES,
+  };
+  return (
+    <Field
+      name={name}
+      label={labelOf(name)}
+      value={isMadeUp ? undefined : value}
+      placeholder={isMadeUp ? 'generated' : undefined}
+      options={options[name]}
+      wide={/_url$|logo/.test(name)}
+    />
+  );
 }
 
 /** `ipn_url` → `IPN URL`. */

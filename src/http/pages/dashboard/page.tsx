@@ -11,7 +11,7 @@ export const UI = '/_sim/ui';
 export const PER_PAGE = 50;
 
 /** The groups of the navigation, in their order; one without a title speaks for itself. */
-export const GROUPS = { records: '', simulate: 'Simulate', code: '' } as const;
+export const GROUPS = { records: '', tools: 'Test tools', code: '' } as const;
 
 interface PlaceFacts {
   group: keyof typeof GROUPS;
@@ -27,11 +27,11 @@ export const PLACES = {
   ipns: { group: 'records', name: 'IPNs', path: `${UI}/ipns` },
   requests: { group: 'records', name: 'Requests', path: `${UI}/requests` },
   cards: { group: 'records', name: 'Cards', path: `${UI}/cards` },
-  faults: { group: 'simulate', name: 'Faults', path: `${UI}/faults` },
-  clock: { group: 'simulate', name: 'Clock', path: `${UI}/clock` },
-  wallets: { group: 'simulate', name: 'Wallets', path: `${UI}/wallets` },
-  inbox: { group: 'simulate', name: 'Inbox', path: `${UI}/inbox` },
-  audit: { group: 'simulate', name: 'Audit', path: `${UI}/audit` },
+  faults: { group: 'tools', name: 'Faults', path: `${UI}/faults` },
+  clock: { group: 'tools', name: 'Clock', path: `${UI}/clock` },
+  wallets: { group: 'tools', name: 'Wallets', path: `${UI}/wallets` },
+  inbox: { group: 'tools', name: 'Inbox', path: `${UI}/inbox` },
+  audit: { group: 'tools', name: 'Audit', path: `${UI}/audit` },
   signature: { group: 'code', name: 'Signature', path: `${UI}/signature` },
   keys: { group: 'code', name: 'Api Key', tab: 'API keys', path: `${UI}/keys` },
   settings: { group: 'code', name: 'Settings', path: `${UI}/settings` },

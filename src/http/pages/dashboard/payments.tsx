@@ -4,7 +4,7 @@ import type { Delivery, Payment } from '../../../domain/state.ts';
 import { paymentCounts } from '../../control/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
-import { Ago, Code, ShortLink, Status, WarningCount } from './blocks.tsx';
+import { Ago, Code, Short, Status, WarningCount } from './blocks.tsx';
 import { Standing } from './delivery-columns.tsx';
 import type { List } from './list-page.tsx';
 import { NewPaymentLink } from './new-payment.tsx';
@@ -61,7 +61,7 @@ export const PAYMENTS: List<Payment> = {
 function PaymentLink({ of: { id, identifier, warnings }, from }: { of: Payment; from: string }) {
   return (
     <>
-      <ShortLink to={recordPath('payments', id, from)} text={identifier} />
+      <Short to={recordPath('payments', id, from)} text={identifier} />
       <WarningCount of={warnings} />
     </>
   );

@@ -3,8 +3,8 @@ import type { Payment } from '../../../domain/state.ts';
 import { maskedRequest } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import { serviceRoute } from '../../inject-faults.ts';
-import { Ago, FactsBox, Section, ShortLink, Time, WarningCount, Warnings } from './blocks.tsx';
-import { Form, Submit } from './forms.tsx';
+import { Ago, FactsBox, Section, Short, Time, WarningCount, Warnings } from './blocks.tsx';
+import { Form } from './forms.tsx';
 import type { List } from './list-page.tsx';
 import { type PageRenderer, recordPage, recordPath } from './page.tsx';
 import { replayProblem, requireRecorded } from './replay.ts';
@@ -88,7 +88,7 @@ export const REQUESTS: List<ListedRequest> = {
 function RequestLink(request: RecordedRequest) {
   return (
     <>
-      <ShortLink to={recordPath('requests', request.id)} text={titleOf(request)} />
+      <Short to={recordPath('requests', request.id)} text={titleOf(request)} />
       <WarningCount of={request.notes} />
     </>
   );
@@ -96,7 +96,7 @@ function RequestLink(request: RecordedRequest) {
 
 function PaymentLink({ of: payment }: { of: Payment | undefined }) {
   if (!payment) return null;
-  return <ShortLink to={recordPath('payments', payment.id)} text={payment.identifier} />;
+  return <Short to={recordPath('payments', payment.id)} text={payment.identifier} />;
 }
 
 function titleOf({ method, target }: RecordedRequest): string {
@@ -154,9 +154,11 @@ export const requestPage: PageRenderer = ({ parts, id }) => {
 export function Replay({ id, problem }: { id: number; problem: string | undefined }) {
   if (problem !== undefined) return <p class="soft">It cannot be sent again: {problem}.</p>;
   return (
-    <Form to={`${recordPath('requests', id)}/replay`} label={`Request ${id}`} inline>
-      <Submit>Send again</Submit>
-      <span class="soft">The same method, path, headers and body, with the real secrets in them.</span>
-    </Form>
+    <Form
+      to={`${recordPath('requests', id)}/replay`}
+      label={`Request ${id}`}
+      submit="Send again"
+      note="The same method, path, headers and body, with the real secrets in them."
+    />
   );
 }

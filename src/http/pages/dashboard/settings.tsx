@@ -44,10 +44,7 @@ export const settingsPage: PageRenderer = ({ parts }) => {
             </a>
           </p>
           <Form to={`${PLACES.settings.path}/import`} submit="Import state" look="danger" forgets>
-            <p class="field pasted">
-              <label for="state">An exported state, in place of this one</label>
-              <textarea id="state" name="state" rows={3} required />
-            </p>
+            <Field name="state" label="An exported state, in place of this one" rows={3} wide required />
             <Field name="confirm" label="Type import" scope="import-" required />
           </Form>
           <p class="soft">A state of more than 1 MiB:</p>

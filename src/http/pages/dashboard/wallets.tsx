@@ -2,7 +2,7 @@ import { command } from '../../../contract/hint.ts';
 import type { Wallet } from '../../../contract/wallet.ts';
 import { shownAmount } from '../amount.ts';
 import { CommandCode } from './blocks.tsx';
-import { Field, Form, Submit } from './forms.tsx';
+import { Field, Form } from './forms.tsx';
 import type { List } from './list-page.tsx';
 import { PLACES, withId } from './page.tsx';
 import { column } from './table.tsx';
@@ -43,11 +43,15 @@ function Fund({ wallet: { id, email, currency }, from }: { wallet: Wallet; from:
   const scope = `${walletRow(id)}-`;
   const to = withId(FUND, id);
   return (
-    <Form to={to} label={`Fund ${email} in ${currency}`} hidden={{ from }} inline>
+    <Form
+      to={to}
+      label={`Fund ${email} in ${currency}`}
+      hidden={{ from }}
+      submit="Fund"
+      about={`${email} ${currency}`}
+      inline
+    >
       <Field name="amount" label="Amount" value="100.00" scope={scope} />
-      <Submit>
-        Fund <span class="unseen">{`${email} ${currency}`}</span>
-      </Submit>
     </Form>
   );
 }
