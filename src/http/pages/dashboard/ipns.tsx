@@ -41,15 +41,6 @@ function decideTab(delivery: Delivery, parts: AppParts): keyof typeof TABS {
   return tone === 'bad' || tone === 'warning' ? 'needs-you' : 'ok';
 }
 
-function tabCounts(parts: AppParts): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const delivery of parts.state.current.deliveries.values()) {
-    const tab = tabOf(delivery, parts);
-    counts[tab] = (counts[tab] ?? 0) + 1;
-  }
-  return counts;
-}
-
 export const IPNS: List<Delivery> = {
   place: 'ipns',
   noun: 'IPN',
@@ -61,7 +52,7 @@ export const IPNS: List<Delivery> = {
         label: 'How IPNs stand',
         shown: TABS,
         of: tabOf,
-        counts: tabCounts,
+        isCounted: true,
       },
     ],
     texts: ['identifier', 'id', 'paymentId', 'url'],

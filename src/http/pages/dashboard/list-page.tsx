@@ -17,8 +17,8 @@ interface Choice<Item> {
   shown?: Readonly<Record<string, string>>;
   /** Where the values are not those of the field. */
   of?: (item: Item, parts: AppParts) => string;
-  /** How many records have each value. */
-  counts?: (parts: AppParts) => Readonly<Record<string, number>>;
+  /** It tells how many records have each value. */
+  isCounted?: true;
 }
 
 /** What a list can be narrowed to. */
@@ -38,7 +38,7 @@ export interface List<Item> {
   filter?: Filter<Item>;
   /** Stands beside the heading of a list that is not empty. */
   action?: () => Child;
-  records: (parts: AppParts) => { size: number; backwards: Backwards<Item> };
+  records: (parts: AppParts) => { size: number; values: () => Iterable<Item>; backwards: Backwards<Item> };
   tableId?: string;
   /** @param from the address of the page, to come back to */
   columns: (parts: AppParts, from: string) => readonly Column<Item>[];
@@ -68,7 +68,13 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
           <h1>{title}</h1>
           {size > 0 && list.action?.()}
           {filter && size > 0 && (
-            <Filters place={place} filter={filter} query={query} parts={parts} size={size} />
+            <Filters
+              place={place}
+              filter={filter}
+              query={query}
+              countsOf={(choice) => (choice.isCounted ? countsOf(choice, records, parts) : undefined)}
+              size={size}
+            />
           )}
         </div>
         {list.intro && <p class="soft">{list.intro}</p>}
@@ -158,6 +164,20 @@ function queryOf<Item>({ cursor, ...query }: FormValues, filter?: Filter<Item>):
   };
 }
 
+/** How many records have each value. */
+function countsOf<Item>(
+  { name, of }: Choice<Item>,
+  records: { values: () => Iterable<Item> },
+  parts: AppParts,
+) {
+  const counts: Record<string, number> = {};
+  for (const item of records.values()) {
+    const value = of ? of(item, parts) : String(item[name]);
+    counts[value] = (counts[value] ?? 0) + 1;
+  }
+  return counts;
+}
+
 /** Undefined where all records are wanted. */
 function matcher<Item>({ choices, texts }: Filter<Item>, query: FormValues, parts: AppParts) {
   const chosen = choices.filter(({ name }) => query[name]);
@@ -172,17 +192,17 @@ interface FiltersProps<Item> {
   place: Place;
   filter: Filter<Item>;
   query: FormValues;
-  parts: AppParts;
+  countsOf: (choice: Choice<Item>) => Readonly<Record<string, number>> | undefined;
   size: number;
 }
 
 /** Choices are links, which act at once; what is typed needs a press on Enter. */
-function Filters<Item>({ place, filter, query, parts, size }: FiltersProps<Item>) {
+function Filters<Item>({ place, filter, query, countsOf, size }: FiltersProps<Item>) {
   const { choices, hint } = filter;
   return (
     <>
       {choices.map((choice) => (
-        <Choices place={place} choice={choice} query={query} counts={choice.counts?.(parts)} size={size} />
+        <Choices place={place} choice={choice} query={query} counts={countsOf(choice)} size={size} />
       ))}
       <search aria-label={PLACES[place].name}>
         <form class="narrow" method="get" action={PLACES[place].path} aria-label="Filter">

@@ -1,7 +1,6 @@
 import { command } from '../../../contract/hint.ts';
 import { MODES, PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
 import type { Delivery, Payment } from '../../../domain/state.ts';
-import { paymentCounts } from '../../control/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { Ago, Code, Short, Status, WarningCount } from './blocks.tsx';
@@ -19,7 +18,7 @@ export const PAYMENTS: List<Payment> = {
   action: () => <NewPaymentLink />,
   filter: {
     choices: [
-      { name: 'status', values: PAYMENT_STATUSES, label: 'How payments stand', counts: paymentCounts },
+      { name: 'status', values: PAYMENT_STATUSES, label: 'How payments stand', isCounted: true },
       { name: 'mode', values: MODES, label: 'Mode' },
     ],
     texts: ['identifier', 'id', 'trx', 'customerName', 'customerEmail', 'amount', 'currency', 'details'],

@@ -43,18 +43,12 @@ function identifierIn(body: string): string {
   return /"identifier"\s*:\s*"([^"]*)"/.exec(body)?.[1] ?? '';
 }
 
-function routeCounts(parts: AppParts): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { route } of listedRequests(parts)) counts[route] = (counts[route] ?? 0) + 1;
-  return counts;
-}
-
 export const REQUESTS: List<ListedRequest> = {
   place: 'requests',
   noun: 'request',
   filter: {
     choices: [
-      { name: 'route', values: ROUTES, label: 'Routes of the service', counts: routeCounts },
+      { name: 'route', values: ROUTES, label: 'Routes of the service', isCounted: true },
       { name: 'method', values: METHODS, label: 'Method' },
       { name: 'result', values: RESULTS, label: 'Result' },
     ],
@@ -65,6 +59,7 @@ export const REQUESTS: List<ListedRequest> = {
     const requests = listedRequests(parts);
     return {
       size: requests.length,
+      values: () => requests,
       backwards: (visit) => void requests.every((request) => visit(request, request.id)),
     };
   },
