@@ -70,25 +70,20 @@ interface AttemptProps {
   parts: AppParts;
 }
 
-/** How long it was after the attempt before; null for the first. */
-function waitOf({ attempt, before }: Pick<AttemptProps, 'attempt' | 'before'>): number | null {
-  if (!before) return null;
-  return Math.max(0, Date.parse(attempt.startedAt) - Date.parse(before.startedAt) - before.durationMs);
-}
-
 /** In pixels, on a logarithmic scale: 1 s and 10 min both can be seen. */
 const gapOf = (milliseconds: number) => Math.round(8 * Math.log10(1 + milliseconds));
 
 function Dot({ delivery, attempt, before, parts }: AttemptProps) {
-  const wait = waitOf({ attempt, before });
+  const wait =
+    before && Math.max(0, Date.parse(attempt.startedAt) - Date.parse(before.startedAt) - before.durationMs);
   const { tone } = parts.ipns.verdictOnAttempt(delivery, attempt);
   return (
     <a class={`dot ${tone}`} href={`#${attemptId(delivery.id, attempt.number)}`}>
-      {wait !== null && <svg class="gap" width={gapOf(wait)} height="2" aria-hidden="true" />}
+      {wait !== undefined && <svg class="gap" width={gapOf(wait)} height="2" aria-hidden="true" />}
       <span>
         <span class="unseen">IPN attempt {attempt.number}: </span>
         {attempt.responseStatus ?? 'no answer'}
-        {wait !== null && <small>after {duration(wait)}</small>}
+        {wait !== undefined && <small>after {duration(wait)}</small>}
       </span>
     </a>
   );

@@ -3,7 +3,7 @@ import { CHECKOUT_THEMES, MODES } from '../../../contract/vocabulary.ts';
 import type { AppParts } from '../../environment.ts';
 import { initiateDefaults } from './create-payment.ts';
 import { Field, Form } from './forms.tsx';
-import { type PageRenderer, PLACES, UI } from './page.tsx';
+import { Heading, type PageRenderer, PLACES, UI } from './page.tsx';
 import { capitalized } from './text.ts';
 
 export const NEW_PAYMENT = `${UI}/new-payment`;
@@ -28,12 +28,7 @@ export const newPaymentPage: PageRenderer = ({ parts }) => {
   const title = 'New payment';
   const content = (
     <>
-      <div class="heading">
-        <h1>{title}</h1>
-        <a class="back" href={PLACES.payments.path}>
-          Back to the list
-        </a>
-      </div>
+      <Heading title={title} list={PLACES.payments.path} />
       <section class="box" id="new-payment" aria-label="What the merchant sends">
         <Form to={NEW_PAYMENT} submit="Create payment" look="primary">
           <Group title="Payment">

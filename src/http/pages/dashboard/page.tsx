@@ -132,11 +132,25 @@ export function pageAt(place: Place, content: Child): Page {
   return { place, path, title, content };
 }
 
-interface Heading {
+interface HeadingProps {
   title: string;
   /** An amount that matters more than the other facts. */
   sum?: string;
-  status: Child;
+  status?: Child;
+}
+
+/** The heading of a page below a list, and the way back to that. */
+export function Heading({ title, sum, status, list }: HeadingProps & { list: string }) {
+  return (
+    <div class="heading">
+      <h1>{title}</h1>
+      {sum !== undefined && <span class="sum">{sum}</span>}
+      {status}
+      <a class="back" href={list}>
+        Back to the list{list.includes('?') && ' as filtered'}
+      </a>
+    </div>
+  );
 }
 
 /**
@@ -147,24 +161,11 @@ interface Heading {
 export function recordPage(
   place: RecordPlace,
   id: string | number,
-  heading: Heading,
+  heading: HeadingProps,
   sections: Child,
   query: FormValues = {},
 ): Page {
-  const { title, sum, status } = heading;
   const list = listPath(place, query);
-  const content = (
-    <>
-      <div class="heading">
-        <h1>{title}</h1>
-        {sum !== undefined && <span class="sum">{sum}</span>}
-        {status}
-        <a class="back" href={list}>
-          Back to the list{list.includes('?') && ' as filtered'}
-        </a>
-      </div>
-      {sections}
-    </>
-  );
-  return { place, path: recordPath(place, id, list), title, content };
+  const content = [<Heading {...heading} list={list} />, sections];
+  return { place, path: recordPath(place, id, list), title: heading.title, content };
 }

@@ -10,6 +10,9 @@ import { Field, Form } from './forms.tsx';
 import { type PageRenderer, PLACES, pageAt } from './page.tsx';
 import { column, Table } from './table.tsx';
 
+/** Where a value comes from that nobody gave. */
+const DEFAULT = 'default';
+
 interface Setting {
   id: OptionName;
   value: string;
@@ -81,14 +84,11 @@ function settingsIn({ runtime: { options } }: AppParts): Setting[] {
     const isDefault = id === 'choices' || JSON.stringify(value) === JSON.stringify(fallback);
     const shown = spec.kind === 'duration' && typeof value === 'number' ? duration(value) : written(value);
     const isSecret = spec.kind === 'secret' && id !== 'publicKey' && typeof value === 'string';
-    const from = givenAs(options, id) ?? (isDefault ? '' : 'the profile');
+    const from = givenAs(options, id) ?? (isDefault ? DEFAULT : 'the profile');
     return { id, value: isSecret ? masked(value) : shown, from };
   });
-  const isGiven = ({ from }: Setting) => from !== '';
-  return [...all.filter(isGiven), ...all.filter((one) => !isGiven(one)).map(asDefault)];
+  return all.toSorted((one, other) => Number(one.from === DEFAULT) - Number(other.from === DEFAULT));
 }
-
-const asDefault = (setting: Setting): Setting => ({ ...setting, from: 'default' });
 
 function written(value: unknown): string {
   if (value === undefined || (Array.isArray(value) && value.length === 0)) return '–';
