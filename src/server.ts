@@ -5,6 +5,7 @@ import type { SimEvent } from './contract/event.ts';
 import { FaultRules } from './contract/fault.ts';
 import { type HintStyle, NPX } from './contract/hint.ts';
 import { parseInput } from './contract/input.ts';
+import { timestamp } from './contract/timestamp.ts';
 import { Courier } from './delivery/courier.ts';
 import { allowedHosts, Egress } from './delivery/egress.ts';
 import { Poster } from './delivery/poster.ts';
@@ -18,11 +19,10 @@ import { newestIds } from './domain/retention.ts';
 import type { Context } from './domain/settings.ts';
 import { type Front, planFront, readIpnCa } from './front.ts';
 import { faultView, simEventView } from './http/control/views.ts';
-import type { AppParts } from './http/environment.ts';
+import type { AppParts, ServerRuntime } from './http/environment.ts';
 import { close, listen, portOf } from './http/listener.ts';
 import { mask } from './http/mask.ts';
 import type { requestListener } from './http/request-listener.ts';
-import { runtimeOf } from './http/runtime.ts';
 import { initiateLane } from './http/service/initiate-lane.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
 import { basePathsOf, baseUrlOf, ownUrlOf } from './options/base-url.ts';
@@ -219,7 +219,20 @@ async function serve(
     audit: async (options) =>
       (await import('./http/audit-gateway.ts')).auditShop(parts, plan.egress, options),
   });
-  const runtime = runtimeOf(plan, { dataDir, tlsCa }, shutdown);
+  const runtime: ServerRuntime = {
+    options,
+    settings: plan.settings,
+    dataDir,
+    tlsCa,
+    controlToken,
+    style: plan.style,
+    version: surroundings.version,
+    pid: process.pid,
+    startedAt: timestamp(clock.now()),
+    baseUrl: () => baseUrlOf(options, listening.port),
+    stopped: shutdown.stopping.signal,
+    stop: shutdown.stop,
+  };
   const parts: AppParts = { ...useCases, audits, runtime, dialect };
   // A key that is replaced later may stand in what is remembered: the first ones are known from here on.
   mask('', parts);
