@@ -12,7 +12,7 @@ const host = fc.oneof(
 );
 
 describe('a plain host', () => {
-  it('is taken as it stands by the parser', () => {
+  it('is not changed by the parser', () => {
     let seen = 0;
     fc.assert(
       fc.property(host, (text) => {
@@ -34,7 +34,7 @@ describe('a plain host', () => {
 });
 
 describe('an address', () => {
-  it('is judged alike by the quick look and by the parser', () => {
+  it('gets the same result from the quick check and the parser', () => {
     const rest = fc.oneof(
       fc.string({ unit: 'binary-ascii', maxLength: 30 }),
       fc.string({ unit: character, maxLength: 30 }),

@@ -408,7 +408,7 @@ describe('a state', () => {
       'a lone surrogate',
       (state) => ({ ...state, payments: state.payments.map((one) => ({ ...one, details: 'a\ud800' })) }),
       422,
-      'the imported state is damaged: details has a lone surrogate',
+      'the imported state is damaged: details contains a lone surrogate',
     ],
     [
       'a value that is no choice',
