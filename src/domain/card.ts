@@ -86,7 +86,7 @@ export function requireCard(state: State, id: string, merchant?: Merchant): Card
 }
 
 /**
- * Rule: a merchant activates, blocks or cancels a card. A card in that state already does not change (chosen: card-toggle-same).
+ * Rule: a merchant activates, blocks or cancels a card. Nothing changes if the card is already in that state (chosen: card-toggle-same).
  *
  * @throws GatewayError `wrong_state` if the card is canceled
  */

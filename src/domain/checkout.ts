@@ -74,7 +74,7 @@ export function unusableCode(
   return timestamp(now) >= message.expiresAt ? 'code_expired' : null;
 }
 
-/** Why this code cannot pay now, or null. */
+/** Why this code is rejected now, or null. */
 export function codeProblem(state: State, payment: Payment, given: string, context: Context): Problem {
   const code = given.replace(/\s/g, '');
   if (payment.mode === 'sandbox') return code === context.settings.sandboxCode ? null : 'code_wrong';
@@ -91,7 +91,7 @@ function walletProblem(state: State, payment: Payment, email: string): Problem {
   return compare(wallet.balance, payment.amount) < 0 ? 'balance_too_small' : null;
 }
 
-/** Rule: adds a rejected code to the payment's history. In live mode, too many wrong codes end the code. */
+/** Rule: adds a rejected code to the payment's history. In live mode, too many wrong entries invalidate the code. */
 export function rejectCode(
   payment: Payment,
   given: string,

@@ -114,7 +114,7 @@ export class Collection<Item extends { id: string }> {
    * Removes records and ignores unknown ids. The cost grows with the removed records, and sometimes with the remaining ones.
    * Not allowed while the collection is frozen or before the last removal is stored or rolled back.
    *
-   * @returns rolls back the removal
+   * @returns a function that rolls back the removal
    */
   remove(ids: Iterable<string>): () => void {
     if (this.isFrozen) throw new Error('cannot remove records while the collection is being written');

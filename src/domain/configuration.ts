@@ -22,7 +22,7 @@ const KEYS = {
 } satisfies Record<keyof typeof STRUCTURES, string[]>;
 
 /**
- * Reads the structures of a configuration. Missing ones are empty. The default charges are 2 % of a payment, 1 % of a new card and 0 of a card transaction (chosen: ipn-charge-rate, card-charges-rate, card-transaction-charge-none).
+ * Reads the structures of a configuration. Missing ones are empty. The default charges are 2 % on payments, 1 % on new cards and none on card transactions (chosen: ipn-charge-rate, card-charges-rate, card-transaction-charge-none).
  *
  * @throws GatewayError `usage`, naming every invalid key and the nearest known key for unknown ones
  */

@@ -22,7 +22,7 @@ function canAct(fault: ActiveFault, subject: FaultSubject): boolean {
   return subject.path !== null && globMatches(route, subject.path);
 }
 
-/** Whether a text matches a pattern with * as wildcard. Linear in both. */
+/** Whether a text matches a pattern with * as wildcard, in linear time. */
 export function globMatches(glob: string, text: string): boolean {
   const [first = '', ...others] = glob.split('*');
   const last = others.pop();

@@ -15,7 +15,7 @@ export interface IpnSubject {
   secretKey: string;
 }
 
-/** Chosen fields of an IPN. Omitted ones have the payment's value or a made-up one. */
+/** Chosen fields of an IPN. Omitted fields have the payment's values or made-up ones. */
 export type ChosenFields = Pick<FireInput, 'identifier' | 'amount' | 'currency' | 'status'>;
 
 export interface Composition {

@@ -51,7 +51,7 @@ function percentDecoded(text: string): string {
   }
 }
 
-/** The merchant of commands that name none: the first one. */
+/** The default merchant of commands: the first one. */
 export function defaultMerchant(state: State): Merchant {
   const merchant = state.merchants.values().next().value;
   if (!merchant) throw new GatewayError('state_damaged', 'the state has no merchant');

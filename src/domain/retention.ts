@@ -3,7 +3,7 @@ import type { Delivery, Payment, RuleResult, State } from './state.ts';
 /** Which settled payments are kept: the newest `count`, or all that are at most `ageMs` old. */
 export type Retention = { count: number } | { ageMs: number };
 
-/** Whether the payment still changes: it is pending, or one of its IPNs has a due attempt. */
+/** Whether the payment is still needed: it is pending, or one of its IPNs has an attempt left. */
 export function isNeeded(state: State, payment: Payment): boolean {
   return payment.status === 'pending' || state.deliveriesOf(payment.id).some(isDue);
 }

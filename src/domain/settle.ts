@@ -97,7 +97,7 @@ function moneyWarnings({ amount, currency }: Payment, wallet: Wallet | undefined
     : [];
 }
 
-/** The wallet of the e-mail on the checkout, of the customer's e-mail, or the first one in the currency (chosen). */
+/** The wallet of the e-mail entered on the checkout, of the customer's e-mail, or the first one in the currency (chosen). */
 function payingWallet(state: State, payment: Payment): Wallet | undefined {
   return (
     (payment.payerEmail === null ? undefined : findWallet(state, payment.payerEmail, payment.currency)) ??

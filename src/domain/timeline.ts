@@ -5,8 +5,8 @@ import type { TimelineEvent } from '../contract/vocabulary.ts';
 import type { Delivery, Payment, State } from './state.ts';
 
 /**
- * The order of events with the same time, which are all events while the clock is frozen. The redirect waits for the
- * first attempt. Due attempts are last.
+ * The order of events with the same time, which are common while the clock is frozen. The redirect waits for the first
+ * attempt. Due attempts are last.
  */
 const RANK: Partial<Record<TimelineEvent, number>> = {
   initiated: 0,

@@ -62,7 +62,7 @@ export class Audits {
   }
 
   async #run(request: AuditRequest, onBegin: (run: AuditRun) => void): Promise<void> {
-    // After one case has aborted the run, the others in progress still report their end.
+    // Other cases may end after one has aborted the run. They are ignored.
     let isOver = false;
     try {
       const report = await this.#parts.audit({

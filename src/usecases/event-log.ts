@@ -84,7 +84,7 @@ export class EventLog {
     return run === this.#run ? Number(id) : null;
   }
 
-  /** @param request its id is omitted unless it was assigned on arrival */
+  /** @param request without an id unless one was assigned on arrival */
   record(request: Omit<RecordedRequest, 'id'> & { id?: number | undefined }): RecordedRequest {
     const newest = this.#requests.items.at(-1)?.requestHeaders;
     // A client sends the same headers with each of its requests.

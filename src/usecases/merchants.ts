@@ -15,7 +15,7 @@ import type { UseCaseParts } from './parts.ts';
 
 export function merchantUseCases({ store, context, random, events }: UseCaseParts) {
   return {
-    /** The merchant of commands that name none. */
+    /** The default merchant of commands. */
     get default(): Merchant {
       return defaultMerchant(store.state);
     },

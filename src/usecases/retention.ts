@@ -39,7 +39,7 @@ export class Retainer {
     });
   }
 
-  /** Removes all payments that it may. After a storage error it starts over with the stored payments. */
+  /** Removes all payments that may be removed. After a storage error, starts over with the stored payments. */
   run(): Promise<void> {
     this.#running ??= this.#drop()
       .catch(() => this.#load())

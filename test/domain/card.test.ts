@@ -147,7 +147,7 @@ describe('a charge', () => {
     ['a canceled card', { status: 'canceled' as const }, { amount: '1' }, 'wrong_state', 'is canceled'],
     ['too small a balance', {}, { amount: '99.01' }, 'insufficient_funds', 'too small'],
     ['another currency', {}, { amount: '1', currency: 'EUR' }, 'wrong_state', 'is in USD, not in EUR'],
-    ['what is no amount', {}, { amount: '0' }, 'invalid_fields', 'greater than 0'],
+    ['an invalid amount', {}, { amount: '0' }, 'invalid_fields', 'greater than 0'],
   ])('is rejected for %s', (_, changes, input, code, message) => {
     expect(() => chargeCard({ ...issued(), ...changes }, input, context())).toThrowError(
       expect.objectContaining({ code, message: expect.stringContaining(message) }),

@@ -198,7 +198,7 @@ describe('an attempt', () => {
     expect(Date.parse(next ?? '') - NOW).toBe(wait);
   });
 
-  it('is not retried for Retry-After after the schedule or for an IPN sent by hand', () => {
+  it('is not retried for Retry-After if the schedule is used up or the IPN was sent by hand', () => {
     const { filled, delivery } = held();
     const report = { ...SERVER_ERROR, responseHeaders: [['Retry-After', '1']] as [string, string][] };
     const usedUp = context({ ipn: { schedule: [] } });

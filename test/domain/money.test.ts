@@ -49,7 +49,7 @@ describe('amountFromNumber', () => {
   });
 
   it.each([
-    ['an exponent in how it was written', 100, '1e2'],
+    ['an exponent in the source', 100, '1e2'],
     ['a capital exponent', 100, '1E2'],
     ['an exponent in its shortest text', 1e21, undefined],
     ['a tiny value', 1e-7, '0.0000001'],
@@ -58,7 +58,7 @@ describe('amountFromNumber', () => {
     ['digits that parsing lost', 0.1, '0.10000000000000001'],
     ['the sum of two floats', 0.1 + 0.2, undefined],
     ['no finite value', Number.POSITIVE_INFINITY, undefined],
-    ['no number', Number.NaN, undefined],
+    ['not a number', Number.NaN, undefined],
   ])('rejects a number with %s', (_, value, source) => {
     expect(amountFromNumber(value, source)).toBeUndefined();
   });

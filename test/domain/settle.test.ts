@@ -175,27 +175,27 @@ describe('the money', () => {
 describe('the wallet that pays', () => {
   it.each([
     [
-      'of the e-mail entered on the page',
+      'the wallet of the e-mail entered on the page',
       { payerEmail: 'Wallet@Example.com', customerEmail: 'poor@example.com' },
       'wal_rich_usd',
     ],
     [
-      'else of the customer’s e-mail',
+      'otherwise the wallet of the customer’s e-mail',
       { payerEmail: 'nobody@example.com', customerEmail: 'wallet@example.com' },
       'wal_rich_usd',
     ],
     [
-      'of the customer’s e-mail when none was entered',
+      'the wallet of the customer’s e-mail if none was entered',
       { customerEmail: 'WALLET@example.com' },
       'wal_rich_usd',
     ],
-    ['else the first in the currency', { customerEmail: 'nobody@example.com' }, 'wal_first_usd'],
+    ['otherwise the first in the currency', { customerEmail: 'nobody@example.com' }, 'wal_first_usd'],
     [
-      'else the first in that other currency',
+      'otherwise the first in the other currency',
       { currency: 'EUR', customerEmail: 'poor@example.com' },
       'wal_eur',
     ],
-  ])('is that %s', (_, changes, id) => {
+  ])('is %s', (_, changes, id) => {
     expect(settled({ mode: 'live', ...changes }).payment.walletId).toBe(id);
   });
 

@@ -84,7 +84,7 @@ describe('a collection', () => {
   );
 });
 
-describe('removed records', () => {
+describe('records', () => {
   const grouped = () => new Collection<Item>(({ value }) => (value % 3 ? 'some' : 'others'));
   const contents = (collection: Collection<Item>) => ({
     size: collection.size,
@@ -94,7 +94,7 @@ describe('removed records', () => {
     newest: [collection.newest()?.id, collection.newestOf('some')?.id, collection.newestOf('others')?.id],
   });
 
-  it('disappear from the list, groups and pages, and a rollback restores their positions', () => {
+  it('disappear from the list, groups and pages when removed, and a rollback restores their positions', () => {
     const step = fc.record({
       put: fc.array(fc.nat({ max: 40 }), { maxLength: 8 }),
       remove: fc.array(fc.nat({ max: 40 }), { maxLength: 8 }),
@@ -123,7 +123,7 @@ describe('removed records', () => {
     );
   });
 
-  it('do not invalidate a cursor, however many they are', () => {
+  it('do not invalidate a cursor when removed, however many they are', () => {
     const collection = filled(3_000);
     const first = collection.page(3, undefined, all);
     for (let from = 0; from < 2_990; from += 230) {
@@ -136,7 +136,7 @@ describe('removed records', () => {
     expect(last.nextCursor).toBeNull();
   });
 
-  it('must not be removed while the list is being written', () => {
+  it('cannot be removed while the list is being written', () => {
     const collection = filled(2);
     collection.freeze();
     expect(() => collection.remove(['item0'])).toThrow('being written');
@@ -145,7 +145,7 @@ describe('removed records', () => {
     expect(collection.size).toBe(1);
   });
 
-  it('are removed from the index of pending payments', () => {
+  it('are also removed from the index of pending payments', () => {
     const held = state();
     const using = context();
     const older = pendingPayment(held, {}, using);

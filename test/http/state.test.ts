@@ -552,7 +552,7 @@ describe('a start that fails', () => {
     [{ fixtures: '/nowhere/mine.json' }, '--fixtures: /nowhere/mine.json does not exist'],
     [
       { wallets: [{ email: 'a@example.com', holder: 'A', currency: 'XYZ', balance: '1' }] },
-      'wallets: the currency XYZ of a@example.com is unknown',
+      'wallets: unknown currency XYZ of a@example.com',
     ],
   ])('because of %j leaves the folder free', async (options, problem) => {
     const dataDir = await temporaryFolder();

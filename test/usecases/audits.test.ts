@@ -37,7 +37,7 @@ const reportOf = (cases: AuditedCase[]): AuditReport => ({
     summary: auditSummary(cases),
     mistakes: [],
     orders: 1,
-    notices: ['the probe changes by itself'],
+    notices: ['the probe changes automatically'],
   },
 });
 
@@ -67,7 +67,7 @@ describe('audits', () => {
     await audits.start(REQUEST);
     for (const run of late) run();
     expect(await ended()).toMatchObject({ state: 'finished', cases: [CASE, CASE], orders: 1, error: null });
-    expect(audits.last?.notices).toEqual(['the probe changes by itself']);
+    expect(audits.last?.notices).toEqual(['the probe changes automatically']);
   });
 
   it('say why a started audit failed', async () => {
