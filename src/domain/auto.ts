@@ -7,7 +7,7 @@ import { timestamp } from '../contract/timestamp.ts';
 import { globMatches } from './faults.ts';
 
 /*
- * Automatic settling, so that a headless test suite gets every outcome without a command. All of it is chosen: the
+ * With automatic settling, a headless test suite gets every outcome without a command. All of it is chosen: the
  * service interface has no magic values.
  */
 

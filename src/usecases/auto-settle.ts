@@ -12,7 +12,7 @@ export function startAutoSettling(store: Store, clock: Clock, { settle }: Paymen
     isDue: (paymentId, at) => (dueOf(find(paymentId))?.at ?? Number.POSITIVE_INFINITY) <= at,
     run: settleDue,
   };
-  /** Payments that are already planned, so that changes do not plan them again. */
+  /** Already planned payments, to plan each only once. */
   const planned = new Set<string>();
 
   function plan(payment: Payment): void {

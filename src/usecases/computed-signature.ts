@@ -11,7 +11,7 @@ export interface ComputedSignature {
   signed: { found: string; amount: string; identifier: string } | null;
 }
 
-/** Maximum values of a response that are checked as signatures. */
+/** Maximum number of values in a response to check as signatures. */
 const MAX_TRIED = 8;
 
 /** The mistake that explains a signature in the receiver's response; undefined if none does. */

@@ -21,7 +21,7 @@ import { verdictOnPayment } from './verdict.ts';
 export interface SettleCommand extends Omit<SettleRequest, 'delivery'> {
   /** Default: the order in the server's options. */
   delivery?: DeliveryOrder | undefined;
-  /** Wait until the first attempt ends or times out, in any order. */
+  /** Wait until the first attempt ends or times out, with any delivery order. */
   awaitDelivery?: boolean | undefined;
   requestId?: number | undefined;
 }

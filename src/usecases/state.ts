@@ -23,7 +23,7 @@ export function stateUseCases(parts: UseCaseParts) {
     stored: (): Promise<void> => store.stored(),
 
     /**
-     * Restores the fixtures and fault rules of the start. Merchants keep their keys, so that running code still works.
+     * Restores the initial fixtures and fault rules. Merchants keep their keys, so that running code still works.
      * Due tasks are dropped. The clock does not change, because it never goes back.
      */
     async reset(): Promise<void> {
