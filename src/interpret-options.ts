@@ -4,7 +4,7 @@ import { GatewayError, nearestName } from './contract/error.ts';
 import { SENT_ON_REQUEST } from './contract/outcomes.ts';
 import { type OwnPages, readOrigin } from './contract/page-origin.ts';
 import type { Egress } from './delivery/egress.ts';
-import type { Terms } from './domain/configuration.ts';
+import type { Structures } from './domain/configuration.ts';
 import { type HostMap, mapped, readMapping } from './domain/host-map.ts';
 import { DOCUMENTED_CURRENCIES, parseAmountFormat, parseCurrency } from './domain/money.ts';
 import type { Retention } from './domain/retention.ts';
@@ -17,10 +17,15 @@ type Label = (name: OptionName) => string;
 /**
  * How the gateway behaves under these options.
  *
- * @param terms what their structures say, as read by `readTerms`
+ * @param terms what their structures say, as read by `readStructures`
  * @throws GatewayError `usage`, naming the option whose value makes no sense
  */
-export function settingsOf(options: ResolvedOptions, terms: Terms, egress: Egress, label: Label): Settings {
+export function settingsOf(
+  options: ResolvedOptions,
+  terms: Structures,
+  egress: Egress,
+  label: Label,
+): Settings {
   const { choices, sandboxEmail, sandboxCode, delivery } = options;
   requireSense(options, label);
   const hostMap = hostMapOf(options, label);

@@ -11,7 +11,7 @@ import { allowedHosts, Egress } from './delivery/egress.ts';
 import { Poster } from './delivery/poster.ts';
 import type { ReceiverTrust } from './delivery/receiver-trust.ts';
 import { prepare } from './domain/bootstrap.ts';
-import { readTerms } from './domain/configuration.ts';
+import { readStructures } from './domain/configuration.ts';
 import { Faults } from './domain/faults.ts';
 import { createIds } from './domain/ids.ts';
 import { defaultMerchant } from './domain/merchant.ts';
@@ -98,7 +98,7 @@ export async function startServer(
 /** What the options say, before anything is opened. @throws GatewayError `usage` */
 function planOf(options: ResolvedOptions, surroundings: ServerSurroundings) {
   const { host, faults } = options;
-  const terms = readTerms(options);
+  const terms = readStructures(options);
   const style = surroundings.style ?? NPX;
   const label = (name: OptionName) => givenAs(options, name) ?? style.option({ option: name });
   const listening: { port?: number } = {};

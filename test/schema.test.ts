@@ -5,7 +5,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { configurationTemplate } from '../src/cli/config-template.ts';
 import { FaultRules } from '../src/contract/fault.ts';
 import type { JsonSchema } from '../src/contract/field.ts';
-import { readTerms } from '../src/domain/configuration.ts';
+import { readStructures } from '../src/domain/configuration.ts';
 import { configurationSchema } from '../src/options/json-schema.ts';
 import { resolveOptions } from '../src/options/resolve.ts';
 import { type OptionName, START_OPTIONS } from '../src/options/table.ts';
@@ -165,7 +165,7 @@ const VALUES = {
 /** What the emulator itself says to a value, as far as that needs no other option. */
 function read(name: OptionName, value: unknown): void {
   const options = resolveOptions([{ values: { [name]: value }, label: () => name }]);
-  readTerms(options);
+  readStructures(options);
   if (options.faults !== undefined) FaultRules.parse({ faults: options.faults });
 }
 

@@ -6,7 +6,7 @@ import { defaultMerchant } from './merchant.ts';
 import type { Settings } from './settings.ts';
 import type { RuleResult, State } from './state.ts';
 
-/** What the options want to be there. */
+/** The keys and wallets that the options require. */
 export interface Preparation {
   /** Pinned keys of the default merchant. */
   publicKey?: string | undefined;
@@ -15,7 +15,7 @@ export interface Preparation {
 }
 
 /**
- * Rule: brings a state in line with the options: pinned keys, and a wallet of each kind in every currency.
+ * Rule: applies the options to a state: pinned keys, and a wallet of each kind in every currency.
  *
  * @throws GatewayError `usage` for a wallet in an unknown currency
  */
@@ -36,37 +36,37 @@ export function prepare(state: State, wanted: Preparation, settings: Settings): 
   };
 }
 
-/** For a currency that is new here: a wallet for everybody who has one in another currency. */
+/** For a new currency: adds a wallet for every customer of the first currency. */
 function addCurrency(all: Map<string, Wallet>, currency: string): void {
   const wallets = [...all.values()];
   if (wallets.some((wallet) => wallet.currency === currency)) return;
   const first = wallets[0]?.currency ?? '';
   const ending = `_${first.toLowerCase()}`;
   for (const { id, ...entry } of wallets.filter((wallet) => wallet.currency === first)) {
-    // Ids in somebody's own fixtures may end in anything.
+    // Ids in custom fixtures may have any ending.
     const start = id.endsWith(ending) ? id.slice(0, -ending.length) : id;
     add(all, start, { ...entry, currency });
   }
 }
 
-/** A wallet of the configuration, unless it is there: a restart must not fill up what was spent. */
+/** Adds a configured wallet unless it exists: a restart must not restore a spent balance. */
 function addConfigured(all: Map<string, Wallet>, entry: WalletEntry, settings: Settings): void {
   if (!settings.currencies.has(entry.currency)) {
     const known = [...settings.currencies.keys()].join(', ');
     throw new GatewayError(
       'usage',
-      `wallets: the currency ${entry.currency} of ${entry.email} is unknown; known: ${known}`,
-      { hint: hint`Add it to "currencies" of the configuration, or with ${option('currency')}.` },
+      `wallets: unknown currency ${entry.currency} of ${entry.email}; known: ${known}`,
+      { hint: hint`Add it to "currencies" in the configuration file, or with ${option('currency')}.` },
     );
   }
-  const isTheirs = ({ email, currency }: WalletEntry) =>
+  const isSame = ({ email, currency }: WalletEntry) =>
     email.toLowerCase() === entry.email.toLowerCase() && currency === entry.currency;
-  if ([...all.values()].some(isTheirs)) return;
+  if ([...all.values()].some(isSame)) return;
   const name = entry.email.split('@', 1)[0]?.replace(/[^A-Za-z0-9]+/g, '-') ?? '';
   add(all, `wal_${name}`, entry);
 }
 
-/** Under an id that is free: `wal_ada_usd`, `wal_ada2_usd`, `wal_ada3_usd`, … */
+/** Adds a wallet with the first unused id: `wal_ada_usd`, `wal_ada2_usd`, `wal_ada3_usd`, … */
 function add(all: Map<string, Wallet>, start: string, entry: WalletEntry): void {
   const idOf = (count: number) => `${start}${count === 1 ? '' : count}_${entry.currency.toLowerCase()}`;
   let count = 1;

@@ -11,27 +11,27 @@ import { unique } from './payment.ts';
 import type { Context } from './settings.ts';
 import type { Card, RuleResult, State } from './state.ts';
 
-/** A card to create, checked field by field. */
+/** A card to create, validated. */
 export type IssueCardCommand = Pick<Card, 'currency' | 'title' | 'nameOnCard' | 'email' | 'amount'>;
 
-/** Numbers that begin so belong to nobody: 9 leaves the issuer to a country, and 999 is the code of none (chosen: card-record-number). */
+/** No issuer has this prefix: after 9 comes a country code, and 999 is no country (chosen: card-record-number). */
 const TEST_RANGE = '999900';
 
-/** A Luhn-valid number of 16 digits out of nine random ones. */
+/** A Luhn-valid number of 16 digits, made from nine random digits. */
 export function testCardNumber(nineDigits: string): string {
   const digits = TEST_RANGE + nineDigits;
   return digits + luhnDigit(digits);
 }
 
-/** Whether a card can have a number: 16 digits, Luhn-valid. */
+/** Whether a number is a possible card number: 16 digits, Luhn-valid. */
 export function isCardNumber(number: string): boolean {
   return number.length === 16 && isLuhnNumber(number);
 }
 
-const LIFE_IN_YEARS = 3;
+const LIFETIME_YEARS = 3;
 
 /**
- * Rule: a merchant creates a card. It is active; its charges are taken from its amount (chosen: card-record-active, card-record-balance).
+ * Rule: a merchant creates a card. The card is active, and its charges are subtracted from its amount (chosen: card-record-active, card-record-balance).
  *
  * @throws GatewayError `invalid_fields`
  */
@@ -64,7 +64,7 @@ export function issueCard(
     number: testCardNumber(unique(ids.cardDigits, (digits) => !state.cards.newestOf(testCardNumber(digits)))),
     cvc: ids.cvc(),
     expiryMonth: day.getUTCMonth() + 1,
-    expiryYear: String(day.getUTCFullYear() + LIFE_IN_YEARS),
+    expiryYear: String(day.getUTCFullYear() + LIFETIME_YEARS),
     currency,
     amount,
     charges,
@@ -76,24 +76,24 @@ export function issueCard(
   return { change: { cards: [card] }, result: card };
 }
 
-/** The card with this id, of this merchant where one is given. @throws GatewayError `not_found` */
+/** The card with this id, optionally limited to one merchant. @throws GatewayError `not_found` */
 export function requireCard(state: State, id: string, merchant?: Merchant): Card {
   const card = state.cards.get(id);
   if (card && (merchant === undefined || card.merchantId === merchant.id)) return card;
   throw new GatewayError('not_found', `no card has the card_id "${id.slice(0, 60)}"`, {
-    hint: hint`${command('cards list')} shows what there is.`,
+    hint: hint`${command('cards list')} lists all cards.`,
   });
 }
 
 /**
- * Rule: a card is activated, blocked or canceled. Where it already is in that state nothing changes (chosen: card-toggle-same).
+ * Rule: a merchant activates, blocks or cancels a card. Nothing changes if the card is already in that state (chosen: card-toggle-same).
  *
- * @throws GatewayError `wrong_state` when the card is canceled
+ * @throws GatewayError `wrong_state` if the card is canceled
  */
 export function applyCardAction(card: Card, action: CardAction, now: number): RuleResult<Card> {
   const status = CARD_TRANSITIONS[card.status][action];
   if (status === null) {
-    throw new GatewayError('wrong_state', `card ${card.id} is canceled: that is final`, {
+    throw new GatewayError('wrong_state', `card ${card.id} is canceled, which is final`, {
       hint: hint`Create a new card instead.`,
     });
   }
@@ -118,7 +118,7 @@ export interface CardMovement {
 export type MovementInput = Omit<CardTransactionInput, 'type'>;
 
 /**
- * Rule: something is paid with a card. The balance falls by the amount and its charge.
+ * Rule: a payment with a card lowers its balance by the amount and the charge.
  *
  * @throws GatewayError `invalid_fields` (amount), `wrong_state` (currency, not active), `insufficient_funds`
  */
@@ -127,11 +127,11 @@ export function chargeCard(card: Card, input: MovementInput, context: Context): 
   if (card.status !== 'active') {
     throw new GatewayError(
       'wrong_state',
-      `card ${card.id} is ${card.status}: only an active card can be charged`,
+      `card ${card.id} is ${card.status}: only active cards can be charged`,
       {
         hint:
           card.status === 'inactive'
-            ? hint`${command('cards activate', card.id)} activates it.`
+            ? hint`Activate it with ${command('cards activate', card.id)}.`
             : hint`Create a new card instead.`,
       },
     );
@@ -141,23 +141,23 @@ export function chargeCard(card: Card, input: MovementInput, context: Context): 
   if (compare(balance, '0') < 0) {
     throw new GatewayError(
       'insufficient_funds',
-      `card ${card.id} has a balance of ${card.availableBalance} ${card.currency}, too small for ${add(input.amount, charge)}`,
-      { hint: hint`${command('cards fund', card.id, '--amount', '<amount>')} adds to it.` },
+      `card ${card.id} has a balance of ${card.availableBalance} ${card.currency}, which is too small for ${add(input.amount, charge)}`,
+      { hint: hint`Add money with ${command('cards fund', card.id, '--amount', '<amount>')}.` },
     );
   }
   return move(card, balance, { type: '-', remark: 'make_payment', charge }, input, context);
 }
 
 /**
- * Rule: money is added to a card. Its `amount` stays what it was created with (chosen: card-transaction-fund-balance).
+ * Rule: adds money to a card's balance. Its initial `amount` does not change (chosen: card-transaction-fund-balance).
  *
- * @throws GatewayError `invalid_fields` (amount, or a balance too great for an exact number), `wrong_state` (currency,
+ * @throws GatewayError `invalid_fields` (amount, or a balance too large for an exact number), `wrong_state` (currency,
  *   canceled)
  */
 export function fundCard(card: Card, input: MovementInput, context: Context): RuleResult<CardMovement> {
   checkMovement(card, input);
   if (card.status === 'canceled') {
-    throw new GatewayError('wrong_state', `card ${card.id} is canceled: it takes no money`);
+    throw new GatewayError('wrong_state', `card ${card.id} is canceled and cannot be funded`);
   }
   const balance = add(card.availableBalance, input.amount);
   if (!CARD_AMOUNT_PATTERN.test(balance)) {

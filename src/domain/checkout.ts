@@ -7,10 +7,9 @@ import { withEvent } from './payment.ts';
 import type { Context } from './settings.ts';
 import type { Message, Payment, RuleResult, State } from './state.ts';
 
-/** Null where there is none. */
 type Problem = CheckoutProblem | null;
 
-/** Rule: the customer enters an e-mail. In live mode a fresh code is sent to it. */
+/** Rule: the customer enters an e-mail. In live mode, a new code is sent to it. */
 export function enterEmail(
   state: State,
   payment: Payment,
@@ -20,8 +19,8 @@ export function enterEmail(
   const email = given.trim();
   const problem = emailProblem(state, payment, email, context);
   if (problem) {
-    const refused = withEvent(payment, context, 'email_refused', email.slice(0, MAX_ENTRY), problem);
-    return { change: { payments: [refused] }, result: problem };
+    const rejected = withEvent(payment, context, 'email_refused', email.slice(0, MAX_ENTRY), problem);
+    return { change: { payments: [rejected] }, result: problem };
   }
   const entered = withEvent({ ...payment, payerEmail: email }, context, 'email_entered', email);
   return payment.mode === 'sandbox'
@@ -38,7 +37,7 @@ function emailProblem(state: State, payment: Payment, email: string, context: Co
   return walletProblem(state, payment, email);
 }
 
-/** Rule: a new code replaces the one before (live mode; the sandbox has its fixed code). */
+/** Rule: a new code replaces the previous one (live mode; the sandbox has a fixed code). */
 export function sendCode(payment: Payment, email: string, context: Context): RuleResult<null> {
   const { ids, now } = context;
   const message: Message = {
@@ -54,7 +53,7 @@ export function sendCode(payment: Payment, email: string, context: Context): Rul
   return { change: { payments: [sent], messages: [message] }, result: null };
 }
 
-/** Rule: the customer goes back to enter another e-mail. */
+/** Rule: the customer returns to enter another e-mail. */
 export function changeEmail(payment: Payment): RuleResult<null> {
   return { change: { payments: [{ ...withoutCode(payment), payerEmail: null }] }, result: null };
 }
@@ -63,15 +62,19 @@ function withoutCode({ wrongCodes: _, ...payment }: Payment): Payment {
   return { ...payment, messageId: null };
 }
 
-/** Why the newest code of a live payment cannot pay any more, whatever is entered; null where it can, or none was sent. */
-export function deadCode(state: State, payment: Payment, now: number): 'code_expired' | 'code_spent' | null {
+/** Why the newest code of a live payment cannot be used any more; null if it can, or if none was sent. */
+export function unusableCode(
+  state: State,
+  payment: Payment,
+  now: number,
+): 'code_expired' | 'code_spent' | null {
   const message = payment.messageId === null ? undefined : state.messages.get(payment.messageId);
   if (!message) return null;
   if ((payment.wrongCodes ?? 0) >= MAX_WRONG_CODES) return 'code_spent';
   return timestamp(now) >= message.expiresAt ? 'code_expired' : null;
 }
 
-/** What speaks against paying with this code now. */
+/** Why this code is rejected now, or null. */
 export function codeProblem(state: State, payment: Payment, given: string, context: Context): Problem {
   const code = given.replace(/\s/g, '');
   if (payment.mode === 'sandbox') return code === context.settings.sandboxCode ? null : 'code_wrong';
@@ -88,8 +91,8 @@ function walletProblem(state: State, payment: Payment, email: string): Problem {
   return compare(wallet.balance, payment.amount) < 0 ? 'balance_too_small' : null;
 }
 
-/** Rule: a code that did not pass is kept in the payment's history; the last wrong one ends the code (live mode). */
-export function refuseCode(
+/** Rule: adds a rejected code to the payment's history. In live mode, too many wrong entries invalidate the code. */
+export function rejectCode(
   payment: Payment,
   given: string,
   problem: CheckoutProblem,
@@ -99,6 +102,6 @@ export function refuseCode(
   const isWrong = problem === 'code_wrong' && payment.messageId !== null;
   const result = isWrong && wrongCodes >= MAX_WRONG_CODES ? 'code_spent' : problem;
   const counted = isWrong ? { ...payment, wrongCodes } : payment;
-  const refused = withEvent(counted, context, 'code_refused', given.trim().slice(0, MAX_ENTRY), result);
-  return { change: { payments: [refused] }, result };
+  const rejected = withEvent(counted, context, 'code_refused', given.trim().slice(0, MAX_ENTRY), result);
+  return { change: { payments: [rejected] }, result };
 }

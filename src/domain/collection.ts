@@ -1,31 +1,31 @@
 import { Order } from './order.ts';
 
-/** A part of a list; `nextCursor` gets the next one. */
+/** A page of a list. `nextCursor` requests the next page. */
 export interface Page<Item> {
   data: Item[];
   nextCursor: string | null;
 }
 
-/** Called with each record that is put, the one that it replaced, and whether it is the first one of its group. */
+/** Called with each stored record, the one that it replaced, and whether it is the first of its group. */
 type OnPut<Item> = (item: Item, previous: Item | undefined, isFirst: boolean) => void;
-/** Called with the records that were removed. */
+/** Called with the removed records. */
 type OnRemove<Item> = (items: Iterable<Item>) => void;
 
-/** Records by id, in the order of their first appearance. Records are never changed in place. */
+/** Records by id, in the order of their first appearance. Records are immutable. */
 export class Collection<Item extends { id: string }> {
   #byId = new Map<string, Item>();
-  /** Also of records that were removed, until the next removal. */
+  /** Includes removed records until the next removal. */
   readonly #order = new Order();
   #groups = new Groups();
   readonly #keyOf: ((item: Item) => string) | undefined;
   readonly #onPut: OnPut<Item> | undefined;
   readonly #onRemove: OnRemove<Item> | undefined;
-  /** While it is frozen: what was replaced since, by id. */
+  /** While frozen: the records replaced since then, by id. */
   #replaced: Map<string, Item> | undefined;
 
   /**
-   * @param keyOf what the records of a group have in common; a record never changes its group
-   * @param onPut keeps an index, as does `onRemove`
+   * @param keyOf returns the key of a record's group, which never changes
+   * @param onPut with `onRemove`, maintains an index
    */
   constructor(keyOf?: (item: Item) => string, onPut?: OnPut<Item>, onRemove?: OnRemove<Item>) {
     this.#keyOf = keyOf;
@@ -58,8 +58,8 @@ export class Collection<Item extends { id: string }> {
   }
 
   /**
-   * All records as of now, to be read little by little while others are put: copying a million at once would hold up
-   * every request. Holds until the next `freeze` or `thaw`, unless records of now are rolled back.
+   * The current records, to be read in parts while others are stored: copying a million records would block all requests.
+   * Valid until the next `freeze` or `thaw`, or until one of these records is rolled back.
    */
   freeze(): Iterable<Item> {
     const replaced = new Map<string, Item>();
@@ -99,7 +99,7 @@ export class Collection<Item extends { id: string }> {
     return previous;
   }
 
-  /** Rolls a `put` back. The newest one comes first, and none may be left out. */
+  /** Rolls back a `put`. All must be rolled back, newest first. */
   unput(id: string, previous: Item | undefined): void {
     const item = this.get(id);
     if (previous) this.put(previous);
@@ -111,13 +111,13 @@ export class Collection<Item extends { id: string }> {
   }
 
   /**
-   * Removes records; an id that is not there is passed over. The cost grows with what is removed, and now and then with
-   * what stays. Nothing may be removed while it is frozen, nor before the last removal is stored or rolled back.
+   * Removes records and ignores unknown ids. The cost grows with the removed records, and sometimes with the remaining ones.
+   * Not allowed while the collection is frozen or before the last removal is stored or rolled back.
    *
-   * @returns rolls it back
+   * @returns a function that rolls back the removal
    */
   remove(ids: Iterable<string>): () => void {
-    if (this.isFrozen) throw new Error('nothing can be removed from what is being written');
+    if (this.isFrozen) throw new Error('cannot remove records while the collection is being written');
     if (this.#order.length > 2 * this.size + SMALL) this.#order.keep((id) => this.#byId.has(id));
     const removed = new Map<string, Item>();
     const keys = new Set<string>();
@@ -133,7 +133,7 @@ export class Collection<Item extends { id: string }> {
     return () => this.#restore(removed);
   }
 
-  /** Puts records back into their places. */
+  /** Restores removed records at their positions. */
   #restore(removed: ReadonlyMap<string, Item>): void {
     const left = this.#byId;
     this.#byId = new Map();
@@ -147,51 +147,51 @@ export class Collection<Item extends { id: string }> {
   }
 
   /**
-   * Visits records, newest first, each with its place in the order, until `visit` returns false.
+   * Visits records, newest first, with their positions, until `visit` returns false.
    *
-   * @param before only those before this place
+   * @param before visits only records before this position
    */
-  backwards(visit: (item: Item, place: number) => boolean, before = this.#order.end): void {
-    this.#order.backwards(before, (id, place) => {
+  backwards(visit: (item: Item, position: number) => boolean, before = this.#order.end): void {
+    this.#order.backwards(before, (id, position) => {
       const item = this.#byId.get(id);
-      return item === undefined || visit(item, place);
+      return item === undefined || visit(item, position);
     });
   }
 
-  /** Records for which `wanted` holds, newest first, from a cursor on. The cost grows with what is looked at only. */
-  page(limit: number, cursor: string | undefined, wanted: (item: Item) => boolean): Page<Item> {
+  /** The matching records from a cursor, newest first. The cost grows only with the records visited. */
+  page(limit: number, cursor: string | undefined, matches: (item: Item) => boolean): Page<Item> {
     const data: Item[] = [];
     let nextCursor: string | null = null;
-    const visit = (item: Item, place: number) => {
-      if (data.length === limit) nextCursor = String(place + 1);
-      else if (wanted(item)) data.push(item);
+    const visit = (item: Item, position: number) => {
+      if (data.length === limit) nextCursor = String(position + 1);
+      else if (matches(item)) data.push(item);
       return nextCursor === null;
     };
     this.backwards(visit, cursor === undefined ? undefined : Number(cursor));
     return { data, nextCursor };
   }
 
-  /** The record that was put last, of those that are there. */
+  /** The newest record. */
   newest(): Item | undefined {
     return this.page(1, undefined, () => true).data[0];
   }
 
-  /** The oldest record for which `wanted` holds. */
-  find(wanted: (item: Item) => boolean): Item | undefined {
-    for (const item of this.values()) if (wanted(item)) return item;
+  /** The oldest matching record. */
+  find(matches: (item: Item) => boolean): Item | undefined {
+    for (const item of this.values()) if (matches(item)) return item;
     return undefined;
   }
 }
 
-/** Less than this is not worth tidying up. */
+/** Below this number, a cleanup is not worth its cost. */
 const SMALL = 1_000;
 
-/** Ids by what their records have in common, oldest first. */
+/** Ids by the key of their group, oldest first. */
 class Groups {
-  /** An id that is alone in its group, as nearly every one is, needs no list: that is a tenth of a payment's memory. */
+  /** Most groups have one id. Storing it without a list saves a tenth of a payment's memory. */
   readonly #ids = new Map<string, string | string[]>();
 
-  /** Returns whether it is the first one of its group. */
+  /** @returns whether the id is the first of its group */
   add(key: string, id: string): boolean {
     const ids = this.#ids.get(key);
     if (ids === undefined) this.#ids.set(key, id);

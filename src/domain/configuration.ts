@@ -10,10 +10,10 @@ import { didYouMean } from '../contract/error.ts';
 import { parseInput } from '../contract/input.ts';
 import type { Rate } from './money.ts';
 
-/** What is taken from payments, from a new card, and from what a card pays. */
+/** The charges on payments, new cards and card transactions. */
 export type Charges = Record<keyof (typeof STRUCTURES)['charges']['shape'], Rate>;
 
-/** The keys that are known somewhere in each structure, for "did you mean". */
+/** All known keys of each structure, for "did you mean". */
 const KEYS = {
   charges: Object.keys({ ...STRUCTURES.charges.shape, ...ChargeRate.shape }),
   currencies: Object.keys(CurrencyEntry.shape),
@@ -22,11 +22,11 @@ const KEYS = {
 } satisfies Record<keyof typeof STRUCTURES, string[]>;
 
 /**
- * Reads the structures of a configuration. What is absent is empty; the default charges are 2 % of a payment, 1 % of a new card, 0 of what it pays (chosen: ipn-charge-rate, card-charges-rate, card-transaction-charge-none).
+ * Reads the structures of a configuration. Missing ones are empty. The default charges are 2 % on payments, 1 % on new cards and none on card transactions (chosen: ipn-charge-rate, card-charges-rate, card-transaction-charge-none).
  *
- * @throws GatewayError `usage`, naming every key that is wrong and the known key nearest to an unknown one
+ * @throws GatewayError `usage`, naming every invalid key and the nearest known key for unknown ones
  */
-export function readTerms({
+export function readStructures({
   charges = {},
   currencies = [],
   wallets = [],
@@ -46,13 +46,13 @@ export function readTerms({
     outcomes: checked('outcomes', STRUCTURES.outcomes, outcomes),
   };
 }
-/** What a configuration says about money and outcomes, complete and checked. */
-export type Terms = ReturnType<typeof readTerms>;
+/** The validated structures of a configuration, with defaults. */
+export type Structures = ReturnType<typeof readStructures>;
 
-/** A rate as configured; a part that is absent is 0. */
-function rate(terms: ChargeRate | undefined, defaultPercent: string): Rate {
-  if (terms === undefined) return { percent: defaultPercent, fixed: '0' };
-  return { percent: terms.percent ?? '0', fixed: terms.fixed ?? '0' };
+/** A configured rate. A missing part is 0. */
+function rate(configured: ChargeRate | undefined, defaultPercent: string): Rate {
+  if (configured === undefined) return { percent: defaultPercent, fixed: '0' };
+  return { percent: configured.percent ?? '0', fixed: configured.fixed ?? '0' };
 }
 
 function checked<Schema extends z.ZodMiniType>(

@@ -12,7 +12,7 @@ import type { Delivery, Payment, RuleResult, State } from './state.ts';
 
 interface DeliveryPlan extends Pick<Delivery, 'paymentId' | 'url' | 'once'> {
   merchant: Merchant;
-  /** Whether the signature is one that the merchant's key makes. */
+  /** Whether the merchant's key made the signature. */
   isSigned: boolean;
   dueAt: number;
 }
@@ -58,18 +58,18 @@ export function deliveryOf(
   );
 }
 
-/** An IPN to be made by hand, through a running gateway; the defaults are those of `FireInput`. */
+/** An IPN to send by hand from a running emulator. See `FireInput` for the defaults. */
 export interface FireRequest
   extends ChosenFields,
     Omit<Composition, 'format'>,
     Pick<FireInput, 'payment' | 'to' | 'format'> {
   times?: number | undefined;
-  /** Wait before each of them, in milliseconds of the emulator's clock. */
+  /** Wait before each IPN, in milliseconds of the emulator's clock. */
   delayMs?: number | undefined;
 }
 
 /**
- * Rule: an IPN made by hand, as deliveries that are attempted once each.
+ * Rule: an IPN sent by hand, as deliveries with one attempt each.
  *
  * @throws GatewayError `not_found` for an unknown payment, `invalid_fields`
  */
@@ -99,8 +99,8 @@ function holderOf(state: State, payment: Payment): string {
 }
 
 /**
- * Rule: a delivery goes out once more, at once. The bytes stay, unless the key pair was replaced since they were
- * signed: then they are signed anew. Another address makes a new delivery.
+ * Rule: resends a delivery immediately, with the same bytes. If the key pair was replaced, they are signed again.
+ * Another address creates a new delivery.
  *
  * @throws GatewayError `not_found` for an unknown delivery, `invalid_fields`
  */
@@ -112,11 +112,11 @@ export function resend(
 ): RuleResult<Delivery> {
   const now = timestamp(context.now);
   const delivery = requireDelivery(state, deliveryId);
-  const signed = signedNow(delivery, state, context);
-  const again: Delivery = { ...signed, state: 'pending', nextAttemptAt: now };
-  if (to === undefined) return { change: { deliveries: [again] }, result: again };
-  const elsewhere: Delivery = {
-    ...again,
+  const signed = withCurrentKey(delivery, state, context);
+  const resent: Delivery = { ...signed, state: 'pending', nextAttemptAt: now };
+  if (to === undefined) return { change: { deliveries: [resent] }, result: resent };
+  const redirected: Delivery = {
+    ...resent,
     id: context.ids.delivery(),
     url: requireAddress(to),
     once: true,
@@ -124,7 +124,7 @@ export function resend(
     createdAt: now,
     signedAnew: signed !== delivery,
   };
-  return { change: { deliveries: [elsewhere] }, result: elsewhere };
+  return { change: { deliveries: [redirected] }, result: redirected };
 }
 
 /** The delivery with this id. @throws GatewayError `not_found` */
@@ -132,12 +132,12 @@ export function requireDelivery(state: State, id: string): Delivery {
   const delivery = state.deliveries.get(id);
   if (delivery) return delivery;
   throw new GatewayError('not_found', `no IPN delivery has the id "${id.slice(0, 80)}"`, {
-    hint: hint`${command('ipn list')} shows what there is.`,
+    hint: hint`${command('ipn list')} lists all IPNs.`,
   });
 }
 
-/** The delivery as the merchant's present key signs it; untouched where that makes no difference. */
-function signedNow(delivery: Delivery, state: State, { ipn }: Context): Delivery {
+/** The delivery signed with the merchant's current key; unchanged if the key is the same. */
+function withCurrentKey(delivery: Delivery, state: State, { ipn }: Context): Delivery {
   const merchant = state.merchants.get(delivery.merchantId);
   if (!merchant || delivery.signedWith === '') return delivery;
   const body = ipn.resigned(delivery.body, delivery.signedText, merchant.secretKey);

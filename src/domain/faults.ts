@@ -5,9 +5,9 @@ import { type FaultRule, MAX_RULES } from '../contract/fault.ts';
 import { command, hint } from '../contract/hint.ts';
 import type { FaultRoute } from '../contract/vocabulary.ts';
 
-/** What a rule may act on: a request to the service, or an IPN. */
+/** The target of a rule: a request to the service, or an IPN. */
 export interface FaultSubject {
-  /** The name of the route, where it has one. */
+  /** The name of the route, or null. */
   route: FaultRoute | null;
   /** The path of a request; null for an IPN. */
   path: string | null;
@@ -22,7 +22,7 @@ function canAct(fault: ActiveFault, subject: FaultSubject): boolean {
   return subject.path !== null && globMatches(route, subject.path);
 }
 
-/** Whether a text fits a pattern in which each * stands for anything, nothing included. Linear in both. */
+/** Whether a text matches a pattern with * as wildcard, in linear time. */
 export function globMatches(glob: string, text: string): boolean {
   const [first = '', ...others] = glob.split('*');
   const last = others.pop();
@@ -37,17 +37,17 @@ export function globMatches(glob: string, text: string): boolean {
   return text.length - last.length >= at && text.endsWith(last);
 }
 
-/** The rules in force. The first that matches acts, alone. */
+/** The active rules. Only the first match acts. */
 export class Faults {
   readonly #fraction: () => number;
   #active: ActiveFault[] = [];
 
-  /** @param fraction numbers from 0 up to 1 for probabilities and ranges; with a seed they repeat */
+  /** @param fraction returns numbers from 0 up to 1 for probabilities and ranges, repeatable with a seed */
   constructor(fraction: () => number) {
     this.#fraction = fraction;
   }
 
-  /** The rules in the order in which they are tried, spent ones included. */
+  /** All rules in the order of their evaluation, including used-up ones. */
   get list(): readonly ActiveFault[] {
     return this.#active;
   }
@@ -57,15 +57,15 @@ export class Faults {
     return this.#active.some((fault) => !isSpent(fault));
   }
 
-  /** These rules and no others, none of them used yet. */
+  /** Replaces all rules and resets their counts. */
   replace(rules: readonly FaultRule[]): void {
     this.#active = rules.map((rule) => ({ rule, used: 0 }));
   }
 
   /**
-   * One rule, in the place of the one on the same route and identifiers, else behind the others.
+   * Replaces the rule with the same route and identifiers, or adds a rule at the end.
    *
-   * @throws GatewayError `invalid_fields` when there are too many
+   * @throws GatewayError `invalid_fields` if there are too many
    */
   set(rule: FaultRule): ActiveFault {
     const fault = { rule, used: 0 };
@@ -73,8 +73,8 @@ export class Faults {
       ({ rule: other }) => other.route === rule.route && other.identifier === rule.identifier,
     );
     if (index < 0 && this.#active.length >= MAX_RULES) {
-      throw new GatewayError('invalid_fields', `there may be at most ${MAX_RULES} fault rules`, {
-        hint: hint`${command('faults clear')} takes them away.`,
+      throw new GatewayError('invalid_fields', `too many fault rules: at most ${MAX_RULES} are allowed`, {
+        hint: hint`Remove rules with ${command('faults clear')}.`,
       });
     }
     this.#active[index < 0 ? this.#active.length : index] = fault;
@@ -82,24 +82,24 @@ export class Faults {
   }
 
   /**
-   * Removes all rules, those on one route, or only the one there for these identifiers.
+   * Removes all rules, the rules of one route, or only its rule for these identifiers.
    *
    * @returns how many were removed
    */
   clear(route?: string, only?: { identifier: string | undefined }): number {
     const before = this.#active.length;
-    const goes = ({ rule }: ActiveFault) =>
+    const isCleared = ({ rule }: ActiveFault) =>
       route === undefined || (rule.route === route && (!only || rule.identifier === only.identifier));
-    this.#active = this.#active.filter((fault) => !goes(fault));
+    this.#active = this.#active.filter((fault) => !isCleared(fault));
     return before - this.#active.length;
   }
 
-  /** Whether it takes the identifier to know which rule acts. */
+  /** Whether the choice of the rule depends on the identifier. */
   needsIdentifier(subject: FaultSubject): boolean {
     return this.#active.some((fault) => fault.rule.identifier !== undefined && canAct(fault, subject));
   }
 
-  /** The rule that acts now, which counts as one use of it; undefined when none does. */
+  /** Returns the rule that acts now and counts the use; undefined if none does. */
   take(subject: FaultSubject): FaultRule | undefined {
     const acting = this.#active.find((fault) => this.#acts(fault, subject));
     if (!acting) return undefined;
@@ -113,7 +113,7 @@ export class Faults {
     return probability === undefined || this.#fraction() < probability;
   }
 
-  /** How long a rule makes its subject wait, in milliseconds of real time. */
+  /** The latency of a rule, in milliseconds of real time. */
   latencyOf({ latency }: FaultRule): number {
     if (latency === undefined) return 0;
     const [low = 0, high = low] = latency.split('..').map((part) => parseDuration(part) ?? 0);

@@ -1,32 +1,31 @@
-/** Where hosts of what a client sends are reached instead: origins by `host` or `host:port`. */
+/** Replacement origins for hosts that clients send, by `host` or `host:port`. */
 export type HostMap = ReadonlyMap<string, string>;
 
 /** One entry of a host map. */
 export interface Mapping {
-  /** `host`, which stands for it with any port, or `host:port`. */
+  /** `host` for any port, or `host:port`. */
   from: string;
-  /** Scheme, host and port; plain http where no scheme was given. */
+  /** Scheme, host and port. Default scheme: http. */
   to: string;
 }
 
 const AUTHORITY = /^(\[[\da-f:.]+\]|[^\s:/?#@\\[\]]+)(?::(\d{1,5}))?$/i;
 
-/** Reads `shop.example=127.0.0.1:8080`. @returns what is wrong with it where it makes no sense */
+/** Reads `shop.example=127.0.0.1:8080`. @returns the problem if it is invalid */
 export function readMapping(text: string): Mapping | string {
   const [, host = '', target = ''] = /^([^=]*)=(.*)$/.exec(text) ?? [];
-  if (!host || !target) return 'must be written as host=target, such as shop.example=127.0.0.1:8080';
+  if (!host || !target) return 'must have the form host=target, for example shop.example=127.0.0.1:8080';
   const from = hostOf(host);
-  if (from === undefined)
-    return 'needs a host on its left, with or without a port, but without scheme and path';
+  if (from === undefined) return 'needs a host on the left, with an optional port and no scheme or path';
   const [, scheme = 'http:', rest = ''] = /^(?:(https?:)\/\/)?(.*?)\/?$/i.exec(target) ?? [];
   const to = hostOf(rest);
   if (to === undefined)
-    return 'needs a host on its right, with or without scheme and port, but without a path: path and query stay those of the address';
+    return 'needs a host on the right, with an optional scheme and port and no path: path and query are kept';
   if (from === to) return 'maps a host to itself';
   return { from, to: `${scheme.toLowerCase()}//${to}` };
 }
 
-/** A host and its port as addresses have them; undefined for what is none. */
+/** A normalized host with optional port; undefined if invalid. */
 function hostOf(text: string): string | undefined {
   const [, name = '', port] = AUTHORITY.exec(text) ?? [];
   if (!name || Number(port ?? 1) < 1 || Number(port ?? 1) > 65_535 || !URL.canParse(`http://${name}`))
@@ -37,7 +36,7 @@ function hostOf(text: string): string | undefined {
 
 const PARTS = /^https?:\/\/(?:([^/?#\\@]*)@)?[^/?#\\]*(.*)$/is;
 
-/** Where an address leads by the map, its path and query character by character; itself where none of it applies. */
+/** The address with its host replaced by the map, and all other characters unchanged. */
 export function mapped(url: string, map: HostMap): string {
   if (!map.size || !URL.canParse(url)) return url;
   const { protocol, hostname, port } = new URL(url);

@@ -1,11 +1,11 @@
-/** Bytes that nobody can guess, or, with a seed, bytes that repeat: the purpose names the stream they come from. */
+/** Random bytes, or repeatable bytes with a seed. Each purpose has its own stream. */
 export type RandomBytes = (purpose: string, length: number) => Uint8Array;
 
 const LOWER = '0123456789abcdefghjkmnpqrstvwxyz';
 const DIGITS = '0123456789';
 const UPPER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
-/** Text of `length` characters out of an alphabet, one random byte each. */
+/** A text of `length` characters from an alphabet, one random byte each. */
 export function randomText(random: RandomBytes, purpose: string, length: number, alphabet = LOWER): string {
   let text = '';
   const bytes = random(purpose, length);
@@ -13,17 +13,14 @@ export function randomText(random: RandomBytes, purpose: string, length: number,
   return text;
 }
 
-/** A number from 0 up to `limit` (exclusive), out of four random bytes. */
+/** A number from 0 up to `limit` (exclusive), from four random bytes. */
 export function randomBelow(random: RandomBytes, purpose: string, limit: number): number {
   const bytes = random(purpose, 4);
   const value = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0);
   return Math.floor((value / 2 ** 32) * limit);
 }
 
-/**
- * Makes the identifiers of new records (chosen) out of a source of random bytes. Handed to the rules, so that a rule
- * stays a function of what it is given.
- */
+/** Creates ids for new records (chosen) from random bytes. Passed to the rules to keep them pure. */
 export function createIds(random: RandomBytes) {
   return {
     /** Short enough for a 255-character column, too long to guess. */
@@ -36,7 +33,7 @@ export function createIds(random: RandomBytes) {
     merchant: () => `mer_${randomText(random, 'merchant', 12)}`,
     card: () => `card_${randomText(random, 'card', 20)}`,
     cardTransaction: () => `ctx_${randomText(random, 'cardTransaction', 16)}`,
-    /** The digits of a card number that are not given. */
+    /** The random digits of a card number. */
     cardDigits: () => randomText(random, 'cardDigits', 9, DIGITS),
     /** A card verification code. */
     cvc: () => randomText(random, 'cvc', 3, DIGITS),

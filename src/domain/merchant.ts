@@ -10,11 +10,11 @@ import { add, compare, subtract } from './money.ts';
 import type { Context } from './settings.ts';
 import type { RuleResult, State } from './state.ts';
 
-/** A merchant's current keys: fresh random text, never seeded, or a pair that the user pinned. */
+/** A merchant's current keys: random and never seeded, or pinned by the user. */
 export type KeyPair = Pick<Merchant, 'publicKey' | 'secretKey'>;
 
 export function findByKey(state: State, kind: keyof KeyPair, key: string): Merchant | undefined {
-  // A public key is no secret.
+  // A public key needs no comparison in constant time.
   const isSame = kind === 'publicKey' ? Object.is : sameSecret;
   return state.merchants.find((merchant) => isSame(key, merchant[kind]));
 }
@@ -24,19 +24,19 @@ export function requireBySecretKey(state: State, key: string | undefined): Merch
   if (key === undefined) {
     throw new GatewayError(
       'unauthorized',
-      'the header Authorization: Bearer <secret key> is missing or malformed',
+      'the header Authorization: Bearer <secret key> is missing or invalid',
     );
   }
   const merchant = findByKey(state, 'secretKey', key);
   if (merchant) return merchant;
   throw new GatewayError('unauthorized', 'Invalid api key', {
     hint: findByKey(state, 'publicKey', key)
-      ? hint`lint: the public key was sent as the bearer token; cards need the secret key`
-      : hint`${command('keys show')} prints the keys of this emulator; keys generate replaces them`,
+      ? hint`lint: the public key was sent as the bearer token. Cards require the secret key`
+      : hint`${command('keys show')} prints the keys of this emulator`,
   });
 }
 
-/** Tells whether any merchant's secret key is in a text, which may be a part of an address. */
+/** Returns a function that checks whether a text, also a percent-encoded one, contains a merchant's secret key. */
 export function secretKeyFinder(state: State): (text: string) => boolean {
   const keys = Array.from(state.merchants.values(), ({ secretKey }) => secretKey);
   const isIn = (written: string) => keys.some((key) => written.includes(key));
@@ -51,10 +51,10 @@ function percentDecoded(text: string): string {
   }
 }
 
-/** The merchant that commands mean when they name none: the first one. */
+/** The default merchant of commands: the first one. */
 export function defaultMerchant(state: State): Merchant {
   const merchant = state.merchants.values().next().value;
-  if (!merchant) throw new GatewayError('state_damaged', 'the state holds no merchant');
+  if (!merchant) throw new GatewayError('state_damaged', 'the state has no merchant');
   return merchant;
 }
 
@@ -63,12 +63,16 @@ export function requireMerchant(state: State, reference: string): Merchant {
   const merchant = state.merchants.get(reference) ?? state.merchants.find(({ name }) => name === reference);
   if (merchant) return merchant;
   const names = [...state.merchants.values()].map(({ name }) => name);
-  throw new GatewayError('not_found', `no merchant is called "${reference}"; known: ${names.join(', ')}`, {
-    hint: hint`${command('keys generate', '--merchant', '<name>')} makes one.`,
-  });
+  throw new GatewayError(
+    'not_found',
+    `no merchant has the id or name "${reference}"; known: ${names.join(', ')}`,
+    {
+      hint: hint`${command('keys generate', '--merchant', '<name>')} creates a merchant.`,
+    },
+  );
 }
 
-/** A new pair of keys that no secret scanner and no person takes for a real one (chosen). */
+/** A new pair of keys that people and secret scanners recognize as fake (chosen). */
 export function newKeyPair(random: RandomBytes): KeyPair {
   return {
     publicKey: `pub_sim_${randomText(random, 'key', 32)}`,
@@ -76,7 +80,7 @@ export function newKeyPair(random: RandomBytes): KeyPair {
   };
 }
 
-/** Gives a merchant a new pair; the old one stops working with the same change, and only its fingerprint stays. */
+/** Replaces a merchant's keys. The old pair stops working immediately, and only its fingerprint is kept. */
 export function replaceKeys(merchant: Merchant, keys: KeyPair, { ipn, now }: Context): RuleResult<Merchant> {
   const former = { replacedAt: timestamp(now), fingerprint: ipn.fingerprint(merchant.secretKey) };
   const formerKeys = [former, ...(merchant.formerKeys ?? [])].slice(0, MAX_FORMER_KEYS);
@@ -84,7 +88,7 @@ export function replaceKeys(merchant: Merchant, keys: KeyPair, { ipn, now }: Con
   return { change: { merchants: [changed] }, result: changed };
 }
 
-/** @throws GatewayError `invalid_fields` when the name is empty, too long or taken */
+/** @throws GatewayError `invalid_fields` if the name is empty, too long or already used */
 export function addMerchant(
   state: State,
   id: string,
@@ -96,13 +100,13 @@ export function addMerchant(
     throw new GatewayError('invalid_fields', 'name must have 1 to 60 characters');
   }
   if (state.merchants.find((merchant) => merchant.name === name)) {
-    throw new GatewayError('invalid_fields', `name "${name}" is taken by another merchant`);
+    throw new GatewayError('invalid_fields', `name "${name}" is already used by another merchant`);
   }
   const merchant: Merchant = { id, name, ...keys, balances: {}, createdAt: timestamp(context.now) };
   return { change: { merchants: [merchant] }, result: merchant };
 }
 
-/** The wallet that belongs to an e-mail (in any case) in a currency. */
+/** The wallet of an e-mail (case-insensitive) in a currency. */
 export function findWallet(state: State, email: string, currency: string): Wallet | undefined {
   const wanted = email.trim().toLowerCase();
   return state.wallets.find(
@@ -110,35 +114,35 @@ export function findWallet(state: State, email: string, currency: string): Walle
   );
 }
 
-/** The first wallet that could pay an amount; else the first of its currency, which could not. */
+/** The first wallet that can pay an amount; otherwise the first one in its currency. */
 export function payerOf(
   state: State,
   { amount, currency }: { amount: string; currency: string },
 ): { wallet: Wallet; canPay: boolean } | undefined {
-  const rich = state.wallets.find(
+  const solvent = state.wallets.find(
     (wallet) => wallet.currency === currency && compare(wallet.balance, amount) >= 0,
   );
-  const wallet = rich ?? firstWallet(state, currency);
-  return wallet && { wallet, canPay: rich !== undefined };
+  const wallet = solvent ?? firstWallet(state, currency);
+  return wallet && { wallet, canPay: solvent !== undefined };
 }
 
-/** The first wallet in a currency, for settling from outside when no e-mail leads to one. */
+/** The first wallet in a currency, for settling without a matching e-mail. */
 export function firstWallet(state: State, currency: string): Wallet | undefined {
   return state.wallets.find((wallet) => wallet.currency === currency);
 }
 
-/** The wallet less an amount. May go below zero: check first where it must not. */
+/** The wallet minus an amount. The balance may become negative: check first if it must not. */
 export function debit(wallet: Wallet, amount: string): Wallet {
   return { ...wallet, balance: subtract(wallet.balance, amount) };
 }
 
-/** The merchant with an amount more in one currency. */
+/** The merchant plus an amount in one currency. */
 export function credit(merchant: Merchant, currency: string, amount: string): Merchant {
   const balance = add(merchant.balances[currency] ?? '0', amount);
   return { ...merchant, balances: { ...merchant.balances, [currency]: balance } };
 }
 
-/** @throws GatewayError `not_found` for an unknown wallet, `invalid_fields` for what is no amount */
+/** @throws GatewayError `not_found` for an unknown wallet, `invalid_fields` for an invalid amount */
 export function fundWallet(state: State, reference: string, amount: string): RuleResult<Wallet> {
   const wallet = state.wallets.get(reference);
   if (!wallet) {

@@ -14,11 +14,11 @@ export const DOCUMENTED_CURRENCIES: readonly Currency[] = [
 ];
 
 /**
- * The shortest decimal text of a JSON number, so that no float is ever calculated with.
+ * The shortest decimal text of a JSON number, to avoid calculation with floats.
  *
  * @param value the number as parsed
- * @param source the number as it was written, where known: `1e2` and `0.10000000000000001` lose that in parsing
- * @returns the text, or undefined when the number has an exponent, more than 15 significant digits or no finite value
+ * @param source the original text if known: parsing changes `1e2` and `0.10000000000000001`
+ * @returns the text, or undefined if the number has an exponent, more than 15 significant digits or no finite value
  */
 export function amountFromNumber(value: number, source = String(value)): string | undefined {
   const text = String(value);
@@ -27,10 +27,10 @@ export function amountFromNumber(value: number, source = String(value)): string 
   return text;
 }
 
-/** A charge: percent of the amount plus a fixed part, both as decimal text. */
+/** A charge: a percentage plus a fixed amount, both as decimal text. */
 export type Rate = Record<keyof ChargeRate, string>;
 
-/** Maximum charges that are remembered: shops sell the same few things again and again. */
+/** Maximum cached charges: shops repeat the same few amounts. */
 const MAX_CHARGES = 1_000;
 const charges = new WeakMap<Rate, Map<string, string>>();
 
@@ -63,8 +63,8 @@ export function compare(a: string, b: string): number {
 }
 
 /**
- * How `data[amount]` is written in an IPN: as sent to initiate, with the eight decimals of a database (always, or in
- * live mode only), or with N.
+ * The format of `data[amount]` in an IPN: as sent to initiate, with eight decimals like a database (always, or only in
+ * live mode), or with N decimals.
  */
 export type AmountFormat = 'sent' | 'stored' | 'stored-live' | `fixed:${number}`;
 
@@ -75,7 +75,7 @@ export function parseAmountFormat(text: string): AmountFormat | undefined {
   return digits === undefined ? undefined : `fixed:${Number(digits)}`;
 }
 
-/** The amount of a payment of that mode in the given format. `sent` returns the very text that was given. */
+/** Formats a payment's amount. `sent` returns the text unchanged. */
 export function renderAmount(amount: string, format: AmountFormat, mode: Mode = 'live'): string {
   if (format === 'sent' || (format === 'stored-live' && mode === 'sandbox')) return amount;
   const decimals = format.startsWith('stored') ? 8 : Number(format.slice('fixed:'.length));
@@ -83,16 +83,16 @@ export function renderAmount(amount: string, format: AmountFormat, mode: Mode = 
 }
 
 /**
- * Reads a currency given as `CODE` or `CODE:symbol`, such as `NPR:Rs`.
+ * Reads a currency in the form `CODE` or `CODE:symbol`, such as `NPR:Rs`.
  *
- * @throws GatewayError `usage` when the code is not two to four upper-case letters or digits
+ * @throws GatewayError `usage` if the code is not two to four upper-case letters or digits
  */
 export function parseCurrency(text: string): Currency {
   const [code = '', ...rest] = text.split(':');
   const symbol = rest.join(':') || code;
   if (!CURRENCY_CODE.test(code) || symbol.length > 8) {
-    throw new GatewayError('usage', `currency "${text}" is not of the form CODE or CODE:symbol`, {
-      hint: hint`Write the code in upper case, at most four characters, for example NPR:Rs.`,
+    throw new GatewayError('usage', `currency "${text}" must have the form CODE or CODE:symbol`, {
+      hint: hint`Write the code with two to four upper-case letters or digits, for example NPR:Rs.`,
     });
   }
   const documented = DOCUMENTED_CURRENCIES.find((currency) => currency.code === code);

@@ -1,32 +1,29 @@
-/**
- * Ids in the order of their first appearance. Each has a place, which it keeps when others are dropped: a cursor that
- * somebody holds stays good.
- */
+/** Ids in the order of their first appearance. Their positions never change, so that cursors stay valid. */
 export class Order {
   #ids: string[] = [];
-  /** Of each id; absent as long as it is the index. */
-  #places: number[] | undefined;
+  /** The position of each id; undefined while it equals the index. */
+  #positions: number[] | undefined;
   #end = 0;
 
   get length(): number {
     return this.#ids.length;
   }
 
-  /** The place behind the newest one. */
+  /** The position after the newest id. */
   get end(): number {
     return this.#end;
   }
 
   push(id: string): void {
     this.#ids.push(id);
-    this.#places?.push(this.#end);
+    this.#positions?.push(this.#end);
     this.#end++;
   }
 
-  /** Rolls the newest `push` back. */
+  /** Rolls back the newest `push`. */
   pop(): void {
     this.#ids.pop();
-    this.#places?.pop();
+    this.#positions?.pop();
     this.#end--;
   }
 
@@ -34,37 +31,37 @@ export class Order {
     return this.#ids;
   }
 
-  /** Goes from a place to the oldest one. `visit` gets each id before that place, and its place, until it returns false. */
-  backwards(place: number, visit: (id: string, place: number) => boolean): void {
-    for (let index = this.#indexOf(place) - 1; index >= 0; index--) {
-      if (!visit(this.#ids[index] ?? '', this.#placeAt(index))) return;
+  /** Visits the ids before a position with their positions, newest first, until `visit` returns false. */
+  backwards(position: number, visit: (id: string, position: number) => boolean): void {
+    for (let index = this.#indexOf(position) - 1; index >= 0; index--) {
+      if (!visit(this.#ids[index] ?? '', this.#positionAt(index))) return;
     }
   }
 
-  /** Drops every id that is not wanted. */
-  keep(isWanted: (id: string) => boolean): void {
+  /** Removes all other ids. */
+  keep(isKept: (id: string) => boolean): void {
     const ids: string[] = [];
-    const places: number[] = [];
+    const positions: number[] = [];
     for (const [index, id] of this.#ids.entries()) {
-      if (!isWanted(id)) continue;
+      if (!isKept(id)) continue;
       ids.push(id);
-      places.push(this.#placeAt(index));
+      positions.push(this.#positionAt(index));
     }
     this.#ids = ids;
-    this.#places = places;
+    this.#positions = positions;
   }
 
-  #placeAt(index: number): number {
-    return this.#places?.[index] ?? index;
+  #positionAt(index: number): number {
+    return this.#positions?.[index] ?? index;
   }
 
-  /** How many ids are before a place. */
-  #indexOf(place: number): number {
+  /** The number of ids before a position. */
+  #indexOf(position: number): number {
     let from = 0;
     let to = this.#ids.length;
     while (from < to) {
       const middle = (from + to) >> 1;
-      if (this.#placeAt(middle) < place) from = middle + 1;
+      if (this.#positionAt(middle) < position) from = middle + 1;
       else to = middle;
     }
     return from;

@@ -3,19 +3,18 @@ import type { Collection } from './collection.ts';
 
 type Payment = Records['payments'];
 
-/** Less than this is not worth tidying up. */
+/** Below this number, a cleanup is not worth its cost. */
 const SMALL = 1_000;
 
 /**
- * Finds the newest pending payment in the same time however many there are. Lists are cleaned when they are read: what
- * was settled meanwhile falls off the end of a stack.
+ * Finds the newest pending payment in constant time. Reading a stack removes settled payments from its end.
  */
 export class PaymentIndex {
   readonly #pending: string[] = [];
-  /** Of identifiers that several payments have. */
+  /** Pending payments by identifier, for identifiers with several payments. */
   readonly #repeated = new Map<string, string[]>();
   readonly #payments: () => Collection<Payment>;
-  /** A settling was rolled back: that payment belongs to its old place in the stacks, which need not be the top. */
+  /** A settling was rolled back: the payment must return to its old position, which may not be the top. */
   #disordered = false;
 
   constructor(payments: () => Collection<Payment>) {
@@ -23,7 +22,7 @@ export class PaymentIndex {
   }
 
   /** @param isFirst whether it is the first payment with its identifier */
-  note(payment: Payment, previous: Payment | undefined, isFirst: boolean): void {
+  add(payment: Payment, previous: Payment | undefined, isFirst: boolean): void {
     const isPending = payment.status === 'pending';
     if (previous) {
       if (isPending && previous.status !== 'pending') this.#disordered = true;
@@ -36,13 +35,13 @@ export class PaymentIndex {
     else if (isPending) stack.push(payment.id);
   }
 
-  /** @param removed none of them pending */
-  forget(removed: Iterable<Payment>): void {
+  /** @param removed settled payments */
+  remove(removed: Iterable<Payment>): void {
     for (const identifier of new Set(Array.from(removed, (payment) => payment.identifier))) {
       if (this.#payments().newestOf(identifier) === undefined) this.#repeated.delete(identifier);
       else if (this.#repeated.has(identifier)) this.#repeated.set(identifier, this.#pendingOf(identifier));
     }
-    // What was settled falls off the end only.
+    // Settled payments below the top are still on the stack.
     if (this.#pending.length > 2 * this.#payments().size + SMALL) this.#restack();
   }
 

@@ -11,22 +11,22 @@ import { chargeOn } from './money.ts';
 import type { Context, Settings } from './settings.ts';
 import type { Payment, RuleResult, State } from './state.ts';
 
-/** What a merchant asks for by initiating a payment, checked field by field. */
+/** A merchant's request to initiate a payment, validated. */
 export interface InitiateCommand {
   publicKey: string;
-  asked: AskedPayment;
+  request: AskedPayment;
   /**
-   * What is allowed in the request but probably a mistake.
+   * Warnings about valid input that is probably a mistake.
    *
-   * @param holdsSecretKey whether a merchant's secret key is in a text
+   * @param containsSecretKey whether a text contains a merchant's secret key
    */
-  notes: (holdsSecretKey: (text: string) => boolean) => readonly string[];
+  warnings: (containsSecretKey: (text: string) => boolean) => readonly string[];
 }
 
 /**
  * Rule: a merchant initiates a payment. Checks the currency, then the key.
  *
- * @throws GatewayError `unsupported_currency` or `invalid_api_key`; `initiateRemedy` says what to do
+ * @throws GatewayError `unsupported_currency` or `invalid_api_key`; `initiateHint` has the fix
  */
 export function initiate(
   state: State,
@@ -35,9 +35,9 @@ export function initiate(
   context: Context,
 ): RuleResult<Payment> {
   const { settings, ids, now } = context;
-  const { asked } = command;
-  const { identifier, amount, customerEmail } = asked;
-  const currency = requireCurrency(asked.currency, settings);
+  const { request } = command;
+  const { identifier, amount, customerEmail } = request;
+  const currency = requireCurrency(request.currency, settings);
   const merchant = requirePublicKey(state, command.publicKey);
   const payment: Payment = {
     id: unique(ids.payment, (id) => state.payments.get(id) === undefined),
@@ -45,7 +45,7 @@ export function initiate(
     mode,
     status: 'pending',
     merchantId: merchant.id,
-    ...asked,
+    ...request,
     currency,
     charge: chargeOn(amount, settings.charges.payment),
     createdAt: timestamp(now),
@@ -63,7 +63,7 @@ export function initiate(
   return { change: { payments: [payment] }, result: payment };
 }
 
-/** Draws until a value is free: with a seed, a restart draws the same values again. */
+/** Draws until a value is unused: with a seed, a restart draws the same values again. */
 export function unique(draw: () => string, isFree: (id: string) => boolean): string {
   let id = draw();
   while (!isFree(id)) id = draw();
@@ -92,24 +92,28 @@ function upperCaseProblem(given: string): string {
   return `currency must be in upper case: ${given.toUpperCase()} (got "${shorten(given)}")`;
 }
 
-/** What is allowed but probably a mistake. Never changes the answer; shown where the developer looks. */
-function warningsOf(state: State, { asked, notes }: InitiateCommand, settings: Settings): string[] {
-  const { identifier, ipnUrl, currency } = asked;
+/** Warnings about valid input that is probably a mistake. They never change the response. */
+function warningsOf(
+  state: State,
+  { request, warnings: more }: InitiateCommand,
+  settings: Settings,
+): string[] {
+  const { identifier, ipnUrl, currency } = request;
   const warnings: string[] = [];
   if (state.payments.newestOf(identifier)) {
     const text = `identifier "${identifier}" was used before: this is a new payment with the same identifier`;
     warnings.push(text);
   }
   const unreachable = settings.unreachable(ipnUrl);
-  if (unreachable) warnings.push(`ipn_url cannot be reached from here: ${unreachable}`);
-  warnings.push(...addressWarnings(asked, settings));
-  if (!settings.currencies.has(currency)) warnings.push(strictly(upperCaseProblem(currency)));
-  return [...warnings, ...notes(secretKeyFinder(state))];
+  if (unreachable) warnings.push(`ipn_url cannot receive IPNs: ${unreachable}`);
+  warnings.push(...addressWarnings(request, settings));
+  if (!settings.currencies.has(currency)) warnings.push(strictWarning(upperCaseProblem(currency)));
+  return [...warnings, ...more(secretKeyFinder(state))];
 }
 
-/** Says what a stricter gateway has against a request. */
-export function strictly(problem: string): string {
-  return `a stricter deployment refuses this: ${problem}`;
+/** A warning about a request that only `--loose` accepts. */
+export function strictWarning(problem: string): string {
+  return `a stricter deployment rejects this: ${problem}`;
 }
 
 function addressWarnings(
@@ -120,12 +124,12 @@ function addressWarnings(
   if (host(successUrl) !== host(cancelUrl))
     warnings.push('success_url and cancel_url are on different hosts');
   if (ipnUrl === successUrl)
-    warnings.push('ipn_url and success_url are the same address: a visit of a browser proves no payment');
+    warnings.push('ipn_url and success_url are the same address: a browser visit does not prove a payment');
   if (ipnUrl === siteLogo)
-    warnings.push('ipn_url and site_logo are the same address: the checkout loads it as a picture');
+    warnings.push('ipn_url and site_logo are the same address: the checkout loads it as an image');
   if (looksLocal(forwardTo ?? ipnUrl) && !looksLocal(successUrl))
     warnings.push(
-      'success_url is a public address, while the IPN goes to a local one: the browser leaves the local shop (--map leads it there)',
+      'success_url is public, but the IPN address is local: the browser leaves the local shop (use --map to keep it there)',
     );
   return warnings;
 }
@@ -155,11 +159,11 @@ export function withEvent(
   return { ...payment, history: [...payment.history, happened] };
 }
 
-/** The payment that a reference names. @throws GatewayError `not_found` */
+/** The payment with this id or identifier. @throws GatewayError `not_found` */
 export function requirePayment(state: State, reference: string): Payment {
   const payment = state.findPayment(reference);
   if (payment) return payment;
   throw new GatewayError('not_found', `no payment has the id or identifier "${shorten(reference)}"`, {
-    hint: hint`${command('payments')} lists what there is.`,
+    hint: hint`${command('payments')} lists all payments.`,
   });
 }

@@ -1,9 +1,9 @@
 import type { Delivery, Payment, RuleResult, State } from './state.ts';
 
-/** Which settled payments stay: the last ones by number, or those settled in the last milliseconds. */
+/** Which settled payments are kept: the newest `count`, or all that are at most `ageMs` old. */
 export type Retention = { count: number } | { ageMs: number };
 
-/** Whether something is still to come: its settling, its expiry, an attempt of one of its IPNs. */
+/** Whether the payment is still needed: it is pending, or one of its IPNs has an attempt left. */
 export function isNeeded(state: State, payment: Payment): boolean {
   return payment.status === 'pending' || state.deliveriesOf(payment.id).some(isDue);
 }
@@ -13,8 +13,8 @@ function isDue({ state, nextAttemptAt }: Delivery): boolean {
 }
 
 /**
- * Rule: payments go, with all that belongs to them alone: their verification codes, their IPNs and the attempts of
- * these. What they moved stays: balances of wallets and merchants. One that is needed stays as it is.
+ * Rule: removes payments with their verification codes, IPNs and attempts. Balances do not change. Payments that are
+ * still needed are kept.
  */
 export function removePayments(state: State, ids: readonly string[]): RuleResult<null> {
   const payments = ids.filter((id) => {
@@ -29,7 +29,7 @@ export function removePayments(state: State, ids: readonly string[]): RuleResult
 
 const idsOf = (records: readonly { id: string }[]): string[] => records.map(({ id }) => id);
 
-/** The newest record of each kind that --keep removes: a state of the same size may hold others than before. */
+/** The ids of the newest records of the kinds that --keep removes. They change even if the size of the state does not. */
 export function newestIds({ payments, messages, deliveries, attempts }: State): string {
   return [payments, messages, deliveries, attempts].map((records) => records.newest()?.id ?? '').join();
 }

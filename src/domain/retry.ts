@@ -4,29 +4,29 @@ import { timestamp } from '../contract/timestamp.ts';
 import type { Context } from './settings.ts';
 import type { Attempt, Delivery, RuleResult, State } from './state.ts';
 
-/** What one attempt brought, before it has an id and a number. */
+/** The result of an attempt, before it has an id and a number. */
 export type AttemptReport = Omit<Attempt, 'id' | 'deliveryId' | 'number' | 'startedAt'>;
 
-/** A retry comes at most this much earlier than planned, so that many due at once spread out (chosen). */
+/** Maximum fraction by which a retry is early, to spread retries that are due together (chosen). */
 const JITTER = 0.1;
 
 type Facts = AttemptReport & { startedAt: string };
 
-/** The delivery as it is now; none where a reset took it away while it was on its way. */
+/** The updated delivery; undefined if a reset removed it during the attempt. */
 type Recorded = RuleResult<Delivery | undefined>;
 
-/** Rule: an attempt is kept, and decides whether the delivery is done, given up, or tried again and when. */
+/** Rule: stores an attempt, which decides whether the delivery succeeds, fails or is retried, and when. */
 export function recordAttempt(state: State, deliveryId: string, facts: Facts, context: Context): Recorded {
   return keep(state, deliveryId, facts, context, (delivery) => {
     const attempts = state.attemptsOf(deliveryId);
-    // What arrived once stays delivered, and is not tried again by itself: the receiver has it (chosen: ipn-answer-ignored).
-    const isReceived = attempts.some(({ failure }) => failure === null);
-    const next = isReceived ? RECEIVED : verdict(facts, delivery, context);
+    // A delivery that succeeded once stays delivered and is not retried automatically (chosen: ipn-answer-ignored).
+    const isDelivered = attempts.some(({ failure }) => failure === null);
+    const next = isDelivered ? DELIVERED : verdict(facts, delivery, context);
     return { ...next, postponedBy: null };
   });
 }
 
-/** Rule: an attempt beyond those that count, such as a duplicate, is kept and decides nothing. */
+/** Rule: stores an extra attempt, such as a duplicate, without changing the delivery's state. */
 export function recordExtraAttempt(
   state: State,
   deliveryId: string,
@@ -52,9 +52,9 @@ function keep(
 }
 
 /**
- * Rule: a delivery goes out at another time than planned.
+ * Rule: postpones a delivery.
  *
- * @param rule the fault rule that wants it; default: the one that did so before
+ * @param rule the fault rule that caused it; default: the previous one
  */
 export function postpone(state: State, deliveryId: string, at: number, rule?: FaultRule): Recorded {
   const delivery = state.deliveries.get(deliveryId);
@@ -67,7 +67,7 @@ export function postpone(state: State, deliveryId: string, at: number, rule?: Fa
   return { change: { deliveries: [moved] }, result: moved };
 }
 
-/** Why the egress guard blocked the last attempt of a delivery; undefined where it did not. */
+/** Why the egress guard blocked the last attempt of a delivery; undefined if it did not. */
 export function egressFailure(state: State, delivery: Delivery): EgressFailure | undefined {
   const failure = state.attemptsOf(delivery.id).at(-1)?.failure;
   return failure?.code === 'egress' ? failure : undefined;
@@ -75,11 +75,11 @@ export function egressFailure(state: State, delivery: Delivery): EgressFailure |
 
 type Verdict = Pick<Delivery, 'state' | 'nextAttemptAt'>;
 
-const RECEIVED: Verdict = { state: 'delivered', nextAttemptAt: null };
+const DELIVERED: Verdict = { state: 'delivered', nextAttemptAt: null };
 
 function verdict(report: AttemptReport, delivery: Delivery, { settings, ids, now }: Context): Verdict {
-  if (report.failure === null) return RECEIVED;
-  // A retry would change nothing.
+  if (report.failure === null) return DELIVERED;
+  // A retry would not help.
   if (report.failure.code === 'egress') return { state: 'refused', nextAttemptAt: null };
   const wait = settings.ipn.schedule[delivery.attemptCount];
   if (wait === undefined || delivery.once) return { state: 'failed', nextAttemptAt: null };
@@ -88,19 +88,20 @@ function verdict(report: AttemptReport, delivery: Delivery, { settings, ids, now
   return { state: 'pending', nextAttemptAt: timestamp(now + Math.max(shortened, requested)) };
 }
 
-/** A receiver that asks for more time than this gets this (chosen). */
+/** Maximum delay that a receiver can request (chosen). */
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 
 /**
- * How long a receiver asks to be left alone, in milliseconds: seconds, or a date, which is read against the answer's
- * own `Date`, since the emulator's clock may stand elsewhere. It can put a retry off, never bring it forward (chosen).
+ * The delay requested with `Retry-After`, in milliseconds. A date is relative to the `Date` of the response, because the
+ * emulator's clock may differ. It can delay a retry but never bring it forward (chosen).
  */
 function retryAfter(headers: readonly (readonly [string, string])[], now: number): number {
-  const header = (wanted: string) => headers.find(([name]) => name.toLowerCase() === wanted)?.[1].trim();
-  const asked = header('retry-after') ?? '';
+  const header = (lowerCase: string) =>
+    headers.find(([name]) => name.toLowerCase() === lowerCase)?.[1].trim();
+  const delay = header('retry-after') ?? '';
   const sentAt = Date.parse(header('date') ?? '');
-  const wait = /^\d+$/.test(asked)
-    ? Number(asked) * 1_000
-    : Date.parse(asked) - (Number.isNaN(sentAt) ? now : sentAt);
+  const wait = /^\d+$/.test(delay)
+    ? Number(delay) * 1_000
+    : Date.parse(delay) - (Number.isNaN(sentAt) ? now : sentAt);
   return Number.isNaN(wait) ? 0 : Math.min(Math.max(wait, 0), LONGEST_RETRY_AFTER_MS);
 }

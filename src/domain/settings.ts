@@ -9,51 +9,51 @@ import type { IpnComposer } from './ipn.ts';
 import type { AmountFormat } from './money.ts';
 import type { Retention } from './retention.ts';
 
-/** How one running gateway behaves where the service interface leaves a choice. */
+/** How a running emulator behaves where the service interface leaves a choice. */
 export interface Settings {
   /** The currencies that initiate accepts, by code. */
   currencies: ReadonlyMap<string, Currency>;
   charges: Charges;
-  /** In what deployments differ. */
+  /** Behaviour that differs between deployments. */
   choices: Choices;
-  /** The only e-mail and code that a sandbox checkout takes. */
+  /** The only e-mail and code that a sandbox checkout accepts. */
   sandboxEmail: string;
   sandboxCode: string;
   ipn: {
     format: IpnFormat;
     amountFormat: AmountFormat;
-    /** The final states that send an IPN. */
+    /** The final statuses that send an IPN. */
     on: ReadonlySet<PaymentStatus>;
-    /** Waits before the second, third, … attempt in milliseconds; after the last one the delivery has failed. */
+    /** Waits before the second, third, … attempt, in milliseconds. After the last attempt, the delivery fails. */
     schedule: readonly number[];
-    /** Real time that a receiver has for its answer, in milliseconds. */
+    /** Time limit for a response, in milliseconds of real time. */
     timeoutMs: number;
-    /** Where every IPN of a payment goes instead of its ipn_url; null for the ipn_url itself. */
+    /** Replaces the ipn_url of all payments; null for no replacement. */
     forwardTo: string | null;
   };
   delivery: DeliveryOrder;
-  /** Whose pages may initiate from the browser. */
+  /** The pages that may initiate from the browser. */
   pages: OwnPages;
-  /** Which settled payments are kept; null for all. */
+  /** Which settled payments to keep; null for all. */
   keep: Retention | null;
   auto: AutoSettings;
-  /** Milliseconds from initiation until a pending payment expires; null: never. */
+  /** Milliseconds from initiation until a pending payment expires; null for never. */
   paymentExpiresMs: number | null;
-  /** Where an address that a client sent leads: itself, but for hosts that the user mapped. */
+  /** The address with its host replaced if the user mapped it. */
   mapped(url: string): string;
-  /** Whether an address seems to be on this machine or its network. No name is resolved. */
+  /** Whether an address is probably on this machine or its network. Does not resolve names. */
   looksLocal(url: string): boolean;
-  /** Why an IPN to this address would be refused, or null. No name is resolved. */
+  /** Why the egress guard blocks IPNs to this address, or null. Does not resolve names. */
   unreachable(url: string): string | null;
 }
 
-/** What every rule is given beside the state and its input. */
+/** The input of all rules apart from state and command. */
 export interface Context {
   /** The emulator's time, in milliseconds since 1970. */
   now: number;
   ids: Ids;
   settings: Settings;
   ipn: IpnComposer;
-  /** What caused it: the run of the emulator and the id of the request; undefined for no request to the service. */
+  /** The run of the emulator and the id of the request that caused the change; undefined if none did. */
   requestId?: string | undefined;
 }

@@ -11,14 +11,14 @@ import { withEvent } from './payment.ts';
 import type { Context, Settings } from './settings.ts';
 import type { Delivery, Payment, RuleResult, State } from './state.ts';
 
-/** Milliseconds of the emulator's clock by which `redirect-then-ipn` delays the IPN (chosen). */
+/** The delay of the IPN with `redirect-then-ipn`, in milliseconds of the emulator's clock (chosen). */
 export const REDIRECT_HEAD_START_MS = 500;
 
 export interface Settlement {
   payment: Payment;
-  /** In the order in which they go out; empty when no IPN is due. */
+  /** In the order of sending; empty if no IPN is due. */
   deliveries: Delivery[];
-  /** Exactly the merchant's text, but for a host that is mapped. Null where the browser stays. */
+  /** The merchant's exact text, except for a mapped host; null if the browser stays on the checkout. */
   redirectUrl: string | null;
 }
 
@@ -29,10 +29,10 @@ export interface SettleRequest {
 }
 
 /**
- * Rule: one outcome settles a pending payment, moves the money (live mode only) and makes the IPN due, in ONE
- * change: whatever happens afterwards, neither half can be lost.
+ * Rule: settles a pending payment, moves the money (live mode only) and schedules the IPN, in ONE change so that no part
+ * can be lost.
  *
- * @throws GatewayError `wrong_state` when the payment is settled already
+ * @throws GatewayError `wrong_state` if the payment is already settled
  */
 export function settle(
   state: State,
@@ -45,7 +45,7 @@ export function settle(
   const { status, ipnStatus } = PAYMENT_OUTCOMES[outcome];
   const merchant = state.merchants.get(payment.merchantId);
   if (!merchant)
-    throw new GatewayError('state_damaged', `payment ${payment.id} names a merchant that does not exist`);
+    throw new GatewayError('state_damaged', `payment ${payment.id} has a merchant that does not exist`);
   const movesMoney = payment.mode === 'live' && status === 'succeeded';
   const wallet = movesMoney ? payingWallet(state, payment) : undefined;
   const closed: Payment = {
@@ -80,24 +80,24 @@ export function settle(
   };
 }
 
-/** Refuses what needs a pending payment. @throws GatewayError `wrong_state` */
+/** @throws GatewayError `wrong_state` if the payment is not pending */
 export function requirePending(payment: Payment): void {
   if (payment.status === 'pending') return;
   throw new GatewayError(
     'wrong_state',
-    `payment ${payment.id} (identifier "${payment.identifier}") is already ${payment.status}, since ${payment.settledAt}`,
-    { hint: hint`A settled payment stays as it is: initiate a new one.` },
+    `payment ${payment.id} (identifier "${payment.identifier}") is already ${payment.status} (settled at ${payment.settledAt})`,
+    { hint: hint`A settled payment cannot change: initiate a new one.` },
   );
 }
 
 function moneyWarnings({ amount, currency }: Payment, wallet: Wallet | undefined): string[] {
-  if (!wallet) return [`there is no wallet in ${currency}: nothing was debited`];
+  if (!wallet) return [`no wallet has the currency ${currency}: nothing was debited`];
   return compare(wallet.balance, amount) < 0
-    ? [`the balance of wallet ${wallet.id} was too small: it is below zero now`]
+    ? [`the balance of wallet ${wallet.id} was too small and is now negative`]
     : [];
 }
 
-/** The wallet of the e-mail entered on the page, else of the customer's e-mail, else the first in the currency (chosen). */
+/** The wallet of the e-mail entered on the checkout, of the customer's e-mail, or the first one in the currency (chosen). */
 function payingWallet(state: State, payment: Payment): Wallet | undefined {
   return (
     (payment.payerEmail === null ? undefined : findWallet(state, payment.payerEmail, payment.currency)) ??
@@ -108,15 +108,15 @@ function payingWallet(state: State, payment: Payment): Wallet | undefined {
 
 type RedirectSettings = Pick<Settings, 'delivery' | 'mapped'>;
 
-/** Where the checkout of a payment that settled itself sends the browser; null where it stays. */
-export function selfSettledAddress(payment: Payment, settings: RedirectSettings): string | null {
+/** The redirect of a payment that settled automatically; null if the browser stays on the checkout. */
+export function autoSettledRedirect(payment: Payment, settings: RedirectSettings): string | null {
   const order = payment.auto?.delivery ?? settings.delivery;
   if (payment.settledBy !== 'auto' || order === 'ipn-only') return null;
   const outcome = OUTCOMES.find((one) => PAYMENT_OUTCOMES[one].status === payment.status);
   return outcome === undefined ? null : redirectOf(payment, outcome, settings);
 }
 
-/** Where the browser goes after an outcome; null where it stays. */
+/** The redirect after an outcome; null if the browser stays on the checkout. */
 export function redirectOf(
   payment: Payment,
   outcome: PaymentOutcome,

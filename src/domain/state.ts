@@ -2,7 +2,7 @@ import { COLLECTION_NAMES, type CollectionName, type Records } from '../contract
 import { Collection } from './collection.ts';
 import { PaymentIndex } from './payment-index.ts';
 
-/* Records as the rules work with them: those that are stored. */
+/* The stored records, which the rules use. */
 export type Payment = Records['payments'];
 export type Delivery = Records['deliveries'];
 export type Attempt = Records['attempts'];
@@ -16,36 +16,36 @@ export type Lists = { [Name in CollectionName]?: readonly Records[Name][] };
 export type Removed = { readonly [Name in CollectionName]?: readonly string[] };
 
 /**
- * What a rule wants stored: whole records, replacing those with the same id, and ids of records that go. One change is
- * stored whole or not at all.
+ * The result of a rule: whole records that replace those with the same id, and ids of removed records. A change is
+ * stored completely or not at all.
  */
 export type Change = Lists & { removed?: Removed };
 
-/** Whole records, by collection, wherever they are. */
+/** Whole records, by collection, in any iterable. */
 type Iterables = { readonly [Name in CollectionName]?: Iterable<Records[Name]> };
-/** A whole state, or a change to one, wherever its records are. */
+/** A whole state or a change, with records in any iterable. */
 export type Contents = Iterables & { readonly removed?: Removed };
 
-/** What a rule returns: the change, and what to tell the caller once that is stored. */
+/** The change and the result of a rule. The caller receives the result when the change is stored. */
 export interface RuleResult<Result> {
   change: Change;
   result: Result;
 }
 
-/** Rolls one `apply` back. */
+/** Rolls back one `apply`. */
 export type Undo = () => void;
 
 type Collections = { readonly [Name in CollectionName]: Collection<Records[Name]> };
 
-/** The whole state in memory: what rules read, and what `apply` moves on. Only the store calls `apply`. */
+/** The whole state in memory. Rules read it; only the store calls `apply`. */
 export class State implements Collections {
   readonly #paymentIndex = new PaymentIndex(() => this.payments);
   readonly merchants = new Collection<Records['merchants']>();
   readonly wallets = new Collection<Records['wallets']>();
   readonly payments = new Collection<Payment>(
     ({ identifier }) => identifier,
-    (payment, previous, isFirst) => this.#paymentIndex.note(payment, previous, isFirst),
-    (payments) => this.#paymentIndex.forget(payments),
+    (payment, previous, isFirst) => this.#paymentIndex.add(payment, previous, isFirst),
+    (payments) => this.#paymentIndex.remove(payments),
   );
   readonly messages = new Collection<Message>(({ paymentId }) => paymentId);
   readonly deliveries = new Collection<Delivery>(({ paymentId }) => paymentId ?? '');
@@ -54,19 +54,19 @@ export class State implements Collections {
   readonly cardTransactions = new Collection<Records['cardTransactions']>(({ cardId }) => cardId);
   readonly clock = new Collection<Records['clock']>();
 
-  /** Of all records. */
+  /** The number of all records. */
   get size(): number {
     let sum = 0;
     for (const name of COLLECTION_NAMES) sum += this[name].size;
     return sum;
   }
 
-  /** Whether it is being written: nothing can be removed meanwhile. */
+  /** Whether the state is being written, which blocks removals. */
   get isFrozen(): boolean {
     return COLLECTION_NAMES.some((name) => this[name].isFrozen);
   }
 
-  /** Puts every record in its collection and takes out what is removed, for good. */
+  /** Stores all records of a state or change and removes others, without rollback. */
   load(records: Contents): void {
     for (const name of COLLECTION_NAMES) if (records[name]) load(this, name, records);
     this.#remove(records.removed);
@@ -76,7 +76,7 @@ export class State implements Collections {
     return COLLECTION_NAMES.flatMap((name) => (removed[name] ? [this[name].remove(removed[name])] : []));
   }
 
-  /** Puts every record of a change in its collection and takes out what is removed. What it returns must be called newest first. */
+  /** Applies a change. The returned rollbacks must be called newest first. */
   apply(change: Change): Undo {
     const undo: Undo[] = [];
     for (const name of COLLECTION_NAMES) if (change[name]) undo.push(put(this, name, change));
@@ -86,14 +86,14 @@ export class State implements Collections {
     };
   }
 
-  /** The newest pending payment, of all or of one identifier. */
+  /** The newest pending payment, optionally with one identifier. */
   newestPending(identifier?: string): Payment | undefined {
     return this.#paymentIndex.newestPending(identifier);
   }
 
   /**
-   * The payment that a reference names: its id, or a merchant's identifier (identifiers are not unique: the newest
-   * pending payment with it, else the newest).
+   * The payment with this id or merchant's identifier. Identifiers are not unique: the newest pending payment has priority,
+   * then the newest.
    */
   findPayment(reference: string): Payment | undefined {
     return this.payments.get(reference) ?? this.newestPending(reference) ?? this.payments.newestOf(reference);

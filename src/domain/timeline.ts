@@ -5,8 +5,8 @@ import type { TimelineEvent } from '../contract/vocabulary.ts';
 import type { Delivery, Payment, State } from './state.ts';
 
 /**
- * What comes first of what happened at the same instant, which on a frozen clock is everything. The redirect waits for
- * the first attempt; what is due comes last.
+ * The order of events with the same time, which are common while the clock is frozen. The redirect waits for the first
+ * attempt. Due attempts are last.
  */
 const RANK: Partial<Record<TimelineEvent, number>> = {
   initiated: 0,
@@ -18,10 +18,10 @@ const RANK: Partial<Record<TimelineEvent, number>> = {
 /** The pages of the checkout: after initiate, before settling. */
 const PAGE_RANK = 1;
 
-/** What finds the request that an event carries in the request log; null where it is not there. */
+/** Finds an event's request in the request log; null if it is not there. */
 type FindRequest = (stored: string | undefined) => number | null;
 
-/** What happened to a payment itself, in order. */
+/** The payment's own steps in order. */
 export function paymentSteps(payment: Payment, requestIdOf: FindRequest): PaymentStep[] {
   const { createdAt: at, requestId, history } = payment;
   return [
@@ -35,7 +35,7 @@ export function paymentSteps(payment: Payment, requestIdOf: FindRequest): Paymen
   ];
 }
 
-/** The whole story of a payment in order: initiate, pages, settling, every attempt with both sides, redirect. */
+/** The whole timeline of a payment: initiate, pages, settling, attempts and redirect. */
 export function timeline(payment: Payment, state: State, requestIdOf: FindRequest): TimelineEntry[] {
   const entries: TimelineEntry[] = [
     ...paymentSteps(payment, requestIdOf).map((step) => ({
@@ -50,7 +50,7 @@ export function timeline(payment: Payment, state: State, requestIdOf: FindReques
   return entries.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : rank(a) - rank(b)));
 }
 
-/** What no request caused, and nobody entered. */
+/** The fields of events without a request or input. */
 const OF_DELIVERY = { value: null, problem: null, requestId: null, warnings: [] };
 
 function deliveryEntries(delivery: Delivery, state: State): TimelineEntry[] {

@@ -9,15 +9,15 @@ import type { EventLog } from './event-log.ts';
 interface AuditParts {
   clock: Clock;
   events: EventLog;
-  /** Aborted when the server begins to stop: an audit ends then. */
+  /** Aborted when the server begins to stop, which ends an audit. */
   stopped: AbortSignal;
-  /** Carries an audit out; loaded only when there is one. */
+  /** Runs an audit. The code is loaded on first use. */
   audit: (options: AuditOptions) => Promise<AuditReport>;
-  /** Gets every fault of ours. */
+  /** Receives every internal error. */
   report: (error: unknown) => void;
 }
 
-/** Audits by the emulator itself, one at a time. Only the last one is kept, in memory. */
+/** Runs audits inside the emulator, one at a time. Keeps only the last one, in memory. */
 export class Audits {
   readonly #parts: AuditParts;
   #last: AuditRun | undefined;
@@ -28,20 +28,20 @@ export class Audits {
     this.#parts = parts;
   }
 
-  /** The one that runs, or ran last; undefined when there was none. */
+  /** The current or last audit; undefined before the first. */
   get last(): AuditRun | undefined {
     return this.#last;
   }
 
   /**
-   * Starts an audit. Resolves as soon as nothing is wrong with what it is asked for, and goes on by itself.
+   * Starts an audit. Resolves once the request is validated; the audit continues in the background.
    *
-   * @throws GatewayError `wrong_state` while one runs, `forbidden` for an address that the egress rules do not allow,
+   * @throws GatewayError `wrong_state` while another audit runs, `forbidden` for an address that the egress rules block,
    *   `usage` or `invalid_fields`
    */
   async start(request: AuditRequest): Promise<AuditRun> {
     if (this.#isBusy) {
-      throw new GatewayError('wrong_state', 'an audit is running: there is one at a time');
+      throw new GatewayError('wrong_state', 'another audit is running: wait until it ends');
     }
     this.#isBusy = true;
     return new Promise<AuditRun>((resolve, reject) => {
@@ -56,13 +56,13 @@ export class Audits {
     });
   }
 
-  /** Resolves when none runs any more. */
+  /** Resolves when no audit is running. */
   ended(): Promise<void> {
     return this.#ended;
   }
 
   async #run(request: AuditRequest, onBegin: (run: AuditRun) => void): Promise<void> {
-    // Cases that were under way when one of them broke the run end after it.
+    // Other cases may end after one has aborted the run. They are ignored.
     let isOver = false;
     try {
       const report = await this.#parts.audit({
@@ -92,7 +92,7 @@ export class Audits {
       error: null,
     };
     this.#last = run;
-    this.#tell();
+    this.#emit();
     return run;
   }
 
@@ -100,7 +100,7 @@ export class Audits {
     if (!this.#last) return;
     const cases = [...this.#last.cases, audited];
     this.#last = { ...this.#last, cases, summary: auditSummary(cases), mistakes: auditMistakes(cases) };
-    this.#tell(audited);
+    this.#emit(audited);
   }
 
   #fail(error: unknown): void {
@@ -108,17 +108,17 @@ export class Audits {
     const isKnown = error instanceof GatewayError;
     const isStopped = this.#parts.stopped.aborted;
     if (!isKnown && !isStopped) this.#parts.report(error);
-    const inside = isStopped ? 'the emulator was stopped' : 'it failed inside: the log says more';
-    this.#end({ state: 'failed', error: isKnown ? error.message : inside });
+    const reason = isStopped ? 'the emulator was stopped' : 'internal error: see the log';
+    this.#end({ state: 'failed', error: isKnown ? error.message : reason });
   }
 
   #end(changes: Partial<AuditRun>): void {
     if (!this.#last) return;
     this.#last = { ...this.#last, ...changes, endedAt: this.#now() };
-    this.#tell();
+    this.#emit();
   }
 
-  #tell(latest?: AuditedCase): void {
+  #emit(latest?: AuditedCase): void {
     if (!this.#last) return;
     const { state, cases, of } = this.#last;
     this.#parts.events.audit({

@@ -5,14 +5,14 @@ import type { Clock } from '../system/clock.ts';
 import type { DueWork } from '../system/due.ts';
 import type { Payments, SettleCommand } from './payments.ts';
 
-/** Settles the pending payments whose time has come, now and from now on: automatic ones and expired ones. */
+/** From now on, settles pending payments when their automatic settling or their expiry is due. */
 export function startAutoSettling(store: Store, clock: Clock, { settle }: Payments): void {
   const find = (paymentId: string) => store.state.payments.get(paymentId);
   const work: DueWork = {
     isDue: (paymentId, at) => (dueOf(find(paymentId))?.at ?? Number.POSITIVE_INFINITY) <= at,
     run: settleDue,
   };
-  /** Each payment is planned once, however often it changes. */
+  /** Already planned payments, to plan each only once. */
   const planned = new Set<string>();
 
   function plan(payment: Payment): void {
@@ -30,7 +30,7 @@ export function startAutoSettling(store: Store, clock: Clock, { settle }: Paymen
     try {
       await settle(paymentId, due.command);
     } catch (error) {
-      // Else somebody settled it at the same moment, or a reset removed it: there is nothing left to do.
+      // Otherwise a user settled it at the same moment or a reset removed it.
       if (error instanceof GatewayError && error.code === 'storage_failed') clock.retry(paymentId, work);
     }
   }
@@ -42,7 +42,7 @@ export function startAutoSettling(store: Store, clock: Clock, { settle }: Paymen
   });
 }
 
-/** What happens to a payment by itself, and when: the first of settling automatically and expiring. */
+/** The next automatic change of a payment and its time: its automatic settling or its expiry, whichever is first. */
 export function dueOf(payment: Payment | undefined): { at: number; command: SettleCommand } | undefined {
   if (payment?.status !== 'pending') return undefined;
   const { auto, expiresAt } = payment;

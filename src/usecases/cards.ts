@@ -18,15 +18,15 @@ import {
 import type { Card, State } from '../domain/state.ts';
 import type { UseCaseParts } from './parts.ts';
 
-/** Cards on a page of the merchant's list (chosen: card-list-paging). */
+/** Cards per page of the merchant's list (chosen: card-list-paging). */
 const PER_PAGE = 15;
 
 const RULES = { charge: chargeCard, fund: fundCard } as const satisfies Record<CardMovementKind, unknown>;
 
-/** What a real card would be declined for; anything else is a mistake in the command. */
+/** Reasons to decline a real card. All other errors are mistakes in the command. */
 const DECLINED: ReadonlySet<ErrorCode> = new Set(['wrong_state', 'insufficient_funds']);
 
-/** How a declined movement is shown in the request log. */
+/** A declined transaction as the request log shows it. */
 export type DeclinedRequest = Pick<RecordedRequest, 'target' | 'requestBody' | 'status' | 'responseBody'>;
 
 export function cardUseCases(parts: UseCaseParts) {
@@ -35,7 +35,7 @@ export function cardUseCases(parts: UseCaseParts) {
     /** A merchant's cards, newest first; a page past the end is empty. */
     page: (merchant: Merchant, page: number): CardPage => cardPage(store.state, merchant, page),
 
-    /** This merchant's card (any merchant's when none is given). @throws GatewayError `not_found` */
+    /** The card with this id, optionally limited to one merchant. @throws GatewayError `not_found` */
     require: (cardId: string, merchant?: Merchant): Card => requireCard(store.state, cardId, merchant),
 
     /** Newest first. */
@@ -44,15 +44,15 @@ export function cardUseCases(parts: UseCaseParts) {
     issue: (merchant: Merchant, command: IssueCardCommand): Promise<Card> =>
       store.commit((state) => issueCard(state, merchant, command, context())),
 
-    /** A merchant activates, blocks or cancels a card of its own. */
+    /** A merchant activates, blocks or cancels its card. */
     apply: (merchant: Merchant, cardId: string, action: CardAction): Promise<Card> =>
       store.commit((state) => applyCardAction(requireCard(state, cardId, merchant), action, clock.now())),
 
     /**
-     * Something is paid with a card, or money is added to it: the simulator's side. A declined attempt is no
-     * transaction, but the developer finds it in the request log (chosen).
+     * Charges or funds a card, as the simulator does. A declined charge creates no transaction but appears in the request
+     * log (chosen).
      *
-     * @param declined how the request log shows a declined attempt; without it, it does not
+     * @param declined formats the entry of the request log; without it, none is written
      */
     async move(
       cardId: string,

@@ -1,16 +1,23 @@
 import { type CheckoutProblem, stepOf } from '../contract/checkout.ts';
 import { GatewayError } from '../contract/error.ts';
-import { changeEmail, codeProblem, deadCode, enterEmail, refuseCode, sendCode } from '../domain/checkout.ts';
+import {
+  changeEmail,
+  codeProblem,
+  enterEmail,
+  rejectCode,
+  sendCode,
+  unusableCode,
+} from '../domain/checkout.ts';
 import { requirePayment } from '../domain/payment.ts';
 import { requirePending, type Settlement, settle } from '../domain/settle.ts';
 import type { Payment, RuleResult, State } from '../domain/state.ts';
 import type { UseCaseParts } from './parts.ts';
 import { afterSettling } from './payments.ts';
 
-/** What a step of the checkout led to. */
+/** The result of a checkout step. */
 export type StepResult = { problem: CheckoutProblem } | { problem: null; redirectUrl: string | null };
 
-/** What a customer does on the hosted checkout. */
+/** The customer's steps on the hosted checkout. */
 export function checkoutUseCases(parts: UseCaseParts) {
   const { store, context } = parts;
   const step = <Result>(
@@ -23,17 +30,18 @@ export function checkoutUseCases(parts: UseCaseParts) {
       return rule(state, current);
     });
   return {
-    /** @param requestId of the request that asks for it, if one does: here and below */
+    /** @param requestId the request that caused this, if any; the same applies below */
     enterEmail: (payment: Payment, email: string, requestId?: number): Promise<CheckoutProblem | null> =>
       step(payment, (state, current) => enterEmail(state, current, email, context(requestId))),
 
-    /** The customer goes back to the first step. */
+    /** The customer returns to the first step. */
     changeEmail: (payment: Payment): Promise<null> => step(payment, (_, current) => changeEmail(current)),
 
-    /** What the customer should know of the verification code before entering it. */
-    codeProblem: (payment: Payment): CheckoutProblem | null => deadCode(store.state, payment, context().now),
+    /** Why the current verification code is unusable, if it is. */
+    codeProblem: (payment: Payment): CheckoutProblem | null =>
+      unusableCode(store.state, payment, context().now),
 
-    /** The customer asks for a new code (live mode). */
+    /** The customer requests a new code (live mode). */
     resendCode: (payment: Payment, requestId?: number): Promise<null> =>
       step(payment, (_, current) =>
         current.mode === 'live' && current.payerEmail !== null
@@ -41,17 +49,17 @@ export function checkoutUseCases(parts: UseCaseParts) {
           : { change: {}, result: null },
       ),
 
-    /** The customer enters the verification code; the right one pays. */
+    /** The customer enters the verification code. The correct code pays. */
     async enterCode(payment: Payment, code: string, requestId?: number): Promise<StepResult> {
       const { delivery } = parts.settings;
-      const given = context(requestId);
+      const ruleContext = context(requestId);
       const outcome = await step<CheckoutProblem | Settlement>(payment, (state, current) => {
         if (stepOf(current) !== 'code') {
-          throw new GatewayError('wrong_state', 'the e-mail comes before the verification code');
+          throw new GatewayError('wrong_state', 'enter the e-mail before the verification code');
         }
-        const problem = codeProblem(state, current, code, given);
-        if (problem) return refuseCode(current, code, problem, given);
-        return settle(state, current, { outcome: 'approve', delivery, by: 'customer' }, given);
+        const problem = codeProblem(state, current, code, ruleContext);
+        if (problem) return rejectCode(current, code, problem, ruleContext);
+        return settle(state, current, { outcome: 'approve', delivery, by: 'customer' }, ruleContext);
       });
       if (typeof outcome === 'string') return { problem: outcome };
       const { redirectUrl } = await afterSettling(parts, outcome, delivery);

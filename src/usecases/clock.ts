@@ -9,17 +9,17 @@ import type { Clock, ClockReading, MoveResult } from '../system/clock.ts';
 import { dueOf } from './auto-settle.ts';
 import type { UseCaseParts } from './parts.ts';
 
-/** The clock goes no further: every wait that begins then still ends in a year of four digits (chosen). */
+/** The latest time of the clock: every wait that begins then ends in a year with four digits (chosen). */
 const LATEST = Date.UTC(9999, 0, 1);
 
 export function clockUseCases({ clock, events, store }: UseCaseParts) {
-  /** Keeps how the clock stands, or is about to: a kill on the way leaves nothing ahead of it. */
-  const keep = (standing: Standing) =>
-    store.commit(() => ({ change: { clock: [recordOf(standing)] }, result: null }));
-  /** A move that took too long ended before the instant that is kept. */
+  /** Stores the new reading before a move, so that after a crash no record is later than the stored clock. */
+  const save = (setting: ClockSetting) =>
+    store.commit(() => ({ change: { clock: [recordOf(setting)] }, result: null }));
+  /** A move that timed out ended before the stored time. */
   const ended = async (move: Promise<MoveResult>) => {
     const result = await move;
-    if (result === 'late') await keep(clock.read());
+    if (result === 'late') await save(clock.read());
     requireMoved(result, clock.now());
   };
   return {
@@ -27,17 +27,17 @@ export function clockUseCases({ clock, events, store }: UseCaseParts) {
     now: (): number => clock.now(),
     read: (): ClockReading => clock.read(),
 
-    /** When the first thing is due that the next start goes on with, an attempt that was ended included; null when there is none. */
+    /** The due time of the first task after the next start, interrupted attempts included; null if there is none. */
     nextAfterRestart: (): number | null => firstDue(store.state),
 
-    /** What is to be done next, soonest first: at most `limit`. */
+    /** The next tasks, soonest first: at most `limit`. */
     upcoming: (limit: number): Upcoming[] =>
       clock.upcoming(limit).flatMap(({ id, at }) => upcomingOf(store.state, id, at) ?? []),
 
     /**
      * Moves the clock and reports it in the log.
      *
-     * @throws GatewayError `invalid_fields` for what would go backwards, `timed_out` when what fell due takes too long
+     * @throws GatewayError `invalid_fields` for a move backwards, `timed_out` if the due tasks take too long
      */
     async move({ advance, freeze, timeout }: ClockInput): Promise<ClockReading> {
       const limitMs = parseDuration(timeout);
@@ -45,32 +45,32 @@ export function clockUseCases({ clock, events, store }: UseCaseParts) {
         const milliseconds = parseDuration(advance) ?? 0;
         const { now, ahead, frozen } = clock.read();
         requireReachable('advance', now + milliseconds);
-        await keep({ now: now + milliseconds, ahead: ahead + milliseconds, frozen });
+        await save({ now: now + milliseconds, ahead: ahead + milliseconds, frozen });
         await ended(clock.advance(milliseconds, limitMs));
       } else if (freeze !== undefined) {
         const at = freeze === 'now' ? undefined : parseInstant(freeze);
         const { now, ahead } = clock.read();
         requireReachable('freeze', at ?? 0);
         if (at !== undefined && at < now) requireMoved('past', now);
-        await keep({ now: at ?? now, ahead, frozen: true });
+        await save({ now: at ?? now, ahead, frozen: true });
         await ended(clock.freeze(at, limitMs));
       } else await clock.resume();
       const reading = clock.read();
-      await keep(reading);
+      await save(reading);
       const at = timestamp(reading.now);
-      events.notice(`the clock ${reading.frozen ? 'stands still' : 'goes on'} at ${at}`);
+      events.notice(`the clock ${reading.frozen ? 'is paused at' : 'runs from'} ${at}`);
       return reading;
     },
   };
 }
 
-type Standing = Pick<ClockReading, 'now' | 'ahead' | 'frozen'>;
+type ClockSetting = Pick<ClockReading, 'now' | 'ahead' | 'frozen'>;
 
-function recordOf({ now, ahead, frozen }: Standing) {
+function recordOf({ now, ahead, frozen }: ClockSetting) {
   return { id: 'clock', aheadMs: Math.round(ahead), frozenAt: frozen ? timestamp(now) : null } as const;
 }
 
-/** What waits for its time: an attempt at an IPN, or a payment that settles itself or expires. */
+/** A task with a due time: an IPN attempt, or a payment that settles automatically or expires. */
 export type Upcoming = { at: number } & (
   | { what: 'attempt'; delivery: Delivery }
   | { what: 'settle'; payment: Payment; outcome: PaymentOutcome }
@@ -93,29 +93,29 @@ function upcomingOf({ payments, deliveries }: State, id: string, at: number): Up
   return payment && due && { at, what: 'settle', payment, outcome: due.command.outcome };
 }
 
-/** Lets the clock go on as the state says that it stood. */
+/** Restores the clock from the state. */
 export function resumeClock(clock: Clock, { clock: stored }: Pick<State, 'clock'>): void {
-  const standing = stored.get('clock');
-  if (!standing) return;
-  clock.restore(standing.aheadMs, standing.frozenAt === null ? null : Date.parse(standing.frozenAt));
+  const setting = stored.get('clock');
+  if (!setting) return;
+  clock.restore(setting.aheadMs, setting.frozenAt === null ? null : Date.parse(setting.frozenAt));
 }
 
 function requireReachable(field: string, at: number): void {
   if (at <= LATEST) return;
-  throw new GatewayError('invalid_fields', `${field} must not lead beyond ${timestamp(LATEST)}`);
+  throw new GatewayError('invalid_fields', `${field} must not move the clock beyond ${timestamp(LATEST)}`);
 }
 
 function requireMoved(result: MoveResult, at: number): void {
   const now = timestamp(at);
   if (result === 'past') {
-    const problem = `freeze must not move the clock backwards: it stands at ${now}`;
+    const problem = `freeze must not move the clock backwards: it is at ${now}`;
     throw new GatewayError('invalid_fields', problem, {
-      hint: hint`A fresh emulator starts at real time again: ${command('start')}.`,
+      hint: hint`A new emulator starts at the current time: ${command('start')}.`,
     });
   }
   if (result === 'late') {
-    throw new GatewayError('timed_out', `what is due takes long: the clock got as far as ${now}`, {
-      hint: hint`Move it again for the rest; a receiver that never answers costs its whole ${option('ipnTimeout')}.`,
+    throw new GatewayError('timed_out', `the due tasks took too long: the clock stopped at ${now}`, {
+      hint: hint`Move it again to continue. A receiver that never answers takes the whole ${option('ipnTimeout')}.`,
     });
   }
 }

@@ -9,19 +9,19 @@ import type { Store } from '../store/store.ts';
 import type { Clock } from '../system/clock.ts';
 import { Newest } from './newest.ts';
 
-/** Something that happened; records are those of the moment. */
-type Happening =
+/** What happened, with the records at that moment. */
+type EventContent =
   | { type: 'request'; request: RecordedRequest }
-  /** `before` it changed; undefined for a new one. */
+  /** `before`: the payment before the change; undefined for a new one. */
   | { type: 'payment'; payment: Payment; before: Payment | undefined }
   | { type: 'delivery'; delivery: Delivery; step: DeliveryStep; underWay: AttemptUnderWay | null }
   | { type: 'message'; message: Message }
   | { type: 'cardTransaction'; cardTransaction: CardTransaction }
   | { type: 'audit'; audit: AuditProgress }
-  /** Something about the emulator itself: its clock was moved, a fault was set. */
+  /** A change of the emulator itself, such as its clock or its faults. */
   | { type: 'notice'; text: string };
 
-export type SimEvent = Happening & { seq: number; at: string };
+export type SimEvent = EventContent & { seq: number; at: string };
 
 /** The newest events, in memory only, and their listeners. */
 export class EventLog {
@@ -31,13 +31,13 @@ export class EventLog {
   readonly #clock: Clock;
   #seq = 0;
   #requestId = 0;
-  /** Tells the ids of this run from those that events of an earlier one carry. */
+  /** Distinguishes request ids of this run from those of earlier runs. */
   readonly #run: string;
 
   /**
-   * Turns every change that is stored from now on into events.
+   * From now on, turns every stored change into events.
    *
-   * @param run another text at each start
+   * @param run differs at each start
    */
   constructor(store: Store, clock: Clock, run: string) {
     this.#clock = clock;
@@ -63,35 +63,35 @@ export class EventLog {
     }
   }
 
-  /** An attempt takes long. */
+  /** Reports that an attempt takes long. */
   waiting(delivery: Delivery, underWay: AttemptUnderWay): void {
     this.#emit({ type: 'delivery', delivery, step: 'waiting', underWay });
   }
 
-  /** The id of a request that has just come. */
+  /** An id for a new request. */
   nextRequestId(): number {
     return ++this.#requestId;
   }
 
-  /** The id of a request as events of a payment carry it. */
+  /** The id of a request as a payment's events store it. */
   storedRequestId(id: number): string {
     return `${this.#run}-${id}`;
   }
 
-  /** The id of the request that an event carries; null where it is of an earlier run. */
+  /** The id of an event's request; null if it is from an earlier run. */
   requestIdOf(stored: string | undefined): number | null {
     const [run, id] = stored?.split('-') ?? [];
     return run === this.#run ? Number(id) : null;
   }
 
-  /** @param request with its id where it has had one since it came */
+  /** @param request without an id unless one was assigned on arrival */
   record(request: Omit<RecordedRequest, 'id'> & { id?: number | undefined }): RecordedRequest {
     const newest = this.#requests.items.at(-1)?.requestHeaders;
     // A client sends the same headers with each of its requests.
-    const areOld = newest !== undefined && areEqual(newest, request.requestHeaders);
-    const requestHeaders = areOld ? newest : request.requestHeaders;
+    const isRepeated = newest !== undefined && areEqual(newest, request.requestHeaders);
+    const requestHeaders = isRepeated ? newest : request.requestHeaders;
     const recorded = { ...request, id: request.id ?? this.nextRequestId(), requestHeaders };
-    const characters = charactersIn(recorded) + (areOld ? 0 : charactersOf(requestHeaders));
+    const characters = charactersIn(recorded) + (isRepeated ? 0 : charactersOf(requestHeaders));
     this.#requests.add(recorded, characters);
     this.#emit({ type: 'request', request: recorded }, characters);
     return recorded;
@@ -106,20 +106,20 @@ export class EventLog {
     this.#emit({ type: 'audit', audit });
   }
 
-  /** Forgets everything but the numbers, and reports why. */
+  /** Deletes all events and requests, continues the numbering and reports why. */
   forget(why: string): void {
     this.#events.clear();
     this.#requests.clear();
     this.notice(why);
   }
 
-  /** The requests that are kept, newest first. */
+  /** The recorded requests, newest first. */
   requests(): RecordedRequest[] {
-    // They are recorded when they have been answered.
+    // Requests are recorded in the order of their responses.
     return this.#requests.items.toSorted((one, other) => other.id - one.id);
   }
 
-  /** Those about a payment, newest first. */
+  /** The requests about a payment, newest first. */
   requestsAbout(paymentId: string): RecordedRequest[] {
     return this.requests().filter((request) => request.paymentId === paymentId);
   }
@@ -131,26 +131,26 @@ export class EventLog {
     return oldest && this.#events.items[Math.max(0, seq + 1 - oldest.seq)];
   }
 
-  /** A sequence number. */
+  /** The newest sequence number. */
   get newest(): number {
     return this.#seq;
   }
 
-  /** Calls the listener for every event from now on, until the returned function is called. */
+  /** Calls the listener for every new event until the returned function is called. */
   subscribe(listener: (event: SimEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** @param characters text that only the log holds; that of records is the state's */
-  #emit(happening: Happening, characters = 0): void {
-    const event = { seq: ++this.#seq, at: timestamp(this.#clock.now()), ...happening };
+  /** @param characters characters stored only in the log; records share theirs with the state */
+  #emit(content: EventContent, characters = 0): void {
+    const event = { seq: ++this.#seq, at: timestamp(this.#clock.now()), ...content };
     this.#events.add(event, characters);
     for (const listener of this.#listeners) listener(event);
   }
 }
 
-/** How much text of a request is kept, its headers apart. */
+/** The characters of a request that are kept, without its headers. */
 function charactersIn({ target, requestBody, responseBody, notes }: RecordedRequest): number {
   const texts = [target, requestBody ?? '', responseBody ?? '', ...notes];
   return texts.reduce((sum, text) => sum + text.length, 0);
@@ -160,7 +160,7 @@ function charactersOf(headers: Headers): number {
   return Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
 }
 
-/** Whether two requests had the same headers, in the same order. */
+/** Whether two requests have the same headers in the same order. */
 function areEqual(one: Headers, other: Headers): boolean {
   if (one === other) return true;
   const names = Object.keys(one);

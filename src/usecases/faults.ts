@@ -2,14 +2,14 @@ import { type ActiveFault, describeFault } from '../contract/active-fault.ts';
 import type { FaultRule } from '../contract/fault.ts';
 import type { UseCaseParts } from './parts.ts';
 
-/** The use cases of fault rules: each is reported in the log. */
+/** The use cases of fault rules. Every change is reported in the log. */
 export function faultUseCases({ events, faults }: UseCaseParts) {
   const report = (fault: ActiveFault) => events.notice(`FAULT ON  ${describeFault(fault)}`);
   return {
-    /** For what acts on them. */
+    /** The rules for the code that applies them. */
     rules: faults,
 
-    /** The rules in the order in which they are tried, spent ones included. */
+    /** All rules in the order of their evaluation, including used-up ones. */
     get list(): readonly ActiveFault[] {
       return faults.list;
     },
@@ -25,18 +25,18 @@ export function faultUseCases({ events, faults }: UseCaseParts) {
       return fault;
     },
 
-    /** Sets these rules and no others. */
+    /** Replaces all rules. */
     replace(rules: readonly FaultRule[]): void {
       faults.replace(rules);
       faults.list.forEach(report);
       if (!faults.list.length) events.notice('all faults are off');
     },
 
-    /** Removes all rules, those on one route, or only the one there for these identifiers. Returns how many. */
+    /** Removes all rules, the rules of one route, or only its rule for these identifiers. @returns how many */
     clear(route?: string, only?: { identifier: string | undefined }): number {
       const cleared = faults.clear(route, only);
-      const some = `${cleared} fault ${cleared === 1 ? 'rule is' : 'rules are'} off`;
-      if (cleared) events.notice(faults.areOn ? some : 'all faults are off');
+      const text = `${cleared} fault ${cleared === 1 ? 'rule is' : 'rules are'} off`;
+      if (cleared) events.notice(faults.areOn ? text : 'all faults are off');
       return cleared;
     },
   };

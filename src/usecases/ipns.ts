@@ -19,8 +19,8 @@ import {
 /** Maximum real time that `fire` waits: clients give up at five minutes (chosen). */
 const LONGEST_FIRE_WAIT_MS = 240_000;
 
-/** Runs what concerns one thing after what was asked for it before has ended, however that ended. */
-function turns() {
+/** Runs calls for the same id one after another, whether the previous one succeeded or failed. */
+function createQueues() {
   const last = new Map<string, Promise<unknown>>();
   return <Result>(id: string, run: () => Promise<Result>): Promise<Result> => {
     const mine = (last.get(id) ?? Promise.resolve()).then(run, run);
@@ -33,60 +33,60 @@ function turns() {
   };
 }
 
-/** What is told of a delivery beside its record. */
-function shownOf(store: UseCaseParts['store'], courier: UseCaseParts['courier']) {
+/** Details of a delivery that its record does not have. */
+function detailsOf(store: UseCaseParts['store'], courier: UseCaseParts['courier']) {
   return {
-    /** Where it goes instead of its own address, by its last attempt, else by its next one; null for neither. */
+    /** The address of its last or next attempt if it differs from its own; otherwise null. */
     forwardedTo(delivery: Delivery): string | null {
       const last = store.state.attemptsOf(delivery.id)[delivery.attemptCount - 1];
       const url = last?.url ?? courier.addressOf(delivery);
       return url === delivery.url ? null : url;
     },
 
-    /** The attempt that waits for its answer; null when none does. */
+    /** The attempt that is waiting for a response, or null. */
     underWay: (deliveryId: string): AttemptUnderWay | null => courier.underWay.get(deliveryId),
   };
 }
 
-/** IPNs that somebody asks for. */
+/** Sends and inspects IPNs on request. */
 export function ipnUseCases(parts: UseCaseParts) {
   const { store, courier, context, settings } = parts;
-  /** How long an attempt can take, with its way to the store. */
+  /** Maximum duration of an attempt, including the time to store it. */
   const attemptMs = settings.ipn.timeoutMs + REDIRECT_WAIT_MS;
-  const inTurn = turns();
+  const inOrder = createQueues();
   const find = (deliveryId: string): Delivery => requireDelivery(store.state, deliveryId);
 
-  /** A delivery after its next attempt, or as it is when time is up. */
+  /** A delivery after its next attempt or after the time limit. */
   async function afterAttempt({ id, attemptCount }: Delivery, limitMs: number): Promise<Delivery> {
     await courier.attemptAfter(attemptCount, id, limitMs);
     return find(id);
   }
 
   return {
-    ...shownOf(store, courier),
+    ...detailsOf(store, courier),
 
-    /** What became of it, by its last attempt. */
+    /** The verdict on a delivery, based on its last attempt. */
     verdict: (delivery: Delivery) => verdictOnDelivery(delivery, verdictParts(parts)),
 
-    /** What became of one attempt at it. */
+    /** The verdict on one attempt of a delivery. */
     verdictOnAttempt: (delivery: Delivery, attempt: KnownAttempt) =>
       verdictOnAttempt(delivery, attempt, signerOf(delivery, verdictParts(parts)), parts.dialect),
 
-    /** What became of a forged one; undefined for a genuine one, and before its first attempt. */
+    /** The verdict on a forged IPN; undefined for a genuine one and before the first attempt. */
     verdictOnForgery: (delivery: Delivery) => verdictOnForgery(delivery, verdictParts(parts)),
 
     /** The delivery with this id. @throws GatewayError `not_found` */
     require: find,
 
     /**
-     * Sends a delivery once more, or a new one to another address, and waits for that attempt. Resends of one delivery
-     * come one after another: each has an attempt of its own.
+     * Resends a delivery, or sends a new one to another address, and waits for that attempt. Resends of one delivery run
+     * one after another, each with its own attempt.
      *
-     * @throws GatewayError `not_found`, `invalid_fields`, `egress_refused`; `timed_out` where it stays due
+     * @throws GatewayError `not_found`, `invalid_fields`, `egress_refused`; `timed_out` if it is still due
      */
     resend: (deliveryId: string, to?: string): Promise<Delivery> =>
-      inTurn(deliveryId, async () => {
-        // An attempt that is on its way now was not asked for by this resend.
+      inOrder(deliveryId, async () => {
+        // An attempt in progress was not requested by this resend.
         if (courier.isUnderWay(deliveryId)) await afterAttempt(find(deliveryId), attemptMs);
         const made = await store.commit((state) => resend(state, deliveryId, to, context()));
         const after = await afterAttempt(made, attemptMs);
@@ -97,9 +97,10 @@ export function ipnUseCases(parts: UseCaseParts) {
       }),
 
     /**
-     * Makes IPNs by hand, in the order in which they go out, and waits for their attempts, up to `LONGEST_FIRE_WAIT_MS`.
+     * Sends IPNs by hand and waits for their attempts, at most `LONGEST_FIRE_WAIT_MS`.
      *
-     * @throws GatewayError `not_found`, `invalid_fields`, or `forbidden` when the egress guard refuses it
+     * @returns the deliveries in the order of sending
+     * @throws GatewayError `not_found`, `invalid_fields`, or `forbidden` if the egress guard blocks one
      */
     async fire(request: FireRequest): Promise<Delivery[]> {
       const made = await store.commit((state) => fire(state, request, context()));
@@ -114,12 +115,12 @@ export function ipnUseCases(parts: UseCaseParts) {
   };
 }
 
-/** @throws GatewayError `timed_out` where it is still due now; a fault rule may have put it off, which is no failure */
+/** @throws GatewayError `timed_out` if it is still due. A delay by a fault rule is not a failure. */
 function requireAttempt(made: Delivery, after: Delivery, now: number, limitMs: number): void {
   const isDue = after.nextAttemptAt !== null && Date.parse(after.nextAttemptAt) <= now;
   if (after.attemptCount > made.attemptCount || !isDue) return;
   throw new GatewayError('timed_out', `IPN ${made.id} was not attempted within ${limitMs / 1_000} s`, {
-    hint: hint`It stays due: receivers that do not answer hold it up.`,
+    hint: hint`It is still due. Receivers that do not answer delay it.`,
   });
 }
 
@@ -132,6 +133,6 @@ function notSent(code: ErrorCode, { id }: Delivery, failure: EgressFailure): Gat
 function fixOf(id: string, failure: EgressFailure): Hint {
   const host = allowableHost(failure);
   return host === null
-    ? hint`No option allows that. Send it to your receiver: ${command('ipn resend', id, '--to', '<url>')}`
-    : hint`Start the emulator with ${option('allowIpnHost', host)}, or send IPNs somewhere else with ${option('forwardIpn', '<url>')}.`;
+    ? hint`No option allows this address. Send the IPN to your receiver: ${command('ipn resend', id, '--to', '<url>')}`
+    : hint`Start the emulator with ${option('allowIpnHost', host)}, or send all IPNs to your receiver with ${option('forwardIpn', '<url>')}.`;
 }

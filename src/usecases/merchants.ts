@@ -15,7 +15,7 @@ import type { UseCaseParts } from './parts.ts';
 
 export function merchantUseCases({ store, context, random, events }: UseCaseParts) {
   return {
-    /** The merchant that commands mean when they name none. */
+    /** The default merchant of commands. */
     get default(): Merchant {
       return defaultMerchant(store.state);
     },
@@ -28,15 +28,16 @@ export function merchantUseCases({ store, context, random, events }: UseCasePart
 
     async add(name: string): Promise<Merchant> {
       const merchant = await store.commit((state) => {
-        const given = context();
-        const id = unique(given.ids.merchant, (drawn) => state.merchants.get(drawn) === undefined);
-        return addMerchant(state, id, name, newKeyPair(random), given);
+        const ruleContext = context();
+        const isFree = (id: string) => state.merchants.get(id) === undefined;
+        const id = unique(ruleContext.ids.merchant, isFree);
+        return addMerchant(state, id, name, newKeyPair(random), ruleContext);
       });
       events.notice(`merchant ${merchant.name} was added`);
       return merchant;
     },
 
-    /** Gives a merchant a new pair of keys; the old one stops working at once. */
+    /** Replaces a merchant's keys. The old pair stops working immediately. */
     async replaceKeys(reference: string): Promise<Merchant> {
       const merchant = await store.commit((state) =>
         replaceKeys(requireMerchant(state, reference), newKeyPair(random), context()),
@@ -49,7 +50,7 @@ export function merchantUseCases({ store, context, random, events }: UseCasePart
 
 export function walletUseCases({ store }: UseCaseParts) {
   return {
-    /** The first wallet that could pay an amount; else the first of its currency, which could not. */
+    /** The first wallet that can pay an amount; otherwise the first one in its currency. */
     payerOf: (amount: { amount: string; currency: string }) => payerOf(store.state, amount),
 
     fund: (reference: string, amount: string): Promise<Wallet> =>

@@ -1,7 +1,7 @@
-/** Items that are kept at least, unless they hold too much text (chosen). */
+/** Minimum items kept unless their text exceeds the limit (chosen). */
 const KEPT_ITEMS = 1_000;
-/** Maximum characters of text in all of them (chosen); each takes one or two bytes of memory. */
-const MOST_CHARACTERS = 8 * 2 ** 20;
+/** Maximum characters of all items (chosen). Each uses one or two bytes of memory. */
+const MAX_CHARACTERS = 8 * 2 ** 20;
 
 /** The newest items of a log, in memory. */
 export class Newest<Item> {
@@ -11,16 +11,16 @@ export class Newest<Item> {
   #sum = 0;
 
   /**
-   * Appends. It drops many of the oldest at once, which is cheaper than moving all others each time.
+   * Appends an item. Drops the oldest items in batches, which is cheaper than moving all others each time.
    *
-   * @param characters of text that the item holds
+   * @param characters the length of the item's text
    */
   add(item: Item, characters: number): void {
     this.items.push(item);
     this.#characters.push(characters);
     this.#sum += characters;
-    if (this.#sum > MOST_CHARACTERS) this.#dropTo(KEPT_ITEMS, MOST_CHARACTERS / 2);
-    else if (this.items.length >= 2 * KEPT_ITEMS) this.#dropTo(KEPT_ITEMS, MOST_CHARACTERS);
+    if (this.#sum > MAX_CHARACTERS) this.#dropTo(KEPT_ITEMS, MAX_CHARACTERS / 2);
+    else if (this.items.length >= 2 * KEPT_ITEMS) this.#dropTo(KEPT_ITEMS, MAX_CHARACTERS);
   }
 
   clear(): void {

@@ -11,28 +11,28 @@ import type { Dialect } from '../wire/dialect.ts';
 import type { EventLog } from './event-log.ts';
 import type { VerdictParts } from './verdict.ts';
 
-/** What the use cases work with. */
+/** The dependencies of the use cases. */
 export interface UseCaseParts {
   store: Store;
   clock: Clock;
   courier: Courier;
   dialect: Pick<Dialect, 'verify'>;
   settings: Settings;
-  /** @param requestId of the request that causes what follows */
+  /** @param requestId the request that causes the change */
   context: (requestId?: number) => Context;
-  /** Never seeded: keys are made of it. */
+  /** Never seeded, because it generates keys. */
   random: RandomBytes;
   events: EventLog;
   faults: Faults;
-  /** What this server started with. */
+  /** The state with which this server started. */
   initial: () => Promise<Snapshot>;
   preparation: Preparation;
   firstFaults: readonly FaultRule[];
-  /** With a seed: goes on with other ids than those that the new state may hold. */
+  /** With a seed: continues with ids that the new state does not have. */
   renewIds: () => void;
 }
 
-/** What verdicts are made of, as of now. */
+/** The current input of verdicts. */
 export function verdictParts({ store, courier, dialect, settings }: UseCaseParts): VerdictParts {
   return { state: store.state, dialect, settings, underWay: (id) => courier.underWay.get(id) };
 }

@@ -2,13 +2,13 @@ import { REDIRECT_WAIT_MS } from '../contract/duration.ts';
 import { GatewayError } from '../contract/error.ts';
 import type { PaymentEvent, PaymentStep, TimelineEntry } from '../contract/payment.ts';
 import type { DeliveryOrder, Mode } from '../contract/vocabulary.ts';
-import { initiateRemedy } from '../domain/initiate-remedy.ts';
+import { initiateHint } from '../domain/initiate-hint.ts';
 import { type InitiateCommand, initiate, requirePayment, withEvent } from '../domain/payment.ts';
 import {
+  autoSettledRedirect,
   REDIRECT_HEAD_START_MS,
   type Settlement,
   type SettleRequest,
-  selfSettledAddress,
   settle,
 } from '../domain/settle.ts';
 import type { Delivery, Payment } from '../domain/state.ts';
@@ -17,19 +17,19 @@ import { type UseCaseParts, verdictParts } from './parts.ts';
 import { type Step, storyOf } from './story.ts';
 import { verdictOnPayment } from './verdict.ts';
 
-/** How a payment is to be settled. */
+/** How to settle a payment. */
 export interface SettleCommand extends Omit<SettleRequest, 'delivery'> {
-  /** Default: the order that the server was started with. */
+  /** Default: the order in the server's options. */
   delivery?: DeliveryOrder | undefined;
-  /** Wait for the end of the first attempt, however long its own time-out is, whatever the order. */
+  /** Wait until the first attempt ends or times out, with any delivery order. */
   awaitDelivery?: boolean | undefined;
   requestId?: number | undefined;
 }
 
-/** What settling led to. */
+/** The result of settling. */
 export interface Settled {
   payment: Payment;
-  /** The last delivery that was made, as it is after the wait; null when none was. */
+  /** The last delivery that was created, after the wait; null if there is none. */
   delivery: Delivery | null;
   redirectUrl: string | null;
 }
@@ -41,40 +41,40 @@ export function paymentUseCases(parts: UseCaseParts) {
   const timelineOf = (payment: Payment): TimelineEntry[] =>
     timeline(payment, store.state, (stored) => events.requestIdOf(stored));
   return {
-    /** The payment that an id or a merchant's identifier names. @throws GatewayError `not_found` */
+    /** The payment with this id or merchant's identifier. @throws GatewayError `not_found` */
     require: (reference: string): Payment => requirePayment(store.state, reference),
 
-    /** The payment that the checkout of a mode shows; only its id opens it. */
+    /** The payment with this id in the checkout of a mode. @throws GatewayError `not_found` */
     requireInMode(paymentId: string, mode: Mode): Payment {
       const payment = store.state.payments.get(paymentId);
       if (payment?.mode === mode) return payment;
-      throw new GatewayError('not_found', 'there is no payment with this payment_id');
+      throw new GatewayError('not_found', 'no payment has this payment_id');
     },
 
-    /** What happened to a payment itself, in order; its first step is its initiation. */
+    /** The payment's own steps in order, starting with its initiation. */
     steps: (payment: Payment): PaymentStep[] => paymentSteps(payment, (stored) => events.requestIdOf(stored)),
 
     timeline: timelineOf,
 
-    /** Its timeline with the requests behind it. */
+    /** The timeline with its requests. */
     story: (payment: Payment): Step[] =>
       storyOf(timelineOf(payment), events.requestsAbout(payment.id), store.state),
 
-    /** What became of it and of its IPNs. */
+    /** The verdict on the payment and its IPNs. */
     verdict: (payment: Payment) => verdictOnPayment(payment, verdictParts(parts)),
 
-    /** @param requestId of the request that asks for it, if one does: here and below */
+    /** @param requestId the request that caused this, if any; the same applies below */
     initiate: (command: InitiateCommand, mode: Mode, requestId?: number): Promise<Payment> =>
       store.commit((state) => initiate(state, command, mode, context(requestId))),
 
-    /** The error of a refused initiate with what its request lacks, for the log. */
+    /** The error of a rejected initiate with a hint for the log. */
     explained(failed: GatewayError, readLoosely: () => InitiateCommand): GatewayError {
       const { code, message, problems, problemCount } = failed;
-      const hint = initiateRemedy(failed, readLoosely, store.state, settings);
+      const hint = initiateHint(failed, readLoosely, store.state, settings);
       return new GatewayError(code, message, { problems, problemCount, ...(hint && { hint }) });
     },
 
-    /** The only way to settle a payment. @throws GatewayError `not_found`, or `wrong_state` when it is settled already */
+    /** The only way to settle a payment. @throws GatewayError `not_found`, or `wrong_state` if it is already settled */
     async settle(reference: string, command: SettleCommand): Promise<Settled> {
       const delivery = command.delivery ?? settings.delivery;
       const settlement = await store.commit((state) =>
@@ -83,7 +83,7 @@ export function paymentUseCases(parts: UseCaseParts) {
       return afterSettling(parts, settlement, delivery, command.awaitDelivery);
     },
 
-    /** Records in a payment's history that something happened to it. */
+    /** Records an event in a payment's history. */
     async note(
       payment: Payment,
       event: PaymentEvent['event'],
@@ -91,25 +91,25 @@ export function paymentUseCases(parts: UseCaseParts) {
       requestId?: number,
     ): Promise<void> {
       const current = store.state.payments.get(payment.id);
-      // A reset may have removed it meanwhile: then it must not come back.
+      // A reset may have removed the payment. It must not reappear.
       const noted = current && withEvent(current, context(requestId), event, value);
       if (noted && noted !== current)
         await store.commit(() => ({ change: { payments: [noted] }, result: null }));
     },
 
     /**
-     * Where the checkout of a payment that settled itself leads, as soon as its IPN has had its turn before the
-     * redirect; null where the browser stays.
+     * The redirect of a payment that settled automatically, once its IPN has had its attempt; null if the browser stays on
+     * the checkout.
      */
-    selfSettled: (payment: Payment): Promise<string | null> => selfSettled(parts, payment),
+    autoSettled: (payment: Payment): Promise<string | null> => autoSettled(parts, payment),
   };
 }
 
-async function selfSettled(
+async function autoSettled(
   { store, settings, courier }: UseCaseParts,
   payment: Payment,
 ): Promise<string | null> {
-  const address = selfSettledAddress(payment, settings);
+  const address = autoSettledRedirect(payment, settings);
   const last = store.state.deliveriesOf(payment.id).at(-1);
   const order = payment.auto?.delivery ?? settings.delivery;
   if (address !== null && last && order !== 'redirect-then-ipn') {
@@ -118,7 +118,7 @@ async function selfSettled(
   return address;
 }
 
-/** Waits for the first attempt of what a settlement sends, where the order wants it before the redirect. */
+/** Waits for the first attempt of a settlement's IPN if the order sends it before the redirect. */
 export async function afterSettling(
   { courier, settings, store }: UseCaseParts,
   settlement: Settlement,
@@ -127,8 +127,8 @@ export async function afterSettling(
 ): Promise<Settled> {
   const last = settlement.deliveries.at(-1);
   if (last && (awaitDelivery || order !== 'redirect-then-ipn')) {
-    const ownTime = settings.ipn.timeoutMs + REDIRECT_HEAD_START_MS;
-    await courier.attemptAfter(0, last.id, awaitDelivery ? ownTime : REDIRECT_WAIT_MS);
+    const timeoutMs = settings.ipn.timeoutMs + REDIRECT_HEAD_START_MS;
+    await courier.attemptAfter(0, last.id, awaitDelivery ? timeoutMs : REDIRECT_WAIT_MS);
   }
   return {
     payment: store.state.payments.get(settlement.payment.id) ?? settlement.payment,

@@ -3,9 +3,9 @@ import { isNeeded, type Retention, removePayments } from '../domain/retention.ts
 import type { Store } from '../store/store.ts';
 import type { Clock } from '../system/clock.ts';
 
-/** Payments that go in one change: some milliseconds of work. */
+/** Payments removed in one change, which takes some milliseconds. */
 const BATCH = 500;
-/** Real milliseconds between two looks at what may go. */
+/** Real milliseconds between two checks. */
 const EVERY_MS = 1_000;
 
 interface RetentionParts {
@@ -15,21 +15,21 @@ interface RetentionParts {
   retention: Retention;
 }
 
-/** Drops the oldest settled payments. Each is looked at once it is old enough, and again when an IPN of it has changed. */
+/** Removes the oldest settled payments. Checks each one when it is old enough and after every change of its IPNs. */
 export class Retainer {
   readonly #parts: RetentionParts;
-  /** Settled payments, the oldest first. */
+  /** Settled payments, oldest first. */
   readonly #settled = new Set<string>();
-  /** Those that are old enough and still needed, and those of them whose IPN has changed. */
+  /** Old payments that are still needed, and those of them whose IPN has changed. */
   readonly #needed = new Set<string>();
   readonly #changed = new Set<string>();
   #running: Promise<void> | undefined;
 
   constructor(parts: RetentionParts) {
     this.#parts = parts;
-    this.#take();
+    this.#load();
     parts.store.onChange(({ payments = [], deliveries = [] }, replaced) => {
-      if (replaced) return this.#take();
+      if (replaced) return this.#load();
       for (const { id, status } of payments) {
         if (status !== 'pending' && !this.#needed.has(id)) this.#settled.add(id);
       }
@@ -39,18 +39,18 @@ export class Retainer {
     });
   }
 
-  /** Resolves when nothing more may go. What could not be stored is taken up anew, with all that is still there. */
-  look(): Promise<void> {
+  /** Removes all payments that may be removed. After a storage error, starts over with the stored payments. */
+  run(): Promise<void> {
     this.#running ??= this.#drop()
-      .catch(() => this.#take())
+      .catch(() => this.#load())
       .finally(() => {
         this.#running = undefined;
       });
     return this.#running;
   }
 
-  /** Begins with the payments that there are. */
-  #take(): void {
+  /** Starts over with all stored payments. */
+  #load(): void {
     const { payments } = this.#parts.store.state;
     const found = [...payments.values()].filter(({ settledAt }) => settledAt !== null);
     found.sort((one, other) => Date.parse(one.settledAt ?? '') - Date.parse(other.settledAt ?? ''));
@@ -60,50 +60,50 @@ export class Retainer {
 
   async #drop(): Promise<void> {
     const { store } = this.#parts;
-    const underWay: string[] = [];
+    const inProgress: string[] = [];
     for (let ids = this.#old(); ids.length && !store.state.isFrozen; ids = this.#old()) {
-      const dropped = ids.filter((id) => this.#isFree(id, underWay));
+      const dropped = ids.filter((id) => this.#isRemovable(id, inProgress));
       if (dropped.length) await store.commit((state) => removePayments(state, dropped));
     }
-    for (const id of underWay) this.#changed.add(id);
+    for (const id of inProgress) this.#changed.add(id);
   }
 
-  /** Payments that are old enough, as many as one change takes. */
+  /** A batch of payments that are old enough. */
   #old(): string[] {
     const { store, clock, retention } = this.#parts;
     const { payments } = store.state;
     const until = 'ageMs' in retention ? clock.now() - retention.ageMs : Number.POSITIVE_INFINITY;
-    const most = 'count' in retention ? this.#settled.size - retention.count : BATCH;
+    const max = 'count' in retention ? this.#settled.size - retention.count : BATCH;
     const ids: string[] = [];
     for (const id of this.#settled) {
-      if (ids.length >= Math.min(BATCH, most) || Date.parse(payments.get(id)?.settledAt ?? '') > until) break;
+      if (ids.length >= Math.min(BATCH, max) || Date.parse(payments.get(id)?.settledAt ?? '') > until) break;
       ids.push(id);
     }
     return [...ids, ...[...this.#changed].slice(0, BATCH)];
   }
 
-  /** Whether a payment may go. If not, it waits until one of its IPNs changes. */
-  #isFree(id: string, underWay: string[]): boolean {
+  /** Whether a payment may be removed. If not, it is checked again when one of its IPNs changes. */
+  #isRemovable(id: string, inProgress: string[]): boolean {
     const { store, courier } = this.#parts;
     const { state } = store;
     this.#settled.delete(id);
     this.#changed.delete(id);
     const payment = state.payments.get(id);
-    // An attempt that is under way may be one that decides nothing: a duplicate, say.
+    // An attempt in progress may be a duplicate, which does not change the delivery.
     const isBusy = state.deliveriesOf(id).some((one) => courier.isUnderWay(one.id));
-    if (isBusy) underWay.push(id);
-    const isHeld = isBusy || (payment !== undefined && isNeeded(state, payment));
-    if (isHeld) this.#needed.add(id);
+    if (isBusy) inProgress.push(id);
+    const isKept = isBusy || (payment !== undefined && isNeeded(state, payment));
+    if (isKept) this.#needed.add(id);
     else this.#needed.delete(id);
-    return !isHeld;
+    return !isKept;
   }
 }
 
-/** Looks now and every second, off the path of every request. @returns ends that */
+/** Checks now and every second, outside of requests. @returns stops it */
 export function startRetaining(parts: RetentionParts): () => void {
   const retainer = new Retainer(parts);
-  const timer = setInterval(() => retainer.look(), EVERY_MS);
+  const timer = setInterval(() => retainer.run(), EVERY_MS);
   timer.unref();
-  void retainer.look();
+  void retainer.run();
   return () => clearInterval(timer);
 }

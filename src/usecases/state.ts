@@ -10,39 +10,38 @@ import { snapshotText } from '../store/snapshot-lines.ts';
 import { resumeClock } from './clock.ts';
 import type { UseCaseParts } from './parts.ts';
 
-/** The state as a whole: back to the start, out, and in. */
+/** Resets, exports and imports the whole state. */
 export function stateUseCases(parts: UseCaseParts) {
   const { store, faults, events } = parts;
   return {
-    /** All records of this moment, to be read. */
+    /** All current records, read-only. */
     get current(): State {
       return store.state;
     },
 
-    /** Resolves when everything that `current` shows now is stored. @throws GatewayError `storage_failed` */
+    /** Resolves when all current records are stored. @throws GatewayError `storage_failed` */
     stored: (): Promise<void> => store.stored(),
 
     /**
-     * Back to the fixtures and fault rules that this server started with. Merchants stay and keep their keys, so that
-     * running code goes on working; what is due is dropped; the clock is left alone, it never goes back.
+     * Restores the initial fixtures and fault rules. Merchants keep their keys, so that running code still works.
+     * Due tasks are dropped. The clock does not change, because it never goes back.
      */
     async reset(): Promise<void> {
       const fixtures = await parts.initial();
       const snapshot = { ...fixtures, merchants: keptMerchants(store.state, fixtures) };
-      // Pinned keys do not count: a pair that was generated since is one that running code has.
+      // Running code may use keys that were generated after the start, so pinned keys are not restored.
       await replace(parts, snapshot, { wallets: parts.preparation.wallets });
       faults.replace(parts.firstFaults);
       events.forget('the state was reset');
     },
 
-    /** The whole state as of this moment, as text in slices: what db.json holds, and what `restore` takes. */
+    /** The whole current state as chunks of text, in the format of db.json and `restore`. */
     snapshotText: (): Iterable<string> => snapshotText(store.snapshot()),
 
     /**
-     * Puts a whole state in the place of the present one, its keys included unless the options pin them, all or
-     * nothing. An older version is migrated.
+     * Replaces the whole state or nothing, including its keys unless the options pin them. An older version is migrated.
      *
-     * @param text what `snapshotText` gave
+     * @param text the text of `snapshotText`
      * @throws GatewayError `unparseable_body` or `invalid_fields`, with nothing changed
      */
     async restore(text: Buffer): Promise<void> {
@@ -52,7 +51,7 @@ export function stateUseCases(parts: UseCaseParts) {
   };
 }
 
-/** Brings a state in line with the options, in one write with the state itself: there is no half of it. */
+/** Applies the options to a state and stores both in one write. */
 async function replace(
   { store, settings, clock, renewIds }: UseCaseParts,
   snapshot: Snapshot,
@@ -62,7 +61,7 @@ async function replace(
   const part = new State();
   part.apply({ merchants, wallets });
   part.apply(prepare(part, preparation, settings).change);
-  // A clock that was moved stays as it is: it never goes back.
+  // A moved clock stays as it is, because it never goes back.
   const isMoved = store.state.clock.size > 0;
   const whole = {
     ...snapshot,
@@ -76,7 +75,7 @@ async function replace(
   if (!isMoved) resumeClock(clock, store.state);
 }
 
-/** All merchants that there are, with the balances of the fixtures, and those that the fixtures have beside them. */
+/** The current merchants with the balances of the fixtures, plus any merchants that only the fixtures have. */
 function keptMerchants(state: State, { merchants }: Snapshot): Merchant[] {
   const kept = [...state.merchants.values()].map((merchant) => ({
     ...merchant,
@@ -85,7 +84,7 @@ function keptMerchants(state: State, { merchants }: Snapshot): Merchant[] {
   return [...kept, ...merchants.filter(({ id }) => state.merchants.get(id) === undefined)];
 }
 
-/** What a state from outside is called in errors. */
+/** The name of an imported state in errors. */
 const SOURCE = 'the imported state';
 
 function validated(text: Buffer, currencies: Iterable<string>): Snapshot {
@@ -105,7 +104,7 @@ function validated(text: Buffer, currencies: Iterable<string>): Snapshot {
   }
 }
 
-/** At once: the largest body takes seconds, and a state is imported when nothing else goes on. */
+/** Synchronous: the largest body takes seconds, but nothing else runs during an import. */
 function parsed(body: Buffer): unknown {
   const text = body.toString().replace(/^\ufeff/, '');
   let json: unknown;
@@ -124,7 +123,7 @@ function parsed(body: Buffer): unknown {
 function requireWellFormed(name: string, value: unknown): unknown {
   for (const text of [name, value]) {
     if (typeof text !== 'string' || text.isWellFormed()) continue;
-    const problem = `${name.toWellFormed()} has a lone surrogate, half of a character that no file can hold`;
+    const problem = `${name.toWellFormed()} contains a lone surrogate, which is not a valid character`;
     throw new GatewayError('state_damaged', `${SOURCE} is damaged: ${problem}`);
   }
   return value;

@@ -5,34 +5,34 @@ import type { Delivery, State } from '../domain/state.ts';
 
 /** A step in the story of a payment. */
 export interface Step {
-  /** Its own for as long as the payment is stored: links lead to it. */
+  /** Unique and stable, because links use it. */
   id: string;
-  /** `requested`: a request about the payment that changed nothing about it. */
+  /** `requested`: a request that did not change the payment. */
   event: TimelineEvent | 'requested';
   detail: string | null;
-  /** Of the request that caused it, in the request log; null for none. */
+  /** The id in the request log of the request that caused the step, or null. */
   requestId: number | null;
-  /** By the emulator's clock, in milliseconds since 1970; it took real time from there to `end`. */
+  /** The emulator's time in milliseconds since 1970. The duration until `end` is real time. */
   at: number;
   end: number;
-  /** What the request log holds of it. */
+  /** The entry in the request log. */
   request?: RecordedRequest | undefined;
-  /** Where its response sends the browser. */
+  /** The redirect of the response. */
   location?: string | null | undefined;
-  /** The id of the step that began the same request. */
+  /** The id of the first step of the same request. */
   requestedBy?: string | undefined;
   ipn?: { delivery: Delivery; number: number; attempt: TimelineEntry['attempt'] };
-  /** Milliseconds since the attempt before it ended. */
+  /** Milliseconds since the end of the previous attempt. */
   waited?: number;
-  /** How often the page was shown in a row, where that was more than once. */
+  /** How often the page was shown in a row, if more than once. */
   views?: number;
 }
 
 /**
- * All steps of a payment in their order, each with the request behind it while the request log holds that.
+ * All steps of a payment in order, each with its request if the request log still has it.
  *
- * @param entries its timeline
- * @param requests those about it that the request log holds
+ * @param entries the timeline of the payment
+ * @param requests the logged requests about the payment
  */
 export function storyOf(
   entries: readonly TimelineEntry[],
@@ -52,25 +52,25 @@ export function storyOf(
     first.location = [first, ...more].find(({ event }) => event === 'redirected')?.detail;
     for (const step of more) step.requestedBy = first.id;
   }
-  return withoutIdleViews([...steps, ...others].sort((one, other) => one.at - other.at));
+  return withoutRepeatedViews([...steps, ...others].sort((one, other) => one.at - other.at));
 }
 
-/** Posts of the customer, which lead back to the page. */
-const LEAD_BACK: ReadonlySet<Step['event']> = new Set([
+/** Form submissions that show the same page again. */
+const RELOADING: ReadonlySet<Step['event']> = new Set([
   'email_entered',
   'email_refused',
   'code_sent',
   'code_refused',
 ]);
 
-/** Without the views that tell nothing: where a form led back to the page, or it was loaded once more. */
-function withoutIdleViews(steps: readonly Step[]): Step[] {
+/** Removes repeated page views and those that follow a form. */
+function withoutRepeatedViews(steps: readonly Step[]): Step[] {
   const kept: Step[] = [];
   for (const step of steps) {
     const before = kept.at(-1);
     if (step.event !== 'opened' || !before) kept.push(step);
     else if (before.event === 'opened') before.views = (before.views ?? 1) + 1;
-    else if (!LEAD_BACK.has(before.event)) kept.push(step);
+    else if (!RELOADING.has(before.event)) kept.push(step);
   }
   return kept;
 }
@@ -96,7 +96,7 @@ function stepsOf(entries: readonly TimelineEntry[], state: State): Step[] {
   });
 }
 
-/** The id of the step that an attempt is, also before it was made. */
+/** The id of an attempt's step, known before the attempt. */
 export function attemptId(deliveryId: string, number: number): string {
   return `step-${deliveryId}-${number}`;
 }

@@ -8,7 +8,7 @@ import type { UseCaseParts } from './parts.ts';
 import { paymentUseCases } from './payments.ts';
 import { stateUseCases } from './state.ts';
 
-/** The use cases by noun: each is one commit, plus the wait for what it set off. */
+/** The use cases by noun. Each is one commit, plus the wait for its effects. */
 export function createUseCases(parts: UseCaseParts) {
   return {
     payments: paymentUseCases(parts),

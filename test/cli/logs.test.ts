@@ -59,10 +59,10 @@ describe('inbox and logs', () => {
     const url = /Base URL +(\S+)/.exec(server.stdout())?.[1] ?? '';
     const body = new URLSearchParams({ ...ORDER, public_key: 'nobody', currency: 'xof', site_logo: '' });
     await fetch(`${url}/payment/initiate`, { method: 'POST', body });
-    const inForce = `start --port 0 --currency NPR:Rs --control-token '…' --loose --currency XOF accepts the rest`;
+    const inForce = `start --port 0 --currency NPR:Rs --control-token '…' --loose --currency XOF accepts the other fields`;
     await server.until((stdout) => stdout.includes(inForce));
     expect(server.stdout()).toMatch(
-      /accepts the rest; public_key is wrong, too: .*gateway-sim.js.* keys show prints/,
+      /accepts the other fields\. public_key is also wrong: .*gateway-sim.js.* keys show prints/,
     );
   });
 

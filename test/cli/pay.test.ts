@@ -122,7 +122,7 @@ describe('pay', () => {
     const { code, body, stderr } = await runJson<Settled>(['pay', '--approve', '--require-delivery'], {
       cwd,
     });
-    const cause = 'The receiver answered 200, but its body says that it rejected the IPN: “no such order”.';
+    const cause = 'Your receiver answered 200, but its body rejects the IPN: “no such order”.';
     expect(body.verdict).toEqual({ tone: 'bad', cause, fix: expect.stringMatching(/^The IPN is genuine/) });
     expect([code, stderr]).toEqual([1, expect.stringContaining(`1 of 1 IPNs not delivered: ${cause}`)]);
     const payment = await runJson<Payment>(['payments', 'show', 'order-1'], { cwd });
@@ -162,7 +162,7 @@ describe('pay', () => {
     await create('order-1');
     await create('order-1', ...poor, '--ipn-url', 'http://127.0.0.1:9/ipn');
     const { stderr } = await run(['pay', '--approve', '--delivery', 'redirect-only'], { cwd });
-    expect(stderr).toBe('! the balance of wallet wal_poor_usd was too small: it is below zero now\n');
+    expect(stderr).toBe('! the balance of wallet wal_poor_usd was too small and is now negative\n');
     expect((await run(['logs'], { cwd })).stdout).toMatch(
       /succeeded.*\n +! +the balance of wallet wal_poor_usd/,
     );

@@ -5,25 +5,25 @@ import { OUTCOMES } from '../../src/contract/outcomes.ts';
 import { timestamp } from '../../src/contract/timestamp.ts';
 import type { DeliveryOrder } from '../../src/contract/vocabulary.ts';
 import { type AutoSettings, autoSettling, MAGIC_EMAILS, mistypedMagic } from '../../src/domain/auto.ts';
-import { readTerms } from '../../src/domain/configuration.ts';
+import { readStructures } from '../../src/domain/configuration.ts';
 import { initiate } from '../../src/domain/payment.ts';
-import { selfSettledAddress, settle } from '../../src/domain/settle.ts';
+import { autoSettledRedirect, settle } from '../../src/domain/settle.ts';
 import type { Payment } from '../../src/domain/state.ts';
 import { applied, context, input, NOW, settings, state } from '../helpers/records.ts';
 
 const SUBJECT = { identifier: 'order-1', email: 'ada@example.com', amount: '100.00' };
 const OFF: AutoSettings = { rules: [], outcome: null, delayMs: 500 };
 
-const rules = (...given: object[]) => readTerms({ outcomes: given }).outcomes;
+const rules = (...given: object[]) => readStructures({ outcomes: given }).outcomes;
 const outcomeOf = (subject: Partial<typeof SUBJECT>, settings: Partial<AutoSettings>) =>
   autoSettling({ ...SUBJECT, ...subject }, { ...OFF, ...settings }, NOW)?.outcome ?? 'pending';
 
-describe('how a payment settles itself', () => {
-  it('is not at all, unless something says so', () => {
+describe('automatic settling', () => {
+  it('is off by default', () => {
     expect(autoSettling(SUBJECT, OFF, NOW)).toBeNull();
   });
 
-  it('is the same for all with --auto, so much later', () => {
+  it('has the outcome and delay of --auto', () => {
     expect(autoSettling(SUBJECT, { ...OFF, outcome: 'fail', delayMs: 2_000 }, NOW)).toEqual({
       outcome: 'fail',
       at: timestamp(NOW + 2_000),
@@ -31,14 +31,17 @@ describe('how a payment settles itself', () => {
     });
   });
 
-  it.each([...OUTCOMES, 'pending'])('is named by the e-mail %s@gateway-sim.test, in any case', (outcome) => {
-    for (const email of [`${outcome}@gateway-sim.test`, `${outcome.toUpperCase()}@Gateway-Sim.TEST`]) {
-      expect(outcomeOf({ email }, {})).toBe(outcome);
-      expect(outcomeOf({ email }, { outcome: 'cancel' })).toBe(outcome);
-    }
-  });
+  it.each([...OUTCOMES, 'pending'])(
+    'has the outcome in the e-mail %s@gateway-sim.test, in any case',
+    (outcome) => {
+      for (const email of [`${outcome}@gateway-sim.test`, `${outcome.toUpperCase()}@Gateway-Sim.TEST`]) {
+        expect(outcomeOf({ email }, {})).toBe(outcome);
+        expect(outcomeOf({ email }, { outcome: 'cancel' })).toBe(outcome);
+      }
+    },
+  );
 
-  it('is never named by a part of a magic e-mail', () => {
+  it('ignores an e-mail that only contains a magic e-mail', () => {
     for (const email of [
       'disapprove@gateway-sim.test',
       'approve@gateway-sim.test.example.com',
@@ -52,15 +55,15 @@ describe('how a payment settles itself', () => {
     ['Failed@Gateway-Sim.Test', 'fail@gateway-sim.test'],
     ['cancel@gateway-sim.test', undefined],
     ['ada@example.com', undefined],
-  ])('of %s was meant to be %s', (email, meant) => {
+  ])('suggests for %s: %s', (email, meant) => {
     expect(mistypedMagic(email)).toBe(meant);
   });
 
-  it('of a magic e-mail fits into the field of initiate', () => {
+  it('has magic e-mails that fit the field of initiate', () => {
     for (const { email } of MAGIC_EMAILS) expect(email.length).toBeLessThanOrEqual(30);
   });
 
-  it('is decided by the first rule that fits, before magic e-mails and --auto', () => {
+  it('follows the first matching rule before magic e-mails and --auto', () => {
     const given = rules(
       { identifier: 'order-2*', outcome: 'cancel' },
       { identifier: 'order-*', outcome: 'fail', delay: '3s', delivery: 'ipn-only' },
@@ -77,7 +80,7 @@ describe('how a payment settles itself', () => {
     });
   });
 
-  it('can be left to somebody by a rule, whatever else says', () => {
+  it('is off if a rule says pending, even with a magic e-mail and --auto', () => {
     const settings: Partial<AutoSettings> = {
       rules: rules({ identifier: 'by-hand-*', outcome: 'pending' }),
       outcome: 'approve',
@@ -92,7 +95,7 @@ describe('how a payment settles itself', () => {
     expect(autoSettling(SUBJECT, settings, NOW)?.at).toBe(timestamp(NOW));
   });
 
-  it('takes amounts as they were sent, identifiers letter by letter, e-mails in any case', () => {
+  it('matches amounts and identifiers exactly, and e-mails in any case', () => {
     expect(outcomeOf({ amount: '100' }, { rules: rules({ amount: '100.00', outcome: 'fail' }) })).toBe(
       'pending',
     );
@@ -104,7 +107,7 @@ describe('how a payment settles itself', () => {
     );
   });
 
-  it('needs every pattern of a rule to fit', () => {
+  it('requires every pattern of a rule to match', () => {
     const part = fc.stringMatching(/^[a-c.*]{1,4}$/);
     const value = fc.stringMatching(/^[a-c.]{0,6}$/);
     const glob = (pattern: string) => new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '.*')}$`);
@@ -136,17 +139,17 @@ describe('an outcome rule', () => {
     [[{ email: '*', outcome: 'fail', delay: 'soon' }], 'outcomes.0.delay must be a duration'],
     [[{ email: '*', outcome: 'fail', delivery: 'never' }], 'outcomes.0.delivery must be one of'],
     [{ email: '*', outcome: 'fail' }, 'outcomes must be a list'],
-  ])('%j is refused, and the error says where', (outcomes, message) => {
-    const act = () => readTerms({ outcomes });
+  ])('%j is rejected with an error that says where', (outcomes, message) => {
+    const act = () => readStructures({ outcomes });
     expect(act).toThrow(GatewayError);
     expect(act).toThrow(message);
   });
 });
 
-describe('a payment that is to settle itself', () => {
+describe('a payment that settles automatically', () => {
   const auto: AutoSettings = { ...OFF, outcome: 'approve' };
 
-  it('holds how and when, so that a restart changes nothing about it', () => {
+  it('stores its outcome and time, so that a restart does not change them', () => {
     const { result } = initiate(state(), input(), 'sandbox', context({ auto }));
     expect(result).toMatchObject({
       status: 'pending',
@@ -175,21 +178,21 @@ describe('a payment that is to settle itself', () => {
     ['cancel', 'http://127.0.0.1:3000/cart'],
     ['fail', 'http://127.0.0.1:3000/cart'],
     ['expire', null],
-  ] as const)('leads the browser where %s leads it', (outcome, address) => {
-    expect(selfSettledAddress(settledBy('auto', outcome, null), ordered('ipn-then-redirect'))).toBe(address);
-    expect(selfSettledAddress(settledBy('auto', outcome, null), ordered('ipn-only'))).toBeNull();
+  ] as const)('redirects the browser like a manual %s', (outcome, address) => {
+    expect(autoSettledRedirect(settledBy('auto', outcome, null), ordered('ipn-then-redirect'))).toBe(address);
+    expect(autoSettledRedirect(settledBy('auto', outcome, null), ordered('ipn-only'))).toBeNull();
     expect(
-      selfSettledAddress(settledBy('auto', outcome, 'ipn-only'), ordered('ipn-then-redirect')),
+      autoSettledRedirect(settledBy('auto', outcome, 'ipn-only'), ordered('ipn-then-redirect')),
     ).toBeNull();
-    expect(selfSettledAddress(settledBy('auto', outcome, 'redirect-only'), ordered('ipn-only'))).toBe(
+    expect(autoSettledRedirect(settledBy('auto', outcome, 'redirect-only'), ordered('ipn-only'))).toBe(
       address,
     );
   });
 
   it.each(['customer', 'panel', 'control', 'clock'] as const)(
-    'has no address for a late visitor when %s was faster',
+    'does not redirect a late visitor if %s settled it',
     (by) => {
-      expect(selfSettledAddress(settledBy(by, 'approve', null), ordered('ipn-then-redirect'))).toBeNull();
+      expect(autoSettledRedirect(settledBy(by, 'approve', null), ordered('ipn-then-redirect'))).toBeNull();
     },
   );
 });

@@ -23,13 +23,13 @@ const FIELDS = {
   amount: '100',
 };
 
-/** The command that a merchant's fields stand for. */
-function asked(changes: Record<string, unknown> = {}) {
+/** The command for a merchant's fields. */
+function command(changes: Record<string, unknown> = {}) {
   return readCard({ fields: { ...FIELDS, ...changes }, text: '' });
 }
 
 function issued(changes: Record<string, unknown> = {}): Card {
-  return issueCard(state(), merchant(), asked(changes), context()).result;
+  return issueCard(state(), merchant(), command(changes), context()).result;
 }
 
 function luhn(number: string): boolean {
@@ -42,7 +42,7 @@ function luhn(number: string): boolean {
 }
 
 describe('a new card', () => {
-  it('is active and holds its amount less the charges', () => {
+  it('is active with its amount minus the charges as balance', () => {
     expect(issued({ amount: '250.00' })).toMatchObject({
       status: 'active',
       amount: '250.00',
@@ -55,16 +55,16 @@ describe('a new card', () => {
     });
   });
 
-  it('may cost all that is in it, and no more', () => {
+  it('rejects charges above its amount', () => {
     const rate = { percent: '0', fixed: '100' };
     const given = context({ charges: { payment: rate, card: rate, cardTransaction: rate } });
-    const of = (amount: string) => () => issueCard(state(), merchant(), asked({ amount }), given).result;
+    const of = (amount: string) => () => issueCard(state(), merchant(), command({ amount }), given).result;
     expect(of('100')()).toMatchObject({ availableBalance: '0' });
     expect(of('99.99')).toThrowError(expect.objectContaining({ code: 'invalid_fields' }));
   });
 
-  // What each field may be is in fixtures/fidelity/manifest.jsonl.
-  it('is refused with all problems at once', () => {
+  // fixtures/fidelity/manifest.jsonl has the limits of each field.
+  it('is rejected with all problems together', () => {
     expect(() => readToggle({ fields: { active: 'true' }, text: '' })).toThrowError(
       expect.objectContaining({
         problems: ['card_id is required', 'active must be true or false, as a JSON boolean without quotes'],
@@ -74,7 +74,7 @@ describe('a new card', () => {
 });
 
 describe('a card number', () => {
-  it('is Luhn-valid, 16 digits, in the range of no issuer', () => {
+  it('is Luhn-valid, has 16 digits and belongs to no issuer', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^\d{9}$/), (digits) => {
         const number = testCardNumber(digits);
@@ -84,18 +84,18 @@ describe('a card number', () => {
     );
   });
 
-  it('shows only its last four digits when it is masked', () => {
+  it('shows only its last four digits when masked', () => {
     expect(maskedCardNumber('9999001234567890')).toBe('************7890');
   });
 
-  it('is drawn again when another card has it', () => {
+  it('is drawn again if another card has it', () => {
     const current = state();
     const digits = ['000000001', '000000001', '000000002'];
     const once = context();
     const ids = { ...once.ids, cardDigits: () => digits.shift() ?? '' };
-    const first = issueCard(current, merchant(), asked(), { ...once, ids });
+    const first = issueCard(current, merchant(), command(), { ...once, ids });
     current.apply(first.change);
-    const second = issueCard(current, merchant(), asked(), { ...once, ids }).result;
+    const second = issueCard(current, merchant(), command(), { ...once, ids }).result;
     expect([first.result.number, second.number]).toEqual([
       testCardNumber('000000001'),
       testCardNumber('000000002'),
@@ -125,7 +125,7 @@ describe('the states of a card', () => {
 });
 
 describe('a charge', () => {
-  it('lowers the balance by its amount and makes a transaction', () => {
+  it('lowers the balance by its amount and creates a transaction', () => {
     const { card, transaction } = chargeCard(
       issued(),
       { amount: '12.50', details: 'Coffee' },
@@ -147,35 +147,35 @@ describe('a charge', () => {
     ['a canceled card', { status: 'canceled' as const }, { amount: '1' }, 'wrong_state', 'is canceled'],
     ['too small a balance', {}, { amount: '99.01' }, 'insufficient_funds', 'too small'],
     ['another currency', {}, { amount: '1', currency: 'EUR' }, 'wrong_state', 'is in USD, not in EUR'],
-    ['what is no amount', {}, { amount: '0' }, 'invalid_fields', 'greater than 0'],
-  ])('is refused on %s', (_, changes, input, code, message) => {
+    ['an invalid amount', {}, { amount: '0' }, 'invalid_fields', 'greater than 0'],
+  ])('is rejected for %s', (_, changes, input, code, message) => {
     expect(() => chargeCard({ ...issued(), ...changes }, input, context())).toThrowError(
       expect.objectContaining({ code, message: expect.stringContaining(message) }),
     );
   });
 
-  it('may take the balance to exactly zero', () => {
+  it('may lower the balance to exactly zero', () => {
     expect(chargeCard(issued(), { amount: '99' }, context()).result.card.availableBalance).toBe('0');
   });
 });
 
 describe('funding', () => {
-  it('raises the balance and leaves the amount alone', () => {
+  it('raises the balance and keeps the amount', () => {
     const { card, transaction } = fundCard(issued(), { amount: '20' }, context()).result;
     expect(card).toMatchObject({ availableBalance: '119', amount: '100', charges: '1.00' });
     expect(transaction).toMatchObject({ type: '+', remark: 'add_fund' });
   });
 
-  it('is refused on a canceled card, and where the balance would no longer be exact', () => {
+  it('is rejected for a canceled card and for a balance that would not be exact', () => {
     expect(() => fundCard({ ...issued(), status: 'canceled' }, { amount: '1' }, context())).toThrow(
-      'takes no money',
+      'cannot be funded',
     );
     const rich = { ...issued(), availableBalance: '9999999999' };
     expect(() => fundCard(rich, { amount: '1' }, context())).toThrow('too large');
   });
 });
 
-it('the balance is always amount less charges, less spending with its charges, plus funding', () => {
+it('the balance is always amount minus charges, minus spending with its charges, plus funding', () => {
   const money = fc.integer({ min: 1, max: 5_000_000 }).map((cents) => new Big(cents).div(100).toFixed(2));
   const rate = fc.record({
     percent: fc.constantFrom('0', '1', '2.5', '0.333'),
@@ -192,7 +192,7 @@ it('the balance is always amount less charges, less spending with its charges, p
         const given = context({ charges: { payment: card, card, cardTransaction } });
         let current: Card;
         try {
-          current = issueCard(state(), merchant(), asked({ amount }), given).result;
+          current = issueCard(state(), merchant(), command({ amount }), given).result;
         } catch {
           return;
         }
@@ -215,9 +215,9 @@ it('the balance is always amount less charges, less spending with its charges, p
   );
 });
 
-it("another merchant's card does not exist", () => {
+it("another merchant's card is not found", () => {
   const current = state();
-  const { change, result } = issueCard(current, merchant(), asked(), context());
+  const { change, result } = issueCard(current, merchant(), command(), context());
   current.apply(change);
   expect(requireCard(current, result.id, merchant())).toEqual(result);
   expect(() => requireCard(current, result.id, { ...merchant(), id: 'mer_other' })).toThrowError(

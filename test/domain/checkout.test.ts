@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CODE_LIFETIME_MS, stepOf } from '../../src/contract/checkout.ts';
 import { timestamp } from '../../src/contract/timestamp.ts';
 import { PAYMENT_STATUSES } from '../../src/contract/vocabulary.ts';
-import { changeEmail, codeProblem, enterEmail, refuseCode, sendCode } from '../../src/domain/checkout.ts';
+import { changeEmail, codeProblem, enterEmail, rejectCode, sendCode } from '../../src/domain/checkout.ts';
 import type { Message, Payment, State } from '../../src/domain/state.ts';
 import { applied, context, NOW, pendingPayment, state } from '../helpers/records.ts';
 
@@ -13,7 +13,7 @@ function sandbox() {
   return { held, payment: pendingPayment(held) };
 }
 
-/** A live payment whose customer has entered an e-mail: the payment and the message as they are stored then. */
+/** A live payment whose customer has entered an e-mail, and the message with the code. */
 function liveWithCode(email = 'wallet@example.com'): { held: State; payment: Payment; message: Message } {
   const held = state();
   const { id } = pendingPayment(held, { mode: 'live' }, using);
@@ -34,7 +34,7 @@ function messageOf(held: State, payment: Payment): Message {
 }
 
 describe('the step of a payment', () => {
-  it.each(PAYMENT_STATUSES)('of a payment that is %s', (status) => {
+  it.each(PAYMENT_STATUSES)('matches the status %s', (status) => {
     const { payment } = sandbox();
     const closed = status !== 'pending';
     expect(stepOf({ ...payment, status })).toBe(closed ? 'closed' : 'email');
@@ -43,7 +43,7 @@ describe('the step of a payment', () => {
 });
 
 describe('the e-mail in the sandbox', () => {
-  it.each(['test_mode@mail.com', 'TEST_Mode@Mail.Com', '  test_mode@mail.com\n'])('%j passes', (given) => {
+  it.each(['test_mode@mail.com', 'TEST_Mode@Mail.Com', '  test_mode@mail.com\n'])('may be %j', (given) => {
     const { held, payment } = sandbox();
     const outcome = enterEmail(held, payment, given, using);
     expect(outcome.result).toBeNull();
@@ -59,7 +59,7 @@ describe('the e-mail in the sandbox', () => {
     ['', 'email_invalid', ''],
     ['x'.repeat(5_000), 'email_invalid', 'x'.repeat(320)],
   ])(
-    '%j is refused as %s, kept in the history, and the payment stays on its step',
+    '%j is rejected as %s and added to the history, and the step stays the same',
     (given, problem, value) => {
       const { held, payment } = sandbox();
       expect(applied(held, enterEmail(held, payment, given, using))).toBe(problem);
@@ -70,7 +70,7 @@ describe('the e-mail in the sandbox', () => {
     },
   );
 
-  it('is the one that the settings name', () => {
+  it('comes from the settings', () => {
     const { held, payment } = sandbox();
     const other = context({ sandboxEmail: 'qa@shop.test' });
     expect(enterEmail(held, payment, 'qa@shop.test', other).result).toBeNull();
@@ -79,7 +79,7 @@ describe('the e-mail in the sandbox', () => {
 });
 
 describe('the e-mail in live mode', () => {
-  it('of a wallet with enough balance passes, and a code is sent to it in the same change', () => {
+  it('is accepted for a wallet with enough balance, and a code is sent in the same change', () => {
     const { payment, message } = liveWithCode('Wallet@Example.com');
     expect(payment).toMatchObject({ payerEmail: 'Wallet@Example.com', messageId: message.id });
     expect(message).toMatchObject({
@@ -98,7 +98,7 @@ describe('the e-mail in live mode', () => {
     ['test_mode@mail.com', 'wallet_unknown'],
     ['poor@example.com', 'balance_too_small'],
     ['nobody', 'email_invalid'],
-  ])('%j is refused as %s and no code is sent', (given, problem) => {
+  ])('%j is rejected as %s, and no code is sent', (given, problem) => {
     const held = state();
     const payment = pendingPayment(held, { mode: 'live' });
     const outcome = enterEmail(held, payment, given, using);
@@ -107,7 +107,7 @@ describe('the e-mail in live mode', () => {
     expect(outcome.change.payments?.[0]).toMatchObject({ payerEmail: null, status: 'pending' });
   });
 
-  it('needs a wallet in the currency of the payment', () => {
+  it('requires a wallet in the currency of the payment', () => {
     const held = state();
     const euros = pendingPayment(held, { mode: 'live', currency: 'EUR', amount: '50.5' });
     expect(enterEmail(held, euros, 'wallet@example.com', using).result).toBeNull();
@@ -138,14 +138,14 @@ describe('the code in the sandbox', () => {
     expect(codeProblem(held, payment, given, using)).toBe(problem);
   });
 
-  it('is the one that the settings name', () => {
+  it('comes from the settings', () => {
     const { held, payment } = sandbox();
     expect(codeProblem(held, payment, 'letmein', context({ sandboxCode: 'letmein' }))).toBeNull();
   });
 });
 
 describe('the code in live mode', () => {
-  it('is the one that was sent, spaces or not; the sandbox code opens nothing', () => {
+  it('must be the one that was sent, with or without spaces, and not the sandbox code', () => {
     const { held, payment, message } = liveWithCode();
     const spaced = `${message.code.slice(0, 3)} ${message.code.slice(3)}`;
     expect(codeProblem(held, payment, message.code, using)).toBeNull();
@@ -164,12 +164,12 @@ describe('the code in live mode', () => {
     expect(codeProblem(held, payment, message.code, context({}, NOW + later))).toBe(problem);
   });
 
-  it('that is wrong is wrong even when the right one has expired', () => {
+  it('is reported as wrong even if the correct one has expired', () => {
     const { held, payment } = liveWithCode();
     expect(codeProblem(held, payment, 'x', context({}, NOW + CODE_LIFETIME_MS))).toBe('code_wrong');
   });
 
-  it('is replaced when it is sent again: the old one stops working, the new one lives its own ten minutes', () => {
+  it('is replaced by a new one, which is valid for ten minutes', () => {
     const { held, payment, message } = liveWithCode();
     const later = { ...using, now: NOW + CODE_LIFETIME_MS - 1 };
     applied(held, sendCode(payment, 'wallet@example.com', later));
@@ -182,7 +182,7 @@ describe('the code in live mode', () => {
     expect(held.messages.size).toBe(2);
   });
 
-  it('of another payment does not pass', () => {
+  it('of another payment is rejected', () => {
     const { held, payment } = liveWithCode();
     const { id } = pendingPayment(held, { mode: 'live' }, using);
     applied(held, enterEmail(held, stored(held, id), 'wallet@example.com', using));
@@ -190,7 +190,7 @@ describe('the code in live mode', () => {
     expect(codeProblem(held, payment, other.code, using)).toBe('code_wrong');
   });
 
-  it('does not pass when the money is gone meanwhile, or the wallet', () => {
+  it('is rejected if the balance or the wallet has disappeared', () => {
     const { held, payment, message } = liveWithCode();
     held.apply({
       wallets: [
@@ -206,9 +206,9 @@ describe('the code in live mode', () => {
     expect(codeProblem(held, payment, message.code, using)).toBe('wallet_unknown');
   });
 
-  it('that did not pass is in the history, and the payment stays pending', () => {
+  it('is added to the history if rejected, and the payment stays pending', () => {
     const { payment } = liveWithCode();
-    const outcome = refuseCode(payment, ' 111 111', 'code_wrong', using);
+    const outcome = rejectCode(payment, ' 111 111', 'code_wrong', using);
     expect(outcome.result).toBe('code_wrong');
     expect(outcome.change.payments?.[0]?.history.at(-1)).toMatchObject({
       event: 'code_refused',
@@ -218,11 +218,11 @@ describe('the code in live mode', () => {
     expect(outcome.change.payments?.[0]?.status).toBe('pending');
   });
 
-  it('ends with the fifth wrong one, however full the history is; a new one has five tries again', () => {
+  it('expires after five wrong entries, however full the history is, and a new one allows five again', () => {
     const { held, payment, message } = liveWithCode();
     const full = { at: timestamp(NOW), event: 'opened', value: null } as const;
     held.apply({ payments: [{ ...payment, history: Array.from({ length: 100 }, () => full) }] });
-    const refuse = () => applied(held, refuseCode(stored(held, payment.id), '111111', 'code_wrong', using));
+    const refuse = () => applied(held, rejectCode(stored(held, payment.id), '111111', 'code_wrong', using));
     for (let tries = 1; tries < 5; tries++) {
       expect(refuse()).toBe('code_wrong');
       expect(codeProblem(held, stored(held, payment.id), message.code, using)).toBeNull();
@@ -237,13 +237,13 @@ describe('the code in live mode', () => {
     expect(refuse()).toBe('code_wrong');
   });
 
-  it('is not spent by what is wrong for another reason', () => {
+  it('does not count entries that fail for another reason', () => {
     const { payment } = liveWithCode();
-    const { change } = refuseCode({ ...payment, wrongCodes: 4 }, '111111', 'code_expired', using);
+    const { change } = rejectCode({ ...payment, wrongCodes: 4 }, '111111', 'code_expired', using);
     expect(change.payments?.[0]?.wrongCodes).toBe(4);
   });
 
-  it('stops working when the customer goes back to the e-mail', () => {
+  it('stops working if the customer returns to the e-mail', () => {
     const { held, payment, message } = liveWithCode();
     applied(held, changeEmail(payment));
     const after = stored(held, payment.id);

@@ -6,7 +6,7 @@ import { hint } from '../../src/contract/hint.ts';
 import { parseInput } from '../../src/contract/input.ts';
 
 describe('GatewayError', () => {
-  it('has its message as its only problem unless told others', () => {
+  it('has its message as the only problem by default', () => {
     const error = new GatewayError('internal', 'something broke');
     expect(error).toBeInstanceOf(Error);
     expect(error).toMatchObject({ name: 'GatewayError', code: 'internal', message: 'something broke' });
@@ -14,7 +14,7 @@ describe('GatewayError', () => {
     expect('cause' in error).toBe(false);
   });
 
-  it('keeps the problems, the remedy and the cause', () => {
+  it('keeps the problems, the hint and the cause', () => {
     const cause = new Error('underneath');
     const error = new GatewayError('usage', 'first', {
       problems: ['first', 'second'],
@@ -42,7 +42,7 @@ describe('nearestName', () => {
     expect(nearestName(written, KNOWN)).toBe(nearest);
   });
 
-  it('is one of the known names or none, and an exact name is its own nearest', () => {
+  it('is a known name or undefined, and an exact name is its own nearest', () => {
     fc.assert(
       fc.property(fc.string(), fc.array(fc.string({ minLength: 1 })), (written, known) => {
         const nearest = nearestName(written, known);
@@ -56,16 +56,16 @@ describe('nearestName', () => {
 describe('the problems of an error', () => {
   const many = (count: number) => Array.from({ length: count }, (_, index) => `problem ${index + 1}`);
 
-  it.each([1, 19, 20])('are all named up to twenty: %i', (count) => {
+  it.each([1, 19, 20])('are all listed up to 20: %i', (count) => {
     expect(new GatewayError('usage', 'm', { problems: many(count) }).problems).toEqual(many(count));
   });
 
-  it.each([21, 1_000])('are twenty at most, the last of which says how many more there are: %i', (count) => {
+  it.each([21, 1_000])('are at most 20, and the last gives the number of others: %i', (count) => {
     const { problems } = new GatewayError('usage', 'm', { problems: many(count) });
     expect(problems).toEqual([...many(19), `and ${count - 19} more`]);
   });
 
-  it('of an input are put into words only as far as they are named', () => {
+  it('of an input are formatted only if they are listed', () => {
     const unknown = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`field${index}`, 1]));
     const describeAll = vi.fn((issue: z.core.$ZodIssue) => ('keys' in issue ? issue.keys.map(String) : []));
     expect(() => parseInput(z.strictObject({}), unknown, describeAll)).toThrow(

@@ -13,7 +13,7 @@ import { corruptSignature } from '../../src/wire/documented/ipn.ts';
 const INITIATE: FaultSubject = { route: 'initiate', path: '/payment/initiate' };
 const IPN: FaultSubject = { route: 'ipn', path: null };
 
-/** Rules in force whose draws come from a list, over and over. */
+/** Active rules that draw from a repeating list. */
 function faults(rules: FaultRule[], fractions: number[] = [0]): Faults {
   let drawn = 0;
   const set = new Faults(() => fractions[drawn++ % fractions.length] ?? 0);
@@ -21,7 +21,7 @@ function faults(rules: FaultRule[], fractions: number[] = [0]): Faults {
   return set;
 }
 
-/** Whether the rules act on each of `count` subjects that are alike. */
+/** Whether the rules act on each of `count` equal subjects. */
 function acting(set: Faults, subject: FaultSubject, count: number): boolean[] {
   return Array.from({ length: count }, () => set.take(subject) !== undefined);
 }
@@ -76,11 +76,11 @@ describe('a fault rule', () => {
     expect(issue?.message).toContain(message);
   });
 
-  it('may not have a field that is not known', () => {
+  it('rejects an unknown field', () => {
     expect(FaultRule.safeParse({ route: 'ipn', drop: true, tiems: 2 }).success).toBe(false);
   });
 
-  it(`may have ${MAX_RULES - 1} others beside it and no more`, () => {
+  it(`is rejected after ${MAX_RULES} others`, () => {
     const rules = Array.from(
       { length: MAX_RULES },
       (_, index): FaultRule => ({
@@ -103,11 +103,11 @@ describe('a fault rule', () => {
       { route: 'ipn', drop: true, probability: 0.5, identifier: 'a-*' } as const,
       'ipn: connection dropped, identifier a-*, probability 0.5',
     ],
-  ] satisfies [FaultRule, string][])('of %j is told as %s', (rule, words) => {
+  ] satisfies [FaultRule, string][])('%j is described as %s', (rule, words) => {
     expect(describeFault({ rule, used: 0 })).toBe(words);
   });
 
-  it('tells of every effect it has', () => {
+  it('has a description with all of its effects', () => {
     const rule: FaultRule = {
       route: 'ipn',
       latency: '1s..2s',
@@ -122,8 +122,8 @@ describe('a fault rule', () => {
   });
 });
 
-describe('fault rules in force', () => {
-  it('act on their route only', () => {
+describe('active fault rules', () => {
+  it('act only on their route', () => {
     const dropping: FaultRule = { route: 'initiate', drop: true };
     const failing: FaultRule = { route: 'cards', status: 500 };
     const set = faults([dropping, failing]);
@@ -133,7 +133,7 @@ describe('fault rules in force', () => {
     expect(set.take(IPN)).toBeUndefined();
   });
 
-  it('on a path act on that path, and never on an IPN', () => {
+  it('for a path act on that path and never on an IPN', () => {
     const cards: FaultRule = { route: '/api/cards/*', drop: true };
     const all: FaultRule = { route: '/*', status: 500 };
     const set = faults([cards, all]);
@@ -142,7 +142,7 @@ describe('fault rules in force', () => {
     expect(set.take(IPN)).toBeUndefined();
   });
 
-  it('act so many times and are spent then', () => {
+  it('act the given number of times', () => {
     const set = faults([{ route: 'ipn', drop: true, times: 2 }]);
     expect(set.areOn).toBe(true);
     expect(acting(set, IPN, 4)).toEqual([true, true, false, false]);
@@ -151,7 +151,7 @@ describe('fault rules in force', () => {
     expect(set.list.map(describeFault)).toEqual(['ipn: connection dropped, 2 times (spent)']);
   });
 
-  it('count only what they acted on', () => {
+  it('count only the requests that they changed', () => {
     const set = faults([{ route: 'ipn', drop: true, times: 2, identifier: 'a' }]);
     const seen = ['b', 'a', 'b', 'a', 'a'].map(
       (identifier) => set.take({ ...IPN, identifier }) !== undefined,
@@ -159,14 +159,14 @@ describe('fault rules in force', () => {
     expect(seen).toEqual([false, true, false, true, false]);
   });
 
-  it('act with their probability, drawn from what they are given', () => {
+  it('act with their probability, drawn from the given numbers', () => {
     const draws = [0.1, 0.6, 0.49, 0.5];
     const rule: FaultRule = { route: 'ipn', drop: true, probability: 0.5 };
     expect(acting(faults([rule], draws), IPN, 4)).toEqual([true, false, true, false]);
     expect(acting(faults([rule], draws), IPN, 4)).toEqual(acting(faults([rule], draws), IPN, 4));
   });
 
-  it('leave it to the next rule when one does not act, and to the first when several would', () => {
+  it('try the next rule if one does not act, and apply only the first that does', () => {
     const set = faults([
       { route: 'ipn', status: 500, times: 1 },
       { route: 'ipn', status: 501 },
@@ -175,7 +175,7 @@ describe('fault rules in force', () => {
     expect([set.take(IPN), set.take(IPN)].map((rule) => rule?.status)).toEqual([500, 501]);
   });
 
-  it('are set in the place of the one on the same route and identifiers, counted anew', () => {
+  it('replace a rule with the same route and identifiers and reset its count', () => {
     const set = faults([
       { route: 'ipn', status: 500, times: 1 },
       { route: 'cards', drop: true },
@@ -190,7 +190,7 @@ describe('fault rules in force', () => {
     ]);
   });
 
-  it('are taken away, all or by route', () => {
+  it('are removed, all or by route', () => {
     const set = faults([
       { route: 'ipn', drop: true },
       { route: 'cards', drop: true },
@@ -202,7 +202,7 @@ describe('fault rules in force', () => {
     expect(set.areOn).toBe(false);
   });
 
-  it('ask for the identifier only where it decides', () => {
+  it('need the identifier only if it affects the choice', () => {
     const set = faults([
       { route: 'ipn', drop: true },
       { route: 'initiate', drop: true, identifier: 'a', times: 1 },
@@ -217,7 +217,7 @@ describe('fault rules in force', () => {
     [undefined, 0],
     ['2s', 2_000],
     ['100ms..2100ms', 600],
-  ])('with the latency %s and a draw of 0.25 wait %d ms', (latency, wait) => {
+  ])('with latency %s and a draw of 0.25 wait %d ms', (latency, wait) => {
     const set = faults([], [0.25]);
     expect(set.latencyOf({ route: 'ipn', ...(latency && { latency }) })).toBe(wait);
   });
@@ -238,23 +238,23 @@ describe('a pattern', () => {
     ['**', 'x', true],
     ['a.c', 'abc', false],
     ['(', '(', true],
-  ])('%s fits %s: %s', (glob, text, fits) => {
+  ])('%s matches %s: %s', (glob, text, fits) => {
     expect(globMatches(glob, text)).toBe(fits);
   });
 
-  it('takes no longer on a text that is made to hurt', () => {
+  it('stays fast for a malicious text', () => {
     const glob = `${'a*'.repeat(99)}b`;
     expect(globMatches(glob, 'a'.repeat(1_000_000))).toBe(false);
   });
 });
 
-describe('what a rule spoils', () => {
+describe('a corrupted body', () => {
   it.each([
     [{ truncate: true } as const, '{"a":"b","c":1}', true, '{"a":"b'],
     [{ malformed: true } as const, '{"a":"b","c":1}', true, '{"a""b","c":1}'],
     [{ malformed: true } as const, 'a=b&c=d', false, 'ab&c=d'],
     [{ status: 500 } as const, 'a=b', false, 'a=b'],
-  ])('with %j: %s', (effect, body, isJson, expected) => {
+  ])('%j: %s', (effect, body, isJson, expected) => {
     expect(corrupted(body, { route: 'ipn', ...effect }, isJson)).toBe(expected);
   });
 
@@ -266,11 +266,11 @@ describe('what a rule spoils', () => {
     ['signature=FAB', 'signature=0AB'],
     ['{"status":"success","signature":"FAB"}', '{"status":"success","signature":"0AB"}'],
     ['status=success', 'status=success'],
-  ])('as a signature: %s', (body, expected) => {
+  ])('corrupts the signature of %s', (body, expected) => {
     expect(corruptSignature(body)).toBe(expected);
   });
 
-  it('answers 429 when it names a Retry-After and no status, in whole seconds', () => {
+  it('has status 429 and whole seconds for a Retry-After without status', () => {
     expect(statusOfFault({ route: 'ipn', retryAfter: '1500ms' })).toBe(429);
     expect(statusOfFault({ route: 'ipn', retryAfter: '1s', status: 503 })).toBe(503);
     expect(statusOfFault({ route: 'ipn', drop: true })).toBeUndefined();

@@ -6,7 +6,7 @@ const filled = (byte: number) => (_: string, length: number) => new Uint8Array(l
 const anyBytes = fc.uint8Array({ minLength: 64, maxLength: 64 });
 
 describe('createIds', () => {
-  it('makes identifiers of the promised form out of any bytes', () => {
+  it('creates ids in the documented form from any bytes', () => {
     fc.assert(
       fc.property(anyBytes, (bytes) => {
         const ids = createIds((_, length) => bytes.subarray(0, length));
@@ -25,12 +25,12 @@ describe('createIds', () => {
     );
   });
 
-  it('makes a verification code of six digits from the smallest and from the greatest bytes', () => {
+  it('creates a verification code of six digits from the smallest and the largest bytes', () => {
     expect(createIds(filled(0)).code()).toBe('000000');
     expect(createIds(filled(255)).code()).toBe('999999');
   });
 
-  it('names the stream that each kind draws from', () => {
+  it('uses one stream per kind', () => {
     const drawn: string[] = [];
     const ids = createIds((purpose, length) => {
       drawn.push(purpose);
@@ -55,7 +55,7 @@ describe('createIds', () => {
 });
 
 describe('random values', () => {
-  it('stay below their limit, whatever the bytes and wherever they lie in their buffer', () => {
+  it('are below their limit for any bytes at any position of a buffer', () => {
     fc.assert(
       fc.property(
         anyBytes,
@@ -69,7 +69,7 @@ describe('random values', () => {
     );
   });
 
-  it('are texts of the length and letters asked for', () => {
+  it('are texts of the requested length and alphabet', () => {
     expect(randomText(filled(1), 'any', 3, 'ab')).toBe('bbb');
     expect(createIds(filled(255)).fraction('any')).toBeLessThan(1);
   });

@@ -21,7 +21,7 @@ function payment(changes: Parameters<typeof pendingPayment>[1] = {}) {
 }
 
 describe('a new delivery', () => {
-  it('is due at once and holds the bytes that every attempt sends', () => {
+  it('is due immediately and has the bytes of every attempt', () => {
     const paid = payment();
     const delivery = deliveryOf(
       { payment: paid, status: 'success', holder: 'Ada Lovelace' },
@@ -51,7 +51,7 @@ describe('a new delivery', () => {
     });
   });
 
-  it('does not hold the secret key anywhere', () => {
+  it('does not contain the secret key', () => {
     expect(
       JSON.stringify(
         deliveryOf({ payment: payment(), status: 'success', holder: '' }, merchant(), context()),
@@ -92,7 +92,7 @@ describe('an attempt', () => {
     return { ...using, ids: { ...using.ids, fraction: () => fraction } };
   };
 
-  it('that was answered ends the delivery, and both sides of it are kept', () => {
+  it('ends the delivery if it succeeds, and is stored with request and response', () => {
     const { filled, delivery } = held();
     const after = applied(filled, recordAttempt(filled, delivery.id, REPORT, context()));
     expect(after).toEqual({
@@ -106,7 +106,7 @@ describe('an attempt', () => {
     ]);
   });
 
-  it('that failed is repeated by the schedule, with the same bytes, until the delivery has failed', () => {
+  it('is retried on the schedule with the same bytes until the delivery fails', () => {
     const { filled, delivery } = held();
     const using = context();
     const waits: (number | null)[] = [];
@@ -120,14 +120,14 @@ describe('an attempt', () => {
     expect(filled.attemptsOf(delivery.id).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  it('that succeeds after failures ends the delivery', () => {
+  it('ends the delivery if it succeeds after failures', () => {
     const { filled, delivery } = held();
     applied(filled, recordAttempt(filled, delivery.id, SERVER_ERROR, context()));
     const after = applied(filled, recordAttempt(filled, delivery.id, REPORT, context()));
     expect(after).toMatchObject({ state: 'delivered', attemptCount: 2, nextAttemptAt: null });
   });
 
-  it('that the egress guard refused is not repeated, and says why', () => {
+  it('is not retried if the egress guard blocked it, and says why', () => {
     const { filled, delivery } = held();
     const failure = { code: 'egress', reason: 'public', host: '8.8.8.8', address: null, port: 80 } as const;
     const refused = { ...REPORT, responseStatus: null, responseBody: null, failure };
@@ -136,13 +136,13 @@ describe('an attempt', () => {
     expect(after && egressFailure(filled, after)).toEqual(failure);
   });
 
-  it('fails at once when the schedule is empty', () => {
+  it('fails the delivery immediately if the schedule is empty', () => {
     const { filled, delivery } = held();
     const using = context({ ipn: { schedule: [] } });
     expect(recordAttempt(filled, delivery.id, SERVER_ERROR, using).result?.state).toBe('failed');
   });
 
-  it('is repeated at most a tenth earlier than planned, and never later, whatever the jitter', () => {
+  it('is retried at most 10 % early and never late, for any jitter', () => {
     const anyFraction = fc.integer({ min: 0, max: 999_999 }).map((millionths) => millionths / 1_000_000);
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 86_400_000 }), anyFraction, (wait, fraction) => {
@@ -174,31 +174,31 @@ describe('an attempt', () => {
   it.each<[string, Record<string, string>, number, string]>([
     ['2', {}, 2_000, 'seconds'],
     [' 7 ', {}, 7_000, 'seconds with blanks'],
-    ['0', {}, 1_000, 'less than the schedule says'],
+    ['0', {}, 1_000, 'less than the schedule'],
     ['3600', {}, 3_600_000, 'an hour'],
     ['999999999999', {}, 3_600_000, 'more than an hour'],
-    ['9'.repeat(400), {}, 3_600_000, 'more than a number holds'],
-    ['Thu, 15 Jan 2026 10:30:30 GMT', {}, 29_877, 'a date, by the clock of the emulator'],
+    ['9'.repeat(400), {}, 3_600_000, 'more than the largest number'],
+    ['Thu, 15 Jan 2026 10:30:30 GMT', {}, 29_877, "a date, on the emulator's clock"],
     [
       'Thu, 01 Jan 2099 00:00:10 GMT',
       { Date: 'Thu, 01 Jan 2099 00:00:00 GMT' },
       10_000,
-      "a date, by the answer's own",
+      'a date, relative to the date of the response',
     ],
     ['Thu, 15 Jan 2015 10:30:30 GMT', {}, 1_000, 'a date in the past'],
     ['soon', {}, 1_000, 'nonsense'],
     ['-5', {}, 1_000, 'a negative number'],
     ['', {}, 1_000, 'nothing'],
-  ])('that was answered with Retry-After %j %j is repeated after %d ms: %s', (asked, more, wait) => {
+  ])('answered with Retry-After %j %j is retried after %d ms: %s', (retryAfter, more, wait) => {
     const { filled, delivery } = held();
-    const headers = Object.entries({ 'Retry-AFTER': asked, ...more });
+    const headers = Object.entries({ 'Retry-AFTER': retryAfter, ...more });
     const report = { ...SERVER_ERROR, responseStatus: 429, responseHeaders: headers };
     const using = withFraction(0, { ipn: { schedule: [1_000] } });
     const next = recordAttempt(filled, delivery.id, report, using).result?.nextAttemptAt;
     expect(Date.parse(next ?? '') - NOW).toBe(wait);
   });
 
-  it('is not repeated because of Retry-After when the schedule is used up, or when it was made by hand', () => {
+  it('is not retried for Retry-After if the schedule is used up or the IPN was sent by hand', () => {
     const { filled, delivery } = held();
     const report = { ...SERVER_ERROR, responseHeaders: [['Retry-After', '1']] as [string, string][] };
     const usedUp = context({ ipn: { schedule: [] } });
@@ -207,7 +207,7 @@ describe('an attempt', () => {
     expect(recordAttempt(filled, delivery.id, report, context()).result?.state).toBe('failed');
   });
 
-  it('of a delivery that was signed anew keeps saying so', () => {
+  it('keeps the note that the delivery was signed again', () => {
     const { filled, delivery } = held();
     filled.apply({ deliveries: [{ ...delivery, signedAnew: true }] });
     const failed = applied(filled, recordAttempt(filled, delivery.id, SERVER_ERROR, context()));
@@ -216,7 +216,7 @@ describe('an attempt', () => {
     expect(after?.signedAnew).toBe(true);
   });
 
-  it('of a delivery that a reset took away changes nothing', () => {
+  it('changes nothing if a reset removed the delivery', () => {
     expect(recordAttempt(state(), 'ipn_gone', REPORT, context())).toEqual({ change: {}, result: undefined });
   });
 });

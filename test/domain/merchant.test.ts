@@ -29,7 +29,7 @@ const KEYS = { publicKey: 'pub_sim_new', secretKey: 'sec_sim_new' };
 const zeros = (_: string, length: number) => new Uint8Array(length);
 
 describe('keys', () => {
-  it('lead to their merchant, each kind by its own door', () => {
+  it('identify their merchant, each kind by its own function', () => {
     expect(findByKey(state(), 'publicKey', PUBLIC_KEY)?.id).toBe('mer_1');
     expect(findByKey(state(), 'secretKey', SECRET_KEY)?.id).toBe('mer_1');
     expect(findByKey(state(), 'publicKey', SECRET_KEY)).toBeUndefined();
@@ -43,11 +43,11 @@ describe('keys', () => {
     ['abc', 'ab', false],
     ['é', 'e', false],
     ['', '', true],
-  ])('%j and %j are the same: %s', (a, b, same) => {
+  ])('%j equals %j: %s', (a, b, same) => {
     expect(sameSecret(a, b)).toBe(same);
   });
 
-  it('that replace a pair end the old one with the same change', () => {
+  it('stop working in the same change that replaces them', () => {
     const held = state();
     applied(held, replaceKeys(merchant(), KEYS, context()));
     expect(findByKey(held, 'publicKey', PUBLIC_KEY)).toBeUndefined();
@@ -55,7 +55,7 @@ describe('keys', () => {
     expect(findByKey(held, 'publicKey', KEYS.publicKey)).toMatchObject({ id: 'mer_1', ...KEYS });
   });
 
-  it('that were replaced leave a fingerprint and a time, ten of them at most, and nothing else', () => {
+  it('leave only a fingerprint and a time when replaced, at most ten of them', () => {
     let current = merchant();
     for (let number = 0; number < 12; number++) {
       const keys = { publicKey: `pub_${number}`, secretKey: `sec_${number}` };
@@ -70,7 +70,7 @@ describe('keys', () => {
     expect(JSON.stringify(current.formerKeys)).not.toContain('sec_');
   });
 
-  it('are of a form that nobody takes for a real one, and fit the limit of 50 characters', () => {
+  it('look fake and fit the limit of 50 characters', () => {
     const pair = newKeyPair(zeros);
     expect(pair.publicKey).toMatch(/^pub_sim_[0-9a-z]{32}$/);
     expect(pair.secretKey).toMatch(/^sec_sim_[0-9a-z]{32}$/);
@@ -92,29 +92,29 @@ describe('merchants', () => {
     expect(held.merchants.size).toBe(2);
   });
 
-  it.each(['', '   ', 'x'.repeat(61), 'default'])('are not added under the name %.20j', (name) => {
+  it.each(['', '   ', 'x'.repeat(61), 'default'])('cannot have the name %.20j', (name) => {
     expect(() => addMerchant(state(), 'mer_2', name, KEYS, context())).toThrow(
       expect.objectContaining({ code: 'invalid_fields' }),
     );
   });
 
-  it('may have a name of 60 characters, counted as people count them', () => {
+  it('may have a name of 60 characters, counted as code points', () => {
     expect(addMerchant(state(), 'mer_2', '😀'.repeat(60), KEYS, context()).result.name).toHaveLength(120);
   });
 
-  it('are found by id or name, and by default it is the first', () => {
+  it('are found by id or name, and the first is the default', () => {
     expect(requireMerchant(state(), 'mer_1').name).toBe('default');
     expect(requireMerchant(state(), 'default').id).toBe('mer_1');
     expect(defaultMerchant(state()).id).toBe('mer_1');
     expect(() => requireMerchant(state(), 'nobody')).toThrow(
-      /no merchant is called "nobody"; known: default/,
+      /no merchant has the id or name "nobody"; known: default/,
     );
     expect(() => defaultMerchant(new State())).toThrow(expect.objectContaining({ code: 'state_damaged' }));
   });
 });
 
 describe('wallets', () => {
-  it('belong to an e-mail in any case and a currency', () => {
+  it('are found by e-mail in any case and currency', () => {
     expect(findWallet(state(), ' WALLET@example.com ', 'USD')?.id).toBe('wal_rich_usd');
     expect(findWallet(state(), 'wallet@example.com', 'EUR')?.id).toBe('wal_eur');
     expect(findWallet(state(), 'wallet@example.com', 'GNF')).toBeUndefined();
@@ -122,7 +122,7 @@ describe('wallets', () => {
     expect(firstWallet(state(), 'GNF')).toBeUndefined();
   });
 
-  it('are debited exactly, below zero too, and merchants credited per currency; the given record stays as it was', () => {
+  it('are debited exactly, also below zero, and merchants are credited per currency, without modifying the records', () => {
     const given = wallet({ balance: '0.3' });
     expect(debit(given, '0.1').balance).toBe('0.2');
     expect(debit(given, '1').balance).toBe('-0.7');
@@ -137,13 +137,13 @@ describe('wallets', () => {
     expect(held.wallets.get('wal_eur')?.balance).toBe('51');
   });
 
-  it.each(['0', '-5', 'ten', '', '1e3', '1.123456789'])('are not funded by %j', (amount) => {
+  it.each(['0', '-5', 'ten', '', '1e3', '1.123456789'])('reject the amount %j', (amount) => {
     expect(() => fundWallet(state(), 'wal_eur', amount)).toThrow(
       expect.objectContaining({ code: 'invalid_fields' }),
     );
   });
 
-  it('that do not exist are not funded, and those that do are named', () => {
+  it('are listed in the error for an unknown one', () => {
     expect(() => fundWallet(state(), 'nothing', '1')).toThrow(
       /no wallet has the id "nothing"; known: wal_first_usd, /,
     );

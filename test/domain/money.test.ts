@@ -18,19 +18,19 @@ import {
 const digits = (min: number, max: number) =>
   fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: min, maxLength: max });
 
-/** Every text that the service takes for an amount, with leading zeros and all. */
+/** All texts that the service accepts as an amount, including leading zeros. */
 const anyAmount = fc
   .tuple(digits(1, 20), fc.option(digits(1, 8), { nil: undefined }))
   .map(([whole, fraction]) => (fraction === undefined ? whole : `${whole}.${fraction}`))
   .filter((text) => /[1-9]/.test(text));
 
 describe('isAmount', () => {
-  // The rest of what it refuses is in fixtures/fidelity/manifest.jsonl.
-  it.each(['', '00000', '1 000', '1\n', 'NaN', 'Infinity', '１２'])('refuses %j', (text) => {
+  // fixtures/fidelity/manifest.jsonl has the other rejected amounts.
+  it.each(['', '00000', '1 000', '1\n', 'NaN', 'Infinity', '１２'])('rejects %j', (text) => {
     expect(isAmount(text)).toBe(false);
   });
 
-  it('takes every text of 1 to 20 digits with up to 8 decimals that is not zero', () => {
+  it('accepts every text of 1 to 20 digits with up to 8 decimals that is not zero', () => {
     fc.assert(fc.property(anyAmount, (text) => isAmount(text)));
   });
 });
@@ -49,7 +49,7 @@ describe('amountFromNumber', () => {
   });
 
   it.each([
-    ['an exponent in how it was written', 100, '1e2'],
+    ['an exponent in the source', 100, '1e2'],
     ['a capital exponent', 100, '1E2'],
     ['an exponent in its shortest text', 1e21, undefined],
     ['a tiny value', 1e-7, '0.0000001'],
@@ -58,25 +58,25 @@ describe('amountFromNumber', () => {
     ['digits that parsing lost', 0.1, '0.10000000000000001'],
     ['the sum of two floats', 0.1 + 0.2, undefined],
     ['no finite value', Number.POSITIVE_INFINITY, undefined],
-    ['no number', Number.NaN, undefined],
-  ])('refuses a number with %s', (_, value, source) => {
+    ['not a number', Number.NaN, undefined],
+  ])('rejects a number with %s', (_, value, source) => {
     expect(amountFromNumber(value, source)).toBeUndefined();
   });
 
-  it('never changes the value of what it takes', () => {
+  it('never changes the value', () => {
     const written = fc
       .tuple(fc.integer({ min: 0, max: 999_999_999 }), digits(0, 6))
       .map(([whole, fraction]) => (fraction ? `${whole}.${fraction}` : `${whole}`));
     fc.assert(
       fc.property(written, (source) => {
         const text = amountFromNumber(Number(source), source);
-        // Values below a millionth have an exponent in their shortest text and are refused.
+        // Values below a millionth have an exponent in their shortest text and are rejected.
         return text === undefined ? Number(source) < 1e-6 && Number(source) > 0 : new Big(text).eq(source);
       }),
     );
   });
 
-  it('takes nothing that has more than 15 significant digits', () => {
+  it('rejects more than 15 significant digits', () => {
     fc.assert(
       fc.property(digits(15, 19), fc.integer({ min: 1, max: 9 }), (rest, first) => {
         const source = `${first}${rest}`;
@@ -104,19 +104,19 @@ describe('chargeOn', () => {
     expect(chargeOn(amount, { percent, fixed })).toBe(charge);
   });
 
-  it('is remembered for its own rate and amount only, however many there were', () => {
+  it('is cached by rate and amount', () => {
     const rates = ['1', '2'].map((percent) => ({ percent, fixed: '0' }));
-    const asked = Array.from({ length: 1_500 }, (_, index) => index + 1).flatMap((hundreds) =>
+    const amounts = Array.from({ length: 1_500 }, (_, index) => index + 1).flatMap((hundreds) =>
       rates.map((rate) => ({ hundreds, rate, charge: `${hundreds * Number(rate.percent)}.00` })),
     );
-    const wrong = [...asked, ...asked].filter(
+    const wrong = [...amounts, ...amounts].filter(
       ({ hundreds, rate, charge }) => chargeOn(`${hundreds}00`, rate) !== charge,
     );
-    expect(asked).toHaveLength(3_000);
+    expect(amounts).toHaveLength(3_000);
     expect(wrong).toEqual([]);
   });
 
-  it('is at most half a cent away from the exact charge, and on the upper side of a tie', () => {
+  it('is within half a cent of the exact charge and rounds ties up', () => {
     fc.assert(
       fc.property(
         anyAmount,
@@ -181,7 +181,7 @@ describe('the format of an amount in an IPN', () => {
     ['fixed:-1', undefined],
     ['Sent', undefined],
     ['', undefined],
-  ])('%j is read as %j', (text, format) => {
+  ])('%j is parsed as %j', (text, format) => {
     expect(parseAmountFormat(text)).toBe(format);
   });
 
@@ -200,7 +200,7 @@ describe('the format of an amount in an IPN', () => {
     expect(renderAmount(amount, format)).toBe(text);
   });
 
-  it('sent returns every character that was sent, stored keeps the value', () => {
+  it('sent returns every character, stored keeps the value', () => {
     fc.assert(
       fc.property(anyAmount, (amount) => {
         expect(renderAmount(amount, 'sent')).toBe(amount);
@@ -233,7 +233,7 @@ describe('formatAmount', () => {
     expect(formatAmount(amount, named(code), language)).toBe(text);
   });
 
-  it('never loses or invents a digit, in any currency and language', () => {
+  it('never loses or adds a digit, in any currency and language', () => {
     const currency = fc.constantFrom(
       ...DOCUMENTED_CURRENCIES,
       parseCurrency('NPR:Rs'),
@@ -270,10 +270,10 @@ describe('parseCurrency', () => {
   });
 
   it.each(['', 'npr', 'N', 'EUROS', 'N PR', 'NPR:a-far-too-long-symbol'])(
-    'refuses %j as wrong usage',
+    'rejects %j as wrong usage',
     (text) => {
       expect(() => parseCurrency(text)).toThrow(GatewayError);
-      expect(() => parseCurrency(text)).toThrow(/not of the form CODE or CODE:symbol/);
+      expect(() => parseCurrency(text)).toThrow(/must have the form CODE or CODE:symbol/);
     },
   );
 });

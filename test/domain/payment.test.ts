@@ -4,7 +4,7 @@ import { characters, isEmail, shorten, urlProblem } from '../../src/contract/add
 import { GatewayError } from '../../src/contract/error.ts';
 import { renderHint } from '../../src/contract/hint.ts';
 import { LOOSE } from '../../src/contract/profiles.ts';
-import { initiateRemedy } from '../../src/domain/initiate-remedy.ts';
+import { initiateHint } from '../../src/domain/initiate-hint.ts';
 import { secretKeyFinder } from '../../src/domain/merchant.ts';
 import { parseCurrency } from '../../src/domain/money.ts';
 import { initiate, requirePayment, unique, withEvent } from '../../src/domain/payment.ts';
@@ -28,13 +28,13 @@ import {
   state,
 } from '../helpers/records.ts';
 
-/** Reads what was posted and applies the rule to it, as the service does. */
+/** Reads the posted fields and applies the rule, as the service does. */
 function initiated(to: State, given: PostedFields, changes: SettingsChanges = {}) {
   const using = context(changes);
   return initiate(to, readInitiate(given, using.settings.choices), 'sandbox', using);
 }
 
-/** The error that a merchant gets for these fields; fails when there is none. */
+/** The error for these fields; fails if there is none. */
 function refusal(given: PostedFields, changes: SettingsChanges = {}): GatewayError {
   try {
     initiated(state(), given, changes);
@@ -45,9 +45,9 @@ function refusal(given: PostedFields, changes: SettingsChanges = {}): GatewayErr
   throw new Error('it was accepted');
 }
 
-/** What the log says of that, as text. */
+/** The hint in the log, as text. */
 function remedy(given: PostedFields, changes: SettingsChanges = {}): string | undefined {
-  const advice = initiateRemedy(
+  const advice = initiateHint(
     refusal(given, changes),
     () => readInitiate(given, LOOSE),
     state(),
@@ -62,11 +62,11 @@ function accepted(changes: Record<string, unknown> = {}, settings: SettingsChang
 
 const URL_FIELDS = ['ipn_url', 'success_url', 'cancel_url', 'site_logo'] as const;
 
-/** Two UTF-16 units and four bytes, one character. */
+/** One character with two UTF-16 units and four bytes. */
 const SMILE = '😀';
 
 describe('a valid initiate', () => {
-  it('makes one pending payment that keeps every value as it was sent', () => {
+  it('creates one pending payment with every value as sent', () => {
     const outcome = initiate(state(), input(), 'sandbox', context());
     expect(outcome.change).toEqual({ payments: [outcome.result] });
     expect(outcome.result).toEqual({
@@ -100,7 +100,7 @@ describe('a valid initiate', () => {
     });
   });
 
-  it('changes nothing by itself: the state is the same before the change is applied', () => {
+  it('does not modify the state before the change is applied', () => {
     const before = state();
     initiate(before, input(), 'live', context());
     expect(before.payments.size).toBe(0);
@@ -111,7 +111,7 @@ describe('a valid initiate', () => {
     expect(initiate(state(), input(), mode, context()).result.mode).toBe(mode);
   });
 
-  it.each([undefined, '', null])('takes checkout_theme %j as light', (given) => {
+  it.each([undefined, '', null])('treats checkout_theme %j as light', (given) => {
     expect(accepted({ checkout_theme: given }).checkoutTheme).toBe('light');
   });
 
@@ -122,7 +122,7 @@ describe('a valid initiate', () => {
     expect(result.merchantId).toBe('mer_2');
   });
 
-  it('draws its id again when the id is taken', () => {
+  it('draws another id if the first is used', () => {
     const held = state();
     const first = pendingPayment(held);
     const second = initiate(held, input(), 'sandbox', context()).result;
@@ -135,7 +135,7 @@ describe('a valid initiate', () => {
     ).toBe('free');
   });
 
-  it('takes the charge from the settings', () => {
+  it('has the charge of the settings', () => {
     expect(
       accepted(
         { amount: '10' },
@@ -144,24 +144,24 @@ describe('a valid initiate', () => {
     ).toBe('0.55');
   });
 
-  it('takes a currency that the installation adds', () => {
+  it('accepts a currency that the settings add', () => {
     const currencies = new Map([['NPR', parseCurrency('NPR:Rs')]]);
     expect(accepted({ currency: 'NPR' }, { currencies }).currency).toBe('NPR');
   });
 });
 
 describe('the fields of initiate', () => {
-  // What each of them may be is in fixtures/fidelity/manifest.jsonl.
+  // fixtures/fidelity/manifest.jsonl has the limits of each field.
   it.each([
     [{ identifier: null }, 'identifier is required'],
     [{ customer_name: 7 }, 'customer_name must be text'],
     [{ amount: ['1'] }, 'amount must be text'],
     [{ details: SMILE.repeat(101) }, 'details may have at most 100 characters (got 101)'],
-    // Any other currency is refused, too: only the words tell it from a limit.
+    // Every unknown currency is rejected: only the message distinguishes it from a limit.
     [{ currency: 'EUROS' }, 'currency may have at most 4 characters (got 5)'],
     [{ customer_email: 'nobody' }, 'customer_email must be a valid e-mail address (got "nobody")'],
     [{ checkout_theme: 'blue' }, 'checkout_theme must be light or dark'],
-  ])('%.40j is refused in words: %s', (changes, problem) => {
+  ])('%.40j is rejected with: %s', (changes, problem) => {
     const { code, message, problems } = refusal(posted(changes));
     expect({ code, message, problems }).toEqual({
       code: 'invalid_fields',
@@ -170,7 +170,7 @@ describe('the fields of initiate', () => {
     });
   });
 
-  it('says of an amount what was expected, and what was sent', () => {
+  it('reports the expected and the actual amount', () => {
     expect(refusal(posted({ amount: '1,50' })).message).toMatch(
       /^amount must be a plain decimal greater than 0.*"1,50"/,
     );
@@ -180,7 +180,7 @@ describe('the fields of initiate', () => {
     expect(accepted({ amount: '00100.50' }).amount).toBe('00100.50');
   });
 
-  it('takes a JSON number as its shortest text, with a warning', () => {
+  it('accepts a JSON number as its shortest text, with a warning', () => {
     const outcome = initiated(state(), { fields: fields({ amount: 49.9 }), text: '{"amount": 49.90}' });
     expect(outcome.result.amount).toBe('49.9');
     expect(outcome.result.warnings).toEqual([
@@ -194,7 +194,7 @@ describe('the fields of initiate', () => {
     [0.1, '0.10000000000000001'],
     [1234567890123456, undefined],
     [0.1 + 0.2, undefined],
-  ])('refuses the JSON number %d written as %s and asks for a string', (amount, amountSource) => {
+  ])('rejects the JSON number %d written as %s and requires a string', (amount, amountSource) => {
     const text = amountSource === undefined ? '' : `{"amount":${amountSource}}`;
     const given = { fields: fields({ amount }), text };
     expect(refusal(given).problems).toEqual([
@@ -202,11 +202,11 @@ describe('the fields of initiate', () => {
     ]);
   });
 
-  it.each([0, -1, -0])('refuses the JSON number %d as not greater than 0', (amount) => {
+  it.each([0, -1, -0])('rejects the JSON number %d as not greater than 0', (amount) => {
     expect(refusal(posted({ amount })).message).toMatch(/^amount must be a plain decimal greater than 0/);
   });
 
-  it('says every problem at once, in the order of the interface, the first one as the message', () => {
+  it('reports all problems in the order of the interface, with the first as the message', () => {
     const bad = {
       public_key: 'x'.repeat(51),
       identifier: '',
@@ -226,11 +226,11 @@ describe('the fields of initiate', () => {
     expect(error.message).toBe(error.problems[0]);
   });
 
-  it('shortens what it repeats of a long value between characters, not within one', () => {
+  it('shortens a quoted value between characters', () => {
     expect(shorten(`a${'😀'.repeat(60)}`)).toBe(`a${'😀'.repeat(59)}…`);
   });
 
-  it('shortens what it repeats of a long value', () => {
+  it('shortens a long quoted value', () => {
     expect(refusal(posted({ ipn_url: 'x'.repeat(2_000) })).message.length).toBeLessThan(200);
     expect(refusal(posted({ amount: '9'.repeat(100_000) })).message.length).toBeLessThan(250);
   });
@@ -250,7 +250,7 @@ describe('the addresses of initiate', () => {
     'https://user:secret@shop.example.com/',
     'https://xn--mnchen-3ya.de/é?q=%20',
     longest,
-  ])('%.60s is one', (url) => {
+  ])('%.60s is valid', (url) => {
     expect(urlProblem(url)).toBeUndefined();
   });
 
@@ -270,7 +270,7 @@ describe('the addresses of initiate', () => {
     'http://shop.example.com:99999/',
     'http://[::1',
     'http://%zz/',
-  ])('%j is none', (url) => {
+  ])('%j is invalid', (url) => {
     expect(urlProblem(url)).toMatch(/^must be an absolute http or https address/);
   });
 
@@ -285,11 +285,11 @@ describe('the addresses of initiate', () => {
     'http://a/\u007f',
     'http://a/\u0085',
     'http://a/\u00a0',
-  ])('%j holds a space or control character', (url) => {
+  ])('%j is rejected for a space or control character', (url) => {
     expect(urlProblem(url)).toBe('may not hold spaces or control characters');
   });
 
-  it('may have 2048 characters, counted as people count them', () => {
+  it('may have 2048 characters, counted as code points', () => {
     expect(urlProblem(`${longest}x`)).toBe('may have at most 2048 characters (got 2049)');
     expect(urlProblem(`http://a/${SMILE.repeat(2048 - 'http://a/'.length)}`)).toBeUndefined();
   });
@@ -310,7 +310,7 @@ describe('an e-mail address', () => {
     'ada@example.',
     'ada@ex..com',
     'ada@example.com\n',
-  ])('is not %j', (text) => {
+  ])('must not be %j', (text) => {
     expect(isEmail(text)).toBe(false);
   });
 
@@ -320,7 +320,7 @@ describe('an e-mail address', () => {
 });
 
 describe('characters', () => {
-  it('counts code points, as spreading a text does', () => {
+  it('are counted as code points', () => {
     fc.assert(fc.property(fc.string({ unit: character }), (text) => characters(text) === [...text].length));
     const unit = fc.constantFrom('\ud83d', '\ude00', 'a', SMILE);
     fc.assert(fc.property(fc.string({ unit }), (text) => characters(text) === [...text].length));
@@ -328,12 +328,12 @@ describe('characters', () => {
 });
 
 describe('the currency', () => {
-  it('that is not configured is refused with those that are, and the option that adds it', () => {
+  it('is rejected if unknown, with the known ones and the option that adds it', () => {
     const error = refusal(posted({ currency: 'NPR' }));
     expect(error.message).toBe('currency "NPR" is not supported: this gateway has USD, GNF, CFA, EUR');
   });
 
-  it('in lower case is refused with the spelling that is right', () => {
+  it('is rejected in lower case, with the correct spelling', () => {
     const error = refusal(posted({ currency: 'usd' }));
     expect(error).toMatchObject({
       code: 'unsupported_currency',
@@ -351,19 +351,19 @@ describe('the currency', () => {
     [
       { site_logo: '', public_key: 'pub_sim_nobody' },
       {},
-      'gateway-sim start --loose accepts the rest; public_key is wrong, too: gateway-sim keys show prints the public key of this emulator',
+      'gateway-sim start --loose accepts the other fields. public_key is also wrong: gateway-sim keys show prints the public key of this emulator',
     ],
     [
       { currency: 'usd', public_key: 'pub_sim_nobody' },
       {},
-      'gateway-sim start --loose accepts the rest; public_key is wrong, too: gateway-sim keys show prints the public key of this emulator',
+      'gateway-sim start --loose accepts the other fields. public_key is also wrong: gateway-sim keys show prints the public key of this emulator',
     ],
     [{ currency: 'NPR', amount: 'ten' }, {}, undefined],
-  ])('with %j has every option that it needs named: %j', (fields, changes, expected) => {
+  ])('with %j gets a hint with all required options: %j', (fields, changes, expected) => {
     expect(remedy(posted(fields), changes)).toBe(expected);
   });
 
-  it('with the options that are named is accepted', () => {
+  it('is accepted with the options of the hint', () => {
     expect(
       accepted(
         { currency: 'npr', site_logo: '' },
@@ -377,13 +377,13 @@ describe('the currency', () => {
 });
 
 describe('the key', () => {
-  it('that nobody has is an invalid api key', () => {
+  it('is invalid if no merchant has it', () => {
     const error = refusal(posted({ public_key: 'pub_sim_nobody' }));
     expect(error).toMatchObject({ code: 'invalid_api_key', message: 'Invalid api key' });
     expect(remedy(posted({ public_key: 'pub_sim_nobody' }))).toContain('keys show');
   });
 
-  it('that is the secret one is invalid too, and the remedy says which key was sent without repeating it', () => {
+  it('is invalid if it is the secret key, and the hint says so without repeating it', () => {
     const error = refusal(posted({ public_key: SECRET_KEY }));
     expect(error).toMatchObject({ code: 'invalid_api_key', message: 'Invalid api key' });
     const advice = remedy(posted({ public_key: SECRET_KEY }));
@@ -400,7 +400,7 @@ describe('loose mode', () => {
     customer_email: `${'x'.repeat(200)}@example.com`,
   };
 
-  it('takes values over their limit whole', () => {
+  it('keeps values over their limit', () => {
     expect(accepted(LONG, LOOSELY)).toMatchObject({
       identifier: LONG.identifier,
       details: LONG.details,
@@ -409,11 +409,11 @@ describe('loose mode', () => {
     });
   });
 
-  it.each([undefined, '', null])('takes site_logo %j as none', (siteLogo) => {
+  it.each([undefined, '', null])('treats site_logo %j as omitted', (siteLogo) => {
     expect(accepted({ site_logo: siteLogo }, LOOSELY).siteLogo).toBeNull();
   });
 
-  it('is named as the remedy exactly when it would have taken the request', () => {
+  it('is suggested exactly if it accepts the request', () => {
     expect(remedy(posted({ site_logo: '' }))).toBe('gateway-sim start --loose accepts this request');
     expect(remedy(posted(LONG))).toBe('gateway-sim start --loose accepts this request');
     expect(remedy(posted({ ...LONG, amount: 'ten' }))).toBeUndefined();
@@ -422,7 +422,7 @@ describe('loose mode', () => {
 });
 
 describe('warnings', () => {
-  it('tell of an identifier that was used before, and the payment is a new one', () => {
+  it('report a reused identifier, and the payment is a new one', () => {
     const held = state();
     const first = applied(held, initiate(held, input(), 'sandbox', context()));
     const second = applied(held, initiate(held, input(), 'live', context()));
@@ -449,13 +449,13 @@ describe('warnings', () => {
     ],
     [
       { ipn_url: 'http://127.0.0.1:3000/thanks?order=1' },
-      'ipn_url and success_url are the same address: a visit of a browser proves no payment',
+      'ipn_url and success_url are the same address: a browser visit does not prove a payment',
     ],
     [
       { ipn_url: 'http://127.0.0.1:3000/logo.png' },
-      'ipn_url and site_logo are the same address: the checkout loads it as a picture',
+      'ipn_url and site_logo are the same address: the checkout loads it as an image',
     ],
-    // Plainly other fields, of published clients.
+    // Other fields of published clients.
     ...['customer_phone', 'customer_address', 'customer_shipping_method', 'merchant', 'payment_type'].map(
       (name): [Record<string, unknown>, string] => [
         { [name]: 'x' },
@@ -469,18 +469,18 @@ describe('warnings', () => {
       { ipn_url: `http://127.0.0.1:3000/ipn?key=${SECRET_KEY.replace('_', '%5f')}` },
       'the secret key was sent in ipn_url',
     ],
-  ])('of %j: %s', (changes, warning) => {
+  ])('for %j: %s', (changes, warning) => {
     expect(accepted(changes).warnings).toEqual([warning]);
   });
 
-  it('name an unknown field that holds the secret key', () => {
+  it('name an unknown field that contains the secret key', () => {
     expect(accepted({ secret_key: SECRET_KEY }).warnings).toEqual([
       expect.stringContaining('field "secret_key" is not part of the interface'),
       'the secret key was sent in secret_key',
     ]);
   });
 
-  it('name every field that holds the secret key, wherever else there are percent signs', () => {
+  it('name every field that contains the secret key, also with percent signs elsewhere', () => {
     const held = state();
     const piece = fc.constantFrom(SECRET_KEY, SECRET_KEY.replace('_', '%5f'), '%', '%zz', 'x', '\n');
     const text = fc.array(piece, { maxLength: 3 }).map((pieces) => pieces.join(''));
@@ -498,27 +498,25 @@ describe('warnings', () => {
     );
   });
 
-  it('tell that the IPN will not be let out, in the words of the egress guard', () => {
+  it('quote the egress guard if it will block the IPN', () => {
     const warnings = accepted({}, { unreachable: (url) => `no way to ${url}` }).warnings;
-    expect(warnings).toEqual([
-      'ipn_url cannot be reached from here: no way to http://127.0.0.1:3000/ipn?order=1',
-    ]);
+    expect(warnings).toEqual(['ipn_url cannot receive IPNs: no way to http://127.0.0.1:3000/ipn?order=1']);
   });
 
-  it('tell what only --loose accepts, in the words of a refusal', () => {
+  it('quote the rejection of values that only --loose accepts', () => {
     const given = { site_logo: '', currency: 'usd', customer_name: 'x'.repeat(31) };
     expect(accepted(given, LOOSELY).warnings).toEqual([
-      'a stricter deployment refuses this: currency must be in upper case: USD (got "usd")',
-      'a stricter deployment refuses this: site_logo is required',
-      'a stricter deployment refuses this: customer_name may have at most 30 characters (got 31)',
+      'a stricter deployment rejects this: currency must be in upper case: USD (got "usd")',
+      'a stricter deployment rejects this: site_logo is required',
+      'a stricter deployment rejects this: customer_name may have at most 30 characters (got 31)',
     ]);
     expect(accepted({}, LOOSELY).warnings).toEqual([]);
   });
 
-  it('tell of a browser that leaves the local shop', () => {
+  it('report a browser that leaves the local shop', () => {
     const looksLocal = (url: string) => url.includes('127.0.0.1') || url.includes('forward');
     const away = { success_url: 'https://shop.example/paid', cancel_url: 'https://shop.example/cart' };
-    const leaves = expect.stringContaining('the browser leaves the local shop (--map leads it there)');
+    const leaves = expect.stringContaining('the browser leaves the local shop (use --map to keep it there)');
     expect(accepted(away, { looksLocal }).warnings).toEqual([leaves]);
     const everywhere = { ...away, ipn_url: 'https://shop.example/ipn' };
     expect(accepted(everywhere, { looksLocal }).warnings).toEqual([]);
@@ -527,13 +525,13 @@ describe('warnings', () => {
     expect(accepted({}, { looksLocal }).warnings).toEqual([]);
   });
 
-  it('take hosts that differ only in case for the same', () => {
+  it('treat hosts as equal that differ only in case', () => {
     expect(
       accepted({ success_url: 'https://SHOP.test/a', cancel_url: 'HTTPS://shop.TEST/b' }).warnings,
     ).toEqual([]);
   });
 
-  it('stay few and short however many unknown fields come', () => {
+  it('are few and short for any number of unknown fields', () => {
     const unknown = Object.fromEntries(
       Array.from({ length: 1_500 }, (_, index) => [`${'x'.repeat(80)}${index}`, '']),
     );
@@ -543,7 +541,7 @@ describe('warnings', () => {
     expect(warnings.at(-1)).toMatch(/and 1,?\d{3} more/);
   });
 
-  it('never change the answer: fields of JavaScript’s own names are unknown fields like any other', () => {
+  it('treat fields with built-in JavaScript names like other unknown fields', () => {
     const odd = JSON.parse('{"__proto__":"x","constructor":"x","toString":"x"}') as Record<string, unknown>;
     const given = Object.assign(Object.create(null), fields(), odd) as Record<string, unknown>;
     expect(initiated(state(), { fields: given, text: '' }).result.identifier).toBe('order-1');
@@ -551,7 +549,7 @@ describe('warnings', () => {
 });
 
 describe('requirePayment', () => {
-  it('finds by id, then the newest pending with the identifier, then the newest', () => {
+  it('finds the payment by id, then the newest pending one with the identifier, then the newest', () => {
     const held = state();
     const using = context();
     const settled = { status: 'succeeded' as const };
@@ -566,18 +564,18 @@ describe('requirePayment', () => {
     expect(requirePayment(held, 'order-1')).toEqual(third);
   });
 
-  it('says that there is none', () => {
+  it('rejects an unknown reference', () => {
     expect(() => requirePayment(state(), 'nothing')).toThrow(/no payment has the id or identifier "nothing"/);
   });
 });
 
 describe('the history of a payment', () => {
-  it('gets one entry per event, with the time', () => {
+  it('has one entry with the time per event', () => {
     const payment = withEvent(accepted(), { now: NOW + 5 }, 'opened');
     expect(payment.history).toEqual([{ at: '2026-01-15T10:30:00.128Z', event: 'opened', value: null }]);
   });
 
-  it('is bounded, but the settling is always in it', () => {
+  it('is limited but always has the settling', () => {
     let payment = accepted();
     for (let count = 0; count < 500; count++) payment = withEvent(payment, { now: NOW }, 'opened');
     expect(payment.history).toHaveLength(100);
@@ -586,7 +584,7 @@ describe('the history of a payment', () => {
 });
 
 describe('any input at all', () => {
-  it('is accepted or refused with an explained error, never anything else', () => {
+  it('is accepted or rejected with an explained error', () => {
     const anyField = fc.oneof(
       fc.string({ unit: character }),
       fc.double(),

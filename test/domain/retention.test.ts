@@ -9,7 +9,7 @@ import { applied, context, fullSnapshot, pendingPayment, state } from '../helper
 const whole = (held: State) => snapshotOf((name) => [...held[name].values()]);
 
 describe('removing a payment', () => {
-  it('takes what belongs to it alone along, and leaves a consistent state', () => {
+  it('removes its own records, too, and leaves a consistent state', () => {
     const held = new State();
     const { version: _, ...records } = fullSnapshot();
     const deliveries = records.deliveries.map((one) => ({
@@ -36,11 +36,11 @@ describe('removing a payment', () => {
       cardTransactions: records.cardTransactions,
       merchants: records.merchants,
     });
-    // A record that named one of those that went would be found here, whatever kinds there will be.
+    // This finds any record, also of future kinds, that references a removed one.
     expect(() => assertConsistent(left, 'what is left', [])).not.toThrow();
   });
 
-  it('leaves what is pending or still has an IPN to be sent', () => {
+  it('keeps a payment that is pending or has an IPN to send', () => {
     const held = state();
     const using = context();
     const pending = pendingPayment(held, {}, using);
@@ -57,7 +57,7 @@ describe('removing a payment', () => {
 });
 
 describe('the newest records', () => {
-  it.each(['payments', 'messages', 'deliveries', 'attempts'] as const)('are others with other %s', (name) => {
+  it.each(['payments', 'messages', 'deliveries', 'attempts'] as const)('change with new %s', (name) => {
     const { version: _, ...records } = fullSnapshot();
     const newestOf = (changes: object) => {
       const held = new State();

@@ -62,7 +62,7 @@ describe('the state machine', () => {
   );
 
   it.each(grid.filter(({ status }) => status !== 'pending'))(
-    '$outcome is refused for a payment that is $status',
+    '$outcome is rejected for a payment that is $status',
     ({ outcome, status }) => {
       const held = state();
       const payment = pendingPayment(held, { mode: 'live', status, settledAt: '2026-01-01T00:00:00.000Z' });
@@ -74,13 +74,13 @@ describe('the state machine', () => {
           context({ ipn: { on: ALL } }),
         );
       expect(attempt).toThrow(expect.objectContaining({ code: 'wrong_state' }));
-      expect(attempt).toThrow(new RegExp(`already ${status}, since 2026-01-01`));
+      expect(attempt).toThrow(new RegExp(`already ${status} \\(settled at 2026-01-01`));
       expect(held.payments.get(payment.id)).toEqual(payment);
       expect(income(held)).toEqual({});
     },
   );
 
-  it.each(SETTLED_BY)('keeps that it was settled by %s', (by) => {
+  it.each(SETTLED_BY)('stores that it was settled by %s', (by) => {
     const held = state();
     const { result } = settle(
       held,
@@ -91,14 +91,14 @@ describe('the state machine', () => {
     expect(result.payment.settledBy).toBe(by);
   });
 
-  it('refuses a second settling of the same payment, as the second of two tabs tries it', () => {
+  it('rejects settling twice, for example from two tabs', () => {
     const { held, payment } = settled();
     const again = () =>
       settle(held, payment, { outcome: 'cancel', delivery: 'ipn-only', by: 'customer' }, context());
     expect(again).toThrow(/already succeeded/);
   });
 
-  it('keeps everything else of the payment as it was', () => {
+  it('keeps all other fields of the payment', () => {
     const { before, payment } = settled({ mode: 'live' });
     const { status, settledAt, settledBy, walletId, history, ...rest } = payment;
     expect(before).toMatchObject(rest);
@@ -106,7 +106,7 @@ describe('the state machine', () => {
 });
 
 describe('the money', () => {
-  it('of a live payment goes from the wallet to the merchant, less the charge', () => {
+  it('of a live payment moves from the wallet to the merchant, minus the charge', () => {
     const { held, payment } = settled({
       mode: 'live',
       amount: '100.00',
@@ -118,7 +118,7 @@ describe('the money', () => {
     expect(income(held)).toEqual({ USD: '98' });
   });
 
-  it('adds up: what leaves the wallet is what the merchant gets and the charge', () => {
+  it('adds up: the debit is the credit plus the charge', () => {
     const cents = fc.integer({ min: 1, max: 10_000_000 }).map((value) => (value / 100).toFixed(2));
     fc.assert(
       fc.property(fc.array(fc.tuple(cents, cents), { minLength: 1, maxLength: 10 }), (payments) => {
@@ -139,7 +139,7 @@ describe('the money', () => {
     );
   });
 
-  it.each(OUTCOMES)('of a sandbox payment stays where it is on %s', (outcome) => {
+  it.each(OUTCOMES)('of a sandbox payment does not move on %s', (outcome) => {
     const { held, change, payment } = settled({ mode: 'sandbox' }, { outcome });
     expect(change.wallets).toBeUndefined();
     expect(change.merchants).toBeUndefined();
@@ -149,7 +149,7 @@ describe('the money', () => {
   });
 
   it.each(OUTCOMES.filter((outcome) => outcome !== 'approve'))(
-    'of a live payment stays where it is on %s',
+    'of a live payment does not move on %s',
     (outcome) => {
       const { held, change, payment } = settled({ mode: 'live' }, { outcome });
       expect(Object.keys(change)).toEqual(['payments']);
@@ -175,39 +175,39 @@ describe('the money', () => {
 describe('the wallet that pays', () => {
   it.each([
     [
-      'of the e-mail entered on the page',
+      'the wallet of the e-mail entered on the page',
       { payerEmail: 'Wallet@Example.com', customerEmail: 'poor@example.com' },
       'wal_rich_usd',
     ],
     [
-      'else of the customer’s e-mail',
+      'otherwise the wallet of the customer’s e-mail',
       { payerEmail: 'nobody@example.com', customerEmail: 'wallet@example.com' },
       'wal_rich_usd',
     ],
     [
-      'of the customer’s e-mail when none was entered',
+      'the wallet of the customer’s e-mail if none was entered',
       { customerEmail: 'WALLET@example.com' },
       'wal_rich_usd',
     ],
-    ['else the first in the currency', { customerEmail: 'nobody@example.com' }, 'wal_first_usd'],
+    ['otherwise the first in the currency', { customerEmail: 'nobody@example.com' }, 'wal_first_usd'],
     [
-      'else the first in that other currency',
+      'otherwise the first in the other currency',
       { currency: 'EUR', customerEmail: 'poor@example.com' },
       'wal_eur',
     ],
-  ])('is that %s', (_, changes, id) => {
+  ])('is %s', (_, changes, id) => {
     expect(settled({ mode: 'live', ...changes }).payment.walletId).toBe(id);
   });
 
-  it('may go below zero, which a warning says', () => {
+  it('may have a negative balance, with a warning', () => {
     const { held, payment } = settled({ mode: 'live', customerEmail: 'poor@example.com' });
     expect(balance(held, 'wal_poor_usd')).toBe('-99');
     expect(payment.warnings).toEqual([
-      'the balance of wallet wal_poor_usd was too small: it is below zero now',
+      'the balance of wallet wal_poor_usd was too small and is now negative',
     ]);
   });
 
-  it('may be emptied without a warning', () => {
+  it('may have a balance of zero, without a warning', () => {
     const held = state();
     held.apply({ wallets: [wallet({ id: 'wal_first_usd', balance: '100' })] });
     const { payment } = settled({ mode: 'live', amount: '100.00' }, { held });
@@ -215,11 +215,11 @@ describe('the wallet that pays', () => {
     expect(balance(held, 'wal_first_usd')).toBe('0');
   });
 
-  it('may not exist at all, which a warning says', () => {
+  it('may not exist, with a warning', () => {
     const { payment, change } = settled({ mode: 'live', currency: 'GNF' });
     expect(payment).toMatchObject({
       walletId: null,
-      warnings: ['there is no wallet in GNF: nothing was debited'],
+      warnings: ['no wallet has the currency GNF: nothing was debited'],
     });
     expect(change.wallets).toBeUndefined();
   });
@@ -242,7 +242,7 @@ describe('the redirect', () => {
     expect(redirectOf(payment, outcome, settings())).toBe(url);
   });
 
-  it.each(OUTCOMES)('stays out with ipn-only on %s', (outcome) => {
+  it.each(OUTCOMES)('is omitted with ipn-only on %s', (outcome) => {
     expect(settled(ODD, { outcome, delivery: 'ipn-only' }).redirectUrl).toBeNull();
   });
 });
@@ -262,17 +262,17 @@ describe('the IPN', () => {
     expect(new Set(deliveries.map(({ id }) => id)).size).toBe(count);
   });
 
-  it('has the same bytes both times with ipn-twice', () => {
+  it('has the same bytes twice with ipn-twice', () => {
     const [first, second] = settled({}, { delivery: 'ipn-twice' }).deliveries;
     expect(first?.body).toBe(second?.body);
   });
 
-  it.each(OUTCOMES)('is sent by default for %s only if that is approve', (outcome) => {
+  it.each(OUTCOMES)('is sent by default for %s only if it is approve', (outcome) => {
     expect(settled({}, { outcome }).deliveries).toHaveLength(outcome === 'approve' ? 1 : 0);
   });
 
   it.each(OUTCOMES.flatMap((outcome) => PAYMENT_STATUSES.map((status) => ({ outcome, status }))))(
-    'for $outcome with ipn.on = $status is sent only if that is the state it leads to',
+    'for $outcome with ipn.on = $status is sent only if that is the resulting status',
     ({ outcome, status }) => {
       const { deliveries } = settled({}, { outcome }, on(status));
       expect(deliveries).toHaveLength(PAYMENT_OUTCOMES[outcome].status === status ? 1 : 0);
@@ -298,12 +298,12 @@ describe('the IPN', () => {
     expect(new URLSearchParams(delivery?.body).get('data[account_holder]')).toBe(holder);
   });
 
-  it('of a live payment that failed names the customer, for no wallet paid', () => {
+  it('of a failed live payment has the customer as holder, because no wallet paid', () => {
     const [delivery] = settled({ mode: 'live' }, { outcome: 'fail' }, on('failed')).deliveries;
     expect(new URLSearchParams(delivery?.body).get('data[account_holder]')).toBe('Ada Lovelace');
   });
 
-  it('goes to the merchant’s address and is signed with the key it has now', () => {
+  it('is sent to the merchant’s address and signed with the current key', () => {
     const held = state();
     const payment = pendingPayment(held);
     held.apply({ merchants: [merchant({ publicKey: 'pub_new', secretKey: 'sec_new' })] });
@@ -322,7 +322,7 @@ describe('the IPN', () => {
 });
 
 describe('a state without the merchant of a payment', () => {
-  it('is said to be damaged', () => {
+  it('is reported as damaged', () => {
     const payment = pendingPayment(state());
     const act = () =>
       settle(new State(), payment, { outcome: 'approve', delivery: 'ipn-only', by: 'auto' }, context());
@@ -331,7 +331,7 @@ describe('a state without the merchant of a payment', () => {
 });
 
 describe('every combination', () => {
-  it('of outcome, order and mode makes one consistent change', () => {
+  it('of outcome, order and mode results in one consistent change', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...OUTCOMES),
@@ -358,7 +358,7 @@ describe('every combination', () => {
   });
 });
 
-it('an IPN says success for a payment that succeeded, as documented', () => {
+it('the IPN of a succeeded payment has the status success, as documented', () => {
   const said = Object.values(PAYMENT_OUTCOMES).map(({ status, ipnStatus }) => [status, ipnStatus]);
   expect(Object.fromEntries(said)).toEqual({
     succeeded: 'success',

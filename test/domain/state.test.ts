@@ -28,7 +28,7 @@ describe('a collection', () => {
     expect(collection.find(({ value }) => value < 9)?.id).toBe('item1');
   });
 
-  it('keeps groups in the order of first appearance, also when a record is taken back', () => {
+  it('keeps groups in the order of first appearance, also after a rollback', () => {
     const collection = new Collection<Item>(({ value }) => (value % 2 ? 'odd' : 'even'));
     for (let value = 0; value < 5; value++) collection.put({ id: `item${value}`, value });
     expect(collection.group('even').map(({ value }) => value)).toEqual([0, 2, 4]);
@@ -39,7 +39,7 @@ describe('a collection', () => {
     expect(collection.newestOf('none')).toBeUndefined();
   });
 
-  it('gives pages, newest first, that together hold every wanted record once', () => {
+  it('returns pages, newest first, that contain every matching record once', () => {
     fc.assert(
       fc.property(
         fc.nat({ max: 50 }),
@@ -67,7 +67,7 @@ describe('a collection', () => {
     );
   });
 
-  it('keeps its place when newer records come between two pages', () => {
+  it('keeps its position if newer records are added between two pages', () => {
     const collection = filled(4);
     const first = collection.page(2, undefined, all);
     collection.put({ id: 'newer', value: 4 });
@@ -77,14 +77,14 @@ describe('a collection', () => {
   });
 
   it.each(['', 'x', '-1', '1.5', 'NaN', '999999'])(
-    'takes the cursor %j, which it never gave, without failing',
+    'accepts the unknown cursor %j without an error',
     (cursor) => {
       expect(filled(3).page(10, cursor, all).data.length).toBeLessThanOrEqual(3);
     },
   );
 });
 
-describe('removed records', () => {
+describe('records', () => {
   const grouped = () => new Collection<Item>(({ value }) => (value % 3 ? 'some' : 'others'));
   const contents = (collection: Collection<Item>) => ({
     size: collection.size,
@@ -94,7 +94,7 @@ describe('removed records', () => {
     newest: [collection.newest()?.id, collection.newestOf('some')?.id, collection.newestOf('others')?.id],
   });
 
-  it('are gone from the list, its groups and its pages, and a rollback puts them back in their places', () => {
+  it('disappear from the list, groups and pages when removed, and a rollback restores their positions', () => {
     const step = fc.record({
       put: fc.array(fc.nat({ max: 40 }), { maxLength: 8 }),
       remove: fc.array(fc.nat({ max: 40 }), { maxLength: 8 }),
@@ -123,7 +123,7 @@ describe('removed records', () => {
     );
   });
 
-  it('leave a cursor good, however many went', () => {
+  it('do not invalidate a cursor when removed, however many they are', () => {
     const collection = filled(3_000);
     const first = collection.page(3, undefined, all);
     for (let from = 0; from < 2_990; from += 230) {
@@ -136,7 +136,7 @@ describe('removed records', () => {
     expect(last.nextCursor).toBeNull();
   });
 
-  it('cannot go while the list is being written', () => {
+  it('cannot be removed while the list is being written', () => {
     const collection = filled(2);
     collection.freeze();
     expect(() => collection.remove(['item0'])).toThrow('being written');
@@ -145,7 +145,7 @@ describe('removed records', () => {
     expect(collection.size).toBe(1);
   });
 
-  it('are forgotten by the index of pending payments', () => {
+  it('are also removed from the index of pending payments', () => {
     const held = state();
     const using = context();
     const older = pendingPayment(held, {}, using);
@@ -163,7 +163,7 @@ describe('removed records', () => {
   });
 });
 
-describe('taking a change back', () => {
+describe('rolling back a change', () => {
   const snapshot = (held: State) => ({
     payments: [...held.payments.values()],
     pages: held.payments.page(100, undefined, all).data.map(({ id }) => id),
@@ -176,8 +176,8 @@ describe('taking a change back', () => {
     wallets: [...held.wallets.values()],
   });
 
-  it('leaves the state as it was, whatever was applied and looked up in between', () => {
-    // Made once: an id, an identifier and a status each.
+  it('restores the state after any changes and look-ups', () => {
+    // Created once: each with an id, an identifier and a status.
     const template = pendingPayment(state());
     const step = fc.record({
       id: fc.integer({ min: 1, max: 6 }),
@@ -196,7 +196,7 @@ describe('taking a change back', () => {
         fc.array(step, { minLength: 1, maxLength: 12 }),
         (kept, lost) => {
           const held = state();
-          // A payment that is settled never becomes pending again.
+          // A settled payment never becomes pending again.
           const put = ({ id, status, look }: { id: number; status: Payment['status']; look: boolean }) => {
             const known = held.payments.get(`pay_${id}`)?.status;
             const undo = held.apply({ payments: [payment(id, known === 'succeeded' ? known : status)] });
@@ -217,7 +217,7 @@ describe('taking a change back', () => {
     );
   });
 
-  it('leaves a payment whose settling failed where it was among the pending ones', () => {
+  it('restores the position of a pending payment after failed settling', () => {
     const held = state();
     const using = context();
     const older = pendingPayment(held, {}, using);
@@ -227,7 +227,7 @@ describe('taking a change back', () => {
     expect(held.findPayment('order-1')?.id).toBe(newer.id);
   });
 
-  it('takes back records of several collections at once', () => {
+  it('rolls back records of several collections together', () => {
     const held = state();
     const delivery = dueDelivery('http://127.0.0.1/');
     const before = snapshot(held);

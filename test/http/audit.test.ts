@@ -83,7 +83,7 @@ describe('an audit by the page', () => {
     expect(text(await page())).toMatch(/Running: audit of .* 0 of \d+ cases, since .* one audit at a time/);
     const refused = await post({ ...asked, only: 'B' });
     expect(refused.status).toBe(409);
-    expect(text(await refused.text())).toContain('an audit is running: there is one at a time');
+    expect(text(await refused.text())).toContain('another audit is running: wait until it ends');
     expect((await start({ ipnUrl: shop.ipnUrl })).status).toBe(409);
     open();
     expect(await ended()).toMatchObject({ state: 'finished', options: { only: ['A'] } });

@@ -191,7 +191,7 @@ describe('a payment that settles itself', () => {
     expect(await balances()).toEqual({ ...before, wal_poor_usd: (before['wal_poor_usd'] ?? 0) - 100 });
     const { data } = await sim.control<{ data: Payment[] }>('/payments?mode=live');
     expect(data[0]?.warnings).toContain(
-      'the balance of wallet wal_poor_usd was too small: it is below zero now',
+      'the balance of wallet wal_poor_usd was too small and is now negative',
     );
     const merchants = await sim.control<{ data: { balances: object }[] }>('/merchants');
     expect(merchants.data[0]?.balances).toEqual({ USD: '98' });

@@ -101,7 +101,7 @@ it('tells with each change of a payment what happened to it now, and when', asyn
   expect(told).toEqual([
     [['initiated'], []],
     [['opened'], []],
-    [['settled'], [expect.stringContaining('was too small: it is below zero now')]],
+    [['settled'], [expect.stringContaining('was too small and is now negative')]],
   ]);
   const times = events.map(({ at }) => at);
   expect(times).toEqual(times.toSorted());

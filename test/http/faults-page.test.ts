@@ -108,7 +108,7 @@ it('the page of an IPN names the rule that changed it, at the attempt and at the
   const { delivery } = await payments.settle(id, { outcome: 'approve', by: 'control' });
   const html = await pageOf(sim, `/_sim/ui/ipns/${delivery?.id}`);
   const fault = 'Fault: signature corrupted (your rule)';
-  expect(html).toContain(`<strong class="waiting">Attempt 1</strong>: ${fault}. The receiver answered 400.`);
+  expect(html).toContain(`<strong class="waiting">Attempt 1</strong>: ${fault}. Your receiver answered 400.`);
   expect(html).toContain(`<p class="warning">${fault}</p>`);
   expect(html).not.toContain('matches neither');
   expect(html).toMatch(/data-verdict="waiting".*>Send again<\/button>.*>Show the rules<\/a>/s);

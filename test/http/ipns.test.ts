@@ -344,7 +344,7 @@ describe('POST /_sim/ipns/:id/resend', () => {
     expect({ status, code: body.code }).toEqual({ status: 403, code: 'egress_refused' });
     expect(body.message).toContain('203.0.113.9 is neither a loopback nor a private address');
     expect(body.remedy).toBe(
-      'Start the emulator with --allow-ipn-host 203.0.113.9, or send IPNs somewhere else with --forward-ipn <url>.',
+      'Start the emulator with --allow-ipn-host 203.0.113.9, or send all IPNs to your receiver with --forward-ipn <url>.',
     );
     expect((await show(sim, id)).attempts).toHaveLength(2);
   });
@@ -389,7 +389,7 @@ describe('POST /_sim/ipns/:id/resend', () => {
     expect(body).toMatchObject({
       code: 'egress_refused',
       message: expect.stringContaining('is the emulator itself'),
-      remedy: expect.stringContaining('No option allows that.'),
+      remedy: expect.stringContaining('No option allows this address.'),
     });
   });
 

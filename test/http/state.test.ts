@@ -408,7 +408,7 @@ describe('a state', () => {
       'a lone surrogate',
       (state) => ({ ...state, payments: state.payments.map((one) => ({ ...one, details: 'a\ud800' })) }),
       422,
-      'the imported state is damaged: details has a lone surrogate',
+      'the imported state is damaged: details contains a lone surrogate',
     ],
     [
       'a value that is no choice',
@@ -552,7 +552,7 @@ describe('a start that fails', () => {
     [{ fixtures: '/nowhere/mine.json' }, '--fixtures: /nowhere/mine.json does not exist'],
     [
       { wallets: [{ email: 'a@example.com', holder: 'A', currency: 'XYZ', balance: '1' }] },
-      'wallets: the currency XYZ of a@example.com is unknown',
+      'wallets: unknown currency XYZ of a@example.com',
     ],
   ])('because of %j leaves the folder free', async (options, problem) => {
     const dataDir = await temporaryFolder();

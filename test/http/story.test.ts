@@ -275,7 +275,7 @@ describe('the page of a payment', () => {
     const ipn = sim.server.parts.state.current.deliveriesOf(id)[0]?.id;
     const step = stepsIn(await pageOf(id)).get(`step-${ipn}-1`);
     expect(step).toMatch(
-      /<strong class="waiting">Attempt 1<.*Fault: signature corrupted \(your rule\)\. The receiver answered 500/s,
+      /<strong class="waiting">Attempt 1<.*Fault: signature corrupted \(your rule\)\. Your receiver answered 500/s,
     );
   });
 

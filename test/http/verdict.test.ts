@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { requireTamperings } from '../../src/contract/tampering.ts';
 import { retrying } from '../../src/http/pages/dashboard/delivery-columns.tsx';
-import { type FullVerdict, faultBehind } from '../../src/usecases/verdict.ts';
+import { type FullVerdict, verdictOnFault } from '../../src/usecases/verdict.ts';
 import { type Answer, type Received, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
@@ -107,8 +107,8 @@ describe('a genuine IPN', () => {
   });
 
   it.each([
-    [200, 'Invalid signature', /its body says that it rejected the IPN: “Invalid signature”/],
-    [200, '{"ok":false,"error":"bad signature"}', /rejected the IPN: “bad signature”/],
+    [200, 'Invalid signature', /its body rejects the IPN: “Invalid signature”/],
+    [200, '{"ok":false,"error":"bad signature"}', /rejects the IPN: “bad signature”/],
     [200, '<form action="/login"><input name="pw" type="password"></form>', /200 with a login page/],
     [200, '<p>There has been a critical error on this website.', /its body is an error/],
     [405, '<title>Not Allowed</title>MethodNotAllowedHttpException: no POST #0 /a.php(2)', /takes no POST/],
@@ -121,8 +121,8 @@ describe('a genuine IPN', () => {
     ],
     [500, '<h1>NoMethodError in PaymentsController#ipn</h1>', /\(500\): NoMethodError in Pay/],
     [500, '{"error":"Internal Server Error","message":"no amount"}', /Internal Server Error: no amount/],
-    [400, '{"message":"order is paid"}', /^The receiver answered 400: “order is paid”\.$/],
-    [401, 'Invalid signature', /^The receiver answered 401: “Invalid signature”\.$/],
+    [400, '{"message":"order is paid"}', /^Your receiver answered 400: “order is paid”\.$/],
+    [401, 'Invalid signature', /^Your receiver answered 401: “Invalid signature”\.$/],
     [401, '{"message":"Unauthenticated."}', /asks for a login \(401\)/],
   ])('that was answered %i %s is wrong, in the words of the receiver', async (status, body, cause) => {
     const { found } = await settledWith([{ status, body }]);
@@ -167,7 +167,7 @@ describe('a genuine IPN', () => {
     const due = last()?.nextAttemptAt;
     expect(found()).toMatchObject({
       tone: 'waiting',
-      cause: `Held back 10 min by your rule: due at ${due}.`,
+      cause: `Delayed 10 min by your rule. Due at ${due}.`,
       action: 'faults',
     });
     await sim.server.parts.clock.move({ advance: '10m' });
@@ -209,21 +209,21 @@ describe('a genuine IPN', () => {
     await receiver.request(1);
     expect(parts.payments.verdict(parts.payments.require(id))).toMatchObject({
       tone: 'waiting',
-      cause: 'It is on its way: your receiver has 10 s to answer.',
+      cause: 'Waiting for your receiver to answer, for at most 10 s.',
     });
   });
 
   it.each([
-    ['in lower case', (text: string) => text.toLowerCase(), /the right text in a wrong way .*lower case/],
+    ['in lower case', (text: string) => text.toLowerCase(), /the right text in the wrong way .*lower case/],
     [
       'in base64 with slashes as PHP writes them in JSON',
       (text: string) => Buffer.from(text, 'hex').toString('base64').replaceAll('/', '\\/'),
-      /the right text in a wrong way .*base64/,
+      /the right text in the wrong way .*base64/,
     ],
     [
       'in base64 for addresses',
       (text: string) => Buffer.from(text, 'hex').toString('base64url'),
-      /the right text in a wrong way .*base64/,
+      /the right text in the wrong way .*base64/,
     ],
   ])('whose signature the answer shows %s was made of the right text', async (_, write, cause) => {
     const { found } = await settledWith(({ body }) => {
@@ -256,13 +256,11 @@ describe('a genuine IPN', () => {
   it('whose receiver has another secret key is told to check that', async () => {
     const computed = createHmac('sha256', 'sec_of_somebody_else').update('49.90order-1').digest('hex');
     const { found } = await settledWith([{ status: 400, body: `expected ${computed}` }]);
-    expect(found().fix).toContain(
-      `(${computed.slice(0, 8)}…) that no usual mistake explains: check that your`,
-    );
+    expect(found().fix).toContain(`The response shows an unknown signature (${computed.slice(0, 8)}…): check that your`);
     const echo = await settledWith(({ body }) => {
       return { status: 400, body: `no: ${new URLSearchParams(body).get('signature')}` };
     });
-    expect(echo.found().fix).not.toContain('no usual mistake');
+    expect(echo.found().fix).not.toContain('unknown signature');
   });
 
   it('that is accepted with another text signed is wrong', async () => {
@@ -294,7 +292,7 @@ describe('a genuine IPN', () => {
     expect(found()).toMatchObject({
       tone: 'bad',
       cause:
-        'Fault: signature corrupted (your rule). The receiver accepted it (200): it does not check the signature.',
+        'Fault: signature corrupted (your rule). Your receiver accepted it (200): it does not check the signature.',
     });
   });
 
@@ -307,7 +305,7 @@ describe('a genuine IPN', () => {
     const [first] = parts.state.current.attemptsOf(delivery?.id ?? '');
     if (!delivery || !first) throw new Error('no IPN was made');
     expect(first.requestBody).not.toBe(delivery.body);
-    expect(faultBehind(delivery, first)).toBe(undefined);
+    expect(verdictOnFault(delivery, first)).toBe(undefined);
   });
 
   it('that your fault rule changed or lost blames nobody else', async () => {
@@ -317,7 +315,7 @@ describe('a genuine IPN', () => {
     expect(corrupt.found()).toMatchObject({
       tone: 'waiting',
       action: 'faults',
-      cause: 'Fault: signature corrupted (your rule). The receiver answered 400.',
+      cause: 'Fault: signature corrupted (your rule). Your receiver answered 400.',
       fix: 'Nothing to fix. Clear the rule to deliver.',
     });
     const lost = await settledWith([{}], ({ server }) =>
@@ -350,8 +348,8 @@ describe('a forged IPN', () => {
       'Your receiver accepted a forged IPN (amount 49.90 → 949.90). It does not check the signature.',
     ],
     ['signature', 'Your receiver accepted a forged IPN (signature). It does not check the signature.'],
-    ['status', /\(status success → failed\)\. It does not compare/],
-    ['currency', /currency USD → GNF\)\. It does not compare/],
+    ['status', /\(status success → failed\)\. It does not check status and/],
+    ['currency', /currency USD → GNF\)\. It does not check status and/],
   ] as const)('that is accepted is wrong: %s', async (tamper, cause) => {
     expect(await forged([{}], tamper)).toMatchObject({
       tone: 'bad',
@@ -362,7 +360,7 @@ describe('a forged IPN', () => {
   it('that is rejected is right, by a status or in words', async () => {
     expect(await forged([{}, { status: 400 }], 'amount')).toMatchObject({
       tone: 'good',
-      cause: expect.stringContaining('as it must: 400'),
+      cause: expect.stringContaining('with 400, as expected'),
     });
     expect(await forged([{}, { body: '{"ok":false}' }], 'amount')).toMatchObject({
       tone: 'good',
@@ -380,7 +378,7 @@ describe('a forged IPN', () => {
     [302, ''],
     [200, 'Fatal error: Uncaught TypeError in ipn.php:3'],
   ])('that a receiver answers %i "%s" to proves nothing either', async (status, body) => {
-    const cause = expect.stringMatching(/^It is not known what the receiver does with a forged IPN/);
+    const cause = expect.stringMatching(/^This forged IPN \(.*\) proved nothing/);
     expect(await forged([{}, { status, body }], 'amount')).toMatchObject({ tone: 'waiting', cause });
   });
 
@@ -408,7 +406,7 @@ describe('a forged IPN', () => {
     ]);
     expect(parts.payments.verdict(parts.payments.require(id))).toMatchObject({
       tone: 'bad',
-      cause: 'The receiver answered 400: expected 2xx.',
+      cause: 'Your receiver answered 400: expected 2xx.',
     });
   });
 });
@@ -437,7 +435,7 @@ describe('a payment without an IPN', () => {
       expect(await verdictAfter(outcome)).toEqual({
         tone: 'good',
         cause: expect.stringMatching(
-          /^(Failed|Canceled|Expired) by a command, the dashboard or the control API, at .*Z\. No IPN is due\.$/,
+          /^Settled as (failed|canceled|expired) at .*Z by a command, the dashboard or the control API\. This status sends no IPN\.$/,
         ),
         fix: expect.stringMatching(/--ipn-on (failed|canceled|expired)\.$/),
       });
@@ -447,7 +445,7 @@ describe('a payment without an IPN', () => {
   it('that succeeded says that it was settled without one', async () => {
     expect(await verdictAfter('approve', 'redirect-only')).toMatchObject({
       tone: 'warning',
-      cause: expect.stringContaining('No IPN was sent: it was settled without one.'),
+      cause: expect.stringContaining('No IPN was created.'),
     });
   });
 });

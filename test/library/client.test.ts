@@ -282,7 +282,7 @@ describe('what surrounds payments', () => {
     await sim.payments.approve('order-1');
     await expect(sim.clock.advance('1h', { timeout: 200 })).rejects.toMatchObject({
       code: 'timed_out',
-      message: expect.stringContaining('what is due takes long: the clock got as far as'),
+      message: expect.stringContaining('the due tasks took too long: the clock stopped at'),
     });
     // Where it stands now is what a restart would find, too.
     const { now } = await sim.clock.now();

@@ -15,7 +15,7 @@ const CASE: AuditedCase = {
   ...{ mistake: null, cost: null, fix: null, unpaid: null },
 };
 
-/** Audits by a runner that does what the test says. */
+/** Audits with a runner that the test controls. */
 async function auditsBy(audit: (options: AuditOptions) => Promise<AuditReport>) {
   const { server } = await startSim();
   const reported: unknown[] = [];
@@ -37,12 +37,12 @@ const reportOf = (cases: AuditedCase[]): AuditReport => ({
     summary: auditSummary(cases),
     mistakes: [],
     orders: 1,
-    notices: ['the probe changes by itself'],
+    notices: ['the probe changes automatically'],
   },
 });
 
 describe('audits', () => {
-  it('keep what was done when one breaks, report a fault of ours, and take the next one', async () => {
+  it('keep the completed cases after an internal error, report the error and allow the next audit', async () => {
     const late: (() => void)[] = [];
     let count = 0;
     const { audits, reported, ended } = await auditsBy(async ({ onBegin, onCase }) => {
@@ -56,7 +56,7 @@ describe('audits', () => {
     expect(await ended()).toMatchObject({
       ...{
         state: 'failed',
-        error: 'it failed inside: the log says more',
+        error: 'internal error: see the log',
         of: 2,
         cases: [CASE],
         orders: null,
@@ -67,10 +67,10 @@ describe('audits', () => {
     await audits.start(REQUEST);
     for (const run of late) run();
     expect(await ended()).toMatchObject({ state: 'finished', cases: [CASE, CASE], orders: 1, error: null });
-    expect(audits.last?.notices).toEqual(['the probe changes by itself']);
+    expect(audits.last?.notices).toEqual(['the probe changes automatically']);
   });
 
-  it('say why one that was begun came to an end', async () => {
+  it('say why a started audit failed', async () => {
     const { audits, reported, ended } = await auditsBy(async ({ onBegin }) => {
       onBegin?.(1);
       throw new GatewayError('storage_failed', 'the disk is full');
@@ -80,7 +80,7 @@ describe('audits', () => {
     expect(reported).toEqual([]);
   });
 
-  it('keep the last one when the next cannot begin', async () => {
+  it('keep the last audit if the next cannot start', async () => {
     let isRefused = false;
     const { audits, reported, ended } = await auditsBy(async ({ onBegin }) => {
       if (isRefused) throw new GatewayError('usage', 'there is no such case');
@@ -98,7 +98,7 @@ describe('audits', () => {
     expect(reported).toEqual([]);
   });
 
-  it('are no fault of ours when the emulator stops under them', async () => {
+  it('do not report an internal error when the emulator stops', async () => {
     const { audits, reported, stopping, ended } = await auditsBy(async ({ onBegin, cancelled }) => {
       onBegin?.(1);
       await new Promise((resolve) => cancelled?.addEventListener('abort', resolve));

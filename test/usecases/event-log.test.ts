@@ -24,7 +24,7 @@ function eventsOf(log: EventLog): SimEvent[] {
 }
 
 describe('the request log', () => {
-  it('keeps one copy of the headers of requests that had the same, in the same order', async () => {
+  it('shares one copy of identical headers in the same order', async () => {
     const log = new EventLog(await Store.inMemory(records()), new Clock(), 'run');
     const all = [
       { host: 'a', accept: 'b' },
@@ -41,7 +41,7 @@ describe('the request log', () => {
     expect(new Set(kept).size).toBe(4);
   });
 
-  it('keeps the newest thousand of small requests, with their events', async () => {
+  it('keeps the newest 1,000 small requests with their events', async () => {
     const log = new EventLog(await Store.inMemory(records()), new Clock(), 'run');
     for (let number = 1; number <= 5_000; number++) {
       log.record({ ...REQUEST, requestHeaders: {} });
@@ -53,7 +53,7 @@ describe('the request log', () => {
     expect(eventsOf(log).length).toBe(log.requests().length);
   });
 
-  it('keeps fewer of large ones: at most 8 Mi characters, the newest', async () => {
+  it('keeps fewer large requests: at most the newest 8 Mi characters', async () => {
     const log = new EventLog(await Store.inMemory(records()), new Clock(), 'run');
     const long = 'x'.repeat(16_000);
     for (let number = 1; number <= 1_000; number++) {

@@ -21,7 +21,7 @@ function delivery(paymentId: string, isDue: boolean): Delivery {
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-/** A store that holds this, and what looks after it. `ids`: of the payments that are left. */
+/** A store with this content and its retainer. `ids` returns the remaining payments. */
 async function retained(
   retention: Retention,
   { payments, deliveries = [] }: { payments: Payment[]; deliveries?: Delivery[] },
@@ -35,16 +35,16 @@ async function retained(
     clock: { now: () => time.now },
     courier: { isUnderWay: (id) => underWay.has(id) },
   });
-  const look = () => retainer.look();
+  const look = () => retainer.run();
   const ids = () => [...store.state.payments.values()].map(({ id }) => id);
   const put = (change: { payments?: Payment[]; deliveries?: Delivery[] }) =>
     store.commit(() => ({ change, result: null }));
   return { store, look, ids, put, time, underWay };
 }
 
-describe('what is settled', () => {
-  it('is kept by number: the last ones to be settled, of those found and those that come', async () => {
-    // Found in the order of their initiation, which need not be that of their settling.
+describe('a settled payment', () => {
+  it('is kept if it is among the newest by time of settling, both at the start and later', async () => {
+    // The store has the payments in the order of their initiation, not of their settling.
     const { look, ids, put } = await retained(
       { count: 2 },
       { payments: [4, 1, 3].map((one) => payment(one)) },
@@ -60,7 +60,7 @@ describe('what is settled', () => {
     expect(ids()).toEqual(['pay_5', 'pay_6']);
   });
 
-  it("is kept by its age on the emulator's clock", async () => {
+  it("is kept until its maximum age on the emulator's clock", async () => {
     const { look, ids, time } = await retained(
       { ageMs: 3_000 },
       { payments: numbers(5).map((one) => payment(one)) },
@@ -72,7 +72,7 @@ describe('what is settled', () => {
     expect(ids()).toEqual(['pay_2', 'pay_3', 'pay_4']);
   });
 
-  it('goes by the thousand, in changes of a bounded size', async () => {
+  it('is removed with thousands of others in changes of limited size', async () => {
     const { store, look, ids } = await retained(
       { count: 10 },
       { payments: numbers(3_010).map((one) => payment(one)) },
@@ -84,7 +84,7 @@ describe('what is settled', () => {
     expect(sizes).toEqual([500, 500, 500, 500, 500, 500]);
   });
 
-  it('stays while an IPN of it is due or under way, and takes no place of a newer one', async () => {
+  it('is kept while an IPN is due or in progress, in addition to the newest payments', async () => {
     const { look, ids, put, underWay } = await retained(
       { count: 1 },
       {
@@ -105,7 +105,7 @@ describe('what is settled', () => {
     expect(ids()).toEqual(['pay_3']);
   });
 
-  it('stays while the state is being written, and goes afterwards', async () => {
+  it('is kept while the state is being written and removed afterwards', async () => {
     const { store, look, ids } = await retained(
       { count: 1 },
       { payments: numbers(3).map((one) => payment(one)) },
@@ -118,7 +118,7 @@ describe('what is settled', () => {
     expect(ids()).toEqual(['pay_2']);
   });
 
-  it('is looked for anew in a state that takes the place of another', async () => {
+  it('is removed from a state that replaces another', async () => {
     const { store, look, ids } = await retained(
       { count: 1 },
       { payments: numbers(3).map((one) => payment(one)) },
@@ -129,7 +129,7 @@ describe('what is settled', () => {
     expect(ids()).toEqual(['pay_9']);
   });
 
-  it('that could not be dropped is dropped later', async () => {
+  it('is removed later if removing it failed', async () => {
     const { store, look, ids } = await retained(
       { count: 1 },
       { payments: numbers(3).map((one) => payment(one)) },

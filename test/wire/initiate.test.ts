@@ -28,11 +28,11 @@ function bySchema(posted: Record<string, unknown>, strictness: keyof typeof SCHE
 /** What the table says, in the same shape. */
 function byTable(posted: Record<string, unknown>, strictness: keyof typeof SCHEMAS) {
   try {
-    const { publicKey, asked } = readInitiate(
+    const { publicKey, request } = readInitiate(
       { fields: posted, text: '' },
       strictness === 'loose' ? LOOSE : PROFILES.document.choices,
     );
-    return { publicKey, ...asked };
+    return { publicKey, ...request };
   } catch (error) {
     return error instanceof GatewayError ? error.problems : error;
   }

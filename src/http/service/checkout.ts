@@ -203,7 +203,7 @@ class Checkout {
 
   async #over(c: AppContext, payment: Payment | null): Promise<Response> {
     const { payments, runtime, dialect } = this.#parts;
-    const address = payment && (await payments.selfSettled(payment));
+    const address = payment && (await payments.autoSettled(payment));
     if (payment && address !== null) return this.#leave(c, payment, address);
     return payment && runtime.settings.choices.settledVisit === 'error'
       ? c.json(dialect.settledError)

@@ -5,7 +5,7 @@ import { field, LINK, record, text as string } from '../../contract/field.ts';
 import { hint } from '../../contract/hint.ts';
 import { mistypedMagic } from '../../domain/auto.ts';
 import { amountFromNumber } from '../../domain/money.ts';
-import { type InitiateCommand, strictly } from '../../domain/payment.ts';
+import { type InitiateCommand, strictWarning } from '../../domain/payment.ts';
 import type { Payment } from '../../domain/state.ts';
 import type { PostedFields } from '../body.ts';
 import type { Accepted, Dialect } from '../dialect.ts';
@@ -86,8 +86,8 @@ export const readInitiate: Dialect['readInitiate'] = (posted, accepted) => {
   const { site_logo = null, checkout_theme = 'light' } = fields;
   return {
     publicKey: fields.public_key,
-    asked: { ...fromWire(ASKED_NAMES, fields), siteLogo: site_logo, checkoutTheme: checkout_theme },
-    notes: (holdsSecretKey) => [
+    request: { ...fromWire(ASKED_NAMES, fields), siteLogo: site_logo, checkoutTheme: checkout_theme },
+    warnings: (holdsSecretKey) => [
       ...notesOn(posted, fields, holdsSecretKey),
       ...notesOnLoose(posted, accepted),
     ],
@@ -134,7 +134,7 @@ const UNREADABLE_NUMBER =
 /** Maximum number of unknown fields named in the warnings of a payment: warnings are stored, so they must stay few. */
 const MAX_UNKNOWN_NAMED = 10;
 
-type HoldsSecretKey = Parameters<InitiateCommand['notes']>[0];
+type HoldsSecretKey = Parameters<InitiateCommand['warnings']>[0];
 
 function notesOn(
   { fields }: PostedFields,
@@ -171,7 +171,7 @@ const STRICT = { valueLengths: 'limited', siteLogo: 'required' } as const satisf
 function notesOnLoose(posted: PostedFields, { valueLengths, siteLogo }: Accepted): string[] {
   if (valueLengths === STRICT.valueLengths && siteLogo === STRICT.siteLogo) return [];
   const outcome = tryReading(posted, STRICT);
-  return Array.isArray(outcome) ? outcome.map(strictly) : [];
+  return Array.isArray(outcome) ? outcome.map(strictWarning) : [];
 }
 
 /** Clients have fields of their own whose names are near to these, such as customer_phone: only a slip is one (observed: initiate-unknown-*). */

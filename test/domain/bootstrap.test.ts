@@ -22,12 +22,12 @@ const all = (on: State) => [...on.wallets.values()];
 const terms = (email: string, currency = 'USD') => ({ email, holder: 'Ada', currency, balance: '7' });
 
 describe('preparing a state', () => {
-  it('leaves one that is as the options want it alone', () => {
+  it('does not change a state that matches the options', () => {
     const on = prepared([wallet()]);
     expect(prepare(on, { wallets: [] }, settings())).toEqual({ change: {}, result: null });
   });
 
-  it('gives whoever has a wallet one in every currency that is new', () => {
+  it('adds a wallet in every new currency for each customer', () => {
     const on = prepared([
       wallet({ id: 'wal_rich_usd', balance: '5' }),
       wallet({ id: 'wal_poor_usd', email: 'poor@example.com' }),
@@ -39,12 +39,12 @@ describe('preparing a state', () => {
     expect(on.wallets.get('wal_poor_usd')?.balance).toBe('1000');
   });
 
-  it('makes no second one where somebody has a wallet in that currency', () => {
+  it('adds no wallet in a currency that a customer already has', () => {
     const on = prepared([wallet(), wallet({ id: 'w', currency: 'EUR' })]);
     expect(all(on).filter(({ currency }) => currency === 'EUR')).toHaveLength(1);
   });
 
-  it('never writes over a wallet, whatever the ids are', () => {
+  it('never overwrites a wallet, whatever the ids are', () => {
     const id = fc.oneof(
       fc.string({ minLength: 1, maxLength: 4 }),
       fc.stringMatching(/^(wal_)?[a-b]{0,2}[12]?(_usd|_eur)?$/),
@@ -65,7 +65,7 @@ describe('preparing a state', () => {
     );
   });
 
-  it('makes the wallets of the configuration where their owner has none, in any case of the e-mail', () => {
+  it('adds configured wallets for owners without one, with e-mails in any case', () => {
     const wanted = {
       wallets: [terms('ada@example.com'), terms('ADA@example.com'), terms('Wallet@Example.com')],
     };
@@ -76,7 +76,7 @@ describe('preparing a state', () => {
     ]);
   });
 
-  it('does not fill up again what was spent', () => {
+  it('does not restore a spent balance', () => {
     const wanted = { wallets: [terms('ada@example.com')] };
     const on = prepared([wallet()], wanted);
     on.apply({ wallets: [{ id: 'wal_ada_usd', ...terms('ada@example.com'), balance: '0' }] });
@@ -95,12 +95,12 @@ describe('preparing a state', () => {
     ]);
   });
 
-  it('refuses a wallet in a currency that does not exist', () => {
+  it('rejects a wallet in an unknown currency', () => {
     const act = () => prepare(state(), { wallets: [terms('ada@example.com', 'XXX')] }, settings());
-    expect(act).toThrow('wallets: the currency XXX of ada@example.com is unknown; known: ');
+    expect(act).toThrow('wallets: unknown currency XXX of ada@example.com; known: ');
   });
 
-  it('pins the keys of the first merchant, one or both', () => {
+  it('pins one or both keys of the first merchant', () => {
     const both = prepared([wallet()], { wallets: [], publicKey: 'pub_1', secretKey: 'sec_1' });
     expect([...both.merchants.values()]).toEqual([merchant({ publicKey: 'pub_1', secretKey: 'sec_1' })]);
     const one = prepared([wallet()], { wallets: [], secretKey: 'sec_1' });

@@ -7,27 +7,27 @@ import type { Settings } from './settings.ts';
 import type { State } from './state.ts';
 
 /**
- * What a refused initiate lacks, by all checks and not by the first that failed: every option with which the emulator
- * would accept it, and whether its key is wrong as well.
+ * A hint for a rejected initiate, based on all checks and not only on the first that failed: every option with which the
+ * emulator accepts the request, and whether the key is also wrong.
  *
- * @param failed the error that it was refused with
- * @param readLoosely reads the request as `--loose` does; throws where that does not help
- * @returns undefined where no option helps
+ * @param failed the error of the request
+ * @param readLoosely reads the request with `--loose`; throws if that fails, too
+ * @returns undefined if no option helps
  */
-export function initiateRemedy(
+export function initiateHint(
   failed: GatewayError,
   readLoosely: () => InitiateCommand,
   state: State,
   settings: Settings,
 ): Hint | undefined {
-  const request = read(readLoosely);
-  if (!request) return failed.hint;
-  const options = missingOptions(request.asked.currency, failed.code === 'invalid_fields', settings);
-  const keyHint = keyProblem(request.publicKey, state);
+  const loose = read(readLoosely);
+  if (!loose) return failed.hint;
+  const options = missingOptions(loose.request.currency, failed.code === 'invalid_fields', settings);
+  const keyHint = keyProblem(loose.publicKey, state);
   if (!options.length) return keyHint;
   const start = options.flatMap((one): Hint => [' ', one]);
   return keyHint
-    ? hint`${command('start')}${start} accepts the rest; public_key is wrong, too: ${keyHint}`
+    ? hint`${command('start')}${start} accepts the other fields. public_key is also wrong: ${keyHint}`
     : hint`${command('start')}${start} accepts this request`;
 }
 
@@ -55,6 +55,6 @@ function missingOptions(currency: string, needsLoose: boolean, settings: Setting
 function keyProblem(key: string, state: State): Hint | undefined {
   if (findByKey(state, 'publicKey', key)) return undefined;
   return findByKey(state, 'secretKey', key)
-    ? hint`lint: the secret key was sent as public_key; send the public key and keep the secret one on the server`
+    ? hint`lint: the secret key was sent as public_key. Send the public key, and keep the secret key on the server`
     : hint`${command('keys show')} prints the public key of this emulator`;
 }

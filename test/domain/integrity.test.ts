@@ -5,13 +5,13 @@ import { fullSnapshot, wallet } from '../helpers/records.ts';
 
 const check = (state: WholeState) => () => assertConsistent(state, 'the file', ['GNF']);
 
-describe('a state from outside', () => {
-  it('as a server exports it hangs together', () => {
+describe('an imported state', () => {
+  it('is consistent if a server exported it', () => {
     expect(COLLECTION_NAMES.filter((name) => fullSnapshot()[name].length === 0)).toEqual([]);
     expect(check(fullSnapshot())).not.toThrow();
   });
 
-  it('needs a merchant', () => {
+  it('requires a merchant', () => {
     const nothing = Object.fromEntries(COLLECTION_NAMES.map((name) => [name, []])) as unknown as WholeState;
     expect(check(nothing)).toThrow('the file: merchants is empty');
   });
@@ -20,7 +20,7 @@ describe('a state from outside', () => {
     [{ status: 'pending' as const }, 'settledAt must be null while status is "pending"'],
     [{ settledAt: null }, 'settledAt must be set when status is "succeeded" (got null)'],
     [{ settledBy: null }, 'settledBy must be set when status is "succeeded" (got null)'],
-  ])('has no payment that no rule leaves behind: %j', (change, problem) => {
+  ])('must not have a payment that no rule creates: %j', (change, problem) => {
     const state = fullSnapshot();
     const settled = {
       status: 'succeeded',
@@ -34,7 +34,7 @@ describe('a state from outside', () => {
   });
 
   it.each(['4111111111111112', '9999001234567890', '', '999900123456789'])(
-    'has no card with the number %j',
+    'must not have a card with the number %j',
     (number) => {
       const state = fullSnapshot();
       const cards = state.cards.map((card) => ({ ...card, number }));
@@ -61,7 +61,7 @@ describe('a state from outside', () => {
     );
   });
 
-  it('may have currencies that only the options, or only its own wallets have', () => {
+  it('may have currencies that only the options or its wallets have', () => {
     const state = fullSnapshot();
     const [first] = state.wallets;
     const inOther = (currency: string) => state.payments.map((payment) => ({ ...payment, currency }));
@@ -71,7 +71,7 @@ describe('a state from outside', () => {
     expect(check({ ...state, wallets, payments: inOther('NPR') })).not.toThrow();
   });
 
-  it.each(COLLECTION_NAMES)('has no id twice in %s', (name) => {
+  it.each(COLLECTION_NAMES)('must not have a duplicate id in %s', (name) => {
     const state = fullSnapshot();
     const [first] = state[name];
     expect(check({ ...state, [name]: [...state[name], { ...first }] })).toThrow(
@@ -97,18 +97,18 @@ describe('a state from outside', () => {
     );
   });
 
-  /** Every field by which a record names another one, found by its name so that a new one cannot be forgotten. */
+  /** All fields that reference another record, found by their names so that none can be forgotten. */
   const fields = COLLECTION_NAMES.flatMap((name) =>
     Object.keys(fullSnapshot()[name][0] ?? {})
       .filter((field) => field.endsWith('Id'))
       .map((field): [CollectionName, string] => [name, field]),
   );
 
-  it('names other records in these fields', () => {
+  it('references other records in these fields', () => {
     expect(fields).toHaveLength(9);
   });
 
-  it.each(fields)('never names what is not there: %s.%s', (name, field) => {
+  it.each(fields)('must not reference a missing record in %s.%s', (name, field) => {
     const state = fullSnapshot();
     const [first] = state[name];
     expect(check({ ...state, [name]: [{ ...first, [field]: 'nobody' }] })).toThrow(
@@ -133,7 +133,7 @@ describe('a state from outside', () => {
     );
   });
 
-  it('may name nothing where null says so', () => {
+  it('may have null as a reference', () => {
     const state = fullSnapshot();
     const payments = state.payments.map((payment) => ({ ...payment, walletId: null, messageId: null }));
     const deliveries = state.deliveries.map((delivery) => ({ ...delivery, paymentId: null }));
