@@ -14,7 +14,7 @@ import { readSecret, SEEN_IN_PS } from '../../options/secret-file.ts';
 import type { ResolvedOptions } from '../../options/table.ts';
 import { reason } from '../../store/files.ts';
 import { packagedManifest, VERSION } from '../../system/package-info.ts';
-import { type ActionsOf, counted, type Declarations, flag, group, text } from '../command.ts';
+import { type Context, counted, defineCommand, flag, type GivenValues, text } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import type { Io } from '../io.ts';
 import type { CommandResult, Output } from '../output.ts';
@@ -27,81 +27,76 @@ gateway-sim (by X-Gateway-Sim on GET /_sim/livez) everything is tried, and what 
 only the sandbox is, and elsewhere with at most five requests a second. Nothing is settled that was not made by this run. For IPNs from elsewhere give an address
 that leads to this machine (a tunnel to --ipn-port), else they are not seen. Exit code 1 when a line does not hold.`;
 
-export const COMMANDS = {
-  conform: {
-    summary: 'hold what is known of the service interface against an emulator or a deployment',
-    options: {
-      target: text('base-url', 'what to ask, such as https://pay.example.com (default: the emulator here)'),
-      profile: text(
-        'name|file',
-        `what to expect: ${PROFILE_NAMES.join(', ')}, or a file (default: document)`,
-      ),
-      publicKey: text('key', 'public key of a merchant there'),
-      secretKey: text('key', `secret key of the same merchant; ${SEEN_IN_PS}`),
-      ipnUrl: text('url', 'public address that leads to --ipn-port of this machine'),
-      ipnPort: text('number', 'port to listen on for IPNs (default: a free one)'),
-      live: counted('try live mode of what is no emulator here, too: give it twice, real money may move'),
-      all: flag('show every line that differs, and not one for each cause'),
-      manifest: text('file', 'hold these lines against it instead'),
-      out: text('file', 'write the differences, with keys and personal data masked'),
-      updateProfile: text('file', 'write a profile that explains the differences, for start --profile'),
-      junit: text('file', 'write the result as JUnit XML, too'),
-    },
-    about: ABOUT,
-    examples: [
-      'conform',
-      'conform --profile newer-server',
-      'conform --target https://pay.example.com --public-key pub_… --secret-key @key.txt --out differences.json',
-    ],
-  },
-} as const satisfies Declarations;
+const OPTIONS = {
+  target: text('base-url', 'what to ask, such as https://pay.example.com (default: the emulator here)'),
+  profile: text('name|file', `what to expect: ${PROFILE_NAMES.join(', ')}, or a file (default: document)`),
+  publicKey: text('key', 'public key of a merchant there'),
+  secretKey: text('key', `secret key of the same merchant; ${SEEN_IN_PS}`),
+  ipnUrl: text('url', 'public address that leads to --ipn-port of this machine'),
+  ipnPort: text('number', 'port to listen on for IPNs (default: a free one)'),
+  live: counted('try live mode of what is no emulator here, too: give it twice, real money may move'),
+  all: flag('show every line that differs, and not one for each cause'),
+  manifest: text('file', 'hold these lines against it instead'),
+  out: text('file', 'write the differences, with keys and personal data masked'),
+  updateProfile: text('file', 'write a profile that explains the differences, for start --profile'),
+  junit: text('file', 'write the result as JUnit XML, too'),
+};
 
-type Actions = ActionsOf<typeof COMMANDS>;
+type ConformContext = Context & { options: GivenValues<typeof OPTIONS> };
 
-type Context = Parameters<Actions['conform']>[0];
 /** What is asked, and with what. */
 type Place = Pick<ConformOptions, 'url' | 'publicKey' | 'secretKey' | 'controlToken' | 'agent'> & {
   stop: () => Promise<void>;
 };
 
-const runConform: Actions['conform'] = async (context) => {
-  const { options, io, output } = context;
-  const { profile, ipnUrl, live = 0, updateProfile } = options;
-  const file = await readConfiguration(undefined, io);
-  const inForce = startConfiguration({ ...(profile !== undefined && { profile }) }, io.env, file);
-  const lines = await linesOf(options.manifest, io.cwd);
-  if (ipnUrl !== undefined) requireUrl('--ipn-url', ipnUrl);
-  if (ipnUrl !== undefined && options.ipnPort === undefined)
-    throw new GatewayError(
-      'usage',
-      '--ipn-url needs --ipn-port beside it: the port of this machine that it leads to',
-    );
-  if (live === 1) output.notice('gateway-sim: --live once tries nothing: give it twice to try live mode');
-  await requireWritable([options.out, updateProfile, options.junit], io.cwd);
-  const place = await placeOf(context, inForce);
-  try {
-    const { stop: _, ...target } = place;
-    const { conform } = await import('../../conform/conform.ts');
-    const conformed = await conform({
-      ...target,
-      lines,
-      ipnUrl,
-      ipnPort: portOf(options.ipnPort),
-      live: live >= 2,
-      alsoTry: updateProfile !== undefined,
-      inForce: { profile: inForce.profile, choices: inForce.choices, options: inForce },
-      tools: await dialect.ipn(),
-      onLine: progress(output),
-      onLost: ({ id }, why, status) => {
-        const then = status === undefined ? '' : `: status ${status}`;
-        output.notice(`gateway-sim: ${id} got no answer (${why}), and was tried again${then}`);
-      },
-    });
-    return await result(conformed, { context, place, inForce, lines });
-  } finally {
-    await place.stop();
-  }
-};
+export const conform = defineCommand({
+  summary: 'hold what is known of the service interface against an emulator or a deployment',
+  options: OPTIONS,
+  about: ABOUT,
+  examples: [
+    'conform',
+    'conform --profile newer-server',
+    'conform --target https://pay.example.com --public-key pub_… --secret-key @key.txt --out differences.json',
+  ],
+  run: async (context) => {
+    const { options, io, output } = context;
+    const { profile, ipnUrl, live = 0, updateProfile } = options;
+    const file = await readConfiguration(undefined, io);
+    const inForce = startConfiguration({ ...(profile !== undefined && { profile }) }, io.env, file);
+    const lines = await linesOf(options.manifest, io.cwd);
+    if (ipnUrl !== undefined) requireUrl('--ipn-url', ipnUrl);
+    if (ipnUrl !== undefined && options.ipnPort === undefined)
+      throw new GatewayError(
+        'usage',
+        '--ipn-url needs --ipn-port beside it: the port of this machine that it leads to',
+      );
+    if (live === 1) output.notice('gateway-sim: --live once tries nothing: give it twice to try live mode');
+    await requireWritable([options.out, updateProfile, options.junit], io.cwd);
+    const place = await placeOf(context, inForce);
+    try {
+      const { stop: _, ...target } = place;
+      const { conform } = await import('../../conform/conform.ts');
+      const conformed = await conform({
+        ...target,
+        lines,
+        ipnUrl,
+        ipnPort: portOf(options.ipnPort),
+        live: live >= 2,
+        alsoTry: updateProfile !== undefined,
+        inForce: { profile: inForce.profile, choices: inForce.choices, options: inForce },
+        tools: await dialect.ipn(),
+        onLine: progress(output),
+        onLost: ({ id }, why, status) => {
+          const then = status === undefined ? '' : `: status ${status}`;
+          output.notice(`gateway-sim: ${id} got no answer (${why}), and was tried again${then}`);
+        },
+      });
+      return await result(conformed, { context, place, inForce, lines });
+    } finally {
+      await place.stop();
+    }
+  },
+});
 
 /** Now and then, where no program reads it. */
 function progress(output: Output) {
@@ -135,7 +130,7 @@ function requireUrl(flag: string, url: string): string {
 }
 
 /** The target that was named; else the emulator that runs here; else one of our own. */
-async function placeOf(context: Context, options: ResolvedOptions): Promise<Place> {
+async function placeOf(context: ConformContext, options: ResolvedOptions): Promise<Place> {
   const { target } = context.options;
   if (target === undefined) return hereOr(context, options);
   const url = requireUrl('--target', target);
@@ -175,7 +170,7 @@ async function agentFor(caFile: string | undefined) {
 }
 
 /** @param env whose keys may be sent to what is asked */
-function keysOf({ options, io }: Context, env: Io['env'] = io.env) {
+function keysOf({ options, io }: ConformContext, env: Io['env'] = io.env) {
   const read = (given: string | undefined, flag: string) => given && readSecret(given, flag, io.cwd);
   return {
     publicKey: options.publicKey ?? (env['GATEWAY_SIM_PUBLIC_KEY'] || undefined),
@@ -183,7 +178,7 @@ function keysOf({ options, io }: Context, env: Io['env'] = io.env) {
   };
 }
 
-async function hereOr(context: Context, options: ResolvedOptions): Promise<Place> {
+async function hereOr(context: ConformContext, options: ResolvedOptions): Promise<Place> {
   const { connect, choice, output } = context;
   try {
     const server = await connect();
@@ -213,7 +208,7 @@ async function hereOr(context: Context, options: ResolvedOptions): Promise<Place
 }
 
 interface Held {
-  context: Context;
+  context: ConformContext;
   place: Place;
   inForce: ResolvedOptions;
   lines: readonly ManifestLine[];
@@ -270,5 +265,3 @@ async function result(
     ...(gone && { failure: gone.message, failureCode: gone.code }),
   };
 }
-
-export const conform = group({ commands: COMMANDS, actions: { conform: runConform } });

@@ -12,7 +12,7 @@ import { LOG_FILE } from '../../store/folder.ts';
 import { DEFAULT_DATA_DIR, readServerInfo } from '../../store/server-file.ts';
 import { VERSION } from '../../system/package-info.ts';
 import { bannerText, detachedBannerText, faultsOf, leftText, noticesOf, type ReadyEvent } from '../banner.ts';
-import { type ActionsOf, type Declarations, group, list, type OptionDeclaration, text } from '../command.ts';
+import { type Context, defineCommand, list, type OptionDeclaration, text } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { probe } from '../connect.ts';
 import { detach, type ParentProcess, parentProcess, trimLog } from '../detach.ts';
@@ -61,47 +61,40 @@ function flagOf(
   };
 }
 
-const COMMANDS = {
-  start: {
-    summary: 'start the emulator',
-    options: startFlags(() => true),
-    examples: [
-      'start',
-      'start --port 0 --in-memory --json --quiet',
-      'start --currency NPR:Rs --loose',
-      'start --detach',
-    ],
-  },
-} as const satisfies Declarations;
-
-type Actions = ActionsOf<typeof COMMANDS>;
-
-type Context = Parameters<Actions['start']>[0];
-
 /** What has our port may take this long to say who it is. */
 const PROBE_MS = 1_000;
 
 /** Runs until it is stopped; with --detach until the one in the background answers. @returns the exit code */
-const runStart: Actions['start'] = async (context) => {
-  const { flags, io, output } = context;
-  const parent = parentProcess();
-  try {
-    const file = await readConfiguration(context.options.config, io);
-    const options = startConfiguration(flags, io.env, file);
-    output.quiet = options.quiet;
-    output.json = options.json;
-    // The detached process reads the same flags, variables and file.
-    if (options.detach && !parent) await startInBackground(options, context);
-    else return await startHere(options, context, parent);
-  } catch (error) {
-    // The lines of stdout are those of an emulator that runs: who waits for the first one must not get another.
-    output.json = false;
-    if (!parent) throw error;
-    // The parent says it; this process has no business in the log of a folder that it could not take.
-    await parent.failed(error);
-  }
-  return undefined;
-};
+export const start = defineCommand({
+  summary: 'start the emulator',
+  options: startFlags(() => true),
+  examples: [
+    'start',
+    'start --port 0 --in-memory --json --quiet',
+    'start --currency NPR:Rs --loose',
+    'start --detach',
+  ],
+  run: async (context) => {
+    const { flags, io, output } = context;
+    const parent = parentProcess();
+    try {
+      const file = await readConfiguration(context.options.config, io);
+      const options = startConfiguration(flags, io.env, file);
+      output.quiet = options.quiet;
+      output.json = options.json;
+      // The detached process reads the same flags, variables and file.
+      if (options.detach && !parent) await startInBackground(options, context);
+      else return await startHere(options, context, parent);
+    } catch (error) {
+      // The lines of stdout are those of an emulator that runs: who waits for the first one must not get another.
+      output.json = false;
+      if (!parent) throw error;
+      // The parent says it; this process has no business in the log of a folder that it could not take.
+      await parent.failed(error);
+    }
+    return undefined;
+  },
+});
 
 async function startHere(
   options: ResolvedOptions,
@@ -268,5 +261,3 @@ function stopOnSignals(server: RunningServer, output: Output, { signals }: Io): 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) signals.on(signal, onSignal);
   signals.once('SIGHUP', endByHangup);
 }
-
-export const start = group({ commands: COMMANDS, actions: { start: runStart } });
