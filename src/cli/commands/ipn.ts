@@ -167,24 +167,18 @@ const fire = defineCommand({
 
 async function fireIpns(
   fields: GivenValues<typeof FIRE_FIELDS>,
-  { secret, parallel, allowIpnHost = [] }: GivenValues<typeof FIRE_OPTIONS>,
+  options: GivenValues<typeof FIRE_OPTIONS>,
   connect: Context['connect'],
 ): Promise<FiredIpn[]> {
+  const { secret, parallel } = options;
   if (secret === undefined && parallel === undefined) return fireByServer(fields, (await connect()).call);
-  const { fireTogether, fireWithoutServer, keyOf } = await import('../fire-ipn.ts');
-  if (parallel === undefined) return fireWithoutServer(fields, secret ?? '', allowIpnHost);
-  if (secret !== undefined) {
-    return fireTogether(fields, parallel, { secretKey: keyOf(fields, secret) }, allowIpnHost);
-  }
+  const { fireFromHere, keyOf } = await import('../fire-ipn.ts');
+  if (secret !== undefined) return fireFromHere(fields, { secretKey: keyOf(fields, secret) }, options);
   const server = await connect();
-  const { payment: reference } = fields;
-  if (reference === undefined) {
-    const { secretKey } = await requireMerchant(server);
-    return fireTogether(fields, parallel, { secretKey }, allowIpnHost);
-  }
-  const payment = await server.call('GET /payments/:ref', { param: { ref: reference } });
-  const { secretKey } = await requireMerchant(server, payment.merchantId);
-  return fireTogether(fields, parallel, { secretKey, payment }, allowIpnHost);
+  const { payment: ref } = fields;
+  const payment = ref === undefined ? undefined : await server.call('GET /payments/:ref', { param: { ref } });
+  const { secretKey } = await requireMerchant(server, payment?.merchantId);
+  return fireFromHere(fields, { secretKey, payment }, options);
 }
 
 async function fireByServer(json: FireInput, call: Server['call']): Promise<Delivery[]> {
