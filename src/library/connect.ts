@@ -31,12 +31,12 @@ export async function connectNamed(
   cwd: string,
 ): Promise<GatewaySimClient> {
   const controlToken = options.controlToken || undefined;
-  const caFile = options.tlsCa || env['GATEWAY_SIM_TLS_CA'] || undefined;
+  const tlsCa = options.tlsCa || env['GATEWAY_SIM_TLS_CA'] || undefined;
   const limitMs = options.timeout === undefined ? undefined : milliseconds('timeout', options.timeout);
   const named = given ?? (env['GATEWAY_SIM_URL'] || undefined);
   const found = await findServer(cwd);
   const known = named === undefined || named === found?.url ? found : undefined;
-  const trusted = { caFile: caFile ?? known?.tlsCa ?? undefined, limitMs };
+  const trusted = { tlsCa: tlsCa ?? known?.tlsCa, limitMs };
   if (named !== undefined) {
     const variable = env['GATEWAY_SIM_CONTROL_TOKEN'];
     const inVariable = variable && readSecret(variable, 'GATEWAY_SIM_CONTROL_TOKEN', cwd);
@@ -46,7 +46,7 @@ export async function connectNamed(
   if (found)
     return connect({
       url: found.url,
-      controlToken: controlToken ?? found.controlToken ?? undefined,
+      controlToken: controlToken ?? found.controlToken,
       ...trusted,
     });
   throw new GatewayError(
@@ -138,8 +138,8 @@ export function clientOf(
         import('./egress.ts'),
       ]);
       const egress = await unlessAborted(options.cancelled, egressOf(server, options.allowIpnHosts));
-      const { controlToken: token = controlToken } = server;
-      return audit({ ...client, egress, controlToken: token }, await dialect.ipn(), options);
+      const asked = { ...client, egress, controlToken: server.controlToken ?? controlToken };
+      return audit(asked, await dialect.ipn(), options);
     },
   };
   return client;

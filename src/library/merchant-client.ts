@@ -55,7 +55,7 @@ export async function initiatePayment(server: ControlServer, mode: Mode, values:
   let status = 0;
   const body = await request(address, {
     method: call.method,
-    caFile: server.caFile,
+    tlsCa: server.tlsCa,
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams(call.form).toString(),
   })
@@ -82,14 +82,13 @@ export async function initiatePayment(server: ControlServer, mode: Mode, values:
 
 /** The variables that `keys env` prints and that `exec` and the library hand on. */
 export function merchantEnvironment(
-  { url, caFile }: Pick<ControlServer, 'url' | 'caFile'>,
+  { url, tlsCa }: Pick<ControlServer, 'url' | 'tlsCa'>,
   { publicKey, secretKey }: MerchantKeys,
 ): Record<string, string> {
   return {
     // Node trusts it beside the usual ones; other runtimes would trust nothing else any more. Where it was not needed
     // here it says nothing about the emulator: nobody should trust it.
-    ...(caFile !== undefined &&
-      /^https:/i.test(url) && { GATEWAY_SIM_TLS_CA: caFile, NODE_EXTRA_CA_CERTS: caFile }),
+    ...(tlsCa && /^https:/i.test(url) && { GATEWAY_SIM_TLS_CA: tlsCa, NODE_EXTRA_CA_CERTS: tlsCa }),
     GATEWAY_SIM_URL: url,
     GATEWAY_SIM_PUBLIC_KEY: publicKey,
     GATEWAY_SIM_SECRET_KEY: secretKey,
@@ -114,7 +113,7 @@ const CODE_OF_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
 async function callCards(server: ControlServer, secretKey: string, { method, path, json }: ServiceCall) {
   const response = await request(`${server.url}${path}`, {
     method,
-    caFile: server.caFile,
+    tlsCa: server.tlsCa,
     headers: { Authorization: `Bearer ${secretKey}`, 'Content-Type': 'application/json' },
     body: json && JSON.stringify(json),
   }).catch((error: unknown) => {

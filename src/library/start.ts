@@ -38,8 +38,7 @@ export async function start(options: StartGatewaySimOptions): Promise<GatewaySim
   void server.stopped.then(() => {
     isStopped = true;
   });
-  const caFile = tlsCa ?? undefined;
-  const control = controlServer({ url, controlToken: controlToken ?? undefined, caFile });
+  const control = controlServer(server);
   const call: ControlServer['call'] = (...request) =>
     control.call(...request).catch((error: unknown) => {
       throw isStopped ? stoppedError(url, error) : inOptionNames(error);

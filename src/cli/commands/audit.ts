@@ -202,14 +202,9 @@ async function ownEmulator({ io, output }: Context): Promise<Emulator> {
   const { startEmulator } = await import('../start-emulator.ts');
   const file = await readConfiguration(undefined, io);
   const server = await startEmulator(startConfiguration({ inMemory: true }, io.env, file), output);
-  const { url, controlToken, tlsCa } = server;
-  const control = controlServer({
-    url,
-    controlToken: controlToken ?? undefined,
-    caFile: tlsCa ?? undefined,
-  });
+  const { controlToken } = server;
   const mask = textMask([server.secretKey, controlToken ?? '']);
-  return { gateway: clientOf(control, controlToken, server), mask, stop: () => server.stop() };
+  return { gateway: clientOf(controlServer(server), controlToken, server), mask, stop: () => server.stop() };
 }
 
 function differing(found: readonly Reconciled[]): string {

@@ -141,18 +141,18 @@ async function placeOf(context: ConformContext, options: ResolvedOptions): Promi
   const given = keysOf(context);
   const isWhole = given.publicKey !== undefined && given.secretKey !== undefined;
   const { controlToken = context.choice.tokenVariable, tlsCa } = context.choice;
-  const caFile = tlsCa === undefined ? undefined : resolve(context.io.cwd, tlsCa);
+  const trusted = tlsCa && resolve(context.io.cwd, tlsCa);
   if (!isWhole && !isLoopback(new URL(url).hostname)) {
     throw new GatewayError('usage', 'a deployment is asked with the keys of a merchant there', {
       hint: hint`Give them with ${option('publicKey')} and ${option('secretKey')}.`,
     });
   }
-  const agent = await agentFor(caFile);
+  const agent = await agentFor(trusted);
   const named = { url, publicKey: '', secretKey: '', controlToken, agent };
   // What is no emulator has no such list: then the first answers tell what it is.
   const hasList = !isWhole && (await provesToBeEmulator(named));
   const known = hasList
-    ? await requireMerchant(controlServer({ url, controlToken, caFile })).catch(() => undefined)
+    ? await requireMerchant(controlServer({ url, controlToken, tlsCa: trusted })).catch(() => undefined)
     : undefined;
   const { publicKey = known?.publicKey ?? '', secretKey = known?.secretKey ?? '' } = given;
   return { ...named, publicKey, secretKey, stop: async () => {} };
@@ -165,8 +165,8 @@ async function provesToBeEmulator(named: Omit<Place, 'stop'>): Promise<boolean> 
   return target.isEmulator;
 }
 
-async function agentFor(caFile: string | undefined) {
-  return caFile === undefined ? undefined : trustingAgent(caFile);
+async function agentFor(tlsCa: string | null | undefined) {
+  return tlsCa ? trustingAgent(tlsCa) : undefined;
 }
 
 /** @param env whose keys may be sent to what is asked */
@@ -185,8 +185,8 @@ async function hereOr(context: ConformContext, options: ResolvedOptions): Promis
     const known = await requireMerchant(server);
     const given = keysOf(context, server.isNamed ? context.io.env : {});
     const { publicKey = known.publicKey, secretKey = known.secretKey } = given;
-    const { url, controlToken, caFile } = server;
-    const agent = await agentFor(caFile);
+    const { url, controlToken, tlsCa } = server;
+    const agent = await agentFor(tlsCa);
     return { url, publicKey, secretKey, controlToken, agent, stop: async () => {} };
   } catch (error) {
     const isNamed = Object.values(choice).some((given) => given !== undefined);
@@ -196,13 +196,13 @@ async function hereOr(context: ConformContext, options: ResolvedOptions): Promis
   const { startEmulator } = await import('../start-emulator.ts');
   const server = await startEmulator({ ...options, inMemory: true, port: 0 }, output);
   const { url, publicKey, secretKey, controlToken, tlsCa } = server;
-  const agent = await agentFor(tlsCa ?? undefined);
+  const agent = await agentFor(tlsCa);
   return {
     url,
     publicKey,
     secretKey,
     agent,
-    controlToken: controlToken ?? undefined,
+    controlToken,
     stop: server.stop,
   };
 }

@@ -73,17 +73,16 @@ export const exec = defineCommand({
       for (const notice of noticesOf(server)) output.notice(notice);
       server.onEvent(refusalTeller(output));
     }
-    const { url, controlToken, tlsCa } = server;
+    const { controlToken } = server;
     output.connection = connectionFlags(server, io.cwd);
     const { hostAlias, proxy } = server.parts.runtime.options;
     const trusted = io.env['NODE_EXTRA_CA_CERTS'];
-    const control = { url, controlToken: controlToken ?? undefined, caFile: tlsCa ?? undefined };
     let client: ClientEnvironment | undefined;
     try {
       if (proxy) client = await (await import('../client-environment.ts')).clientEnvironment(server, io);
       if (!output.quiet) for (const notice of client?.notices ?? []) output.notice(notice);
       const environment = {
-        ...merchantEnvironment(control, server),
+        ...merchantEnvironment(server, server),
         // Read by gateway-sim/alias-hosts, which knows no path.
         ...(hostAlias.length && { GATEWAY_SIM_HOST_ALIAS: hostAlias.join().replace(/\/[^,]*/g, '') }),
         // The user's own file stays.
@@ -95,7 +94,7 @@ export const exec = defineCommand({
       if (shopUrl !== undefined) await waitForAnswer(shopUrl, options.waitLimit ?? WAIT_LIMIT_MS, io);
       return await runCommand(words, environment, { io, output });
     } finally {
-      await artifacts?.end(controlServer(control));
+      await artifacts?.end(controlServer(server));
       await Promise.all([server.stop(), client?.remove()]);
     }
   },

@@ -207,8 +207,7 @@ async function runningOn(options: ResolvedOptions): Promise<ReadyEvent | undefin
   const info = await readServerInfo(dataDir);
   if (!info?.options) return undefined;
   const { url, pid, controlToken, tlsCa = null } = info;
-  const at = { url, caFile: tlsCa ?? undefined };
-  if ((await probe(at, PROBE_MS)) !== 'ready') return undefined;
+  if ((await probe(info, PROBE_MS)) !== 'ready') return undefined;
   const differing = firstDiffering(options, info.options);
   if (differing !== undefined) {
     throw new GatewayError(
@@ -217,7 +216,7 @@ async function runningOn(options: ResolvedOptions): Promise<ReadyEvent | undefin
       { hint: hint`Stop it with: ${command('stop')} (or choose another folder with ${option('dataDir')})` },
     );
   }
-  const server = controlServer({ ...at, controlToken: controlToken ?? undefined });
+  const server = controlServer(info);
   const { publicKey, secretKey } = await requireMerchant(server);
   const { url: baseUrl } = await server.call('GET /status');
   const port = Number(new URL(url).port);
