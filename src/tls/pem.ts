@@ -1,4 +1,4 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { addressName } from './address-name.ts';
 
@@ -21,11 +21,6 @@ export function namesOf({ subjectAltName = '' }: X509Certificate): string[] {
 /** Whether a certificate is for a host name or address. */
 export function covers(certificate: X509Certificate, name: string): boolean {
   return (isIP(name) ? certificate.checkIP(name) : certificate.checkHost(name)) !== undefined;
-}
-
-/** Whether a key is that of the first certificate of a text. @throws Error for a text that holds no key */
-export function isKeyOf(key: string, cert: string): boolean {
-  return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
 }
 
 /** Whether a certificate vouches for itself. */
