@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isLink, onFolder, readOwnFile, reason, replaceFile, unwritable } from '../store/files.ts';
 import { type Issued, issue } from './certificates.ts';
-import { namesOf } from './pem.ts';
+import { namesOf } from './names.ts';
 import { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.ts';
 
 /** Where the certificates of `--tls` lie, in the data folder. */

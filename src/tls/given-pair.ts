@@ -5,7 +5,9 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { GatewayError } from '../contract/error.ts';
 import { readOwnFile, readText, reason } from '../store/files.ts';
-import { certificatesIn, covers, isSelfSigned } from './pem.ts';
+import { covers } from './names.ts';
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** A certificate that the user has, with its key. */
 export interface GivenPair {
@@ -56,7 +58,9 @@ async function pairOf(
   } catch (error) {
     throw usage(`${labels.cert} cannot be used for TLS: ${(error as Error).message} (${certFile})`, error);
   }
-  const known = certificates.some(isSelfSigned) ? certFile : await mkcertRootOf(certificates.at(-1) ?? leaf);
+  const known = certificates.some((one) => isIssuedBy(one, one))
+    ? certFile
+    : await mkcertRootOf(certificates.at(-1) ?? leaf);
   const issuer = known === undefined ? leaf.issuer.replaceAll('\n', ', ') : null;
   return { certFile, cert, key, leaf, caFile: known ?? certFile, issuer };
 }
@@ -88,7 +92,7 @@ function noCertificate(path: string, label: string): GatewayError {
 
 function parsed(pem: string, path: string, label: string): X509Certificate[] {
   try {
-    return certificatesIn(pem);
+    return [...pem.matchAll(CERTIFICATE)].map(([text]) => new X509Certificate(text));
   } catch (error) {
     throw usage(`${label} cannot be used: the certificate in ${path} is damaged`, error);
   }
@@ -185,12 +189,16 @@ function mkcertRoots(): string[] {
   return folders.flatMap((folder) => (folder && isAbsolute(folder) ? [join(folder, 'rootCA.pem')] : []));
 }
 
+function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
+  return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+}
+
 /** The file with the certificate of mkcert's authority, if that issued this one. */
 async function mkcertRootOf(certificate: X509Certificate): Promise<string | undefined> {
   for (const path of mkcertRoots()) {
     try {
       const root = new X509Certificate(await readText(path, { isOurs: 'or-of-root' }));
-      if (certificate.checkIssued(root) && certificate.verify(root.publicKey)) return path;
+      if (isIssuedBy(certificate, root)) return path;
     } catch {
       // One that cannot be read, or be trusted to be the user's, vouches for nothing.
     }
