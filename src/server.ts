@@ -5,6 +5,7 @@ import type { SimEvent } from './contract/event.ts';
 import { FaultRules } from './contract/fault.ts';
 import { type HintStyle, NPX } from './contract/hint.ts';
 import { parseInput } from './contract/input.ts';
+import { timestamp } from './contract/timestamp.ts';
 import { Courier } from './delivery/courier.ts';
 import { allowedHosts, Egress } from './delivery/egress.ts';
 import { Poster } from './delivery/poster.ts';
@@ -18,11 +19,9 @@ import { newestIds } from './domain/retention.ts';
 import type { Context } from './domain/settings.ts';
 import { type Front, planFront, readIpnCa } from './front.ts';
 import { faultView, simEventView } from './http/control/views.ts';
-import type { AppParts } from './http/environment.ts';
+import type { AppParts, ServerRuntime } from './http/environment.ts';
 import { close, listen, portOf } from './http/listener.ts';
 import { mask } from './http/mask.ts';
-import type { requestListener } from './http/request-listener.ts';
-import { runtimeOf } from './http/runtime.ts';
 import { initiateLane } from './http/service/initiate-lane.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
 import { basePathsOf, baseUrlOf, ownUrlOf } from './options/base-url.ts';
@@ -219,11 +218,29 @@ async function serve(
     audit: async (options) =>
       (await import('./http/audit-gateway.ts')).auditShop(parts, plan.egress, options),
   });
-  const runtime = runtimeOf(plan, { dataDir, tlsCa }, shutdown);
+  const runtime: ServerRuntime = {
+    options,
+    settings: plan.settings,
+    dataDir,
+    tlsCa,
+    controlToken,
+    style: plan.style,
+    stop: shutdown.stop,
+    version: surroundings.version,
+    pid: process.pid,
+    startedAt: timestamp(clock.now()),
+    baseUrl: () => baseUrlOf(options, listening.port),
+    stopped: shutdown.stopping.signal,
+  };
   const parts: AppParts = { ...useCases, audits, runtime, dialect };
   // A key that is replaced later may stand in what is remembered: the first ones are known from here on.
   mask('', parts);
-  const load = () => loadRoutes(parts, { host: options.host, replaceGlobals: !sharesProcess }, report);
+  const load = async () =>
+    (await import('./http/request-listener.ts')).requestListener(
+      parts,
+      { host: options.host, replaceGlobals: !sharesProcess },
+      report,
+    );
   const servers = await listen(options, load, dialect, {
     lane: initiateLane(parts, report),
     edge,
@@ -271,10 +288,6 @@ async function serve(
     /** Answers what is under way, stores everything, lets go of port and folder. */
     stop: shutdown.stop,
   };
-}
-
-async function loadRoutes(...given: Parameters<typeof requestListener>) {
-  return (await import('./http/request-listener.ts')).requestListener(...given);
 }
 
 function startWork(

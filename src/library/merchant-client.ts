@@ -1,8 +1,9 @@
 import { CARD_DEFAULTS, given, withPaymentDefaults } from '../contract/defaults.ts';
 import { type ErrorCode, GatewayError } from '../contract/error.ts';
+import type { RecordedRequest } from '../contract/event.ts';
 import { command, hint } from '../contract/hint.ts';
 import type { ListedMerchant } from '../contract/merchant.ts';
-import type { CardAction, Mode } from '../contract/vocabulary.ts';
+import { type CardAction, MODES, type Mode } from '../contract/vocabulary.ts';
 import type { CardValues, InitiateValues, ServiceCall } from '../wire/dialect.ts';
 import { merchantDialect } from '../wire/documented/merchant.ts';
 import { type ControlServer, noServer } from './control-client.ts';
@@ -94,6 +95,14 @@ export function merchantEnvironment(
     GATEWAY_SIM_SECRET_KEY: secretKey,
     GATEWAY_SIM_INITIATE_URL: initiateUrl(url),
   };
+}
+
+/** Whether no payment came of an initiate, which its answer may tell with a 200. */
+export function isRefusedInitiate({ method, target, paymentId }: RecordedRequest): boolean {
+  const [path = ''] = target.split('?', 1);
+  // The routes may be served below a path, too.
+  const isInitiate = MODES.some((mode) => path.endsWith(dialect.initiatePath(mode)));
+  return method !== 'OPTIONS' && isInitiate && paymentId === null;
 }
 
 /** Where a merchant initiates a sandbox payment. */
