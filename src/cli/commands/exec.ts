@@ -13,11 +13,10 @@ import type { ClientEnvironment } from '../client-environment.ts';
 import { defineCommand, duration, flag, text } from '../command.ts';
 import { execConfiguration, readConfiguration } from '../configuration.ts';
 import { addressOf } from '../connect.ts';
-import { styleInForce } from '../in-force.ts';
 import type { Io } from '../io.ts';
 import { connectionFlags, type Output } from '../output.ts';
 import { interruption } from '../signals.ts';
-import { startFlags } from './start.ts';
+import { startFlags, styleInForce } from './start.ts';
 
 const ABOUT = `
 The emulator is a fresh one, in memory and on a free port: only the flags --port and --data-dir say otherwise, not the

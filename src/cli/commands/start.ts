@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { urlOf } from '../../contract/address.ts';
+import { shellWord } from '../../contract/curl.ts';
 import { GatewayError } from '../../contract/error.ts';
-import { command, hint, kebab, option } from '../../contract/hint.ts';
+import { command, type HintStyle, hint, kebab, option } from '../../contract/hint.ts';
 import { controlServer } from '../../library/control-client.ts';
 import { requireMerchant } from '../../library/merchant-client.ts';
-import { firstDiffering, optionMarks } from '../../options/in-force.ts';
+import { firstDiffering } from '../../options/in-force.ts';
 import { SEEN_IN_PS } from '../../options/secret-file.ts';
 import { type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../../options/table.ts';
 import { LOG_FILE } from '../../store/folder.ts';
@@ -17,7 +18,6 @@ import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { probe } from '../connect.ts';
 import { detach, type ParentProcess, parentProcess, trimLog } from '../detach.ts';
 import { showEvent } from '../format-event.ts';
-import { styleInForce } from '../in-force.ts';
 import type { Io } from '../io.ts';
 import { connectionFlags, EXIT_CODES, type Output, openInBrowser } from '../output.ts';
 import { DOUBLED_SIGNAL_MS, endByHangup, INTERRUPTED, onNpmExit } from '../signals.ts';
@@ -65,6 +65,35 @@ function flagOf(
 const PROBE_MS = 1_000;
 
 /** Runs until it is stopped; with --detach until the one in the background answers. @returns the exit code */
+/**
+ * The style of a running emulator: `start` in a hint is the command that runs it, with the flags that it was given, so
+ * that what a hint adds comes on top. Variables and configuration file hold for the next start by themselves.
+ *
+ * @param name the command, `start` or `exec`
+ */
+export function styleInForce(
+  style: HintStyle,
+  name: 'start' | 'exec',
+  flags: Readonly<Record<string, unknown>>,
+): HintStyle {
+  const given = Object.entries(flags).flatMap(([flag, value]) => flagAsGiven(flag, value));
+  return {
+    ...style,
+    command: (hint) => style.command(hint.command === 'start' ? { command: name, args: given } : hint),
+  };
+}
+
+function flagAsGiven(name: string, value: unknown): string[] {
+  const specs: Record<string, OptionSpec> = START_OPTIONS;
+  const spec = specs[name];
+  if (!spec && name !== 'config') return [];
+  const flag = `--${kebab(name)}`;
+  if (typeof value === 'boolean') return [value ? flag : `--no-${kebab(name)}`];
+  // Secrets are not repeated in a log.
+  if (spec?.kind === 'secret' && name !== 'publicKey') return [`${flag} '…'`];
+  return [value].flat().map((one) => `${flag} ${shellWord(String(one))}`);
+}
+
 export const start = defineCommand({
   summary: 'start the emulator',
   options: startFlags(() => true),
@@ -113,7 +142,8 @@ async function startHere(
   );
   // Before anybody hears that it is ready, and may want to end it.
   stopOnSignals(server, output, io);
-  const ready = readyEvent(server);
+  const { runtime } = server.parts;
+  const ready = readyEvent({ ...server, pid: process.pid }, runtime.baseUrl(), options.proxy);
   const notices = [...noticesOf(server), ...other];
   if (parent) {
     trimLog();
@@ -174,11 +204,23 @@ function overviewOf(server: RunningServer) {
   return { payments: payments.size, cards: cards.size, liveEmail, faults: faultsOf(server) };
 }
 
-function readyEvent(server: RunningServer): ReadyEvent {
-  const { url, port, publicKey, secretKey, dataDir, controlToken, tlsCa } = server;
-  const proxyPort = server.parts.runtime.options.proxy ? port : null;
-  const keys = { publicKey, secretKey, dashboardUrl: `${server.parts.runtime.baseUrl()}/_sim` };
-  return { event: 'ready', url, port, ...keys, dataDir, controlToken, tlsCa, proxyPort, pid: process.pid };
+type Answering = Omit<ReadyEvent, 'event' | 'dashboardUrl' | 'proxyPort'>;
+
+function readyEvent(emulator: Answering, baseUrl: string, isProxy: boolean): ReadyEvent {
+  const { url, port, publicKey, secretKey, dataDir, controlToken, tlsCa, pid } = emulator;
+  return {
+    event: 'ready',
+    url,
+    port,
+    publicKey,
+    secretKey,
+    dashboardUrl: `${baseUrl}/_sim`,
+    dataDir,
+    controlToken,
+    tlsCa,
+    proxyPort: isProxy ? port : null,
+    pid,
+  };
 }
 
 async function startInBackground(options: ResolvedOptions, context: Context): Promise<void> {
@@ -206,7 +248,7 @@ async function runningOn(options: ResolvedOptions): Promise<ReadyEvent | undefin
   const dataDir = resolve(options.dataDir);
   const info = await readServerInfo(dataDir);
   if (!info?.options) return undefined;
-  const { url, pid, controlToken, tlsCa = null } = info;
+  const { url, pid, tlsCa = null } = info;
   if ((await probe(info, PROBE_MS)) !== 'ready') return undefined;
   const differing = firstDiffering(options, info.options);
   if (differing !== undefined) {
@@ -218,21 +260,10 @@ async function runningOn(options: ResolvedOptions): Promise<ReadyEvent | undefin
   }
   const server = controlServer(info);
   const { publicKey, secretKey } = await requireMerchant(server);
-  const { url: baseUrl } = await server.call('GET /status');
+  const status = await server.call('GET /status');
   const port = Number(new URL(url).port);
-  const isProxy = optionMarks({ ...options, proxy: true })['proxy'] === info.options['proxy'];
-  const keys = { publicKey, secretKey, dashboardUrl: `${baseUrl}/_sim` };
-  return {
-    event: 'ready',
-    url,
-    port,
-    ...keys,
-    dataDir,
-    controlToken,
-    tlsCa,
-    proxyPort: isProxy ? port : null,
-    pid,
-  };
+  const emulator = { ...info, port, publicKey, secretKey, dataDir, tlsCa };
+  return readyEvent(emulator, status.url, status.options['proxy'] === true);
 }
 
 function announce(
