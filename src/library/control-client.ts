@@ -16,7 +16,7 @@ import {
 } from './request.ts';
 import { isUntrusted } from './trust.ts';
 
-export interface Connection {
+interface Connection {
   url: string;
   controlToken?: string | null | undefined;
   /** The certificates that are trusted, where it speaks https; default: the usual ones. */
