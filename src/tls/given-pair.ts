@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
@@ -130,34 +130,33 @@ export async function findMkcertPair(
   passedOver: (why: string) => void,
 ): Promise<GivenPair | undefined> {
   for (const folder of new Set(folders.map((path) => resolve(path)))) {
-    for (const file of listed(folder).sort()) {
+    for (const file of (await readdir(folder).catch(() => [])).sort()) {
       if (!/^localhost(\+\d+)?\.pem$/.test(file)) continue;
       const certFile = join(folder, file);
-      const pair = await attempt(certFile, passedOver);
-      const missing = pair && names.filter((name) => !covers(pair.leaf, name));
-      if (missing?.length) passedOver(`${certFile} is not used: it is not for ${missing.join(', ')}`);
-      else if (pair && Date.parse(pair.leaf.validTo) <= now)
-        passedOver(`${certFile} is not used: it expired`);
-      else if (pair) return pair;
+      try {
+        return await mkcertPair(certFile, names, now);
+      } catch (error) {
+        passedOver(`${certFile} is not used: ${(error as Error).message}`);
+      }
     }
   }
   return undefined;
 }
 
-async function attempt(certFile: string, passedOver: (why: string) => void): Promise<GivenPair | undefined> {
+/** @throws Error for one that does not do */
+async function mkcertPair(certFile: string, names: readonly string[], now: number): Promise<GivenPair> {
   const keyFile = certFile.replace(/\.pem$/, '-key.pem');
-  try {
-    const labels = { cert: 'the certificate', key: 'its key' };
-    const cert = await readOurs(certFile, labels.cert);
-    const key = await readOurs(keyFile, labels.key, true);
-    const pair = await pairOf({ certFile, keyFile }, labels, { cert, key });
-    const caFile = await mkcertRootOf(pair.leaf);
-    if (caFile !== undefined) return { ...pair, caFile, issuer: null };
+  const labels = { cert: 'the certificate', key: 'its key' };
+  const cert = await readOurs(certFile, labels.cert);
+  const key = await readOurs(keyFile, labels.key, true);
+  const pair = await pairOf({ certFile, keyFile }, labels, { cert, key });
+  const caFile = await mkcertRootOf(pair.leaf);
+  if (caFile === undefined)
     throw new Error('this user has no mkcert whose authority issued it (CAROOT names its folder)');
-  } catch (error) {
-    passedOver(`${certFile} is not used: ${(error as Error).message}`);
-    return undefined;
-  }
+  const missing = names.filter((name) => !covers(pair.leaf, name));
+  if (missing.length) throw new Error(`it is not for ${missing.join(', ')}`);
+  if (Date.parse(pair.leaf.validTo) <= now) throw new Error('it expired');
+  return { ...pair, caFile, issuer: null };
 }
 
 async function readOurs(path: string, label: string, isSecret = false): Promise<string> {
@@ -165,14 +164,6 @@ async function readOurs(path: string, label: string, isSecret = false): Promise<
     return await readOwnFile(path, { isSecret });
   } catch (error) {
     throw usage(`${label} cannot be taken from ${path}: ${reason(error)}`, error);
-  }
-}
-
-function listed(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }
 
