@@ -32,6 +32,7 @@ import { initialSnapshots } from './store/fixtures.ts';
 import { DataFolder } from './store/folder.ts';
 import { Store } from './store/store.ts';
 import { Clock } from './system/clock.ts';
+import { packagedFixtures } from './system/package-info.ts';
 import { seededRandom, systemRandom } from './system/random.ts';
 import { Shutdown } from './system/shutdown.ts';
 import { Audits } from './usecases/audits.ts';
@@ -44,9 +45,6 @@ import { dialect } from './wire/documented/service.ts';
 
 /** What comes from outside the options. */
 export interface ServerSurroundings {
-  version: string;
-  /** The file with the state that a new folder starts with, unless the options name another. */
-  fixtures: string;
   /** Whether the options' fixtures are in a file that every start reads: then it is no news that a state is there. */
   standingFixtures?: boolean;
   /** Whether other code lives in this process, whose globals must stay as they are (they are replaced for speed). */
@@ -118,7 +116,7 @@ function planOf(options: ResolvedOptions, surroundings: ServerSurroundings) {
     clock: new Clock(),
     preparation: { ...options, wallets: terms.wallets },
     firstFaults: faults === undefined ? [] : parseInput(FaultRules, { faults }).faults,
-    initial: initialSnapshots(surroundings.fixtures, options.fixtures, label('fixtures'), currencies),
+    initial: initialSnapshots(packagedFixtures(), options.fixtures, label('fixtures'), currencies),
     random: systemRandom(),
     controlToken: options.controlToken ?? (isLoopback(host) ? null : randomBytes(18).toString('base64url')),
   };
@@ -158,7 +156,6 @@ type Opened = Awaited<ReturnType<typeof openState>>;
 async function buildEngine(plan: Plan, { store }: Opened, trust: ReceiverTrust) {
   const { options, clock, egress, settings, random } = plan;
   resumeClock(clock, store.state);
-  const { version } = plan.surroundings;
   const drawIds = () =>
     createIds(
       options.seed === undefined
@@ -184,7 +181,6 @@ async function buildEngine(plan: Plan, { store }: Opened, trust: ReceiverTrust) 
     store,
     clock,
     context,
-    version,
     faults,
     poster: new Poster(egress, trust),
     onWaiting: (delivery, attempt) => events.waiting(delivery, attempt),
@@ -226,7 +222,6 @@ async function serve(
     controlToken,
     style: plan.style,
     stop: shutdown.stop,
-    version: surroundings.version,
     pid: process.pid,
     startedAt: timestamp(clock.now()),
     baseUrl: () => baseUrlOf(options, listening.port),

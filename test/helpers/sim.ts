@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
 import { kebab } from '../../src/contract/hint.ts';
 import { createApp } from '../../src/http/app.ts';
@@ -35,8 +34,6 @@ export const ORDER: Readonly<Record<string, string>> = {
   customer_email: 'wallet@example.com',
 };
 
-const FIXTURES = fileURLToPath(new URL('../../fixtures/default.json', import.meta.url));
-
 /**
  * Starts an emulator for the test that asks; it is stopped when that test is over. A fault of ours fails the test.
  *
@@ -46,8 +43,6 @@ export async function startSim(options: StartOptions = {}): Promise<Sim> {
   const faults: unknown[] = [];
   const values = { port: 0, inMemory: true, seed: seedOfTest(), ...options };
   const server = await startServer(resolveOptions([{ label: (name) => `--${kebab(name)}`, values }]), {
-    version: '0.0.0-test',
-    fixtures: FIXTURES,
     report: (error) => faults.push(error),
     warn: () => {},
   });

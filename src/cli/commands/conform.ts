@@ -13,7 +13,7 @@ import { trustingAgent } from '../../library/trust.ts';
 import { readSecret, SEEN_IN_PS } from '../../options/secret-file.ts';
 import type { ResolvedOptions } from '../../options/table.ts';
 import { reason } from '../../store/files.ts';
-import { packagedManifest, VERSION } from '../../system/package-info.ts';
+import { packaged, VERSION } from '../../system/package-info.ts';
 import { type Context, counted, defineCommand, flag, type GivenValues, text } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import type { Io } from '../io.ts';
@@ -107,7 +107,7 @@ function progress(output: Output) {
 }
 
 async function linesOf(file: string | undefined, cwd: string): Promise<ManifestLine[]> {
-  const path = file === undefined ? packagedManifest() : resolve(cwd, file);
+  const path = file === undefined ? packaged('fixtures/fidelity/manifest.jsonl') : resolve(cwd, file);
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw new GatewayError('usage', `the manifest ${file ?? path} cannot be read: ${reason(error)}`, {
       cause: error,

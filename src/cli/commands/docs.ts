@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { didYouMean, GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
-import { packagedDocs } from '../../system/package-info.ts';
+import { packaged } from '../../system/package-info.ts';
 import { defineCommand } from '../command.ts';
 import { table } from '../layout.ts';
 
@@ -11,7 +11,7 @@ export const docs = defineCommand({
   summary: 'the documentation: its topics, or one page of it',
   examples: ['docs', 'docs ci'],
   run: async ({ args: [asked] }) => {
-    const pages = await pagesOf(packagedDocs());
+    const pages = await pagesOf(packaged('src/docs'));
     if (asked === undefined) {
       const topics = pages.map(({ topic, title }) => ({ topic, title }));
       return {

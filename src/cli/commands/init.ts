@@ -5,7 +5,7 @@ import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { isLink } from '../../store/files.ts';
 import { makeFolder } from '../../store/make-folder.ts';
-import { packagedFixtures, packagedStarter } from '../../system/package-info.ts';
+import { packaged, packagedFixtures } from '../../system/package-info.ts';
 import { defineCommand, flag, text } from '../command.ts';
 import { CONFIGURATION_FILE, configurationTemplate, FIXTURES_FILE } from '../config-template.ts';
 import { orStorageFailed, shownFrom } from '../write-file.ts';
@@ -53,7 +53,7 @@ export const init = defineCommand({
     const starters: Starter[] = names.map((name) => STARTERS[name]);
     const files = new Map<string, string>();
     for (const name of starters.flatMap(({ files }) => files))
-      files.set(join(folder, name), await readFile(packagedStarter(name), 'utf8'));
+      files.set(join(folder, name), await readFile(packaged(`src/init/${name}`), 'utf8'));
     if (!starters.length) {
       files.set(join(folder, CONFIGURATION_FILE), configurationTemplate(schemaFrom(folder)));
       files.set(join(folder, FIXTURES_FILE), await readFile(packagedFixtures(), 'utf8'));
