@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
 import { readText } from '../../delivery/sender.ts';
@@ -9,7 +10,7 @@ import { DataFolder, isDataFolder } from '../../store/folder.ts';
 import { DEFAULT_DATA_DIR, readServerInfo } from '../../store/server-file.ts';
 import { type Context, defineCommand, flag, type GivenValues, type Group } from '../command.ts';
 import type { Server } from '../connect.ts';
-import { confirm, type Io, readAll } from '../io.ts';
+import { confirm, type Io } from '../io.ts';
 import type { CommandResult } from '../output.ts';
 import { orStopped } from '../stopped-folder.ts';
 import { replaceFile } from '../write-file.ts';
