@@ -37,7 +37,6 @@ export async function findMerchant(
   named: string | undefined,
 ): Promise<ListedMerchant | undefined> {
   const { data } = await server.call('GET /merchants');
-  if (!Array.isArray(data)) throw noServer(server.url);
   return data.find(({ isDefault, name, id }) =>
     named === undefined ? isDefault : name === named || id === named,
   );
