@@ -25,7 +25,6 @@ import { mask } from './http/mask.ts';
 import { initiateLane } from './http/service/initiate-lane.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
 import { basePathsOf, baseUrlOf, ownUrlOf } from './options/base-url.ts';
-import { optionMarks } from './options/in-force.ts';
 import { givenAs, isGivenByUser } from './options/resolve.ts';
 import type { OptionName, ResolvedOptions } from './options/table.ts';
 import { initialSnapshots } from './store/fixtures.ts';
@@ -249,13 +248,7 @@ async function serve(
   shutdown.add(() => audits.ended());
   startWork(plan, store, { courier, useCases }, shutdown);
   const url = ownUrlOf(options, port);
-  await folder?.announce({
-    url,
-    pid: process.pid,
-    controlToken,
-    tlsCa,
-    options: optionMarks({ ...options, port }),
-  });
+  await folder?.announce({ url, pid: process.pid, controlToken, tlsCa });
   const { publicKey, secretKey } = defaultMerchant(store.state);
   return {
     url,

@@ -6,9 +6,14 @@ import { GatewayError } from '../../contract/error.ts';
 import { command, type HintStyle, hint, kebab, option } from '../../contract/hint.ts';
 import { controlServer } from '../../library/control-client.ts';
 import { requireMerchant } from '../../library/merchant-client.ts';
-import { firstDiffering } from '../../options/in-force.ts';
+import { givenAs } from '../../options/resolve.ts';
 import { SEEN_IN_PS } from '../../options/secret-file.ts';
-import { type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../../options/table.ts';
+import {
+  type OptionName,
+  type OptionSpec,
+  type ResolvedOptions,
+  START_OPTIONS,
+} from '../../options/table.ts';
 import { LOG_FILE } from '../../store/folder.ts';
 import { DEFAULT_DATA_DIR, readServerInfo } from '../../store/server-file.ts';
 import { VERSION } from '../../system/package-info.ts';
@@ -247,10 +252,14 @@ async function runningOn(options: ResolvedOptions): Promise<ReadyEvent | undefin
   if (options.inMemory) return undefined;
   const dataDir = resolve(options.dataDir);
   const info = await readServerInfo(dataDir);
-  if (!info?.options) return undefined;
-  const { url, pid, tlsCa = null } = info;
-  if ((await probe(info, PROBE_MS)) !== 'ready') return undefined;
-  const differing = firstDiffering(options, info.options);
+  if (!info || (await probe(info, PROBE_MS)) !== 'ready') return undefined;
+  const { url, pid, controlToken, tlsCa = null } = info;
+  const server = controlServer(info);
+  const { publicKey, secretKey } = await requireMerchant(server);
+  const status = await server.call('GET /status');
+  const port = Number(new URL(url).port);
+  const secrets = { publicKey, secretKey, controlToken };
+  const differing = firstDiffering(options, { ...status.options, ...secrets, port });
   if (differing !== undefined) {
     throw new GatewayError(
       'folder_in_use',
@@ -258,12 +267,18 @@ async function runningOn(options: ResolvedOptions): Promise<ReadyEvent | undefin
       { hint: hint`Stop it with: ${command('stop')} (or choose another folder with ${option('dataDir')})` },
     );
   }
-  const server = controlServer(info);
-  const { publicKey, secretKey } = await requireMerchant(server);
-  const status = await server.call('GET /status');
-  const port = Number(new URL(url).port);
-  const emulator = { ...info, port, publicKey, secretKey, dataDir, tlsCa };
+  const emulator = { url, port, ...secrets, dataDir, tlsCa, pid };
   return readyEvent(emulator, status.url, status.options['proxy'] === true);
+}
+
+/** The first option that was asked for and is not in force, as it was given; undefined where all are. */
+function firstDiffering(asked: ResolvedOptions, inForce: Readonly<Record<string, unknown>>) {
+  return (Object.keys(START_OPTIONS) as OptionName[])
+    .filter((name) => !('commandOnly' in START_OPTIONS[name]))
+    .filter((name) => JSON.stringify(asked[name]) !== JSON.stringify(inForce[name]))
+    .filter((name) => name !== 'port' || asked.port !== 0)
+    .map((name) => givenAs(asked, name))
+    .find((given) => given !== undefined);
 }
 
 function announce(
