@@ -37,11 +37,11 @@ export function manifestPage(root, { AREAS, PROFILES }) {
 }
 
 /** How many lines each area has, and where they come from. */
-function areasTable(lines, { AREAS }, folder) {
+function areasTable(lines, { AREAS }) {
   const count = (area, kind) =>
     lines.filter((line) => (!area || line.area === area) && line.source.kind === kind).length || '';
   const rows = Object.entries(AREAS).map(([area, title]) => [
-    `[${title}](${folder}reference/manifest.md#${title.toLowerCase().replaceAll(' ', '-')})`,
+    `[${title}](reference/manifest.md#${title.toLowerCase().replaceAll(' ', '-')})`,
     ...KINDS.map((kind) => count(area, kind)),
   ]);
   return table(['Area', ...KINDS], [...rows, ['All', ...KINDS.map((kind) => count(undefined, kind))]]);
@@ -74,15 +74,15 @@ function scoreOf(lines, profile) {
 }
 
 /**
- * Puts the tables between their markers in README.md and on the page about fidelity.
+ * Puts the tables between their markers on the page about fidelity, and the counts in README.md.
  *
  * @param isWanted whether they are written; else a table that is not what it should be is an error
  */
 export function insertTables(root, sources, isWanted) {
   const lines = readLines(root);
   const files = {
-    'README.md': { areas: areasTable(lines, sources, 'src/docs/') },
-    'src/docs/fidelity.md': { areas: areasTable(lines, sources, ''), choices: choicesTable(sources) },
+    'README.md': {},
+    'src/docs/fidelity.md': { areas: areasTable(lines, sources), choices: choicesTable(sources) },
   };
   for (const [file, tables] of Object.entries(files)) {
     const path = join(root, file);

@@ -1,6 +1,6 @@
 // Writes src/docs/reference from what the program says of itself, and tables of other pages: node .config/docs.mjs [folder]
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -44,13 +44,58 @@ const pages = {
   'exit-codes.md': exitCodesPage(),
   'audit-cases.md': auditPage(),
   'manifest.md': manifestPage(ROOT, sources),
+  'llms.txt': agentsIndex(),
 };
 const folder = resolve(process.argv[2] ?? join(ROOT, 'src/docs/reference'));
 mkdirSync(folder, { recursive: true });
 for (const [name, text] of Object.entries(pages)) {
-  writeFileSync(join(folder, name), `${NOTICE}\n\n${text.trim().replace(/\n{3,}/g, '\n\n')}\n`);
+  const notice = name.endsWith('.md') ? `${NOTICE}\n\n` : '';
+  writeFileSync(join(folder, name), `${notice}${text.trim().replace(/\n{3,}/g, '\n\n')}\n`);
 }
 insertTables(ROOT, sources, process.argv[2] === undefined);
+
+/** What the pages are about, for coding agents, in the form of llmstxt.org. */
+function agentsIndex() {
+  const { description } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const docs = join(ROOT, 'src/docs');
+  const links = (files) =>
+    files.map((file) => {
+      const text = readFileSync(join(docs, file), 'utf8');
+      const [, title] = /^# (.+)$/m.exec(text);
+      const prose = text
+        .replace(/^```[\s\S]*?^```$/gm, '')
+        .slice(text.indexOf(`# ${title}`) + title.length + 2);
+      const [first] = /^[A-Z`*[].*$/m.exec(prose) ?? [title];
+      const about = first
+        .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+        .split(/(?<=[.:]) /)[0]
+        .replace(/:$/, '.');
+      return `- [${title}](../${file}): ${about}`;
+    });
+  const written = readdirSync(docs, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md') && !file.startsWith('reference'))
+    .sort();
+  return [
+    '# gateway-sim',
+    `> ${description}`,
+    '## Pages',
+    links(written).join('\n'),
+    '## Reference',
+    [
+      'commands',
+      'options',
+      'service',
+      'control-api',
+      'json',
+      'exit-codes',
+      'audit-cases',
+      'manifest',
+      'files',
+    ]
+      .map((name) => `- [${name}](${name}.md)`)
+      .join('\n'),
+  ].join('\n\n');
+}
 
 function auditPage() {
   const listed = execFileSync(process.execPath, [binary, 'audit', '--list', '--json'], { encoding: 'utf8' });

@@ -29,6 +29,7 @@ final class GatewaySim
     private function __construct(private readonly array $environment, private array $children)
     {
         $this->url = rtrim($environment['GATEWAY_SIM_URL'], '/');
+        if (!preg_match('~^https?://~i', $this->url)) throw new GatewaySimError("GATEWAY_SIM_URL is not an http address.");
         $merchants = $this->call('GET', '/_sim/merchants')['data'] ?? [];
         $first = array_column($merchants, null, 'isDefault')[true] ?? throw new GatewaySimError(
             "$this->url is no gateway-sim. Unset GATEWAY_SIM_URL, or set it to the address of one.",
@@ -152,7 +153,7 @@ final class GatewaySim
 
     private function call(string $method, string $path, string $body = ''): array
     {
-        $http = ['method' => $method, 'content' => $body, 'ignore_errors' => true, 'timeout' => 300, 'header' => [
+        $http = ['method' => $method, 'content' => $body, 'ignore_errors' => true, 'timeout' => 300, 'follow_location' => 0, 'header' => [
             'Authorization: Bearer ' . ($this->environment['GATEWAY_SIM_CONTROL_TOKEN'] ?? ''),
             'Content-Type: application/' . (str_starts_with($body, '{') ? 'json' : 'x-www-form-urlencoded'),
         ]];

@@ -1,4 +1,4 @@
-"""Stands for your own handler of the IPN: a WSGI application, as those of Flask and Django are."""
+"""Replace this by your own IPN handler: a WSGI application, such as one of Flask or Django."""
 
 import hashlib
 import hmac

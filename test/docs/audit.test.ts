@@ -21,7 +21,7 @@ test('what the page of the audit says can be typed', async () => {
     typed(fence(place, 'sh').replaceAll('http://localhost:3000', shop.url), { ...options, more });
   const audited = await type('audit.md: Is our IPN handler safe?', '--only', 'A');
   expect([audited.code, audited.stdout]).toEqual([0, expect.stringContaining('9 cases: 9 pass')]);
-  const first = await type('README.md: gateway-sim', '--only', 'control');
+  const first = await type('README.md: Is our IPN handler safe?', '--only', 'control');
   expect([first.code, first.stdout]).toEqual([0, expect.stringContaining('1 case: 1 pass')]);
   await shop.place();
   const reconciled = await type('audit.md: Do shop and gateway agree?');

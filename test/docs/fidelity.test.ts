@@ -10,7 +10,7 @@ import { fence } from './pages.ts';
 import { typed } from './typed.ts';
 
 const PROFILES = 'fidelity.md: Profiles';
-const CONFORM = 'fidelity.md: Hold it against a deployment';
+const CONFORM = 'fidelity.md: Check a deployment';
 
 test('a profile is chosen as the page shows it', async () => {
   const cwd = await temporaryFolder();

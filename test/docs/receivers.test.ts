@@ -1,4 +1,5 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { createHmac } from 'node:crypto';
+import { readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -71,6 +72,7 @@ async function runReceiver(receiver: (typeof RECEIVERS)[number], secretKey: stri
   for (const order of orders) await store(order);
   return {
     url: `${address()}/ipn`,
+    folder,
     store,
     /** The identifiers of the orders that were paid. */
     paid: async () =>
@@ -120,10 +122,46 @@ test('an order of the page has an identifier of 20 characters and a token of its
   }
 });
 
+const noPhp = missing('php');
+
+test.skipIf(noPhp)(
+  `the PHP receiver answers 500 if it cannot store the payment, so that the gateway retries${noPhp ? ` (${noPhp})` : ''}`,
+  async () => {
+    const sim = await startSim({ ipnRetries: 0 });
+    const order = (await orderMaker())('49.90', 'USD', '');
+    const shop = await runReceiver(RECEIVERS[0], sim.secretKey, order);
+    await symlink('no-such-folder/paid', join(shop.folder, `${order.identifier}.paid`));
+    const { attempts } = await paid(sim, order, shop.url + order.ipnUrl);
+    expect(attempts).toMatchObject([{ responseStatus: 500 }]);
+  },
+);
+
 describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
   const why = missing(receiver.runtime);
   const here = why ? ` (${why})` : '';
   const amounts = sample(['100', '100.00', '49.9', '0.1'], (amount) => amount === '100.00');
+
+  test.skipIf(why)(`accepts nothing while it has no secret key${here}`, async () => {
+    const file = join(await temporaryFolder(), receiver.file);
+    await writeFile(file, fence(receiver.place, receiver.language));
+    const env = { GATEWAY_SIM_SECRET_KEY: '', ORDERS: await temporaryFolder(), PORT: '0' };
+    const { until, ended, stdout, stderr } = launchProgram(receiver.run(file), { env });
+    if (receiver.language !== 'php') {
+      const { code } = await ended;
+      expect([code, stderr()]).toEqual([1, expect.stringContaining('GATEWAY_SIM_SECRET_KEY')]);
+      return;
+    }
+    const address = () => receiver.address.exec(stdout() + stderr())?.[1];
+    await until(() => address() !== undefined);
+    const signature = createHmac('sha256', '').update('100order-1').digest('hex').toUpperCase();
+    const body = new URLSearchParams({
+      status: 'success',
+      'data[amount]': '100',
+      identifier: 'order-1',
+      signature,
+    });
+    expect((await fetch(`${address()}/ipn`, { method: 'POST', body })).status).toBe(500);
+  });
 
   test.skipIf(why).for(amounts)(
     `accepts a real IPN over %s, and refuses it once anything in it was changed${here}`,

@@ -231,8 +231,8 @@ describe('configuration files', () => {
   const configurations = FENCES.filter(({ place, language }) =>
     [
       'configuration.md: Configuration',
-      'without-a-browser.md: Payments that settle themselves',
-      'faults.md: When',
+      'without-a-browser.md: Payments that settle automatically',
+      'faults.md: Conditions',
     ]
       .map((one) => `${one} json`)
       .includes(`${place} ${language}`),

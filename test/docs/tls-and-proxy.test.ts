@@ -7,9 +7,9 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { missing } from '../merchants/running.ts';
 import { fence, ROOT } from './pages.ts';
 
-const START = fence('tls-and-proxy.md: In one go', 'sh', 0);
-const CLIENTS = fence('tls-and-proxy.md: In one go', 'sh', 1);
-const OLDER_NODE = fence('tls-and-proxy.md: In one go', 'sh', 2);
+const START = fence('tls-and-proxy.md: Quick start', 'sh', 0);
+const CLIENTS = fence('tls-and-proxy.md: Quick start', 'sh', 1);
+const OLDER_NODE = fence('tls-and-proxy.md: Quick start', 'sh', 2);
 
 /** Clients that print what the gateway answers to an empty order. */
 const SHOPS = {

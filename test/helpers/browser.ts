@@ -1,6 +1,8 @@
+import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { expect, inject, onTestFinished } from 'vitest';
+import { animatedPng, type Frame } from './animation.ts';
 import { launchOptions } from './chromium.ts';
 import { temporaryFolder } from './folder.ts';
 
@@ -38,6 +40,24 @@ export async function picture(
   if (!process.env['PICTURES']) return;
   const path = `${PICTURES}/${name}.png`;
   await ('goto' in of ? of.screenshot({ path, fullPage: what === 'whole' }) : of.screenshot({ path }));
+}
+
+/**
+ * Starts an animation of what a page shows, where PICTURES=1 asks for pictures.
+ *
+ * @returns `frame` adds what is in sight, to be shown for some seconds; `save` writes the file
+ */
+export function animation(page: Page, name: string) {
+  const isAsked = Boolean(process.env['PICTURES']);
+  const frames: Frame[] = [];
+  return {
+    frame: async (seconds = 3): Promise<void> => {
+      if (isAsked) frames.push({ png: await page.screenshot(), seconds });
+    },
+    save: async (): Promise<void> => {
+      if (isAsked) await writeFile(`${PICTURES}/${name}.png`, animatedPng(frames));
+    },
+  };
 }
 
 /** Gives the window of a page another size, as that page sees it. */

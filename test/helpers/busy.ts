@@ -38,11 +38,16 @@ export async function busySim(count = 12): Promise<{ sim: Sim; receiver: Receive
   return { sim, receiver };
 }
 
-/** A shop that renders the amount anew before it signs it, as many do; it takes whole amounts. */
-export function startNaiveShop(secretKey: () => string): Promise<Receiver> {
-  return startReceiver(({ body }) => {
+const LOGO =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="120" height="32"><circle cx="16" cy="16" r="14" fill="#7c3aed"/><text x="38" y="22" font-family="sans-serif" font-size="18" font-weight="bold" fill="#7c3aed">Papyrus</text></svg>';
+
+/** A shop that signs `49.9` for an amount of `49.90`, as many do, until it is fixed. It accepts whole amounts. */
+export function startNaiveShop(secretKey: () => string, isFixed = () => false): Promise<Receiver> {
+  return startReceiver(({ method, body }) => {
+    if (method === 'GET') return { headers: { 'content-type': 'image/svg+xml' }, body: LOGO };
     const form = new URLSearchParams(body);
-    const text = `${Number(form.get('data[amount]'))}${form.get('identifier')}`;
+    const amount = form.get('data[amount]') ?? '';
+    const text = `${isFixed() ? amount : Number(amount)}${form.get('identifier')}`;
     const computed = createHmac('sha256', secretKey()).update(text).digest('hex').toUpperCase();
     const isRight = form.get('signature') === computed;
     return isRight ? { body: 'OK' } : { status: 400, body: `bad signature, expected ${computed}` };
