@@ -1,7 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import { AUDIT_CLASSES, AUDIT_GROUPS, auditMistakes, auditSummary } from '../contract/audit.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { AUDIT_CLASSES, AUDIT_GROUPS } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditCaseInfo, AuditReport } from '../contract/audit-report.ts';
+import { auditMistakes, auditSummary } from '../contract/audit-summary.ts';
 import { duration } from '../contract/duration.ts';
 import { didYouMean, GatewayError } from '../contract/error.ts';
 import { namesOf } from '../contract/vocabulary.ts';
@@ -12,13 +14,14 @@ import type { AuditCase } from './case.ts';
 import { CONTROL } from './cases/control.ts';
 import { CASES } from './cases/list.ts';
 import { AuditClient } from './client.ts';
+import { usage } from './command.ts';
 import { type AuditGateway, withoutSecrets } from './gateway.ts';
-import { requireConsistent, usage } from './options.ts';
+import { hasOrders, requireConsistent } from './options.ts';
 import type { Orders } from './orders.ts';
 import { withPreset } from './presets.ts';
 import { isAddress, probesOf } from './probe.ts';
 import { runCases } from './run.ts';
-import { pause, Shop } from './shop.ts';
+import { Shop } from './shop.ts';
 import { ordersOf } from './sources.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -127,9 +130,6 @@ function* addressesIn({
     if (typeof one === 'string' && isAddress(one)) yield [`the probe ${name}`, one];
   }
 }
-
-const hasOrders = ({ orderCmd, orderUrl, order, orderWait }: AuditOptions) =>
-  Boolean(orderCmd ?? orderUrl ?? order ?? (orderWait || undefined));
 
 /** @throws GatewayError `usage` for a name that is neither a case's nor a group's nor a class's */
 function chooseCases({ only, skip }: AuditOptions): readonly AuditCase[] {

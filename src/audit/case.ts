@@ -4,7 +4,7 @@ import type { AuditCaseInfo } from '../contract/audit-report.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { Observation, ProbeRequest } from './client.ts';
 import { curlOf, described, shotText } from './describe-request.ts';
-import type { Ipn } from './ipn.ts';
+import { Ipn } from './ipn.ts';
 import type { MistakeName } from './mistakes.ts';
 import type { OrderSnapshot } from './probe.ts';
 import type { Shop } from './shop.ts';
@@ -25,8 +25,6 @@ export interface Finding {
   answer?: { url: string; status: number | null };
   /** It rests on what something that runs beside it may have done, too: it is tried again alone. */
   again?: true;
-  /** Several requests were sent, and one of them did it. */
-  isOneOfSeveral?: true;
 }
 
 export interface AuditCase extends AuditCaseInfo {
@@ -42,6 +40,11 @@ export interface AuditCase extends AuditCaseInfo {
 
 /** A case that is part of a table: how it runs is said apart. */
 export type CaseText = Omit<AuditCase, 'run'>;
+
+/** Cases that have all but their name and what they are about in common. */
+export const family =
+  (common: Omit<CaseText, 'name' | 'about'>) =>
+  (name: string, about: string): CaseText => ({ name, about, ...common });
 
 export const NO_ORDERS = 'there are no more orders: --orders allows more of them';
 
@@ -82,6 +85,13 @@ export async function withOrder(
 export function evidence(shot: ProbeRequest, observation: Observation, said?: string) {
   const answer = { url: shot.url, status: observation.status };
   return { sent: said ?? shotText(shot), observed: described(observation), curl: curlOf(shot), answer };
+}
+
+/** Sends something, and looks at an order when what the shop did with it shows. */
+export async function sendAndLook(shop: Shop, payment: Payment, shot: ProbeRequest) {
+  const observation = await shop.send(shot);
+  const after = await shop.lookAfterGrace(payment);
+  return { shown: evidence(shot, observation), after };
 }
 
 /**
@@ -186,84 +196,62 @@ export function targetOf(shop: Shop, payment: Payment): Target {
   return { shop, payment, ipn: shop.ipnOf(payment), post: (ipn) => shop.shot(shop.addressOf(payment), ipn) };
 }
 
-type Forge = (
-  target: Target,
-) =>
-  | ProbeRequest
-  | readonly ProbeRequest[]
-  | string
-  | Promise<ProbeRequest | readonly ProbeRequest[] | string>;
+/** An IPN is posted to the order's own address. */
+type Sent = Ipn | ProbeRequest;
+type Forged = Sent | readonly Sent[] | string;
+export type Forge = (target: Target) => Forged | Promise<Forged>;
+
+const shotOf = (sent: Sent, { post }: Target) => (sent instanceof Ipn ? post(sent) : sent);
 
 /**
  * What is wrong with an answer, whatever was paid; undefined when nothing is.
  *
  * @param first the answer to the first request of the case
  */
-type FindFlaw = (observation: Observation, target: Target, first: Observation) => string | undefined;
+type FindFlaw = (observation: Observation, first: Observation) => string | undefined;
 
 /**
  * A case that sends something to a pending order which must not pay it.
  *
- * @param forge what is sent, one after another; a text says why it is skipped
+ * @param forge what is sent, one after another until one does harm; a text says why it is skipped
  */
 export function refuses(text: CaseText, forge: Forge, findFlaw: FindFlaw = () => undefined): AuditCase {
   return {
     ...text,
-    run: async (shop) => {
-      const all = (isOneByOne: boolean) =>
-        withOrder(shop, async (payment, before) => {
-          const target = targetOf(shop, payment);
-          const forged = await forge(target);
-          if (typeof forged === 'string') return skipped(forged);
-          return refusesEach(target, before, 'url' in forged ? [forged] : forged, {
-            findFlaw,
-            isOneByOne,
-            isForged: text.group === 'sender',
-          });
-        });
-      const finding = await all(false);
-      if (!finding.isOneOfSeveral) return finding;
-      const found = await all(true);
-      return found.verdict === 'fail' ? found : finding;
-    },
+    run: (shop) =>
+      withOrder(shop, async (payment, before) => {
+        const target = targetOf(shop, payment);
+        const forged = await forge(target);
+        if (typeof forged === 'string') return skipped(forged);
+        let finding = skipped('there is nothing to send');
+        let first: Observation | undefined;
+        for (const shot of [forged].flat().map((sent) => shotOf(sent, target))) {
+          const observation = await shop.send(shot);
+          first ??= observation;
+          const shown = evidence(shot, observation);
+          const why = findFlaw(observation, first);
+          if (why !== undefined) return { ...shown, verdict: 'fail', why };
+          const after = await shop.lookAfterGrace(payment);
+          finding = judgeRefused(shop, before, after, shown);
+          if (finding.verdict === 'pass' && text.group === 'sender') {
+            finding = { ...finding, ...judgeTraces(shop, before, after) };
+          }
+          if (finding.verdict === 'fail') return finding;
+        }
+        return finding;
+      }),
   };
 }
 
-/** Sends all and looks once, or looks after each. */
-async function refusesEach(
-  target: Target,
-  before: OrderSnapshot,
-  shots: readonly ProbeRequest[],
-  { findFlaw, isOneByOne, isForged }: { findFlaw: FindFlaw; isOneByOne: boolean; isForged: boolean },
-): Promise<Finding> {
-  const { shop, payment } = target;
-  const last = shots.length - 1;
-  let first: Observation | undefined;
-  for (const [index, shot] of shots.entries()) {
-    const observation = await shop.send(shot);
-    first ??= observation;
-    const flaw = findFlaw(observation, target, first);
-    const shown = evidence(shot, observation);
-    if (flaw !== undefined) return { ...shown, verdict: 'fail', why: flaw };
-    if (index < last && !isOneByOne) continue;
-    const after = await shop.lookAfterGrace(payment);
-    const judged = judgeRefused(shop, before, after, shown);
-    const traces = judged.verdict === 'pass' && isForged ? judgeTraces(shop, before, after) : undefined;
-    const finding = { ...judged, ...traces };
-    if (finding.verdict === 'fail' && last > 0 && !isOneByOne) return { ...finding, isOneOfSeveral: true };
-    if (finding.verdict === 'fail' || index === last) return finding;
-  }
-  return skipped('there is nothing to send');
-}
-
 /** A case that sends something odd which must pay its order all the same. */
-export function takes(text: CaseText, make: (target: Target) => ProbeRequest): AuditCase {
+export function takes(text: CaseText, make: (target: Target) => Sent): AuditCase {
   return {
     ...text,
     run: (shop) =>
       withOrder(shop, async (payment) => {
         await shop.pay(payment);
-        const shot = make(targetOf(shop, payment));
+        const target = targetOf(shop, payment);
+        const shot = shotOf(make(target), target);
         const observation = await shop.send(shot);
         const after = await shop.lookUntilPaid(payment);
         return { ...evidence(shot, observation), ...judgeTaken(shop, after) };

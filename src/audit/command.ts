@@ -117,7 +117,7 @@ export function readCommand(
   return { line, asks };
 }
 
-function usage(message: string): GatewayError {
+export function usage(message: string): GatewayError {
   return new GatewayError('usage', message);
 }
 

@@ -1,5 +1,6 @@
-import { AUDIT_CLASSES, AUDIT_GROUPS, AUDIT_VERDICTS, auditHeadline, isTold } from '../contract/audit.ts';
+import { AUDIT_CLASSES, AUDIT_GROUPS, AUDIT_VERDICTS, isTold } from '../contract/audit.ts';
 import type { AuditedCase, AuditReport } from '../contract/audit-report.ts';
+import { auditHeadline } from '../contract/audit-summary.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { VERSION } from '../system/package-info.ts';
 import { escaped } from './junit-report.ts';

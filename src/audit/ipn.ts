@@ -4,6 +4,13 @@ import type { IpnTools } from '../wire/dialect.ts';
 type FieldName = keyof IpnTools['names'];
 export type Pair = readonly [name: string, value: string];
 
+/** An address with more behind its query. */
+export function withQuery(url: string, ...pairs: readonly Pair[]): string {
+  const address = new URL(url);
+  for (const [name, value] of pairs) address.searchParams.append(name, value);
+  return address.href;
+}
+
 /** It has the form of a signature, and is that of nothing. */
 export const WRONG_SIGNATURE = 'F'.repeat(64);
 

@@ -1,7 +1,10 @@
 import { MAX_TIMEOUT_MS } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
-import { GatewayError } from '../contract/error.ts';
-import { askedIn } from './command.ts';
+import { askedIn, usage } from './command.ts';
+
+/** Whether the shop places the orders, or somebody there by hand: others are invented. */
+export const hasOrders = ({ orderCmd, orderUrl, order, orderWait }: AuditOptions) =>
+  Boolean(orderCmd ?? orderUrl ?? order) || orderWait === true;
 
 /** @throws GatewayError `usage` for options that contradict each other or lack something */
 export function requireConsistent(options: AuditOptions): void {
@@ -34,8 +37,4 @@ export function requireConsistent(options: AuditOptions): void {
   if (!(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
     throw usage(`the time-out must be longer than nothing, and an hour at most (got ${timeoutMs} ms)`);
   }
-}
-
-export function usage(message: string): GatewayError {
-  return new GatewayError('usage', message);
 }

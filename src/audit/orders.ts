@@ -42,11 +42,7 @@ function nameIn(said: unknown): string | undefined {
 export class Orders {
   readonly #gateway: AuditGateway;
   readonly #place: PlaceOrder;
-  readonly #limitMs: number;
-  readonly #max: number;
-  readonly #notices: Set<string>;
-  readonly #isOurs: OrderLimits['isOurs'];
-  readonly #cancelled: AbortSignal | undefined;
+  readonly #limits: OrderLimits;
   /** What the shop itself calls an order, by the id of its payment. */
   readonly #names = new Map<string, string>();
   readonly #known = new Set<string>();
@@ -60,18 +56,10 @@ export class Orders {
   /** Further payments that one order initiated. */
   readonly spare: Payment[] = [];
 
-  constructor(
-    gateway: AuditGateway,
-    place: PlaceOrder,
-    { limitMs, max, notices, isOurs, cancelled }: OrderLimits,
-  ) {
-    this.#isOurs = isOurs;
-    this.#cancelled = cancelled;
+  constructor(gateway: AuditGateway, place: PlaceOrder, limits: OrderLimits) {
     this.#gateway = gateway;
     this.#place = place;
-    this.#limitMs = limitMs;
-    this.#max = max;
-    this.#notices = notices;
+    this.#limits = limits;
   }
 
   /** What is there already is nobody's order here. */
@@ -86,8 +74,8 @@ export class Orders {
    * @throws GatewayError `timed_out` when the shop initiates nothing, `check_failed` when the order cannot be placed
    */
   async take(): Promise<Payment | undefined> {
-    if (this.made.length < this.#max || this.made.length === 0) {
-      const next = this.#queue.then(() => (this.made.length < this.#max ? this.#make() : undefined));
+    if (this.made.length < this.#limits.max || this.made.length === 0) {
+      const next = this.#queue.then(() => (this.made.length < this.#limits.max ? this.#make() : undefined));
       this.#queue = next.catch(() => {});
       const made = await next;
       if (made) {
@@ -112,7 +100,9 @@ export class Orders {
   async abandon(): Promise<void> {
     const { data } = await this.#gateway.payments.list({ limit: RECENT });
     this.made.push(
-      ...data.filter((payment) => this.#isOurs(payment) || (this.#isPlacing && !this.#known.has(payment.id))),
+      ...data.filter(
+        (payment) => this.#limits.isOurs(payment) || (this.#isPlacing && !this.#known.has(payment.id)),
+      ),
     );
   }
 
@@ -157,9 +147,9 @@ export class Orders {
     });
     // Its failure is told only when nothing was initiated: a shop may answer 500 after all went well.
     placed.catch(() => {});
-    const deadline = performance.now() + this.#limitMs;
+    const deadline = performance.now() + this.#limits.limitMs;
     for (;;) {
-      this.#cancelled?.throwIfAborted();
+      this.#limits.cancelled?.throwIfAborted();
       const wasPlaced = isPlaced;
       const fresh = (await this.#recent()).filter(({ id }) => !this.#known.has(id));
       const order = fresh.at(-1);
@@ -168,7 +158,7 @@ export class Orders {
         for (const { id } of fresh) this.#known.add(id);
         this.spare.push(...fresh.slice(0, -1));
         if (fresh.length > 1) {
-          this.#notices.add('one order initiated several payments at once: the first of them is used');
+          this.#limits.notices.add('one order initiated several payments at once: the first of them is used');
         }
         this.made.push(order);
         this.#isPlacing = false;
@@ -187,12 +177,12 @@ export class Orders {
   #nothingInitiated(): GatewayError {
     return new GatewayError(
       'timed_out',
-      `the shop initiated no payment within ${this.#limitMs / 1_000} s after the order was placed: no initiate reached ${this.#gateway.url}. Check the address and the public key (${this.#gateway.publicKey}) that the shop uses`,
+      `the shop initiated no payment within ${this.#limits.limitMs / 1_000} s after the order was placed: no initiate reached ${this.#gateway.url}. Check the address and the public key (${this.#gateway.publicKey}) that the shop uses`,
     );
   }
 
   async #recent(): Promise<Payment[]> {
     const { data } = await this.#gateway.payments.list({ limit: RECENT });
-    return data.filter((payment) => !this.#isOurs(payment));
+    return data.filter((payment) => !this.#limits.isOurs(payment));
   }
 }

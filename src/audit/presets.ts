@@ -1,5 +1,6 @@
 import { type AuditPreset, PLACEHOLDERS } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
+import { hasOrders } from './options.ts';
 
 type Filled = Pick<
   AuditOptions,
@@ -74,9 +75,8 @@ export function withPreset(options: AuditOptions, ipnUrl: string): AuditOptions 
   const { orderCmd, orderUrl, orderWait, probeCmd, probeUrl, paidWhen, orderAmount } = PRESETS[preset](
     new URL(ipnUrl).origin,
   );
-  const hasOrders = Boolean(options.orderCmd ?? options.orderUrl ?? options.order) || options.orderWait;
   const hasProbe = Boolean(options.probeCmd ?? options.probeUrl ?? options.probe);
-  const order = hasOrders ? {} : { orderCmd, orderUrl, orderWait };
+  const order = hasOrders(options) ? {} : { orderCmd, orderUrl, orderWait };
   const probe = hasProbe ? {} : { probeCmd, probeUrl, orderAmount: options.orderAmount ?? orderAmount };
   const told = [
     ...(order.orderWait ? ['orders are placed by hand'] : []),

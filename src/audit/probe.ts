@@ -16,6 +16,7 @@ import {
   ofTheUser,
   readCommand,
   runCommand,
+  usage,
 } from './command.ts';
 import type { AuditGateway } from './gateway.ts';
 
@@ -130,25 +131,19 @@ export function readCondition(condition: string): (text: string) => boolean {
   }
   const [, source = condition, flags = ''] = /^\/(.*)\/([a-z]*)$/s.exec(condition) ?? [];
   if (source.length > MAX_PATTERN) {
-    throw new GatewayError(
-      'usage',
+    throw usage(
       `--paid-when takes a regular expression of at most ${MAX_PATTERN} characters (got ${source.length})`,
     );
   }
   if (flags.includes('v')) {
-    throw new GatewayError(
-      'usage',
-      '--paid-when takes no regular expression with the flag v: take u instead',
-    );
+    throw usage('--paid-when takes no regular expression with the flag v: take u instead');
   }
   try {
     const pattern = new RegExp(source, flags.replace(/[gy]/g, ''));
     return (text) => matches(pattern, text);
   } catch (error) {
-    throw new GatewayError(
-      'usage',
-      `--paid-when is neither .path=value nor a regular expression: ${(error as Error).message}`,
-    );
+    const { message } = error as Error;
+    throw usage(`--paid-when is neither .path=value nor a regular expression: ${message}`);
   }
 }
 

@@ -3,9 +3,8 @@ import type { Payment } from '../contract/payment.ts';
 import { plainText } from '../contract/plain-text.ts';
 import { requireReachable } from './ask.ts';
 import { unlessAborted } from './audit.ts';
-import { askedIn, valuesOf } from './command.ts';
+import { askedIn, usage, valuesOf } from './command.ts';
 import { type AuditGateway, secretMask, withoutSecrets } from './gateway.ts';
-import { usage } from './options.ts';
 import { commandProbe, type Probe, readCondition, urlProbe, valueAt, WITHOUT_ORDER } from './probe.ts';
 
 /** In what the shop and the emulator disagree (chosen). */

@@ -1,4 +1,4 @@
-import { type AuditVerdict, isTold } from '../contract/audit.ts';
+import { isTold } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditedCase } from '../contract/audit-report.ts';
 import { GatewayError } from '../contract/error.ts';
@@ -155,15 +155,6 @@ async function inLanes<Item>(
   for (const one of ended) if (one.status === 'rejected') throw one.reason;
 }
 
-const WHY: Readonly<Record<AuditVerdict, (one: AuditCase) => string>> = {
-  pass: ({ about }) => about,
-  fail: ({ harm }) => harm,
-  'at-risk': ({ harm }) => harm,
-  note: ({ about }) => about,
-  unproven: ({ about }) => about,
-  skipped: ({ about }) => about,
-};
-
 /** @param mask hides the secrets that the shop may have shown, wherever the report goes */
 function auditedCase(
   one: AuditCase,
@@ -180,7 +171,7 @@ function auditedCase(
     verdict,
     sent: sent && mask(sent),
     observed: observed && mask(observed),
-    why: mask(why ?? WHY[verdict](one)),
+    why: mask(why ?? (isBad ? one.harm : one.about)),
     mistake: isBad ? one.mistake : null,
     cost: isBad ? one.harm : null,
     fix: isBad ? (finding.fix ?? fixText(one.mistake, language)) : null,

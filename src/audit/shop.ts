@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import { withQueryOf } from '../delivery/forward.ts';
@@ -141,7 +142,9 @@ export class Shop {
     const { client, ipnUrl } = this.parts;
     await pause(BREAK_MS);
     if (!(await client.isDown(ipnUrl))) return undefined;
-    const first = this.seen.findIndex(({ observation }) => isRefused(observation));
+    const first = this.seen.findIndex(
+      ({ observation }) => observation.failure?.code === 'connection_refused',
+    );
     const before = this.seen.slice(0, first < 0 ? undefined : first);
     const last = before.slice(-SUSPECTS);
     const unanswered = last.filter(({ observation }) => observation.status === null);
@@ -219,7 +222,8 @@ export class Shop {
 
   /** Which of the further probes say something else, by name; those that do so by themselves are left out. */
   changedEffects(before: OrderSnapshot, after: OrderSnapshot): string[] {
-    return changedEffects(before, after).filter((name) => !this.restless.has(name));
+    const changed = [...after.effects].filter(([name, text]) => text !== before.effects.get(name));
+    return changed.map(([name]) => name).filter((name) => !this.restless.has(name));
   }
 
   /** Far longer than the control took. */
@@ -249,21 +253,8 @@ export function routeOf(url: string): string {
   return origin + pathname.replace(/[^/]{16,}|\d+/g, '*');
 }
 
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
 /** As many requests as may have been under way when the shop ended. */
 const SUSPECTS = 6;
-
-function isRefused({ failure }: Observation): boolean {
-  return failure?.code === 'connection_refused';
-}
-
-/** Which of the further probes say something else, by name. */
-function changedEffects(before: OrderSnapshot, after: OrderSnapshot): string[] {
-  return [...after.effects].filter(([name, text]) => text !== before.effects.get(name)).map(([name]) => name);
-}
 
 /** By how much the numbers in what the probes say have changed, by probe and place; what did not change is left out. */
 export function numericChanges(before: OrderSnapshot, after: OrderSnapshot): Map<string, number> {

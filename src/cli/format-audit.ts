@@ -1,6 +1,7 @@
 import type { ChalkInstance } from 'chalk';
-import { AUDIT_VERDICTS, type AuditVerdict, auditHeadline, counted, isTold } from '../contract/audit.ts';
+import { AUDIT_VERDICTS, type AuditVerdict, isTold } from '../contract/audit.ts';
 import type { AuditedCase, AuditReport } from '../contract/audit-report.ts';
+import { auditHeadline, counted } from '../contract/audit-summary.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { onOneLine } from './printable.ts';
 

@@ -1,6 +1,6 @@
 /*
- * The words of an audit, and what only code can say of it (chosen). No schema: commands load this for free. The shape
- * of what goes in and out as JSON is in audit-report.ts.
+ * The words of an audit (chosen). No schema: commands load this for free. The shape of what goes in and out as JSON is
+ * in audit-report.ts.
  */
 
 /** What a case came to. */
@@ -83,81 +83,3 @@ export type Placeholder = keyof typeof PLACEHOLDERS;
 
 /** For an answer: a timer that is much longer ends at once. */
 export const MAX_TIMEOUT_MS = 3_600_000;
-
-/** How many cases came to what. */
-export function auditSummary(cases: readonly { verdict: AuditVerdict }[]): Record<AuditVerdict, number> {
-  const summary = { pass: 0, fail: 0, 'at-risk': 0, note: 0, unproven: 0, skipped: 0 };
-  for (const { verdict } of cases) summary[verdict]++;
-  return summary;
-}
-
-/** What is needed of a case to say what an audit came to. */
-interface Judged {
-  name: string;
-  verdict: AuditVerdict;
-  mistake: string | null;
-  cost: string | null;
-  fix: string | null;
-  unpaid: { amount: string; currency: string } | null;
-}
-
-/** A mistake of the shop, by all that it led to. */
-export interface Mistake {
-  name: string;
-  cost: string;
-  fix: string;
-  cases: string[];
-}
-
-/** The mistakes behind the cases that did not go well, that with most cases first. */
-export function auditMistakes(cases: readonly Judged[]): Mistake[] {
-  const found = new Map<string, Mistake>();
-  for (const { name, verdict, mistake, cost, fix } of cases) {
-    if (!isTold(verdict) || mistake === null) continue;
-    const known = found.get(mistake);
-    if (known) known.cases.push(name);
-    else found.set(mistake, { name: mistake, cost: cost ?? '', fix: fix ?? '', cases: [name] });
-  }
-  return [...found.values()].toSorted((one, other) => other.cases.length - one.cases.length);
-}
-
-export const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
-
-/** What an audit came to, in a sentence: in money where goods went out unpaid. */
-export function auditHeadline(cases: readonly Judged[]): string {
-  const attacks = cases.filter(({ name }) => name !== 'control');
-  const control = cases.find(({ name }) => name === 'control');
-  const worked = attacks.filter(({ verdict }) => isTold(verdict));
-  const summary = auditSummary(attacks);
-  if (!worked.length) {
-    if (control?.verdict === 'fail') return 'Nothing is proven: the shop does not accept a correct IPN.';
-    if (!attacks.length) return 'The shop accepts a correct IPN. No attack was tried.';
-    const { pass, note, unproven, skipped } = summary;
-    const rest = Object.entries({ passed: pass, noted: note, unproven, skipped })
-      .flatMap(([what, count]) => (count ? [`${count} ${what}`] : []))
-      .join(', ');
-    return `No attack worked: ${rest}.`;
-  }
-  const mistakes = counted(auditMistakes(attacks).length, 'mistake');
-  const unpaid = worked.filter((one) => one.unpaid !== null);
-  if (!unpaid.length)
-    return `Not safe: ${worked.length} of ${counted(attacks.length, 'attack')} worked, from ${mistakes}.`;
-  const ways = counted(new Set(unpaid.map(({ mistake }) => mistake)).size, 'way');
-  const sums = unpaidSums(unpaid.flatMap((one) => one.unpaid ?? [])).join(' and ');
-  return `Not safe: ${sums} of goods went out unpaid in ${ways} (${worked.length} of ${counted(attacks.length, 'attack')}, ${mistakes}).`;
-}
-
-/** Sums of decimal texts by currency, as `149.70 USD`. */
-function unpaidSums(all: readonly { amount: string; currency: string }[]): string[] {
-  const decimals = Math.max(...all.map(({ amount }) => (amount.split('.')[1] ?? '').length));
-  const sums = new Map<string, bigint>();
-  for (const { amount, currency } of all) {
-    const [whole = '0', fraction = ''] = amount.split('.');
-    sums.set(currency, (sums.get(currency) ?? 0n) + BigInt(whole + fraction.padEnd(decimals, '0')));
-  }
-  return [...sums].map(([currency, sum]) => {
-    const digits = String(sum).padStart(decimals + 1, '0');
-    const cut = digits.length - decimals;
-    return `${digits.slice(0, cut)}${decimals ? '.' : ''}${digits.slice(cut)} ${currency}`;
-  });
-}

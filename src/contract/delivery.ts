@@ -65,7 +65,6 @@ export const Attempt = record(
   'One try to bring an IPN to its receiver, both sides as they were on the wire.',
   {
     ...omit(attemptFields, 'deliveryId'),
-    fault: field(z.nullable(FaultRule), attemptFields.fault.description),
     error: field(nullableText, 'The failure in words; null when there is none.'),
   },
 );
@@ -129,10 +128,6 @@ export type StoredDelivery = z.output<typeof StoredDelivery>;
 
 export const Delivery = record('Delivery', 'An IPN on its way to a receiver, with every attempt.', {
   ...omit(deliveryFields, 'signedWith', 'attemptCount'),
-  once: field(yesOrNo, deliveryFields.once.description),
-  tampered: field(z.array(Tampered), deliveryFields.tampered.description),
-  signedAnew: field(yesOrNo, deliveryFields.signedAnew.description),
-  postponedBy: field(z.nullable(FaultRule), deliveryFields.postponedBy.description),
   attempts: field(z.array(Attempt), 'Every attempt, in order.'),
   note: field(
     nullableText,

@@ -139,7 +139,6 @@ export function nearestName(
   return best;
 }
 
-/** `: did you mean …?` with the nearest of `known`, else `otherwise`: the end of a message. */
 /** What people say for what is called otherwise here. */
 const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   fake: ['tamper', 'fire'],
@@ -178,6 +177,7 @@ export function synonymOf(written: string, known: readonly string[]): string | u
   return Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word]?.find((name) => known.includes(name)) : undefined;
 }
 
+/** `: did you mean …?` with the nearest of `known`, else `otherwise`: the end of a message. */
 export function didYouMean(written: string, known: Iterable<string>, otherwise = ''): string {
   const meant = nearestName(written, known);
   return meant === undefined ? otherwise : `: did you mean ${meant}?`;

@@ -156,13 +156,6 @@ export const yesOrNo = z.boolean();
 export const count = z.int().check(z.nonnegative());
 /** Decimal text, negative too. */
 export const money = z.string().check(z.regex(/^-?\d+(\.\d+)?$/));
-/** A time that something waits for: one that cannot be counted with would never come, or never stop coming. */
-export const dueTime = z.string().check(
-  z.regex(
-    /^(\d{4}|[+-]\d{6})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?Z$/,
-  ),
-  z.refine((value) => !Number.isNaN(Date.parse(value)), { error: 'no time that can be counted with' }),
-);
 /** ISO 8601 UTC. */
 export const TIME: JsonSchema = { format: 'date-time' };
 /** What merchants give may hold characters that a strict URI may not. */
@@ -182,6 +175,11 @@ export const momentText = z
       { error: 'no time such as 2026-05-01T09:30:00.000Z' },
     ),
   );
+
+/** A time that something waits for: one that cannot be counted with would never come, or never stop coming. */
+export const dueTime = momentText.check(
+  z.refine((value) => !Number.isNaN(Date.parse(value)), { error: 'no time that can be counted with' }),
+);
 
 export function time(description: string): Field<typeof momentText> {
   return field(momentText, description, TIME);

@@ -64,8 +64,10 @@ function tidy(io: Message['io']) {
     // Of a list that callers may freeze; in a document it would mean that it is not to be sent.
     delete jsonSchema['readOnly'];
     if (jsonSchema['maximum'] === Number.MAX_SAFE_INTEGER) delete jsonSchema['maximum'];
-    if (io === 'output' && jsonSchema['additionalProperties'] === false)
-      delete jsonSchema['additionalProperties'];
+    if (io === 'input') return;
+    if (jsonSchema['additionalProperties'] === false) delete jsonSchema['additionalProperties'];
+    // Of what was stored before there was such a field; a response has it.
+    delete jsonSchema['default'];
   };
 }
 

@@ -9,8 +9,7 @@ import { namesOf, SOURCES } from './vocabulary.ts';
  */
 
 /** What becomes of the payment or the card that a line made. All but `pay` need an emulator's control API. */
-export const AFTERWARDS = ['pay', 'approve', 'cancel', 'fail', 'expire', 'charge', 'fund'] as const;
-export type Afterwards = (typeof AFTERWARDS)[number];
+const AFTERWARDS = ['pay', 'approve', 'cancel', 'fail', 'expire', 'charge', 'fund'] as const;
 
 /** Areas of the interface, in the order in which they are read. */
 export const AREAS = {

@@ -143,7 +143,6 @@ export type MappedAddresses = z.output<typeof MappedAddresses>;
 
 const shown = {
   ...omit(fields, 'messageId', 'wrongCodes', 'requestId', 'history'),
-  auto: field(z.nullable(AutoSettling), fields.auto.description),
   checkoutUrl: field(text, 'Its checkout.', LINK),
   mappedTo: field(
     z.nullable(MappedAddresses),

@@ -43,7 +43,6 @@ export async function readIncoming(incoming: IncomingMessage, limit: number): Pr
     const body: Buffer | null = incoming.read();
     if (body) return body;
   }
-  if (declared > MAX_BODY_BYTES) return readInPlace(incoming, declared);
   const chunks: Buffer[] = [];
   let size = 0;
   const isBroken = await takeChunks(incoming, (chunk) => {
@@ -51,26 +50,12 @@ export async function readIncoming(incoming: IncomingMessage, limit: number): Pr
     size += chunk.length;
     return size <= limit;
   });
-  if (isBroken) throw brokenOff();
+  if (isBroken) {
+    throw new GatewayError('unparseable_body', 'the client broke off before the body was complete');
+  }
   if (size > limit) incoming.pause();
   // Most bodies come in one piece, which need not be copied.
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-}
-
-/** Joining the pieces of a whole state at its end would hold everything up. */
-async function readInPlace(incoming: IncomingMessage, size: number): Promise<Buffer> {
-  const body = Buffer.allocUnsafe(size);
-  let read = 0;
-  const isBroken = await takeChunks(incoming, (chunk) => {
-    read += chunk.copy(body, read);
-    return true;
-  });
-  if (isBroken) throw brokenOff();
-  return body.subarray(0, read);
-}
-
-function brokenOff(): GatewayError {
-  return new GatewayError('unparseable_body', 'the client broke off before the body was complete');
 }
 
 /**

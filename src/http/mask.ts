@@ -5,8 +5,8 @@ import type { AppParts, ServerRuntime } from './environment.ts';
 const made = new WeakMap<ServerRuntime, Masking>();
 
 interface Masking {
-  /** Those in force. */
-  secrets: readonly string[];
+  /** Tells those in force from others. */
+  key: string;
   /** Those and the newest that were replaced: what is remembered may hold them. */
   known: readonly string[];
   mask: (text: string) => string;
@@ -21,18 +21,15 @@ const MAX_KNOWN = 100;
 export function mask<Value>(value: Value, { runtime, state }: Pick<AppParts, 'runtime' | 'state'>): Value {
   const keys = Array.from(state.current.merchants.values(), ({ secretKey }) => secretKey);
   const secrets = runtime.controlToken === null ? keys : [runtime.controlToken, ...keys];
+  const key = secrets.join('\n');
   let masking = made.get(runtime);
-  if (!masking || !isSame(masking.secrets, secrets)) {
+  if (masking?.key !== key) {
     const former = masking?.known.slice(0, MAX_KNOWN) ?? [];
     const known = [...new Set([...secrets, ...former])];
-    masking = { secrets, known, mask: textMask(known) };
+    masking = { key, known, mask: textMask(known) };
     made.set(runtime, masking);
   }
   return maskedValue(value, masking.mask);
-}
-
-function isSame(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((secret, index) => secret === other[index]);
 }
 
 function maskedValue<Value>(value: Value, maskText: (text: string) => string): Value;

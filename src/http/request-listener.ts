@@ -28,8 +28,12 @@ export function requestListener(
     hostname: host,
     overrideGlobalObjects: replaceGlobals,
     errorHandler: (thrown) => {
-      const { error, isOurs } = requestError(thrown);
-      if (isOurs) report(thrown);
+      // Its address or its Host header makes no sense.
+      const isMalformed = thrown instanceof Error && thrown.name === 'RequestError';
+      const error = isMalformed
+        ? new GatewayError('unparseable_body', `the request is malformed: ${thrown.message}`)
+        : asGatewayError(thrown);
+      if (!isMalformed) report(thrown);
       return Response.json(parts.dialect.serviceError(error), { status: statusOf(error) });
     },
   });
@@ -51,14 +55,4 @@ async function discardRest(incoming: IncomingMessage): Promise<void> {
     return size <= MAX_DISCARDED_BYTES;
   };
   await takeChunks(incoming.resume(), wantsMore, MAX_DISCARD_MS);
-}
-
-/** A request whose address or Host header makes no sense, or a failure of ours. */
-function requestError(thrown: unknown): { error: GatewayError; isOurs: boolean } {
-  const isOurs = !(thrown instanceof Error && thrown.name === 'RequestError');
-  if (isOurs) return { error: asGatewayError(thrown), isOurs };
-  return {
-    error: new GatewayError('unparseable_body', `the request is malformed: ${thrown.message}`),
-    isOurs,
-  };
 }

@@ -1,6 +1,6 @@
-import { auditMistakes, auditSummary } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditedCase, AuditReport, AuditRequest, AuditRun } from '../contract/audit-report.ts';
+import { auditMistakes, auditSummary } from '../contract/audit-summary.ts';
 import { GatewayError } from '../contract/error.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import type { Clock } from '../system/clock.ts';

@@ -124,9 +124,11 @@ export class EventLog {
     return this.requests().filter((request) => request.paymentId === paymentId);
   }
 
-  /** The events after a sequence number, oldest first. */
-  since(seq: number): SimEvent[] {
-    return this.#events.items.filter((event) => event.seq > seq);
+  /** The first event that is kept after a sequence number. */
+  after(seq: number): SimEvent | undefined {
+    const [oldest] = this.#events.items;
+    // None is left out between the oldest and the newest.
+    return oldest && this.#events.items[Math.max(0, seq + 1 - oldest.seq)];
   }
 
   /** A sequence number. */

@@ -40,20 +40,10 @@ export function fieldReader(contentType: string, jsonOnly = false): FieldReader 
   );
 }
 
-/**
- * What a form holds, in order. Any name is a field like others: there is no prototype with names of its own. V8 keeps
- * such objects as compact as those of a class, and one without any prototype as a slow table.
- */
-class FormFields {
-  [name: string]: string;
-}
-Object.setPrototypeOf(FormFields.prototype, null);
-Reflect.deleteProperty(FormFields.prototype, 'constructor');
-
-/** As `URLSearchParams` reads it, in a quarter of the time. */
+/** As `URLSearchParams` reads it, in a quarter of the time, but for a field `__proto__`: that is none. */
 function parseForm(body: Buffer): PostedFields {
   const text = body.toString('utf8');
-  const fields = new FormFields();
+  const fields: PostedFields['fields'] = {};
   for (let index = 0, at = text.startsWith('?') ? 1 : 0; at < text.length; index++) {
     if (index === MAX_FIELDS) throw tooManyFields('a form');
     const next = text.indexOf('&', at);
@@ -73,7 +63,7 @@ const PAIRS = new RecentPieces((pair) => {
 });
 
 function parseMultipartForm(body: Buffer, contentType: string): PostedFields {
-  const fields = new FormFields();
+  const fields: PostedFields['fields'] = {};
   for (const [name, value] of parseMultipart(body, contentType)) fields[name] = value;
   return { text: body.toString('utf8'), fields };
 }
@@ -91,7 +81,6 @@ function formText(written: string): string {
 }
 
 function parseJson(body: Buffer): PostedFields {
-  requireFewFields(body);
   const text = body.toString('utf8');
   let parsed: unknown;
   try {
@@ -105,6 +94,7 @@ function parseJson(body: Buffer): PostedFields {
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     throw new GatewayError('unparseable_body', 'the body must be a JSON object');
   }
+  requireFewFields(parsed);
   return { text, fields: parsed as PostedFields['fields'] };
 }
 

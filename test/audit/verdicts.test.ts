@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { auditHeadline } from '../../src/contract/audit.ts';
 import type { AuditOptions } from '../../src/contract/audit-options.ts';
+import { auditHeadline } from '../../src/contract/audit-summary.ts';
 import { startGatewaySim } from '../../src/index.ts';
 import { seedOfTest } from '../helpers/seed.ts';
 import { GOOD, type Handler, startShop } from '../merchants/node-shop.ts';

@@ -6,7 +6,7 @@ import { ORDER, startSim } from '../helpers/sim.ts';
 const LONG = 'order-2026-11-22-of-the-second-shop-17';
 const LISTS = ['', '/ui/ipns', '/ui/requests', '/ui/cards'];
 
-test('a list stands high although a fault is set and the clock moved, in rows of 36 pixels, after three requests', async () => {
+test('a list stands high although a fault is set and the clock moved, in rows of 36 pixels, after four requests', async () => {
   const { sim } = await busySim();
   const { page } = await openPage();
   let asked: string[] = [];
@@ -16,7 +16,7 @@ test('a list stands high although a fault is set and the clock moved, in rows of
     await resize(page, { width: 1440, height: 900 });
     await page.goto(`${sim.url}/_sim${list}`);
     await page.locator('#live.on').waitFor();
-    expect(asked).toEqual([`/_sim${list}`, '/_sim/ui/live.js', '/_sim/events']);
+    expect(asked).toEqual([`/_sim${list}`, '/_sim/ui/dashboard.css', '/_sim/ui/live.js', '/_sim/events']);
     await page.getByText('1 fault active').waitFor();
     await page.getByText(/Clock is .* ahead/).waitFor();
     const rows = page.locator('tbody tr');

@@ -6,7 +6,7 @@ import { eventLines } from '../../src/cli/format-event.ts';
 import { pairs, table } from '../../src/cli/layout.ts';
 import { Output } from '../../src/cli/output.ts';
 import { onOneLine, printable } from '../../src/cli/printable.ts';
-import { auditMistakes, auditSummary } from '../../src/contract/audit.ts';
+import { auditMistakes, auditSummary } from '../../src/contract/audit-summary.ts';
 import { OBEYED_BY_TERMINALS } from '../../src/contract/curl.ts';
 import { PLAIN } from '../../src/contract/hint.ts';
 import { launch, run } from '../helpers/cli.ts';

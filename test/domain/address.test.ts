@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isPlainHost, parsedUrlProblem, urlProblem } from '../../src/contract/address.ts';
-import { character } from '../helpers/characters.ts';
+import { isPlainHost } from '../../src/contract/address.ts';
 
 const label = fc.stringMatching(/^[a-z0-9.:-]{1,12}$/);
 const host = fc.oneof(
@@ -31,22 +30,4 @@ describe('a plain host', () => {
       expect(isPlainHost(text)).toBe(false);
     },
   );
-});
-
-describe('an address', () => {
-  it('is judged alike by the quick look and by the parser', () => {
-    const rest = fc.oneof(
-      fc.string({ unit: 'binary-ascii', maxLength: 30 }),
-      fc.string({ unit: character, maxLength: 30 }),
-      fc.stringMatching(/^[/?#][!-~]{0,30}$/),
-      fc.constantFrom('', '/', `/${'a'.repeat(2_040)}`),
-    );
-    const scheme = fc.constantFrom('http://', 'https://', 'HTTP://', 'ftp://', 'http:/', '');
-    fc.assert(
-      fc.property(scheme, host, rest, (one, two, three) => {
-        expect(urlProblem(one + two + three)).toBe(parsedUrlProblem(one + two + three));
-      }),
-      { numRuns: 600 },
-    );
-  });
 });

@@ -15,6 +15,11 @@ export function misfits(page: Page): Promise<string[]> {
       ...those('too wide', 'body *', (one) => right(one) > clientWidth + 1 && !scrolls(one.parentElement)),
       ...those('hides a part of itself', '.scroll', (one) => one.scrollWidth > one.clientWidth),
       ...those('cut off', '.list button, .list a', (one) => right(one) > right(one.closest('td, th')) + 1),
+      ...those('small to touch', 'a, button, input:not([type=hidden], [type=radio]), select, textarea, summary', (one) => {
+        const { x, width, height } = one.getBoundingClientRect();
+        const isInText = getComputedStyle(one).display === 'inline' && one.parentElement.textContent.trim() !== one.textContent.trim();
+        return clientWidth < 600 && x >= 0 && height > 1 && Math.min(width, height) < 23.9 && !isInText;
+      }),
       ...those('cut off', '.list td', (one) => right(one) > right(one.closest('.list')) + 1),
     ];
   })()`);

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, test } from 'vitest';
-import type { AuditRequest, AuditRun } from '../../src/contract/audit-report.ts';
+import type { AuditProgress, AuditRequest, AuditRun } from '../../src/contract/audit-report.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { startAuditable } from '../helpers/auditable.ts';
 import { startSim } from '../helpers/sim.ts';
@@ -177,11 +177,10 @@ describe('an audit over the control API', () => {
     const { sim, shop, asked, start, ended } = await prepared();
     const { ipnUrl, orderUrl, probeUrl, paidWhen } = asked;
     const request: AuditRequest = { ipnUrl, orderUrl, probeUrl, paidWhen, only: ['splice'] };
+    const steps: AuditProgress[] = [];
+    sim.server.parts.events.subscribe((event) => event.type === 'audit' && steps.push(event.audit));
     await start(request);
     const { of } = await ended();
-    const steps = sim.server.parts.events
-      .since(0)
-      .flatMap((event) => (event.type === 'audit' ? [event.audit] : []));
     expect(steps.map(({ done }) => done)).toEqual([
       0,
       ...Array.from({ length: of }, (_, index) => index + 1),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { htmlReport } from '../../src/audit/html-report.ts';
 import { keyMask } from '../../src/conform/mask.ts';
 import { conformJunit, maskedReport } from '../../src/conform/reports.ts';
-import { auditSummary } from '../../src/contract/audit.ts';
+import { auditSummary } from '../../src/contract/audit-summary.ts';
 import { LINES, linesNamed } from '../helpers/conform.ts';
 
 describe('a report that is sent to others', () => {

@@ -65,10 +65,12 @@ it('cuts the connection of a client that never reads', async () => {
   const destroy = vi.fn();
   const context = contextWith({ outgoing: { destroy } });
   const { body } = stream(context, parts.events.newest, true);
+  const reader = body?.getReader();
+  await reader?.read();
   for (let number = 0; number < 1_001; number++) parts.events.notice('unread');
   vi.advanceTimersByTime(20_000);
   expect(destroy).toHaveBeenCalledTimes(1);
-  expect(await body?.getReader().read()).toEqual({ done: true, value: undefined });
+  expect(await reader?.read()).toEqual({ done: true, value: undefined });
 });
 
 it('sends what happened before, then what happens, in one row', async () => {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { requireTamperings } from '../../src/contract/tampering.ts';
-import { retrying } from '../../src/http/retrying.ts';
+import { retrying } from '../../src/http/pages/dashboard/delivery-columns.tsx';
 import { type FullVerdict, faultBehind } from '../../src/usecases/verdict.ts';
 import { type Answer, type Received, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';

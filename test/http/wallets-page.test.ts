@@ -10,7 +10,7 @@ describe('the wallets', () => {
   it('are listed with what they hold, each with a form of its own', async () => {
     const html = await pageOf(await startSim(), PAGE);
     expect(html).toMatch(/id="wallet-wal_poor_usd".*poor@example\.com.*\$1\.00/s);
-    expect(html).toContain('Fund <span class="unseen">poor@example.com USD</span>');
+    expect(html).toContain('Fund<span class="unseen"> poor@example.com USD</span>');
   });
 
   it('are funded, and the page comes back to the wallet', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { auditSummary } from '../../src/contract/audit.ts';
 import type { AuditOptions } from '../../src/contract/audit-options.ts';
 import type { AuditedCase, AuditReport } from '../../src/contract/audit-report.ts';
+import { auditSummary } from '../../src/contract/audit-summary.ts';
 import { GatewayError } from '../../src/contract/error.ts';
 import { Clock } from '../../src/system/clock.ts';
 import { Audits } from '../../src/usecases/audits.ts';

@@ -1,10 +1,11 @@
-import type { AuditGroup } from '../../contract/audit.ts';
 import {
   type AuditCase,
   afterPayment,
-  evidence,
+  type CaseText,
+  family,
   isCountOrLog,
   refuses,
+  sendAndLook,
   type Target,
   withoutProbe,
 } from '../case.ts';
@@ -15,26 +16,23 @@ import { numericChanges } from '../shop.ts';
 /** No order has it by chance. */
 const OTHER_CHARGE = '12345.67';
 const OTHER_CURRENCIES = ['GNF', 'USD'];
-const HARM =
-  'The customer pays less than the order costs, or in a currency that is worth less, and gets all of it.';
 
-function amount(
-  name: string,
-  about: string,
-  forge: (ipn: Ipn, target: Target) => Ipn,
-  group: AuditGroup = 'amount',
-): AuditCase {
-  const text = { name, class: 'D', group, about, harm: HARM, mistake: 'amount-not-compared' } as const;
-  return refuses(text, (target) => {
-    const forged = forge(target.ipn, target);
-    const isSame = Number(forged.get('amount')) === Number(target.ipn.get('amount'));
-    return name === 'amount-cut' && isSame ? 'the price has no fraction' : target.post(forged);
-  });
-}
+const text = family({
+  class: 'D',
+  group: 'amount',
+  harm: 'The customer pays less than the order costs, or in a currency that is worth less, and gets all of it.',
+  mistake: 'amount-not-compared',
+});
+
+/** Validly signed over another amount: it must be refused for what it says. */
+const withAmount =
+  (change: (amount: string) => string) =>
+  ({ ipn, shop }: Target) =>
+    ipn.set('amount', change(ipn.get('amount'))).signedWith(shop.parts.gateway.secretKey);
 
 /** Where more was paid than the order costs, a shop that takes it loses nothing. */
-function notTheTotal(name: string, about: string, change: (price: string) => string): AuditCase {
-  const one = amount(name, about, withAmount(change));
+function notTheTotal(info: CaseText, change: (price: string) => string): AuditCase {
+  const one = refuses(info, withAmount(change));
   return {
     ...one,
     run: async (shop) => {
@@ -48,92 +46,74 @@ function notTheTotal(name: string, about: string, change: (price: string) => str
   };
 }
 
-/** Validly signed: it must be refused for what it says. */
-function signed(change: (ipn: Ipn) => Ipn) {
-  return (ipn: Ipn, { shop }: Target) => change(ipn).signedWith(shop.parts.gateway.secretKey);
-}
-
-const withAmount = (change: (amount: string) => string) =>
-  signed((ipn) => ipn.set('amount', change(ipn.get('amount'))));
-
 const otherCurrency = (ipn: Ipn) =>
   ipn.set('currency', OTHER_CURRENCIES.find((code) => code !== ipn.get('currency')) ?? 'GNF');
 
 export const AMOUNT: readonly AuditCase[] = [
-  amount(
-    'amount-too-low',
-    'A valid signature over a hundredth of the price.',
-    withAmount((text) => hundredth(text)),
-  ),
-  amount(
-    'amount-cut',
-    'A valid signature over the price without its fraction.',
-    withAmount((text) => `${text.split('.')[0]}.00`),
-  ),
-  notTheTotal('amount-too-high', 'A valid signature over more than the price.', (text) => `9${text}`),
-  amount(
-    'amount-zero',
-    'A valid signature over nothing.',
+  refuses(text('amount-too-low', 'A valid signature over a hundredth of the price.'), withAmount(hundredth)),
+  refuses(text('amount-cut', 'A valid signature over the price without its fraction.'), (target) => {
+    const cut = withAmount((price) => `${price.split('.')[0]}.00`)(target);
+    const isSame = Number(cut.get('amount')) === Number(target.ipn.get('amount'));
+    return isSame ? 'the price has no fraction' : cut;
+  }),
+  notTheTotal(text('amount-too-high', 'A valid signature over more than the price.'), (price) => `9${price}`),
+  refuses(
+    text('amount-zero', 'A valid signature over nothing.'),
     withAmount(() => '0.00'),
   ),
-  amount(
-    'amount-negative',
-    'A valid signature over a negative amount.',
-    withAmount((text) => `-${text}`),
+  refuses(
+    text('amount-negative', 'A valid signature over a negative amount.'),
+    withAmount((price) => `-${price}`),
   ),
   notTheTotal(
-    'amount-exponent',
-    'A valid signature over 1e2, which some languages read as 100.',
+    text('amount-exponent', 'A valid signature over 1e2, which some languages read as 100.'),
     // Where the order costs 100, a shop that reads it as a number has lost nothing.
-    (text) => (Number(text) === 100 ? '1e3' : '1e2'),
+    (price) => (Number(price) === 100 ? '1e3' : '1e2'),
   ),
-  amount(
-    'amount-exponent-low',
-    'A valid signature over 1e-2, which some languages read as 0.01.',
-    withAmount((text) => (Number(text) === 0.01 ? '1e-3' : '1e-2')),
+  refuses(
+    text('amount-exponent-low', 'A valid signature over 1e-2, which some languages read as 0.01.'),
+    withAmount((price) => (Number(price) === 0.01 ? '1e-3' : '1e-2')),
   ),
-  amount(
-    'currency-other',
-    'A valid signature, which does not cover the currency, and another currency.',
-    otherCurrency,
+  refuses(
+    text('currency-other', 'A valid signature, which does not cover the currency, and another currency.'),
+    ({ ipn }) => otherCurrency(ipn),
   ),
-  amount('currency-missing', 'A valid signature, and no currency.', (ipn) => ipn.unset('currency')),
-  amount(
-    'key-of-other-merchant',
-    'Signed by another merchant of the same gateway, who was paid instead.',
-    (ipn) => ipn.signedWith('sec_sim_of_another_merchant_0001'),
-    'merchant',
+  refuses(text('currency-missing', 'A valid signature, and no currency.'), ({ ipn }) =>
+    ipn.unset('currency'),
   ),
-  amount('amount-changed', 'The amount changed after signing.', (ipn) =>
+  refuses(
+    {
+      ...text(
+        'key-of-other-merchant',
+        'Signed by another merchant of the same gateway, who was paid instead.',
+      ),
+      group: 'merchant',
+    },
+    ({ ipn }) => ipn.signedWith('sec_sim_of_another_merchant_0001'),
+  ),
+  refuses(text('amount-changed', 'The amount changed after signing.'), ({ ipn }) =>
     ipn.set('amount', hundredth(ipn.get('amount'))),
   ),
-  amount('currency-and-amount-changed', 'Currency and amount changed after signing.', (ipn) =>
+  refuses(text('currency-and-amount-changed', 'Currency and amount changed after signing.'), ({ ipn }) =>
     otherCurrency(ipn).set('amount', hundredth(ipn.get('amount'))),
   ),
   afterPayment(
     {
-      // What the probe says of the order may tell of others, too: the stock.
-      alone: true as const,
-      name: 'charge-changed',
-      class: 'D',
-      group: 'amount',
-      about: 'The charge, which is not signed, changed in a copy of a genuine IPN.',
+      ...text('charge-changed', 'The charge, which is not signed, changed in a copy of a genuine IPN.'),
       harm: 'Whoever can repeat an IPN changes what the order is worth.',
-      mistake: 'amount-not-compared',
+      // What the probe says of the order may tell of others, too: the stock.
+      alone: true,
     },
     async ({ shop, payment, ipn, post }, { look, shot: genuine }) => {
       // What any copy does belongs to the cases of once.
-      await shop.send(genuine);
-      const copied = await shop.lookAfterGrace(payment);
-      const shot = post(ipn.set('charge', OTHER_CHARGE));
-      const observation = await shop.send(shot);
-      const after = await shop.lookAfterGrace(payment);
-      if (!shop.canLook) return { ...evidence(shot, observation), ...withoutProbe('what changed') };
+      const { after: copied } = await sendAndLook(shop, payment, genuine);
+      const { shown, after } = await sendAndLook(shop, payment, post(ipn.set('charge', OTHER_CHARGE)));
+      if (!shop.canLook) return { ...shown, ...withoutProbe('what changed') };
       const said = ({ text, effects }: OrderSnapshot) => [text, ...effects.values()].join('\n');
       const isShown = said(after).includes(OTHER_CHARGE) && !said(look).includes(OTHER_CHARGE);
       const isMoved = !shop.changesByItself && movesOtherwise(look, copied, after);
       const isHarmed = after.paid === false || isShown || isMoved;
-      return { ...evidence(shot, observation), verdict: isHarmed ? 'fail' : 'pass' };
+      return { ...shown, verdict: isHarmed ? 'fail' : 'pass' };
     },
   ),
 ];

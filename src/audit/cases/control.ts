@@ -1,10 +1,11 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { FIXES } from '../../contract/describe-delivery.ts';
 import type { Payment } from '../../contract/payment.ts';
 import { errorPage, answerProblem as problemOfAnswer } from '../../contract/receiver-answer.ts';
 import { type AuditCase, evidence, type Finding, withOrder, withoutProbe } from '../case.ts';
 import type { Observation } from '../client.ts';
 import type { OrderSnapshot } from '../probe.ts';
-import { numericChanges, pause, routeOf, type Shop } from '../shop.ts';
+import { numericChanges, routeOf, type Shop } from '../shop.ts';
 
 /** Whether the handler broke. 501 is how plain servers refuse a method: Python's http.server, for one. */
 export const isBroken = (status: number) => status >= 500 && status !== 501;

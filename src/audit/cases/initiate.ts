@@ -6,20 +6,14 @@ import { valueAt } from '../probe.ts';
 import type { Shop } from '../shop.ts';
 import { hasToken } from '../tokens.ts';
 
-const text = (name: string, about: string, harm: string): CaseText => ({
-  name,
-  class: 'M',
-  group: 'initiate',
-  about,
-  harm,
-  mistake: 'initiate-from-outside',
-});
-
 /** Looks at what the shop asked for; nothing is sent. */
 const looks = (
-  info: CaseText,
+  info: Pick<CaseText, 'name' | 'about' | 'harm'> & Partial<CaseText>,
   judge: (shop: Shop, payment: Payment) => Finding | Promise<Finding>,
 ): AuditCase => ({
+  class: 'M',
+  group: 'initiate',
+  mistake: 'initiate-from-outside',
   ...info,
   run: async (shop) => {
     const { hasOrders, orders } = shop.parts;
@@ -100,11 +94,11 @@ async function fromBrowser(shop: Shop, payment: Payment): Promise<Finding> {
 
 export const INITIATE: readonly AuditCase[] = [
   looks(
-    text(
-      'amount-of-initiate',
-      'The amount that the shop initiates is the total of its order.',
-      'What the customer is asked to pay is not what the order costs.',
-    ),
+    {
+      name: 'amount-of-initiate',
+      about: 'The amount that the shop initiates is the total of its order.',
+      harm: 'What the customer is asked to pay is not what the order costs.',
+    },
     async (shop, payment) => {
       const { orderAmount } = shop.parts;
       if (orderAmount === undefined)
@@ -117,51 +111,47 @@ export const INITIATE: readonly AuditCase[] = [
     },
   ),
   looks(
-    text(
-      'key-in-browser',
-      'Initiate comes from the server of the shop, not from a browser.',
-      'Amount and addresses come from the customer, who can change them, and the public key is known to everybody.',
-    ),
+    {
+      name: 'key-in-browser',
+      about: 'Initiate comes from the server of the shop, not from a browser.',
+      harm: 'Amount and addresses come from the customer, who can change them, and the public key is known to everybody.',
+    },
     fromBrowser,
   ),
-  {
-    ...looks(
-      {
-        ...text(
-          'identifier-guessable',
-          'Identifiers that follow one another, and no token of the order in ipn_url.',
-          'An attacker knows identifier and address of an order that he has not made, and can send the IPN of a sandbox payment to it.',
-        ),
-        mistake: 'no-token-in-ipn-url',
-      },
-      guessable,
-    ),
-    last: true,
-  },
   looks(
-    text(
-      'ipn-url-is-success-url',
-      'The ipn_url is not the page to which the browser comes back.',
-      'One address takes the word of the gateway and that of every browser: it cannot tell them apart.',
-    ),
+    {
+      name: 'identifier-guessable',
+      about: 'Identifiers that follow one another, and no token of the order in ipn_url.',
+      harm: 'An attacker knows identifier and address of an order that he has not made, and can send the IPN of a sandbox payment to it.',
+      mistake: 'no-token-in-ipn-url',
+      last: true,
+    },
+    guessable,
+  ),
+  looks(
+    {
+      name: 'ipn-url-is-success-url',
+      about: 'The ipn_url is not the page to which the browser comes back.',
+      harm: 'One address takes the word of the gateway and that of every browser: it cannot tell them apart.',
+    },
     (_, { ipnUrl, successUrl }) =>
       found(same(ipnUrl, successUrl) ? 'fail' : 'pass', `${ipnUrl}, ${successUrl}`),
   ),
   looks(
-    text(
-      'ipn-url-is-logo',
-      'The ipn_url is not given as the logo.',
-      'Every customer sees the address to which IPNs are sent, with the token in it.',
-    ),
+    {
+      name: 'ipn-url-is-logo',
+      about: 'The ipn_url is not given as the logo.',
+      harm: 'Every customer sees the address to which IPNs are sent, with the token in it.',
+    },
     (_, { ipnUrl, siteLogo }) =>
       found(same(ipnUrl, siteLogo) ? 'fail' : 'pass', `${ipnUrl}, ${siteLogo ?? 'no logo'}`),
   ),
   looks(
-    text(
-      'success-url-public',
-      'The success_url of a shop on this machine is on this machine, too.',
-      'Customers of the shop under test come back to another one, perhaps to the one in production.',
-    ),
+    {
+      name: 'success-url-public',
+      about: 'The success_url of a shop on this machine is on this machine, too.',
+      harm: 'Customers of the shop under test come back to another one, perhaps to the one in production.',
+    },
     ({ parts }, { ipnUrl, successUrl }) => {
       const { egress } = parts.gateway;
       const isElsewhere = !egress.looksLocal(successUrl) && egress.unreachable(successUrl) !== null;

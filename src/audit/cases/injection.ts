@@ -1,19 +1,10 @@
 import { errorPage } from '../../contract/receiver-answer.ts';
-import type { AuditCase, CaseText, Target } from '../case.ts';
-import { refuses, takes } from '../case.ts';
+import { type AuditCase, family, refuses, takes } from '../case.ts';
 import type { Observation } from '../client.ts';
-import type { Ipn } from '../ipn.ts';
 
 const HARM = 'Text that comes from a stranger reaches the database or a page as if it were code.';
 
-const text = (name: string, about: string): CaseText => ({
-  name,
-  class: 'K',
-  group: 'robustness',
-  about,
-  harm: HARM,
-  mistake: 'input-not-escaped',
-});
+const text = family({ class: 'K', group: 'robustness', harm: HARM, mistake: 'input-not-escaped' });
 
 /** Each cannot mean an order; a markup that comes back unescaped shows in the answer. */
 const HOSTILE = {
@@ -57,25 +48,21 @@ function flaw(observation: Observation, plain: Observation): string | undefined 
 /** So much longer a query that sleeps takes. */
 const DELAY_MS = 4_000;
 
-const signedAs =
-  (identifier: string) =>
-  (ipn: Ipn, { shop }: Target) =>
-    ipn.set('identifier', identifier).signedWith(shop.parts.gateway.secretKey);
-
 export const INJECTION: readonly AuditCase[] = [
   ...Object.entries(HOSTILE).map(([name, identifiers]) =>
     refuses(
       text(`identifier-${name}`, `A validly signed identifier that is ${name}.`),
-      (target) =>
-        [UNKNOWN, ...identifiers].map((identifier) => target.post(signedAs(identifier)(target.ipn, target))),
-      (observation, _, first) => flaw(observation, first),
+      ({ ipn, shop }) =>
+        [UNKNOWN, ...identifiers].map((identifier) =>
+          ipn.set('identifier', identifier).signedWith(shop.parts.gateway.secretKey),
+        ),
+      flaw,
     ),
   ),
-  takes(
-    text('name-markup', 'A genuine IPN whose customer has quotes and markup in the name.'),
-    ({ ipn, post }) => post(ipn.set('holder', `O'Brien "<script>alert(1)</script>"`)),
+  takes(text('name-markup', 'A genuine IPN whose customer has quotes and markup in the name.'), ({ ipn }) =>
+    ipn.set('holder', `O'Brien "<script>alert(1)</script>"`),
   ),
-  takes(text('name-newline', 'A genuine IPN whose customer has a line break in the name.'), ({ ipn, post }) =>
-    post(ipn.set('holder', 'Ada\r\nBcc: everybody@example.com')),
+  takes(text('name-newline', 'A genuine IPN whose customer has a line break in the name.'), ({ ipn }) =>
+    ipn.set('holder', 'Ada\r\nBcc: everybody@example.com'),
   ),
 ];

@@ -1,23 +1,13 @@
 import type { Payment } from '../../contract/payment.ts';
 import { errorPage } from '../../contract/receiver-answer.ts';
 import { masked } from '../../contract/secret.ts';
-import {
-  type AuditCase,
-  type CaseText,
-  evidence,
-  type Finding,
-  skipped,
-  targetOf,
-  withOrder,
-} from '../case.ts';
+import { type AuditCase, evidence, type Finding, family, skipped, targetOf, withOrder } from '../case.ts';
 import type { Observation, ProbeRequest } from '../client.ts';
 import type { Shop } from '../shop.ts';
 
-const text = (name: string, about: string): CaseText => ({
-  name,
+const text = family({
   class: 'L',
   group: 'leaks',
-  about,
   harm: 'Who has the secret key, or a signature that was expected, marks every order as paid; a stack tells an attacker where to look.',
   mistake: 'secrets-shown',
 });

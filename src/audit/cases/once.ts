@@ -1,11 +1,13 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Payment } from '../../contract/payment.ts';
 import {
   type AuditCase,
   afterPayment,
-  type CaseText,
   evidence,
   type Finding,
+  family,
   paidOrder,
+  sendAndLook,
   skipped,
   targetOf,
   withOrder,
@@ -14,17 +16,15 @@ import {
 import type { ProbeRequest } from '../client.ts';
 import { curlOfAll } from '../describe-request.ts';
 import type { OrderSnapshot } from '../probe.ts';
-import { numericChanges, pause, type Shop } from '../shop.ts';
+import { numericChanges, type Shop } from '../shop.ts';
 
 const HARM =
   'Stock, credit, mails or downloads are given out again for each copy, and a gateway does send copies.';
 const LATER_MS = 1_000;
 
-const text = (name: string, about: string): CaseText => ({
-  name,
+const text = family({
   class: 'once',
   group: 'once',
-  about,
   harm: HARM,
   mistake: 'paid-more-than-once',
   alone: true,
@@ -58,9 +58,8 @@ const replay = (
 ): AuditCase =>
   afterPayment(text(name, about), async ({ shop, payment }, { look, shot }) => {
     await send(shop, shot);
-    const observation = await shop.send(shot);
-    const after = await shop.lookAfterGrace(payment);
-    return { ...evidence(shot, observation), ...judgeCopy(shop, look, after) };
+    const { shown, after } = await sendAndLook(shop, payment, shot);
+    return { ...shown, ...judgeCopy(shop, look, after) };
   });
 
 /** What came together has had the effect of one payment: as much as that of the control, not a multiple of it. */
@@ -128,11 +127,7 @@ const together = (
       const [shot, observation] = [shots[index], observations[index]];
       if (!shot || !observation) return skipped('nothing was sent');
       const said = `${shots.length} requests in the same instant: ${evidence(shot, observation).sent}`;
-      return {
-        ...evidence(shot, observation, said),
-        curl: curlOfAll(shots),
-        ...judged,
-      };
+      return { ...evidence(shot, observation, said), curl: curlOfAll(shots), ...judged };
     }),
 });
 
@@ -161,9 +156,8 @@ export const ONCE: readonly AuditCase[] = [
     text('replay-other-trx', 'The same IPN again with another payment_trx, which is not signed.'),
     async ({ shop, payment, ipn, post }, { look }) => {
       const shot = post(ipn.set('trx', [...ipn.get('trx')].toReversed().join('')));
-      const observation = await shop.send(shot);
-      const after = await shop.lookAfterGrace(payment);
-      return { ...evidence(shot, observation), ...judgeCopy(shop, look, after) };
+      const { shown, after } = await sendAndLook(shop, payment, shot);
+      return { ...shown, ...judgeCopy(shop, look, after) };
     },
   ),
   copies(2),

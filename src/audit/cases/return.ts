@@ -1,8 +1,9 @@
 import type { Payment } from '../../contract/payment.ts';
 import { endpointOf } from '../../delivery/egress.ts';
-import { type AuditCase, evidence, judgeRefused, skipped, withOrder } from '../case.ts';
+import { type AuditCase, family, judgeRefused, sendAndLook, skipped, withOrder } from '../case.ts';
 import type { ProbeRequest } from '../client.ts';
 import { filledAddress, valuesOf } from '../command.ts';
+import { withQuery } from '../ipn.ts';
 import type { Shop } from '../shop.ts';
 
 /** What a return page may be given by an attacker who has seen other gateways. */
@@ -17,11 +18,12 @@ const plausible = ({ identifier, id, trx, amount }: Payment): [string, string][]
   ['amount', amount],
 ];
 
-function withQuery(url: string, pairs: readonly [string, string][]): string {
-  const address = new URL(url);
-  for (const [name, value] of pairs) address.searchParams.append(name, value);
-  return address.href;
-}
+const text = family({
+  class: 'F',
+  group: 'return',
+  harm: 'Whoever opens the success_url has the order without paying: it stands in the request that the browser made.',
+  mistake: 'return-page-pays',
+});
 
 /**
  * Comes back from a checkout at which nobody paid, as a browser without any session.
@@ -34,17 +36,10 @@ function returns(
   shotOf: (payment: Payment, shop: Shop) => ProbeRequest | string,
 ): AuditCase {
   return {
-    name,
-    class: 'F',
-    group: 'return',
-    about,
-    harm: 'Whoever opens the success_url has the order without paying: it stands in the request that the browser made.',
-    mistake: 'return-page-pays',
-    run: (shop) => {
+    ...text(name, about),
+    run: async (shop) => {
       if (!shop.parts.hasOrders) {
-        return Promise.resolve(
-          skipped('the order was invented: only an order of the shop has its success_url'),
-        );
+        return skipped('the order was invented: only an order of the shop has its success_url');
       }
       return withOrder(shop, async (payment, before) => {
         const made = shotOf(payment, shop);
@@ -57,48 +52,46 @@ function returns(
         const refused = shop.parts.gateway.egress.unreachable(made.url);
         if (refused) return skipped(`${made.url} is not local: ${refused}`);
         const shot = { headers: [['User-Agent', 'Mozilla/5.0'] as const], ...made };
-        const observation = await shop.send(shot);
-        const after = await shop.lookAfterGrace(payment);
-        return judgeRefused(shop, before, after, evidence(shot, observation));
+        const { shown, after } = await sendAndLook(shop, payment, shot);
+        return judgeRefused(shop, before, after, shown);
       });
     },
   };
 }
 
-/** The address that confirms a payment beside success_url, with plausible parameters. */
-const confirmed = (payment: Payment, { parts }: Shop): string | undefined =>
-  parts.confirmUrl && filledAddress(parts.confirmUrl, valuesOf(payment, parts.orders.nameOf(payment)));
+const opened = (url: string, payment: Payment): ProbeRequest => ({
+  url: withQuery(url, ...plausible(payment)),
+});
 
-const NO_CONFIRM_URL = '--confirm-url names the address beside success_url that confirms a payment';
+const posted = (url: string, payment: Payment): ProbeRequest => {
+  return { url, method: 'POST', body: new URLSearchParams(plausible(payment)).toString() };
+};
+
+/** Goes to the address that confirms a payment beside success_url. */
+const confirms =
+  (go: typeof opened) =>
+  (payment: Payment, { parts: { confirmUrl, orders } }: Shop) =>
+    confirmUrl === undefined
+      ? '--confirm-url names the address beside success_url that confirms a payment'
+      : go(filledAddress(confirmUrl, valuesOf(payment, orders.nameOf(payment))), payment);
 
 export const RETURN: readonly AuditCase[] = [
   returns(
     'return-get',
     'The success_url opened without a payment, from a fresh session.',
-    ({ successUrl }) => ({
-      url: successUrl,
-    }),
+    ({ successUrl }) => ({ url: successUrl }),
   ),
   returns('return-post', 'The success_url posted to without a payment.', ({ successUrl }) => ({
     url: successUrl,
     method: 'POST',
     body: '',
   })),
-  returns('return-get-parameters', 'The success_url with plausible parameters.', (payment) => ({
-    url: withQuery(payment.successUrl, plausible(payment)),
-  })),
-  returns('return-post-parameters', 'The success_url with plausible fields posted.', (payment) => ({
-    url: payment.successUrl,
-    method: 'POST',
-    body: new URLSearchParams(plausible(payment)).toString(),
-  })),
-  returns('confirm-get', 'The address that confirms a payment, opened without one.', (payment, shop) => {
-    const url = confirmed(payment, shop);
-    return url === undefined ? NO_CONFIRM_URL : { url: withQuery(url, plausible(payment)) };
-  }),
-  returns('confirm-post', 'The address that confirms a payment, posted to without one.', (payment, shop) => {
-    const url = confirmed(payment, shop);
-    if (url === undefined) return NO_CONFIRM_URL;
-    return { url, method: 'POST', body: new URLSearchParams(plausible(payment)).toString() };
-  }),
+  returns('return-get-parameters', 'The success_url with plausible parameters.', (payment) =>
+    opened(payment.successUrl, payment),
+  ),
+  returns('return-post-parameters', 'The success_url with plausible fields posted.', (payment) =>
+    posted(payment.successUrl, payment),
+  ),
+  returns('confirm-get', 'The address that confirms a payment, opened without one.', confirms(opened)),
+  returns('confirm-post', 'The address that confirms a payment, posted to without one.', confirms(posted)),
 ];

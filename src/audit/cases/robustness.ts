@@ -3,8 +3,8 @@ import { GatewayError } from '../../contract/error.ts';
 import { errorPage } from '../../contract/receiver-answer.ts';
 import {
   type AuditCase,
-  type CaseText,
   evidence,
+  family,
   judgeTaken,
   refuses,
   type Target,
@@ -13,7 +13,7 @@ import {
   withOrder,
 } from '../case.ts';
 import type { Observation, ProbeRequest } from '../client.ts';
-import type { Ipn } from '../ipn.ts';
+import { withQuery } from '../ipn.ts';
 import { answerProblem, isBroken } from './control.ts';
 
 const HARM = 'The handler breaks on what a gateway or a stranger may send, and a payment is lost on the way.';
@@ -21,11 +21,9 @@ const MEBIBYTE = 2 ** 20;
 /** A handler this slow is near the time-out of a gateway, which then sends the IPN again. */
 const SLOW_MS = 5_000;
 
-const text = (name: string, about: string): CaseText => ({
-  name,
+const text = family({
   class: 'robustness',
   group: 'robustness',
-  about,
   harm: HARM,
   mistake: 'handler-breaks',
 });
@@ -37,13 +35,6 @@ function breakdown({ status, error, body }: Observation): string | undefined {
   const fault = errorPage(body);
   return fault && `The answer is an error of the program: ${fault}. ${HARM}`;
 }
-
-/** Something without meaning: it pays nothing, and the handler says so. */
-const answered = (
-  name: string,
-  about: string,
-  forge: (ipn: Ipn, target: Target) => readonly Ipn[],
-): AuditCase => refuses(text(name, about), (target) => forge(target.ipn, target).map(target.post), breakdown);
 
 /** A genuine IPN in a form that a handler need not know: it may refuse it, and takes the next correct one. */
 const survives = (
@@ -83,20 +74,21 @@ export const ROBUSTNESS: readonly AuditCase[] = [
       mistake: 'status-not-checked',
       group: 'status',
     },
-    ({ ipn, post }) =>
-      ['refunded', 'pending', '', 'SUCCESSFUL'].map((status) => post(ipn.set('status', status))),
+    ({ ipn }) => ['refunded', 'pending', '', 'SUCCESSFUL'].map((status) => ipn.set('status', status)),
     breakdown,
   ),
-  answered('fields-missing', 'An IPN without status, identifier or amount.', (ipn) =>
-    FIELDS.map((field) => ipn.unset(field)),
+  refuses(
+    text('fields-missing', 'An IPN without status, identifier or amount.'),
+    ({ ipn }) => FIELDS.map((field) => ipn.unset(field)),
+    breakdown,
   ),
   refuses(
     text('body-empty', 'A POST without a body.'),
     ({ payment, shop }) => ({ url: shop.addressOf(payment), body: '' }),
     breakdown,
   ),
-  takes(text('fields-extra', 'A correct IPN with fields that nobody has heard of.'), ({ ipn, post }) =>
-    post(ipn.and(['version', '2'], ['data[note]', 'a new field'])),
+  takes(text('fields-extra', 'A correct IPN with fields that nobody has heard of.'), ({ ipn }) =>
+    ipn.and(['version', '2'], ['data[note]', 'a new field']),
   ),
   takes(text('charset', 'A correct IPN whose content type names a charset.'), ({ ipn, post }) => ({
     ...post(ipn),
@@ -131,7 +123,7 @@ export const ROBUSTNESS: readonly AuditCase[] = [
   refuses(
     text('get', 'The fields of an IPN in the query of a GET, badly signed.'),
     ({ payment, ipn, shop }) => ({
-      url: withQuery(shop.addressOf(payment), ipn.badlySigned()),
+      url: withQuery(shop.addressOf(payment), ...ipn.badlySigned().pairs),
       method: 'GET',
     }),
     breakdown,
@@ -149,7 +141,7 @@ export const ROBUSTNESS: readonly AuditCase[] = [
     ...text('still-alive', 'After all of this the shop takes an order and its correct IPN.'),
     last: true,
     run: async (shop) => {
-      const taken = takes(text('still-alive', ''), ({ ipn, post }) => post(ipn));
+      const taken = takes(text('still-alive', ''), ({ ipn }) => ipn);
       try {
         return await taken.run(shop);
       } catch (error) {
@@ -186,9 +178,3 @@ export const ROBUSTNESS: readonly AuditCase[] = [
       }),
   },
 ];
-
-function withQuery(url: string, ipn: Ipn): string {
-  const address = new URL(url);
-  for (const [name, value] of ipn.pairs) address.searchParams.append(name, value);
-  return address.href;
-}

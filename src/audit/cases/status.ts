@@ -1,29 +1,21 @@
 import {
   type AuditCase,
   afterPayment,
-  type CaseText,
-  evidence,
   type Finding,
+  family,
   judgeTraces,
+  sendAndLook,
   targetOf,
   withOrder,
   withoutProbe,
 } from '../case.ts';
 import type { Ipn } from '../ipn.ts';
-import type { Shop } from '../shop.ts';
 
 const HARM = 'Anybody can cancel or reopen the orders of others, paid ones included.';
 
-const text = (name: string, about: string): CaseText => ({
-  name,
-  class: 'H',
-  group: 'status',
-  about,
-  harm: HARM,
-  mistake: 'status-not-checked',
-});
+const text = family({ class: 'H', group: 'status', harm: HARM, mistake: 'status-not-checked' });
 
-type Forge = (ipn: Ipn, shop: Shop) => Ipn;
+type Forge = (ipn: Ipn) => Ipn;
 
 const unsigned: (status: string) => Forge = (status) => (ipn) => ipn.set('status', status).unset('signature');
 const badlySigned: (status: string) => Forge = (status) => (ipn) => ipn.set('status', status).badlySigned();
@@ -34,10 +26,7 @@ const onPending = (name: string, about: string, forge: Forge): AuditCase => ({
   run: (shop) =>
     withOrder(shop, async (payment, before) => {
       const { ipn, post } = targetOf(shop, payment);
-      const shot = post(forge(ipn, shop));
-      const observation = await shop.send(shot);
-      const after = await shop.lookAfterGrace(payment);
-      const shown = evidence(shot, observation);
+      const { shown, after } = await sendAndLook(shop, payment, post(forge(ipn)));
       if (!shop.canLook) return { ...shown, ...withoutProbe() };
       if (after.paid)
         return { ...shown, verdict: 'fail', why: 'The shop took a forged failure for a payment.' };
@@ -53,10 +42,7 @@ const onPending = (name: string, about: string, forge: Forge): AuditCase => ({
 /** Forged after the order was paid: nothing may change. */
 const onPaid = (name: string, about: string, forge: Forge): AuditCase =>
   afterPayment(text(name, about), async ({ shop, payment, ipn, post }, { look }): Promise<Finding> => {
-    const shot = post(forge(ipn, shop));
-    const observation = await shop.send(shot);
-    const after = await shop.lookAfterGrace(payment);
-    const shown = evidence(shot, observation);
+    const { shown, after } = await sendAndLook(shop, payment, post(forge(ipn)));
     if (!shop.canLook) return { ...shown, ...withoutProbe() };
     const changed = shop.changedEffects(look, after);
     if (changed.length)
@@ -96,18 +82,11 @@ export const STATUS: readonly AuditCase[] = [
     run: (shop) =>
       withOrder(shop, async (payment) => {
         const { ipn, post } = targetOf(shop, payment);
-        const shot = post(ipn.set('status', 'canceled'));
-        const observation = await shop.send(shot);
-        const after = await shop.lookAfterGrace(payment);
-        const shown = evidence(shot, observation);
+        const { shown, after } = await sendAndLook(shop, payment, post(ipn.set('status', 'canceled')));
         if (!shop.canLook) return { ...shown, ...withoutProbe() };
-        return after.paid
-          ? {
-              ...shown,
-              verdict: 'fail',
-              why: 'The shop took a cancellation for a payment: it does not look at the status.',
-            }
-          : { ...shown, verdict: 'pass' };
+        if (!after.paid) return { ...shown, verdict: 'pass' };
+        const why = 'The shop took a cancellation for a payment: it does not look at the status.';
+        return { ...shown, verdict: 'fail', why };
       }),
   },
 ];

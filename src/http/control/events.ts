@@ -32,7 +32,7 @@ export function eventRoutes(parts: AppParts) {
     control('GET /events', {
       summary: 'Server-sent events of everything that happens',
       description:
-        'The event is named by its `type`; its data is a SimEvent (see x-event-data) on one line. A client that does not read is dropped when 1,000 events or 4 MiB wait for it.',
+        'The event is named by its `type`; its data is a SimEvent (see x-event-data) on one line. A client that does not read is dropped when it is 1,000 events behind.',
       query: EventQuery,
       answer: null,
       type: 'text/event-stream',

@@ -9,21 +9,22 @@ export const ICON_SVG =
 const ICON = `data:image/svg+xml,${encodeURIComponent(ICON_SVG)}`;
 
 /**
- * A whole page as text, with its styles inline: it needs no second request.
+ * A whole page as text. With its styles inline it needs no second request.
  *
- * @param parts `script`: the address of one that makes the page livelier, `inline` one in the page itself; the page is
- *   whole without either
+ * @param parts `sheet` and `script`: addresses of its styles and of what makes it livelier; `styles` and `inline` are in
+ *   the page itself. It is whole without a script
  */
 export function renderDocument(parts: {
   view: Pick<PageView, 'language' | 'nonce'>;
   theme: PageView['theme'];
   title: string;
-  styles: string;
+  styles?: string;
+  sheet?: string;
   script?: string;
   inline?: string;
   children: Child;
 }): string {
-  const { view, theme, title, styles, script, inline, children } = parts;
+  const { view, theme, title, styles, sheet, script, inline, children } = parts;
   const html = (
     <html lang={view.language} class={theme}>
       <head>
@@ -35,7 +36,8 @@ export function renderDocument(parts: {
         <meta name="format-detection" content="telephone=no" />
         <title>{title}</title>
         <link rel="icon" href={ICON} />
-        <style nonce={view.nonce}>{raw(styles)}</style>
+        {styles !== undefined && <style nonce={view.nonce}>{raw(styles)}</style>}
+        {sheet !== undefined && <link rel="stylesheet" href={sheet} />}
         {script !== undefined && <script src={script} defer />}
         {inline !== undefined && <script nonce={view.nonce}>{raw(inline)}</script>}
       </head>

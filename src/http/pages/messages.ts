@@ -29,9 +29,9 @@ const TEXTS = {
     payer: ['Paid by', 'Payé par'],
   },
   step: { email: ['Step 1 of 2', 'Étape 1 sur 2'], code: ['Step 2 of 2', 'Étape 2 sur 2'] },
-  /** Heads the step. It must not contain a label: a test that looks for a field by its label finds one. */
+  /** Heads the step, and names nothing: a test that looks for a field by its label finds one. */
   stepTitle: {
-    email: ['Who is paying?', 'Qui paie\u00a0?'],
+    email: ['Your e-mail', 'Votre e-mail'],
     code: ['Confirm the payment', 'Confirmez le paiement'],
   },
   label: { email: ['E-mail', 'E-mail'], code: ['Verification code', 'Code de vérification'] },

@@ -22,19 +22,19 @@ interface Allowances {
   forms?: string;
   /** Whose pages may frame it. */
   framedBy?: string;
-  /** The emulator's own script, which asks the emulator for news, or one in the page itself. */
-  script?: boolean | 'inline';
+  /** The emulator's own style sheet and script, which asks it for news, or a script in the page itself. */
+  script?: 'own' | 'inline';
 }
 
-/** Sets the headers that keep a page to itself; returns the nonce of its styles. */
+/** Sets the headers that keep a page to itself; returns the nonce of what is inline. */
 export function secure(c: AppContext, allowed: Allowances = {}): string {
-  const { images = 'data:', forms = "'self'", framedBy = "'none'", script = false } = allowed;
+  const { images = 'data:', forms = "'self'", framedBy = "'none'", script } = allowed;
   const nonce = randomBytes(16).toString('base64');
-  const own = script && " script-src 'self'; connect-src 'self';";
-  const scripts = script === 'inline' ? ` script-src 'nonce-${nonce}';` : own || '';
+  const styles = script === 'own' ? "'self'" : `'nonce-${nonce}'`;
+  const scripts = { own: " script-src 'self'; connect-src 'self';", inline: ` script-src 'nonce-${nonce}';` };
   c.header(
     'Content-Security-Policy',
-    `default-src 'none'; style-src 'nonce-${nonce}';${scripts} img-src ${images}; form-action ${forms}; base-uri 'none'; frame-ancestors ${framedBy}`,
+    `default-src 'none'; style-src ${styles};${script ? scripts[script] : ''} img-src ${images}; form-action ${forms}; base-uri 'none'; frame-ancestors ${framedBy}`,
   );
   c.header('Referrer-Policy', 'same-origin');
   c.header('X-Content-Type-Options', 'nosniff');

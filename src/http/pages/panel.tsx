@@ -25,7 +25,8 @@ export function SimulatorPanel(props: {
   tip: LiveTip | null;
 }) {
   const { words, action, codeAction, dashboard, defaultDelivery, tip } = props;
-  const { panel } = words;
+  const { panel, status } = words;
+  const statusOf = (outcome: PaymentOutcome) => status[PAYMENT_OUTCOMES[outcome].status].toLowerCase();
   return (
     <aside class="panel" aria-label={panel.region}>
       <details open>
@@ -44,35 +45,28 @@ export function SimulatorPanel(props: {
               ))}
             </select>
           </div>
-          <Outcomes words={words} />
+          <fieldset>
+            <legend>{panel.settle}</legend>
+            <div class="outcomes">
+              {OUTCOMES.map((outcome) => (
+                <button
+                  type="submit"
+                  name="outcome"
+                  value={outcome}
+                  data-to={statusOf(outcome)}
+                  title={fill(panel.result, { status: statusOf(outcome) })}
+                >
+                  {panel.outcomes[outcome]}
+                </button>
+              ))}
+            </div>
+          </fieldset>
         </form>
         <p class="tip">
           <DashboardLink to={dashboard} words={words} />
         </p>
       </details>
     </aside>
-  );
-}
-
-function Outcomes({ words: { panel, status } }: { words: Wording }) {
-  const statusOf = (outcome: PaymentOutcome) => status[PAYMENT_OUTCOMES[outcome].status].toLowerCase();
-  return (
-    <fieldset>
-      <legend>{panel.settle}</legend>
-      <div class="outcomes">
-        {OUTCOMES.map((outcome) => (
-          <button
-            type="submit"
-            name="outcome"
-            value={outcome}
-            data-to={statusOf(outcome)}
-            title={fill(panel.result, { status: statusOf(outcome) })}
-          >
-            {panel.outcomes[outcome]}
-          </button>
-        ))}
-      </div>
-    </fieldset>
   );
 }
 

@@ -41,10 +41,10 @@ export function Step({ view, words }: StepProps) {
   const canResend = step === 'code' && payment.mode === 'live';
   const ways: ('resend' | 'cancel')[] = canResend ? ['resend', 'cancel'] : ['cancel'];
   return (
-    <section class="step" aria-labelledby="step">
+    <section class="step" aria-label={words.step[step]}>
       <div class="heading">
         <p class={`progress ${step}`}>{words.step[step]}</p>
-        <h2 id="step">{words.stepTitle[step]}</h2>
+        <h2>{words.stepTitle[step]}</h2>
       </div>
       {sandbox && <SandboxNotice view={view} words={words} />}
       {step === 'code' && (

@@ -11,7 +11,6 @@ import type { App, AppContext, AppParts } from '../environment.ts';
 import { asGatewayError } from '../errors.ts';
 import { refuseCrossSite } from '../guard.ts';
 import { described } from '../operation.ts';
-import { BoundedMap } from './bounded-map.ts';
 import { readsForm, STEP_NAMES, type StepName, showOperation, stepOperation } from './checkout-operations.ts';
 import { basePath, type Entry, showClosed, showRefused, showStep } from './checkout-pages.ts';
 
@@ -42,6 +41,24 @@ const REMEMBERED = 1_000;
 
 /** Maximum characters of a refused entry that are shown again: longer than any e-mail address. */
 const SHOWN_AGAIN = 320;
+
+/** Keeps the newest entries only, so that no number of visitors fills the memory. */
+class BoundedMap<Value> extends Map<string, Value> {
+  readonly #limit: number;
+
+  constructor(limit: number) {
+    super();
+    this.#limit = limit;
+  }
+
+  override set(key: string, value: Value): this {
+    this.delete(key);
+    super.set(key, value);
+    const [oldest = ''] = this.keys();
+    if (this.size > this.#limit) this.delete(oldest);
+    return this;
+  }
+}
 
 /** What a form does: one call, and a redirect. */
 type Step = (c: AppContext, payment: Payment, fields: Readonly<Record<string, string>>) => Promise<Response>;

@@ -18,28 +18,21 @@ const FORM = /^(?:application\/x-www-form-urlencoded|multipart\/form-data) *(?:;
 export function initiateLane(parts: AppParts, report: (error: unknown) => void): Lane {
   const { faults, dialect } = parts;
   const modes = new Map<string, Mode>(MODES.map((mode) => [dialect.paths.initiate[mode], mode]));
-  let recent: ReadHeaders = { raw: [], headers: {}, arePlain: false };
   return (incoming, outgoing) => {
     const mode = modes.get(incoming.url ?? '');
     if (mode === undefined || faults.areOn || incoming.method !== 'POST' || incoming.httpVersion !== '1.1')
       return false;
-    // A client sends the same headers with each of its requests: comparing them costs less than reading them.
-    if (!areSame(recent.raw, incoming.rawHeaders)) recent = readHeaders(incoming);
-    if (!recent.arePlain) return false;
-    answer(incoming, outgoing, mode, recent.headers).catch((error) => {
+    if (!arePlain(incoming.headers)) return false;
+    answer(incoming, outgoing, mode).catch((error) => {
       report(error);
       outgoing.destroy();
     });
     return true;
   };
 
-  async function answer(
-    incoming: IncomingMessage,
-    outgoing: ServerResponse,
-    mode: Mode,
-    headers: IncomingHttpHeaders,
-  ): Promise<void> {
+  async function answer(incoming: IncomingMessage, outgoing: ServerResponse, mode: Mode): Promise<void> {
     const started = performance.now();
+    const { headers } = incoming;
     const log: RequestLog = { id: parts.events.nextRequestId() };
     const posted = readForm(incoming, headers['content-type'] ?? '');
     const { origin, host } = headers;
@@ -65,24 +58,14 @@ async function readForm(incoming: IncomingMessage, type: string) {
   return fieldReader(type)(await readIncoming(incoming, MAX_BODY_BYTES), type);
 }
 
-/** Headers as they were sent, as Node reads them, and whether nothing about them is unusual. */
-interface ReadHeaders {
-  raw: readonly string[];
-  headers: IncomingHttpHeaders;
-  arePlain: boolean;
-}
-
-function areSame(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((text, index) => text === other[index]);
-}
-
-function readHeaders({ rawHeaders, headers }: IncomingMessage): ReadHeaders {
-  const arePlain =
+/** Whether nothing about the headers is unusual. */
+function arePlain(headers: IncomingHttpHeaders): boolean {
+  return (
     // Without a length it is chunked, or empty.
     Number(headers['content-length']) <= MAX_BODY_BYTES &&
     FORM.test(headers['content-type'] ?? '') &&
     isPlainHost(headers.host ?? '') &&
     headers.expect === undefined &&
-    headers.upgrade === undefined;
-  return { raw: rawHeaders, headers, arePlain };
+    headers.upgrade === undefined
+  );
 }

@@ -30,7 +30,7 @@ document.addEventListener('input', ({ target }) => {
 
 /** Focuses the link of the next row or the one before: Enter opens it. */
 function moveTo(step: 1 | -1): boolean {
-  const links = [...main.querySelectorAll('tbody tr, .results li')].flatMap((row) => {
+  const links = [...main.querySelectorAll('tbody tr')].flatMap((row) => {
     const link = row.querySelector<HTMLElement>('a[href]');
     return link ? [{ row, link }] : [];
   });

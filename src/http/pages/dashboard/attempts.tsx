@@ -6,9 +6,12 @@ import { attemptId } from '../../../usecases/story.ts';
 import { deliveryView } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import { More, Section, Time } from './blocks.tsx';
-import { Form, Submit } from './forms.tsx';
+import { Form } from './forms.tsx';
 import { PLACES, recordPath } from './page.tsx';
 import { attemptSides, BothSides } from './sides.tsx';
+
+/** What Resend does. */
+export const RESENDS = 'Sends the same bytes again as a new attempt.';
 
 /** Maximum attempts shown, each with both sides. */
 const SHOWN = 20;
@@ -67,25 +70,20 @@ interface AttemptProps {
   parts: AppParts;
 }
 
-/** How long it was after the attempt before; null for the first. */
-function waitOf({ attempt, before }: Pick<AttemptProps, 'attempt' | 'before'>): number | null {
-  if (!before) return null;
-  return Math.max(0, Date.parse(attempt.startedAt) - Date.parse(before.startedAt) - before.durationMs);
-}
-
 /** In pixels, on a logarithmic scale: 1 s and 10 min both can be seen. */
 const gapOf = (milliseconds: number) => Math.round(8 * Math.log10(1 + milliseconds));
 
 function Dot({ delivery, attempt, before, parts }: AttemptProps) {
-  const wait = waitOf({ attempt, before });
+  const wait =
+    before && Math.max(0, Date.parse(attempt.startedAt) - Date.parse(before.startedAt) - before.durationMs);
   const { tone } = parts.ipns.verdictOnAttempt(delivery, attempt);
   return (
     <a class={`dot ${tone}`} href={`#${attemptId(delivery.id, attempt.number)}`}>
-      {wait !== null && <svg class="gap" width={gapOf(wait)} height="2" aria-hidden="true" />}
+      {wait !== undefined && <svg class="gap" width={gapOf(wait)} height="2" aria-hidden="true" />}
       <span>
         <span class="unseen">IPN attempt {attempt.number}: </span>
         {attempt.responseStatus ?? 'no answer'}
-        {wait !== null && <small>after {duration(wait)}</small>}
+        {wait !== undefined && <small>after {duration(wait)}</small>}
       </span>
     </a>
   );
@@ -118,16 +116,13 @@ function Details(props: AttemptProps & { isOne: boolean; from: string }) {
         limit={SHOWN_BODY}
       />
       {!from.startsWith(page) && (
-        <Form to={`${page}/resend`} hidden={{ from }} inline>
-          <Submit>
-            Resend
-            <span class="unseen">
-              {' '}
-              IPN of {isOne ? identifier : id}, attempt {number}
-            </span>
-          </Submit>
-          <span class="soft">Sends the same bytes again as a new attempt.</span>
-        </Form>
+        <Form
+          to={`${page}/resend`}
+          hidden={{ from }}
+          submit="Resend"
+          about={`IPN of ${isOne ? identifier : id}, attempt ${number}`}
+          note={RESENDS}
+        />
       )}
     </div>
   );

@@ -1,17 +1,16 @@
-import { type Child, useContext } from 'hono/jsx';
+import { useContext } from 'hono/jsx';
 import {
   AUDIT_CLASSES,
   AUDIT_GROUPS,
   AUDIT_VERDICTS,
   type AuditGroup,
-  auditHeadline,
   isTold,
 } from '../../../contract/audit.ts';
 import type { AuditedCase, AuditRequest, AuditRun } from '../../../contract/audit-report.ts';
+import { auditHeadline } from '../../../contract/audit-summary.ts';
 import { quoted } from '../../../contract/curl.ts';
 import { command } from '../../../contract/hint.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
-import STYLES from '../assets/audit.css?text';
 import { Code, CommandCode, Facts, Section, Status, Time, Warnings } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { PageContext, type PageRenderer, PLACES, pageAt } from './page.tsx';
@@ -27,7 +26,8 @@ const WITH_COMMANDS = command(
 
 export const auditPage: PageRenderer = ({ parts: { audits } }) => {
   const run = audits.last;
-  const content = (
+  return pageAt(
+    'audit',
     <>
       <h1>Audit</h1>
       <p class="soft">
@@ -40,9 +40,8 @@ export const auditPage: PageRenderer = ({ parts: { audits } }) => {
         <MistakeCard {...one} />
       ))}
       {run && namesOf(AUDIT_GROUPS).map((group) => <Group group={group} run={run} />)}
-    </>
+    </>,
   );
-  return { ...pageAt('audit', content), styles: STYLES };
 };
 
 /** What is asked for; folded away under a report, unless it was refused. */
@@ -51,7 +50,7 @@ function Asking({ last }: { last: AuditRequest | undefined }) {
   if (!last) {
     return (
       <Section id="ask" title="Audit a shop">
-        <AuditForm />
+        <AuditForm last={last} />
       </Section>
     );
   }
@@ -65,38 +64,61 @@ function Asking({ last }: { last: AuditRequest | undefined }) {
   );
 }
 
-function AuditForm({ last }: { last?: AuditRequest }) {
-  const { ipnUrl, orderUrl, orderMethod, probeUrl, paidWhen, orderAmount, only, skip } = last ?? {};
-  const names = (list?: readonly string[]) => list?.join(', ') ?? '';
+function AuditForm({ last }: { last: AuditRequest | undefined }) {
   return (
     <>
       <Form to={PLACES.audit.path} label="Audit" submit="Run the audit" look="primary">
-        <Row>
-          <Text name="ipnUrl" label="IPN handler" value={ipnUrl} example={`${EXAMPLE}/ipn`} required />
-        </Row>
-        <Row>
-          <Text
+        <div class="form">
+          <Field
+            name="ipnUrl"
+            label="IPN handler"
+            value={last?.ipnUrl}
+            placeholder={`${EXAMPLE}/ipn`}
+            wide
+            required
+          />
+        </div>
+        <div class="form">
+          <Field
             name="orderUrl"
             label="Order address: places an order (empty: orders are invented)"
-            value={orderUrl}
-            example={`${EXAMPLE}/test/order`}
+            value={last?.orderUrl}
+            placeholder={`${EXAMPLE}/test/order`}
+            wide
           />
-          <Field name="orderMethod" label="Method" value={orderMethod ?? 'POST'} options={['POST', 'GET']} />
-        </Row>
-        <Row>
-          <Text
+          <Field
+            name="orderMethod"
+            label="Method"
+            value={last?.orderMethod ?? 'POST'}
+            options={['POST', 'GET']}
+          />
+        </div>
+        <div class="form">
+          <Field
             name="probeUrl"
             label="Probe address: tells about an order (empty: nothing can be proven)"
-            value={probeUrl}
-            example={`${EXAMPLE}/orders/{identifier}`}
+            value={last?.probeUrl}
+            placeholder={`${EXAMPLE}/orders/{identifier}`}
+            wide
           />
-          <Text name="paidWhen" label="Paid when" value={paidWhen} example=".status=paid or /paid/" short />
-          <Text name="orderAmount" label="Amount at" value={orderAmount} example=".total" short />
-        </Row>
-        <Row>
-          <Text name="only" label="Only cases, groups or classes" value={names(only)} example="sender, D" />
-          <Text name="skip" label="Skip" value={names(skip)} example="robustness" />
-        </Row>
+          <Field
+            name="paidWhen"
+            label="Paid when"
+            value={last?.paidWhen}
+            placeholder=".status=paid or /paid/"
+          />
+          <Field name="orderAmount" label="Amount at" value={last?.orderAmount} placeholder=".total" />
+        </div>
+        <div class="form">
+          <Field
+            name="only"
+            label="Only cases, groups or classes"
+            value={last?.only?.join(', ')}
+            placeholder="sender, D"
+            wide
+          />
+          <Field name="skip" label="Skip" value={last?.skip?.join(', ')} placeholder="robustness" wide />
+        </div>
       </Form>
       <p class="soft">
         Only payments of the audit are settled; its orders stay in the shop’s database. This page takes
@@ -107,59 +129,23 @@ function AuditForm({ last }: { last?: AuditRequest }) {
   );
 }
 
-/** Fields that belong together. */
-function Row({ children }: { children: Child }) {
-  return <div class="form">{children}</div>;
-}
-
-/** A field that is empty unless the last audit had something there. */
-function Text(props: {
-  name: string;
-  label: string;
-  value: string | undefined;
-  example: string;
-  required?: boolean;
-  short?: boolean;
-}) {
-  const { name, label, value = '', example, required, short } = props;
-  return (
-    <Field
-      name={name}
-      label={label}
-      value={value}
-      wide={!short}
-      placeholder={example}
-      {...(required && { required })}
-    />
-  );
-}
-
 /** How far it is, or what it came to. */
 function Run({ state, startedAt, endedAt, options, of, cases, summary, orders, notices, error }: AuditRun) {
   const done = cases.length;
+  const isRunning = state === 'running';
   return (
     <section class="box" id="run" aria-labelledby="run-name">
       <h2 id="run-name">
         {capitalized(state)}: audit of <code>{options.ipnUrl}</code>
       </h2>
-      {state === 'running' ? (
-        <>
-          <progress max={of} value={done} aria-label="Cases that are done" />
-          <p id="progress">
-            <strong>
-              {done} of {of}
-            </strong>{' '}
-            cases, since <Time at={startedAt} zone />. There is one audit at a time.
-          </p>
-        </>
-      ) : (
-        <p id="progress">
-          <strong>
-            {done} of {of}
-          </strong>{' '}
-          cases, ended at <Time at={endedAt ?? startedAt} zone />.
-        </p>
-      )}
+      {isRunning && <progress max={of} value={done} aria-label="Cases that are done" />}
+      <p id="progress">
+        <strong>
+          {done} of {of}
+        </strong>{' '}
+        cases, {isRunning ? 'since' : 'ended at'} <Time at={endedAt ?? startedAt} zone />.
+        {isRunning && ' There is one audit at a time.'}
+      </p>
       {state === 'finished' && (
         <p id="headline">
           <strong>{auditHeadline(cases)}</strong>

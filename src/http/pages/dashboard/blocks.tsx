@@ -29,50 +29,37 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
-interface ShortProps {
-  text: string;
-}
-
-/**
- * A text that is shortened in its middle where there is no room for it; it can be read, copied and found whole, unless
- * it is too long for a list.
- */
-export function Short(props: ShortProps) {
-  const text = clip(props.text);
-  const { head, tail } = halves(text);
-  if (!tail) return text;
-  return (
-    <span class="short" title={text === props.text ? text : undefined}>
-      <span>{head}</span>
-      {tail}
-    </span>
-  );
-}
-
-/** A link to what has an identifier, which is shortened like any `Short`; its name is whole. */
-export function ShortLink({ to, ...props }: ShortProps & { to: string }) {
-  const text = clip(props.text);
-  const { head, tail } = halves(text);
-  const whole = tail ? text : undefined;
-  return (
-    <a href={to} class={tail ? 'id short' : 'id'} title={whole} aria-label={whole}>
-      {tail ? <span>{head}</span> : head}
-      {tail}
-    </a>
-  );
-}
-
 /** A text of no more characters is never shortened. */
 const SHORT = 20;
 /** The end of a shortened text, which tells it from its likes. The style sheet leaves it as much room. */
 const TAIL = 8;
 const CHARACTERS = new Intl.Segmenter();
 
-/** By what people see as characters; the tail is empty where all fits. */
-function halves(text: string): { head: string; tail: string } {
-  if (text.length <= SHORT) return { head: text, tail: '' };
-  const characters = [...CHARACTERS.segment(text)].map(({ segment }) => segment);
-  return { head: characters.slice(0, -TAIL).join(''), tail: characters.slice(-TAIL).join('') };
+/**
+ * A text, or a link to what has an identifier, that is shortened in its middle where there is no room for it; it can be
+ * read, copied and found whole, unless it is too long for a list.
+ */
+export function Short(props: { text: string; to?: string }) {
+  const { to } = props;
+  const text = clip(props.text);
+  const isShort = text.length <= SHORT;
+  if (isShort && to === undefined) return text;
+  // By what people see as characters.
+  const all = [...CHARACTERS.segment(text)].map(({ segment }) => segment);
+  const content = isShort ? text : [<span>{all.slice(0, -TAIL).join('')}</span>, all.slice(-TAIL).join('')];
+  const whole = isShort ? undefined : text;
+  if (to === undefined) {
+    return (
+      <span class="short" title={text === props.text ? text : undefined}>
+        {content}
+      </span>
+    );
+  }
+  return (
+    <a href={to} class={isShort ? 'id' : 'id short'} title={whole} aria-label={whole}>
+      {content}
+    </a>
+  );
 }
 
 export function Status({ of }: { of: string }) {

@@ -6,20 +6,21 @@ import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { Ago, Code, FactsBox, More, Section, Status, Time } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
-import { listPage } from './list-page.tsx';
+import type { List } from './list-page.tsx';
 import { MerchantField } from './new-payment.tsx';
 import { type PageRenderer, PER_PAGE, PLACES, recordPage, recordPath } from './page.tsx';
 import { sampleCard } from './samples.tsx';
 import { type Column, column, Table } from './table.tsx';
 import { capitalized } from './text.ts';
 
-/** Where a text is looked for. */
-export const CARD_TEXTS = ['title', 'id', 'number', 'nameOnCard', 'email'] as const;
-
-export const cardsPage = listPage<Card>({
+export const CARDS: List<Card> = {
   place: 'cards',
   noun: 'card',
-  filter: { choices: [], texts: CARD_TEXTS, hint: 'title, holder, number' },
+  filter: {
+    choices: [],
+    texts: ['title', 'id', 'number', 'nameOnCard', 'email'],
+    hint: 'title, holder, number',
+  },
   records: ({ state }) => state.current.cards,
   columns: (parts) => [
     column('Card', ({ id, title }) => <a href={recordPath('cards', id)}>{title}</a>, {
@@ -46,7 +47,7 @@ export const cardsPage = listPage<Card>({
     </>
   ),
   below: (parts) => <Create parts={parts} />,
-});
+};
 
 function Create({ parts }: { parts: AppParts }) {
   const currencies = [...parts.runtime.settings.currencies.keys()].filter((code) => code.length <= 3);

@@ -2,7 +2,7 @@ import { describeFault, isSpent } from '../../../contract/active-fault.ts';
 import { timestamp } from '../../../contract/timestamp.ts';
 import type { AppParts } from '../../environment.ts';
 import { Time } from './blocks.tsx';
-import { Form, Submit } from './forms.tsx';
+import { Form } from './forms.tsx';
 import { type Page, PLACES } from './page.tsx';
 import { againstReal } from './text.ts';
 
@@ -30,9 +30,7 @@ function FaultChip({ parts, page: { path } }: FrameProps) {
         {faults.length === 1 ? '1 fault active' : `${faults.length} faults active`}
       </a>
       <code class="roomy">{faults[0]}</code>
-      <Form to={`${PLACES.faults.path}/clear`} hidden={{ from: path }} inline>
-        <Submit look="plain">Clear all</Submit>
-      </Form>
+      <Form to={`${PLACES.faults.path}/clear`} hidden={{ from: path }} submit="Clear all" />
     </section>
   );
 }

@@ -3,7 +3,7 @@ import { timestamp } from '../../../contract/timestamp.ts';
 import type { Upcoming } from '../../../usecases/clock.ts';
 import type { AppParts } from '../../environment.ts';
 import { FactsBox, Section, Time } from './blocks.tsx';
-import { Field, Form, Submit } from './forms.tsx';
+import { Field, Form } from './forms.tsx';
 import { type PageRenderer, PER_PAGE, PLACES, pageAt, recordPath } from './page.tsx';
 import { type Column, column, Table } from './table.tsx';
 import { againstReal } from './text.ts';
@@ -74,11 +74,12 @@ function columnsAt(reading: Reading): Column<Upcoming>[] {
     column('At (UTC)', ({ at }) => <Time at={timestamp(at)} />),
     column('In', ({ at }) => <Left until={at} {...reading} />, { label: 'in' }),
     column('Action', (one) => (
-      <Form to={path} hidden={{ move: 'until', at: timestamp(one.at) }} inline>
-        <Submit>
-          Run until here <span class="unseen">{identifierOf(one)}</span>
-        </Submit>
-      </Form>
+      <Form
+        to={path}
+        hidden={{ move: 'until', at: timestamp(one.at) }}
+        submit="Run until here"
+        about={identifierOf(one)}
+      />
     )),
   ];
 }
@@ -109,24 +110,15 @@ function NextDue({ nextDue, ...reading }: Reading) {
   if (nextDue === null) return 'Nothing scheduled';
   return (
     <>
-      <Time at={timestamp(nextDue)} />, <Left until={nextDue} {...reading} worded />
+      <Time at={timestamp(nextDue)} />, {nextDue > reading.now && 'in '}
+      <Left until={nextDue} {...reading} />
     </>
   );
 }
 
 /** How long it is until an instant, counted down while the clock runs. */
-function Left({
-  until,
-  now,
-  frozen,
-  worded,
-}: { until: number; worded?: boolean } & Pick<Reading, 'now' | 'frozen'>) {
+function Left({ until, now, frozen }: { until: number } & Pick<Reading, 'now' | 'frozen'>) {
   const left = until - now;
   if (left <= 0) return 'now';
-  return (
-    <>
-      {worded && 'in '}
-      <span data-left={frozen ? undefined : Math.ceil(left / 1_000)}>{span(left)}</span>
-    </>
-  );
+  return <span data-left={frozen ? undefined : Math.ceil(left / 1_000)}>{span(left)}</span>;
 }

@@ -1,9 +1,8 @@
 import type { Tone } from '../../../contract/verdict.ts';
 import type { Delivery } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
-import { retrying } from '../../retrying.ts';
-import { Ago, Short, ShortLink, Status } from './blocks.tsx';
-import { Form, Submit } from './forms.tsx';
+import { Ago, Short, Status } from './blocks.tsx';
+import { Form } from './forms.tsx';
 import { recordPath } from './page.tsx';
 import { type Column, column } from './table.tsx';
 import { clip } from './text.ts';
@@ -22,16 +21,12 @@ export function deliveryColumns(parts: AppParts, from: string, ofOne = false): C
     column(
       'Action',
       (delivery) => (
-        <Form to={`${recordPath('ipns', delivery.id)}/resend`} inline>
-          <Submit send={['from', from]}>
-            Resend
-            <span class="unseen">
-              {' '}
-              IPN of {name(delivery)}
-              {!ofOne && `, ${delivery.id}`}
-            </span>
-          </Submit>
-        </Form>
+        <Form
+          to={`${recordPath('ipns', delivery.id)}/resend`}
+          send={['from', from]}
+          submit="Resend"
+          about={`IPN of ${name(delivery)}${ofOne ? '' : `, ${delivery.id}`}`}
+        />
       ),
       { kind: 'action' },
     ),
@@ -82,6 +77,20 @@ export function Standing({ delivery, parts, isBrief }: StandingProps) {
   return <span class="retrying">{isBrief ? failing.brief : failing.text}</span>;
 }
 
+/** A delivery that keeps failing is no mere `pending`: how often it did, and when it is tried next. */
+export function retrying(delivery: Delivery, { state, clock }: AppParts) {
+  const failures = state.current.attemptsOf(delivery.id).filter(({ failure }) => failure !== null);
+  const last = failures.at(-1);
+  if (delivery.state !== 'pending' || !last || delivery.nextAttemptAt === null) return undefined;
+  const seconds = Math.max(0, Math.round((Date.parse(delivery.nextAttemptAt) - clock.now()) / 1_000));
+  const wait = seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+  const times = `×${failures.length}`;
+  return {
+    brief: `retrying ${times}`,
+    text: `retrying · ${last.responseStatus ?? 'no answer'} ${times} · next in ${wait}`,
+  };
+}
+
 function To({ delivery, parts }: DeliveryProps) {
   const forwardedTo = parts.ipns.forwardedTo(delivery);
   return (
@@ -97,7 +106,7 @@ function DeliveryLink(props: { delivery: Delivery; name: string; from: string })
   const { id, status } = delivery;
   return (
     <>
-      <ShortLink to={recordPath('ipns', id, from)} text={name} />
+      <Short to={recordPath('ipns', id, from)} text={name} />
       {status !== 'success' && <span class="soft">{status}</span>}
     </>
   );

@@ -9,9 +9,8 @@ import {
 import { commandFor, FAULT_PRESETS } from '../../../contract/fault-presets.ts';
 import { command } from '../../../contract/hint.ts';
 import { FAULT_ROUTES } from '../../../contract/vocabulary.ts';
-import STYLES from '../assets/actions.css?text';
 import { CommandCode, Copyable, Section } from './blocks.tsx';
-import { Field, Form, Submit } from './forms.tsx';
+import { Field, Form } from './forms.tsx';
 import { PageContext, type PageRenderer, PLACES, pageAt } from './page.tsx';
 import { type Column, column, Table } from './table.tsx';
 import { capitalized } from './text.ts';
@@ -20,7 +19,8 @@ const SET = command('faults set', '--help');
 const CLEAR = `${PLACES.faults.path}/clear`;
 
 export const faultsPage: PageRenderer = ({ parts, query }) => {
-  const content = (
+  return pageAt(
+    'faults',
     <>
       <h1>Faults</h1>
       {parts.faults.list.length === 0 ? (
@@ -50,20 +50,15 @@ export const faultsPage: PageRenderer = ({ parts, query }) => {
         </p>
         <CommandCode id="more" run={SET} does="tells what rules can do" />
       </Section>
-    </>
+    </>,
   );
-  return { ...pageAt('faults', content), styles: STYLES };
 };
 
 const COLUMNS: readonly Column<ActiveFault>[] = [
   column('Rule', describeFault, { head: true }),
   column('Used', ({ used }) => used, { label: 'Used' }),
   column('Action', ({ rule: { route, identifier = '' } }) => (
-    <Form to={CLEAR} hidden={{ route, identifier }} inline>
-      <Submit>
-        Clear <span class="unseen">{`${route} ${identifier}`}</span>
-      </Submit>
-    </Form>
+    <Form to={CLEAR} hidden={{ route, identifier }} submit="Clear" about={`${route} ${identifier}`} />
   )),
 ];
 
@@ -137,10 +132,10 @@ function EffectForm({ effect, member, from }: EffectFormProps) {
       to={formOf(effect)}
       label={label}
       hidden={{ ...(ipnOnly && { route: 'ipn' }), ...(from && { from }) }}
-      submit="Set"
+      submit="Add rule"
       look="primary"
     >
-      {!ipnOnly && <Field name="route" label="Where" options={FAULT_ROUTES} scope={scope} />}
+      {!ipnOnly && <Field name="route" label="Applies to" options={FAULT_ROUTES} scope={scope} />}
       {kind !== 'on' && (
         <Field
           name={effect}

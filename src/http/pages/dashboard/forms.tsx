@@ -3,7 +3,7 @@ import { type FormValues, PageContext, type PostedForm } from './page.tsx';
 import { capitalized } from './text.ts';
 
 /** What the fields of a form were given. */
-export const Given = createContext<FormValues>({});
+const Given = createContext<FormValues>({});
 
 const NOTHING_WRONG: ReadonlyMap<string, string> = new Map();
 
@@ -29,25 +29,31 @@ export function Field(props: {
   name: string;
   label: string;
   /** What it holds unless it was given something. */
-  value?: string;
+  value?: string | undefined;
   required?: boolean;
-  placeholder?: string;
+  placeholder?: string | undefined;
   type?: 'url' | 'email';
   wide?: boolean;
+  /** Of a field that takes a text of several lines. */
+  rows?: number;
+  /** What it takes. */
+  hint?: Child;
   /** Tells fields of the same name on one page apart. */
   scope?: string;
   /** Values that speak for themselves, or with what is shown for them. */
-  options?: readonly (string | readonly [value: string, shown: string])[];
+  options?: readonly (string | readonly [value: string, shown: string])[] | undefined;
 }) {
-  const { name, label, value, type = 'text', wide, scope = '', options, ...looks } = props;
+  const { name, label, value, type = 'text', wide, scope = '', rows, hint, options, ...looks } = props;
   const id = `field-${scope}${name}`;
   const held = useContext(Given)[name] ?? value;
   const wrong = useContext(Wrong);
   const problem = wrong.get(name);
-  const marks = problem !== undefined && {
-    'aria-invalid': 'true' as const,
-    'aria-describedby': `${id}-problem`,
-    autofocus: wrong.keys().next().value === name,
+  const isWrong = problem !== undefined;
+  const described = [isWrong && `${id}-problem`, hint && `${id}-hint`].filter(Boolean);
+  const marks = {
+    'aria-invalid': isWrong ? ('true' as const) : undefined,
+    'aria-describedby': described.join(' ') || undefined,
+    autofocus: isWrong && wrong.keys().next().value === name,
   };
   return (
     <p class={wide ? 'field wide' : 'field'}>
@@ -62,10 +68,19 @@ export function Field(props: {
               </option>
             ))}
         </select>
+      ) : rows ? (
+        <textarea id={id} name={name} rows={rows} spellcheck={false} {...looks} {...marks}>
+          {held}
+        </textarea>
       ) : (
         <input id={id} name={name} type={type} value={held} {...looks} {...marks} autocomplete="off" />
       )}
-      {problem !== undefined && (
+      {hint && (
+        <span class="soft" id={`${id}-hint`}>
+          {hint}
+        </span>
+      )}
+      {isWrong && (
         <span class="problem" id={`${id}-problem`} data-keep="">
           {besideField(problem, name)}
         </span>
@@ -80,12 +95,15 @@ interface ButtonProps {
   look?: ButtonLook;
   /** What the button adds to the fields. */
   send?: readonly [name: string, value: string];
+  /** Tells it from its likes, for those who do not see its place. */
+  about?: string;
 }
 
-export function Submit({ look = 'plain', send, children }: ButtonProps & { children: Child }) {
+export function Submit({ look = 'plain', send, about, children }: ButtonProps & { children: Child }) {
   return (
     <button type="submit" name={send?.[0]} value={send?.[1]} class={look === 'primary' ? undefined : look}>
       {children}
+      {about && <span class="unseen"> {about}</span>}
     </button>
   );
 }
@@ -103,11 +121,13 @@ interface FormProps extends ButtonProps {
   forgets?: boolean;
   /** What its button says. Without it the button is among its children. */
   submit?: string;
+  /** Stands behind the button. */
+  note?: string;
   children?: Child;
 }
 
 export function Form(props: FormProps) {
-  const { to, label, confirm, hidden = {}, children, inline = children === undefined, submit } = props;
+  const { to, label, confirm, hidden = {}, children, inline = children === undefined, submit, note } = props;
   const { posted } = useContext(PageContext);
   const mine = posted?.to === to ? posted : undefined;
   const given = props.forgets ? {} : mine?.given;
@@ -121,6 +141,7 @@ export function Form(props: FormProps) {
         <Given.Provider value={given ?? {}}>{children}</Given.Provider>
       </Wrong.Provider>
       {submit && <Submit {...props}>{submit}</Submit>}
+      {note && <span class="soft">{note}</span>}
     </form>
   );
 }

@@ -5,7 +5,6 @@ import { timestamp } from '../../../contract/timestamp.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
 import { VERSION } from '../../../system/package-info.ts';
 import type { AppContext, AppParts } from '../../environment.ts';
-import DASHBOARD_STYLES from '../assets/dashboard.css?text';
 import { renderDocument } from '../layout.tsx';
 import { secure } from '../page-view.ts';
 import { Copyable } from './blocks.tsx';
@@ -37,10 +36,10 @@ export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?:
   // What answers a form is not at its own address.
   const answered = c.req.method === 'POST' ? page.path : undefined;
   return renderDocument({
-    view: { language: 'en', nonce: secure(c, { script: true }) },
+    view: { language: 'en', nonce: secure(c, { script: 'own' }) },
     theme: 'system',
     title: `${page.title} · gateway-sim`,
-    styles: DASHBOARD_STYLES + (page.styles ?? ''),
+    sheet: `${UI}/dashboard.css`,
     script: `${UI}/live.js`,
     children: (
       <PageContext.Provider value={{ style, now, posted: refusal?.posted }}>

@@ -3,11 +3,11 @@ import { timestamp } from '../../../contract/timestamp.ts';
 import type { Message } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { CommandCode, Copyable, Status, Time } from './blocks.tsx';
-import { listPage } from './list-page.tsx';
+import type { List } from './list-page.tsx';
 import { recordPath } from './page.tsx';
 import { column } from './table.tsx';
 
-export const inboxPage = listPage<Message>({
+export const INBOX: List<Message> = {
   place: 'inbox',
   noun: 'code',
   intro: 'Verification codes that were "sent" to customers of live payments, newest first.',
@@ -43,7 +43,7 @@ export const inboxPage = listPage<Message>({
       <p>Sandbox payments always take the code {runtime.settings.sandboxCode}.</p>
     </>
   ),
-});
+};
 
 /** Whether the checkout still takes a code, or why not. */
 function statusOf({ id, paymentId, expiresAt }: Message, { state, clock }: AppParts): string {

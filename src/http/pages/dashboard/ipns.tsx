@@ -7,18 +7,14 @@ import type { Delivery } from '../../../domain/state.ts';
 import { faultOf } from '../../../usecases/verdict.ts';
 import { deliveryView } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
-import { retrying } from '../../retrying.ts';
-import { Attempts } from './attempts.tsx';
+import { Attempts, RESENDS } from './attempts.tsx';
 import { CommandCode, FactsBox, FoldedCode, Time } from './blocks.tsx';
-import { deliveryColumns, Standing } from './delivery-columns.tsx';
-import { Field, Form, Submit } from './forms.tsx';
-import { listPage } from './list-page.tsx';
+import { deliveryColumns, retrying, Standing } from './delivery-columns.tsx';
+import { Field, Form } from './forms.tsx';
+import type { List } from './list-page.tsx';
 import { type PageRenderer, recordPage, recordPath } from './page.tsx';
 import { Signature } from './signature.tsx';
 import { VerdictCard } from './verdict.tsx';
-
-/** Where a text is looked for. */
-export const IPN_TEXTS = ['identifier', 'id', 'paymentId', 'url'] as const;
 
 /** How IPNs stand, by what matters to a reader. */
 const TABS = {
@@ -44,16 +40,7 @@ function decideTab(delivery: Delivery, parts: AppParts): keyof typeof TABS {
   return tone === 'bad' || tone === 'warning' ? 'needs-you' : 'ok';
 }
 
-function tabCounts(parts: AppParts): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const delivery of parts.state.current.deliveries.values()) {
-    const tab = tabOf(delivery, parts);
-    counts[tab] = (counts[tab] ?? 0) + 1;
-  }
-  return counts;
-}
-
-export const ipnsPage = listPage<Delivery>({
+export const IPNS: List<Delivery> = {
   place: 'ipns',
   noun: 'IPN',
   filter: {
@@ -64,10 +51,10 @@ export const ipnsPage = listPage<Delivery>({
         label: 'How IPNs stand',
         shown: TABS,
         of: tabOf,
-        counts: tabCounts,
+        isCounted: true,
       },
     ],
-    texts: IPN_TEXTS,
+    texts: ['identifier', 'id', 'paymentId', 'url'],
     hint: 'order, address',
   },
   records: ({ state }) => state.current.deliveries,
@@ -86,7 +73,7 @@ export const ipnsPage = listPage<Delivery>({
       </>
     );
   },
-});
+};
 
 export const ipnPage: PageRenderer = ({ parts, id, query }) => {
   const { current: state } = parts.state;
@@ -143,10 +130,7 @@ function Send(props: { delivery: Delivery; parts: AppParts; outcome: string }) {
         {delivery.attemptCount > 0 && `Attempt ${delivery.attemptCount}: `}
         {outcome}
       </p>
-      <Form to={`${path}/resend`} hidden={{ from: path }} inline>
-        <Submit>Resend</Submit>
-        <span class="soft">Sends the same bytes again as a new attempt.</span>
-      </Form>
+      <Form to={`${path}/resend`} hidden={{ from: path }} submit="Resend" note={RESENDS} />
       <Form to={`${path}/resend`} label="To another address" submit="Send there">
         <Field
           name="to"

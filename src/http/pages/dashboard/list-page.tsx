@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { AppParts } from '../../environment.ts';
 import { Status } from './blocks.tsx';
-import { Field, Given } from './forms.tsx';
+import { Field } from './forms.tsx';
 import { type FormValues, listPath, type PageRenderer, PER_PAGE, PLACES, type Place } from './page.tsx';
 import { type Backwards, type Slice, sliceOf } from './slice.ts';
 import { type Column, type RowKey, Table } from './table.tsx';
@@ -17,8 +17,8 @@ interface Choice<Item> {
   shown?: Readonly<Record<string, string>>;
   /** Where the values are not those of the field. */
   of?: (item: Item, parts: AppParts) => string;
-  /** How many records have each value. */
-  counts?: (parts: AppParts) => Readonly<Record<string, number>>;
+  /** It tells how many records have each value. */
+  isCounted?: true;
 }
 
 /** What a list can be narrowed to. */
@@ -30,7 +30,7 @@ interface Filter<Item> {
 }
 
 /** What tells a list from the others. */
-interface ListParts<Item> {
+export interface List<Item> {
   place: Place;
   /** What one of its records is called. */
   noun: string;
@@ -38,7 +38,7 @@ interface ListParts<Item> {
   filter?: Filter<Item>;
   /** Stands beside the heading of a list that is not empty. */
   action?: () => Child;
-  records: (parts: AppParts) => { size: number; backwards: Backwards<Item> };
+  records: (parts: AppParts) => { size: number; values: () => Iterable<Item>; backwards: Backwards<Item> };
   tableId?: string;
   /** @param from the address of the page, to come back to */
   columns: (parts: AppParts, from: string) => readonly Column<Item>[];
@@ -48,10 +48,9 @@ interface ListParts<Item> {
   below?: (parts: AppParts) => Child;
 }
 
-export function listPage<Item extends object>(list: ListParts<Item>): PageRenderer {
-  const { place, noun, filter, tableId = `${noun.toLowerCase()}-list`, keyOf } = list;
+export function listPage<Item extends object>(list: List<Item>): PageRenderer {
+  const { place, filter } = list;
   const { name: title } = PLACES[place];
-  const label = `${capitalized(noun)}s, newest first`;
   return ({ parts, query: asked }) => {
     const query = queryOf(asked, filter);
     const path = listPath(place, query);
@@ -69,19 +68,19 @@ export function listPage<Item extends object>(list: ListParts<Item>): PageRender
           <h1>{title}</h1>
           {size > 0 && list.action?.()}
           {filter && size > 0 && (
-            <Filters place={place} filter={filter} query={query} parts={parts} size={size} />
+            <Filters
+              place={place}
+              filter={filter}
+              query={query}
+              countsOf={(choice) => (choice.isCounted ? countsOf(choice, records, parts) : undefined)}
+              size={size}
+            />
           )}
         </div>
         {list.intro && <p class="soft">{list.intro}</p>}
         {slice.data.length > 0 ? (
           <div class="box list" id={place}>
-            <Table
-              id={tableId}
-              label={label}
-              columns={list.columns(parts, path)}
-              rows={slice.data}
-              keyOf={keyOf}
-            />
+            <Rows list={list} rows={slice.data} parts={parts} from={path} />
           </div>
         ) : (
           <Nothing list={list} parts={parts} isNarrowed={size > 0} />
@@ -94,7 +93,26 @@ export function listPage<Item extends object>(list: ListParts<Item>): PageRender
   };
 }
 
-function Nothing<Item>(props: { list: ListParts<Item>; parts: AppParts; isNarrowed: boolean }) {
+/** Records of a list as its table. @param props `from`: the page that they are on, to come back to */
+export function Rows<Item extends object>(props: {
+  list: List<Item>;
+  rows: readonly Item[];
+  parts: AppParts;
+  from: string;
+}) {
+  const { noun, columns, keyOf, tableId = `${noun.toLowerCase()}-list` } = props.list;
+  return (
+    <Table
+      id={tableId}
+      label={`${capitalized(noun)}s, newest first`}
+      columns={columns(props.parts, props.from)}
+      rows={props.rows}
+      keyOf={keyOf}
+    />
+  );
+}
+
+function Nothing<Item>(props: { list: List<Item>; parts: AppParts; isNarrowed: boolean }) {
   const { place, noun, filter, first } = props.list;
   const id = `no-${noun.toLowerCase()}`;
   if (props.isNarrowed) {
@@ -146,6 +164,20 @@ function queryOf<Item>({ cursor, ...query }: FormValues, filter?: Filter<Item>):
   };
 }
 
+/** How many records have each value. */
+function countsOf<Item>(
+  { name, of }: Choice<Item>,
+  records: { values: () => Iterable<Item> },
+  parts: AppParts,
+) {
+  const counts: Record<string, number> = {};
+  for (const item of records.values()) {
+    const value = of ? of(item, parts) : String(item[name]);
+    counts[value] = (counts[value] ?? 0) + 1;
+  }
+  return counts;
+}
+
 /** Undefined where all records are wanted. */
 function matcher<Item>({ choices, texts }: Filter<Item>, query: FormValues, parts: AppParts) {
   const chosen = choices.filter(({ name }) => query[name]);
@@ -160,24 +192,22 @@ interface FiltersProps<Item> {
   place: Place;
   filter: Filter<Item>;
   query: FormValues;
-  parts: AppParts;
+  countsOf: (choice: Choice<Item>) => Readonly<Record<string, number>> | undefined;
   size: number;
 }
 
 /** Choices are links, which act at once; what is typed needs a press on Enter. */
-function Filters<Item>({ place, filter, query, parts, size }: FiltersProps<Item>) {
+function Filters<Item>({ place, filter, query, countsOf, size }: FiltersProps<Item>) {
   const { choices, hint } = filter;
   return (
     <>
       {choices.map((choice) => (
-        <Choices place={place} choice={choice} query={query} counts={choice.counts?.(parts)} size={size} />
+        <Choices place={place} choice={choice} query={query} counts={countsOf(choice)} size={size} />
       ))}
       <search aria-label={PLACES[place].name}>
         <form class="narrow" method="get" action={PLACES[place].path} aria-label="Filter">
           {choices.map(({ name }) => query[name] && <input type="hidden" name={name} value={query[name]} />)}
-          <Given.Provider value={query}>
-            <Field name="text" label="Text" value="" placeholder={hint} />
-          </Given.Provider>
+          <Field name="text" label="Text" value={query['text'] ?? ''} placeholder={hint} />
           <button type="submit" class="plain">
             Filter
           </button>

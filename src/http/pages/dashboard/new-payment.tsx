@@ -1,10 +1,9 @@
 import type { Child } from 'hono/jsx';
 import { CHECKOUT_THEMES, MODES } from '../../../contract/vocabulary.ts';
 import type { AppParts } from '../../environment.ts';
-import STYLES from '../assets/actions.css?text';
 import { initiateDefaults } from './create-payment.ts';
 import { Field, Form } from './forms.tsx';
-import { type PageRenderer, PLACES, UI } from './page.tsx';
+import { Heading, type PageRenderer, PLACES, UI } from './page.tsx';
 import { capitalized } from './text.ts';
 
 export const NEW_PAYMENT = `${UI}/new-payment`;
@@ -29,12 +28,7 @@ export const newPaymentPage: PageRenderer = ({ parts }) => {
   const title = 'New payment';
   const content = (
     <>
-      <div class="heading">
-        <h1>{title}</h1>
-        <a class="back" href={PLACES.payments.path}>
-          Back to the list
-        </a>
-      </div>
+      <Heading title={title} list={PLACES.payments.path} />
       <section class="box" id="new-payment" aria-label="What the merchant sends">
         <Form to={NEW_PAYMENT} submit="Create payment" look="primary">
           <Group title="Payment">
@@ -53,7 +47,7 @@ export const newPaymentPage: PageRenderer = ({ parts }) => {
       </section>
     </>
   );
-  return { place: 'payments', path: NEW_PAYMENT, title, content, styles: STYLES };
+  return { place: 'payments', path: NEW_PAYMENT, title, content };
 };
 
 /** How the fields are grouped, by their names on the wire; all others are about the payment. */
@@ -69,24 +63,21 @@ function Group({ title, children }: { title: string; children: Child }) {
 }
 
 function InitiateField({ parts, name, value }: { parts: AppParts; name: string; value: string }) {
-  const label = labelOf(name);
-  switch (name) {
-    case 'identifier':
-      return <Field name={name} label={label} placeholder="generated" />;
-    case 'currency':
-      return (
-        <Field
-          name={name}
-          label={label}
-          value={value}
-          options={[...parts.runtime.settings.currencies.keys()]}
-        />
-      );
-    case 'checkout_theme':
-      return <Field name={name} label={label} options={CHECKOUT_THEMES} />;
-    default:
-      return <Field name={name} label={label} value={value} wide={/_url$|logo/.test(name)} />;
-  }
+  const isMadeUp = name === 'identifier';
+  const options: Readonly<Record<string, readonly string[]>> = {
+    currency: [...parts.runtime.settings.currencies.keys()],
+    checkout_theme: CHECKOUT_THEMES,
+  };
+  return (
+    <Field
+      name={name}
+      label={labelOf(name)}
+      value={isMadeUp ? undefined : value}
+      placeholder={isMadeUp ? 'generated' : undefined}
+      options={options[name]}
+      wide={/_url$|logo/.test(name)}
+    />
+  );
 }
 
 /** `ipn_url` → `IPN URL`. */

@@ -3,7 +3,6 @@ import type { GatewayError } from '../../../contract/error.ts';
 import { type HintStyle, PLAIN } from '../../../contract/hint.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
 import type { AppParts } from '../../environment.ts';
-import RECORD_STYLES from '../assets/record.css?text';
 
 /** Where the dashboard's script and its other pages are. */
 export const UI = '/_sim/ui';
@@ -12,7 +11,7 @@ export const UI = '/_sim/ui';
 export const PER_PAGE = 50;
 
 /** The groups of the navigation, in their order; one without a title speaks for itself. */
-export const GROUPS = { records: '', simulate: 'Simulate', code: '' } as const;
+export const GROUPS = { records: '', tools: 'Test tools', code: '' } as const;
 
 interface PlaceFacts {
   group: keyof typeof GROUPS;
@@ -28,11 +27,11 @@ export const PLACES = {
   ipns: { group: 'records', name: 'IPNs', path: `${UI}/ipns` },
   requests: { group: 'records', name: 'Requests', path: `${UI}/requests` },
   cards: { group: 'records', name: 'Cards', path: `${UI}/cards` },
-  faults: { group: 'simulate', name: 'Faults', path: `${UI}/faults` },
-  clock: { group: 'simulate', name: 'Clock', path: `${UI}/clock` },
-  wallets: { group: 'simulate', name: 'Wallets', path: `${UI}/wallets` },
-  inbox: { group: 'simulate', name: 'Inbox', path: `${UI}/inbox` },
-  audit: { group: 'simulate', name: 'Audit', path: `${UI}/audit` },
+  faults: { group: 'tools', name: 'Faults', path: `${UI}/faults` },
+  clock: { group: 'tools', name: 'Clock', path: `${UI}/clock` },
+  wallets: { group: 'tools', name: 'Wallets', path: `${UI}/wallets` },
+  inbox: { group: 'tools', name: 'Inbox', path: `${UI}/inbox` },
+  audit: { group: 'tools', name: 'Audit', path: `${UI}/audit` },
   signature: { group: 'code', name: 'Signature', path: `${UI}/signature` },
   keys: { group: 'code', name: 'Api Key', tab: 'API keys', path: `${UI}/keys` },
   settings: { group: 'code', name: 'Settings', path: `${UI}/settings` },
@@ -85,8 +84,6 @@ export interface Page {
   content: Child;
   /** Nothing on it changes by what happens. */
   isStill?: boolean;
-  /** Styles of this page alone. */
-  styles?: string;
   /** What it searched for. */
   query?: string;
 }
@@ -135,11 +132,25 @@ export function pageAt(place: Place, content: Child): Page {
   return { place, path, title, content };
 }
 
-interface Heading {
+interface HeadingProps {
   title: string;
   /** An amount that matters more than the other facts. */
   sum?: string;
-  status: Child;
+  status?: Child;
+}
+
+/** The heading of a page below a list, and the way back to that. */
+export function Heading({ title, sum, status, list }: HeadingProps & { list: string }) {
+  return (
+    <div class="heading">
+      <h1>{title}</h1>
+      {sum !== undefined && <span class="sum">{sum}</span>}
+      {status}
+      <a class="back" href={list}>
+        Back to the list{list.includes('?') && ' as filtered'}
+      </a>
+    </div>
+  );
 }
 
 /**
@@ -150,24 +161,11 @@ interface Heading {
 export function recordPage(
   place: RecordPlace,
   id: string | number,
-  heading: Heading,
+  heading: HeadingProps,
   sections: Child,
   query: FormValues = {},
 ): Page {
-  const { title, sum, status } = heading;
   const list = listPath(place, query);
-  const content = (
-    <>
-      <div class="heading">
-        <h1>{title}</h1>
-        {sum !== undefined && <span class="sum">{sum}</span>}
-        {status}
-        <a class="back" href={list}>
-          Back to the list{list.includes('?') && ' as filtered'}
-        </a>
-      </div>
-      {sections}
-    </>
-  );
-  return { place, path: recordPath(place, id, list), title, content, styles: RECORD_STYLES };
+  const content = [<Heading {...heading} list={list} />, sections];
+  return { place, path: recordPath(place, id, list), title: heading.title, content };
 }

@@ -4,7 +4,6 @@ import type { Delivery, Payment } from '../../../domain/state.ts';
 import { mappedAddresses } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
-import STYLES from '../assets/story.css?text';
 import { Attempts } from './attempts.tsx';
 import { FactsBox, Section, Status, Warnings } from './blocks.tsx';
 import { CopyAsTest } from './copy-as-test.tsx';
@@ -66,8 +65,7 @@ export const paymentPage: PageRenderer = ({ parts, id, query }) => {
     sum,
     status: <Pills payment={payment} deliveries={deliveries} parts={parts} />,
   };
-  const page = recordPage('payments', payment.id, heading, sections, query);
-  return { ...page, styles: page.styles + STYLES };
+  return recordPage('payments', payment.id, heading, sections, query);
 };
 
 const CUSTOMER: Readonly<Record<Payment['status'], readonly [words: string, tone: Tone]>> = {

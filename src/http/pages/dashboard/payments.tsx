@@ -1,40 +1,27 @@
 import { command } from '../../../contract/hint.ts';
 import { MODES, PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
 import type { Delivery, Payment } from '../../../domain/state.ts';
-import { paymentCounts } from '../../control/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
-import { Ago, Code, ShortLink, Status, WarningCount } from './blocks.tsx';
+import { Ago, Code, Short, Status, WarningCount } from './blocks.tsx';
 import { Standing } from './delivery-columns.tsx';
-import { listPage } from './list-page.tsx';
+import type { List } from './list-page.tsx';
 import { NewPaymentLink } from './new-payment.tsx';
 import { PLACES, recordPath } from './page.tsx';
 import { SampleInitiate } from './samples.tsx';
 import { column } from './table.tsx';
 import { clip } from './text.ts';
 
-/** Where a text is looked for. */
-export const PAYMENT_TEXTS = [
-  'identifier',
-  'id',
-  'trx',
-  'customerName',
-  'customerEmail',
-  'amount',
-  'currency',
-  'details',
-] as const;
-
-export const paymentsPage = listPage<Payment>({
+export const PAYMENTS: List<Payment> = {
   place: 'payments',
   noun: 'payment',
   action: () => <NewPaymentLink />,
   filter: {
     choices: [
-      { name: 'status', values: PAYMENT_STATUSES, label: 'How payments stand', counts: paymentCounts },
+      { name: 'status', values: PAYMENT_STATUSES, label: 'How payments stand', isCounted: true },
       { name: 'mode', values: MODES, label: 'Mode' },
     ],
-    texts: PAYMENT_TEXTS,
+    texts: ['identifier', 'id', 'trx', 'customerName', 'customerEmail', 'amount', 'currency', 'details'],
     hint: 'order, name, amount',
   },
   records: ({ state }) => state.current.payments,
@@ -68,12 +55,12 @@ export const paymentsPage = listPage<Payment>({
       </>
     );
   },
-});
+};
 
 function PaymentLink({ of: { id, identifier, warnings }, from }: { of: Payment; from: string }) {
   return (
     <>
-      <ShortLink to={recordPath('payments', id, from)} text={identifier} />
+      <Short to={recordPath('payments', id, from)} text={identifier} />
       <WarningCount of={warnings} />
     </>
   );

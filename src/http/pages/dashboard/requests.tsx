@@ -3,9 +3,9 @@ import type { Payment } from '../../../domain/state.ts';
 import { maskedRequest } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import { serviceRoute } from '../../inject-faults.ts';
-import { Ago, FactsBox, Section, ShortLink, Time, WarningCount, Warnings } from './blocks.tsx';
-import { Form, Submit } from './forms.tsx';
-import { listPage } from './list-page.tsx';
+import { Ago, FactsBox, Section, Short, Time, WarningCount, Warnings } from './blocks.tsx';
+import { Form } from './forms.tsx';
+import type { List } from './list-page.tsx';
 import { type PageRenderer, recordPage, recordPath } from './page.tsx';
 import { replayProblem, requireRecorded } from './replay.ts';
 import { SampleInitiate } from './samples.tsx';
@@ -24,11 +24,8 @@ interface ListedRequest extends RecordedRequest {
   identifier: string;
 }
 
-/** Where a text is looked for. */
-export const REQUEST_TEXTS = ['method', 'target', 'status', 'identifier'] as const;
-
 /** The requests that the log remembers, newest first. */
-export function listedRequests({ events, dialect, state }: AppParts): ListedRequest[] {
+function listedRequests({ events, dialect, state }: AppParts): ListedRequest[] {
   return events.requests().map((request) => {
     const { target, paymentId, requestBody } = request;
     const route = serviceRoute(target.split('?', 1)[0] ?? '', dialect);
@@ -46,28 +43,23 @@ function identifierIn(body: string): string {
   return /"identifier"\s*:\s*"([^"]*)"/.exec(body)?.[1] ?? '';
 }
 
-function routeCounts(parts: AppParts): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { route } of listedRequests(parts)) counts[route] = (counts[route] ?? 0) + 1;
-  return counts;
-}
-
-export const requestsPage = listPage<ListedRequest>({
+export const REQUESTS: List<ListedRequest> = {
   place: 'requests',
   noun: 'request',
   filter: {
     choices: [
-      { name: 'route', values: ROUTES, label: 'Routes of the service', counts: routeCounts },
+      { name: 'route', values: ROUTES, label: 'Routes of the service', isCounted: true },
       { name: 'method', values: METHODS, label: 'Method' },
       { name: 'result', values: RESULTS, label: 'Result' },
     ],
-    texts: REQUEST_TEXTS,
+    texts: ['method', 'target', 'status', 'identifier'],
     hint: 'path, order, status',
   },
   records: (parts) => {
     const requests = listedRequests(parts);
     return {
       size: requests.length,
+      values: () => requests,
       backwards: (visit) => void requests.every((request) => visit(request, request.id)),
     };
   },
@@ -86,12 +78,12 @@ export const requestsPage = listPage<ListedRequest>({
       <SampleInitiate parts={parts} merchant={parts.merchants.default} />
     </>
   ),
-});
+};
 
 function RequestLink(request: RecordedRequest) {
   return (
     <>
-      <ShortLink to={recordPath('requests', request.id)} text={titleOf(request)} />
+      <Short to={recordPath('requests', request.id)} text={titleOf(request)} />
       <WarningCount of={request.notes} />
     </>
   );
@@ -99,10 +91,10 @@ function RequestLink(request: RecordedRequest) {
 
 function PaymentLink({ of: payment }: { of: Payment | undefined }) {
   if (!payment) return null;
-  return <ShortLink to={recordPath('payments', payment.id)} text={payment.identifier} />;
+  return <Short to={recordPath('payments', payment.id)} text={payment.identifier} />;
 }
 
-export function titleOf({ method, target }: RecordedRequest): string {
+function titleOf({ method, target }: RecordedRequest): string {
   return `${method} ${target.split('?', 1)[0]}`;
 }
 
@@ -110,7 +102,7 @@ export function titleOf({ method, target }: RecordedRequest): string {
 const isRefused = ({ status, responseBody }: RecordedRequest): boolean =>
   status >= 400 || responseBody?.startsWith('{"error"') === true;
 
-export function ResponseStatus({ of }: { of: RecordedRequest }) {
+function ResponseStatus({ of }: { of: RecordedRequest }) {
   const isRefusal = isRefused(of);
   const text = `${of.status}${isRefusal ? ' refused' : ''}`;
   return <span class={`status ${isRefusal ? 'failed' : 'succeeded'}`}>{text}</span>;
@@ -157,9 +149,11 @@ export const requestPage: PageRenderer = ({ parts, id }) => {
 export function Replay({ id, problem }: { id: number; problem: string | undefined }) {
   if (problem !== undefined) return <p class="soft">It cannot be sent again: {problem}.</p>;
   return (
-    <Form to={`${recordPath('requests', id)}/replay`} label={`Request ${id}`} inline>
-      <Submit>Send again</Submit>
-      <span class="soft">The same method, path, headers and body, with the real secrets in them.</span>
-    </Form>
+    <Form
+      to={`${recordPath('requests', id)}/replay`}
+      label={`Request ${id}`}
+      submit="Send again"
+      note="The same method, path, headers and body, with the real secrets in them."
+    />
   );
 }

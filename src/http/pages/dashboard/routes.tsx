@@ -9,13 +9,14 @@ import { described, type Operation } from '../../operation.ts';
 import { page } from '../open-pages.tsx';
 import { FORMS } from './actions.ts';
 import { auditPage } from './audit.tsx';
-import { cardPage, cardsPage } from './cards.tsx';
+import { CARDS, cardPage } from './cards.tsx';
 import { clockPage } from './clock.tsx';
 import { faultsPage } from './faults.tsx';
 import type { Refusal } from './frame.tsx';
-import { inboxPage } from './inbox.tsx';
-import { ipnPage, ipnsPage } from './ipns.tsx';
+import { INBOX } from './inbox.tsx';
+import { IPNS, ipnPage } from './ipns.tsx';
 import { keysPage } from './keys.tsx';
+import { listPage } from './list-page.tsx';
 import { NEW_PAYMENT, newPaymentPage } from './new-payment.tsx';
 import {
   type FormValues,
@@ -27,9 +28,9 @@ import {
   UI,
   withId,
 } from './page.tsx';
-import { paymentsPage } from './payments.tsx';
-import { requestPage, requestsPage } from './requests.tsx';
-import { walletsPage } from './wallets.tsx';
+import { PAYMENTS } from './payments.tsx';
+import { REQUESTS, requestPage } from './requests.tsx';
+import { WALLETS } from './wallets.tsx';
 
 /** Sent by the script when it fetches a page again or sends a form. */
 const isScript = (c: AppContext) => c.req.header('x-gateway-sim-live') !== undefined;
@@ -48,14 +49,14 @@ const signatureCheckerPage = loaded(
 const settingsPage = loaded(async () => (await import('./settings.tsx')).settingsPage);
 
 const PAGES: Readonly<Record<string, PageRenderer>> = {
-  [PLACES.payments.path]: paymentsPage,
-  [PLACES.ipns.path]: ipnsPage,
-  [PLACES.cards.path]: cardsPage,
+  [PLACES.payments.path]: listPage(PAYMENTS),
+  [PLACES.ipns.path]: listPage(IPNS),
+  [PLACES.cards.path]: listPage(CARDS),
   [PLACES.keys.path]: keysPage,
-  [PLACES.requests.path]: requestsPage,
+  [PLACES.requests.path]: listPage(REQUESTS),
   [PLACES.audit.path]: auditPage,
-  [PLACES.wallets.path]: walletsPage,
-  [PLACES.inbox.path]: inboxPage,
+  [PLACES.wallets.path]: listPage(WALLETS),
+  [PLACES.inbox.path]: listPage(INBOX),
   [PLACES.signature.path]: signatureCheckerPage,
   [PLACES.faults.path]: faultsPage,
   [PLACES.clock.path]: clockPage,
@@ -106,12 +107,14 @@ export function mountDashboard(app: Hono<AppEnvironment>, parts: AppParts): void
       return refuse(c, parts, signatureCheckerPage, thrown, posted);
     }
   });
-  app.get(`${UI}/live.js`, async (c) => {
-    const { default: script } = await import('../assets/live.ts?text');
-    c.header('Cache-Control', 'no-cache');
-    c.header('X-Content-Type-Options', 'nosniff');
-    return c.body(script, 200, { 'Content-Type': 'text/javascript; charset=utf-8' });
-  });
+  const asset = (name: string, type: string, load: () => Promise<{ default: string }>) =>
+    app.get(`${UI}/${name}`, async (c) => {
+      c.header('Cache-Control', 'no-cache');
+      c.header('X-Content-Type-Options', 'nosniff');
+      return c.body((await load()).default, 200, { 'Content-Type': `${type}; charset=utf-8` });
+    });
+  asset('live.js', 'text/javascript', () => import('../assets/live.ts?text'));
+  asset('dashboard.css', 'text/css', () => import('../assets/dashboard.css?text'));
 }
 
 /** The page for an address of the dashboard that is none. */

@@ -1,6 +1,5 @@
 import { quoted, shellWord } from '../../../contract/curl.ts';
 import type { Merchant } from '../../../contract/merchant.ts';
-import type { Payment } from '../../../domain/state.ts';
 import type { ServiceCall } from '../../../wire/dialect.ts';
 import type { AppParts } from '../../environment.ts';
 import { Code } from './blocks.tsx';
@@ -24,12 +23,6 @@ export function SampleInitiate({ parts, merchant }: { parts: AppParts; merchant:
   return <Code id="sample" text={curlOf(call, baseUrl)} what="The command that initiates a payment" />;
 }
 
-/** The command that initiates the same payment again. */
-export function initiateAgain({ runtime, dialect }: AppParts, payment: Payment, merchant: Merchant): string {
-  const { publicKey } = merchant;
-  return curlOf(dialect.merchant.initiate(payment.mode, { publicKey, ...payment }), runtime.baseUrl());
-}
-
 /** A command that creates a card as a merchant would. */
 export function sampleCard({ runtime, dialect }: AppParts, { secretKey }: Merchant): string {
   const call = dialect.merchant.createCard({
@@ -42,7 +35,8 @@ export function sampleCard({ runtime, dialect }: AppParts, { secretKey }: Mercha
   return curlOf(call, runtime.baseUrl(), secretKey);
 }
 
-function curlOf({ path, form = {}, json }: ServiceCall, baseUrl: string, secretKey?: string): string {
+/** The command that makes a call of the service. @param secretKey sent as bearer */
+export function curlOf({ path, form = {}, json }: ServiceCall, baseUrl: string, secretKey?: string): string {
   return [
     `curl ${shellWord(baseUrl + path)}`,
     ...(secretKey === undefined ? [] : [`-H ${quoted(`Authorization: Bearer ${secretKey}`)}`]),

@@ -5,11 +5,13 @@ import { givenAs, readValue } from '../../../options/resolve.ts';
 import { type OptionName, type OptionSpec, START_OPTIONS } from '../../../options/table.ts';
 import { fidelityIn } from '../../../system/fidelity.ts';
 import type { AppParts } from '../../environment.ts';
-import STYLES from '../assets/actions.css?text';
 import { CommandCode, FactsBox, Section } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { type PageRenderer, PLACES, pageAt } from './page.tsx';
 import { column, Table } from './table.tsx';
+
+/** Where a value comes from that nobody gave. */
+const DEFAULT = 'default';
 
 interface Setting {
   id: OptionName;
@@ -45,10 +47,7 @@ export const settingsPage: PageRenderer = ({ parts }) => {
             </a>
           </p>
           <Form to={`${PLACES.settings.path}/import`} submit="Import state" look="danger" forgets>
-            <p class="field pasted">
-              <label for="state">An exported state, in place of this one</label>
-              <textarea id="state" name="state" rows={3} required />
-            </p>
+            <Field name="state" label="An exported state, in place of this one" rows={3} wide required />
             <Field name="confirm" label="Type import" scope="import-" required />
           </Form>
           <p class="soft">A state of more than 1 MiB:</p>
@@ -73,7 +72,7 @@ export const settingsPage: PageRenderer = ({ parts }) => {
       </Section>
     </>,
   );
-  return { ...page, isStill: true, styles: STYLES };
+  return { ...page, isStill: true };
 };
 
 function settingsIn({ runtime: { options } }: AppParts): Setting[] {
@@ -85,14 +84,11 @@ function settingsIn({ runtime: { options } }: AppParts): Setting[] {
     const isDefault = id === 'choices' || JSON.stringify(value) === JSON.stringify(fallback);
     const shown = spec.kind === 'duration' && typeof value === 'number' ? duration(value) : written(value);
     const isSecret = spec.kind === 'secret' && id !== 'publicKey' && typeof value === 'string';
-    const from = givenAs(options, id) ?? (isDefault ? '' : 'the profile');
+    const from = givenAs(options, id) ?? (isDefault ? DEFAULT : 'the profile');
     return { id, value: isSecret ? masked(value) : shown, from };
   });
-  const isGiven = ({ from }: Setting) => from !== '';
-  return [...all.filter(isGiven), ...all.filter((one) => !isGiven(one)).map(asDefault)];
+  return all.toSorted((one, other) => Number(one.from === DEFAULT) - Number(other.from === DEFAULT));
 }
-
-const asDefault = (setting: Setting): Setting => ({ ...setting, from: 'default' });
 
 function written(value: unknown): string {
   if (value === undefined || (Array.isArray(value) && value.length === 0)) return '–';

@@ -1,4 +1,3 @@
-import { useContext } from 'hono/jsx';
 import { requireFireable } from '../../../contract/delivery.ts';
 import { GatewayError } from '../../../contract/error.ts';
 import { command } from '../../../contract/hint.ts';
@@ -6,10 +5,8 @@ import { ipnBodyIn, isDeliveryId } from '../../../contract/pasted-ipn.ts';
 import { expectedSignature } from '../../../contract/signature.ts';
 import type { Verification } from '../../../wire/dialect.ts';
 import type { AppParts } from '../../environment.ts';
-import STYLES from '../assets/actions.css?text';
-import RECORD_STYLES from '../assets/record.css?text';
 import { CommandCode, Section, Warnings } from './blocks.tsx';
-import { Field, Form, Given } from './forms.tsx';
+import { Field, Form } from './forms.tsx';
 import { MerchantField } from './new-payment.tsx';
 import { type FormValues, type PageRenderer, PLACES, pageAt } from './page.tsx';
 import { verifyFor, Working } from './signature.tsx';
@@ -22,11 +19,25 @@ export const signatureCheckerPage: PageRenderer = ({ parts, query }) => {
       <h1>Signature checker</h1>
       <section class="box" id="check" aria-label="What to check">
         <Form to={PLACES.signature.path} submit="Check signature" look="primary">
-          <PastedField value={query['body'] ?? ''} />
+          <Field
+            name="body"
+            label="IPN"
+            rows={6}
+            value={query['body']}
+            required
+            wide
+            placeholder="status=success&identifier=…"
+            hint={
+              <>
+                The body that your receiver got, as a form or as JSON; what <code>ipn listen</code> printed; a
+                whole request or a curl command; or the id of an IPN.
+              </>
+            }
+          />
           <Field
             name="signature"
             label="Signature that your code computed (empty: its own)"
-            value={query['signature'] ?? ''}
+            value={query['signature']}
             wide
           />
           <MerchantField parts={parts} any="automatic" chosen={query['merchant']} />
@@ -35,32 +46,8 @@ export const signatureCheckerPage: PageRenderer = ({ parts, query }) => {
       {query['body'] === undefined ? <Help /> : <Checked parts={parts} given={query} />}
     </>
   );
-  return { ...pageAt('signature', content), isStill: true, styles: STYLES + RECORD_STYLES };
+  return { ...pageAt('signature', content), isStill: true };
 };
-
-function PastedField({ value }: { value: string }) {
-  const given = useContext(Given)['body'] ?? value;
-  return (
-    <p class="field pasted">
-      <label for="field-body">IPN</label>
-      <textarea
-        id="field-body"
-        name="body"
-        rows={6}
-        required
-        spellcheck={false}
-        placeholder="status=success&identifier=…"
-        aria-describedby="body-hint"
-      >
-        {given}
-      </textarea>
-      <span class="soft" id="body-hint">
-        The body that your receiver got, as a form or as JSON; what <code>ipn listen</code> printed; a whole
-        request or a curl command; or the id of an IPN.
-      </span>
-    </p>
-  );
-}
 
 function Help() {
   return (

@@ -91,7 +91,7 @@ export function Working({
 }
 
 /** A text in which the part is marked that another one has otherwise. */
-function Difference({ text, from }: { text: string; from: string }) {
+export function Difference({ text, from }: { text: string; from: string }) {
   const start = commonLength([...text], [...from]);
   const rest = [...text].slice(start);
   const end = commonLength(rest.toReversed(), [...from].slice(start).toReversed());

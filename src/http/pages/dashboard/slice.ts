@@ -1,5 +1,5 @@
-/** Visits all records that there are, newest first, each with its place, until `visit` returns false. */
-export type Backwards<Item> = (visit: (item: Item, place: number) => boolean) => void;
+/** Visits records, newest first, each with its place, until `visit` returns false: all, or those before a place. */
+export type Backwards<Item> = (visit: (item: Item, place: number) => boolean, before?: number) => void;
 
 /** A part of a list, and where in the list it is. */
 export interface Slice<Item> {

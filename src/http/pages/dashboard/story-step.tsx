@@ -10,7 +10,7 @@ import { Copyable } from './blocks.tsx';
 import { recordPath } from './page.tsx';
 import { replayProblem, requireRecorded } from './replay.ts';
 import { Replay } from './requests.tsx';
-import { initiateAgain } from './samples.tsx';
+import { curlOf } from './samples.tsx';
 import { BothSides, type Side } from './sides.tsx';
 
 /** Maximum characters of a body on the page of a payment; that of its request has more. */
@@ -110,10 +110,8 @@ const isRedirect = (status: number) => status >= 300 && status < 400;
 function Rebuilt({ step, payment, parts }: StepProps) {
   const { dialect, runtime, state, merchants } = parts;
   const merchant = state.current.merchants.get(payment.merchantId) ?? merchants.default;
-  const { path, form = {} } = dialect.merchant.initiate(payment.mode, {
-    publicKey: merchant.publicKey,
-    ...payment,
-  });
+  const { publicKey } = merchant;
+  const call = dialect.merchant.initiate(payment.mode, { publicKey, ...payment });
   return (
     <>
       <p class="warning">Rebuilt from the record: the request log does not hold this request any more.</p>
@@ -121,16 +119,16 @@ function Rebuilt({ step, payment, parts }: StepProps) {
         id={step.id}
         name="of initiate"
         request={{
-          line: `POST ${path}`,
+          line: `POST ${call.path}`,
           headers: [['content-type', 'application/x-www-form-urlencoded']],
-          body: String(new URLSearchParams(form)),
+          body: String(new URLSearchParams(call.form)),
         }}
         response={{
           line: '200',
           headers: [],
           body: JSON.stringify(dialect.initiateAnswer(payment, runtime.baseUrl())),
         }}
-        curl={initiateAgain(parts, payment, merchant)}
+        curl={curlOf(call, runtime.baseUrl())}
         limit={SHOWN_BODY}
       />
     </>

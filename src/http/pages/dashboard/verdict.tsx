@@ -4,6 +4,7 @@ import type { FullVerdict } from '../../../usecases/verdict.ts';
 import { Code, Facts } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { PLACES, recordPath } from './page.tsx';
+import { Difference } from './signature.tsx';
 import { clip } from './text.ts';
 
 interface VerdictProps {
@@ -22,6 +23,7 @@ interface VerdictProps {
 export function VerdictCard({ of, ipn, url, from, test }: VerdictProps) {
   const { tone, headline, where, cause, fix, signed, code, action, to } = of;
   const page = ipn === null ? null : recordPath('ipns', ipn);
+  const right = signed ? signed.amount + signed.identifier : '';
   return (
     <section class="box" id="verdict" data-verdict={tone} aria-label="Verdict">
       <div class={code ? 'columns' : undefined}>
@@ -32,17 +34,8 @@ export function VerdictCard({ of, ipn, url, from, test }: VerdictProps) {
               ['Where', where && WHERE[where](url)],
               ['Why', cause === headline ? null : cause],
               ['Do', fix && <strong>{fix}</strong>],
-              ['Your code signed', signed && <SignedText {...signed} />],
-              [
-                'The IPN says',
-                signed && (
-                  <SignedText
-                    found={signed.amount + signed.identifier}
-                    amount={signed.amount}
-                    identifier={signed.identifier}
-                  />
-                ),
-              ],
+              ['Your code signed', signed && <Difference text={signed.found} from={right} />],
+              ['The IPN says', signed && <Difference text={right} from={signed.found} />],
             ]}
           />
         </div>
@@ -74,18 +67,6 @@ const WHERE = {
   rule: () => 'Your fault rule, not your code',
   emulator: () => "The emulator's options, not your code",
 } as const;
-
-/** A text that was signed, with amount and identifier apart where it has both as it should. */
-function SignedText({ found, amount, identifier }: NonNullable<FullVerdict['signed']>) {
-  if (!found.endsWith(identifier)) return <code>{found}</code>;
-  const before = found.slice(0, -identifier.length);
-  return (
-    <code class="signed">
-      {before === amount ? <b>{before}</b> : <mark>{before}</mark>}
-      <span>{identifier}</span>
-    </code>
-  );
-}
 
 /** The language that was chosen stays so from page to page, where the script runs. */
 export function Languages({ of }: { of: CodeByLanguage }) {

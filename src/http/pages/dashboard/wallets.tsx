@@ -1,11 +1,10 @@
 import { command } from '../../../contract/hint.ts';
 import type { Wallet } from '../../../contract/wallet.ts';
 import { shownAmount } from '../amount.ts';
-import STYLES from '../assets/actions.css?text';
 import { CommandCode } from './blocks.tsx';
-import { Field, Form, Submit } from './forms.tsx';
-import { listPage } from './list-page.tsx';
-import { type PageRenderer, PLACES, withId } from './page.tsx';
+import { Field, Form } from './forms.tsx';
+import type { List } from './list-page.tsx';
+import { PLACES, withId } from './page.tsx';
 import { column } from './table.tsx';
 
 /** Where the form of a wallet posts to. */
@@ -14,7 +13,7 @@ export const FUND = `${PLACES.wallets.path}/:id/fund`;
 /** The row of a wallet, to come back to. */
 export const walletRow = (id: string) => `wallet-${encodeURIComponent(id)}`;
 
-const list = listPage<Wallet>({
+export const WALLETS: List<Wallet> = {
   place: 'wallets',
   noun: 'wallet',
   intro: 'Who can pay on a live checkout: one wallet for each e-mail and currency.',
@@ -38,19 +37,21 @@ const list = listPage<Wallet>({
       <CommandCode id="init" run={command('init')} does="writes a configuration file" />
     </>
   ),
-});
-
-export const walletsPage: PageRenderer = async (request) => ({ ...(await list(request)), styles: STYLES });
+};
 
 function Fund({ wallet: { id, email, currency }, from }: { wallet: Wallet; from: string }) {
   const scope = `${walletRow(id)}-`;
   const to = withId(FUND, id);
   return (
-    <Form to={to} label={`Fund ${email} in ${currency}`} hidden={{ from }} inline>
+    <Form
+      to={to}
+      label={`Fund ${email} in ${currency}`}
+      hidden={{ from }}
+      submit="Fund"
+      about={`${email} ${currency}`}
+      inline
+    >
       <Field name="amount" label="Amount" value="100.00" scope={scope} />
-      <Submit>
-        Fund <span class="unseen">{`${email} ${currency}`}</span>
-      </Submit>
     </Form>
   );
 }
