@@ -36,7 +36,7 @@ interface FrontPlan {
 export async function planFront(plan: FrontPlan): Promise<(dataDir: string | null) => Promise<Front>> {
   const { options, aliases, label } = plan;
   if (!isSecure(options)) return () => frontOf(plan, null);
-  const { addressName } = await import('./tls/address-name.ts');
+  const { addressName } = await import('./tls/names.ts');
   const { identityOf, namedPair } = await import('./tls/identity.ts');
   const { tlsCert, tlsKey, host } = options;
   const names = new Set([

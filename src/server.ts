@@ -22,17 +22,16 @@ import { faultView, simEventView } from './http/control/views.ts';
 import type { AppParts, ServerRuntime } from './http/environment.ts';
 import { close, listen, portOf } from './http/listener.ts';
 import { mask } from './http/mask.ts';
-import type { requestListener } from './http/request-listener.ts';
 import { initiateLane } from './http/service/initiate-lane.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
 import { basePathsOf, baseUrlOf, ownUrlOf } from './options/base-url.ts';
-import { optionMarks } from './options/in-force.ts';
 import { givenAs, isGivenByUser } from './options/resolve.ts';
 import type { OptionName, ResolvedOptions } from './options/table.ts';
 import { initialSnapshots } from './store/fixtures.ts';
 import { DataFolder } from './store/folder.ts';
 import { Store } from './store/store.ts';
 import { Clock } from './system/clock.ts';
+import { packagedFixtures } from './system/package-info.ts';
 import { seededRandom, systemRandom } from './system/random.ts';
 import { Shutdown } from './system/shutdown.ts';
 import { Audits } from './usecases/audits.ts';
@@ -45,9 +44,6 @@ import { dialect } from './wire/documented/service.ts';
 
 /** What comes from outside the options. */
 export interface ServerSurroundings {
-  version: string;
-  /** The file with the state that a new folder starts with, unless the options name another. */
-  fixtures: string;
   /** Whether the options' fixtures are in a file that every start reads: then it is no news that a state is there. */
   standingFixtures?: boolean;
   /** Whether other code lives in this process, whose globals must stay as they are (they are replaced for speed). */
@@ -119,7 +115,7 @@ function planOf(options: ResolvedOptions, surroundings: ServerSurroundings) {
     clock: new Clock(),
     preparation: { ...options, wallets: terms.wallets },
     firstFaults: faults === undefined ? [] : parseInput(FaultRules, { faults }).faults,
-    initial: initialSnapshots(surroundings.fixtures, options.fixtures, label('fixtures'), currencies),
+    initial: initialSnapshots(packagedFixtures(), options.fixtures, label('fixtures'), currencies),
     random: systemRandom(),
     controlToken: options.controlToken ?? (isLoopback(host) ? null : randomBytes(18).toString('base64url')),
   };
@@ -159,7 +155,6 @@ type Opened = Awaited<ReturnType<typeof openState>>;
 async function buildEngine(plan: Plan, { store }: Opened, trust: ReceiverTrust) {
   const { options, clock, egress, settings, random } = plan;
   resumeClock(clock, store.state);
-  const { version } = plan.surroundings;
   const drawIds = () =>
     createIds(
       options.seed === undefined
@@ -185,7 +180,6 @@ async function buildEngine(plan: Plan, { store }: Opened, trust: ReceiverTrust) 
     store,
     clock,
     context,
-    version,
     faults,
     poster: new Poster(egress, trust),
     onWaiting: (delivery, attempt) => events.waiting(delivery, attempt),
@@ -226,17 +220,21 @@ async function serve(
     tlsCa,
     controlToken,
     style: plan.style,
-    version: surroundings.version,
+    stop: shutdown.stop,
     pid: process.pid,
     startedAt: timestamp(clock.now()),
     baseUrl: () => baseUrlOf(options, listening.port),
     stopped: shutdown.stopping.signal,
-    stop: shutdown.stop,
   };
   const parts: AppParts = { ...useCases, audits, runtime, dialect };
   // A key that is replaced later may stand in what is remembered: the first ones are known from here on.
   mask('', parts);
-  const load = () => loadRoutes(parts, { host: options.host, replaceGlobals: !sharesProcess }, report);
+  const load = async () =>
+    (await import('./http/request-listener.ts')).requestListener(
+      parts,
+      { host: options.host, replaceGlobals: !sharesProcess },
+      report,
+    );
   const servers = await listen(options, load, dialect, {
     lane: initiateLane(parts, report),
     edge,
@@ -250,13 +248,7 @@ async function serve(
   shutdown.add(() => audits.ended());
   startWork(plan, store, { courier, useCases }, shutdown);
   const url = ownUrlOf(options, port);
-  await folder?.announce({
-    url,
-    pid: process.pid,
-    controlToken,
-    tlsCa,
-    options: optionMarks({ ...options, port }),
-  });
+  await folder?.announce({ url, pid: process.pid, controlToken, tlsCa });
   const { publicKey, secretKey } = defaultMerchant(store.state);
   return {
     url,
@@ -284,10 +276,6 @@ async function serve(
     /** Answers what is under way, stores everything, lets go of port and folder. */
     stop: shutdown.stop,
   };
-}
-
-async function loadRoutes(...given: Parameters<typeof requestListener>) {
-  return (await import('./http/request-listener.ts')).requestListener(...given);
 }
 
 function startWork(

@@ -23,7 +23,7 @@ interface Doors {
 /** From the ground floor up: a room imports what lies below it, never what lies above. */
 const DOORS: Record<string, Doors> = {
   contract: { rooms: [], packages: ['zod/mini'] },
-  options: { rooms: ['contract'], node: ['node:crypto', 'node:fs', 'node:path'] },
+  options: { rooms: ['contract'], node: ['node:fs', 'node:path'] },
   domain: { rooms: ['contract'], packages: ['big.js', 'zod/mini'] },
   system: {
     rooms: ['contract', '../package.json', '../fixtures/fidelity/manifest.jsonl'],
@@ -63,7 +63,7 @@ const DOORS: Record<string, Doors> = {
     node: ['*'],
   },
   tls: {
-    rooms: ['contract', 'store/files.ts', 'store/process-identity.ts'],
+    rooms: ['contract', 'store/files.ts'],
     packages: ['node-forge/lib/asn1.js', 'node-forge'],
     node: ['*'],
   },

@@ -148,7 +148,8 @@ export class AuditClient {
   }
 }
 
-function headersOf({
+/** What goes out above the body, in this order. */
+export function headersOf({
   url,
   headers = [],
   contentType = FORM,

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
-import { packagedPreload } from '../system/package-info.ts';
+import { packaged } from '../system/package-info.ts';
 import { makeTemporaryFolder, removeTemporaryFolder } from '../tls/temporary-folder.ts';
 import type { Io } from './io.ts';
 import type { RunningServer } from './start-emulator.ts';
@@ -47,7 +47,7 @@ export async function clientEnvironment(
   const node = readsProxyVariables(process.versions.node)
     ? { NODE_USE_ENV_PROXY: '1' }
     : {
-        NODE_OPTIONS: [env['NODE_OPTIONS'], `--require ${JSON.stringify(packagedPreload())}`]
+        NODE_OPTIONS: [env['NODE_OPTIONS'], `--require ${JSON.stringify(packaged('bin/alias-hosts.js'))}`]
           .filter(Boolean)
           .join(' '),
       };

@@ -6,8 +6,8 @@ import type { Io } from './io.ts';
 import type { CommandResult, Output } from './output.ts';
 
 /*
- * A command is declared once, as data: what commander offers, the types of its options, the names in a query or a body
- * and what a shell offers are all made of its declaration.
+ * A command is declared once, as data beside what it does: what commander offers, the types of its options, the names in
+ * a query or a body and what a shell offers are all made of it.
  */
 
 /** An option. Its key in the declaration is its name: `ipnUrl` is `--ipn-url`. */
@@ -39,36 +39,8 @@ type ArgumentValues<Args> = {
       : string | undefined;
 };
 
-export interface Declaration {
-  summary: string;
-  /** `<ref>` is required, `[ref]` is not, `[word...]` takes all that follow. */
-  args?: readonly string[];
-  /** The values of the first argument, where they are a closed set. */
-  choices?: readonly string[];
-  /** Options that go into a query or a body under their own names. */
-  fields?: OptionDeclarations;
-  options?: OptionDeclarations;
-  /** Command lines without the name of the program. Default: the name of the command. */
-  examples?: readonly string[];
-  /** What the help says before the examples. */
-  about?: string;
-  usage?: string;
-  /** It changes the emulator itself, so it goes to one that was named or found, never to one that is guessed. */
-  neverGuess?: true;
-  /** Said after a mistake on the command line. */
-  advice?: Hint;
-  /** An argument may begin with a dash: that is a mistake which the server explains. */
-  allowUnknown?: true;
-}
-
-/** The commands of a noun, by their names. */
-export type Declarations = Readonly<Record<string, Declaration>>;
-
-/** What an action is called with. */
-export interface ContextOf<Declared extends Declaration> {
-  args: ArgumentValues<Declared['args']>;
-  options: GivenValues<Declared['options']>;
-  fields: GivenValues<Declared['fields']>;
+/** What a command is called with, whatever its arguments and options. */
+export interface Context {
   /** All that stands on the command line itself, without what the environment says. */
   flags: Readonly<Record<string, unknown>>;
   choice: ServerChoice;
@@ -80,30 +52,55 @@ export interface ContextOf<Declared extends Declaration> {
   output: Output;
 }
 
-/** What a command does. It hands back what is to be shown, or the exit code of what it ran. */
-type Action<Context> = (context: Context) => Promise<CommandResult | number | undefined>;
-
-export type ActionsOf<Commands extends Declarations> = {
-  [Name in keyof Commands]: Action<ContextOf<Commands[Name]>>;
-};
-
-/** The commands of a noun: below its name, or, without one, directly below the program. */
-interface Group<Commands, Actions> {
-  name?: string;
-  summary?: string;
-  examples?: readonly string[];
-  commands: Commands;
-  /** Their actions, by the names of the commands. */
-  actions: Actions;
+interface ContextOf<Args, Fields, Options> extends Context {
+  args: ArgumentValues<Args>;
+  fields: GivenValues<Fields>;
+  options: GivenValues<Options>;
 }
 
-/** A group whose actions fit its commands: that was checked where it is declared. */
-export type AnyGroup = Group<Declarations, Readonly<Record<string, Action<never>>>>;
+/** A command: what it is called with, and what it does. */
+export interface Command<
+  Args = readonly string[],
+  Fields = OptionDeclarations,
+  Options = OptionDeclarations,
+> {
+  summary: string;
+  /** `<ref>` is required, `[ref]` is not, `[word...]` takes all that follow. */
+  args?: Args;
+  /** The values of the first argument, where they are a closed set. */
+  choices?: readonly string[];
+  /** Options that go into a query or a body under their own names. */
+  fields?: Fields;
+  options?: Options;
+  /** Command lines without the name of the program. Default: the name of the command. */
+  examples?: readonly string[];
+  /** What the help says before the examples. */
+  about?: string;
+  usage?: string;
+  /** It changes the emulator itself, so it goes to one that was named or found, never to one that is guessed. */
+  neverGuess?: true;
+  /** Said after a mistake on the command line. */
+  advice?: Hint;
+  /** An argument may begin with a dash: that is a mistake which the server explains. */
+  allowUnknown?: true;
+  /** Hands back what is to be shown, or the exit code of what it ran. */
+  run(context: ContextOf<Args, Fields, Options>): Promise<CommandResult | number | undefined>;
+}
 
-export function group<const Commands extends Declarations>(
-  declared: Group<Commands, ActionsOf<Commands>>,
-): AnyGroup {
-  return declared;
+/** The commands of a noun. */
+export interface Group {
+  summary: string;
+  examples: readonly string[];
+  commands: Readonly<Record<string, Command>>;
+}
+
+/** A command whose `run` gets the values of what is declared beside it. */
+export function defineCommand<
+  const Args extends readonly string[] = [],
+  const Fields extends OptionDeclarations = Record<never, never>,
+  const Options extends OptionDeclarations = Record<never, never>,
+>(command: Command<Args, Fields, Options>): Command<Args, Fields, Options> {
+  return command;
 }
 
 /** Whether the name of a group alone stands for this command of it. */

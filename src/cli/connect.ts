@@ -55,12 +55,12 @@ export async function connect(choice: ServerChoice, io: Place, guess: boolean): 
   const isNamed = choice.url !== undefined || !isOfFolder;
   const fitting = choice.controlToken ?? (isNamed ? choice.tokenVariable : undefined);
   const given = fitting && readSecret(fitting, 'the control token', cwd);
-  const token = given ?? (info ? known?.controlToken : file.controlToken) ?? undefined;
+  const controlToken = given ?? (info ? known?.controlToken : file.controlToken);
   const trusted = choice.tlsCa === undefined ? undefined : resolve(cwd, choice.tlsCa);
   const server = controlServer({
     url: addressOf(url ?? DEFAULT_URL),
-    controlToken: token,
-    caFile: trusted ?? known?.tlsCa ?? undefined,
+    controlToken,
+    tlsCa: trusted ?? known?.tlsCa,
   });
   if (!guess) await requireEmulator(server);
   return { ...server, pid: known?.pid, isNamed };
@@ -111,13 +111,13 @@ type Found = 'ready' | 'unready' | 'foreign' | 'nothing';
  * @throws GatewayError `no_server` for a certificate that is not trusted
  */
 export async function probe(
-  { url, caFile }: Pick<ControlServer, 'url' | 'caFile'>,
+  { url, tlsCa }: Pick<ControlServer, 'url' | 'tlsCa'>,
   limitMs: number,
 ): Promise<Found> {
   try {
     const address = `${url.replace(/\/+$/, '')}/_sim/readyz`;
     const totalMs = Math.max(1, limitMs);
-    const answer = await request(address, { caFile, limitMs: totalMs, totalMs });
+    const answer = await request(address, { tlsCa, limitMs: totalMs, totalMs });
     answer.destroy();
     if (!isEmulator(answer)) return 'foreign';
     return isSuccess(answer) ? 'ready' : 'unready';

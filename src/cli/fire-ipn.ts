@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AuditClient } from '../audit/client.ts';
+import { AuditClient, headersOf, type Observation } from '../audit/client.ts';
 import { requireAddress } from '../contract/address.ts';
 import { type Delivery, FireInput, requireFireable } from '../contract/delivery.ts';
 import { errorOf, noteOf } from '../contract/describe-delivery.ts';
@@ -12,9 +12,7 @@ import { Egress } from '../delivery/egress.ts';
 import { failureOfAnswer } from '../delivery/sender.ts';
 import { dialect } from '../library/merchant-client.ts';
 import { readSecret } from '../options/secret-file.ts';
-import { VERSION } from '../system/package-info.ts';
 import { type KnownAttempt, type KnownDelivery, verdictOnAttempt, verdictView } from '../usecases/verdict.ts';
-import { sendRequest } from './send-request.ts';
 
 /** The time-out that a gateway has by default too, in milliseconds. */
 const TIMEOUT_MS = 10_000;
@@ -30,7 +28,7 @@ type Fields = FireInput;
 /** Whose key signs, and which payment is told of, if any. */
 interface Known {
   secretKey: string;
-  payment?: Payment;
+  payment?: Payment | undefined;
 }
 
 /** An IPN as it goes out, composed and signed here. */
@@ -54,31 +52,11 @@ async function compose(chosen: Fields, { secretKey, payment }: Known) {
   requireFireable(composed.body, times);
   const judge = (delivery: KnownDelivery, attempt: KnownAttempt): Verdict =>
     verdictView(verdictOnAttempt(delivery, attempt, { secretKey }, dialect));
-  return { url, composed, times, delay, judge };
+  const { body, contentType } = composed;
+  return { composed, request: { url, body, contentType }, times, delay, judge };
 }
 
 type Composed = Awaited<ReturnType<typeof compose>>;
-
-/**
- * Composes, signs and posts IPNs from here: no server is asked.
- *
- * @param allowedHosts those that the user lets IPNs out to, beside private ones
- * @throws GatewayError `usage`, `invalid_fields`, or `forbidden` when the egress guard does not let it out
- */
-export async function fireWithoutServer(
-  chosen: Fields,
-  secret: string,
-  allowedHosts: readonly string[],
-): Promise<FiredIpn[]> {
-  const ipn = await compose(chosen, { secretKey: keyOf(chosen, secret) });
-  const egress = new Egress(allowedHosts, () => undefined);
-  const fired: FiredIpn[] = [];
-  for (let count = 0; count < ipn.times; count++) {
-    await sleep(ipn.delay);
-    fired.push(await attempt(ipn, egress));
-  }
-  return fired;
-}
 
 /** @throws GatewayError `usage` for a payment, which only a server knows, and for an empty key */
 export function keyOf({ payment }: Fields, secret: string): string {
@@ -95,52 +73,46 @@ export function keyOf({ payment }: Fields, secret: string): string {
 const MOST_TOGETHER = 100;
 
 /**
- * Composes, signs and posts copies of an IPN from here, all in the same instant: each lacks its last byte until all of
- * them are there.
+ * Composes, signs and posts IPNs from here, one after another; with `parallel` so many copies in the same instant: each
+ * lacks its last byte until all of them are there.
  *
- * @param written how many
- * @throws GatewayError as `fireWithoutServer`
+ * @param allowedHosts those that the user lets IPNs out to, beside private ones
+ * @throws GatewayError `usage`, `invalid_fields`, or `forbidden` when the egress guard does not let it out
  */
-export async function fireTogether(
+export async function fireFromHere(
   chosen: Fields,
-  written: string,
   known: Known,
-  allowedHosts: readonly string[],
+  {
+    parallel,
+    allowIpnHost = [],
+  }: { parallel: string | undefined; allowIpnHost: readonly string[] | undefined },
 ): Promise<FiredIpn[]> {
-  const count = Number(written);
+  const copies = parallel === undefined ? undefined : copiesIn(parallel, chosen);
+  const ipn = await compose(chosen, known);
+  const client = new AuditClient(new Egress(allowIpnHost, () => undefined), TIMEOUT_MS);
+  if (copies !== undefined) {
+    const startedAt = new Date().toISOString();
+    const seen = await client.sendTogether(Array.from({ length: copies }, () => ipn.request));
+    return seen.map((one) => firedIpn(ipn, startedAt, one));
+  }
+  const fired: FiredIpn[] = [];
+  for (let count = 0; count < ipn.times; count++) {
+    await sleep(ipn.delay);
+    fired.push(firedIpn(ipn, new Date().toISOString(), await client.send(ipn.request)));
+  }
+  return fired;
+}
+
+function copiesIn(parallel: string, { times, delay }: Fields): number {
+  const count = Number(parallel);
   if (!Number.isInteger(count) || count < 2 || count > MOST_TOGETHER) {
     throw new GatewayError(
       'usage',
-      `--parallel must be a whole number from 2 to ${MOST_TOGETHER} (got "${written}")`,
+      `--parallel must be a whole number from 2 to ${MOST_TOGETHER} (got "${parallel}")`,
     );
   }
-  if (chosen.times !== undefined || chosen.delay !== undefined) {
-    throw new GatewayError('usage', '--parallel sends at once: leave --times and --delay out');
-  }
-  const ipn = await compose(chosen, known);
-  const { url, composed } = ipn;
-  const client = new AuditClient(new Egress(allowedHosts, () => undefined), TIMEOUT_MS);
-  const startedAt = new Date().toISOString();
-  const shots = Array.from({ length: count }, () => ({
-    url,
-    method: 'POST',
-    body: composed.body,
-    contentType: composed.contentType,
-  }));
-  const observations = await client.sendTogether(shots);
-  return observations.map(({ status, headers, body, failure, durationMs }) => {
-    const answer =
-      status === null
-        ? null
-        : { status, headers: headers.map(([name, value]): [string, string] => [name, value]) };
-    const sent = {
-      startedAt,
-      durationMs,
-      requestHeaders: headersOf(ipn),
-      failure: answer ? failureOfAnswer(answer.status) : failure,
-    };
-    return firedIpn(ipn, sent, answer && { ...answer, body });
-  });
+  if (times === undefined && delay === undefined) return count;
+  throw new GatewayError('usage', '--parallel sends at once: leave --times and --delay out');
 }
 
 /** The fields as the server would read them; what is wrong with one is said of its flag. */
@@ -154,49 +126,27 @@ function read(chosen: Fields) {
   );
 }
 
-function headersOf({ url, composed: { contentType, body } }: Composed): [string, string][] {
-  return [
-    ['Host', new URL(url).host],
-    ['Content-Type', contentType],
-    ['Content-Length', String(Buffer.byteLength(body))],
-    ['User-Agent', `gateway-sim/${VERSION}`],
-    ['X-Gateway-Sim', '1'],
-  ];
-}
-
-async function attempt(ipn: Composed, egress: Egress): Promise<FiredIpn> {
-  const { url, composed } = ipn;
-  const requestHeaders = headersOf(ipn);
-  const startedAt = new Date().toISOString();
-  const started = performance.now();
-  const { answer, failure } = await sendRequest(
-    { url, method: 'POST', headers: requestHeaders, body: composed.body, timeoutMs: TIMEOUT_MS },
-    egress,
-  );
-  const durationMs = Math.round((performance.now() - started) * 10) / 10;
-  const sent = { startedAt, durationMs, requestHeaders, failure };
-  return firedIpn(ipn, sent, answer && { ...answer, body: answer.body.toString('utf8') });
-}
-
-type Sent = Pick<FiredIpn['attempts'][number], 'startedAt' | 'durationMs' | 'requestHeaders' | 'failure'>;
-
 /** What was sent and answered, as a delivery. */
 function firedIpn(
-  { url, composed, judge }: Composed,
-  sent: Sent,
-  answer: { status: number; headers: [string, string][]; body: string } | null,
+  { composed, request, judge }: Composed,
+  startedAt: string,
+  { status: responseStatus, headers, body: responseBody, failure: broken, durationMs }: Observation,
 ): FiredIpn {
   const { contentType, body, signedText, identifier, status, tampered = [] } = composed;
-  const { failure, startedAt } = sent;
+  const { url } = request;
+  const failure = broken ?? (responseStatus === null ? null : failureOfAnswer(responseStatus));
   const attempt = {
     number: 1,
     url,
-    ...sent,
+    startedAt,
+    durationMs,
     fault: null,
+    failure,
+    requestHeaders: headersOf(request),
     requestBody: body,
-    responseStatus: answer?.status ?? null,
-    responseHeaders: answer?.headers ?? [],
-    responseBody: answer?.body ?? null,
+    responseStatus,
+    responseHeaders: headers.map(([name, value]): [string, string] => [name, value]),
+    responseBody: responseStatus === null ? null : responseBody,
   };
   const facts = {
     state: failure === null ? ('delivered' as const) : ('failed' as const),

@@ -2,9 +2,10 @@ import type { ChalkInstance } from 'chalk';
 import { isTold } from '../contract/audit.ts';
 import type { Attempt, Delivery } from '../contract/delivery.ts';
 import { REDIRECT_WAIT_MS } from '../contract/duration.ts';
-import type { RecordedRequest, SimEvent } from '../contract/event.ts';
+import type { SimEvent } from '../contract/event.ts';
 import { type HintStyle, renderHint } from '../contract/hint.ts';
 import { PAYMENT_EVENTS } from '../contract/vocabulary.ts';
+import { isRefusedInitiate } from '../library/merchant-client.ts';
 import { answerText, receiverOf, whatToDo } from './format-attempt.ts';
 import type { Output } from './output.ts';
 
@@ -38,9 +39,9 @@ function linesOf(event: SimEvent, as: LineStyle): string[] {
     case 'request': {
       const { method, target, status, durationMs, notes } = event.request;
       const path = target.split('?', 1)[0] ?? target;
-      const answer = isRefused(event.request)
-        ? colour.yellow(`${status} refused`)
-        : statusText(status, colour);
+      // Refused initiates are answered 200, as deployments do: the status does not tell.
+      const isRefused = status === 200 && isRefusedInitiate(event.request);
+      const answer = isRefused ? colour.yellow(`${status} refused`) : statusText(status, colour);
       return [`-->  ${method} ${path}  ${answer}  ${durationMs} ms`, ...notes];
     }
     case 'payment':
@@ -124,16 +125,6 @@ function saidText(attempt: Attempt): string {
 
 function nextText({ state, nextAttemptAt }: Delivery): string {
   return nextAttemptAt === null ? state : `next attempt at ${clockTime(nextAttemptAt)}`;
-}
-
-/** Refused initiates are answered 200, as deployments do: the status does not tell. */
-function isRefused(request: RecordedRequest): boolean {
-  return request.status === 200 && isRefusedInitiate(request);
-}
-
-/** Whether no payment came of an initiate. */
-export function isRefusedInitiate({ method, target, paymentId }: RecordedRequest): boolean {
-  return method === 'POST' && paymentId === null && /\/payment\/initiate(\?|$)/.test(target);
 }
 
 /** The local time, to the second. */

@@ -12,12 +12,6 @@ export interface Io {
   cwd: string;
 }
 
-export async function readAll(stream: Readable): Promise<string> {
-  let text = '';
-  for await (const part of stream.setEncoding('utf8')) text += part;
-  return text;
-}
-
 /**
  * Asks before something is done that cannot be undone: only where somebody can answer, and not with --yes.
  *

@@ -1,19 +1,20 @@
 import { describeFailure } from '../contract/describe-delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import { Egress } from '../delivery/egress.ts';
-import { type Answer, failureOf, headerPairs } from '../delivery/sender.ts';
+import { type Answer, failureOf, headerPairs, send } from '../delivery/sender.ts';
 import { dialect } from '../library/merchant-client.ts';
 import { type ReceivedRequest, receiveOnLoopback } from '../system/loopback-receiver.ts';
 import type { VerifyKeys } from '../wire/dialect.ts';
 import type { Io } from './io.ts';
 import type { Output } from './output.ts';
-import { sendRequest } from './send-request.ts';
 import { verdictText } from './verify-input.ts';
 
 /** Where the examples of this tool send their IPNs. */
 const DEFAULT_PORT = 3000;
 /** The target of --forward-to has this long: a little less than the gateway gives a receiver. */
 const FORWARD_TIMEOUT_MS = 9_500;
+/** No receiver's answer is read further than this. */
+const KEPT_BYTES = 2 ** 20;
 
 /** Headers that belong to one connection and not to what goes through it. */
 const PER_CONNECTION: ReadonlySet<string> = new Set([
@@ -127,14 +128,16 @@ async function passOn(
     name,
     name.toLowerCase() === 'host' ? target.host : value,
   ]);
-  const { answer, failure } = await sendRequest(
-    { url: target.href, method, headers, body, timeoutMs: FORWARD_TIMEOUT_MS },
-    egress,
-  ).catch((error: unknown) => ({ answer: null, failure: failureOf(error, target.href) }));
-  if (!answer) {
-    return plain(502, `not passed on: ${failure && describeFailure(failure, { url: target.href })}`);
+  try {
+    const answer = await send(
+      { url: target.href, method, headers, body, timeoutMs: FORWARD_TIMEOUT_MS, guard: egress, agent: false },
+      KEPT_BYTES,
+    );
+    return { ...answer, headers: throughHeaders(answer.headers, answer.body) };
+  } catch (error) {
+    const failure = failureOf(error, target.href);
+    return plain(502, `not passed on: ${describeFailure(failure, { url: target.href })}`);
   }
-  return { ...answer, headers: throughHeaders(answer.headers, answer.body) };
 }
 
 /** The headers that go through, with the length that the body has here. */

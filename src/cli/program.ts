@@ -1,11 +1,11 @@
-import { Command, Help, Option } from 'commander';
+import { Command as Commander, Help, Option } from 'commander';
 import { synonymOf } from '../contract/error.ts';
 import { kebab, renderHint } from '../contract/hint.ts';
 import { SEEN_IN_PS } from '../options/secret-file.ts';
 import { VERSION } from '../system/package-info.ts';
 import {
-  type AnyGroup,
-  type Declaration,
+  type Command,
+  type Group,
   isDefaultCommand,
   type OptionDeclaration,
   type OptionDeclarations,
@@ -13,29 +13,33 @@ import {
 import type { Io } from './io.ts';
 import { hintStyle } from './output.ts';
 
-/** The commands by their first words, in the order of the help. Only what was asked for is loaded. */
-const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promise<AnyGroup>])[] = [
-  [['start'], async () => (await import('./commands/start.ts')).start],
-  [['exec'], async () => (await import('./commands/exec.ts')).exec],
-  [['pay'], async () => (await import('./commands/payments.ts')).pay],
-  [['payments'], async () => (await import('./commands/payments.ts')).payments],
-  [['ipn'], async () => (await import('./commands/ipn.ts')).ipn],
-  [['keys'], async () => (await import('./commands/keys.ts')).keys],
-  [['wallets'], async () => (await import('./commands/wallets.ts')).wallets],
-  [['state'], async () => (await import('./commands/state.ts')).state],
-  [['cards'], async () => (await import('./commands/cards.ts')).cards],
-  [['faults'], async () => (await import('./commands/faults.ts')).faults],
-  [['clock'], async () => (await import('./commands/clock.ts')).clock],
-  [['audit', 'reconcile'], async () => (await import('./commands/audit.ts')).audit],
-  [['conform'], async () => (await import('./commands/conform.ts')).conform],
-  [['status', 'stop', 'wait', 'open'], async () => (await import('./commands/emulator.ts')).emulator],
-  [['inbox'], async () => (await import('./commands/inbox.ts')).inbox],
-  [['logs'], async () => (await import('./commands/logs.ts')).logs],
-  [['init'], async () => (await import('./commands/init.ts')).init],
-  [['docs'], async () => (await import('./commands/docs.ts')).docs],
-  [['openapi'], async () => (await import('./commands/openapi.ts')).openapi],
-  [['completion'], async () => (await import('./commands/completion.ts')).completion],
-];
+/** The commands and groups of commands, in the order of the help. Only what was asked for is loaded. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command | Group>>> = {
+  start: async () => (await import('./commands/start.ts')).start,
+  exec: async () => (await import('./commands/exec.ts')).exec,
+  pay: async () => (await import('./commands/payments.ts')).pay,
+  payments: async () => (await import('./commands/payments.ts')).payments,
+  ipn: async () => (await import('./commands/ipn.ts')).ipn,
+  keys: async () => (await import('./commands/keys.ts')).keys,
+  wallets: async () => (await import('./commands/wallets.ts')).wallets,
+  state: async () => (await import('./commands/state.ts')).state,
+  cards: async () => (await import('./commands/cards.ts')).cards,
+  faults: async () => (await import('./commands/faults.ts')).faults,
+  clock: async () => (await import('./commands/clock.ts')).clock,
+  audit: async () => (await import('./commands/audit.ts')).audit,
+  reconcile: async () => (await import('./commands/audit.ts')).reconcile,
+  conform: async () => (await import('./commands/conform.ts')).conform,
+  status: async () => (await import('./commands/emulator.ts')).status,
+  stop: async () => (await import('./commands/emulator.ts')).stop,
+  wait: async () => (await import('./commands/emulator.ts')).wait,
+  open: async () => (await import('./commands/emulator.ts')).open,
+  inbox: async () => (await import('./commands/inbox.ts')).inbox,
+  logs: async () => (await import('./commands/logs.ts')).logs,
+  init: async () => (await import('./commands/init.ts')).init,
+  docs: async () => (await import('./commands/docs.ts')).docs,
+  openapi: async () => (await import('./commands/openapi.ts')).openapi,
+  completion: async () => (await import('./commands/completion.ts')).completion,
+};
 
 const EXIT_CODE_HELP = `
 Exit codes:
@@ -67,42 +71,43 @@ const COMMON_OPTIONS: OptionDeclarations = {
  * @param first the first word of the command line: where it is a command, the others are left out, which nobody will see
  */
 export async function buildProgram(
-  runner: (command: Command, group: AnyGroup) => Promise<void> = async () => {},
+  runner: (parsed: Commander, command: Command) => Promise<void> = async () => {},
   {
     io,
     invocation = 'gateway-sim',
     first,
   }: { io?: Io; invocation?: string; first?: string | undefined } = {},
-): Promise<Command> {
-  const program = new Command(invocation)
+): Promise<Commander> {
+  const program = new Commander(invocation)
     .description('A local emulator of a hosted payment gateway. No real money moves.')
     .version(VERSION, '-V, --version', 'print the version; with --verbose also the profile in force')
     .addHelpText('after', examples(['start', 'payments create', 'pay --approve'], invocation))
     .addHelpText('after', EXIT_CODE_HELP);
-  const wanted = COMMANDS.filter(([words]) => words.includes(first ?? ''));
-  const groups = await Promise.all((wanted.length ? wanted : COMMANDS).map(([, load]) => load()));
-  const style = hintStyle(invocation);
-  for (const one of groups) {
-    const parent = one.name ? program.command(one.name).description(one.summary ?? '') : program;
-    if (one.examples) parent.addHelpText('after', examples(one.examples, invocation));
-    for (const [name, declared] of Object.entries(one.commands)) {
-      const command = declare(parent, name, declared, { inGroup: parent !== program, invocation });
-      if (declared.advice) command.showHelpAfterError(`  ${renderHint(declared.advice, style)}`);
-      command.action(() => runner(command, one));
+  const wanted = Object.entries(COMMANDS).filter(([word]) => word === first);
+  const loaded = (wanted.length ? wanted : Object.entries(COMMANDS)).map(([word, load]) =>
+    load().then((one) => [word, one] as const),
+  );
+  for (const [word, one] of await Promise.all(loaded)) {
+    const isGroup = 'commands' in one;
+    const parent = isGroup ? program.command(word).description(one.summary) : program;
+    if (isGroup) parent.addHelpText('after', examples(one.examples, invocation));
+    for (const [name, command] of Object.entries(isGroup ? one.commands : { [word]: one })) {
+      const offered = offer(parent, name, command, { isInGroup: isGroup, invocation });
+      offered.action(() => runner(offered, command));
     }
   }
   prepare(program, io);
   return program;
 }
 
-function declare(
-  parent: Command,
+function offer(
+  parent: Commander,
   name: string,
-  declared: Declaration,
-  { inGroup, invocation }: { inGroup: boolean; invocation: string },
-): Command {
-  const { args = [], choices, fields = {}, options = {}, summary, about, usage } = declared;
-  const isDefault = inGroup && isDefaultCommand(name, args);
+  declared: Command,
+  { isInGroup, invocation }: { isInGroup: boolean; invocation: string },
+): Commander {
+  const { args = [], choices, fields = {}, options = {}, summary, about, usage, advice } = declared;
+  const isDefault = isInGroup && isDefaultCommand(name, args);
   const command = parent.command(name, { isDefault }).description(summary);
   for (const arg of args) command.argument(arg);
   const [first] = command.registeredArguments;
@@ -113,13 +118,14 @@ function declare(
   if (declared.allowUnknown) command.allowUnknownOption();
   for (const [key, option] of Object.entries({ ...fields, ...options }))
     command.addOption(optionOf(key, option));
+  if (advice) command.showHelpAfterError(`  ${renderHint(advice, hintStyle(invocation))}`);
   if (about) command.addHelpText('after', () => `\n${flowed(about, command)}`);
-  const fullName = inGroup ? `${parent.name()} ${name}` : name;
+  const fullName = isInGroup ? `${parent.name()} ${name}` : name;
   return command.addHelpText('after', examples(declared.examples ?? [fullName], invocation));
 }
 
 /** A text in paragraphs, as wide as the help. One whose lines are indented stays as it is. */
-function flowed(text: string, command: Command): string {
+function flowed(text: string, command: Commander): string {
   const width = command.configureOutput().getOutHelpWidth?.() ?? 80;
   const flow = (one: string) => (/^ /m.test(one) ? one : LAYOUT.boxWrap(one.replaceAll('\n', ' '), width));
   return text.replace(/^\n+/, '').split(/\n\n+/).map(flow).join('\n\n');
@@ -153,7 +159,7 @@ function optionOf(name: string, declared: OptionDeclaration): Option {
 }
 
 /** Every command takes the common options behind its name too, and reports errors the same way. */
-function prepare(command: Command, io: Io | undefined): void {
+function prepare(command: Commander, io: Io | undefined): void {
   command
     .exitOverride()
     .configureHelp(layout)
@@ -180,7 +186,7 @@ function prepare(command: Command, io: Io | undefined): void {
 const OF_EVERY_COMMAND = 'Options of every command:';
 
 /** What commander says of an unknown name, with the one for which it is another word. */
-function withSynonym(text: string, { options, commands }: Command): string {
+function withSynonym(text: string, { options, commands }: Commander): string {
   const [, dashes = '', written = ''] =
     /^gateway-sim: unknown (?:option|command) '(-*)([\w-]+)/.exec(text) ?? [];
   const known = dashes ? options.map(({ long }) => long?.slice(2) ?? '') : commands.map((one) => one.name());

@@ -1,10 +1,10 @@
 import { basename, delimiter, dirname, relative } from 'node:path';
-import { type Command, CommanderError } from 'commander';
+import { type Command as Commander, CommanderError } from 'commander';
 import { didYouMean, GatewayError, nearestName } from '../contract/error.ts';
 import { command as commandHint, hint } from '../contract/hint.ts';
 import { unlikeGatewaySim } from '../library/control-client.ts';
 import { environmentName } from '../options/resolve.ts';
-import type { AnyGroup, ContextOf, Declaration } from './command.ts';
+import type { Command } from './command.ts';
 import { connect } from './connect.ts';
 import type { Io } from './io.ts';
 import { connectionFlags, Output } from './output.ts';
@@ -23,8 +23,8 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   const invocation = invocationOf(argv, io);
   let exitCode = 0;
   const program = await buildProgram(
-    async (command, group) => {
-      exitCode = await act(command, group, { io, invocation });
+    async (parsed, command) => {
+      exitCode = await act(parsed, command, { io, invocation });
     },
     { io, invocation, first: argv[2] },
   );
@@ -87,11 +87,11 @@ function isJsonWanted(flags: readonly string[], { env }: Io): boolean {
 
 /** Runs a command with its options, those given before its name, and those of the environment. @returns the exit code */
 async function act(
+  parsed: Commander,
   command: Command,
-  { commands, actions }: AnyGroup,
   { io, invocation }: { io: Io; invocation: string },
 ): Promise<number> {
-  const { options, flags } = valuesOf(command);
+  const { options, flags } = valuesOf(parsed);
   const text = (name: string) => (typeof flags[name] === 'string' ? flags[name] : undefined);
   const color = flags['color'] !== false;
   const [url, dataDir] = [text('url'), text('dataDir')];
@@ -113,17 +113,17 @@ async function act(
   };
   let asked: string | undefined;
   try {
-    requireNoExcess(command);
-    requireChoices(command, flags);
-    const { fields = {}, neverGuess = false } = commands[command.name()] ?? {};
+    requireNoExcess(parsed);
+    requireChoices(parsed, flags);
+    const { fields = {}, neverGuess = false } = command;
     const given = Object.entries(options).filter(([name, value]) => name in fields && value !== undefined);
     const find = async (dataDir = choice.dataDir) => {
       const server = await connect({ ...choice, dataDir }, io, !neverGuess);
       asked = server.url;
       return server;
     };
-    const context: ContextOf<Declaration> = {
-      args: command.processedArgs,
+    const result = await command.run({
+      args: parsed.processedArgs,
       options,
       fields: Object.fromEntries(given),
       flags,
@@ -132,8 +132,7 @@ async function act(
       call: async (...request) => (await find()).call(...request),
       io,
       output,
-    };
-    const result = await actions[command.name()]?.(context as never);
+    });
     return typeof result === 'object' ? output.show(result) : (result ?? 0);
   } catch (error) {
     return output.fail(
@@ -147,10 +146,10 @@ const isMisunderstood = (error: unknown) =>
   [TypeError, RangeError, SyntaxError, URIError].some((kind) => error instanceof kind);
 
 /** The options of a command and of those above it; `flags` are those that stand on the command line itself. */
-function valuesOf(command: Command) {
+function valuesOf(command: Commander) {
   const options: Record<string, unknown> = {};
   const flags: Record<string, unknown> = {};
-  for (let at: Command | null = command; at; at = at.parent) {
+  for (let at: Commander | null = command; at; at = at.parent) {
     for (const [name, value] of Object.entries(at.opts())) {
       options[name] ??= value;
       if (at.getOptionValueSource(name) === 'cli') flags[name] ??= value;
@@ -160,7 +159,7 @@ function valuesOf(command: Command) {
 }
 
 /** A value that is none of its option's is a mistake on the command line, whatever the server is like. */
-function requireChoices({ options }: Command, flags: Readonly<Record<string, unknown>>): void {
+function requireChoices({ options }: Commander, flags: Readonly<Record<string, unknown>>): void {
   for (const option of options) {
     const { argChoices: choices } = option;
     const value = flags[option.attributeName()];
@@ -173,7 +172,7 @@ function requireChoices({ options }: Command, flags: Readonly<Record<string, unk
 }
 
 /** What is behind the name of a group is a command of it, or a mistake. */
-function requireNoExcess({ args, registeredArguments, parent }: Command): void {
+function requireNoExcess({ args, registeredArguments, parent }: Commander): void {
   const [excess] = args.slice(registeredArguments.length);
   if (excess === undefined || !parent || registeredArguments.at(-1)?.variadic) return;
   const names = parent.commands.map((command) => command.name());

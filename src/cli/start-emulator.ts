@@ -1,7 +1,6 @@
 import type { HintStyle } from '../contract/hint.ts';
 import type { ResolvedOptions } from '../options/table.ts';
 import { startServer } from '../server.ts';
-import { packagedFixtures, VERSION } from '../system/package-info.ts';
 import type { Output } from './output.ts';
 
 /**
@@ -14,8 +13,6 @@ export function startEmulator(
   more: { style?: HintStyle; standingFixtures?: boolean } = {},
 ): ReturnType<typeof startServer> {
   return startServer(options, {
-    version: VERSION,
-    fixtures: packagedFixtures(),
     style: output.style,
     ...more,
     warn: (text) => output.notice(`gateway-sim: ${text}`),

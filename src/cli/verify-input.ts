@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
 import type { FormerKey, ListedMerchant } from '../contract/merchant.ts';
@@ -9,7 +10,7 @@ import { signingKeys } from '../contract/signing-keys.ts';
 import { readSecret } from '../options/secret-file.ts';
 import type { Verification, VerifyKeys } from '../wire/dialect.ts';
 import type { Server } from './connect.ts';
-import { type Io, readAll } from './io.ts';
+import type { Io } from './io.ts';
 import { onOneLine } from './printable.ts';
 
 /** An IPN to verify, and the merchant whose key signs it, where that is known. */

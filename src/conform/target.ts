@@ -15,7 +15,7 @@ export interface TargetOptions {
   /** Whether more than the sandbox may be asked where the target is no emulator of this machine. */
   live: boolean;
   /** Opens the control API of an emulator that asks for it. */
-  controlToken?: string | undefined;
+  controlToken?: string | null | undefined;
   /** Trusts its certificate, where that is one of an emulator's own. */
   agent?: Agent | undefined;
 }
@@ -92,7 +92,7 @@ export class Target {
     const { controlToken } = this.options;
     return this.send(`/_sim${path}`, {
       method,
-      ...(controlToken !== undefined && {
+      ...(controlToken && {
         headers: [['Authorization', `Bearer ${controlToken}`] as const],
       }),
       ...(body && { body: JSON.stringify(body), contentType: 'application/json' }),

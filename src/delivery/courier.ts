@@ -10,6 +10,7 @@ import type { Delivery } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock } from '../system/clock.ts';
 import type { DueWork } from '../system/due.ts';
+import { VERSION } from '../system/package-info.ts';
 import { asHeader, type Target, targetOf } from './forward.ts';
 import { faultyBody, IpnFaults } from './ipn-faults.ts';
 import { IN_ALL, Lanes } from './lanes.ts';
@@ -22,8 +23,6 @@ export interface CourierParts {
   clock: Clock;
   poster: Poster;
   context: () => Context;
-  /** The version that the User-Agent names. */
-  version: string;
   /** Gets an attempt that takes long. */
   onWaiting?: (delivery: Delivery, attempt: AttemptUnderWay) => void;
   /** What is to go wrong on purpose. Default: nothing. */
@@ -202,7 +201,7 @@ export class Courier {
     fault: FaultRule | undefined,
     signal: AbortSignal,
   ): Promise<AttemptReport> {
-    const { poster, context, version } = this.#parts;
+    const { poster, context } = this.#parts;
     const { url, original, named } = this.#target(delivery);
     const { host, hostname: name } = addressOf(named);
     const { settings, ipn } = context();
@@ -211,7 +210,7 @@ export class Courier {
       ['Host', host],
       ['Content-Type', delivery.contentType],
       ['Content-Length', String(Buffer.byteLength(body))],
-      ['User-Agent', `gateway-sim/${version}`],
+      ['User-Agent', `gateway-sim/${VERSION}`],
       ['X-Gateway-Sim', '1'],
       ['X-Gateway-Sim-Delivery', delivery.id],
       ['X-Gateway-Sim-Attempt', String(delivery.attemptCount + ahead)],

@@ -9,7 +9,6 @@ import type { UseCases } from '../usecases/use-cases.ts';
 import type { Dialect } from '../wire/dialect.ts';
 
 export interface ServerRuntime {
-  version: string;
   options: ResolvedOptions;
   settings: Settings;
   /** Where the state is kept; null in memory. */

@@ -5,6 +5,7 @@ import { componentSchemas } from '../contract/json-schema.ts';
 import { idsFor, readMarks } from '../contract/mark.ts';
 import { optionsSchema } from '../options/json-schema.ts';
 import { MANIFEST_IDS } from '../system/manifest-ids.ts';
+import { VERSION } from '../system/package-info.ts';
 import type { AppParts } from './environment.ts';
 import {
   describeOperation,
@@ -32,7 +33,7 @@ export function openApiDocument(
     openapi: '3.1.0',
     info: {
       title: 'gateway-sim',
-      version: runtime.version,
+      version: VERSION,
       description: DESCRIPTION,
       license: { name: 'MIT', identifier: 'MIT' },
     },

@@ -1,66 +1,51 @@
 import type { ControlApi } from '../http/control/routes.ts';
 
 type Answer<Key extends keyof ControlApi> = ControlApi[Key]['answer'];
-/** Keys of the routes that answer with a list. */
-type ListKey = {
-  [Key in keyof ControlApi]: [Answer<Key>] extends [never]
-    ? never
-    : Answer<Key> extends { data: readonly unknown[] }
-      ? Key
-      : never;
-}[keyof ControlApi];
-type EntryOf<Key extends ListKey> = Answer<Key>['data'][number];
+type FieldOf<Key extends keyof ControlApi> =
+  Answer<Key> extends { data: readonly (infer Entry)[] } ? keyof Entry : keyof Answer<Key>;
 
-/** What the records of an answer must have to be taken for one of gateway-sim: whatever else lacks is seen in use. */
-const RECORDS: { readonly [Key in keyof ControlApi]?: readonly (keyof Answer<Key>)[] } = {
-  'GET /status': ['version', 'url', 'counts', 'clock', 'faults', 'fidelity', 'options', 'pid'],
-  'POST /shutdown': ['pid'],
-  'GET /payments/:ref': ['id', 'identifier', 'status', 'checkoutUrl', 'warnings', 'timeline'],
+type Noun =
+  | 'payments'
+  | 'ipns'
+  | 'cards'
+  | 'wallets'
+  | 'merchants'
+  | 'inbox'
+  | 'requests'
+  | 'faults'
+  | 'clock'
+  | 'status';
+
+/** What a record must have to be taken for one of gateway-sim, by its noun: whatever else lacks is seen in use. */
+const RECORDS: { readonly [Name in Noun]: readonly FieldOf<`GET /${Name}`>[] } = {
+  payments: ['id', 'identifier', 'status', 'amount', 'currency', 'createdAt', 'checkoutUrl', 'warnings'],
+  ipns: ['id', 'state', 'url', 'attempts'],
+  cards: ['id', 'status', 'number', 'merchantId'],
+  wallets: ['id', 'email', 'holder', 'balance', 'currency'],
+  merchants: ['id', 'name', 'publicKey', 'secretKey'],
+  inbox: ['identifier', 'email', 'code'],
+  requests: ['id', 'method', 'target', 'status'],
+  faults: ['route', 'summary'],
+  clock: ['now', 'aheadMs'],
+  status: ['version', 'url', 'counts', 'clock', 'faults', 'fidelity', 'options', 'pid'],
+};
+
+/** Of answers that are no such record. */
+const OTHERS: { readonly [Key in keyof ControlApi]?: readonly (keyof Answer<Key>)[] } = {
   'POST /payments/:ref/settle': ['payment'],
-  'GET /ipns/:id': ['id', 'state', 'attempts'],
-  'POST /ipns/:id/resend': ['id', 'state', 'attempts'],
-  'GET /cards/:id': ['id', 'number', 'merchantId', 'transactions'],
   'POST /cards/:id/transactions': ['card', 'transaction'],
-  'POST /wallets/:id/fund': ['id', 'balance', 'currency'],
-  'POST /merchants': ['id', 'name', 'publicKey', 'secretKey'],
-  'POST /merchants/:id/keys': ['id', 'name', 'publicKey', 'secretKey'],
-  'GET /clock': ['now', 'aheadMs'],
-  'POST /clock': ['now', 'aheadMs'],
-  'POST /faults': ['route', 'summary'],
+  'POST /shutdown': ['pid'],
   'POST /reset': ['counts'],
   'PUT /snapshot': ['counts'],
   'GET /snapshot': ['version'],
 };
 
-const ENTRIES: { readonly [Key in ListKey]: readonly (keyof EntryOf<Key>)[] } = {
-  'GET /payments': [
-    'id',
-    'identifier',
-    'status',
-    'amount',
-    'currency',
-    'createdAt',
-    'checkoutUrl',
-    'warnings',
-  ],
-  'GET /ipns': ['id', 'state', 'url', 'attempts'],
-  'GET /cards': ['id', 'status', 'number'],
-  'GET /wallets': ['id', 'email', 'holder', 'balance', 'currency'],
-  'GET /merchants': ['id', 'name', 'isDefault', 'publicKey', 'secretKey'],
-  'GET /inbox': ['identifier', 'email', 'code'],
-  'GET /requests': ['id', 'method', 'target', 'status'],
-  'GET /faults': ['route', 'summary'],
-  'PUT /faults': ['route', 'summary'],
-  'DELETE /faults': ['route', 'summary'],
-};
-
-/** Whether a body has the shape of an answer to this request. */
+/** Whether a body has the shape of an answer to this request: a record or a list of them. */
 export function hasShapeOf(key: string, body: unknown): boolean {
-  if (!isRecord(body, (RECORDS as Names)[key] ?? [])) return false;
-  const entries = (ENTRIES as Names)[key];
-  if (entries === undefined) return true;
-  const { data } = body as { data?: unknown };
-  if (!Array.isArray(data) || !data.every((entry) => isRecord(entry, entries))) return false;
+  const [, noun = ''] = /^\w+ \/(\w+)/.exec(key) ?? [];
+  const names = (OTHERS as Names)[key] ?? (RECORDS as Names)[noun] ?? [];
+  const { data = [body] } = (body ?? {}) as { data?: unknown };
+  if (!Array.isArray(data) || !data.every((record) => isRecord(record, names))) return false;
   // There is always one that is meant where none is named.
   return key !== 'GET /merchants' || data.some(({ isDefault }) => isDefault === true);
 }

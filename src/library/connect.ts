@@ -5,7 +5,7 @@ import { findServer } from '../store/server-file.ts';
 import type { Duration, GatewaySimClient, StateSnapshot } from './api.ts';
 import { requireFields, requireObject } from './arguments.ts';
 import { cardsOf } from './cards.ts';
-import { type Connection, type ControlServer, controlServer } from './control-client.ts';
+import { type ControlServer, controlServer } from './control-client.ts';
 import { ipnsOf } from './ipns.ts';
 import {
   dialect,
@@ -19,10 +19,13 @@ import { paymentsOf } from './payments.ts';
 import { LIMIT_MS } from './request.ts';
 import { MAX_TOLD, milliseconds, requireFilter, waitFor, waitForNewest } from './wait.ts';
 
+const NOT_THERE = hint`Start one with: ${command('start')}. Or give connectGatewaySim(url) another address, as its argument or in GATEWAY_SIM_URL.`;
+
 /**
  * Connects to the emulator that is named: by its address, else by the environment, else by the folder.
  *
- * @throws GatewayError `no_server` when none is: a test that forgot its variable must not reset somebody's emulator
+ * @throws GatewayError `no_server`, also when none is named: a test that forgot its variable must not reset somebody's
+ *   emulator; `unauthorized`; `usage`
  */
 export async function connectNamed(
   given: string | undefined,
@@ -30,47 +33,33 @@ export async function connectNamed(
   env: Readonly<Record<string, string | undefined>>,
   cwd: string,
 ): Promise<GatewaySimClient> {
-  const controlToken = options.controlToken || undefined;
-  const caFile = options.tlsCa || env['GATEWAY_SIM_TLS_CA'] || undefined;
-  const limitMs = options.timeout === undefined ? undefined : milliseconds('timeout', options.timeout);
   const named = given ?? (env['GATEWAY_SIM_URL'] || undefined);
   const found = await findServer(cwd);
-  const known = named === undefined || named === found?.url ? found : undefined;
-  const trusted = { caFile: caFile ?? known?.tlsCa ?? undefined, limitMs };
-  if (named !== undefined) {
-    const variable = env['GATEWAY_SIM_CONTROL_TOKEN'];
-    const inVariable = variable && readSecret(variable, 'GATEWAY_SIM_CONTROL_TOKEN', cwd);
-    return connect({ url: named, controlToken: controlToken ?? (inVariable || undefined), ...trusted });
+  const url = named ?? found?.url;
+  if (url === undefined) {
+    throw new GatewayError(
+      'no_server',
+      'no emulator is named: connectGatewaySim() got no address, GATEWAY_SIM_URL is not set, and none runs on this folder',
+      {
+        hint: hint`Pass its address, or run the tests with: ${command('exec', '--', '<your test command>')}`,
+      },
+    );
   }
-  // The folder may have come from anywhere: what the environment holds is for the emulator that the user names.
-  if (found)
-    return connect({
-      url: found.url,
-      controlToken: controlToken ?? found.controlToken ?? undefined,
-      ...trusted,
-    });
-  throw new GatewayError(
-    'no_server',
-    'no emulator is named: connectGatewaySim() got no address, GATEWAY_SIM_URL is not set, and none runs on this folder',
-    { hint: hint`Pass its address, or run the tests with: ${command('exec', '--', '<your test command>')}` },
-  );
-}
-
-const NOT_THERE = hint`Start one with: ${command('start')}. Or give connectGatewaySim(url) another address, as its argument or in GATEWAY_SIM_URL.`;
-
-/**
- * Connects to a running emulator.
- *
- * @throws GatewayError `no_server`, `unauthorized`
- */
-async function connect(connection: Connection): Promise<GatewaySimClient> {
-  const { url } = connection;
   if (typeof url !== 'string' || !URL.canParse(url) || !/^https?:/.test(url)) {
     throw new GatewayError(
       'usage',
       `the address of the emulator must be an absolute http address (got ${JSON.stringify(url)})`,
     );
   }
+  // The folder may have come from anywhere: what the environment holds is for the emulator that the user names.
+  const variable = named === undefined ? undefined : env['GATEWAY_SIM_CONTROL_TOKEN'];
+  const inVariable = variable && readSecret(variable, 'GATEWAY_SIM_CONTROL_TOKEN', cwd);
+  const controlToken =
+    options.controlToken || (named === undefined ? found?.controlToken : inVariable) || null;
+  const known = url === found?.url ? found : undefined;
+  const tlsCa = options.tlsCa || env['GATEWAY_SIM_TLS_CA'] || known?.tlsCa;
+  const limitMs = options.timeout === undefined ? undefined : milliseconds('timeout', options.timeout);
+  const connection = { url, controlToken, tlsCa, limitMs };
   const withHints =
     (server: ControlServer): ControlServer['call'] =>
     (...request) =>
@@ -80,9 +69,9 @@ async function connect(connection: Connection): Promise<GatewaySimClient> {
       });
   const control = controlServer(connection);
   // Who it is shows at once; only then may something take long.
-  const first = controlServer({ ...connection, totalMs: connection.limitMs ?? LIMIT_MS });
+  const first = controlServer({ ...connection, totalMs: limitMs ?? LIMIT_MS });
   const keys = await requireMerchant({ ...first, call: withHints(first) });
-  return clientOf({ ...control, call: withHints(control) }, connection.controlToken ?? null, keys);
+  return clientOf({ ...control, call: withHints(control) }, controlToken, keys);
 }
 
 export function clientOf(
@@ -138,8 +127,8 @@ export function clientOf(
         import('./egress.ts'),
       ]);
       const egress = await unlessAborted(options.cancelled, egressOf(server, options.allowIpnHosts));
-      const { controlToken: token = controlToken } = server;
-      return audit({ ...client, egress, controlToken: token }, await dialect.ipn(), options);
+      const asked = { ...client, egress, controlToken: server.controlToken ?? controlToken };
+      return audit(asked, await dialect.ipn(), options);
     },
   };
   return client;

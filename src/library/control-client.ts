@@ -16,11 +16,11 @@ import {
 } from './request.ts';
 import { isUntrusted } from './trust.ts';
 
-export interface Connection {
+interface Connection {
   url: string;
-  controlToken?: string | undefined;
+  controlToken?: string | null | undefined;
   /** The certificates that are trusted, where it speaks https; default: the usual ones. */
-  caFile?: string | undefined;
+  tlsCa?: string | null | undefined;
   /** Real time without a byte, in milliseconds; default: 30 s, and five minutes for what waits for receivers. */
   limitMs?: number | undefined;
   /** Real time for a whole answer, in milliseconds; default: no limit. */
@@ -52,7 +52,7 @@ type Arguments<Key extends keyof ControlApi> = keyof CallInput<Key> extends neve
   ? [input?: Record<string, never>]
   : [input: CallInput<Key>];
 
-export interface ControlServer extends Pick<Connection, 'caFile' | 'controlToken'> {
+export interface ControlServer extends Pick<Connection, 'tlsCa' | 'controlToken'> {
   url: string;
   /**
    * Calls a route of the control API, such as `POST /payments/:ref/settle`.
@@ -69,7 +69,7 @@ export interface ControlServer extends Pick<Connection, 'caFile' | 'controlToken
 export function controlServer({
   url: given,
   controlToken,
-  caFile,
+  tlsCa,
   limitMs,
   totalMs,
   signal,
@@ -83,7 +83,7 @@ export function controlServer({
     const [method = 'GET', path = ''] = key.split(' ');
     const answer = await request(`${url}/_sim${addressOf(path, input)}`, {
       method,
-      caFile,
+      tlsCa,
       signal,
       limitMs: limitOf(key, input, limitMs),
       totalMs,
@@ -108,7 +108,7 @@ export function controlServer({
     if (!hasShapeOf(key, body)) throw unlikeGatewaySim(url);
     return body;
   };
-  return { url, open, call, caFile, controlToken } as ControlServer;
+  return { url, open, call, tlsCa, controlToken } as ControlServer;
 }
 
 interface LooseInput {

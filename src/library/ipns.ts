@@ -8,22 +8,13 @@ import { MAX_TOLD, requireFilter, waitForNewest } from './wait.ts';
 export function ipnsOf(server: ControlServer): Ipns {
   const list: Ipns['list'] = async (filter = {}) =>
     server.call('GET /ipns', { query: requireFilter(filter) });
-  /** A payment that does not exist yet has none. */
-  const soFar = async (filter: DeliveryFilter) =>
-    list(filter).catch((error: unknown) => {
-      if (error instanceof GatewayError && error.code === 'not_found') return { data: [] };
-      throw error;
-    });
   const named = (id: string) => ({ id: requireReference('an IPN', id) });
   return {
     list,
     get: async (id) => server.call('GET /ipns/:id', { param: named(id) }),
     waitFor: async (filter = {}, options) => {
-      const instead = async () => {
-        const { payment } = filter;
-        const { data } = await soFar({ ...(payment !== undefined && { payment }), limit: MAX_TOLD });
-        return data.length ? data.map(describeDelivery) : [await whyNone(server, payment)];
-      };
+      const instead = () => lastSent(server, filter.payment);
+      const soFar = (query: DeliveryFilter) => sentSoFar(server, query);
       return waitForNewest({ what: 'IPN', any: 'any state', list: soFar, instead }, filter, options);
     },
     resend: async (id, options = {}) =>
@@ -36,10 +27,18 @@ export function ipnsOf(server: ControlServer): Ipns {
   };
 }
 
-/** What became of the newest IPNs, a line each. */
-export async function lastSent(server: ControlServer): Promise<string[]> {
-  const { data } = await server.call('GET /ipns', { query: { limit: MAX_TOLD } });
-  return data.length ? data.map(describeDelivery) : [await whyNone(server, undefined)];
+/** A payment that does not exist yet has none. */
+async function sentSoFar(server: ControlServer, query: DeliveryFilter) {
+  return server.call('GET /ipns', { query }).catch((error: unknown) => {
+    if (error instanceof GatewayError && error.code === 'not_found') return { data: [] };
+    throw error;
+  });
+}
+
+/** What became of the newest IPNs, of a payment or of all, a line each. */
+export async function lastSent(server: ControlServer, payment?: string): Promise<string[]> {
+  const { data } = await sentSoFar(server, { payment, limit: MAX_TOLD });
+  return data.length ? data.map(describeDelivery) : [await whyNone(server, payment)];
 }
 
 async function whyNone(server: ControlServer, payment: string | undefined): Promise<string> {

@@ -1,8 +1,9 @@
 import { CARD_DEFAULTS, given, withPaymentDefaults } from '../contract/defaults.ts';
 import { type ErrorCode, GatewayError } from '../contract/error.ts';
+import type { RecordedRequest } from '../contract/event.ts';
 import { command, hint } from '../contract/hint.ts';
 import type { ListedMerchant } from '../contract/merchant.ts';
-import type { CardAction, Mode } from '../contract/vocabulary.ts';
+import { type CardAction, MODES, type Mode } from '../contract/vocabulary.ts';
 import type { CardValues, InitiateValues, ServiceCall } from '../wire/dialect.ts';
 import { merchantDialect } from '../wire/documented/merchant.ts';
 import { type ControlServer, noServer } from './control-client.ts';
@@ -36,7 +37,6 @@ export async function findMerchant(
   named: string | undefined,
 ): Promise<ListedMerchant | undefined> {
   const { data } = await server.call('GET /merchants');
-  if (!Array.isArray(data)) throw noServer(server.url);
   return data.find(({ isDefault, name, id }) =>
     named === undefined ? isDefault : name === named || id === named,
   );
@@ -55,7 +55,7 @@ export async function initiatePayment(server: ControlServer, mode: Mode, values:
   let status = 0;
   const body = await request(address, {
     method: call.method,
-    caFile: server.caFile,
+    tlsCa: server.tlsCa,
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams(call.form).toString(),
   })
@@ -82,19 +82,26 @@ export async function initiatePayment(server: ControlServer, mode: Mode, values:
 
 /** The variables that `keys env` prints and that `exec` and the library hand on. */
 export function merchantEnvironment(
-  { url, caFile }: Pick<ControlServer, 'url' | 'caFile'>,
+  { url, tlsCa }: Pick<ControlServer, 'url' | 'tlsCa'>,
   { publicKey, secretKey }: MerchantKeys,
 ): Record<string, string> {
   return {
     // Node trusts it beside the usual ones; other runtimes would trust nothing else any more. Where it was not needed
     // here it says nothing about the emulator: nobody should trust it.
-    ...(caFile !== undefined &&
-      /^https:/i.test(url) && { GATEWAY_SIM_TLS_CA: caFile, NODE_EXTRA_CA_CERTS: caFile }),
+    ...(tlsCa && /^https:/i.test(url) && { GATEWAY_SIM_TLS_CA: tlsCa, NODE_EXTRA_CA_CERTS: tlsCa }),
     GATEWAY_SIM_URL: url,
     GATEWAY_SIM_PUBLIC_KEY: publicKey,
     GATEWAY_SIM_SECRET_KEY: secretKey,
     GATEWAY_SIM_INITIATE_URL: initiateUrl(url),
   };
+}
+
+/** Whether no payment came of an initiate, which its answer may tell with a 200. */
+export function isRefusedInitiate({ method, target, paymentId }: RecordedRequest): boolean {
+  const [path = ''] = target.split('?', 1);
+  // The routes may be served below a path, too.
+  const isInitiate = MODES.some((mode) => path.endsWith(dialect.initiatePath(mode)));
+  return method !== 'OPTIONS' && isInitiate && paymentId === null;
 }
 
 /** Where a merchant initiates a sandbox payment. */
@@ -114,7 +121,7 @@ const CODE_OF_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
 async function callCards(server: ControlServer, secretKey: string, { method, path, json }: ServiceCall) {
   const response = await request(`${server.url}${path}`, {
     method,
-    caFile: server.caFile,
+    tlsCa: server.tlsCa,
     headers: { Authorization: `Bearer ${secretKey}`, 'Content-Type': 'application/json' },
     body: json && JSON.stringify(json),
   }).catch((error: unknown) => {

@@ -1,9 +1,8 @@
 import { OUTCOMES } from '../contract/outcomes.ts';
-import { MODES } from '../contract/vocabulary.ts';
 import type { PaymentFilter, PaymentOutcome, Payments, RecordedRequest, SettleOptions } from './api.ts';
 import { requireFields, requireReference } from './arguments.ts';
 import type { ControlServer } from './control-client.ts';
-import { dialect, initiatePayment } from './merchant-client.ts';
+import { dialect, initiatePayment, isRefusedInitiate } from './merchant-client.ts';
 import { MAX_TOLD, requireFilter, waitForNewest } from './wait.ts';
 
 export function paymentsOf(server: ControlServer): Payments {
@@ -56,12 +55,6 @@ async function whatHappened(
       return `${method} ${target} was refused (${status}): ${reason}`;
     });
   return [...(told.length ? told : ['no payment was initiated']), ...refused];
-}
-
-function isRefusedInitiate({ method, target, paymentId }: RecordedRequest): boolean {
-  const [path] = target.split('?', 1);
-  const isInitiate = MODES.some((mode) => path === dialect.initiatePath(mode));
-  return method !== 'OPTIONS' && isInitiate && paymentId === null;
 }
 
 /** Where a merchant's code that has the path wrong ends. */

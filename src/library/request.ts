@@ -7,7 +7,7 @@ export interface RequestOptions {
   headers?: Readonly<Record<string, string>> | undefined;
   body?: string | undefined;
   /** The certificates that are trusted, where it speaks https; default: the usual ones. */
-  caFile?: string | undefined;
+  tlsCa?: string | null | undefined;
   /** In milliseconds of real time, without a byte; default: `LIMIT_MS`. */
   limitMs?: number | undefined;
   signal?: AbortSignal | undefined;
@@ -32,9 +32,9 @@ export const MAX_STATE_BYTES = 2 ** 29 - 24;
  * @throws GatewayError `timed_out`, `usage` for a file that cannot be read, or the error of the connection
  */
 export async function request(url: string, options: RequestOptions = {}): Promise<Answer> {
-  const { method = 'GET', headers = {}, body, caFile, limitMs = LIMIT_MS, totalMs, signal } = options;
+  const { method = 'GET', headers = {}, body, tlsCa, limitMs = LIMIT_MS, totalMs, signal } = options;
   const isSecure = /^https:/i.test(url);
-  const agent = isSecure && caFile !== undefined ? await trustingAgent(caFile) : undefined;
+  const agent = isSecure && tlsCa ? await trustingAgent(tlsCa) : undefined;
   const length = String(Buffer.byteLength(body ?? ''));
   return open({
     url,

@@ -1,9 +1,9 @@
+import { given } from '../contract/defaults.ts';
 import { GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
 import { resolveOptions } from '../options/resolve.ts';
 import { EMULATOR_OPTIONS } from '../options/table.ts';
 import { startServer } from '../server.ts';
-import { packagedFixtures, VERSION } from '../system/package-info.ts';
 import type { GatewaySim, IpnReceiver, StartGatewaySimOptions } from './api.ts';
 import { requireObject } from './arguments.ts';
 import { clientOf } from './connect.ts';
@@ -18,14 +18,10 @@ import { inOptionNames, STYLE } from './option-names.ts';
 export async function start(options: StartGatewaySimOptions): Promise<GatewaySim> {
   requireObject('the options', options);
   // What is undefined or null counts as left out.
-  const chosen: Record<string, unknown> = Object.fromEntries(
-    Object.entries(options).filter(([, value]) => value !== undefined && value !== null),
-  );
-  const values = { port: 0, inMemory: chosen['dataDir'] === undefined, ...chosen };
+  const chosen = given(options);
+  const values = { port: 0, inMemory: chosen.dataDir === undefined, ...chosen };
   const resolved = resolveOptions([{ label: (name) => name, values }], EMULATOR_OPTIONS);
   const server = await startServer(resolved, {
-    version: VERSION,
-    fixtures: packagedFixtures(),
     sharesProcess: true,
     style: STYLE,
     warn: (text) => process.emitWarning(text),
@@ -38,8 +34,7 @@ export async function start(options: StartGatewaySimOptions): Promise<GatewaySim
   void server.stopped.then(() => {
     isStopped = true;
   });
-  const caFile = tlsCa ?? undefined;
-  const control = controlServer({ url, controlToken: controlToken ?? undefined, caFile });
+  const control = controlServer(server);
   const call: ControlServer['call'] = (...request) =>
     control.call(...request).catch((error: unknown) => {
       throw isStopped ? stoppedError(url, error) : inOptionNames(error);

@@ -12,8 +12,8 @@ const agents = new Map<string, Agent>();
  *
  * @throws GatewayError `usage` for a file that cannot be read
  */
-export async function trustingAgent(caFile: string): Promise<Agent> {
-  const ca = await readTrusted(caFile);
+export async function trustingAgent(tlsCa: string): Promise<Agent> {
+  const ca = await readTrusted(tlsCa);
   const known = agents.get(ca);
   if (known) return known;
   const [https, tls, { X509Certificate }] = await Promise.all([
@@ -39,11 +39,11 @@ export async function trustingAgent(caFile: string): Promise<Agent> {
   return agent;
 }
 
-async function readTrusted(caFile: string): Promise<string> {
+async function readTrusted(tlsCa: string): Promise<string> {
   try {
-    return await readText(caFile, { follows: true });
+    return await readText(tlsCa, { follows: true });
   } catch (cause) {
-    const why = `the file to trust (--tls-ca) cannot be read from ${caFile}: ${reason(cause)}`;
+    const why = `the file to trust (--tls-ca) cannot be read from ${tlsCa}: ${reason(cause)}`;
     throw new GatewayError('usage', why, { cause });
   }
 }

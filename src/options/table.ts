@@ -56,17 +56,11 @@ type More = Partial<Omit<OptionSpec, 'kind' | 'description'>>;
 
 /** Declares options of a kind: what stands behind the flag in the help, what it is for, what else is known. */
 function kind<const Kind extends OptionKind>(kind: Kind) {
-  type Base = { kind: Kind; placeholder: string; description: string };
-  function declare(placeholder: string, description: string): Base;
-  function declare<const Rest extends More>(
+  return <const Rest extends More = Record<never, never>>(
     placeholder: string,
     description: string,
-    more: Rest,
-  ): Base & Rest;
-  function declare(placeholder: string, description: string, more: More = {}) {
-    return { kind, placeholder, description, ...more };
-  }
-  return declare;
+    more?: Rest,
+  ) => ({ kind, placeholder, description, ...(more as Rest) });
 }
 
 const text = kind('text');

@@ -15,8 +15,6 @@ export interface ServerInfo {
   controlToken: string | null;
   /** The certificate to trust; null where it speaks plain http. A server of an older version says nothing of it. */
   tlsCa?: string | null;
-  /** What it runs by: a mark for the value of each option. */
-  options?: Readonly<Record<string, string>>;
 }
 
 const serverFile = (folder: string) => join(folder, 'server.json');

@@ -1,10 +1,10 @@
-import { X509Certificate } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import { chmod, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isLink, onFolder, readOwnFile, reason, replaceFile, unwritable } from '../store/files.ts';
-import { type Issued, isAsIssued, issue } from './certificates.ts';
-import { isKeyOf, namesOf } from './pem.ts';
+import { type Issued, issue } from './certificates.ts';
+import { namesOf } from './names.ts';
 import { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.ts';
 
 /** Where the certificates of `--tls` lie, in the data folder. */
@@ -12,8 +12,8 @@ const FOLDER = 'tls';
 const CA_FILE = 'ca.pem';
 const CERT_FILE = 'cert.pem';
 const KEY_FILE = 'key.pem';
-/** Tells the key that was made here from a copy: nobody knows before which number and time of change a file gets. */
-const PLACE_FILE = 'made-in';
+/** Tells what was made here from what was changed or copied: nobody knows before which number and time a file gets. */
+const MARK_FILE = 'made-in';
 
 /** An authority that ends sooner than this is renewed by a start. */
 const RENEWED_BEFORE_MS = 14 * 24 * 3_600_000;
@@ -27,8 +27,7 @@ export interface Local extends Omit<Issued, 'ca'> {
 
 /**
  * The certificate of a data folder, from its own authority. Both are made anew when they are about to expire, are for
- * other names, or are not such as we make: a folder may have come with a checkout, with an authority whose key somebody
- * has.
+ * other names, or were not made here: a folder may have come with a checkout, with an authority whose key somebody has.
  *
  * @throws GatewayError `storage_failed`
  */
@@ -49,7 +48,7 @@ export async function storedAuthority(
     await write(join(folder, KEY_FILE), issued.key);
     await write(join(folder, CERT_FILE), issued.cert);
     await write(caFile, issued.ca);
-    await write(join(folder, PLACE_FILE), await markOf(folder));
+    await write(join(folder, MARK_FILE), await markOf(folder, issued));
     // Another user's web server may have to trust it.
     await chmod(caFile, 0o644);
   });
@@ -61,9 +60,9 @@ export async function storedAuthority(
 }
 
 /** Without the number of the device, which changes with a restart of some systems. */
-async function markOf(folder: string): Promise<string> {
+async function markOf(folder: string, { ca, cert, key }: Issued): Promise<string> {
   const { ino, ctimeNs } = await stat(join(folder, KEY_FILE), { bigint: true });
-  return `${ino} ${ctimeNs}`;
+  return createHash('sha256').update(`${ino} ${ctimeNs}\n${ca}${cert}${key}`).digest('hex');
 }
 
 async function write(path: string, text: string): Promise<void> {
@@ -76,7 +75,7 @@ async function readIssued(folder: string): Promise<Issued | string | undefined> 
   if (await isLink(folder)) return 'its folder is a link';
   const missing: string[] = [];
   const texts: string[] = [];
-  for (const name of [CA_FILE, CERT_FILE, KEY_FILE, PLACE_FILE]) {
+  for (const name of [CA_FILE, CERT_FILE, KEY_FILE, MARK_FILE]) {
     try {
       texts.push(await readOwnFile(join(folder, name), { isSecret: name === KEY_FILE }));
     } catch (error) {
@@ -84,25 +83,19 @@ async function readIssued(folder: string): Promise<Issued | string | undefined> 
       missing.push(name);
     }
   }
-  const [ca, cert, key, place] = texts;
-  if (ca !== undefined && cert !== undefined && key !== undefined && place !== undefined)
-    return place === (await markOf(folder)) ? { ca, cert, key } : 'the former one is a copy';
-  return texts.length ? `there is no ${missing.join(', ')}` : undefined;
+  if (missing.length) return texts.length ? `there is no ${missing.join(', ')}` : undefined;
+  const [ca = '', cert = '', key = '', mark] = texts;
+  const issued = { ca, cert, key };
+  return mark === (await markOf(folder, issued)) ? issued : 'the former one was not made here';
 }
 
-/** Why what is stored is not used any more; undefined when it is. */
-function outdated({ ca, cert, key }: Issued, names: readonly string[], now: number): string | undefined {
-  try {
-    const certificate = new X509Certificate(cert);
-    const own = namesOf(certificate);
-    if (!isAsIssued({ ca, cert }, own) || !isKeyOf(key, cert)) return 'the former one was not made here';
-    if (own.sort().join() !== [...names].sort().join()) return 'the names changed';
-    if (Date.parse(certificate.validFrom) > now) return 'the former one is not valid yet';
-    const left = Date.parse(certificate.validTo) - now;
-    return left < RENEWED_BEFORE_MS ? 'the former one expires' : undefined;
-  } catch {
-    return 'the former one is damaged';
-  }
+/** Why what was made here is not used any more; undefined when it is. */
+function outdated({ cert }: Issued, names: readonly string[], now: number): string | undefined {
+  const certificate = new X509Certificate(cert);
+  if (namesOf(certificate).sort().join() !== [...names].sort().join()) return 'the names changed';
+  if (Date.parse(certificate.validFrom) > now) return 'the former one is not valid yet';
+  const left = Date.parse(certificate.validTo) - now;
+  return left < RENEWED_BEFORE_MS ? 'the former one expires' : undefined;
 }
 
 /** An authority in a folder of its own that others cannot read; `remove` takes it away, and so does the end of the process. */

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import type { asn1 as Asn1 } from 'node-forge';
 import asn1 from 'node-forge/lib/asn1.js';
-import { addressName } from './address-name.ts';
+import { addressName } from './names.ts';
 
 /*
  * The parts that certificates are made of. Bytes are Latin-1 text, one character a byte, as the package wants them.

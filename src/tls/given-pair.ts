@@ -1,11 +1,13 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { GatewayError } from '../contract/error.ts';
 import { readOwnFile, readText, reason } from '../store/files.ts';
-import { certificatesIn, covers, isSelfSigned } from './pem.ts';
+import { covers } from './names.ts';
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** A certificate that the user has, with its key. */
 export interface GivenPair {
@@ -56,7 +58,9 @@ async function pairOf(
   } catch (error) {
     throw usage(`${labels.cert} cannot be used for TLS: ${(error as Error).message} (${certFile})`, error);
   }
-  const known = certificates.some(isSelfSigned) ? certFile : await mkcertRootOf(certificates.at(-1) ?? leaf);
+  const known = certificates.some((one) => isIssuedBy(one, one))
+    ? certFile
+    : await mkcertRootOf(certificates.at(-1) ?? leaf);
   const issuer = known === undefined ? leaf.issuer.replaceAll('\n', ', ') : null;
   return { certFile, cert, key, leaf, caFile: known ?? certFile, issuer };
 }
@@ -88,7 +92,7 @@ function noCertificate(path: string, label: string): GatewayError {
 
 function parsed(pem: string, path: string, label: string): X509Certificate[] {
   try {
-    return certificatesIn(pem);
+    return [...pem.matchAll(CERTIFICATE)].map(([text]) => new X509Certificate(text));
   } catch (error) {
     throw usage(`${label} cannot be used: the certificate in ${path} is damaged`, error);
   }
@@ -126,34 +130,33 @@ export async function findMkcertPair(
   passedOver: (why: string) => void,
 ): Promise<GivenPair | undefined> {
   for (const folder of new Set(folders.map((path) => resolve(path)))) {
-    for (const file of listed(folder).sort()) {
+    for (const file of (await readdir(folder).catch(() => [])).sort()) {
       if (!/^localhost(\+\d+)?\.pem$/.test(file)) continue;
       const certFile = join(folder, file);
-      const pair = await attempt(certFile, passedOver);
-      const missing = pair && names.filter((name) => !covers(pair.leaf, name));
-      if (missing?.length) passedOver(`${certFile} is not used: it is not for ${missing.join(', ')}`);
-      else if (pair && Date.parse(pair.leaf.validTo) <= now)
-        passedOver(`${certFile} is not used: it expired`);
-      else if (pair) return pair;
+      try {
+        return await mkcertPair(certFile, names, now);
+      } catch (error) {
+        passedOver(`${certFile} is not used: ${(error as Error).message}`);
+      }
     }
   }
   return undefined;
 }
 
-async function attempt(certFile: string, passedOver: (why: string) => void): Promise<GivenPair | undefined> {
+/** @throws Error for one that does not do */
+async function mkcertPair(certFile: string, names: readonly string[], now: number): Promise<GivenPair> {
   const keyFile = certFile.replace(/\.pem$/, '-key.pem');
-  try {
-    const labels = { cert: 'the certificate', key: 'its key' };
-    const cert = await readOurs(certFile, labels.cert);
-    const key = await readOurs(keyFile, labels.key, true);
-    const pair = await pairOf({ certFile, keyFile }, labels, { cert, key });
-    const caFile = await mkcertRootOf(pair.leaf);
-    if (caFile !== undefined) return { ...pair, caFile, issuer: null };
+  const labels = { cert: 'the certificate', key: 'its key' };
+  const cert = await readOurs(certFile, labels.cert);
+  const key = await readOurs(keyFile, labels.key, true);
+  const pair = await pairOf({ certFile, keyFile }, labels, { cert, key });
+  const caFile = await mkcertRootOf(pair.leaf);
+  if (caFile === undefined)
     throw new Error('this user has no mkcert whose authority issued it (CAROOT names its folder)');
-  } catch (error) {
-    passedOver(`${certFile} is not used: ${(error as Error).message}`);
-    return undefined;
-  }
+  const missing = names.filter((name) => !covers(pair.leaf, name));
+  if (missing.length) throw new Error(`it is not for ${missing.join(', ')}`);
+  if (Date.parse(pair.leaf.validTo) <= now) throw new Error('it expired');
+  return { ...pair, caFile, issuer: null };
 }
 
 async function readOurs(path: string, label: string, isSecret = false): Promise<string> {
@@ -161,14 +164,6 @@ async function readOurs(path: string, label: string, isSecret = false): Promise<
     return await readOwnFile(path, { isSecret });
   } catch (error) {
     throw usage(`${label} cannot be taken from ${path}: ${reason(error)}`, error);
-  }
-}
-
-function listed(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }
 
@@ -185,12 +180,16 @@ function mkcertRoots(): string[] {
   return folders.flatMap((folder) => (folder && isAbsolute(folder) ? [join(folder, 'rootCA.pem')] : []));
 }
 
+function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
+  return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+}
+
 /** The file with the certificate of mkcert's authority, if that issued this one. */
 async function mkcertRootOf(certificate: X509Certificate): Promise<string | undefined> {
   for (const path of mkcertRoots()) {
     try {
       const root = new X509Certificate(await readText(path, { isOurs: 'or-of-root' }));
-      if (certificate.checkIssued(root) && certificate.verify(root.publicKey)) return path;
+      if (isIssuedBy(certificate, root)) return path;
     } catch {
       // One that cannot be read, or be trusted to be the user's, vouches for nothing.
     }

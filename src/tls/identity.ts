@@ -1,6 +1,6 @@
 import { GatewayError } from '../contract/error.ts';
 import { findMkcertPair, type GivenPair, readPair } from './given-pair.ts';
-import { covers } from './pem.ts';
+import { covers } from './names.ts';
 
 /** By what a server shows who it is. */
 export interface Identity {

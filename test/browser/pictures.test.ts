@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
-import metadata from '../../package.json' with { type: 'json' };
 import { animation, openPage, picture, resize } from '../helpers/browser.ts';
 import { startNaiveShop } from '../helpers/busy.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';
 
 test('a shop that signs another amount: paid, explained, fixed, sent again', async () => {
-  const sim = await startSim({ ipnSchedule: ['1h'] }, metadata.version);
+  const sim = await startSim({ ipnSchedule: ['1h'] });
   let isFixed = false;
   const shop = await startNaiveShop(
     () => sim.secretKey,

@@ -44,7 +44,8 @@ describe('start --detach', () => {
     const cwd = await temporaryFolder();
     const { ready } = await detached(['--detach', '--loose', '--seed', 'a'], { cwd });
     const again = async (...args: string[]) => run(['start', '--detach', '--json', ...args], { cwd });
-    for (const args of [[], ['--port', '0'], ['--port', String(ready.port), '--loose']]) {
+    const same = ['--secret-key', ready.secretKey, '--auto-delay', '500ms'];
+    for (const args of [[], ['--port', '0'], ['--port', String(ready.port), '--loose'], same]) {
       const { code, stdout, stderr } = await again(...args);
       expect([code, JSON.parse(stdout)]).toEqual([0, ready]);
       expect(stderr).toContain(`it runs already at ${ready.url}`);
@@ -53,6 +54,7 @@ describe('start --detach', () => {
       ['--seed', ['--loose', '--seed', 'b']],
       ['--currency', ['--currency', 'NPR:Rs']],
       ['--port', ['--port', '1']],
+      ['--secret-key', ['--secret-key', 'sec_other']],
     ] as const) {
       const { code, stdout, stderr } = await again(...args);
       expect([code, stdout]).toEqual([5, '']);

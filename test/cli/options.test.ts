@@ -150,7 +150,7 @@ describe('every option of start, as the running emulator tells it', () => {
     const expected = Object.entries(SPECS).map(([name, spec]) => [name, inForce(name, spec, strongest)]);
     const trusted = {
       headers: { authorization: `Bearer ${ready.controlToken}` },
-      caFile: ready.tlsCa ?? undefined,
+      tlsCa: ready.tlsCa,
     };
     const status = await request(`${ready.url}/_sim/status`, trusted);
     const { options } = (await readJson(status)) as { options: Record<string, unknown> };

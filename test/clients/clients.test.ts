@@ -90,7 +90,7 @@ async function pay({ url, server }: Sim, redirect: string): Promise<Settled> {
   expect(redirect).toMatch(`${url}/sandbox/initiate/payment/checkout?payment_id=`);
   const id = new URL(redirect).searchParams.get('payment_id');
   const answer = await request(`${url}/_sim/payments/${id}/settle`, {
-    ...{ method: 'POST', caFile: server.tlsCa ?? undefined, headers: { 'Content-Type': 'application/json' } },
+    ...{ method: 'POST', tlsCa: server.tlsCa, headers: { 'Content-Type': 'application/json' } },
     body: JSON.stringify({ outcome: 'approve', awaitDelivery: true }),
   });
   return (await readJson(answer)) as Settled;

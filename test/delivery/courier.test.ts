@@ -9,6 +9,7 @@ import type { Context } from '../../src/domain/settings.ts';
 import type { Delivery } from '../../src/domain/state.ts';
 import { Store } from '../../src/store/store.ts';
 import { Clock } from '../../src/system/clock.ts';
+import { VERSION } from '../../src/system/package-info.ts';
 import { dialect } from '../../src/wire/documented/service.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { type Answer, gate, startReceiver } from '../helpers/receiver.ts';
@@ -57,7 +58,6 @@ async function running(
     clock,
     poster: new Poster(egress),
     context: () => ({ now: clock.now(), ids, settings: set, ipn: dialect.ipn }),
-    version: '1.2.3',
   });
   const watchers: (() => void)[] = [];
   held.onChange(() => {
@@ -104,7 +104,7 @@ describe('a delivery that is due', () => {
       host: `127.0.0.1:${receiver.port}`,
       'content-type': 'application/x-www-form-urlencoded',
       'content-length': String(Buffer.byteLength(delivery.body)),
-      'user-agent': 'gateway-sim/1.2.3',
+      'user-agent': `gateway-sim/${VERSION}`,
       'x-gateway-sim': '1',
       'x-gateway-sim-delivery': delivery.id,
       'x-gateway-sim-attempt': '1',

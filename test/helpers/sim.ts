@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
 import { kebab } from '../../src/contract/hint.ts';
 import { createApp } from '../../src/http/app.ts';
@@ -35,19 +34,15 @@ export const ORDER: Readonly<Record<string, string>> = {
   customer_email: 'wallet@example.com',
 };
 
-const FIXTURES = fileURLToPath(new URL('../../fixtures/default.json', import.meta.url));
-
 /**
  * Starts an emulator for the test that asks; it is stopped when that test is over. A fault of ours fails the test.
  *
  * @param options those of `start`; unless there is a `seed` among them, ids repeat from run to run; with `inMemory: false` and a `dataDir` it keeps its state there
  */
-export async function startSim(options: StartOptions = {}, version = '0.0.0-test'): Promise<Sim> {
+export async function startSim(options: StartOptions = {}): Promise<Sim> {
   const faults: unknown[] = [];
   const values = { port: 0, inMemory: true, seed: seedOfTest(), ...options };
   const server = await startServer(resolveOptions([{ label: (name) => `--${kebab(name)}`, values }]), {
-    version,
-    fixtures: FIXTURES,
     report: (error) => faults.push(error),
     warn: () => {},
   });

@@ -50,7 +50,7 @@ describe('https', () => {
     const { port, caFile, url } = await startSecure();
     expect(url).toBe(`https://127.0.0.1:${port}`);
     const host = name.includes(':') ? `[${name}]` : name;
-    const answer = await request(`https://${host}:${port}/_sim/readyz`, { caFile });
+    const answer = await request(`https://${host}:${port}/_sim/readyz`, { tlsCa: caFile });
     expect(await readJson(answer)).toEqual({ status: 'ready' });
     await expect(request(`https://${host}:${port}/_sim/readyz`)).rejects.toMatchObject({
       code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
@@ -72,12 +72,12 @@ describe('https', () => {
   ])('takes %s, and leads to a checkout by https', async (type, encode) => {
     const { url, caFile, publicKey } = await startSecure();
     const answer = await request(url + INITIATE, {
-      ...{ method: 'POST', caFile, headers: { 'Content-Type': type } },
+      ...{ method: 'POST', tlsCa: caFile, headers: { 'Content-Type': type } },
       body: encode({ public_key: publicKey, ...ORDER }),
     });
     const made = (await readJson(answer)) as { success: string; url: string };
     expect(made).toMatchObject({ success: 'ok', url: expect.stringContaining(`${url}/sandbox/initiate/`) });
-    const page = await request(made.url, { caFile });
+    const page = await request(made.url, { tlsCa: caFile });
     expect([page.statusCode, await readText(page)]).toEqual([200, expect.stringContaining('Two paperbacks')]);
   });
 

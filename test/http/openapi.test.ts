@@ -19,8 +19,6 @@ const document = await documentOfAStart();
 async function documentOfAStart(): Promise<Document> {
   const values = { port: 0, inMemory: true };
   const server = await startServer(resolveOptions([{ label: (name) => name, values }]), {
-    version: '0.0.0-test',
-    fixtures: fileURLToPath(new URL('../../fixtures/default.json', import.meta.url)),
     report: () => {},
     warn: () => {},
   });

@@ -2,12 +2,11 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { chmod, chown, copyFile, rename, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { addressName } from '../../src/tls/address-name.ts';
 import { issue, VALID_DAYS } from '../../src/tls/certificates.ts';
 import { addressBytes } from '../../src/tls/der.ts';
 import { findMkcertPair, readPair } from '../../src/tls/given-pair.ts';
 import { identityOf, namedPair } from '../../src/tls/identity.ts';
-import { namesOf } from '../../src/tls/pem.ts';
+import { addressName, namesOf } from '../../src/tls/names.ts';
 import { asMkcert, LOOPBACK_NAMES, writePair } from '../helpers/certificates.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 

@@ -12,17 +12,7 @@ import { type ControlServer, controlServer } from '../../library/control-client.
 import { egressOf } from '../../library/egress.ts';
 import { requireMerchant } from '../../library/merchant-client.ts';
 import { ARTIFACTS, auditReports, htmlOf, junitOf } from '../artifacts.ts';
-import {
-  type ActionsOf,
-  choice,
-  type Declarations,
-  duration,
-  flag,
-  group,
-  list,
-  named,
-  text,
-} from '../command.ts';
+import { type Context, choice, defineCommand, duration, flag, list, named, text } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { auditText, caseLine } from '../format-audit.ts';
 import { table } from '../layout.ts';
@@ -47,106 +37,88 @@ const PROBE = {
   paidWhen: text('condition', 'it is paid when: .path=value on JSON, or /regular expression/'),
 };
 
-const COMMANDS = {
-  audit: {
-    args: ['[ipn-url]'],
-    summary: "attack a shop's IPN handler, and look at what the shop did",
-    options: {
-      preset: choice(
-        'shop',
-        'fill in how orders are placed and looked at, and say so; other options beat it',
-        namesOf(AUDIT_PRESETS),
-      ),
-      orderCmd: text('command', 'makes the shop place an order'),
-      orderUrl: text('url', 'the same by a request to this address'),
-      orderMethod: choice('method', 'the method of --order-url (default: POST)', ['GET', 'POST']),
-      orderWait: flag('somebody places the orders by hand'),
-      orders: text('number', 'maximum number of orders (default: 150; 3 with --order-wait)'),
-      ...PROBE,
-      probe: named(
-        'command or url',
-        "something that happens once per payment, as in stock='<command or url>'; repeatable",
-      ),
-      orderAmount: text('path', 'where the probe says what the order costs, such as .total'),
-      confirmUrl: text(
-        'url',
-        'confirms a payment beside success_url; {identifier} and the like as in a probe',
-      ),
-      wait: duration('wait until the shop listens'),
-      only: list('names', 'only these cases, groups or classes; repeatable'),
-      skip: list('names', 'not these; repeatable'),
-      failOn: list('verdicts', 'exit 1 on these, too: at-risk, unproven; repeatable'),
-      own: flag('in an emulator of its own, in memory, on the port of the configuration'),
-      timeout: duration('for an answer, an order and a look each, such as 5s (default: 10s and more)'),
-      allowIpnHost: ALLOW_IPN_HOST,
-      junit: text('file', 'write the report as JUnit XML, too'),
-      html: text('file', 'write the report as one page, too'),
-      list: flag('print every case with what it stands for, and run none'),
-    },
-    about: ABOUT,
-    examples: [
-      "audit http://localhost:3000/ipn --order-cmd 'npm run place-order' --probe-url 'http://localhost:3000/orders/{identifier}' --paid-when .status=paid",
-      'audit --list',
-    ],
+export const audit = defineCommand({
+  args: ['[ipn-url]'],
+  summary: "attack a shop's IPN handler, and look at what the shop did",
+  options: {
+    preset: choice(
+      'shop',
+      'fill in how orders are placed and looked at, and say so; other options beat it',
+      namesOf(AUDIT_PRESETS),
+    ),
+    orderCmd: text('command', 'makes the shop place an order'),
+    orderUrl: text('url', 'the same by a request to this address'),
+    orderMethod: choice('method', 'the method of --order-url (default: POST)', ['GET', 'POST']),
+    orderWait: flag('somebody places the orders by hand'),
+    orders: text('number', 'maximum number of orders (default: 150; 3 with --order-wait)'),
+    ...PROBE,
+    probe: named(
+      'command or url',
+      "something that happens once per payment, as in stock='<command or url>'; repeatable",
+    ),
+    orderAmount: text('path', 'where the probe says what the order costs, such as .total'),
+    confirmUrl: text('url', 'confirms a payment beside success_url; {identifier} and the like as in a probe'),
+    wait: duration('wait until the shop listens'),
+    only: list('names', 'only these cases, groups or classes; repeatable'),
+    skip: list('names', 'not these; repeatable'),
+    failOn: list('verdicts', 'exit 1 on these, too: at-risk, unproven; repeatable'),
+    own: flag('in an emulator of its own, in memory, on the port of the configuration'),
+    timeout: duration('for an answer, an order and a look each, such as 5s (default: 10s and more)'),
+    allowIpnHost: ALLOW_IPN_HOST,
+    junit: text('file', 'write the report as JUnit XML, too'),
+    html: text('file', 'write the report as one page, too'),
+    list: flag('print every case with what it stands for, and run none'),
   },
-  reconcile: {
-    summary: "compare the emulator's payments with what the shop knows of them",
-    options: {
-      ...PROBE,
-      orderAmount: text('path', 'where the probe says what was paid, such as .total'),
-      fulfilled: text('path', 'where the probe counts how often it was fulfilled, such as .shipments'),
-      allowIpnHost: ALLOW_IPN_HOST,
-    },
-    examples: ["reconcile --probe-cmd './order-status {identifier}' --paid-when /paid/"],
-  },
-} as const satisfies Declarations;
-
-type Actions = ActionsOf<typeof COMMANDS>;
-
-type Context = Parameters<Actions['audit']>[0];
-
-const runAudit: Actions['audit'] = async (context) => {
-  const { args, options, output, io } = context;
-  const { list, junit, html, own, failOn, allowIpnHost, orders, probe, timeout, wait, ...chosen } = options;
-  if (list) return listed();
-  const [ipnUrl] = args;
-  if (ipnUrl === undefined) throw missingUrl();
-  const alsoFailing = verdictsOf(failOn ?? []);
-  using interrupted = interruption('the audit', io);
-  interrupted.soon.addEventListener('abort', () => {
-    if (!interrupted.now.aborted)
-      output.notice('Ending after the case under way. Ctrl-C again ends it at once.');
-  });
-  await requireWritable([junit, html], io.cwd);
-  const { gateway, mask, stop } = own ? await ownEmulator(context) : await running(context, interrupted.now);
-  try {
-    const report = await gateway.audit({
-      ...chosen,
-      ipnUrl,
-      signal: interrupted.soon,
-      cancelled: interrupted.now,
-      probes: probe,
-      timeoutMs: timeout,
-      waitMs: wait,
-      allowIpnHosts: allowIpnHost,
-      ...(orders !== undefined && { orders: Number(orders) }),
-      onCase: (audited, done, of) => output.notice(progress(audited, done, of)),
-      onNotice: (text) => output.notice(`gateway-sim: ${text}`),
+  about: ABOUT,
+  examples: [
+    "audit http://localhost:3000/ipn --order-cmd 'npm run place-order' --probe-url 'http://localhost:3000/orders/{identifier}' --paid-when .status=paid",
+    'audit --list',
+  ],
+  run: async (context) => {
+    const { args, options, output, io } = context;
+    const { list, junit, html, own, failOn, allowIpnHost, orders, probe, timeout, wait, ...chosen } = options;
+    if (list) return listed();
+    const [ipnUrl] = args;
+    if (ipnUrl === undefined) throw missingUrl();
+    const alsoFailing = verdictsOf(failOn ?? []);
+    using interrupted = interruption('the audit', io);
+    interrupted.soon.addEventListener('abort', () => {
+      if (!interrupted.now.aborted)
+        output.notice('Ending after the case under way. Ctrl-C again ends it at once.');
     });
-    const artifacts = io.env[ARTIFACTS];
-    const unwritten = await writeReports(
-      [
-        ...(artifacts ? auditReports(artifacts, report, mask(ipnUrl)) : []),
-        [junit, () => junitOf(report)],
-        [html, () => htmlOf(report, mask(ipnUrl))],
-      ],
-      io.cwd,
-    );
-    return { ...result(report, alsoFailing, output.colour), ...unwritten };
-  } finally {
-    await stop();
-  }
-};
+    await requireWritable([junit, html], io.cwd);
+    const { gateway, mask, stop } = own
+      ? await ownEmulator(context)
+      : await running(context, interrupted.now);
+    try {
+      const report = await gateway.audit({
+        ...chosen,
+        ipnUrl,
+        signal: interrupted.soon,
+        cancelled: interrupted.now,
+        probes: probe,
+        timeoutMs: timeout,
+        waitMs: wait,
+        allowIpnHosts: allowIpnHost,
+        ...(orders !== undefined && { orders: Number(orders) }),
+        onCase: (audited, done, of) => output.notice(progress(audited, done, of)),
+        onNotice: (text) => output.notice(`gateway-sim: ${text}`),
+      });
+      const artifacts = io.env[ARTIFACTS];
+      const unwritten = await writeReports(
+        [
+          ...(artifacts ? auditReports(artifacts, report, mask(ipnUrl)) : []),
+          [junit, () => junitOf(report)],
+          [html, () => htmlOf(report, mask(ipnUrl))],
+        ],
+        io.cwd,
+      );
+      return { ...result(report, alsoFailing, output.colour), ...unwritten };
+    } finally {
+      await stop();
+    }
+  },
+});
 
 async function listed(): Promise<CommandResult> {
   const { auditCases } = await import('../../audit/audit.ts');
@@ -230,14 +202,9 @@ async function ownEmulator({ io, output }: Context): Promise<Emulator> {
   const { startEmulator } = await import('../start-emulator.ts');
   const file = await readConfiguration(undefined, io);
   const server = await startEmulator(startConfiguration({ inMemory: true }, io.env, file), output);
-  const { url, controlToken, tlsCa } = server;
-  const control = controlServer({
-    url,
-    controlToken: controlToken ?? undefined,
-    caFile: tlsCa ?? undefined,
-  });
+  const { controlToken } = server;
   const mask = textMask([server.secretKey, controlToken ?? '']);
-  return { gateway: clientOf(control, controlToken, server), mask, stop: () => server.stop() };
+  return { gateway: clientOf(controlServer(server), controlToken, server), mask, stop: () => server.stop() };
 }
 
 function differing(found: readonly Reconciled[]): string {
@@ -259,29 +226,37 @@ const whyNothing = (unseen: number) =>
     ? `${unseen} payments, and the shop could be asked about none of them`
     : 'the emulator has no payments beside those of audits';
 
-const runReconcile: Actions['reconcile'] = async ({ options, connect, io }) => {
-  using interrupted = interruption('the comparison', io);
-  const server = controlServer({ ...(await connect()), signal: interrupted.soon });
-  const { controlToken = null } = server;
-  const gateway = clientOf(server, null, await requireMerchant(server));
-  const egress = await egressOf(server, options.allowIpnHost);
-  const { reconcile } = await import('../../audit/reconcile.ts');
-  const { compared, found: differences } = await reconcile(
-    { ...gateway, egress, controlToken },
-    { ...options, cancelled: interrupted.soon },
-  );
-  const columns = {
-    Identifier: ({ identifier }: (typeof differences)[number]) => identifier,
-    Problem: ({ problem }: (typeof differences)[number]) => problem,
-    Detail: ({ detail }: (typeof differences)[number]) => detail,
-  };
-  const count = differences.length;
-  return {
-    json: { data: differences },
-    text: count ? table(columns, differences) : agreement(compared),
-    ...(count > 0 && { failure: `${differing(differences)} (${compared} compared)` }),
-    ...(compared === 0 && { failure: `nothing was compared: ${whyNothing(count)}`, failureCode: 'usage' }),
-  };
-};
-
-export const audit = group({ commands: COMMANDS, actions: { audit: runAudit, reconcile: runReconcile } });
+export const reconcile = defineCommand({
+  summary: "compare the emulator's payments with what the shop knows of them",
+  options: {
+    ...PROBE,
+    orderAmount: text('path', 'where the probe says what was paid, such as .total'),
+    fulfilled: text('path', 'where the probe counts how often it was fulfilled, such as .shipments'),
+    allowIpnHost: ALLOW_IPN_HOST,
+  },
+  examples: ["reconcile --probe-cmd './order-status {identifier}' --paid-when /paid/"],
+  run: async ({ options, connect, io }) => {
+    using interrupted = interruption('the comparison', io);
+    const server = controlServer({ ...(await connect()), signal: interrupted.soon });
+    const { controlToken = null } = server;
+    const gateway = clientOf(server, null, await requireMerchant(server));
+    const egress = await egressOf(server, options.allowIpnHost);
+    const { reconcile } = await import('../../audit/reconcile.ts');
+    const { compared, found: differences } = await reconcile(
+      { ...gateway, egress, controlToken },
+      { ...options, cancelled: interrupted.soon },
+    );
+    const columns = {
+      Identifier: ({ identifier }: (typeof differences)[number]) => identifier,
+      Problem: ({ problem }: (typeof differences)[number]) => problem,
+      Detail: ({ detail }: (typeof differences)[number]) => detail,
+    };
+    const count = differences.length;
+    return {
+      json: { data: differences },
+      text: count ? table(columns, differences) : agreement(compared),
+      ...(count > 0 && { failure: `${differing(differences)} (${compared} compared)` }),
+      ...(compared === 0 && { failure: `nothing was compared: ${whyNothing(count)}`, failureCode: 'usage' }),
+    };
+  },
+});

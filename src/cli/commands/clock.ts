@@ -1,5 +1,5 @@
 import type { Clock, ClockInput } from '../../contract/clock.ts';
-import { type ActionsOf, type Declarations, group, text } from '../command.ts';
+import { type Context, defineCommand, type Group, text } from '../command.ts';
 import { pairs } from '../layout.ts';
 import type { CommandResult } from '../output.ts';
 
@@ -10,44 +10,39 @@ const TIMEOUT = {
   ),
 };
 
-const COMMANDS = {
-  show: { summary: 'what time it is, and what is due next' },
-  advance: {
-    args: ['<duration>'],
-    summary: 'move forward and run what falls due',
-    neverGuess: true,
-    // A negative duration is a mistake to be explained, not an unknown option.
-    allowUnknown: true,
-    options: TIMEOUT,
-    examples: ['clock advance 2h', 'clock advance 2h --timeout 10s'],
-  },
-  freeze: {
-    args: ['[time]'],
-    summary: 'pause, now or at a time to come',
-    neverGuess: true,
-    options: TIMEOUT,
-    examples: ['clock freeze', 'clock freeze 2030-01-01T00:00:00Z'],
-  },
-  resume: { summary: 'go on from there', neverGuess: true },
-} as const satisfies Declarations;
-
-type Actions = ActionsOf<typeof COMMANDS>;
-
-type Context = Parameters<Actions['advance']>[0];
-
 /** How often it is said what a move waits for, in real time. */
 const SAY_EVERY_MS = 1_000;
 
-const runShow: Actions['show'] = async ({ call }) => shown(await call('GET /clock'));
+const show = defineCommand({
+  summary: 'what time it is, and what is due next',
+  run: async ({ call }) => shown(await call('GET /clock')),
+});
 
-const runAdvance: Actions['advance'] = ({ args: [duration], ...context }) =>
-  move({ advance: duration, timeout: context.options.timeout }, context);
+const advance = defineCommand({
+  args: ['<duration>'],
+  summary: 'move forward and run what falls due',
+  neverGuess: true,
+  // A negative duration is a mistake to be explained, not an unknown option.
+  allowUnknown: true,
+  options: TIMEOUT,
+  examples: ['clock advance 2h', 'clock advance 2h --timeout 10s'],
+  run: (context) => move({ advance: context.args[0], timeout: context.options.timeout }, context),
+});
 
-const runFreeze: Actions['freeze'] = ({ args: [time = 'now'], ...context }) =>
-  move({ freeze: time, timeout: context.options.timeout }, context);
+const freeze = defineCommand({
+  args: ['[time]'],
+  summary: 'pause, now or at a time to come',
+  neverGuess: true,
+  options: TIMEOUT,
+  examples: ['clock freeze', 'clock freeze 2030-01-01T00:00:00Z'],
+  run: (context) => move({ freeze: context.args[0] ?? 'now', timeout: context.options.timeout }, context),
+});
 
-const runResume: Actions['resume'] = async ({ call }) =>
-  shown(await call('POST /clock', { json: { resume: true } }));
+const resume = defineCommand({
+  summary: 'go on from there',
+  neverGuess: true,
+  run: async ({ call }) => shown(await call('POST /clock', { json: { resume: true } })),
+});
 
 /** Moves the clock; what takes long, such as a receiver that never answers, is said while it does. */
 async function move(json: ClockInput, { call, output }: Pick<Context, 'call' | 'output'>) {
@@ -85,10 +80,8 @@ function shown(clock: Clock): CommandResult {
   return { json: clock, text };
 }
 
-export const clock = group({
-  name: 'clock',
+export const clock: Group = {
   summary: 'the time of the emulator',
   examples: ['clock', 'clock advance 2h'],
-  commands: COMMANDS,
-  actions: { show: runShow, advance: runAdvance, freeze: runFreeze, resume: runResume },
-});
+  commands: { show, advance, freeze, resume },
+};

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { namesOf } from '../../contract/vocabulary.ts';
-import { type ActionsOf, type Declarations, group } from '../command.ts';
+import { defineCommand } from '../command.ts';
 
 /*
  * The scripts ask the program itself: "gateway-sim __complete <words>" answers as `completionsOf` says.
@@ -90,25 +90,18 @@ install -g, or node_modules/.bin); npx commands cannot be completed.
         or in ~/.zshrc, behind compinit:  source <(gateway-sim completion zsh)
   fish  gateway-sim completion fish >~/.config/fish/completions/gateway-sim.fish`;
 
-const COMMANDS = {
-  completion: {
-    args: ['[shell]'],
-    choices: SHELLS,
-    summary: 'a script that completes commands and options in your shell',
-    about: WHERE,
-    examples: ['completion bash', 'completion zsh'],
+export const completion = defineCommand({
+  args: ['[shell]'],
+  choices: SHELLS,
+  summary: 'a script that completes commands and options in your shell',
+  about: WHERE,
+  examples: ['completion bash', 'completion zsh'],
+  run: async ({ args: [given] }) => {
+    const shell = SHELLS.find((name) => name === given);
+    if (shell) return { json: { shell, script: SCRIPTS[shell] }, text: SCRIPTS[shell].trimEnd() };
+    const problem = given === undefined ? 'completion needs the name of a shell' : `no script for "${given}"`;
+    throw new GatewayError('usage', `${problem}. Available: ${SHELLS.join(', ')}`, {
+      hint: hint`${command('completion', '--help')} tells where to put the script.`,
+    });
   },
-} as const satisfies Declarations;
-
-type Actions = ActionsOf<typeof COMMANDS>;
-
-const runCompletion: Actions['completion'] = async ({ args: [given] }) => {
-  const shell = SHELLS.find((name) => name === given);
-  if (shell) return { json: { shell, script: SCRIPTS[shell] }, text: SCRIPTS[shell].trimEnd() };
-  const problem = given === undefined ? 'completion needs the name of a shell' : `no script for "${given}"`;
-  throw new GatewayError('usage', `${problem}. Available: ${SHELLS.join(', ')}`, {
-    hint: hint`${command('completion', '--help')} tells where to put the script.`,
-  });
-};
-
-export const completion = group({ commands: COMMANDS, actions: { completion: runCompletion } });
+});

@@ -13,8 +13,8 @@ import { trustingAgent } from '../../library/trust.ts';
 import { readSecret, SEEN_IN_PS } from '../../options/secret-file.ts';
 import type { ResolvedOptions } from '../../options/table.ts';
 import { reason } from '../../store/files.ts';
-import { packagedManifest, VERSION } from '../../system/package-info.ts';
-import { type ActionsOf, counted, type Declarations, flag, group, text } from '../command.ts';
+import { packaged, VERSION } from '../../system/package-info.ts';
+import { type Context, counted, defineCommand, flag, type GivenValues, text } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import type { Io } from '../io.ts';
 import type { CommandResult, Output } from '../output.ts';
@@ -27,81 +27,76 @@ gateway-sim (by X-Gateway-Sim on GET /_sim/livez) everything is tried, and what 
 only the sandbox is, and elsewhere with at most five requests a second. Nothing is settled that was not made by this run. For IPNs from elsewhere give an address
 that leads to this machine (a tunnel to --ipn-port), else they are not seen. Exit code 1 when a line does not hold.`;
 
-export const COMMANDS = {
-  conform: {
-    summary: 'hold what is known of the service interface against an emulator or a deployment',
-    options: {
-      target: text('base-url', 'what to ask, such as https://pay.example.com (default: the emulator here)'),
-      profile: text(
-        'name|file',
-        `what to expect: ${PROFILE_NAMES.join(', ')}, or a file (default: document)`,
-      ),
-      publicKey: text('key', 'public key of a merchant there'),
-      secretKey: text('key', `secret key of the same merchant; ${SEEN_IN_PS}`),
-      ipnUrl: text('url', 'public address that leads to --ipn-port of this machine'),
-      ipnPort: text('number', 'port to listen on for IPNs (default: a free one)'),
-      live: counted('try live mode of what is no emulator here, too: give it twice, real money may move'),
-      all: flag('show every line that differs, and not one for each cause'),
-      manifest: text('file', 'hold these lines against it instead'),
-      out: text('file', 'write the differences, with keys and personal data masked'),
-      updateProfile: text('file', 'write a profile that explains the differences, for start --profile'),
-      junit: text('file', 'write the result as JUnit XML, too'),
-    },
-    about: ABOUT,
-    examples: [
-      'conform',
-      'conform --profile newer-server',
-      'conform --target https://pay.example.com --public-key pub_… --secret-key @key.txt --out differences.json',
-    ],
-  },
-} as const satisfies Declarations;
+const OPTIONS = {
+  target: text('base-url', 'what to ask, such as https://pay.example.com (default: the emulator here)'),
+  profile: text('name|file', `what to expect: ${PROFILE_NAMES.join(', ')}, or a file (default: document)`),
+  publicKey: text('key', 'public key of a merchant there'),
+  secretKey: text('key', `secret key of the same merchant; ${SEEN_IN_PS}`),
+  ipnUrl: text('url', 'public address that leads to --ipn-port of this machine'),
+  ipnPort: text('number', 'port to listen on for IPNs (default: a free one)'),
+  live: counted('try live mode of what is no emulator here, too: give it twice, real money may move'),
+  all: flag('show every line that differs, and not one for each cause'),
+  manifest: text('file', 'hold these lines against it instead'),
+  out: text('file', 'write the differences, with keys and personal data masked'),
+  updateProfile: text('file', 'write a profile that explains the differences, for start --profile'),
+  junit: text('file', 'write the result as JUnit XML, too'),
+};
 
-type Actions = ActionsOf<typeof COMMANDS>;
+type ConformContext = Context & { options: GivenValues<typeof OPTIONS> };
 
-type Context = Parameters<Actions['conform']>[0];
 /** What is asked, and with what. */
 type Place = Pick<ConformOptions, 'url' | 'publicKey' | 'secretKey' | 'controlToken' | 'agent'> & {
   stop: () => Promise<void>;
 };
 
-const runConform: Actions['conform'] = async (context) => {
-  const { options, io, output } = context;
-  const { profile, ipnUrl, live = 0, updateProfile } = options;
-  const file = await readConfiguration(undefined, io);
-  const inForce = startConfiguration({ ...(profile !== undefined && { profile }) }, io.env, file);
-  const lines = await linesOf(options.manifest, io.cwd);
-  if (ipnUrl !== undefined) requireUrl('--ipn-url', ipnUrl);
-  if (ipnUrl !== undefined && options.ipnPort === undefined)
-    throw new GatewayError(
-      'usage',
-      '--ipn-url needs --ipn-port beside it: the port of this machine that it leads to',
-    );
-  if (live === 1) output.notice('gateway-sim: --live once tries nothing: give it twice to try live mode');
-  await requireWritable([options.out, updateProfile, options.junit], io.cwd);
-  const place = await placeOf(context, inForce);
-  try {
-    const { stop: _, ...target } = place;
-    const { conform } = await import('../../conform/conform.ts');
-    const conformed = await conform({
-      ...target,
-      lines,
-      ipnUrl,
-      ipnPort: portOf(options.ipnPort),
-      live: live >= 2,
-      alsoTry: updateProfile !== undefined,
-      inForce: { profile: inForce.profile, choices: inForce.choices, options: inForce },
-      tools: await dialect.ipn(),
-      onLine: progress(output),
-      onLost: ({ id }, why, status) => {
-        const then = status === undefined ? '' : `: status ${status}`;
-        output.notice(`gateway-sim: ${id} got no answer (${why}), and was tried again${then}`);
-      },
-    });
-    return await result(conformed, { context, place, inForce, lines });
-  } finally {
-    await place.stop();
-  }
-};
+export const conform = defineCommand({
+  summary: 'hold what is known of the service interface against an emulator or a deployment',
+  options: OPTIONS,
+  about: ABOUT,
+  examples: [
+    'conform',
+    'conform --profile newer-server',
+    'conform --target https://pay.example.com --public-key pub_… --secret-key @key.txt --out differences.json',
+  ],
+  run: async (context) => {
+    const { options, io, output } = context;
+    const { profile, ipnUrl, live = 0, updateProfile } = options;
+    const file = await readConfiguration(undefined, io);
+    const inForce = startConfiguration({ ...(profile !== undefined && { profile }) }, io.env, file);
+    const lines = await linesOf(options.manifest, io.cwd);
+    if (ipnUrl !== undefined) requireUrl('--ipn-url', ipnUrl);
+    if (ipnUrl !== undefined && options.ipnPort === undefined)
+      throw new GatewayError(
+        'usage',
+        '--ipn-url needs --ipn-port beside it: the port of this machine that it leads to',
+      );
+    if (live === 1) output.notice('gateway-sim: --live once tries nothing: give it twice to try live mode');
+    await requireWritable([options.out, updateProfile, options.junit], io.cwd);
+    const place = await placeOf(context, inForce);
+    try {
+      const { stop: _, ...target } = place;
+      const { conform } = await import('../../conform/conform.ts');
+      const conformed = await conform({
+        ...target,
+        lines,
+        ipnUrl,
+        ipnPort: portOf(options.ipnPort),
+        live: live >= 2,
+        alsoTry: updateProfile !== undefined,
+        inForce: { profile: inForce.profile, choices: inForce.choices, options: inForce },
+        tools: await dialect.ipn(),
+        onLine: progress(output),
+        onLost: ({ id }, why, status) => {
+          const then = status === undefined ? '' : `: status ${status}`;
+          output.notice(`gateway-sim: ${id} got no answer (${why}), and was tried again${then}`);
+        },
+      });
+      return await result(conformed, { context, place, inForce, lines });
+    } finally {
+      await place.stop();
+    }
+  },
+});
 
 /** Now and then, where no program reads it. */
 function progress(output: Output) {
@@ -112,7 +107,7 @@ function progress(output: Output) {
 }
 
 async function linesOf(file: string | undefined, cwd: string): Promise<ManifestLine[]> {
-  const path = file === undefined ? packagedManifest() : resolve(cwd, file);
+  const path = file === undefined ? packaged('fixtures/fidelity/manifest.jsonl') : resolve(cwd, file);
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw new GatewayError('usage', `the manifest ${file ?? path} cannot be read: ${reason(error)}`, {
       cause: error,
@@ -135,7 +130,7 @@ function requireUrl(flag: string, url: string): string {
 }
 
 /** The target that was named; else the emulator that runs here; else one of our own. */
-async function placeOf(context: Context, options: ResolvedOptions): Promise<Place> {
+async function placeOf(context: ConformContext, options: ResolvedOptions): Promise<Place> {
   const { target } = context.options;
   if (target === undefined) return hereOr(context, options);
   const url = requireUrl('--target', target);
@@ -146,18 +141,18 @@ async function placeOf(context: Context, options: ResolvedOptions): Promise<Plac
   const given = keysOf(context);
   const isWhole = given.publicKey !== undefined && given.secretKey !== undefined;
   const { controlToken = context.choice.tokenVariable, tlsCa } = context.choice;
-  const caFile = tlsCa === undefined ? undefined : resolve(context.io.cwd, tlsCa);
+  const trusted = tlsCa && resolve(context.io.cwd, tlsCa);
   if (!isWhole && !isLoopback(new URL(url).hostname)) {
     throw new GatewayError('usage', 'a deployment is asked with the keys of a merchant there', {
       hint: hint`Give them with ${option('publicKey')} and ${option('secretKey')}.`,
     });
   }
-  const agent = await agentFor(caFile);
+  const agent = await agentFor(trusted);
   const named = { url, publicKey: '', secretKey: '', controlToken, agent };
   // What is no emulator has no such list: then the first answers tell what it is.
   const hasList = !isWhole && (await provesToBeEmulator(named));
   const known = hasList
-    ? await requireMerchant(controlServer({ url, controlToken, caFile })).catch(() => undefined)
+    ? await requireMerchant(controlServer({ url, controlToken, tlsCa: trusted })).catch(() => undefined)
     : undefined;
   const { publicKey = known?.publicKey ?? '', secretKey = known?.secretKey ?? '' } = given;
   return { ...named, publicKey, secretKey, stop: async () => {} };
@@ -170,12 +165,12 @@ async function provesToBeEmulator(named: Omit<Place, 'stop'>): Promise<boolean> 
   return target.isEmulator;
 }
 
-async function agentFor(caFile: string | undefined) {
-  return caFile === undefined ? undefined : trustingAgent(caFile);
+async function agentFor(tlsCa: string | null | undefined) {
+  return tlsCa ? trustingAgent(tlsCa) : undefined;
 }
 
 /** @param env whose keys may be sent to what is asked */
-function keysOf({ options, io }: Context, env: Io['env'] = io.env) {
+function keysOf({ options, io }: ConformContext, env: Io['env'] = io.env) {
   const read = (given: string | undefined, flag: string) => given && readSecret(given, flag, io.cwd);
   return {
     publicKey: options.publicKey ?? (env['GATEWAY_SIM_PUBLIC_KEY'] || undefined),
@@ -183,15 +178,15 @@ function keysOf({ options, io }: Context, env: Io['env'] = io.env) {
   };
 }
 
-async function hereOr(context: Context, options: ResolvedOptions): Promise<Place> {
+async function hereOr(context: ConformContext, options: ResolvedOptions): Promise<Place> {
   const { connect, choice, output } = context;
   try {
     const server = await connect();
     const known = await requireMerchant(server);
     const given = keysOf(context, server.isNamed ? context.io.env : {});
     const { publicKey = known.publicKey, secretKey = known.secretKey } = given;
-    const { url, controlToken, caFile } = server;
-    const agent = await agentFor(caFile);
+    const { url, controlToken, tlsCa } = server;
+    const agent = await agentFor(tlsCa);
     return { url, publicKey, secretKey, controlToken, agent, stop: async () => {} };
   } catch (error) {
     const isNamed = Object.values(choice).some((given) => given !== undefined);
@@ -201,19 +196,19 @@ async function hereOr(context: Context, options: ResolvedOptions): Promise<Place
   const { startEmulator } = await import('../start-emulator.ts');
   const server = await startEmulator({ ...options, inMemory: true, port: 0 }, output);
   const { url, publicKey, secretKey, controlToken, tlsCa } = server;
-  const agent = await agentFor(tlsCa ?? undefined);
+  const agent = await agentFor(tlsCa);
   return {
     url,
     publicKey,
     secretKey,
     agent,
-    controlToken: controlToken ?? undefined,
+    controlToken,
     stop: server.stop,
   };
 }
 
 interface Held {
-  context: Context;
+  context: ConformContext;
   place: Place;
   inForce: ResolvedOptions;
   lines: readonly ManifestLine[];
@@ -270,5 +265,3 @@ async function result(
     ...(gone && { failure: gone.message, failureCode: gone.code }),
   };
 }
-
-export const conform = group({ commands: COMMANDS, actions: { conform: runConform } });

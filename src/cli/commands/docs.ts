@@ -2,37 +2,32 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { didYouMean, GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
-import { packagedDocs } from '../../system/package-info.ts';
-import { type ActionsOf, type Declarations, group } from '../command.ts';
+import { packaged } from '../../system/package-info.ts';
+import { defineCommand } from '../command.ts';
 import { table } from '../layout.ts';
 
-const COMMANDS = {
-  docs: {
-    args: ['[topic]'],
-    summary: 'the documentation: its topics, or one page of it',
-    examples: ['docs', 'docs ci'],
+export const docs = defineCommand({
+  args: ['[topic]'],
+  summary: 'the documentation: its topics, or one page of it',
+  examples: ['docs', 'docs ci'],
+  run: async ({ args: [asked] }) => {
+    const pages = await pagesOf(packaged('src/docs'));
+    if (asked === undefined) {
+      const topics = pages.map(({ topic, title }) => ({ topic, title }));
+      return {
+        json: { data: topics },
+        text: table({ Topic: ({ topic }) => topic, Page: ({ title }) => title }, topics),
+        notices: [hint`${command('docs', '<topic>')} prints a page.`],
+      };
+    }
+    const page = pages.find(({ topic }) => topic === basename(asked, '.md').toLowerCase());
+    if (page) return { json: page, text: page.text.trimEnd() };
+    const topics = pages.map(({ topic }) => topic);
+    throw new GatewayError('not_found', `there is no page "${asked}"${didYouMean(asked, topics)}`, {
+      hint: hint`${command('docs')} lists them.`,
+    });
   },
-} as const satisfies Declarations;
-
-type Actions = ActionsOf<typeof COMMANDS>;
-
-const runDocs: Actions['docs'] = async ({ args: [asked] }) => {
-  const pages = await pagesOf(packagedDocs());
-  if (asked === undefined) {
-    const topics = pages.map(({ topic, title }) => ({ topic, title }));
-    return {
-      json: { data: topics },
-      text: table({ Topic: ({ topic }) => topic, Page: ({ title }) => title }, topics),
-      notices: [hint`${command('docs', '<topic>')} prints a page.`],
-    };
-  }
-  const page = pages.find(({ topic }) => topic === basename(asked, '.md').toLowerCase());
-  if (page) return { json: page, text: page.text.trimEnd() };
-  const topics = pages.map(({ topic }) => topic);
-  throw new GatewayError('not_found', `there is no page "${asked}"${didYouMean(asked, topics)}`, {
-    hint: hint`${command('docs')} lists them.`,
-  });
-};
+});
 
 async function pagesOf(folder: string) {
   const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.md')).sort();
@@ -43,5 +38,3 @@ async function pagesOf(folder: string) {
     }),
   );
 }
-
-export const docs = group({ commands: COMMANDS, actions: { docs: runDocs } });

@@ -5,29 +5,11 @@ import { noServer } from '../../library/control-client.ts';
 import { isAlive } from '../../store/process-identity.ts';
 import { fidelityText } from '../../system/fidelity.ts';
 import { leftText } from '../banner.ts';
-import { type ActionsOf, type Declarations, duration, group } from '../command.ts';
+import { defineCommand, duration } from '../command.ts';
 import { foreignServer, probe, type Server } from '../connect.ts';
 import { pairs } from '../layout.ts';
 import { openInBrowser } from '../output.ts';
 import { onOneLine } from '../printable.ts';
-
-const COMMANDS = {
-  status: { summary: 'the running emulator' },
-  stop: { summary: 'stop the running emulator', neverGuess: true },
-  wait: {
-    summary: 'wait until the emulator is ready',
-    options: { timeout: duration('give up after this long, with exit code 3 (default: 30s)') },
-    examples: ['wait', 'wait --timeout 2m --url http://gateway:4477'],
-  },
-  open: {
-    args: ['[what]', '[ref]'],
-    choices: ['dashboard', 'checkout'],
-    summary: 'open the dashboard, or "checkout" of a payment, in the browser',
-    examples: ['open', 'open checkout order-1'],
-  },
-} as const satisfies Declarations;
-
-type Actions = ActionsOf<typeof COMMANDS>;
 
 /** `stop` gives a server this long, in real time. */
 const STOP_LIMIT_MS = 10_000;
@@ -37,68 +19,80 @@ const ELSEWHERE_MS = 2_000;
 const WAIT_LIMIT_MS = 30_000;
 const WAIT_POLL_MS = 50;
 
-const runStatus: Actions['status'] = async ({ call }) => {
-  const facts = await call('GET /status');
-  const counts = Object.entries(facts.counts.payments).map(([name, count]) => `${count} ${name}`);
-  const text = pairs({
-    Version: facts.version,
-    'Base URL': facts.url,
-    Trust: facts.tlsCa ?? undefined,
-    State: facts.dataDir ?? 'in memory',
-    Profile: fidelityText(facts.fidelity),
-    Process: String(facts.pid),
-    Started: facts.startedAt,
-    Payments: counts.join(', '),
-    IPNs: String(facts.counts.deliveries),
-    Clock: `${facts.clock.now}${facts.clock.frozen ? '  (frozen)' : ''}`,
-  });
-  const faults = facts.faults.filter(({ spent }) => !spent);
-  return {
-    json: facts,
-    text: [text, ...faults.map(({ summary }) => `FAULT ON  ${onOneLine(summary)}`)].join('\n'),
-  };
-};
+export const status = defineCommand({
+  summary: 'the running emulator',
+  run: async ({ call }) => {
+    const facts = await call('GET /status');
+    const counts = Object.entries(facts.counts.payments).map(([name, count]) => `${count} ${name}`);
+    const text = pairs({
+      Version: facts.version,
+      'Base URL': facts.url,
+      Trust: facts.tlsCa ?? undefined,
+      State: facts.dataDir ?? 'in memory',
+      Profile: fidelityText(facts.fidelity),
+      Process: String(facts.pid),
+      Started: facts.startedAt,
+      Payments: counts.join(', '),
+      IPNs: String(facts.counts.deliveries),
+      Clock: `${facts.clock.now}${facts.clock.frozen ? '  (frozen)' : ''}`,
+    });
+    const faults = facts.faults.filter(({ spent }) => !spent);
+    return {
+      json: facts,
+      text: [text, ...faults.map(({ summary }) => `FAULT ON  ${onOneLine(summary)}`)].join('\n'),
+    };
+  },
+});
 
-const runStop: Actions['stop'] = async ({ connect }) => {
-  const server = await connect();
-  const { pid, nextDue } = await server.call('POST /shutdown');
-  const deadline = performance.now() + STOP_LIMIT_MS;
-  // A number that only the answer tells may be that of a process in a container, and of quite another one here.
-  const graceMs = server.pid === pid ? Number.POSITIVE_INFINITY : ELSEWHERE_MS;
-  let freeSince: number | undefined;
-  for (;;) {
-    if (['nothing', 'foreign'].includes(await probe(server, 1_000))) freeSince ??= performance.now();
-    const isGone = !isAlive(pid) || pid === process.pid;
-    if (freeSince !== undefined && (isGone || performance.now() - freeSince > graceMs)) break;
-    if (performance.now() > deadline) {
-      throw new GatewayError('timed_out', `process ${pid} did not stop within ${STOP_LIMIT_MS / 1_000} s`, {
-        hint: hint`End it with: kill ${String(pid)}`,
-      });
+export const stop = defineCommand({
+  summary: 'stop the running emulator',
+  neverGuess: true,
+  run: async ({ connect }) => {
+    const server = await connect();
+    const { pid, nextDue } = await server.call('POST /shutdown');
+    const deadline = performance.now() + STOP_LIMIT_MS;
+    // A number that only the answer tells may be that of a process in a container, and of quite another one here.
+    const graceMs = server.pid === pid ? Number.POSITIVE_INFINITY : ELSEWHERE_MS;
+    let freeSince: number | undefined;
+    for (;;) {
+      if (['nothing', 'foreign'].includes(await probe(server, 1_000))) freeSince ??= performance.now();
+      const isGone = !isAlive(pid) || pid === process.pid;
+      if (freeSince !== undefined && (isGone || performance.now() - freeSince > graceMs)) break;
+      if (performance.now() > deadline) {
+        throw new GatewayError('timed_out', `process ${pid} did not stop within ${STOP_LIMIT_MS / 1_000} s`, {
+          hint: hint`End it with: kill ${String(pid)}`,
+        });
+      }
+      await sleep(STOP_POLL_MS);
     }
-    await sleep(STOP_POLL_MS);
-  }
-  return {
-    json: { stopped: true, url: server.url, pid },
-    text: `Stopped ${server.url}`,
-    notices: nextDue ? [leftText(nextDue)] : [],
-  };
-};
+    return {
+      json: { stopped: true, url: server.url, pid },
+      text: `Stopped ${server.url}`,
+      notices: nextDue ? [leftText(nextDue)] : [],
+    };
+  },
+});
 
 /** Returns when an emulator is ready, also one that only then tells where it is. */
-const runWait: Actions['wait'] = async ({ options: { timeout = WAIT_LIMIT_MS }, connect }) => {
-  const deadline = performance.now() + timeout;
-  for (;;) {
-    const left = () => deadline - performance.now();
-    const found = await readyUrl(connect, left());
-    if (typeof found === 'string') return { json: { ready: true, url: found }, text: found };
-    if (left() <= 0) {
-      throw new GatewayError('no_server', `${found.message} (waited ${timeout / 1_000} s)`, {
-        ...(found.hint && { hint: found.hint }),
-      });
+export const wait = defineCommand({
+  summary: 'wait until the emulator is ready',
+  options: { timeout: duration('give up after this long, with exit code 3 (default: 30s)') },
+  examples: ['wait', 'wait --timeout 2m --url http://gateway:4477'],
+  run: async ({ options: { timeout = WAIT_LIMIT_MS }, connect }) => {
+    const deadline = performance.now() + timeout;
+    for (;;) {
+      const left = () => deadline - performance.now();
+      const found = await readyUrl(connect, left());
+      if (typeof found === 'string') return { json: { ready: true, url: found }, text: found };
+      if (left() <= 0) {
+        throw new GatewayError('no_server', `${found.message} (waited ${timeout / 1_000} s)`, {
+          ...(found.hint && { hint: found.hint }),
+        });
+      }
+      await sleep(Math.min(WAIT_POLL_MS, Math.max(1, left())));
     }
-    await sleep(Math.min(WAIT_POLL_MS, Math.max(1, left())));
-  }
-};
+  },
+});
 
 /** The address of the emulator that is ready, or why there is none yet. */
 async function readyUrl(connect: () => Promise<Server>, limitMs: number): Promise<string | GatewayError> {
@@ -114,11 +108,17 @@ async function readyUrl(connect: () => Promise<Server>, limitMs: number): Promis
   }
 }
 
-const runOpen: Actions['open'] = async ({ args: [what = 'dashboard', ref], output, call }) => {
-  const url = await pageOf(call, what, ref);
-  await openInBrowser(url, output);
-  return { json: { url }, text: url };
-};
+export const open = defineCommand({
+  args: ['[what]', '[ref]'],
+  choices: ['dashboard', 'checkout'],
+  summary: 'open the dashboard, or "checkout" of a payment, in the browser',
+  examples: ['open', 'open checkout order-1'],
+  run: async ({ args: [what = 'dashboard', ref], output, call }) => {
+    const url = await pageOf(call, what, ref);
+    await openInBrowser(url, output);
+    return { json: { url }, text: url };
+  },
+});
 
 async function pageOf(call: Server['call'], what: string, ref: string | undefined): Promise<string> {
   if (what === 'dashboard') return `${(await call('GET /status')).url}/_sim`;
@@ -131,13 +131,3 @@ async function pageOf(call: Server['call'], what: string, ref: string | undefine
     hint: hint`${command('payments create')} makes one.`,
   });
 }
-
-export const emulator = group({
-  commands: COMMANDS,
-  actions: {
-    status: runStatus,
-    stop: runStop,
-    wait: runWait,
-    open: runOpen,
-  },
-});

@@ -2,7 +2,7 @@ import type { FaultRule } from '../../contract/fault.ts';
 import { FAULT_CONDITIONS, FAULT_EFFECTS, type FaultMember } from '../../contract/fault-effects.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { FAULT_ROUTES } from '../../contract/vocabulary.ts';
-import { type ActionsOf, type Declarations, group, type OptionDeclaration } from '../command.ts';
+import { defineCommand, type Group, type OptionDeclaration } from '../command.ts';
 import { listed } from '../layout.ts';
 
 const MEMBERS = { ...FAULT_EFFECTS, ...FAULT_CONDITIONS };
@@ -21,62 +21,57 @@ function numeric(written: string): unknown {
   return /^\d+(\.\d+)?$/.test(written) ? Number(written) : written;
 }
 
-const COMMANDS = {
-  list: { summary: 'the rules in force' },
-  set: {
-    args: ['<route>'],
-    choices: FAULT_ROUTES,
-    summary: 'set a rule on initiate, checkout, cards, ipn or a path',
-    fields: FIELDS,
-    neverGuess: true,
-    examples: [
-      'faults set initiate --status 503 --times 2',
-      'faults set ipn --drop --probability 0.2',
-      'faults set /api/cards/* --latency 100ms..2s',
-    ],
-  },
-  clear: {
-    args: ['[route]'],
-    summary: 'clear all rules, or those on a route',
-    neverGuess: true,
-    examples: ['faults clear', 'faults clear initiate'],
-  },
-} as const satisfies Declarations;
-
-type Actions = ActionsOf<typeof COMMANDS>;
-
-const runList: Actions['list'] = async ({ call }) =>
-  listed(
-    await call('GET /faults'),
-    {
-      Route: ({ route }) => route,
-      Fault: ({ route, summary }) => summary.slice(route.length + 2),
-      Used: ({ used }) => String(used),
-      State: ({ spent }) => (spent ? 'spent' : 'ON'),
-    },
-    hint`No faults. Set one with: ${command('faults set', 'initiate', '--status', '503', '--times', '2')}`,
-  );
+const list = defineCommand({
+  summary: 'the rules in force',
+  run: async ({ call }) =>
+    listed(
+      await call('GET /faults'),
+      {
+        Route: ({ route }) => route,
+        Fault: ({ route, summary }) => summary.slice(route.length + 2),
+        Used: ({ used }) => String(used),
+        State: ({ spent }) => (spent ? 'spent' : 'ON'),
+      },
+      hint`No faults. Set one with: ${command('faults set', 'initiate', '--status', '503', '--times', '2')}`,
+    ),
+});
 
 /** Sets one rule, in the place of the one on the same route and identifiers. */
-const runSet: Actions['set'] = async ({ args: [route], fields, call }) => {
-  const fault = await call('POST /faults', { json: { route, ...fields } });
-  return {
-    json: fault,
-    text: `FAULT ON  ${fault.summary}`,
-    notices: [hint`It is gone when the emulator stops, or with: ${command('faults clear')}`],
-  };
-};
+const set = defineCommand({
+  args: ['<route>'],
+  choices: FAULT_ROUTES,
+  summary: 'set a rule on initiate, checkout, cards, ipn or a path',
+  fields: FIELDS,
+  neverGuess: true,
+  examples: [
+    'faults set initiate --status 503 --times 2',
+    'faults set ipn --drop --probability 0.2',
+    'faults set /api/cards/* --latency 100ms..2s',
+  ],
+  run: async ({ args: [route], fields, call }) => {
+    const fault = await call('POST /faults', { json: { route, ...fields } });
+    return {
+      json: fault,
+      text: `FAULT ON  ${fault.summary}`,
+      notices: [hint`It is gone when the emulator stops, or with: ${command('faults clear')}`],
+    };
+  },
+});
 
-const runClear: Actions['clear'] = async ({ args: [route], call }) => {
-  const answer = await call('DELETE /faults', { query: { route } });
-  const left = answer.data.length;
-  return { json: answer, text: `${answer.cleared} cleared${left ? `, ${left} left` : ''}` };
-};
+const clear = defineCommand({
+  args: ['[route]'],
+  summary: 'clear all rules, or those on a route',
+  neverGuess: true,
+  examples: ['faults clear', 'faults clear initiate'],
+  run: async ({ args: [route], call }) => {
+    const answer = await call('DELETE /faults', { query: { route } });
+    const left = answer.data.length;
+    return { json: answer, text: `${answer.cleared} cleared${left ? `, ${left} left` : ''}` };
+  },
+});
 
-export const faults = group({
-  name: 'faults',
+export const faults: Group = {
   summary: 'make things go wrong on purpose',
   examples: ['faults', 'faults set initiate --status 503 --times 2', 'faults clear'],
-  commands: COMMANDS,
-  actions: { list: runList, set: runSet, clear: runClear },
-});
+  commands: { list, set, clear },
+};

@@ -5,8 +5,8 @@ import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { isLink } from '../../store/files.ts';
 import { makeFolder } from '../../store/make-folder.ts';
-import { packagedFixtures, packagedStarter } from '../../system/package-info.ts';
-import { type ActionsOf, type Declarations, flag, group, text } from '../command.ts';
+import { packaged, packagedFixtures } from '../../system/package-info.ts';
+import { defineCommand, flag, text } from '../command.ts';
 import { CONFIGURATION_FILE, configurationTemplate, FIXTURES_FILE } from '../config-template.ts';
 import { orStorageFailed, shownFrom } from '../write-file.ts';
 
@@ -32,55 +32,50 @@ const STARTERS = {
   playwright: { files: ['ipn.cjs', 'gateway-sim.spec.mjs'], run: 'npx playwright test' },
 } as const satisfies Record<string, Starter>;
 
-const COMMANDS = {
-  init: {
-    args: ['[folder]'],
-    summary: 'write a first test, or a configuration and fixtures to edit',
-    options: {
-      php: flag('write GatewaySim.php and a test for PHPUnit'),
-      python: flag('write gateway_sim.py and a test for pytest'),
-      vitest: flag('write a test for Vitest'),
-      jest: flag('write a test for Jest'),
-      playwright: flag('write a test for Playwright'),
-      dir: text('folder', 'the same as [folder] (default: this one)'),
-      force: flag('write over files that are there'),
-    },
-    examples: ['init', 'init --php tests', 'init --dir test/gateway'],
-  },
-} as const satisfies Declarations;
-
-type Actions = ActionsOf<typeof COMMANDS>;
-
 /** A first test, or a commented configuration and fixtures to edit: all of the files or none. */
-const runInit: Actions['init'] = async ({ args, options, io: { cwd } }) => {
-  const folder = resolve(cwd, args[0] ?? options.dir ?? '.');
-  const elsewhere = relative(cwd, folder);
-  const names = (Object.keys(STARTERS) as (keyof typeof STARTERS)[]).filter((name) => options[name]);
-  const starters: Starter[] = names.map((name) => STARTERS[name]);
-  const files = new Map<string, string>();
-  for (const name of starters.flatMap(({ files }) => files))
-    files.set(join(folder, name), await readFile(packagedStarter(name), 'utf8'));
-  if (!starters.length) {
-    files.set(join(folder, CONFIGURATION_FILE), configurationTemplate(schemaFrom(folder)));
-    files.set(join(folder, FIXTURES_FILE), await readFile(packagedFixtures(), 'utf8'));
-  }
-  const kept = await writeFiles(files, { folder, cwd, force: options.force });
-  return {
-    json: { files: [...files.keys()] },
-    text: [...files.keys()]
-      .map((path) => `${kept.has(path) ? 'kept' : 'wrote'} ${shownFrom(cwd, path)}`)
-      .join('\n'),
-    notices: starters.length
-      ? starters.map(
-          ({ run, files }) =>
-            `Run it: ${run} ${shownFrom(cwd, join(folder, files.at(-1) ?? ''))}. Then put your own handler in the place of ${files.at(-2)}.`,
-        )
-      : [
-          `Every option stands in ${CONFIGURATION_FILE}, with its default; ${FIXTURES_FILE} has the merchants and wallets of a new state.`,
-          hint`Edit them, then run: ${elsewhere && `cd ${elsewhere} && `}${command('start')}`,
-        ],
-  };
-};
+export const init = defineCommand({
+  args: ['[folder]'],
+  summary: 'write a first test, or a configuration and fixtures to edit',
+  options: {
+    php: flag('write GatewaySim.php and a test for PHPUnit'),
+    python: flag('write gateway_sim.py and a test for pytest'),
+    vitest: flag('write a test for Vitest'),
+    jest: flag('write a test for Jest'),
+    playwright: flag('write a test for Playwright'),
+    dir: text('folder', 'the same as [folder] (default: this one)'),
+    force: flag('write over files that are there'),
+  },
+  examples: ['init', 'init --php tests', 'init --dir test/gateway'],
+  run: async ({ args, options, io: { cwd } }) => {
+    const folder = resolve(cwd, args[0] ?? options.dir ?? '.');
+    const elsewhere = relative(cwd, folder);
+    const names = (Object.keys(STARTERS) as (keyof typeof STARTERS)[]).filter((name) => options[name]);
+    const starters: Starter[] = names.map((name) => STARTERS[name]);
+    const files = new Map<string, string>();
+    for (const name of starters.flatMap(({ files }) => files))
+      files.set(join(folder, name), await readFile(packaged(`src/init/${name}`), 'utf8'));
+    if (!starters.length) {
+      files.set(join(folder, CONFIGURATION_FILE), configurationTemplate(schemaFrom(folder)));
+      files.set(join(folder, FIXTURES_FILE), await readFile(packagedFixtures(), 'utf8'));
+    }
+    const kept = await writeFiles(files, { folder, cwd, force: options.force });
+    return {
+      json: { files: [...files.keys()] },
+      text: [...files.keys()]
+        .map((path) => `${kept.has(path) ? 'kept' : 'wrote'} ${shownFrom(cwd, path)}`)
+        .join('\n'),
+      notices: starters.length
+        ? starters.map(
+            ({ run, files }) =>
+              `Run it: ${run} ${shownFrom(cwd, join(folder, files.at(-1) ?? ''))}. Then put your own handler in the place of ${files.at(-2)}.`,
+          )
+        : [
+            `Every option stands in ${CONFIGURATION_FILE}, with its default; ${FIXTURES_FILE} has the merchants and wallets of a new state.`,
+            hint`Edit them, then run: ${elsewhere && `cd ${elsewhere} && `}${command('start')}`,
+          ],
+    };
+  },
+});
 
 /**
  * Writes all of the files or none.
@@ -130,5 +125,3 @@ function schemaFrom(folder: string): string | undefined {
     if (at === dirname(at)) return undefined;
   }
 }
-
-export const init = group({ commands: COMMANDS, actions: { init: runInit } });

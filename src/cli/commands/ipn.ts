@@ -9,12 +9,13 @@ import { DELIVERY_STATES, IPN_FORMATS } from '../../contract/vocabulary.ts';
 import { dialect, requireMerchant } from '../../library/merchant-client.ts';
 import { SEEN_IN_PS } from '../../options/secret-file.ts';
 import {
-  type ActionsOf,
   assignments,
+  type Context,
   choice,
-  type Declarations,
+  defineCommand,
   flag,
-  group,
+  type GivenValues,
+  type Group,
   list,
   pagedBy,
   repeated,
@@ -43,179 +44,141 @@ const KEYS = {
 
 const ALLOW_IPN_HOST = list('host', 'let IPNs out from here to this public host; repeatable');
 
-export const COMMANDS = {
-  list: {
-    summary: 'deliveries with their attempts, newest first',
-    fields: pagedBy({
-      payment: text('ref', 'only those of this payment: id or identifier'),
-      state: choice('state', 'only those of this state', DELIVERY_STATES),
-    }),
-    examples: ['ipn list --state failed', 'ipn list --payment order-1'],
-  },
-  show: {
-    args: ['<id>'],
-    summary: 'one delivery, both sides of every attempt',
-    options: { curl: flag('as a curl command, ready to paste') },
-    examples: ['ipn show ipn_ndx7mhc09sz61bt8', 'ipn show ipn_ndx7mhc09sz61bt8 --curl'],
-  },
-  resend: {
-    args: ['<id>'],
-    summary: 'send a delivery once more',
-    fields: { to: text('url', 'to another address, as a new delivery') },
-    options: { requireDelivery: flag('exit 1 unless it was delivered and its answer is right') },
-    examples: [
-      'ipn resend ipn_ndx7mhc09sz61bt8',
-      'ipn resend ipn_ndx7mhc09sz61bt8 --to http://localhost:4000/ipn',
-    ],
-  },
-  fire: {
-    summary: 'send a signed IPN by hand, attempted once',
-    fields: {
-      to: text('url', 'address to send it to (default: the ipn_url of the payment)'),
-      payment: text('ref', 'of this payment: id or identifier (default: one that never was)'),
-      identifier: text('text', 'identifier of the merchant'),
-      amount: text('amount', 'amount as decimal text'),
-      currency: text('code', 'currency code (default: USD)'),
-      status: text('status', 'status (default: success)'),
-      set: assignments(
-        'any field, such as data.charge=1, set before signing; signature[]=x makes a list; repeatable',
-      ),
-      unset: repeated('field', 'leave this field out, such as data.charge or signature; repeatable'),
-      tamper: repeated(
-        'what',
-        'tamper with this after signing, such as amount or identifier=order-2: must be rejected; repeatable',
-        TAMPERINGS,
-      ),
-      format: choice('format', 'how it is written', IPN_FORMATS),
-      times: text('number', 'number of deliveries of the same bytes'),
-      delay: text('duration', 'wait before each of them'),
-    },
-    options: {
-      secret: text('key', `sign with this key and send from here: no server is needed; ${SEEN_IN_PS}`),
-      parallel: text(
-        'number',
-        'send this many copies in the same instant, from here; the emulator records none',
-      ),
-      allowIpnHost: ALLOW_IPN_HOST,
-      requireDelivery: flag('exit 1 unless each was delivered and its answer is right'),
-      expectRefusal: flag('exit 1 when one was answered with 2xx, 3 when nobody answered'),
-    },
-    examples: [
-      'ipn fire --payment order-1',
-      'ipn fire --to http://localhost:3000/ipn --amount 49.90 --tamper amount=0.01 --tamper currency',
-      'ipn fire --payment order-1 --unset signature --expect-refusal',
-      'ipn fire --payment order-1 --parallel 20',
-      'ipn fire --to http://localhost:3000/ipn --secret sec_sim_1 --set data.charge=1',
-    ],
-  },
-  verify: {
-    args: ['[body]'],
-    summary: 'whether an IPN is valid, or why not',
-    options: {
-      body: text('body', 'the body: its text, @file, - for stdin, or the id of an IPN (default: stdin)'),
-      ...KEYS,
-      publicKey: text('key', 'to tell when this was mistaken for the secret key'),
-      signature: text('text', 'check this signature, which your code computed, in place of its own'),
-    },
-    examples: [
-      'ipn verify ipn_ndx7mhc09sz61bt8',
-      'ipn verify @body.txt',
-      'ipn verify --secret sec_sim_1 --body @body.txt',
-      'ipn verify ipn_ndx7mhc09sz61bt8 --signature 5F0C…',
-    ],
-  },
-  listen: {
-    summary: 'receive, verify and print IPNs',
-    options: {
-      port: text('number', 'port to listen on; 0 takes a free one (default: 3000)'),
-      forwardTo: text('url', 'pass everything on unchanged, and answer what is answered there'),
-      allowIpnHost: ALLOW_IPN_HOST,
-      ...KEYS,
-    },
-    examples: ['ipn listen', 'ipn listen --port 4000 --forward-to http://localhost:3000/ipn'],
-  },
-} as const satisfies Declarations;
+const listIpns = defineCommand({
+  summary: 'deliveries with their attempts, newest first',
+  fields: pagedBy({
+    payment: text('ref', 'only those of this payment: id or identifier'),
+    state: choice('state', 'only those of this state', DELIVERY_STATES),
+  }),
+  examples: ['ipn list --state failed', 'ipn list --payment order-1'],
+  run: async ({ fields: query, call }) =>
+    listed(
+      await call('GET /ipns', { query }),
+      {
+        'Created (UTC)': ({ createdAt }) => moment(createdAt),
+        Identifier: ({ identifier }) => identifier,
+        Status: ({ status }) => status,
+        State: ({ state }) => state,
+        Attempts: ({ attempts, underWay }) =>
+          underWay
+            ? `${underWay.number} (waiting)`
+            : `${attempts.length} (${attempts.at(-1)?.responseStatus ?? '-'})`,
+        IPN: ({ id }) => id,
+        To: ({ url, forwardedTo }) => (forwardedTo === null ? url : receiverOf({ url, forwardedTo })),
+      },
+      hint`No IPNs. Settling a payment sends one: ${command('pay', '--approve')}`,
+    ),
+});
 
-type Actions = ActionsOf<typeof COMMANDS>;
+const show = defineCommand({
+  args: ['<id>'],
+  summary: 'one delivery, both sides of every attempt',
+  options: { curl: flag('as a curl command, ready to paste') },
+  examples: ['ipn show ipn_ndx7mhc09sz61bt8', 'ipn show ipn_ndx7mhc09sz61bt8 --curl'],
+  run: async ({ args: [id], options, call }) => {
+    const delivery = await call('GET /ipns/:id', { param: { id } });
+    if (options.curl) {
+      const curl = curlCommand(delivery);
+      return { json: { delivery: id, curl }, text: curl };
+    }
+    return {
+      json: delivery,
+      text: [deliveryText(delivery), ...delivery.attempts.map(attemptText)].join('\n\n'),
+    };
+  },
+});
 
-const runList: Actions['list'] = async ({ fields: query, call }) =>
-  listed(
-    await call('GET /ipns', { query }),
-    {
-      'Created (UTC)': ({ createdAt }) => moment(createdAt),
-      Identifier: ({ identifier }) => identifier,
-      Status: ({ status }) => status,
-      State: ({ state }) => state,
-      Attempts: ({ attempts, underWay }) =>
-        underWay
-          ? `${underWay.number} (waiting)`
-          : `${attempts.length} (${attempts.at(-1)?.responseStatus ?? '-'})`,
-      IPN: ({ id }) => id,
-      To: ({ url, forwardedTo }) => (forwardedTo === null ? url : receiverOf({ url, forwardedTo })),
-    },
-    hint`No IPNs. Settling a payment sends one: ${command('pay', '--approve')}`,
-  );
+const resend = defineCommand({
+  args: ['<id>'],
+  summary: 'send a delivery once more',
+  fields: { to: text('url', 'to another address, as a new delivery') },
+  options: { requireDelivery: flag('exit 1 unless it was delivered and its answer is right') },
+  examples: [
+    'ipn resend ipn_ndx7mhc09sz61bt8',
+    'ipn resend ipn_ndx7mhc09sz61bt8 --to http://localhost:4000/ipn',
+  ],
+  run: async ({ args: [id], fields, options, call }) => {
+    const delivery = await call('POST /ipns/:id/resend', { param: { id }, json: fields });
+    return { json: delivery, ...fired([delivery], options) };
+  },
+});
 
-const runShow: Actions['show'] = async ({ args: [id], options, call }) => {
-  const delivery = await call('GET /ipns/:id', { param: { id } });
-  if (options.curl) {
-    const curl = curlCommand(delivery);
-    return { json: { delivery: id, curl }, text: curl };
-  }
-  return {
-    json: delivery,
-    text: [deliveryText(delivery), ...delivery.attempts.map(attemptText)].join('\n\n'),
-  };
+const FIRE_FIELDS = {
+  to: text('url', 'address to send it to (default: the ipn_url of the payment)'),
+  payment: text('ref', 'of this payment: id or identifier (default: one that never was)'),
+  identifier: text('text', 'identifier of the merchant'),
+  amount: text('amount', 'amount as decimal text'),
+  currency: text('code', 'currency code (default: USD)'),
+  status: text('status', 'status (default: success)'),
+  set: assignments(
+    'any field, such as data.charge=1, set before signing; signature[]=x makes a list; repeatable',
+  ),
+  unset: repeated('field', 'leave this field out, such as data.charge or signature; repeatable'),
+  tamper: repeated(
+    'what',
+    'tamper with this after signing, such as amount or identifier=order-2: must be rejected; repeatable',
+    TAMPERINGS,
+  ),
+  format: choice('format', 'how it is written', IPN_FORMATS),
+  times: text('number', 'number of deliveries of the same bytes'),
+  delay: text('duration', 'wait before each of them'),
 };
 
-const runResend: Actions['resend'] = async ({ args: [id], fields, options, call }) => {
-  const delivery = await call('POST /ipns/:id/resend', { param: { id }, json: fields });
-  return { json: delivery, ...fired([delivery], options) };
+const FIRE_OPTIONS = {
+  secret: text('key', `sign with this key and send from here: no server is needed; ${SEEN_IN_PS}`),
+  parallel: text('number', 'send this many copies in the same instant, from here; the emulator records none'),
+  allowIpnHost: ALLOW_IPN_HOST,
+  requireDelivery: flag('exit 1 unless each was delivered and its answer is right'),
+  expectRefusal: flag('exit 1 when one was answered with 2xx, 3 when nobody answered'),
 };
 
 /** Through the server, or with --secret without any. */
-const runFire: Actions['fire'] = async ({ fields, options, connect }) => {
-  const { secret, allowIpnHost } = options;
-  // A mistake on the command line, whatever the server is like.
-  requireTamperings(fields.tamper);
-  if (options.expectRefusal && options.requireDelivery) {
-    throw new GatewayError('usage', 'ipn fire takes --require-delivery or --expect-refusal, not both');
-  }
-  if (secret === undefined && options.parallel === undefined && allowIpnHost !== undefined) {
-    throw new GatewayError('usage', '--allow-ipn-host is for --secret: the emulator has its own', {
-      hint: hint`Start it with ${option('allowIpnHost', allowIpnHost.join(','))}`,
-    });
-  }
-  const ipns = await fireIpns(fields, options, connect);
-  return {
-    json: ipns.length === 1 ? ipns[0] : { data: ipns, nextCursor: null },
-    ...fired(ipns, options),
-    ...(options.expectRefusal && acceptance(ipns)),
-  };
-};
-
-type Fire = Parameters<Actions['fire']>[0];
+const fire = defineCommand({
+  summary: 'send a signed IPN by hand, attempted once',
+  fields: FIRE_FIELDS,
+  options: FIRE_OPTIONS,
+  examples: [
+    'ipn fire --payment order-1',
+    'ipn fire --to http://localhost:3000/ipn --amount 49.90 --tamper amount=0.01 --tamper currency',
+    'ipn fire --payment order-1 --unset signature --expect-refusal',
+    'ipn fire --payment order-1 --parallel 20',
+    'ipn fire --to http://localhost:3000/ipn --secret sec_sim_1 --set data.charge=1',
+  ],
+  run: async ({ fields, options, connect }) => {
+    const { secret, allowIpnHost } = options;
+    // A mistake on the command line, whatever the server is like.
+    requireTamperings(fields.tamper);
+    if (options.expectRefusal && options.requireDelivery) {
+      throw new GatewayError('usage', 'ipn fire takes --require-delivery or --expect-refusal, not both');
+    }
+    if (secret === undefined && options.parallel === undefined && allowIpnHost !== undefined) {
+      throw new GatewayError('usage', '--allow-ipn-host is for --secret: the emulator has its own', {
+        hint: hint`Start it with ${option('allowIpnHost', allowIpnHost.join(','))}`,
+      });
+    }
+    const ipns = await fireIpns(fields, options, connect);
+    return {
+      json: ipns.length === 1 ? ipns[0] : { data: ipns, nextCursor: null },
+      ...fired(ipns, options),
+      ...(options.expectRefusal && acceptance(ipns)),
+    };
+  },
+});
 
 async function fireIpns(
-  fields: Fire['fields'],
-  { secret, parallel, allowIpnHost = [] }: Fire['options'],
-  connect: Fire['connect'],
+  fields: GivenValues<typeof FIRE_FIELDS>,
+  options: GivenValues<typeof FIRE_OPTIONS>,
+  connect: Context['connect'],
 ): Promise<FiredIpn[]> {
+  const { secret, parallel } = options;
   if (secret === undefined && parallel === undefined) return fireByServer(fields, (await connect()).call);
-  const { fireTogether, fireWithoutServer, keyOf } = await import('../fire-ipn.ts');
-  if (parallel === undefined) return fireWithoutServer(fields, secret ?? '', allowIpnHost);
-  if (secret !== undefined) {
-    return fireTogether(fields, parallel, { secretKey: keyOf(fields, secret) }, allowIpnHost);
-  }
+  const { fireFromHere, keyOf } = await import('../fire-ipn.ts');
+  if (secret !== undefined) return fireFromHere(fields, { secretKey: keyOf(fields, secret) }, options);
   const server = await connect();
-  const { payment: reference } = fields;
-  if (reference === undefined) {
-    const { secretKey } = await requireMerchant(server);
-    return fireTogether(fields, parallel, { secretKey }, allowIpnHost);
-  }
-  const payment = await server.call('GET /payments/:ref', { param: { ref: reference } });
-  const { secretKey } = await requireMerchant(server, payment.merchantId);
-  return fireTogether(fields, parallel, { secretKey, payment }, allowIpnHost);
+  const { payment: ref } = fields;
+  const payment = ref === undefined ? undefined : await server.call('GET /payments/:ref', { param: { ref } });
+  const { secretKey } = await requireMerchant(server, payment?.merchantId);
+  return fireFromHere(fields, { secretKey, payment }, options);
 }
 
 async function fireByServer(json: FireInput, call: Server['call']): Promise<Delivery[]> {
@@ -262,40 +225,57 @@ function deliveryText(delivery: FiredIpn): string {
   });
 }
 
-const runVerify: Actions['verify'] = async ({ args: [argument], options, io, connect }) => {
-  const { body, merchant } = await bodyToVerify(argument, options.body, io, connect);
-  const keys = await verifyKeys({ ...options, merchant: options.merchant ?? merchant }, connect);
-  const tools = await dialect.ipn();
-  let verdict = tools.verify(body, keys, options.signature);
-  // Only now: a secret key that is given needs no emulator.
-  if (!verdict.authentic && options.secret) {
-    verdict = tools.verify(body, { ...keys, former: await formerKeys(connect) }, options.signature);
-  }
-  return {
-    json: verdict,
-    text: verdictText(verdict),
-    ...(!verdict.valid && { failure: 'the IPN is not valid' }),
-  };
-};
-
-/** A receiver that verifies and prints what comes, until it is stopped. */
-const runListen: Actions['listen'] = async ({ options, io, output, connect }) => {
-  const { listenForIpns } = await import('../ipn-receiver.ts');
-  await listenForIpns(options, () => verifyKeys(options, connect), { io, output });
-  return undefined;
-};
-
-export const ipn = group({
-  name: 'ipn',
-  summary: 'list, resend, make, verify and receive IPNs',
-  examples: ['ipn', 'ipn fire --payment order-1'],
-  commands: COMMANDS,
-  actions: {
-    list: runList,
-    show: runShow,
-    resend: runResend,
-    fire: runFire,
-    verify: runVerify,
-    listen: runListen,
+const verify = defineCommand({
+  args: ['[body]'],
+  summary: 'whether an IPN is valid, or why not',
+  options: {
+    body: text('body', 'the body: its text, @file, - for stdin, or the id of an IPN (default: stdin)'),
+    ...KEYS,
+    publicKey: text('key', 'to tell when this was mistaken for the secret key'),
+    signature: text('text', 'check this signature, which your code computed, in place of its own'),
+  },
+  examples: [
+    'ipn verify ipn_ndx7mhc09sz61bt8',
+    'ipn verify @body.txt',
+    'ipn verify --secret sec_sim_1 --body @body.txt',
+    'ipn verify ipn_ndx7mhc09sz61bt8 --signature 5F0C…',
+  ],
+  run: async ({ args: [argument], options, io, connect }) => {
+    const { body, merchant } = await bodyToVerify(argument, options.body, io, connect);
+    const keys = await verifyKeys({ ...options, merchant: options.merchant ?? merchant }, connect);
+    const tools = await dialect.ipn();
+    let verdict = tools.verify(body, keys, options.signature);
+    // Only now: a secret key that is given needs no emulator.
+    if (!verdict.authentic && options.secret) {
+      verdict = tools.verify(body, { ...keys, former: await formerKeys(connect) }, options.signature);
+    }
+    return {
+      json: verdict,
+      text: verdictText(verdict),
+      ...(!verdict.valid && { failure: 'the IPN is not valid' }),
+    };
   },
 });
+
+/** A receiver that verifies and prints what comes, until it is stopped. */
+const listen = defineCommand({
+  summary: 'receive, verify and print IPNs',
+  options: {
+    port: text('number', 'port to listen on; 0 takes a free one (default: 3000)'),
+    forwardTo: text('url', 'pass everything on unchanged, and answer what is answered there'),
+    allowIpnHost: ALLOW_IPN_HOST,
+    ...KEYS,
+  },
+  examples: ['ipn listen', 'ipn listen --port 4000 --forward-to http://localhost:3000/ipn'],
+  run: async ({ options, io, output, connect }) => {
+    const { listenForIpns } = await import('../ipn-receiver.ts');
+    await listenForIpns(options, () => verifyKeys(options, connect), { io, output });
+    return undefined;
+  },
+});
+
+export const ipn: Group = {
+  summary: 'list, resend, make, verify and receive IPNs',
+  examples: ['ipn', 'ipn fire --payment order-1'],
+  commands: { list: listIpns, show, resend, fire, verify, listen },
+};

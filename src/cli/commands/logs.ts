@@ -1,46 +1,41 @@
 import type { SimEvent } from '../../contract/event.ts';
 import { noServer } from '../../library/control-client.ts';
 import type { Answer } from '../../library/request.ts';
-import { type ActionsOf, type Declarations, flag, group } from '../command.ts';
+import { defineCommand, flag } from '../command.ts';
 import { showEvent } from '../format-event.ts';
 import { orStopped, type StoppedFolder } from '../stopped-folder.ts';
-
-const COMMANDS = {
-  logs: {
-    summary: 'what happened',
-    options: { follow: flag('and what happens next') },
-    about: '\nWhere no emulator runs, it is what the state of the data folder tells: all but the requests.',
-    examples: ['logs', 'logs --follow'],
-  },
-} as const satisfies Declarations;
-
-type Actions = ActionsOf<typeof COMMANDS>;
 
 type Events = AsyncIterable<SimEvent> | Iterable<SimEvent>;
 
 /** What is remembered, and with --follow what happens from now on; where no emulator runs, what its state tells. */
-const runLogs: Actions['logs'] = async ({ options, output, connect, choice, io: { cwd } }) => {
-  const remembered = async (): Promise<Events> => {
-    const server = await connect();
-    const answer = await server.open('GET /events', {
-      query: { since: '0', follow: options.follow ? 'true' : 'false' },
-    });
-    return serverSentEvents(answer, server.url);
-  };
-  const stored = async ({ shown, snapshot }: StoppedFolder) => {
-    const { storedEvents } = await import('../stored-events.ts');
-    output.notice(
-      `gateway-sim: no emulator runs on ${shown}: this is from its state, which holds no requests`,
-    );
-    return storedEvents(snapshot);
-  };
-  const events = options.follow ? await remembered() : await orStopped(remembered, stored, { choice, cwd });
-  for await (const event of events) {
-    if (output.unread) break;
-    showEvent(event, output);
-  }
-  return undefined;
-};
+export const logs = defineCommand({
+  summary: 'what happened',
+  options: { follow: flag('and what happens next') },
+  about: '\nWhere no emulator runs, it is what the state of the data folder tells: all but the requests.',
+  examples: ['logs', 'logs --follow'],
+  run: async ({ options, output, connect, choice, io: { cwd } }) => {
+    const remembered = async (): Promise<Events> => {
+      const server = await connect();
+      const answer = await server.open('GET /events', {
+        query: { since: '0', follow: options.follow ? 'true' : 'false' },
+      });
+      return serverSentEvents(answer, server.url);
+    };
+    const stored = async ({ shown, snapshot }: StoppedFolder) => {
+      const { storedEvents } = await import('../stored-events.ts');
+      output.notice(
+        `gateway-sim: no emulator runs on ${shown}: this is from its state, which holds no requests`,
+      );
+      return storedEvents(snapshot);
+    };
+    const events = options.follow ? await remembered() : await orStopped(remembered, stored, { choice, cwd });
+    for await (const event of events) {
+      if (output.unread) break;
+      showEvent(event, output);
+    }
+    return undefined;
+  },
+});
 
 /** Far longer than any line of a server of ours. */
 const MAX_LINE = 64 * 2 ** 20;
@@ -67,5 +62,3 @@ async function* serverSentEvents(answer: Answer, url: string): AsyncGenerator<Si
     if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw noServer(url, error);
   }
 }
-
-export const logs = group({ commands: COMMANDS, actions: { logs: runLogs } });

@@ -2,36 +2,29 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { controlServer } from '../../library/control-client.ts';
 import { resolveOptions } from '../../options/resolve.ts';
-import { type ActionsOf, type Declarations, group, text } from '../command.ts';
+import { defineCommand, text } from '../command.ts';
 import { addressOf, DEFAULT_URL } from '../connect.ts';
 import { orStorageFailed, shownFrom } from '../write-file.ts';
 
-const COMMANDS = {
-  openapi: {
-    summary: 'the OpenAPI document of service and control API',
-    options: {
-      out: text('file', 'write it to this file'),
-      url: text('url', 'address of the emulator that stands in it (default: http://127.0.0.1:4477)'),
-    },
-    examples: ['openapi --out openapi.json'],
-  },
-} as const satisfies Declarations;
-
-type Actions = ActionsOf<typeof COMMANDS>;
-
 /** The document of `/_sim/openapi.json`, read from an emulator of our own: none needs to run. */
-const runOpenapi: Actions['openapi'] = async ({ options, choice, io, output }) => {
-  const publicUrl = addressOf(choice.url ?? DEFAULT_URL).replace(/\/+$/, '');
-  const values = { port: 0, inMemory: true, publicUrl };
-  const { startEmulator } = await import('../start-emulator.ts');
-  const server = await startEmulator(resolveOptions([{ values, label: () => '--url' }]), output);
-  const document = await controlServer({ url: server.url }).call('GET /openapi.json').finally(server.stop);
-  const text = JSON.stringify(document, null, 2);
-  if (options.out === undefined) return { json: document, text };
-  const path = resolve(io.cwd, options.out);
-  const shown = shownFrom(io.cwd, path);
-  await orStorageFailed(writeFile(path, `${text}\n`), shown);
-  return { json: { file: path }, text: `wrote ${shown}` };
-};
-
-export const openapi = group({ commands: COMMANDS, actions: { openapi: runOpenapi } });
+export const openapi = defineCommand({
+  summary: 'the OpenAPI document of service and control API',
+  options: {
+    out: text('file', 'write it to this file'),
+    url: text('url', 'address of the emulator that stands in it (default: http://127.0.0.1:4477)'),
+  },
+  examples: ['openapi --out openapi.json'],
+  run: async ({ options, choice, io, output }) => {
+    const publicUrl = addressOf(choice.url ?? DEFAULT_URL).replace(/\/+$/, '');
+    const values = { port: 0, inMemory: true, publicUrl };
+    const { startEmulator } = await import('../start-emulator.ts');
+    const server = await startEmulator(resolveOptions([{ values, label: () => '--url' }]), output);
+    const document = await controlServer({ url: server.url }).call('GET /openapi.json').finally(server.stop);
+    const text = JSON.stringify(document, null, 2);
+    if (options.out === undefined) return { json: document, text };
+    const path = resolve(io.cwd, options.out);
+    const shown = shownFrom(io.cwd, path);
+    await orStorageFailed(writeFile(path, `${text}\n`), shown);
+    return { json: { file: path }, text: `wrote ${shown}` };
+  },
+});

@@ -11,12 +11,13 @@ import { CHECKOUT_THEMES, DELIVERY_ORDERS, MODES, PAYMENT_STATUSES } from '../..
 import { initiatePayment } from '../../library/merchant-client.ts';
 import { VERSION } from '../../system/package-info.ts';
 import {
-  type ActionsOf,
+  type Context,
   choice,
-  type Declarations,
+  defineCommand,
   duration,
   flag,
-  group,
+  type GivenValues,
+  type Group,
   type OptionDeclaration,
   pagedBy,
   text,
@@ -39,97 +40,55 @@ import { type CommandResult, openInBrowser } from '../output.ts';
 
 type OutcomeFlags = Record<PaymentOutcome, OptionDeclaration<true | undefined>>;
 
-const COMMANDS = {
-  pay: {
-    args: ['[ref]'],
-    summary: 'settle a pending payment: the newest one, or by id or identifier',
-    options: {
-      ...(Object.fromEntries(
-        OUTCOMES.map((outcome) => [outcome, flag(PAYMENT_OUTCOMES[outcome].description)]),
-      ) as OutcomeFlags),
-      all: flag('every pending payment'),
-      wait: duration('wait for the payment (and the server) to appear'),
-      delivery: choice('order', 'order of IPN and redirect', DELIVERY_ORDERS),
-      requireDelivery: flag('exit 1 unless the first attempt was delivered and its answer is right'),
-    },
-    examples: ['pay --approve', 'pay order-1 --cancel', 'pay --approve --wait 30s --require-delivery'],
-  },
-  list: {
-    summary: 'payments, newest first',
-    fields: pagedBy({
-      status: choice('status', 'only those of this status', PAYMENT_STATUSES),
-      mode: choice('mode', 'only those of this mode', MODES),
-      identifier: text('identifier', 'only those of this identifier'),
-    }),
-    examples: ['payments list --status pending --limit 10'],
-  },
-  show: {
-    args: ['<ref>'],
-    summary: 'one payment and its whole story',
-    options: {
-      curl: flag('its IPNs as curl commands, ready to paste'),
-      har: flag('its IPNs as a HAR 1.2 document'),
-    },
-    examples: ['payments show order-1', 'payments show order-1 --curl'],
-  },
-  create: {
-    summary: 'initiate a payment as a merchant would',
-    fields: {
-      amount: textOr(PAYMENT_DEFAULTS.amount, 'amount', 'amount as decimal text'),
-      currency: textOr(PAYMENT_DEFAULTS.currency, 'code', 'currency code'),
-      identifier: text('text', 'identifier of the merchant (default: made up)'),
-      details: textOr(PAYMENT_DEFAULTS.details, 'text', 'what it is for'),
-      ipnUrl: textOr(PAYMENT_DEFAULTS.ipnUrl, 'url', 'receiver of the IPN'),
-      successUrl: text(
-        'url',
-        'where the browser goes on success (default: a thank-you page of the emulator)',
-      ),
-      cancelUrl: text('url', 'where the browser goes on cancellation (default: a page of the emulator)'),
-      siteLogo: text('url', 'logo of the merchant (default: one of the emulator)'),
-      theme: choice('theme', 'theme of the checkout', CHECKOUT_THEMES),
-      customerName: textOr(PAYMENT_DEFAULTS.customerName, 'text', 'name of the customer'),
-      customerEmail: textOr(PAYMENT_DEFAULTS.customerEmail, 'e-mail', 'e-mail of the customer'),
-    },
-    options: {
-      live: flag('in live mode (default: sandbox)'),
-      open: flag('open the checkout in the browser'),
-    },
-    examples: ['payments create --amount 49.90 --currency EUR --ipn-url http://localhost:3000/ipn --open'],
-  },
-} as const satisfies Declarations;
+const PAY_OPTIONS = {
+  ...(Object.fromEntries(
+    OUTCOMES.map((outcome) => [outcome, flag(PAYMENT_OUTCOMES[outcome].description)]),
+  ) as OutcomeFlags),
+  all: flag('every pending payment'),
+  wait: duration('wait for the payment (and the server) to appear'),
+  delivery: choice('order', 'order of IPN and redirect', DELIVERY_ORDERS),
+  requireDelivery: flag('exit 1 unless the first attempt was delivered and its answer is right'),
+};
 
-type Actions = ActionsOf<typeof COMMANDS>;
-
-type PayContext = Parameters<Actions['pay']>[0];
+type PayContext = Context & {
+  args: readonly [ref: string | undefined];
+  options: GivenValues<typeof PAY_OPTIONS>;
+};
 
 /** How often `--wait` looks, in real time. */
 const POLL_MS = 100;
 
-const runPay: Actions['pay'] = async (context) => {
-  const { all, delivery, requireDelivery } = context.options;
-  const input: SettleInput = {
-    outcome: outcomeOf(context),
-    ...(delivery && { delivery }),
-    ...(requireDelivery && { awaitDelivery: true }),
-  };
-  const { server, payments } = await choosePayments(context);
-  const settled = [];
-  const notices: (string | Hint)[] = [];
-  for (const { id, warnings } of payments) {
-    const one = await server.call('POST /payments/:ref/settle', { param: { ref: id }, json: input });
-    settled.push(one);
-    // Those of the initiate were told then.
-    const added = one.payment.warnings.slice(warnings.length);
-    notices.push(...added.map((warning) => `! ${warning}`));
-    if (!all && one.delivery) notices.push(...whatToDo(one.delivery));
-  }
-  return {
-    json: all ? { data: settled } : settled[0],
-    text: settled.map(settledText).join('\n\n') || 'No payment is pending.',
-    notices,
-    ...(requireDelivery && deliveryFailure(settled)),
-  };
-};
+export const pay = defineCommand({
+  args: ['[ref]'],
+  summary: 'settle a pending payment: the newest one, or by id or identifier',
+  options: PAY_OPTIONS,
+  examples: ['pay --approve', 'pay order-1 --cancel', 'pay --approve --wait 30s --require-delivery'],
+  run: async (context) => {
+    const { all, delivery, requireDelivery } = context.options;
+    const input: SettleInput = {
+      outcome: outcomeOf(context),
+      ...(delivery && { delivery }),
+      ...(requireDelivery && { awaitDelivery: true }),
+    };
+    const { server, payments } = await choosePayments(context);
+    const settled = [];
+    const notices: (string | Hint)[] = [];
+    for (const { id, warnings } of payments) {
+      const one = await server.call('POST /payments/:ref/settle', { param: { ref: id }, json: input });
+      settled.push(one);
+      // Those of the initiate were told then.
+      const added = one.payment.warnings.slice(warnings.length);
+      notices.push(...added.map((warning) => `! ${warning}`));
+      if (!all && one.delivery) notices.push(...whatToDo(one.delivery));
+    }
+    return {
+      json: all ? { data: settled } : settled[0],
+      text: settled.map(settledText).join('\n\n') || 'No payment is pending.',
+      notices,
+      ...(requireDelivery && deliveryFailure(settled)),
+    };
+  },
+});
 
 /** What `--require-delivery` fails for. */
 function deliveryFailure(settled: readonly Settled[]): { failure?: string } {
@@ -224,35 +183,53 @@ function find(server: Server, ref: string) {
   return server.call('GET /payments/:ref', { param: { ref } });
 }
 
-const runList: Actions['list'] = async ({ fields: query, call }) =>
-  listed(
-    await call('GET /payments', { query }),
-    {
-      'Created (UTC)': ({ createdAt }) => moment(createdAt),
-      Identifier: ({ identifier }) => identifier,
-      Amount: ({ amount, currency }) => `${amount} ${currency}`,
-      Mode: ({ mode }) => mode,
-      Status: ({ status, settledBy }) => (settledBy === 'audit' ? `${status} (audit)` : status),
-      Payment: ({ id }) => id,
-    },
-    hint`No payments. Make one with: ${command('payments create')}`,
-  );
+const list = defineCommand({
+  summary: 'payments, newest first',
+  fields: pagedBy({
+    status: choice('status', 'only those of this status', PAYMENT_STATUSES),
+    mode: choice('mode', 'only those of this mode', MODES),
+    identifier: text('identifier', 'only those of this identifier'),
+  }),
+  examples: ['payments list --status pending --limit 10'],
+  run: async ({ fields: query, call }) =>
+    listed(
+      await call('GET /payments', { query }),
+      {
+        'Created (UTC)': ({ createdAt }) => moment(createdAt),
+        Identifier: ({ identifier }) => identifier,
+        Amount: ({ amount, currency }) => `${amount} ${currency}`,
+        Mode: ({ mode }) => mode,
+        Status: ({ status, settledBy }) => (settledBy === 'audit' ? `${status} (audit)` : status),
+        Payment: ({ id }) => id,
+      },
+      hint`No payments. Make one with: ${command('payments create')}`,
+    ),
+});
 
 /** The record and its story, or its deliveries for other tools. */
-const runShow: Actions['show'] = async ({ args: [ref], options, connect }) => {
-  const { curl, har } = options;
-  if (curl && har) throw new GatewayError('usage', 'payments show takes --curl or --har, not both');
-  const server = await connect();
-  const payment = await find(server, ref);
-  if (curl) return asCurl(await deliveriesOf(server, payment.id));
-  if (har) {
-    const document = harOf(await deliveriesOf(server, payment.id), VERSION);
-    return { json: document, text: JSON.stringify(document, undefined, 2) };
-  }
-  const { timeline, warnings: _, verdict, ...record } = payment;
-  const parts = [pairs(verdictFacts(verdict)), fieldsOf(record), timelineText(timeline)];
-  return { json: payment, text: parts.join('\n\n') };
-};
+const show = defineCommand({
+  args: ['<ref>'],
+  summary: 'one payment and its whole story',
+  options: {
+    curl: flag('its IPNs as curl commands, ready to paste'),
+    har: flag('its IPNs as a HAR 1.2 document'),
+  },
+  examples: ['payments show order-1', 'payments show order-1 --curl'],
+  run: async ({ args: [ref], options, connect }) => {
+    const { curl, har } = options;
+    if (curl && har) throw new GatewayError('usage', 'payments show takes --curl or --har, not both');
+    const server = await connect();
+    const payment = await find(server, ref);
+    if (curl) return asCurl(await deliveriesOf(server, payment.id));
+    if (har) {
+      const document = harOf(await deliveriesOf(server, payment.id), VERSION);
+      return { json: document, text: JSON.stringify(document, undefined, 2) };
+    }
+    const { timeline, warnings: _, verdict, ...record } = payment;
+    const parts = [pairs(verdictFacts(verdict)), fieldsOf(record), timelineText(timeline)];
+    return { json: payment, text: parts.join('\n\n') };
+  },
+});
 
 async function deliveriesOf(server: Server, payment: string): Promise<Delivery[]> {
   const page = await server.call('GET /ipns', { query: { payment, limit: '1000' } });
@@ -269,32 +246,47 @@ function asCurl(deliveries: readonly Delivery[]): CommandResult {
 }
 
 /** Initiates as a merchant would, over the service's own route. */
-const runCreate: Actions['create'] = async (call) => {
-  const { fields, options, output, connect } = call;
-  const server = await connect();
-  const { theme: checkoutTheme, ...values } = fields;
-  const mode = options.live ? 'live' : 'sandbox';
-  const { checkoutUrl, id } = await initiatePayment(server, mode, { ...values, checkoutTheme });
-  if (options.open) await openInBrowser(checkoutUrl, output);
-  const { timeline: _, ...record } = await find(server, id);
-  return {
-    json: record,
-    text: checkoutUrl,
-    notices: [
-      ...record.warnings.map((warning) => `! ${warning}`),
-      hint`Pay it there, or with: ${command('pay', id, '--approve')}`,
-    ],
-  };
-};
+const create = defineCommand({
+  summary: 'initiate a payment as a merchant would',
+  fields: {
+    amount: textOr(PAYMENT_DEFAULTS.amount, 'amount', 'amount as decimal text'),
+    currency: textOr(PAYMENT_DEFAULTS.currency, 'code', 'currency code'),
+    identifier: text('text', 'identifier of the merchant (default: made up)'),
+    details: textOr(PAYMENT_DEFAULTS.details, 'text', 'what it is for'),
+    ipnUrl: textOr(PAYMENT_DEFAULTS.ipnUrl, 'url', 'receiver of the IPN'),
+    successUrl: text('url', 'where the browser goes on success (default: a thank-you page of the emulator)'),
+    cancelUrl: text('url', 'where the browser goes on cancellation (default: a page of the emulator)'),
+    siteLogo: text('url', 'logo of the merchant (default: one of the emulator)'),
+    theme: choice('theme', 'theme of the checkout', CHECKOUT_THEMES),
+    customerName: textOr(PAYMENT_DEFAULTS.customerName, 'text', 'name of the customer'),
+    customerEmail: textOr(PAYMENT_DEFAULTS.customerEmail, 'e-mail', 'e-mail of the customer'),
+  },
+  options: {
+    live: flag('in live mode (default: sandbox)'),
+    open: flag('open the checkout in the browser'),
+  },
+  examples: ['payments create --amount 49.90 --currency EUR --ipn-url http://localhost:3000/ipn --open'],
+  run: async (call) => {
+    const { fields, options, output, connect } = call;
+    const server = await connect();
+    const { theme: checkoutTheme, ...values } = fields;
+    const mode = options.live ? 'live' : 'sandbox';
+    const { checkoutUrl, id } = await initiatePayment(server, mode, { ...values, checkoutTheme });
+    if (options.open) await openInBrowser(checkoutUrl, output);
+    const { timeline: _, ...record } = await find(server, id);
+    return {
+      json: record,
+      text: checkoutUrl,
+      notices: [
+        ...record.warnings.map((warning) => `! ${warning}`),
+        hint`Pay it there, or with: ${command('pay', id, '--approve')}`,
+      ],
+    };
+  },
+});
 
-const { pay: PAY, ...BELOW } = COMMANDS;
-
-export const pay = group({ commands: { pay: PAY }, actions: { pay: runPay } });
-
-export const payments = group({
-  name: 'payments',
+export const payments: Group = {
   summary: 'list, show and create payments',
   examples: ['payments', 'payments show order-1', 'payments create --amount 49.90'],
-  commands: BELOW,
-  actions: { list: runList, show: runShow, create: runCreate },
-});
+  commands: { list, show, create },
+};

@@ -1,23 +1,28 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { urlOf } from '../../contract/address.ts';
+import { shellWord } from '../../contract/curl.ts';
 import { GatewayError } from '../../contract/error.ts';
-import { command, hint, kebab, option } from '../../contract/hint.ts';
+import { command, type HintStyle, hint, kebab, option } from '../../contract/hint.ts';
 import { controlServer } from '../../library/control-client.ts';
 import { requireMerchant } from '../../library/merchant-client.ts';
-import { firstDiffering, optionMarks } from '../../options/in-force.ts';
+import { givenAs } from '../../options/resolve.ts';
 import { SEEN_IN_PS } from '../../options/secret-file.ts';
-import { type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../../options/table.ts';
+import {
+  type OptionName,
+  type OptionSpec,
+  type ResolvedOptions,
+  START_OPTIONS,
+} from '../../options/table.ts';
 import { LOG_FILE } from '../../store/folder.ts';
 import { DEFAULT_DATA_DIR, readServerInfo } from '../../store/server-file.ts';
 import { VERSION } from '../../system/package-info.ts';
 import { bannerText, detachedBannerText, faultsOf, leftText, noticesOf, type ReadyEvent } from '../banner.ts';
-import { type ActionsOf, type Declarations, group, list, type OptionDeclaration, text } from '../command.ts';
+import { type Context, defineCommand, list, type OptionDeclaration, text } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { probe } from '../connect.ts';
 import { detach, type ParentProcess, parentProcess, trimLog } from '../detach.ts';
 import { showEvent } from '../format-event.ts';
-import { styleInForce } from '../in-force.ts';
 import type { Io } from '../io.ts';
 import { connectionFlags, EXIT_CODES, type Output, openInBrowser } from '../output.ts';
 import { DOUBLED_SIGNAL_MS, endByHangup, INTERRUPTED, onNpmExit } from '../signals.ts';
@@ -61,47 +66,69 @@ function flagOf(
   };
 }
 
-const COMMANDS = {
-  start: {
-    summary: 'start the emulator',
-    options: startFlags(() => true),
-    examples: [
-      'start',
-      'start --port 0 --in-memory --json --quiet',
-      'start --currency NPR:Rs --loose',
-      'start --detach',
-    ],
-  },
-} as const satisfies Declarations;
-
-type Actions = ActionsOf<typeof COMMANDS>;
-
-type Context = Parameters<Actions['start']>[0];
-
 /** What has our port may take this long to say who it is. */
 const PROBE_MS = 1_000;
 
 /** Runs until it is stopped; with --detach until the one in the background answers. @returns the exit code */
-const runStart: Actions['start'] = async (context) => {
-  const { flags, io, output } = context;
-  const parent = parentProcess();
-  try {
-    const file = await readConfiguration(context.options.config, io);
-    const options = startConfiguration(flags, io.env, file);
-    output.quiet = options.quiet;
-    output.json = options.json;
-    // The detached process reads the same flags, variables and file.
-    if (options.detach && !parent) await startInBackground(options, context);
-    else return await startHere(options, context, parent);
-  } catch (error) {
-    // The lines of stdout are those of an emulator that runs: who waits for the first one must not get another.
-    output.json = false;
-    if (!parent) throw error;
-    // The parent says it; this process has no business in the log of a folder that it could not take.
-    await parent.failed(error);
-  }
-  return undefined;
-};
+/**
+ * The style of a running emulator: `start` in a hint is the command that runs it, with the flags that it was given, so
+ * that what a hint adds comes on top. Variables and configuration file hold for the next start by themselves.
+ *
+ * @param name the command, `start` or `exec`
+ */
+export function styleInForce(
+  style: HintStyle,
+  name: 'start' | 'exec',
+  flags: Readonly<Record<string, unknown>>,
+): HintStyle {
+  const given = Object.entries(flags).flatMap(([flag, value]) => flagAsGiven(flag, value));
+  return {
+    ...style,
+    command: (hint) => style.command(hint.command === 'start' ? { command: name, args: given } : hint),
+  };
+}
+
+function flagAsGiven(name: string, value: unknown): string[] {
+  const specs: Record<string, OptionSpec> = START_OPTIONS;
+  const spec = specs[name];
+  if (!spec && name !== 'config') return [];
+  const flag = `--${kebab(name)}`;
+  if (typeof value === 'boolean') return [value ? flag : `--no-${kebab(name)}`];
+  // Secrets are not repeated in a log.
+  if (spec?.kind === 'secret' && name !== 'publicKey') return [`${flag} '…'`];
+  return [value].flat().map((one) => `${flag} ${shellWord(String(one))}`);
+}
+
+export const start = defineCommand({
+  summary: 'start the emulator',
+  options: startFlags(() => true),
+  examples: [
+    'start',
+    'start --port 0 --in-memory --json --quiet',
+    'start --currency NPR:Rs --loose',
+    'start --detach',
+  ],
+  run: async (context) => {
+    const { flags, io, output } = context;
+    const parent = parentProcess();
+    try {
+      const file = await readConfiguration(context.options.config, io);
+      const options = startConfiguration(flags, io.env, file);
+      output.quiet = options.quiet;
+      output.json = options.json;
+      // The detached process reads the same flags, variables and file.
+      if (options.detach && !parent) await startInBackground(options, context);
+      else return await startHere(options, context, parent);
+    } catch (error) {
+      // The lines of stdout are those of an emulator that runs: who waits for the first one must not get another.
+      output.json = false;
+      if (!parent) throw error;
+      // The parent says it; this process has no business in the log of a folder that it could not take.
+      await parent.failed(error);
+    }
+    return undefined;
+  },
+});
 
 async function startHere(
   options: ResolvedOptions,
@@ -120,7 +147,8 @@ async function startHere(
   );
   // Before anybody hears that it is ready, and may want to end it.
   stopOnSignals(server, output, io);
-  const ready = readyEvent(server);
+  const { runtime } = server.parts;
+  const ready = readyEvent({ ...server, pid: process.pid }, runtime.baseUrl(), options.proxy);
   const notices = [...noticesOf(server), ...other];
   if (parent) {
     trimLog();
@@ -181,11 +209,23 @@ function overviewOf(server: RunningServer) {
   return { payments: payments.size, cards: cards.size, liveEmail, faults: faultsOf(server) };
 }
 
-function readyEvent(server: RunningServer): ReadyEvent {
-  const { url, port, publicKey, secretKey, dataDir, controlToken, tlsCa } = server;
-  const proxyPort = server.parts.runtime.options.proxy ? port : null;
-  const keys = { publicKey, secretKey, dashboardUrl: `${server.parts.runtime.baseUrl()}/_sim` };
-  return { event: 'ready', url, port, ...keys, dataDir, controlToken, tlsCa, proxyPort, pid: process.pid };
+type Answering = Omit<ReadyEvent, 'event' | 'dashboardUrl' | 'proxyPort'>;
+
+function readyEvent(emulator: Answering, baseUrl: string, isProxy: boolean): ReadyEvent {
+  const { url, port, publicKey, secretKey, dataDir, controlToken, tlsCa, pid } = emulator;
+  return {
+    event: 'ready',
+    url,
+    port,
+    publicKey,
+    secretKey,
+    dashboardUrl: `${baseUrl}/_sim`,
+    dataDir,
+    controlToken,
+    tlsCa,
+    proxyPort: isProxy ? port : null,
+    pid,
+  };
 }
 
 async function startInBackground(options: ResolvedOptions, context: Context): Promise<void> {
@@ -212,11 +252,14 @@ async function runningOn(options: ResolvedOptions): Promise<ReadyEvent | undefin
   if (options.inMemory) return undefined;
   const dataDir = resolve(options.dataDir);
   const info = await readServerInfo(dataDir);
-  if (!info?.options) return undefined;
+  if (!info || (await probe(info, PROBE_MS)) !== 'ready') return undefined;
   const { url, pid, controlToken, tlsCa = null } = info;
-  const at = { url, caFile: tlsCa ?? undefined };
-  if ((await probe(at, PROBE_MS)) !== 'ready') return undefined;
-  const differing = firstDiffering(options, info.options);
+  const server = controlServer(info);
+  const { publicKey, secretKey } = await requireMerchant(server);
+  const status = await server.call('GET /status');
+  const port = Number(new URL(url).port);
+  const secrets = { publicKey, secretKey, controlToken };
+  const differing = firstDiffering(options, { ...status.options, ...secrets, port });
   if (differing !== undefined) {
     throw new GatewayError(
       'folder_in_use',
@@ -224,23 +267,18 @@ async function runningOn(options: ResolvedOptions): Promise<ReadyEvent | undefin
       { hint: hint`Stop it with: ${command('stop')} (or choose another folder with ${option('dataDir')})` },
     );
   }
-  const server = controlServer({ ...at, controlToken: controlToken ?? undefined });
-  const { publicKey, secretKey } = await requireMerchant(server);
-  const { url: baseUrl } = await server.call('GET /status');
-  const port = Number(new URL(url).port);
-  const isProxy = optionMarks({ ...options, proxy: true })['proxy'] === info.options['proxy'];
-  const keys = { publicKey, secretKey, dashboardUrl: `${baseUrl}/_sim` };
-  return {
-    event: 'ready',
-    url,
-    port,
-    ...keys,
-    dataDir,
-    controlToken,
-    tlsCa,
-    proxyPort: isProxy ? port : null,
-    pid,
-  };
+  const emulator = { url, port, ...secrets, dataDir, tlsCa, pid };
+  return readyEvent(emulator, status.url, status.options['proxy'] === true);
+}
+
+/** The first option that was asked for and is not in force, as it was given; undefined where all are. */
+function firstDiffering(asked: ResolvedOptions, inForce: Readonly<Record<string, unknown>>) {
+  return (Object.keys(START_OPTIONS) as OptionName[])
+    .filter((name) => !('commandOnly' in START_OPTIONS[name]))
+    .filter((name) => JSON.stringify(asked[name]) !== JSON.stringify(inForce[name]))
+    .filter((name) => name !== 'port' || asked.port !== 0)
+    .map((name) => givenAs(asked, name))
+    .find((given) => given !== undefined);
 }
 
 function announce(
@@ -268,5 +306,3 @@ function stopOnSignals(server: RunningServer, output: Output, { signals }: Io): 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) signals.on(signal, onSignal);
   signals.once('SIGHUP', endByHangup);
 }
-
-export const start = group({ commands: COMMANDS, actions: { start: runStart } });

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
 import { readText } from '../../delivery/sender.ts';
@@ -7,60 +8,41 @@ import { noServer, unlikeGatewaySim } from '../../library/control-client.ts';
 import { MAX_STATE_BYTES } from '../../library/request.ts';
 import { DataFolder, isDataFolder } from '../../store/folder.ts';
 import { DEFAULT_DATA_DIR, readServerInfo } from '../../store/server-file.ts';
-import { type ActionsOf, type Declarations, flag, group } from '../command.ts';
+import { type Context, defineCommand, flag, type GivenValues, type Group } from '../command.ts';
 import type { Server } from '../connect.ts';
-import { confirm, type Io, readAll } from '../io.ts';
+import { confirm, type Io } from '../io.ts';
 import type { CommandResult } from '../output.ts';
 import { orStopped } from '../stopped-folder.ts';
 import { replaceFile } from '../write-file.ts';
 
 const YES = { yes: flag('do not ask (without a terminal it never asks)') };
 
-const COMMANDS = {
-  reset: {
-    summary: 'reset to the fixtures; merchants keep their keys',
-    neverGuess: true,
-    options: YES,
-    about:
-      '\nWhere no emulator runs, the state of the data folder is put aside, in a folder inside it, and the next start\nmakes a new one. This also helps when the state is damaged.',
-    examples: ['state reset', 'state reset --yes --data-dir .gateway-sim'],
-  },
-  export: {
-    args: ['<file>'],
-    summary: 'write the whole state to a file; - is stdout',
-    options: { force: flag('write over a file that is no state') },
-    about: '\nWhere no emulator runs, it is what the data folder holds.',
-    examples: ['state export paid-orders.json', 'state export - >paid-orders.json'],
-  },
-  import: {
-    args: ['<file>'],
-    summary: 'replace the present state with that of a file; - is stdin',
-    neverGuess: true,
-    options: YES,
-    examples: ['state import paid-orders.json'],
-  },
-} as const satisfies Declarations;
-
-type Actions = ActionsOf<typeof COMMANDS>;
-
-type Context = Parameters<Actions['reset']>[0];
+type ResetContext = Context & { options: GivenValues<typeof YES> };
 
 /** Resets by the running emulator, or, where none runs, on the data folder itself. */
-const runReset: Actions['reset'] = async (context) => {
-  const { choice, io } = context;
-  const folder = choice.url === undefined ? await folderOf(choice.dataDir, io) : undefined;
-  if (folder === undefined) return resetByServer(await context.connect(), context);
-  const isNamed = choice.dataDir !== undefined;
-  if (!(await readServerInfo(resolve(io.cwd, folder)))) return resetFolder(folder, isNamed, context);
-  try {
-    return await resetByServer(await context.connect(folder), context);
-  } catch (error) {
-    // What server.json names is not there: the lock of the folder shows whether another process has it.
-    if (error instanceof GatewayError && error.code === 'no_server')
-      return resetFolder(folder, isNamed, context);
-    throw error;
-  }
-};
+const reset = defineCommand({
+  summary: 'reset to the fixtures; merchants keep their keys',
+  neverGuess: true,
+  options: YES,
+  about:
+    '\nWhere no emulator runs, the state of the data folder is put aside, in a folder inside it, and the next start\nmakes a new one. This also helps when the state is damaged.',
+  examples: ['state reset', 'state reset --yes --data-dir .gateway-sim'],
+  run: async (context) => {
+    const { choice, io } = context;
+    const folder = choice.url === undefined ? await folderOf(choice.dataDir, io) : undefined;
+    if (folder === undefined) return resetByServer(await context.connect(), context);
+    const isNamed = choice.dataDir !== undefined;
+    if (!(await readServerInfo(resolve(io.cwd, folder)))) return resetFolder(folder, isNamed, context);
+    try {
+      return await resetByServer(await context.connect(folder), context);
+    } catch (error) {
+      // What server.json names is not there: the lock of the folder shows whether another process has it.
+      if (error instanceof GatewayError && error.code === 'no_server')
+        return resetFolder(folder, isNamed, context);
+      throw error;
+    }
+  },
+});
 
 /**
  * The data folder that was named, or the one of this very folder: what is stored here is meant before what runs above.
@@ -76,7 +58,7 @@ async function folderOf(dataDir: string | undefined, { cwd }: Io): Promise<strin
   });
 }
 
-async function resetByServer(server: Server, context: Context): Promise<CommandResult> {
+async function resetByServer(server: Server, context: ResetContext): Promise<CommandResult> {
   await confirm(`Reset the emulator at ${server.url}? Its payments, cards and IPNs are gone then.`, context);
   const { counts } = await server.call('POST /reset');
   return {
@@ -85,7 +67,7 @@ async function resetByServer(server: Server, context: Context): Promise<CommandR
   };
 }
 
-async function resetFolder(path: string, isNamed: boolean, context: Context): Promise<CommandResult> {
+async function resetFolder(path: string, isNamed: boolean, context: ResetContext): Promise<CommandResult> {
   const { cwd } = context.io;
   await confirm(`Put the state in ${path} aside, keys included, and begin anew?`, context);
   const folder = await DataFolder.take(resolve(cwd, path), { isNamed });
@@ -97,30 +79,37 @@ async function resetFolder(path: string, isNamed: boolean, context: Context): Pr
 }
 
 /** By the running emulator, or, where none runs, of the data folder itself. */
-const exportState: Actions['export'] = async (context) => {
-  const { args, options, output, choice, io } = context;
-  const [file] = args;
-  const { cwd } = io;
-  const { text, counts, from } = await orStopped(
-    async () => exportByServer(await context.connect()),
-    async ({ shown, snapshot }) => {
-      const { snapshotText } = await import('../../store/snapshot-lines.ts');
-      const text = [...snapshotText(snapshot)].join('');
-      return { text, counts: countsIn(text) ?? {}, from: ` from ${shown}, where no emulator runs` };
-    },
-    { choice, cwd },
-  );
-  if (file === '-') {
-    output.line(text.trimEnd());
-    return undefined;
-  }
-  const path = await replaceFile(file, text, { force: options.force === true, cwd });
-  return {
-    json: { file: path, counts },
-    text: `Wrote ${relative(cwd, path) || path}${from}: ${describeCounts(counts)}`,
-    notices: ["It holds the merchants' keys."],
-  };
-};
+const exportState = defineCommand({
+  args: ['<file>'],
+  summary: 'write the whole state to a file; - is stdout',
+  options: { force: flag('write over a file that is no state') },
+  about: '\nWhere no emulator runs, it is what the data folder holds.',
+  examples: ['state export paid-orders.json', 'state export - >paid-orders.json'],
+  run: async (context) => {
+    const { args, options, output, choice, io } = context;
+    const [file] = args;
+    const { cwd } = io;
+    const { text, counts, from } = await orStopped(
+      async () => exportByServer(await context.connect()),
+      async ({ shown, snapshot }) => {
+        const { snapshotText } = await import('../../store/snapshot-lines.ts');
+        const text = [...snapshotText(snapshot)].join('');
+        return { text, counts: countsIn(text) ?? {}, from: ` from ${shown}, where no emulator runs` };
+      },
+      { choice, cwd },
+    );
+    if (file === '-') {
+      output.line(text.trimEnd());
+      return undefined;
+    }
+    const path = await replaceFile(file, text, { force: options.force === true, cwd });
+    return {
+      json: { file: path, counts },
+      text: `Wrote ${relative(cwd, path) || path}${from}: ${describeCounts(counts)}`,
+      notices: ["It holds the merchants' keys."],
+    };
+  },
+});
 
 async function exportByServer(server: Server) {
   const answer = await server.open('GET /snapshot');
@@ -156,19 +145,27 @@ function describeCounts(counts: Readonly<Record<string, number>>): string {
 }
 
 /** All or nothing; the emulator migrates an older state and rejects a newer one. */
-const importState: Actions['import'] = async ({ args: [file], options, connect, io }) => {
-  const name = file === '-' ? 'stdin' : file;
-  const json = parsed(await textOf(file, io), name);
-  const server = await connect();
-  // Where the state comes by stdin nobody can answer there.
-  if (file !== '-') await confirm(`Put ${name} in the place of the state at ${server.url}?`, { options, io });
-  const { counts } = await server.call('PUT /snapshot', { json });
-  return {
-    json: { imported: true, url: server.url, counts },
-    text: `Imported ${name}: ${describeCounts(counts)}`,
-    notices: [hint`The keys are those of the imported merchants now: ${command('keys env')}`],
-  };
-};
+const importState = defineCommand({
+  args: ['<file>'],
+  summary: 'replace the present state with that of a file; - is stdin',
+  neverGuess: true,
+  options: YES,
+  examples: ['state import paid-orders.json'],
+  run: async ({ args: [file], options, connect, io }) => {
+    const name = file === '-' ? 'stdin' : file;
+    const json = parsed(await textOf(file, io), name);
+    const server = await connect();
+    // Where the state comes by stdin nobody can answer there.
+    if (file !== '-')
+      await confirm(`Put ${name} in the place of the state at ${server.url}?`, { options, io });
+    const { counts } = await server.call('PUT /snapshot', { json });
+    return {
+      json: { imported: true, url: server.url, counts },
+      text: `Imported ${name}: ${describeCounts(counts)}`,
+      notices: [hint`The keys are those of the imported merchants now: ${command('keys env')}`],
+    };
+  },
+});
 
 async function textOf(file: string, { stdin, cwd }: Io): Promise<string> {
   if (file === '-') return readAll(stdin);
@@ -193,10 +190,8 @@ function parsed(text: string, name: string): { version: number } {
   }
 }
 
-export const state = group({
-  name: 'state',
+export const state: Group = {
   summary: 'the whole state: reset, out and in',
   examples: ['state export paid-orders.json', 'state reset'],
-  commands: COMMANDS,
-  actions: { reset: runReset, export: exportState, import: importState },
-});
+  commands: { reset, export: exportState, import: importState },
+};

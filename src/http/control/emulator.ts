@@ -3,6 +3,7 @@ import { Live, Ready, Status, Stopping } from '../../contract/emulator.ts';
 import { masked } from '../../contract/secret.ts';
 import { timestamp } from '../../contract/timestamp.ts';
 import { fidelityIn } from '../../system/fidelity.ts';
+import { VERSION } from '../../system/package-info.ts';
 import type { AppParts } from '../environment.ts';
 import { PROBES } from '../probes.ts';
 import { control } from './route.ts';
@@ -36,10 +37,10 @@ export function emulatorRoutes(parts: AppParts, document: () => Promise<object>)
       summary: 'Version, address, counts, options in force',
       answer: Status,
       run: () => {
-        const { version, dataDir, tlsCa, pid, startedAt } = runtime;
+        const { dataDir, tlsCa, pid, startedAt } = runtime;
         const { secretKey, controlToken, ...options } = runtime.options;
         return {
-          version,
+          version: VERSION,
           mode: dataDir === null ? ('in-memory' as const) : ('on-disk' as const),
           url: runtime.baseUrl(),
           dataDir,

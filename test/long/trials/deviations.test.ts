@@ -1,12 +1,9 @@
-import { fileURLToPath } from 'node:url';
 import { resolveOptions } from '../../../src/options/resolve.ts';
 import { startServer } from '../../../src/server.ts';
 import { held, LINES, linesNamed } from '../../helpers/conform.ts';
 import { type Deviation, startDeviating } from '../deviating-server.ts';
 import { DEVIATIONS, SECRET } from '../deviations.ts';
 import { trial } from '../trial.ts';
-
-const FIXTURES = fileURLToPath(new URL('../../../fixtures/default.json', import.meta.url));
 
 /** All lines of the area of this one: the whole list against every server would take ten minutes. */
 function areaOf(id: string): typeof LINES {
@@ -18,8 +15,6 @@ function areaOf(id: string): typeof LINES {
 async function foundBy(deviation: Deviation, lines: typeof LINES): Promise<string[]> {
   const values = { port: 0, inMemory: true, secretKey: SECRET };
   const emulator = await startServer(resolveOptions([{ label: (name) => name, values }]), {
-    version: '0.0.0-test',
-    fixtures: FIXTURES,
     ...{ report: () => {}, warn: () => {} },
   });
   const deviating = await startDeviating(emulator.url, deviation);

@@ -3,6 +3,7 @@ import type { GatewayError } from '../../../contract/error.ts';
 import { type Hint, renderHint } from '../../../contract/hint.ts';
 import { timestamp } from '../../../contract/timestamp.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
+import { VERSION } from '../../../system/package-info.ts';
 import type { AppContext, AppParts } from '../../environment.ts';
 import { renderDocument } from '../layout.tsx';
 import { secure } from '../page-view.ts';
@@ -100,7 +101,7 @@ function Top({ parts: { runtime, events }, query }: { parts: AppParts; query: st
   return (
     <section class="top" aria-label="Emulator">
       <p class="brand">
-        <a href={PLACES.payments.path}>gateway-sim</a> <span class="roomy">{runtime.version}</span>{' '}
+        <a href={PLACES.payments.path}>gateway-sim</a> <span class="roomy">{VERSION}</span>{' '}
         <code class="roomy">{runtime.baseUrl()}</code>
       </p>
       <p
