@@ -63,7 +63,7 @@ const DOORS: Record<string, Doors> = {
     node: ['*'],
   },
   tls: {
-    rooms: ['contract', 'store/files.ts'],
+    rooms: ['contract', 'store/files.ts', 'store/process-identity.ts'],
     packages: ['node-forge/lib/asn1.js', 'node-forge'],
     node: ['*'],
   },
