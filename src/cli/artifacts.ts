@@ -4,7 +4,9 @@ import { join, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
 import type { AuditReport } from '../contract/audit-report.ts';
 import type { Delivery } from '../contract/delivery.ts';
+import { GatewayError } from '../contract/error.ts';
 import type { SimEvent } from '../contract/event.ts';
+import { hint, option } from '../contract/hint.ts';
 import { readText } from '../delivery/sender.ts';
 import type { ControlServer } from '../library/control-client.ts';
 import { MAX_STATE_BYTES } from '../library/request.ts';
@@ -16,50 +18,68 @@ import { orStorageFailed } from './write-file.ts';
 /** By this variable an `audit` inside of `exec` knows where its reports are wanted. */
 export const ARTIFACTS = 'GATEWAY_SIM_ARTIFACTS';
 
-/** What we write; of an earlier run it is removed. */
-const OURS = /^(events\.jsonl|ipns\.har|state\.json|audit(-\d+)?\.(html|json|xml))$/;
+/** The names of artifacts. */
+const ARTIFACT = /^(events\.jsonl|ipns\.har|state\.json|audit(-\d+)?\.(html|json|xml))$/;
+/** Marks a folder whose artifacts an earlier run wrote, so that this run may replace them. */
+const MARK = '.gateway-sim-artifacts';
 
 /** What a run leaves for those who want to know what happened in it. */
 export interface Artifacts {
   folder: string;
-  /** Writes an event at once, so that a run that is killed leaves it, too. */
+  /** Writes an event immediately, so that it survives a kill. */
   record(event: SimEvent): void;
-  /** Writes the rest. What cannot be written is told, and changes nothing else. */
+  /** Writes the rest. Reports a file that cannot be written, and never throws. */
   end(server: ControlServer): Promise<void>;
 }
 
-/** @throws GatewayError `storage_failed` when there is no place for them */
+/** @throws GatewayError `storage_failed` if the folder cannot be written, `usage` if it contains files of others */
 export async function artifactsIn(named: string, cwd: string, output: Output): Promise<Artifacts> {
   const folder = resolve(cwd, named);
-  await orStorageFailed(clear(folder), named);
+  await orStorageFailed(prepare(folder, named), named);
   const events = createWriteStream(join(folder, 'events.jsonl'), { flags: 'wx', mode: 0o600 });
   const tell = (error: Error) => output.notice(`gateway-sim: ${named} is not complete: ${error.message}`);
   events.on('error', tell);
   const write = (name: string, text: string) =>
     writeFile(join(folder, name), text, { flag: 'wx', mode: 0o600 });
-  /** A reset of the state forgets them. */
+  /** Kept here, because a reset of the state removes them. */
   const deliveries = new Map<string, Delivery>();
   return {
     folder,
     record: (event) => {
+      if (events.writableEnded) return;
       events.write(`${JSON.stringify(event)}\n`);
       if (event.type === 'delivery') deliveries.set(event.delivery.id, event.delivery);
     },
     end: async (server) => {
+      const har = async () =>
+        write('ipns.har', JSON.stringify(harOf([...deliveries.values()], VERSION), null, 2));
       const state = async () =>
         write('state.json', await readText(await server.open('GET /snapshot'), MAX_STATE_BYTES));
       await Promise.all([
         finished(events.end()).catch(() => undefined),
-        write('ipns.har', JSON.stringify(harOf([...deliveries.values()], VERSION), null, 2)).catch(tell),
+        har().catch(tell),
         state().catch(tell),
       ]);
     },
   };
 }
 
-async function clear(folder: string): Promise<void> {
+/** Removes the artifacts of an earlier run, and nothing else. */
+async function prepare(folder: string, named: string): Promise<void> {
   await mkdir(folder, { recursive: true });
-  for (const name of await readdir(folder)) if (OURS.test(name)) await rm(join(folder, name));
+  const names = await readdir(folder);
+  const old = names.filter((name) => ARTIFACT.test(name));
+  if (old[0] !== undefined && !names.includes(MARK)) {
+    throw new GatewayError(
+      'usage',
+      `${named} contains ${old[0]}, which exec did not write: nothing was changed`,
+      {
+        hint: hint`Name another folder with ${option('artifacts')}.`,
+      },
+    );
+  }
+  for (const name of old) await rm(join(folder, name));
+  await writeFile(join(folder, MARK), '', { mode: 0o600 });
 }
 
 /** The reports that an audit leaves there, by file: as JSON, as a page and as JUnit XML. A second audit leaves the first alone. */

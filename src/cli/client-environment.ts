@@ -30,8 +30,19 @@ const SYSTEM_ROOTS = [
   '/etc/ssl/cert.pem',
 ];
 
-/** Answers for nobody but the aliases: what the command calls on this machine must go past it. */
-const LOOPBACK = 'localhost,127.0.0.1,::1';
+/** The proxy answers for the aliases only: requests to this machine must bypass it. */
+const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
+
+/** Whether an entry of NO_PROXY lets requests to an alias bypass the emulator: they would reach the real gateway. */
+function excludes(entry: string, alias: string): boolean {
+  const host = alias.replace(/[:/].*$/, '').toLowerCase();
+  const suffix = entry
+    .trim()
+    .toLowerCase()
+    .replace(/:\d+$/, '')
+    .replace(/^\*?\.?/, '');
+  return suffix === '' ? entry.includes('*') : host === suffix || host.endsWith(`.${suffix}`);
+}
 
 /** Leads a command through the proxy of an emulator, and lets it trust the certificate, with --tls. */
 export async function clientEnvironment(
@@ -40,8 +51,13 @@ export async function clientEnvironment(
 ): Promise<ClientEnvironment> {
   const { hostAlias } = parts.runtime.options;
   const address = `http://127.0.0.1:${port}`;
-  const inherited = env['NO_PROXY'] ?? env['no_proxy'];
-  const past = inherited ? `${LOOPBACK},${inherited}` : LOOPBACK;
+  const inherited = [env['NO_PROXY'], env['no_proxy']].flatMap((hosts) => hosts?.split(',') ?? []);
+  const past = [
+    ...LOOPBACK,
+    ...inherited.filter((entry) => !hostAlias.some((alias) => excludes(entry, alias))),
+  ]
+    .filter((entry, index, all) => entry.trim() !== '' && all.indexOf(entry) === index)
+    .join();
   const folder = tlsCa === null ? undefined : await makeTemporaryFolder();
   const trust = tlsCa !== null && folder !== undefined ? await trustFiles(tlsCa, folder, env) : {};
   const node = readsProxyVariables(process.versions.node)

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { constants, lstat, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
 import { isLink, unwritable } from '../store/files.ts';
@@ -25,6 +26,12 @@ export async function replaceFile(
   const old = await stat(path).catch(() => undefined);
   const write = async () => {
     if (old && !old.isFile() && !old.isDirectory()) return writeFile(path, text);
+    // Its journal would belong to another db.json, and the next start would fail.
+    if (basename(path) === 'db.json' && existsSync(join(dirname(path), 'journal.jsonl'))) {
+      throw new GatewayError('usage', `${file} is the state of a data folder: nothing was written`, {
+        hint: hint`Choose another name.`,
+      });
+    }
     if (old?.isFile() && !force) await requireState(path, file);
     // What a link leads to may be open to others, and was not named.
     return replace(path, text, old && !(await isLink(named)) ? old.mode & 0o777 : 0o600);

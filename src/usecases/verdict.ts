@@ -137,6 +137,23 @@ function verdictWithoutIpn(
   return { ...verdict, where: 'emulator' as const };
 }
 
+/** By attempt: lists show the same ones again and again, and each search computes thousands of hashes. */
+const searched = new WeakMap<KnownAttempt, { secretKey: string; computed: ComputedSignature | undefined }>();
+
+function signatureIn(
+  attempt: KnownAttempt,
+  body: string,
+  signer: Signer,
+  dialect: VerdictParts['dialect'],
+): ComputedSignature | undefined {
+  const { secretKey } = signer;
+  const known = searched.get(attempt);
+  if (known?.secretKey === secretKey) return known.computed;
+  const computed = computedByReceiver(body, attempt.requestBody, signer, dialect);
+  searched.set(attempt, { secretKey, computed });
+  return computed;
+}
+
 export type KnownAttempt = Omit<Attempt, 'id' | 'deliveryId'>;
 export type KnownDelivery = Pick<Delivery, 'state' | 'body' | 'signedWith' | 'tampered'>;
 /** The keys of the merchant that signs. A receiver may have used the public one by mistake. */
@@ -293,7 +310,7 @@ function verdictOnGenuine(
   const error = errorOf(attempt);
   const body = readPart(responseBody);
   const isRejected = error !== null || saysRefused(body);
-  const computed = computedByReceiver(body, attempt.requestBody, signer, dialect);
+  const computed = signatureIn(attempt, body, signer, dialect);
   // A response that accepts the IPN may encode the signature in any way, but must not show one of another text.
   if (computed !== undefined && (isRejected || computed.signed !== null))
     return verdictOnSignature(computed, attempt);

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { requireTamperings } from '../../src/contract/tampering.ts';
 import { retrying } from '../../src/http/pages/dashboard/delivery-columns.tsx';
 import { type FullVerdict, verdictOnFault } from '../../src/usecases/verdict.ts';
@@ -256,11 +256,30 @@ describe('a genuine IPN', () => {
   it('whose receiver has another secret key is told to check that', async () => {
     const computed = createHmac('sha256', 'sec_of_somebody_else').update('49.90order-1').digest('hex');
     const { found } = await settledWith([{ status: 400, body: `expected ${computed}` }]);
-    expect(found().fix).toContain(`The response shows an unknown signature (${computed.slice(0, 8)}…): check that your`);
+    expect(found().fix).toContain(
+      `The response shows an unknown signature (${computed.slice(0, 8)}…): check that your`,
+    );
     const echo = await settledWith(({ body }) => {
       return { status: 400, body: `no: ${new URLSearchParams(body).get('signature')}` };
     });
     expect(echo.found().fix).not.toContain('unknown signature');
+  });
+
+  it('whose response is full of hashes is searched once for each of its first three', async () => {
+    const hashes = Array.from({ length: 8 }, (_, index) => `${index}`.repeat(64));
+    const searched: unknown[] = [];
+    const { found } = await settledWith([{ status: 500, body: hashes.join('\n') }], ({ server }) => {
+      const { dialect } = server.parts;
+      const { verify } = dialect;
+      const spy = vi.spyOn(dialect, 'verify').mockImplementation((...given) => {
+        searched.push(given[2]);
+        return verify(...given);
+      });
+      onTestFinished(() => spy.mockRestore());
+    });
+    found();
+    found();
+    expect(searched).toEqual([undefined, ...hashes.slice(0, 3)]);
   });
 
   it('that is accepted with another text signed is wrong', async () => {

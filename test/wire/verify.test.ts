@@ -365,3 +365,10 @@ describe('a signature that their code computed', () => {
     ]);
   });
 });
+
+it('does not search for the mistake in a signature that is longer than any encoding', () => {
+  const { body } = invent({ identifier: 'order-1', amount: '100.00' }, MADE, { format: 'form' });
+  const signature = new URLSearchParams(body).get('signature') ?? '';
+  expect(verify(body, KEYS, ` ${signature}`).mistake).toBe('lower-case');
+  expect(verify(body, KEYS, signature.padEnd(300)).mistake).toBeNull();
+});

@@ -101,6 +101,8 @@ export const exec = defineCommand({
 /** A shop in a container may have to be installed and built first. */
 const WAIT_LIMIT_MS = 60_000;
 const WAIT_POLL_MS = 100;
+/** A shop that accepts connections but does not answer yet is asked again. */
+const MAX_TRY_MS = 30_000;
 
 /** Whatever is answered: a shop may have no page there, or a certificate of its own. */
 async function waitForAnswer(url: string, limitMs: number, io: Io): Promise<void> {
@@ -109,7 +111,8 @@ async function waitForAnswer(url: string, limitMs: number, io: Io): Promise<void
   const deadline = performance.now() + limitMs;
   for (;;) {
     const left = deadline - performance.now();
-    const problem = await request(url, { totalMs: Math.max(1, left), signal }).then(
+    const totalMs = Math.min(Math.max(1, left), MAX_TRY_MS);
+    const problem = await request(url, { totalMs, signal }).then(
       (answer) => void answer.destroy(),
       (error: Error) => (isUntrusted(error) ? undefined : error),
     );

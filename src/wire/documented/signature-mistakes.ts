@@ -38,6 +38,8 @@ interface Explained {
 
 /** Tells which of the usual mistakes made a signature. */
 export function explainSignature(signature: string, fields: SignedFields, keys: VerifyKeys): Explained {
+  const digests = decode(signature);
+  if (!digests.size) return { reasons: unknownSignature(keys), mistake: null, text: null };
   let best: { mistakes: Mistake[]; text: string } | undefined;
   const possibleKeys = [...keysOf(keys)];
   const ways = function* (): Iterable<[text: string, digest: Buffer, ...Mistake[]]> {
@@ -53,9 +55,9 @@ export function explainSignature(signature: string, fields: SignedFields, keys: 
     }
   };
   for (const [text, digest, ...mistakes] of ways()) {
-    const encoding = ENCODINGS.find(([matches]) => matches(signature, digest));
-    if (!encoding) continue;
-    const all = [...mistakes, ...given(encoding[1])];
+    const hex = digest.toString('hex');
+    if (!digests.has(hex)) continue;
+    const all = [...mistakes, ...given(digests.get(hex))];
     if (!all.length) return { reasons: [], mistake: null, text };
     if (!best || all.length < best.mistakes.length) best = { mistakes: all, text };
   }
@@ -228,38 +230,39 @@ function* keysOf({ secretKey, others = [] }: VerifyKeys): Iterable<Candidate<str
 }
 
 const IN_BASE64 = 'the signature is base64: it must be upper-case hexadecimal';
-/** What a form makes of an unescaped plus sign. */
-const plusAgain = (text: string) => text.replaceAll(' ', '+');
-const upperHex = (digest: Buffer) => digest.toString('hex').toUpperCase();
+const IS_HEX = /^(?:[0-9A-F]+|[0-9a-f]+)$/;
+/** The longest known encoding, base64 of the hexadecimal text of a SHA-512, has 172 characters. */
+const MAX_SIGNATURE_CHARACTERS = 256;
 
-/** Whether a signature is the right digest, written in one way or another. */
-const ENCODINGS: readonly Candidate<(signature: string, digest: Buffer) => boolean>[] = [
-  [(signature, digest) => signature === upperHex(digest)],
-  [
-    (signature, digest) => signature === digest.toString('hex'),
-    {
-      name: 'lower-case',
-      words: 'the signature is right but in lower case: it must be upper-case hexadecimal',
-    },
-  ],
-  [
-    (signature, digest) => signature.trim().toUpperCase() === upperHex(digest),
-    {
-      name: 'lower-case',
-      words:
-        'the signature is right only when letter case and blanks around it are ignored: it must be upper-case hexadecimal and nothing else',
-    },
-  ],
-  [
-    (signature, digest) =>
-      plusAgain(signature) === digest.toString('base64') || signature === digest.toString('base64url'),
-    { name: 'base64', words: IN_BASE64 },
-  ],
-  [
-    (signature, digest) =>
-      [upperHex(digest), digest.toString('hex')].some(
-        (text) => plusAgain(signature) === Buffer.from(text).toString('base64'),
-      ),
-    { name: 'base64', words: `${IN_BASE64}, and not base64 of the hexadecimal text` },
-  ],
-];
+/** The digests that a signature may encode, in lower-case hexadecimal, each with the mistake in its encoding. */
+function decode(signature: string): ReadonlyMap<string, Mistake | undefined> {
+  const digests = new Map<string, Mistake | undefined>();
+  if (signature.length > MAX_SIGNATURE_CHARACTERS) return digests;
+  const add = (hex: string, mistake?: Mistake) => {
+    const digest = hex.toLowerCase();
+    if (!digests.has(digest)) digests.set(digest, mistake);
+  };
+  if (IS_HEX.test(signature)) {
+    const isUpper = signature === signature.toUpperCase();
+    const words = 'the signature is right but in lower case: it must be upper-case hexadecimal';
+    add(signature, isUpper ? undefined : { name: 'lower-case', words });
+  }
+  add(signature.trim(), {
+    name: 'lower-case',
+    words:
+      'the signature is right only when letter case and blanks around it are ignored: it must be upper-case hexadecimal and nothing else',
+  });
+  // A form turns an unescaped plus sign into a space.
+  for (const [text, encoding] of [
+    [signature.replaceAll(' ', '+'), 'base64'],
+    [signature, 'base64url'],
+  ] as const) {
+    const bytes = Buffer.from(text, encoding);
+    if (bytes.toString(encoding) !== text) continue;
+    add(bytes.toString('hex'), { name: 'base64', words: IN_BASE64 });
+    const inner = bytes.toString('latin1');
+    if (IS_HEX.test(inner))
+      add(inner, { name: 'base64', words: `${IN_BASE64}, and not base64 of the hexadecimal text` });
+  }
+  return digests;
+}
