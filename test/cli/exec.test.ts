@@ -79,7 +79,8 @@ describe('exec', () => {
     const cwd = await temporaryFolder();
     const inherited = join(cwd, 'theirs.pem');
     await writeFile(inherited, 'THEIRS');
-    const env = { NO_PROXY: 'shop.test', REQUESTS_CA_BUNDLE: inherited, NODE_OPTIONS: '--no-deprecation' };
+    const NO_PROXY = 'shop.test,.example.com,pay.example.com:443,*.example.com';
+    const env = { NO_PROXY, REQUESTS_CA_BUNDLE: inherited, NODE_OPTIONS: '--no-deprecation' };
     const flags = ['--tls', '--proxy', '--host-alias', 'pay.example.com/base'];
     const files = '"$SSL_CERT_FILE" "$REQUESTS_CA_BUNDLE" "$CURL_CA_BUNDLE" "$NODE_EXTRA_CA_CERTS"';
     const script = `env > seen; head -c 6 "$REQUESTS_CA_BUNDLE" > theirs; grep -c BEGIN ${files} > counts`;
@@ -337,6 +338,7 @@ describe('exec --wait-for', () => {
 
 describe('exec --artifacts', () => {
   const FILES = ['events.jsonl', 'ipns.har', 'state.json'];
+  const MARK = '.gateway-sim-artifacts';
   /** Pays an order, whose IPN nobody takes, and forgets it. */
   const pay = (end: string) => `(async () => {
       const { GATEWAY_SIM_URL: url, GATEWAY_SIM_PUBLIC_KEY: public_key } = process.env;
@@ -350,6 +352,18 @@ describe('exec --artifacts', () => {
       ${end}
     })()`;
 
+  it('changes nothing in a folder with such files that no run wrote', async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'state.json'), 'mine');
+    await writeFile(join(cwd, 'audit-7.xml'), 'mine');
+    const { code, stderr } = await run(['exec', '--artifacts', '.', ...sh('echo ran > ran')], { cwd });
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/\. contains (state\.json|audit-7\.xml), which exec did not/),
+    ]);
+    expect((await readdir(cwd)).sort()).toEqual(['audit-7.xml', 'state.json']);
+  });
+
   it.each([
     ['that fails', 'process.exit(7)', 7],
     ['that is killed', "process.kill(process.pid, 'SIGKILL')", 137],
@@ -358,11 +372,12 @@ describe('exec --artifacts', () => {
     async (_, end, expected) => {
       const cwd = await temporaryFolder();
       await mkdir(join(cwd, 'left'));
+      await writeFile(join(cwd, 'left', MARK), '');
       await writeFile(join(cwd, 'left', 'audit.json'), 'of an earlier run');
       await writeFile(join(cwd, 'left', 'mine.txt'), 'stays');
       const finished = await run(['exec', '--artifacts', 'left', ...node(pay(end))], { cwd });
       expect(finished).toMatchObject({ code: expected, stderr: '' });
-      expect((await readdir(join(cwd, 'left'))).sort()).toEqual([...FILES, 'mine.txt'].sort());
+      expect((await readdir(join(cwd, 'left'))).sort()).toEqual([MARK, ...FILES, 'mine.txt'].sort());
       const [events = '', har = '', state = ''] = await Promise.all(
         FILES.map((name) => readFile(join(cwd, 'left', name), 'utf8')),
       );
@@ -393,7 +408,7 @@ describe('exec --artifacts', () => {
     const { code } = await runBinary(['exec', '--artifacts', 'left', '--', ...audit], { cwd });
     expect(code).toBe(1);
     expect((await readdir(join(cwd, 'left'))).sort()).toEqual(
-      ['audit.html', 'audit.json', 'audit.xml', ...FILES].sort(),
+      [MARK, 'audit.html', 'audit.json', 'audit.xml', ...FILES].sort(),
     );
     const report = JSON.parse(await readFile(join(cwd, 'left', 'audit.json'), 'utf8'));
     expect(report).toMatchObject({ cases: [{ name: expect.any(String) }] });

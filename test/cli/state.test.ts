@@ -103,6 +103,11 @@ describe('state export and import', () => {
     expect(await mode()).toBe(0o644);
     expect([(await to('link.json')).code, await mode()]).toEqual([0, 0o600]);
     expect((await stat('/dev/null')).isCharacterDevice()).toBe(true);
+    const ofFolder = await to('.gateway-sim/db.json', '--force');
+    expect([ofFolder.code, ofFolder.stderr]).toEqual([
+      2,
+      expect.stringContaining('is the state of a data folder'),
+    ]);
     const nowhere = await to('no/such/folder.json');
     expect([nowhere.code, nowhere.stderr]).toEqual([5, expect.stringContaining('no/such/folder.json')]);
     expect((await readdir(cwd)).sort()).toEqual(['.gateway-sim', 'empty.json', 'link.json', 'package.json']);
