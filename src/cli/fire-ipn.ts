@@ -9,7 +9,7 @@ import type { Payment } from '../contract/payment.ts';
 import { requireTamperings } from '../contract/tampering.ts';
 import type { Verdict } from '../contract/verdict.ts';
 import { Egress } from '../delivery/egress.ts';
-import { failureOfAnswer } from '../delivery/sender.ts';
+import { failureOfStatus } from '../delivery/sender.ts';
 import { dialect } from '../library/merchant-client.ts';
 import { readSecret } from '../options/secret-file.ts';
 import { VERSION } from '../system/package-info.ts';
@@ -137,7 +137,7 @@ export async function fireTogether(
       startedAt,
       durationMs,
       requestHeaders: headersOf(ipn),
-      failure: answer ? failureOfAnswer(answer.status) : failure,
+      failure: answer ? failureOfStatus(answer.status) : failure,
     };
     return firedIpn(ipn, sent, answer && { ...answer, body });
   });

@@ -1,13 +1,13 @@
 import type { AttemptFailure } from '../contract/failure.ts';
 import { type Egress, EgressError } from '../delivery/egress.ts';
-import { type Answer, failureOf, failureOfAnswer, type Outgoing, send } from '../delivery/sender.ts';
+import { failureOf, failureOfStatus, type HttpResponse, type Outgoing, send } from '../delivery/sender.ts';
 
 /** No receiver's answer is read further than this. */
 const KEPT_BYTES = 2 ** 20;
 
 /** What a receiver answered, if it did, and why that does not count as received. */
 export interface Outcome {
-  answer: Answer | null;
+  answer: HttpResponse | null;
   failure: AttemptFailure | null;
 }
 
@@ -23,7 +23,7 @@ export async function sendRequest(
 ): Promise<Outcome> {
   try {
     const answer = await send({ ...outgoing, guard: egress, agent: false }, KEPT_BYTES);
-    return { answer, failure: failureOfAnswer(answer.status) };
+    return { answer, failure: failureOfStatus(answer.status) };
   } catch (error) {
     if (error instanceof EgressError) throw error;
     return { answer: null, failure: failureOf(error, outgoing.url) };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { IN_ALL, Lanes } from '../../src/delivery/lanes.ts';
+import { Lanes, MAX_IN_TOTAL } from '../../src/delivery/lanes.ts';
 
 /** Lanes whose attempts end when the test says so: by a time-out all that are under way end. */
 function lanes() {
@@ -36,7 +36,7 @@ describe('a receiver that answers', () => {
     each(16, (host) => each(64, (number) => send(`http://hang-${host}`, '/ipn', `${host}-${number}`)));
     send('http://healthy', '/ipn', 'healthy');
     expect(begun).toContain('healthy');
-    expect(underWay.size).toBeLessThanOrEqual(IN_ALL);
+    expect(underWay.size).toBeLessThanOrEqual(MAX_IN_TOTAL);
   });
 
   it('waits for 256 that hang no longer than one of their time-outs', async () => {
@@ -46,7 +46,7 @@ describe('a receiver that answers', () => {
     expect(begun).not.toContain('healthy');
     await timeOut();
     expect(begun).toContain('healthy');
-    expect(underWay.size).toBe(IN_ALL);
+    expect(underWay.size).toBe(MAX_IN_TOTAL);
   });
 
   it('is not held up by another address of its own that hangs, and gets at most 32 at once', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { describeFailure, errorOf } from '../../src/contract/describe-delivery.ts';
 import { Egress } from '../../src/delivery/egress.ts';
 import { Poster, type PostRequest } from '../../src/delivery/poster.ts';
-import { failureOf, failureOfAnswer } from '../../src/delivery/sender.ts';
+import { failureOf, failureOfStatus } from '../../src/delivery/sender.ts';
 import { gate, type Receiver, startReceiver } from '../helpers/receiver.ts';
 
 /** What posts, and says in words what came of it. */
@@ -395,7 +395,7 @@ it.each([
   [399, 'redirects are not followed'],
   [400, 'expected 2xx'],
 ])('an answer of %s counts as it should', (status, problem) => {
-  const failure = failureOfAnswer(status);
+  const failure = failureOfStatus(status);
   const described = failure && describeFailure(failure, { url: 'http://shop/', responseStatus: status });
   expect(described).toEqual(problem === null ? null : expect.stringContaining(problem));
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Egress } from '../../src/delivery/egress.ts';
-import { MAX_ANSWER_BYTES, type Outgoing, open, readText } from '../../src/delivery/sender.ts';
+import { MAX_RESPONSE_BYTES, type Outgoing, open, readText } from '../../src/delivery/sender.ts';
 import { BROKEN, startAnswering } from '../helpers/answering.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 
@@ -11,12 +11,12 @@ const textOf = async (url: string, more: Partial<Outgoing> = {}) =>
 
 describe('an answer that is read as text', () => {
   it('is read up to its limit, and then its connection is closed', async () => {
-    const whole = 'x'.repeat(MAX_ANSWER_BYTES);
+    const whole = 'x'.repeat(MAX_RESPONSE_BYTES);
     const { url } = await startReceiver([{ body: whole }, { body: `${whole}x` }]);
     expect(await textOf(url)).toBe(whole);
     await expect(textOf(url)).rejects.toMatchObject({
       code: 'body_too_large',
-      message: 'the answer has more than 256 KiB',
+      message: 'the response is larger than 256 KiB',
     });
   });
 
@@ -29,13 +29,13 @@ describe('an answer that is read as text', () => {
     const url = await startAnswering((_, response) => BROKEN.encodes(response));
     await expect(textOf(url)).rejects.toMatchObject({
       code: 'check_failed',
-      message: 'the answer is encoded (gzip), which was not asked for',
+      message: 'the response is encoded (gzip), which was not requested',
     });
   });
 
   it.each([
     ['in all', { timeoutMs: 50 }],
-    ['without a byte', { silenceMs: 50 }],
+    ['without a byte', { idleMs: 50 }],
   ])('has its time %s', async (_, limit) => {
     const url = await startAnswering((_request, response) => BROKEN.hangs(response));
     await expect(textOf(url, limit)).rejects.toMatchObject({
@@ -53,7 +53,7 @@ describe('an answer that is read as text', () => {
 describe('a request', () => {
   it('has its time before the answer begins, too', async () => {
     const { url } = await startReceiver(['hang']);
-    await expect(textOf(url, { silenceMs: 50 })).rejects.toMatchObject({ code: 'timed_out' });
+    await expect(textOf(url, { idleMs: 50 })).rejects.toMatchObject({ code: 'timed_out' });
   });
 
   it('follows no redirect', async () => {
