@@ -10,10 +10,10 @@ const QUICK = new Map<CollectionName, QuickCheck>(
 );
 
 /**
- * Makes sure that what came out of JSON is records of a collection. Those that are valid as they are stay the same
- * objects; one that lacks what has a default is replaced in the list.
+ * Validates the records of a collection. Valid records stay the same objects. A record without a field that has a
+ * default is replaced in the list.
  *
- * @throws GatewayError `state_damaged`, naming the first thing that is wrong
+ * @throws GatewayError `state_damaged` with the first problem
  */
 export function parseRecords(name: CollectionName, records: unknown, source: string): unknown[] {
   if (!Array.isArray(records))
@@ -43,7 +43,7 @@ function invalid(
   return damaged(`${source} is damaged: ${problem ?? `${where.join('.')} is not valid`}`);
 }
 
-/** The first key that the schema dropped, in words. */
+/** Describes the first key that the schema dropped. */
 function unknownKey(given: unknown, parsed: unknown, where: readonly PropertyKey[]): string | undefined {
   if (typeof given !== 'object' || given === null || typeof parsed !== 'object' || parsed === null)
     return undefined;

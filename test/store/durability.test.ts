@@ -221,12 +221,12 @@ describe('damage', () => {
     [
       'a newer version',
       { db: snapshotWith({ version: 99 }) },
-      /db\.json has the version 99; this gateway-sim reads up to 2/,
+      /db\.json has version 99, but this gateway-sim reads versions up to 2/,
     ],
     [
       'a version that is no number',
       { db: snapshotWith({ version: '1' }) },
-      /db\.json is not a gateway-sim state: none has the version "1"/,
+      /db\.json is not a gateway-sim state: unknown version "1"/,
     ],
     [
       'a collection that this version does not know',
@@ -251,7 +251,7 @@ describe('damage', () => {
     [
       'a journal without its snapshot',
       { db: null, journal: line('a') },
-      /db\.json is missing, but .*journal\.jsonl beside it holds changes/,
+      /db\.json is missing, but .*journal\.jsonl has changes/,
     ],
   ])(
     '%s is said, with the file and a remedy, and both files stay as they are',
@@ -378,7 +378,7 @@ describe('a disk that is full', () => {
     const folder = await temporaryFolder();
     expect(JSON.parse(await withFilesUpTo(0, opener, folder))).toEqual({
       code: 'storage_failed',
-      message: `${db(folder)} cannot be written: the file would grow over the size that is allowed`,
+      message: `${db(folder)} cannot be written: the file would exceed the maximum size`,
       remedy: expect.stringContaining('--data-dir'),
     });
     expect((await stateOf(folder)).snapshot).toEqual(records());
@@ -405,14 +405,14 @@ describe('a disk that is full', () => {
     const refused = {
       status: 'rejected',
       code: 'storage_failed',
-      message: 'the change could not be stored: the file would grow over the size that is allowed',
-      remedy: expect.stringContaining('Make room'),
+      message: 'the change could not be stored: the file would exceed the maximum size',
+      remedy: expect.stringContaining('Free disk space'),
     };
     expect(report.rejections).toEqual([refused, refused]);
     expect(report.afterFailure.slice(-2)).toEqual(['fat', 'before']);
     expect(report.told).not.toContain('too-big');
     expect(report.told.slice(0, 2)).toEqual(['before', 'after']);
-    expect(report.warned).toEqual([refused.message, expect.stringMatching(/db\.json could not be renewed/)]);
+    expect(report.warned).toEqual([refused.message, expect.stringMatching(/db\.json could not be updated/)]);
     const { snapshot, notices } = await stateOf(folder);
     expect(snapshot.wallets.map(({ id }) => id)).toEqual(report.wallets);
     expect(report.wallets.at(-1)).toBe('filler-29');
@@ -430,7 +430,7 @@ it.skipIf(process.platform === 'win32').each(['db.json', 'journal.jsonl'])(
     execFileSync('mkfifo', [join(folder, name)]);
     await expect(open()).rejects.toMatchObject({
       code: 'state_damaged',
-      message: `${join(folder, name)} cannot be read: it is no regular file`,
+      message: `${join(folder, name)} cannot be read: it is not a regular file`,
     });
   },
 );

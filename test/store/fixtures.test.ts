@@ -29,7 +29,7 @@ describe('the fixtures of the package', () => {
   it('that are not there are a broken package, and that is said', async () => {
     await expect(initialSnapshots('/nowhere/default.json', undefined)()).rejects.toMatchObject({
       code: 'state_damaged',
-      message: 'the fixtures /nowhere/default.json do not exist: the package is not complete',
+      message: 'the fixtures /nowhere/default.json do not exist: the package is incomplete',
     });
   });
 });
@@ -64,9 +64,9 @@ describe("a user's own fixtures", () => {
     ['{"version":1,', ' is damaged: '],
     ['', ' is damaged: '],
     [{ wallets: [] }, ' is not a gateway-sim state: it has no version'],
-    [{ version: 99 }, ' has the version 99; this gateway-sim reads up to 2'],
-    [{ version: 0 }, ' is not a gateway-sim state: none has the version 0'],
-    [{ version: '1' }, ' is not a gateway-sim state: none has the version "1"'],
+    [{ version: 99 }, ' has version 99, but this gateway-sim reads versions up to 2'],
+    [{ version: 0 }, ' is not a gateway-sim state: unknown version 0'],
+    [{ version: '1' }, ' is not a gateway-sim state: unknown version "1"'],
     [{ version: 1, walets: [] }, ': unknown key "walets": did you mean wallets?'],
     [
       { version: 1, wallets: [{ ...wallet(), balance: 7 }] },
@@ -88,7 +88,7 @@ describe("a user's own fixtures", () => {
           },
         ],
       },
-      ': messages "m": paymentId names "p", which is not in payments',
+      ': messages "m": paymentId is "p", which is not in payments',
     ],
   ])('that are not valid are refused: %j', async (content, problem) => {
     const path = await own(content);
@@ -97,7 +97,7 @@ describe("a user's own fixtures", () => {
       name: 'GatewayError',
       code: 'usage',
       message: expect.stringContaining(`--fixtures: ${path}${problem}`),
-      remedy: 'gateway-sim init writes a fixtures file to start from.',
+      remedy: 'gateway-sim init writes a sample fixtures file.',
     });
   });
 
@@ -108,7 +108,7 @@ describe("a user's own fixtures", () => {
     await writeFile(path, JSON.stringify(inNpr));
     await expect(initialSnapshots(PACKAGED, path)()).rejects.toMatchObject({
       code: 'usage',
-      message: expect.stringMatching(/--fixtures: .*own\.json: payments "\w+": currency "NPR" is not known/),
+      message: expect.stringMatching(/--fixtures: .*own\.json: payments "\w+": currency "NPR" is unknown/),
     });
     expect(await initialSnapshots(PACKAGED, path, '--fixtures', ['NPR'])()).toEqual(inNpr);
   });

@@ -21,7 +21,7 @@ import { join, relative } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fileId } from '../../src/store/files.ts';
 import { DataFolder } from '../../src/store/folder.ts';
-import { identityOf, isAlive, placeOf } from '../../src/store/process-identity.ts';
+import { identityOf, isAlive, pidScope } from '../../src/store/process-identity.ts';
 import { findServer, readServerInfo, type ServerInfo, writeServerInfo } from '../../src/store/server-file.ts';
 import { readSnapshotFile } from '../../src/store/snapshot-file.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -57,7 +57,7 @@ const asRoot = process.getuid?.() === 0;
 describe('a data folder', () => {
   it('is made where it does not exist, with a .gitignore that keeps it out of repositories', async () => {
     const path = join(await temporaryFolder(), 'new', '.gateway-sim');
-    const folder = await DataFolder.take(path);
+    const folder = await DataFolder.acquire(path);
     expect(folder.path).toBe(path);
     expect(await readFile(join(path, '.gitignore'), 'utf8')).toBe('*\n');
     expect((await readdir(path)).sort()).toEqual(['.gitignore', 'lock']);
@@ -66,11 +66,11 @@ describe('a data folder', () => {
   it('says nothing about repositories where something else is', async () => {
     const path = await temporaryFolder();
     await writeFile(join(path, '.gitignore'), 'node_modules\n');
-    await (await DataFolder.take(path)).release();
+    await (await DataFolder.acquire(path)).release();
     expect(await readFile(join(path, '.gitignore'), 'utf8')).toBe('node_modules\n');
     const other = await temporaryFolder();
     await writeFile(join(other, 'package.json'), '{}');
-    await (await DataFolder.take(other)).release();
+    await (await DataFolder.acquire(other)).release();
     expect(await readdir(other)).toEqual(['package.json']);
   });
 
@@ -78,7 +78,7 @@ describe('a data folder', () => {
     const before = process.umask(0);
     onTestFinished(() => void process.umask(before));
     const path = join(await temporaryFolder(), 'data');
-    const folder = await DataFolder.take(path);
+    const folder = await DataFolder.acquire(path);
     await folder.announce({ url: 'http://127.0.0.1:4477', pid: process.pid, controlToken: 'token' });
     const mode = async (...name: string[]) => ((await stat(join(path, ...name))).mode & 0o777).toString(8);
     expect([await mode(), await mode('lock'), await mode('server.json')]).toEqual(['700', '600', '600']);
@@ -101,13 +101,13 @@ describe('a data folder', () => {
     const path = join(await temporaryFolder(), '.gateway-sim');
     await mkdir(path);
     await change(path);
-    await expect(DataFolder.take(path, { isNamed: false })).rejects.toMatchObject({
+    await expect(DataFolder.acquire(path, { isNamed: false })).rejects.toMatchObject({
       code: 'storage_failed',
-      message: `the data folder ${path} ${why}: it was left alone`,
+      message: `the data folder ${path} ${why} and was not used`,
       remedy: expect.stringContaining(`--data-dir ${relative('', path)},`),
     });
     expect(await readdir(path)).toEqual([]);
-    await (await DataFolder.take(path)).release();
+    await (await DataFolder.acquire(path)).release();
   });
 
   it('that is open to others, as in a checkout, is closed to them unless it was named', async () => {
@@ -115,7 +115,7 @@ describe('a data folder', () => {
     await mkdir(path);
     await chmod(path, 0o775);
     const mode = async (isNamed: boolean) => {
-      await (await DataFolder.take(path, { isNamed })).release();
+      await (await DataFolder.acquire(path, { isNamed })).release();
       return (await stat(path)).mode & 0o777;
     };
     expect([await mode(true), await mode(false)]).toEqual([0o775, 0o700]);
@@ -125,7 +125,7 @@ describe('a data folder', () => {
     const base = await temporaryFolder();
     const [data, db] = [join(base, 'data'), join(base, 'db.json')];
     for (const link of [data, db]) await symlink('nowhere', link);
-    await expect(DataFolder.take(data)).rejects.toMatchObject({
+    await expect(DataFolder.acquire(data)).rejects.toMatchObject({
       code: 'storage_failed',
       message: `${data} is a dangling link: there is nothing at nowhere`,
     });
@@ -139,23 +139,23 @@ describe('a data folder', () => {
   it('that is copied while an emulator runs on it opens, and tells of no server', async () => {
     const base = await temporaryFolder();
     const [path, copy] = [join(base, 'data'), join(base, 'copy')];
-    const original = await DataFolder.take(path);
+    const original = await DataFolder.acquire(path);
     await original.announce({ url: 'http://127.0.0.1:4477', pid: process.pid, controlToken: null });
     await cp(path, copy, { recursive: true });
     expect(await readServerInfo(copy)).toBeUndefined();
-    const copied = await DataFolder.take(copy);
+    const copied = await DataFolder.acquire(copy);
     await copied.release();
     expect(original.assertOurs).not.toThrow();
     expect(await readServerInfo(path)).toMatchObject({ pid: process.pid });
     await rename(path, `${path}-moved`);
-    await expect(DataFolder.take(`${path}-moved`)).rejects.toMatchObject(inUse);
+    await expect(DataFolder.acquire(`${path}-moved`)).rejects.toMatchObject(inUse);
     await original.release();
   });
 
   it('that cannot be written is said, with the path and a remedy', async () => {
     const base = await temporaryFolder();
     await writeFile(join(base, 'file'), '');
-    await expect(DataFolder.take(join(base, 'file', 'data'))).rejects.toMatchObject({
+    await expect(DataFolder.acquire(join(base, 'file', 'data'))).rejects.toMatchObject({
       code: 'storage_failed',
       message: expect.stringContaining(`the data folder ${join(base, 'file', 'data')} cannot be written`),
       remedy: expect.stringContaining('--in-memory'),
@@ -166,13 +166,13 @@ describe('a data folder', () => {
 describe('the lock of a data folder', () => {
   it('refuses a second taker, naming the process, until it is released', async () => {
     const path = await temporaryFolder();
-    const first = await DataFolder.take(path);
-    await expect(DataFolder.take(path)).rejects.toMatchObject({
+    const first = await DataFolder.acquire(path);
+    await expect(DataFolder.acquire(path)).rejects.toMatchObject({
       ...inUse,
       message: expect.stringContaining(`process ${process.pid}`),
     });
     await first.release();
-    const second = await DataFolder.take(path);
+    const second = await DataFolder.acquire(path);
     expect((await lockText(path)).pid).toBe(process.pid);
     await second.release();
     expect(await readdir(path)).toEqual(['.gitignore']);
@@ -183,7 +183,7 @@ describe('the lock of a data folder', () => {
     const pid = livingPid();
     const held = { ...identityOf(pid), folder: fileId(path) };
     await writeFile(lockIn(path), JSON.stringify(held));
-    await expect(DataFolder.take(path)).rejects.toMatchObject({
+    await expect(DataFolder.acquire(path)).rejects.toMatchObject({
       ...inUse,
       message: expect.stringContaining(`process ${pid}`),
     });
@@ -194,7 +194,7 @@ describe('the lock of a data folder', () => {
   it('of a process that is gone is taken over', async () => {
     const path = await temporaryFolder();
     await writeFile(lockIn(path), JSON.stringify({ pid: await deadPid(), started: null }));
-    await DataFolder.take(path);
+    await DataFolder.acquire(path);
     expect((await lockText(path)).pid).toBe(process.pid);
   });
 
@@ -212,7 +212,7 @@ describe('the lock of a data folder', () => {
   ])('that holds %j belongs to nobody and is taken over', async (content) => {
     const path = await temporaryFolder();
     await writeFile(lockIn(path), content);
-    await DataFolder.take(path);
+    await DataFolder.acquire(path);
     expect((await lockText(path)).pid).toBe(process.pid);
   });
 
@@ -221,7 +221,7 @@ describe('the lock of a data folder', () => {
     async (target) => {
       const path = await temporaryFolder();
       await symlink(target, lockIn(path));
-      await DataFolder.take(path);
+      await DataFolder.acquire(path);
       expect((await lockText(path)).pid).toBe(process.pid);
     },
   );
@@ -232,8 +232,8 @@ describe('the lock of a data folder', () => {
       for (const pid of [process.pid, livingPid()]) {
         const path = await temporaryFolder();
         await writeFile(lockIn(path), JSON.stringify({ pid, started: '1' }));
-        await DataFolder.take(path);
-        await expect(DataFolder.take(path)).rejects.toMatchObject(inUse);
+        await DataFolder.acquire(path);
+        await expect(DataFolder.acquire(path)).rejects.toMatchObject(inUse);
       }
     },
   );
@@ -249,7 +249,7 @@ describe('the lock of a process that cannot be seen from here', () => {
     return path;
   }
 
-  const here = placeOf();
+  const here = pidScope();
   const places = [
     { ...here, host: 'elsewhere' },
     ...(here.boot === null ? [] : [{ ...here, boot: 'another boot' }]),
@@ -260,7 +260,7 @@ describe('the lock of a process that cannot be seen from here', () => {
     const path = await lockedElsewhere(place);
     const heart = setInterval(() => void utimes(lockIn(path), new Date(), new Date()), 20);
     onTestFinished(() => clearInterval(heart));
-    await expect(DataFolder.take(path, { patienceMs: PATIENCE_MS })).rejects.toMatchObject({
+    await expect(DataFolder.acquire(path, { patienceMs: PATIENCE_MS })).rejects.toMatchObject({
       ...inUse,
       message: expect.stringContaining(`process ${process.pid} on ${place.host}`),
     });
@@ -269,10 +269,10 @@ describe('the lock of a process that cannot be seen from here', () => {
 
   it.each(places)('is taken over when it stands still, and that is said (%j)', async (place) => {
     const path = await lockedElsewhere(place);
-    const folder = await DataFolder.take(path, { patienceMs: PATIENCE_MS });
+    const folder = await DataFolder.acquire(path, { patienceMs: PATIENCE_MS });
     expect(await lockText(path)).toMatchObject({ pid: process.pid, ...here });
     expect(folder.notices).toEqual([
-      `took over ${path} from process ${process.pid} on ${place.host}, which showed no sign of life`,
+      `took over ${path} from process ${process.pid} on ${place.host}, which no longer responds`,
     ]);
     await folder.release();
   });
@@ -280,7 +280,7 @@ describe('the lock of a process that cannot be seen from here', () => {
   it('goes to one of many who wait for a sign of it', async () => {
     const path = await lockedElsewhere({ host: 'elsewhere' });
     const takers = await Promise.allSettled(
-      Array.from({ length: 4 }, () => DataFolder.take(path, { patienceMs: PATIENCE_MS })),
+      Array.from({ length: 4 }, () => DataFolder.acquire(path, { patienceMs: PATIENCE_MS })),
     );
     expect(takers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
@@ -304,12 +304,12 @@ describe('a folder that was replaced', () => {
 
   it.each(Object.entries(replacements))('(%s) is no longer ours, and is left alone', async (_, replace) => {
     const path = join(await temporaryFolder(), 'data');
-    const first = await DataFolder.take(path);
+    const first = await DataFolder.acquire(path);
     await first.announce({ url: 'http://127.0.0.1:1', pid: process.pid, controlToken: null });
     expect(first.assertOurs).not.toThrow();
     await replace(path);
     expect(first.assertOurs).toThrow(/was removed, moved or replaced/);
-    const second = await DataFolder.take(path);
+    const second = await DataFolder.acquire(path);
     await second.announce({ url: 'http://127.0.0.1:2', pid: process.pid, controlToken: null });
     await first.release();
     expect(await readServerInfo(path)).toMatchObject({ url: 'http://127.0.0.1:2' });
@@ -330,7 +330,7 @@ describe('server.json', () => {
 
   it('tells where the server is, to its owner only, and goes with the release', async () => {
     const path = await temporaryFolder();
-    const folder = await DataFolder.take(path);
+    const folder = await DataFolder.acquire(path);
     expect(await readServerInfo(path)).toBeUndefined();
     await folder.announce({ ...info(process.pid), url: 'http://127.0.0.1:1' });
     await folder.announce(info(process.pid));
@@ -342,7 +342,7 @@ describe('server.json', () => {
 
   it('that cannot be removed is said in words, and the lock is given up nevertheless', async () => {
     const path = await temporaryFolder();
-    const folder = await DataFolder.take(path);
+    const folder = await DataFolder.acquire(path);
     await mkdir(join(path, 'server.json'));
     await expect(folder.release()).rejects.toMatchObject({
       code: 'storage_failed',

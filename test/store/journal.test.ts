@@ -196,22 +196,22 @@ describe('a journal', () => {
     [
       'doubled',
       (lines: string[]) => lines.flatMap((line, index) => (index === 1 ? [line, line] : [line])),
-      /number 2 is missing, it has number 1/,
+      /expected number 2, got 1/,
     ],
     [
       'moved',
       ([first = '', a = '', b = '']: string[]) => [first, b, a],
-      /line 2 is damaged: number 1 is missing, it has number 2/,
+      /line 2 is damaged: expected number 1, got 2/,
     ],
     [
       'missing',
       ([first = '', , b = '']: string[]) => [first, b],
-      /line 2 is damaged: number 1 is missing, it has number 2/,
+      /line 2 is damaged: expected number 1, got 2/,
     ],
     [
       'without its checksum',
       (lines: string[]) => lines.map((line) => line.replace(/,"crc32":"\w+"\}$/, '}')),
-      /line 1 is damaged: its checksum does not fit/,
+      /line 1 is damaged: its checksum does not match/,
     ],
   ])('with a line %s is refused', async (_, edit, message) => {
     const folder = await killed('a', 'b');
@@ -229,8 +229,8 @@ describe('a journal', () => {
     await writeFile(join(folder, '.gitignore'), '*\n');
     await expect(openAt(folder)).rejects.toMatchObject({
       code: 'state_damaged',
-      message: `${journal(folder)} is missing, which holds what changed since ${db(folder)} was written`,
-      remedy: expect.stringMatching(/Put journal\.jsonl back, or make an empty one .* state reset/),
+      message: `${journal(folder)} is missing: it has the changes since ${db(folder)} was written`,
+      remedy: expect.stringMatching(/Restore journal\.jsonl, or create an empty one .* state reset/),
     });
     await writeFile(journal(folder), '');
     expect(await reopened(folder)).toEqual({ ids: [], notices: [] });
@@ -246,7 +246,7 @@ describe('a journal', () => {
   });
 
   it.each([
-    ['has a payment in no currency', { currency: 'XXX' }, 'currency "XXX" is not known'],
+    ['has a payment in no currency', { currency: 'XXX' }, 'currency "XXX" is unknown'],
     ['has a payment that was settled at no time', { status: 'succeeded' }, 'settledAt must be set'],
   ])('that is edited so that it %s is refused, and left as it is', async (_, change, problem) => {
     const folder = await temporaryFolder();
@@ -309,10 +309,8 @@ describe('a journal', () => {
     await writeFile(db(copy), old);
     await expect(openAt(copy)).rejects.toMatchObject({
       code: 'state_damaged',
-      message: `${journal(copy)} holds a change to another db.json than ${db(copy)}`,
-      remedy: expect.stringMatching(
-        /Put the db\.json back that was there, or empty journal\.jsonl .* state reset/,
-      ),
+      message: `${journal(copy)} has 1 change to a different db.json from ${db(copy)}`,
+      remedy: expect.stringMatching(/Restore the original db\.json, or empty journal\.jsonl .* state reset/),
     });
     expect(await readFile(journal(copy))).toEqual(held);
     await writeFile(db(copy), belonging);
@@ -329,7 +327,7 @@ describe('a journal', () => {
     await writeFile(db(folder), text.replace('Poor Holder', 'Paula Holder'));
     const store = await openAt(folder);
     expect(store.notices).toEqual([
-      `${db(folder)} was changed since gateway-sim wrote it, and is taken as it is`,
+      `${db(folder)} was changed after gateway-sim wrote it: using the changed file`,
     ]);
     expect(store.state.wallets.get('wal_poor_usd')?.holder).toBe('Paula Holder');
     await store.commit(put('a'));
@@ -371,7 +369,7 @@ describe('records that do not hang together', () => {
           },
         ],
       },
-      /is damaged: messages "msg_1": paymentId names "pay_none", which is not in payments/,
+      /is damaged: messages "msg_1": paymentId is "pay_none", which is not in payments/,
     ],
   ])('are found at start: %s', async (_, changes, message) => {
     const folder = await temporaryFolder();

@@ -34,7 +34,7 @@ it.each([0, 1, 2])(
       await writeFile(join(path, 'lock'), GONE);
       for (let taker = 0; taker < count; taker++) {
         disk = killed();
-        await expect(DataFolder.take(path)).rejects.toThrow('killed');
+        await expect(DataFolder.acquire(path)).rejects.toThrow('killed');
         for (const name of await readdir(path))
           if (name.startsWith('lock.')) await writeFile(join(path, name), GONE);
       }
@@ -42,7 +42,7 @@ it.each([0, 1, 2])(
         await new Promise((resolve) => setTimeout(resolve, delays.next().value));
         return change();
       };
-      const takers = await Promise.allSettled(Array.from({ length: 12 }, () => DataFolder.take(path)));
+      const takers = await Promise.allSettled(Array.from({ length: 12 }, () => DataFolder.acquire(path)));
       disk = quick;
       const owners = takers.filter((taker) => taker.status === 'fulfilled');
       expect(owners).toHaveLength(1);

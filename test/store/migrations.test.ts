@@ -170,7 +170,7 @@ describe('version 1', () => {
 describe('a newer version', () => {
   it('of a snapshot is refused', () => {
     expect(() => parseSnapshot({ version: 99 }, 'db.json')).toThrow(
-      'db.json has the version 99; this gateway-sim reads up to 2',
+      'db.json has version 99, but this gateway-sim reads versions up to 2',
     );
   });
 
@@ -181,7 +181,7 @@ describe('a newer version', () => {
     const before = await filesOf(folder);
     await expect(Store.open({ folder, fsync: false }, initial)).rejects.toMatchObject({
       code: 'state_damaged',
-      message: `${join(folder, 'journal.jsonl')} line 3 has the version 99; this gateway-sim reads up to 2`,
+      message: `${join(folder, 'journal.jsonl')} line 3 has version 99, but this gateway-sim reads versions up to 2`,
       remedy: expect.stringContaining('newer gateway-sim'),
     });
     expect(await filesOf(folder)).toEqual(before);

@@ -145,7 +145,7 @@ describe('a snapshot that is read by lines', () => {
     expect((await stat(path)).size).toBeGreaterThan(2 ** 28);
     await expect(readSnapshotFile(path)).rejects.toMatchObject({
       code: 'state_damaged',
-      message: `${path} is damaged: it is not written one record a line, and too large to be read otherwise`,
+      message: `${path} is too large: above 256 MiB, it must have one record per line`,
     });
   });
 });
