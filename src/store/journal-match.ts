@@ -36,9 +36,7 @@ export function requireMatch(
   if (isReplaced && changes && isNewer()) throw otherSnapshot(paths, changes);
   const notices = [
     ...(tornBytes
-      ? [
-          `${paths.journal}: dropped a torn last line of ${tornBytes} bytes, which was never acknowledged`,
-        ]
+      ? [`${paths.journal}: dropped a torn last line of ${tornBytes} bytes, which was never acknowledged`]
       : []),
     ...(isReplaced && !changes
       ? [`${paths.db} was changed after gateway-sim wrote it: using the changed file`]
