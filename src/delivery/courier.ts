@@ -226,7 +226,7 @@ export class Courier {
 
 function abortOfAttempts(): AbortController {
   const abort = new AbortController();
-  // Each attempt in progress listens; by default, Node would warn the user of a leak from the 11th on.
+  // Each attempt in progress listens. By default, Node warns the user of a leak from the 11th listener on.
   setMaxListeners(MAX_IN_TOTAL, abort.signal);
   return abort;
 }

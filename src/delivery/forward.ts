@@ -34,8 +34,8 @@ interface TargetSettings extends Pick<Settings, 'mapped'> {
 }
 
 /**
- * Appends the query of another address to this address's query, byte for byte. Receivers rely on it (observed: ipn-query,
- * receiver-order-in-query).
+ * Appends the query of another address to this address's query, byte for byte. Receivers rely on it (observed:
+ * ipn-query, receiver-order-in-query).
  */
 export function withQueryOf(url: string, other: string): string {
   const query = /^[^?#]*\?([^#]*)/.exec(other)?.[1];

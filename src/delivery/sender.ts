@@ -110,7 +110,7 @@ async function attempt(
     request.on('error', (error: NodeJS.ErrnoException) => {
       // Passes the reason, such as a time-out, to the reader of the body.
       if (response) return void response.destroy(error);
-      // The server closed a keep-alive connection just as it was reused, so the request was never handled.
+      // The server closed a keep-alive connection just as it was reused, which does not count as an attempt.
       const isStale = request.reusedSocket && error.code === 'ECONNRESET' && !isRetry;
       resolve(isStale ? attempt(outgoing, address, started, true) : Promise.reject(error));
     });

@@ -25,7 +25,7 @@ import { WriteQueue } from './write-queue.ts';
 const SMALL_STATE = 5_000;
 const SNAPSHOT_DELAY_MS = 1_000;
 
-/** The state in memory that the files copy. */
+/** The state in memory that the files store. */
 export interface ReplayTarget {
   /** The current state. */
   readonly state: State;
@@ -53,7 +53,7 @@ export class Disk {
   readonly #warn: (text: string) => void;
   /** The last warning, since a change and a snapshot can fail for the same reason. */
   #warned: string | undefined;
-  /** Whether the folder or its journal had been removed or replaced on close. */
+  /** Whether the folder or its journal had been removed or replaced when it was closed. */
   isLost = false;
 
   private constructor(
@@ -131,7 +131,7 @@ export class Disk {
     return { paths, low, file, staleness, match, isFound: snapshot !== null };
   }
 
-  /** Brings the files to this format. Writes the first snapshot, without which the changes in a journal have no base. */
+  /** Updates the files to this format, and writes the first snapshot, which the journal requires. */
   async #begin(paths: { db: string; journal: string }, isReplaced: boolean, isFound: boolean): Promise<void> {
     const journal = this.#journal;
     const { last, changes } = journal.end;

@@ -41,8 +41,8 @@ export async function openFile(
   flags: 'read' | 'append',
   { follows, isOurs, isAlone, isSecret, maxBytes = Number.POSITIVE_INFINITY }: Guard = {},
 ): Promise<FileHandle> {
-  const way = flags === 'read' ? O_RDONLY : O_WRONLY | O_APPEND | O_CREAT;
-  const file = await open(path, way | (follows ? 0 : O_NOFOLLOW) | O_NONBLOCK, 0o600).catch(
+  const mode = flags === 'read' ? O_RDONLY : O_WRONLY | O_APPEND | O_CREAT;
+  const file = await open(path, mode | (follows ? 0 : O_NOFOLLOW) | O_NONBLOCK, 0o600).catch(
     (error: NodeJS.ErrnoException) => {
       if (error.code === 'ELOOP') throw new Error('it is a link', { cause: error });
       // The error for writing to a socket, or to a pipe without a reader.

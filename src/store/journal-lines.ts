@@ -72,7 +72,7 @@ export class SealedLines {
   #add(beginning: string, rest: string): void {
     const most = 3 * (beginning.length + rest.length) + SEAL_BYTES;
     if (most >= this.#buffer.length - this.#used) {
-      this.#makeRoom(Buffer.byteLength(beginning) + Buffer.byteLength(rest) + SEAL_BYTES + 1);
+      this.#reserve(Buffer.byteLength(beginning) + Buffer.byteLength(rest) + SEAL_BYTES + 1);
     }
     const buffer = this.#buffer;
     const restAt = this.#used + buffer.write(beginning, this.#used);
@@ -97,7 +97,7 @@ export class SealedLines {
     this.#add('', JSON.stringify({ line: number, snapshot: base }));
   }
 
-  #makeRoom(bytes: number): void {
+  #reserve(bytes: number): void {
     if (this.#buffer.length - this.#used >= bytes) return;
     const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.#buffer.length, this.#used + bytes));
     this.#buffer.copy(larger, 0, 0, this.#used);

@@ -40,7 +40,7 @@ interface End {
   changes: number;
 }
 
-/** The append-only file of changes since the last snapshot. Each line is one change, which counts once it is complete. */
+/** The append-only file of changes since the last snapshot. Each complete line is one change. */
 export class Journal {
   readonly #path: string;
   readonly #fsync: boolean;
@@ -123,7 +123,7 @@ export class Journal {
     return this.#fsync;
   }
 
-  /** Announces a new db.json. No batch may be waiting for a sync, because a failed sync would cut off this line, too. */
+  /** Announces a new db.json. No batch may be waiting for a sync: if that fails, it also cuts off this line. */
   announce(base: Base): void {
     this.#lines.addSnapshot(this.#end.last + 1, base);
     this.#write();
@@ -226,8 +226,8 @@ export class Journal {
 }
 
 /**
- * Opens a journal for appending. If it is a hard link, such as in a copied folder, replaces it with its own file, so that
- * the other copy does not change.
+ * Opens a journal for appending. If it is a hard link, such as in a copied folder, replaces it with a separate file, so
+ * that the other copy does not change.
  *
  * @param bytes of the complete lines
  */

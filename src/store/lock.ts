@@ -124,7 +124,7 @@ async function takeOver(
 }
 
 /**
- * Replaces a stale file. A process may do so only while it owns the claim for that file, which is a file itself and has
+ * Replaces a stale file. A process may do so only while it owns the claim for that file. A claim is a file that has
  * the stale file's stamp in its name. A process with an outdated stamp finds a different file and leaves it alone. A
  * stale claim is replaced in the same way.
  *
@@ -181,7 +181,7 @@ async function findStale(lock: string, patienceMs: number) {
   return { stamp };
 }
 
-/** Whether the lock is renewed in time, the only sign that its owner on another machine or in a container is running. */
+/** Whether the lock is renewed in time. Nothing else shows that its owner on another machine or container is running. */
 async function hasHeartbeat(lock: string, stamp: string, patienceMs: number): Promise<boolean> {
   const deadline = performance.now() + patienceMs;
   while (performance.now() < deadline) {

@@ -13,8 +13,8 @@ export interface Migration {
   /** Names the step in the error if it fails: "payments get a currency". */
   describe: string;
   /**
-   * Returns the state as the next version stores it, and does not change its input. It must work record by record, since
-   * it also migrates journal lines, which have only the records of one change.
+   * Returns the state as the next version stores it, and does not change its input. It must work record by record,
+   * because it also migrates journal lines, which have only the records of one change.
    */
   migrate: (state: RawState) => RawState;
 }

@@ -25,10 +25,10 @@ export function parseRecords(name: CollectionName, records: unknown, source: str
   return records;
 }
 
-function parseRecord(name: CollectionName, given: unknown, index: number, source: string): unknown {
-  const parsed = z.safeParse<z.ZodMiniType>(COLLECTIONS[name][0], given, { reportInput: true });
+function parseRecord(name: CollectionName, input: unknown, index: number, source: string): unknown {
+  const parsed = z.safeParse<z.ZodMiniType>(COLLECTIONS[name][0], input, { reportInput: true });
   if (!parsed.success) throw invalid([name, index], parsed.error, source);
-  const unknown = unknownKey(given, parsed.data, [name, index]);
+  const unknown = unknownKey(input, parsed.data, [name, index]);
   if (unknown !== undefined) throw damaged(`${source} is damaged: ${unknown}`);
   return parsed.data;
 }
@@ -44,11 +44,11 @@ function invalid(
 }
 
 /** Describes the first key that the schema dropped. */
-function unknownKey(given: unknown, parsed: unknown, where: readonly PropertyKey[]): string | undefined {
-  if (typeof given !== 'object' || given === null || typeof parsed !== 'object' || parsed === null)
+function unknownKey(input: unknown, parsed: unknown, where: readonly PropertyKey[]): string | undefined {
+  if (typeof input !== 'object' || input === null || typeof parsed !== 'object' || parsed === null)
     return undefined;
   const kept = new Map<string, unknown>(Object.entries(parsed));
-  for (const [key, value] of Object.entries(given)) {
+  for (const [key, value] of Object.entries(input)) {
     if (!kept.has(key)) {
       const meant = didYouMean(key, kept.keys());
       return `${where.join('.')}: unknown key "${key.slice(0, 60)}"${meant}`;

@@ -41,8 +41,8 @@ export async function readServerInfo(folder: string): Promise<ServerInfo | undef
   try {
     const stored = JSON.parse(await readOwnFile(serverFile(folder))) as ServerInfo &
       Partial<ProcessIdentity> & { folder?: string };
-    const { started = null, folder: its, ...info } = stored;
-    const isOurs = its === fileId(folder) && isRunning({ pid: info.pid, started });
+    const { started = null, folder: storedFolder, ...info } = stored;
+    const isOurs = storedFolder === fileId(folder) && isRunning({ pid: info.pid, started });
     return isOurs && isOnThisMachine(info.url) ? info : undefined;
   } catch {
     return undefined;

@@ -27,7 +27,7 @@ export async function readSnapshotFile(path: string, options: { chunkBytes?: num
     for await (const chunk of chunksOf(file, options)) {
       hash.update(chunk);
       size += chunk.length;
-      if (!shape.isOther) lines.push(chunk);
+      if (!shape.isOtherFormat) lines.push(chunk);
     }
     return shape.end(lines.rest) ?? (await readWhole(path));
   };

@@ -3,8 +3,8 @@ import { textOf } from './lines.ts';
 import type { SnapshotImage } from './snapshot.ts';
 
 /*
- * The format of a snapshot: valid JSON with one record per line. People can read and diff it, and it is read and written
- * in pieces at any size.
+ * The format of a snapshot: valid JSON with one record per line. People can read and diff it. It is read and written in
+ * pieces, at any size.
  */
 
 /** Records to serialize before the event loop can run. */
@@ -42,16 +42,18 @@ export class SnapshotLines {
   /** The expected kind of the next line. */
   #next: 'first' | 'list' | 'last' | 'none' = 'first';
   /** In another format: edited by a person, or damaged. */
-  isOther = false;
+  isOtherFormat = false;
 
   push(line: Buffer): void {
-    if (this.isOther) return;
-    this.isOther = !(this.#list ? this.#record(line, this.#list) : this.#frame(line.toString('latin1')));
+    if (this.isOtherFormat) return;
+    this.isOtherFormat = !(this.#list
+      ? this.#record(line, this.#list)
+      : this.#frame(line.toString('latin1')));
   }
 
   /** Undefined for another format. */
   end(rest: Buffer): Record<string, unknown> | undefined {
-    return this.isOther || rest.length || this.#next !== 'none' ? undefined : this.#json;
+    return this.isOtherFormat || rest.length || this.#next !== 'none' ? undefined : this.#json;
   }
 
   #record(line: Buffer, list: unknown[]): boolean {

@@ -78,21 +78,21 @@ export function parseSnapshot(json: unknown, source: string): Snapshot {
   if (!isRecord(json) || !('version' in json)) {
     throw damaged(`${source} is not a gateway-sim state: it has no version`);
   }
-  const given = migrate(json, json['version'], source);
-  requireKnownKeys(given, SNAPSHOT_KEYS, source);
-  return snapshotOf((name) => parseRecords(name, given[name] ?? [], source));
+  const migrated = migrate(json, json['version'], source);
+  requireKnownKeys(migrated, SNAPSHOT_KEYS, source);
+  return snapshotOf((name) => parseRecords(name, migrated[name] ?? [], source));
 }
 
-/** A key that is passed over in silence may be one that a changed byte made of another. */
-function requireKnownKeys(given: object, known: ReadonlySet<string>, source: string, extra?: string): void {
-  const unknown = Object.keys(given).find((key) => !known.has(key) && key !== extra);
+/** Rejects unknown keys: a changed byte may have turned a known key into another one. */
+function requireKnownKeys(value: object, known: ReadonlySet<string>, source: string, extra?: string): void {
+  const unknown = Object.keys(value).find((key) => !known.has(key) && key !== extra);
   if (unknown === undefined) return;
   const meant = nearestName(unknown, known);
   const help = meant ? `did you mean ${meant}?` : `known: ${[...known].join(', ')}`;
   throw damaged(`${source}: unknown key "${unknown.slice(0, 60)}": ${help}`);
 }
 
-/** A change of the journal. `reset`: it is the whole state that takes the place of the one before. */
+/** A change in the journal. `reset`: it replaces the whole state. */
 export type StoredChange = Change & { reset?: true };
 
 /** A change as JSON for `parseChange`. */
@@ -110,29 +110,29 @@ const COLLECTION_KEYS: ReadonlySet<string> = new Set(COLLECTION_NAMES);
  */
 export function parseChange(json: unknown, source: string, extra?: string): StoredChange {
   if (!isRecord(json)) throw damaged(`${source} is damaged: not a change`);
-  const given = migrate(json, 'version' in json ? json['version'] : 1, source);
-  requireKnownKeys(given, CHANGE_KEYS, source, extra);
+  const migrated = migrate(json, 'version' in json ? json['version'] : 1, source);
+  requireKnownKeys(migrated, CHANGE_KEYS, source, extra);
   const change: Record<string, unknown> = {};
-  if ('reset' in given) {
-    if (given['reset'] !== true) throw damaged(`${source} is damaged: reset is not true`);
+  if ('reset' in migrated) {
+    if (migrated['reset'] !== true) throw damaged(`${source} is damaged: reset is not true`);
     change['reset'] = true;
   }
   for (const name of COLLECTION_NAMES) {
-    const records = given[name];
+    const records = migrated[name];
     if (records !== undefined) change[name] = parseRecords(name, records, source);
   }
-  if ('removed' in given) change['removed'] = parseRemoved(given['removed'], source);
+  if ('removed' in migrated) change['removed'] = parseRemoved(migrated['removed'], source);
   return change;
 }
 
 /** Ids by collection. */
-function parseRemoved(given: unknown, source: string): unknown {
+function parseRemoved(value: unknown, source: string): unknown {
   const isIds = (ids: unknown) => Array.isArray(ids) && ids.every((id) => typeof id === 'string');
-  if (!isRecord(given) || !Object.values(given).every(isIds)) {
+  if (!isRecord(value) || !Object.values(value).every(isIds)) {
     throw damaged(`${source} is damaged: removed is not a list of ids for each collection`);
   }
-  requireKnownKeys(given, COLLECTION_KEYS, source);
-  return given;
+  requireKnownKeys(value, COLLECTION_KEYS, source);
+  return value;
 }
 
 /** @throws GatewayError `state_damaged` */

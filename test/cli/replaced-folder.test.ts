@@ -92,7 +92,7 @@ describe('a db.json that somebody edits while an emulator runs on it', () => {
     await emulator.until((_, stderr) => stderr.includes('was edited while gateway-sim is using it'));
     expect(await readFile(db, 'utf8')).toBe(edited);
     const { stderr } = await emulator.stop();
-    expect(stderr).toContain('the edit is left in place');
+    expect(stderr).toContain('the edit is kept');
     expect(await readFile(db, 'utf8')).toBe(edited);
     const next = await run(['start'], { cwd });
     expect([next.code, next.stderr]).toEqual([6, expect.stringContaining('db.json')]);

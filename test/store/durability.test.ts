@@ -269,7 +269,7 @@ describe('damage', () => {
     },
   );
 
-  it('is not an empty journal without a snapshot, because nothing was ever stored', async () => {
+  it('is not reported for an empty journal without a snapshot, because nothing was ever stored', async () => {
     const folder = await folderWith({ db: null, journal: '' });
     expect((await stateOf(folder)).snapshot).toEqual(records());
   });

@@ -369,7 +369,7 @@ describe('server.json', () => {
     ...['http://192.0.2.1', 'http://[2001:db8::1]', 'http://shop.example', 'http://localhost.shop.example'],
     ...['http://user@localhost:4477', 'http://localhost:4477/other', 'http://localhost:4477?'],
     ...['http://localhost@192.0.2.1', 'http://x.localhost', 'ws://localhost', 'file:///', 'localhost:4477'],
-  ])('with the address %s names no server', async (url) => {
+  ])('with the address %s is ignored', async (url) => {
     const path = await temporaryFolder();
     await writeServerInfo(path, { ...info(process.pid), url });
     expect(await readServerInfo(path)).toBeUndefined();
@@ -385,7 +385,7 @@ describe('server.json', () => {
     ],
     ['is too large', (path) => appendFile(path, ' '.repeat(300_000))],
     ...(asRoot ? [['is of another user', (path) => chown(path, 4_711, 4_711)] as [string, typeof rm]] : []),
-  ])('that %s tells of no server', async (_, change) => {
+  ])('that %s is ignored', async (_, change) => {
     const path = await temporaryFolder();
     const file = join(path, 'server.json');
     await writeServerInfo(path, info(process.pid));
@@ -400,7 +400,7 @@ describe('server.json', () => {
     ...(process.platform === 'linux'
       ? [['does not say when its process was started', { started: null }] as [string, object]]
       : []),
-  ])('that %s tells of no server', async (_, change) => {
+  ])('that %s is ignored', async (_, change) => {
     const path = await temporaryFolder();
     await writeServerInfo(path, info(process.pid));
     await edit(path, change);
@@ -415,7 +415,7 @@ describe('server.json', () => {
     '{"url":1,"pid":1}',
     '{"url":"http://localhost","pid":0}',
     '{"url":"http://localhost","pid":-1}',
-  ])('that holds %j tells of no server', async (content) => {
+  ])('with the content %j is ignored', async (content) => {
     const path = await temporaryFolder();
     await writeFile(join(path, 'server.json'), content);
     expect(await readServerInfo(path)).toBeUndefined();
