@@ -199,7 +199,7 @@ async function stampOf(lock: string): Promise<string | undefined> {
   return found && `${found.dev}-${found.ino}-${found.mtimeNs}`;
 }
 
-/** Undefined if the lock cannot be read; empty if it is not one of ours, such as a link. */
+/** Undefined if the lock cannot be read; empty if it is not a valid lock, such as a link. */
 function contentOf(lock: string): Promise<string | undefined> {
   return readText(lock).catch((error: NodeJS.ErrnoException) => (error.syscall ? undefined : ''));
 }
