@@ -127,7 +127,7 @@ async function openState(plan: Plan, shutdown: Shutdown) {
   const { options, surroundings, label, initial, controlToken, currencies } = plan;
   const { warn } = surroundings;
   const isNamed = isGivenByUser(options, 'dataDir');
-  const folder = options.inMemory ? null : await DataFolder.take(options.dataDir, { isNamed });
+  const folder = options.inMemory ? null : await DataFolder.acquire(options.dataDir, { isNamed });
   shutdown.add(() => folder?.release());
   const store = folder
     ? await Store.open(

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describeFailure } from '../contract/describe-delivery.ts';
 import type { AttemptFailure } from '../contract/failure.ts';
 import { type Egress, EgressError, endpointOf } from '../delivery/egress.ts';
-import { failureOf, headerPairs, IDENTITY, MAX_ANSWER_BYTES, open, readBody } from '../delivery/sender.ts';
+import { failureOf, headerPairs, IDENTITY, MAX_RESPONSE_BYTES, open, readBody } from '../delivery/sender.ts';
 import { VERSION } from '../system/package-info.ts';
 
 /** How a body goes out: whole with its length, in chunks, in drops, or not to its end. */
@@ -132,7 +132,7 @@ export class AuditClient {
         ...(cancelled && { signal: cancelled }),
         body: (request) => write(request, shot, gate, arrived),
       });
-      const { body, error } = await readBody(answer, MAX_ANSWER_BYTES);
+      const { body, error } = await readBody(answer, MAX_RESPONSE_BYTES);
       return observed({
         status: answer.statusCode ?? 0,
         headers: headerPairs(answer.rawHeaders),

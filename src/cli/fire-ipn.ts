@@ -9,7 +9,7 @@ import type { Payment } from '../contract/payment.ts';
 import { requireTamperings } from '../contract/tampering.ts';
 import type { Verdict } from '../contract/verdict.ts';
 import { Egress } from '../delivery/egress.ts';
-import { failureOfAnswer } from '../delivery/sender.ts';
+import { failureOfStatus } from '../delivery/sender.ts';
 import { dialect } from '../library/merchant-client.ts';
 import { readSecret } from '../options/secret-file.ts';
 import { type KnownAttempt, type KnownDelivery, verdictOnAttempt, verdictView } from '../usecases/verdict.ts';
@@ -134,7 +134,7 @@ function firedIpn(
 ): FiredIpn {
   const { contentType, body, signedText, identifier, status, tampered = [] } = composed;
   const { url } = request;
-  const failure = broken ?? (responseStatus === null ? null : failureOfAnswer(responseStatus));
+  const failure = broken ?? (responseStatus === null ? null : failureOfStatus(responseStatus));
   const attempt = {
     number: 1,
     url,

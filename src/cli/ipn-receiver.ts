@@ -1,7 +1,7 @@
 import { describeFailure } from '../contract/describe-delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import { Egress } from '../delivery/egress.ts';
-import { type Answer, failureOf, headerPairs, send } from '../delivery/sender.ts';
+import { failureOf, type HttpResponse, headerPairs, send } from '../delivery/sender.ts';
 import { dialect } from '../library/merchant-client.ts';
 import { type ReceivedRequest, receiveOnLoopback } from '../system/loopback-receiver.ts';
 import type { VerifyKeys } from '../wire/dialect.ts';
@@ -85,12 +85,12 @@ function forwardAddress(text: string | undefined): string | undefined {
 async function receive(
   request: ReceivedRequest,
   { keys, renewKeys, forwardTo, egress, output }: Listening,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const { method, url, headers } = request;
   const text = request.body.toString();
   const first = dialect.verify(text, keys);
   const verdict = first.authentic ? first : dialect.verify(text, await renewKeys());
-  const own: Answer =
+  const own: HttpResponse =
     method === 'POST'
       ? plain(verdict.authentic ? 200 : 400, verdict.authentic ? 'OK' : verdict.reasons.join('\n'))
       : plain(405, 'an IPN is a POST');
@@ -105,7 +105,7 @@ async function receive(
   return answer;
 }
 
-function plain(status: number, text: string): Answer {
+function plain(status: number, text: string): HttpResponse {
   const body = Buffer.from(`${text}\n`);
   const headers: [string, string][] = [
     ['Content-Type', 'text/plain; charset=utf-8'],
@@ -120,7 +120,7 @@ async function passOn(
   { method, url, rawHeaders, body }: ReceivedRequest,
   forwardTo: string,
   egress: Egress,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const target = new URL(forwardTo);
   const query = /\?(.*)$/s.exec(url)?.[1];
   if (query) target.search += `${target.search ? '&' : '?'}${query}`;
@@ -141,7 +141,7 @@ async function passOn(
 }
 
 /** The headers that go through, with the length that the body has here. */
-function throughHeaders(headers: Answer['headers'], body: Buffer): Answer['headers'] {
+function throughHeaders(headers: HttpResponse['headers'], body: Buffer): HttpResponse['headers'] {
   const kept = headers.filter(([name]) => !PER_CONNECTION.has(name.toLowerCase()));
   return [...kept, ['Content-Length', String(body.length)]];
 }

@@ -5,7 +5,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
 import { isLink, unwritable } from '../store/files.ts';
-import { beginsAsState } from '../store/folder.ts';
+import { looksLikeState } from '../store/folder.ts';
 import type { CommandResult } from './output.ts';
 
 /**
@@ -52,7 +52,7 @@ async function replace(path: string, text: string, mode: number): Promise<void> 
 }
 
 async function requireState(path: string, shown: string): Promise<void> {
-  if (await beginsAsState(path)) return;
+  if (await looksLikeState(path)) return;
   throw new GatewayError('usage', `${shown} is there already and holds something else: nothing was written`, {
     hint: hint`Choose another name, or write over it with --force.`,
   });

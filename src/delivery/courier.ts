@@ -13,9 +13,9 @@ import type { DueWork } from '../system/due.ts';
 import { VERSION } from '../system/package-info.ts';
 import { asHeader, type Target, targetOf } from './forward.ts';
 import { faultyBody, IpnFaults } from './ipn-faults.ts';
-import { IN_ALL, Lanes } from './lanes.ts';
+import { Lanes, MAX_IN_TOTAL } from './lanes.ts';
+import { OpenAttempts } from './open-attempts.ts';
 import type { Poster } from './poster.ts';
-import { UnderWay } from './under-way.ts';
 
 /** What the courier needs from the rest of the emulator. */
 export interface CourierParts {
@@ -23,20 +23,20 @@ export interface CourierParts {
   clock: Clock;
   poster: Poster;
   context: () => Context;
-  /** Gets an attempt that takes long. */
+  /** Called with an attempt that has no response after a while. */
   onWaiting?: (delivery: Delivery, attempt: AttemptUnderWay) => void;
-  /** What is to go wrong on purpose. Default: nothing. */
+  /** The active faults. Default: none. */
   faults?: Faults;
 }
 
 /**
- * Brings due IPNs to their receivers. What is due is in the state, so nothing is lost with the process: an attempt
- * counts only once it is stored, and what was not stored is attempted again.
+ * Sends due IPNs to their receivers. The state records what is due, so a crash loses nothing: an attempt counts only
+ * once it is stored, and an attempt that was not stored is repeated.
  */
 export class Courier {
   readonly #parts: CourierParts;
   readonly #faults: IpnFaults;
-  readonly underWay: UnderWay;
+  readonly underWay: OpenAttempts;
   readonly #work: DueWork = {
     isDue: (deliveryId, at) => dueAt(this.#find(deliveryId)) <= at,
     run: (deliveryId) => this.#deliver(deliveryId),
@@ -45,20 +45,20 @@ export class Courier {
     (deliveryId) => this.#attempt(deliveryId),
     (deliveryId) => this.#ended(deliveryId),
   );
-  /** Deliveries that became due while an attempt of them was under way. */
-  readonly #cameTooSoon = new Set<string>();
+  /** Deliveries that became due during one of their attempts. */
+  readonly #dueAgain = new Set<string>();
   readonly #waiters = new Map<string, (() => void)[]>();
   #stopped = false;
-  /** Ends what is under way: all of it on a stop, and what belongs to a state that was replaced. */
-  #ending = endOfAttempts();
+  /** Aborts the attempts in progress, on a stop and when the state is replaced. */
+  #abort = abortOfAttempts();
 
   constructor(parts: CourierParts) {
     this.#parts = parts;
-    this.underWay = new UnderWay(parts.onWaiting);
+    this.underWay = new OpenAttempts(parts.onWaiting);
     this.#faults = new IpnFaults(parts.faults ?? new Faults(() => 0));
   }
 
-  /** Takes up what the last run left due, and listens for more. */
+  /** Schedules the deliveries that the last run left pending, and all later ones. */
   start(): void {
     const { store } = this.#parts;
     for (const delivery of store.state.deliveries.values()) this.#plan(delivery);
@@ -72,7 +72,7 @@ export class Courier {
     const delivery = this.#find(deliveryId);
     if (this.#stopped || !delivery) return undefined;
     if (this.#lanes.isRunning(deliveryId)) {
-      this.#cameTooSoon.add(deliveryId);
+      this.#dueAgain.add(deliveryId);
       return undefined;
     }
     const attempted = new Promise<void>((resolve) => this.#afterAttempt(deliveryId, resolve));
@@ -85,14 +85,14 @@ export class Courier {
     return this.#lanes.isRunning(deliveryId);
   }
 
-  /** Where the next attempt of a delivery goes. */
+  /** The URL of a delivery's next attempt. */
   addressOf(delivery: Delivery): string {
     return this.#target(delivery).url;
   }
 
   /**
-   * Resolves after the attempt that follows the first `count` ones is stored, at once when that is so already or when
-   * none is due, or after `limitMs` of real time.
+   * Resolves when attempt number `count + 1` is stored, or after `limitMs` of real time. Resolves immediately when that
+   * attempt is already stored or no attempt is due.
    */
   async attemptAfter(count: number, deliveryId: string, limitMs: number): Promise<void> {
     const delivery = this.#find(deliveryId);
@@ -106,10 +106,10 @@ export class Courier {
     });
   }
 
-  /** Aborts what is under way: it stays due. */
+  /** Aborts the attempts in progress. They stay due. */
   stop(): void {
     this.#stopped = true;
-    this.#ending.abort();
+    this.#abort.abort();
     this.#parts.poster.close();
   }
 
@@ -117,10 +117,10 @@ export class Courier {
     return this.#parts.store.state.deliveries.get(deliveryId);
   }
 
-  /** Another state is in force: what was under way ends, and nobody waits for it any longer. */
+  /** The state was replaced: aborts the attempts in progress and releases their waiters. */
   #forget(): void {
-    this.#ending.abort();
-    this.#ending = endOfAttempts();
+    this.#abort.abort();
+    this.#abort = abortOfAttempts();
     this.#faults.forget();
     for (const deliveryId of [...this.#waiters.keys()]) this.#announce(deliveryId);
   }
@@ -131,7 +131,7 @@ export class Courier {
   }
 
   #ended(deliveryId: string): void {
-    const delivery = this.#cameTooSoon.delete(deliveryId) && this.#find(deliveryId);
+    const delivery = this.#dueAgain.delete(deliveryId) && this.#find(deliveryId);
     if (delivery) this.#plan(delivery);
     this.#announce(deliveryId);
   }
@@ -150,7 +150,7 @@ export class Courier {
     const delivery = this.#find(deliveryId);
     if (this.#stopped || delivery?.state !== 'pending') return;
     const { store, clock, context } = this.#parts;
-    const { signal } = this.#ending;
+    const { signal } = this.#abort;
     const fault = this.#faults.take(delivery);
     const startedAt = timestamp(context().now);
     try {
@@ -163,7 +163,7 @@ export class Courier {
       const { timeoutMs } = context().settings.ipn;
       const attempt = { number: delivery.attemptCount + 1, startedAt, timeoutMs };
       const report = await this.underWay.track(delivery, attempt, post);
-      // Aborted by a stop: nobody knows whether it arrived, so it stays due and goes out again.
+      // Aborted by a stop: it may or may not have arrived, so it stays due and is sent again.
       if (signal.aborted) return;
       await store.commit((state) => recordAttempt(state, deliveryId, { ...report, startedAt }, context()));
       if (fault?.duplicate && report.failure === null) await this.#duplicate(delivery, fault, signal);
@@ -174,7 +174,7 @@ export class Courier {
     }
   }
 
-  /** The same bytes once more, right behind the first. */
+  /** Sends the same bytes a second time, right after the first. */
   async #duplicate(delivery: Delivery, fault: FaultRule, signal: AbortSignal): Promise<void> {
     const { store, context } = this.#parts;
     const startedAt = timestamp(context().now);
@@ -223,11 +223,11 @@ export class Courier {
   }
 }
 
-function endOfAttempts(): AbortController {
-  const ending = new AbortController();
-  // Every attempt under way listens; the default limit would warn the user of a leak from the 11th on.
-  setMaxListeners(IN_ALL, ending.signal);
-  return ending;
+function abortOfAttempts(): AbortController {
+  const abort = new AbortController();
+  // Each attempt in progress listens. By default, Node warns the user of a leak from the 11th listener on.
+  setMaxListeners(MAX_IN_TOTAL, abort.signal);
+  return abort;
 }
 
 const NEVER = Number.POSITIVE_INFINITY;
@@ -237,7 +237,7 @@ function dueAt(delivery: Delivery | undefined): number {
   return at === null ? NEVER : Date.parse(at);
 }
 
-/** The parts of an address. One that is none can only come from an edited state: its attempt will say so. */
+/** The parts of an address. Only an edited state can have an invalid address: its attempt reports it. */
 function addressOf(url: string): Pick<URL, 'origin' | 'host' | 'hostname' | 'pathname'> {
   try {
     return new URL(url);

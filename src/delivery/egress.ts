@@ -8,69 +8,70 @@ import type { EgressFailure } from '../contract/failure.ts';
 
 /*
  * Which addresses an IPN may go to (chosen): an emulator on a developer's machine must never post to a stranger.
- * Loopback and private networks only, never link-local, never where clouds keep their metadata service, and never the
- * emulator itself. The user names what is allowed beyond that, host by host.
+ * Only loopback and private addresses are allowed. Link-local addresses, cloud metadata services and the emulator
+ * itself are not. The user can allow further hosts by name.
  */
 
-const LOOPBACK = listed('127.0.0.0/8', '0.0.0.0', '::1', '::');
-const LOCAL = listed('127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '::1', 'fc00::/7');
+const LOOPBACK = lazyList('127.0.0.0/8', '0.0.0.0', '::1', '::');
+const LOCAL = lazyList('127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '::1', 'fc00::/7');
 
 /**
- * Where clouds keep the credentials of a machine, in every family of addresses: AWS (with ECS and EKS), Google, Azure,
- * Oracle, Alibaba, Scaleway, OpenStack. Some are private addresses, and a name that is allowed may lead to one.
+ * Cloud metadata services, which give out a machine's credentials: AWS (with ECS and EKS), Google, Azure, Oracle,
+ * Alibaba, Scaleway and OpenStack, over IPv4 and IPv6. Some have private addresses, and an allowed name may resolve to
+ * one.
  */
-const METADATA = listed(
+const METADATA = lazyList(
   ...['169.254.169.254', '169.254.170.2', '169.254.170.23', '169.254.42.42', '168.63.129.16'],
   ...['192.0.0.192', '100.100.100.200', 'fe80::a9fe:a9fe'],
   ...['fd00:ec2::/32', 'fd20:ce::/32', 'fd00:c1::/32', 'fd00:42::/32'],
 );
 
-/** Names that mean this machine or this network without asking anybody. */
+/** Names that are local by convention, without a lookup. */
 const LOCAL_NAME = /^[^.]+$|\.(localhost|local|internal|lan|test|home\.arpa)$/;
 
-const MAX_VERDICTS = 1_000;
+const MAX_CACHED = 1_000;
 
-/** What the lists say of an address. */
+/** The lists that an address is on. */
 interface Kind {
   isLocal: boolean;
   isMetadata: boolean;
 }
 
-/** The hosts that options of `start` allow. */
+/** The hosts that the options of `start` allow. */
 export function allowedHosts(options: { allowIpnHost: readonly string[]; forwardIpn?: string | undefined }) {
   const { allowIpnHost, forwardIpn } = options;
-  // Naming the address to forward to allows its host.
+  // The user named this address, which allows its host.
   return [...allowIpnHost, ...(forwardIpn ? [new URL(forwardIpn).hostname] : [])];
 }
 
-/** Decides which addresses may be reached. */
+/** Decides which addresses the emulator may connect to. */
 export class Egress {
   readonly #allowedHosts: ReadonlySet<string>;
   readonly #ownPort: () => number | undefined;
-  /** Verdicts by scheme, host and port: a merchant sends the same few with every payment. */
+  /** By scheme, host and port: a merchant uses the same few in every payment. */
   readonly #verdicts = new Map<string, EgressFailure | null>();
-  readonly #looks = new Map<string, boolean>();
-  /** By address: asking a list takes up to a tenth of the time that a whole attempt does. */
+  readonly #localOrigins = new Map<string, boolean>();
+  /** By address: a list lookup takes up to a tenth of the time of a whole attempt. */
   readonly #kinds = new Map<string, Kind>();
 
   /**
    * @param allowedHosts host names or addresses that the user allows (`--allow-ipn-host`)
-   * @param ownPort where the emulator itself listens, once it does
+   * @param ownPort the emulator's own port, undefined until it listens
    */
   constructor(allowedHosts: Iterable<string>, ownPort: () => number | undefined) {
-    this.#allowedHosts = new Set([...allowedHosts].map((name) => bare(name.toLowerCase())));
+    this.#allowedHosts = new Set([...allowedHosts].map((name) => withoutBrackets(name.toLowerCase())));
     this.#ownPort = ownPort;
   }
 
-  /** Why an address would probably not be allowed, without resolving its name; null when nothing speaks against it. */
+  /** Why an address is probably not allowed, or null. Does not resolve its name. */
   unreachable(url: string): string | null {
-    const failure = remembered(this.#verdicts, originOf(url), () => this.#verdict(url));
+    const failure = cached(this.#verdicts, originOf(url), () => this.#verdict(url));
     return failure && describeEgress(failure);
   }
 
-  /** Whether an address seems to be on this machine or its network, whatever the user allows. No name is resolved. */
+  /** Whether an address looks local, regardless of what the user allows. Does not resolve its name. */
   looksLocal(url: string): boolean {
-    return remembered(this.#looks, originOf(url), () => {
+    return cached(this.#localOrigins, originOf(url), () => {
       if (!URL.canParse(url)) return true;
       const { host } = endpointOf(new URL(url));
       return isIP(host) ? this.#isLocal(host) : LOCAL_NAME.test(host);
@@ -80,16 +81,16 @@ export class Egress {
   #verdict(url: string): EgressFailure | null {
     const { host, port } = endpointOf(new URL(url));
     if (isIP(host)) return this.#addressProblem(host, host, port);
-    // A name of this machine needs no resolving.
+    // Loopback names need no lookup.
     if (isLoopback(host)) return this.#addressProblem(host, '127.0.0.1', port);
     if (this.#allowedHosts.has(host) || LOCAL_NAME.test(host)) return null;
     return { code: 'egress', reason: 'unresolved', host, address: null, port };
   }
 
   /**
-   * Checks an address, and gives what its connection is to be made with.
+   * Checks an address and returns the lookup function for its connection.
    *
-   * @throws GatewayError `forbidden`, naming the flag that would allow it; for a name, the lookup fails so
+   * @throws GatewayError `forbidden`, naming the flag that would allow it. For a name, the lookup throws it.
    */
   admit(url: URL, { localOnly = false } = {}): LookupFunction {
     this.check(url);
@@ -97,7 +98,7 @@ export class Egress {
   }
 
   /**
-   * Checks an address given as a number. Names are checked in `lookup`, on what they resolve to.
+   * Checks an IP address. Names are checked in `lookup`, by what they resolve to.
    *
    * @throws GatewayError `forbidden`, naming the flag that would allow it
    */
@@ -107,7 +108,7 @@ export class Egress {
     if (failure) throw new EgressError(failure);
   }
 
-  /** Whether an address is that of this machine or of a private network, or a name, which only `lookup` can tell. */
+  /** Whether an address is loopback or private, or a name, which only `lookup` can check. */
   mayBeLocal(url: URL): boolean {
     const { host } = endpointOf(url);
     return !isIP(host) || this.#isLocal(host);
@@ -118,16 +119,17 @@ export class Egress {
   }
 
   #kindOf(address: string): Kind {
-    return remembered(this.#kinds, address, () => ({
+    return cached(this.#kinds, address, () => ({
       isLocal: includes(LOCAL(), address),
       isMetadata: includes(METADATA(), address),
     }));
   }
 
   /**
-   * The lookup that a connection uses: what it hands on is what is connected to, so a name cannot change in between.
+   * The lookup function for a connection. The connection uses the very addresses checked here, so a name cannot change
+   * in between.
    *
-   * @param localOnly whether hosts that the user allows must be local, too
+   * @param localOnly whether even allowed hosts must be local
    */
   lookup(port: number, { localOnly = false } = {}): LookupFunction {
     return (hostname, options, callback) => {
@@ -157,31 +159,31 @@ export class Egress {
   }
 }
 
-/** An address up to its path: each order may have a query of its own. */
+/** An address up to its path, since path and query may differ with each order. */
 function originOf(url: string): string {
   return /^https?:\/\/[^/?#\\]+/i.exec(url)?.[0] ?? url;
 }
 
-function remembered<Verdict>(known: Map<string, Verdict>, key: string, decide: () => Verdict): Verdict {
+function cached<Verdict>(known: Map<string, Verdict>, key: string, decide: () => Verdict): Verdict {
   const found = known.get(key);
   if (found !== undefined) return found;
   const verdict = decide();
-  if (known.size >= MAX_VERDICTS) known.clear();
+  if (known.size >= MAX_CACHED) known.clear();
   known.set(key, verdict);
   return verdict;
 }
 
 /** An IPv6 address without its brackets. */
-function bare(hostname: string): string {
+function withoutBrackets(hostname: string): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }
 
 /** The host, without the brackets of an IPv6 address, and the port of a URL. */
 export function endpointOf({ hostname, port, protocol }: URL): { host: string; port: number } {
-  return { host: bare(hostname), port: Number(port) || (protocol === 'https:' ? 443 : 80) };
+  return { host: withoutBrackets(hostname), port: Number(port) || (protocol === 'https:' ? 443 : 80) };
 }
 
-/** The guard, and no failure on the way, kept a request from being sent. */
+/** The guard, not the network, stopped a request. */
 export class EgressError extends GatewayError {
   readonly failure: EgressFailure;
 
@@ -191,29 +193,29 @@ export class EgressError extends GatewayError {
   }
 }
 
-/** Whether a host is an address where a cloud keeps its metadata. A name is judged by what it resolves to. */
+/** Whether a host is the IP address of a cloud metadata service. Names are not resolved. */
 export function isMetadata(host: string): boolean {
-  const address = bare(host);
+  const address = withoutBrackets(host);
   return isIP(address) !== 0 && includes(METADATA(), address);
 }
 
-/** Whether an address is one of this machine. */
+/** Whether an address belongs to this machine. */
 export function isOwnInterface(address: string): boolean {
   const own = Object.values(networkInterfaces()).flatMap((list = []) => list.map((entry) => entry.address));
-  return includes(LOOPBACK(), address) || includes(addresses(...own), address);
+  return includes(LOOPBACK(), address) || includes(blockList(...own), address);
 }
 
-/** Made when it is first asked for: a start has no use for it. */
-function listed(...entries: readonly string[]): () => BlockList {
+/** Created on first use: a start does not need it. */
+function lazyList(...entries: readonly string[]): () => BlockList {
   let list: BlockList | undefined;
   return () => {
-    list ??= addresses(...entries);
+    list ??= blockList(...entries);
     return list;
   };
 }
 
 /** @param entries each an address, or a network such as 10.0.0.0/8 */
-function addresses(...entries: readonly string[]): BlockList {
+function blockList(...entries: readonly string[]): BlockList {
   const list = new BlockList();
   for (const entry of entries) {
     const [address = '', prefix] = entry.split('/');
@@ -223,7 +225,7 @@ function addresses(...entries: readonly string[]): BlockList {
   return list;
 }
 
-/** A BlockList also knows an IPv4 address that is written as an IPv6 one, in every spelling. */
+/** A BlockList also matches IPv4-mapped IPv6 addresses, in every spelling. */
 function includes(list: BlockList, address: string): boolean {
   return list.check(address, familyOf(address));
 }

@@ -3,16 +3,15 @@ import type { Delivery, State } from '../domain/state.ts';
 
 export interface Target {
   url: string;
-  /** The ipn_url that it goes to instead of; null when it goes where it was meant to. */
+  /** The ipn_url that `url` replaces; null when it replaces none. */
   original: string | null;
-  /** The address whose host it is spoken to by: the original one where the same receiver is only reached elsewhere. */
+  /** The address whose host the request names: the original one when only its host is mapped. */
   named: string;
 }
 
 /**
- * Where a delivery goes: to its own address, or, when IPNs are forwarded, there, or where its host is mapped to. Only
- * what is meant for the ipn_url of its payment goes elsewhere: an address that somebody named by hand is meant as it
- * is (chosen).
+ * Where a delivery goes: to the forwarding address, to the address that its host is mapped to, or to its own address.
+ * Only a delivery to its payment's ipn_url is redirected. An address that the user entered stays as it is (chosen).
  */
 export function targetOf(
   delivery: Delivery,
@@ -34,7 +33,10 @@ interface TargetSettings extends Pick<Settings, 'mapped'> {
   ipn: Pick<Settings['ipn'], 'forwardTo'>;
 }
 
-/** An address with the query of another one behind its own, character by character: receivers rely on it (observed: ipn-query, receiver-order-in-query). */
+/**
+ * Appends the query of another address to this address's query, byte for byte. Receivers rely on it (observed:
+ * ipn-query, receiver-order-in-query).
+ */
 export function withQueryOf(url: string, other: string): string {
   const query = /^[^?#]*\?([^#]*)/.exec(other)?.[1];
   if (!query) return url;
@@ -43,7 +45,7 @@ export function withQueryOf(url: string, other: string): string {
   return `${bare}${joint}${query}${fragment === undefined ? '' : `#${fragment}`}`;
 }
 
-/** An address as a header can carry it: as it is, or percent-encoded where it holds more than ASCII. */
+/** An address as a header value: percent-encoded if it is not ASCII. */
 export function asHeader(url: string): string {
   return /^[\x21-\x7e]*$/.test(url) ? url : new URL(url).href;
 }

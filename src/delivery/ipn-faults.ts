@@ -7,33 +7,33 @@ import type { AttemptReport } from '../domain/retry.ts';
 import type { Delivery } from '../domain/state.ts';
 import { realPause } from '../system/clock.ts';
 import { type Poster, type PostRequest, reportOf } from './poster.ts';
-import { failureOfAnswer } from './sender.ts';
+import { failureOfStatus } from './sender.ts';
 
-/** An IPN that the next one is to overtake goes out after this long when none comes, on the emulator's clock (chosen). */
+/** How long an IPN waits for another one to overtake it, on the emulator's clock (chosen). */
 const REORDER_LIMIT_MS = 10_000;
 
-/** Carries out the fault rules for IPNs: each attempt asks here what is to go wrong with it. */
+/** Applies the fault rules to attempts. */
 export class IpnFaults {
   readonly #faults: Faults;
-  /** Rules of postponed deliveries: they act when their time has come, and are not drawn again. */
+  /** The rules of postponed deliveries. They apply when the delivery is due again, without another draw. */
   readonly #kept = new Map<string, FaultRule>();
   /** The delivery that waits for the next one to overtake it. */
   #held: string | undefined;
-  /** Postponed deliveries that are on their way now: what is late overtakes nobody. */
+  /** Postponed deliveries that are now being sent. They overtake no other delivery. */
   readonly #late = new Set<string>();
 
   constructor(faults: Faults) {
     this.#faults = faults;
   }
 
-  /** Another state is in force: nothing of it was postponed or overtaken. */
+  /** The state was replaced: forgets all postponed deliveries. */
   forget(): void {
     this.#kept.clear();
     this.#late.clear();
     this.#held = undefined;
   }
 
-  /** The rule that acts on this attempt, if any. */
+  /** The rule for this attempt, if any. */
   take(delivery: Delivery): FaultRule | undefined {
     const kept = this.#kept.get(delivery.id);
     if (!kept) return this.#faults.take({ route: 'ipn', path: null, identifier: delivery.identifier });
@@ -44,7 +44,7 @@ export class IpnFaults {
     return rest;
   }
 
-  /** How long this attempt is postponed, in milliseconds of the emulator's time; undefined when it is not. */
+  /** How long to postpone this attempt, in milliseconds of the emulator's time; undefined if it is not postponed. */
   postponeMs(delivery: Delivery, rule: FaultRule): number | undefined {
     const overtaken = rule.reorder && this.#held === undefined;
     if (!overtaken && rule.delay === undefined) return undefined;
@@ -54,7 +54,7 @@ export class IpnFaults {
     return REORDER_LIMIT_MS;
   }
 
-  /** The delivery that this one has just overtaken: now it may go. */
+  /** The delivery that this one has just overtaken, which can now be sent. */
   heldBehind(delivery: Delivery): string | undefined {
     if (this.#late.delete(delivery.id) || this.#held === delivery.id) return undefined;
     const held = this.#held;
@@ -62,9 +62,9 @@ export class IpnFaults {
     return held;
   }
 
-  /** Makes one attempt the way a rule wants it. */
+  /** Makes one attempt under a rule. */
   async post(poster: Poster, request: PostRequest, rule: FaultRule): Promise<AttemptReport> {
-    // Stopping ends the wait; the caller looks at the signal.
+    // A stop ends the pause. The caller checks the signal.
     await realPause(this.#faults.latencyOf(rule), request.signal);
     if (rule.drop) return notSent(request, null, rule);
     const status = statusOfFault(rule);
@@ -73,17 +73,17 @@ export class IpnFaults {
   }
 }
 
-/** What goes out instead of a delivery's own body. */
+/** The body to send instead of the delivery's own. */
 export function faultyBody({ body, contentType }: Delivery, rule: FaultRule, ipn: IpnComposer): string {
   const signed = rule.corruptSignature ? ipn.corruptSignature(body) : body;
   return corrupted(signed, rule, contentType.includes('json'));
 }
 
-/** An attempt that never left, as if it had. */
+/** The report of an attempt that was never sent, as if it had been. */
 function notSent(request: PostRequest, status: number | null, rule: FaultRule): AttemptReport {
   const seconds = retryAfterSeconds(rule);
   const headers: [string, string][] = seconds === undefined ? [] : [['Retry-After', seconds]];
-  const isReceived = status !== null && failureOfAnswer(status) === null;
+  const isReceived = status !== null && failureOfStatus(status) === null;
   const report = reportOf(
     request,
     status === null ? null : { status, headers },

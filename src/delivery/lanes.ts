@@ -1,19 +1,20 @@
-/** Maximum concurrent attempts per address (without its query): a slow one holds up nobody but itself. */
-const PER_ADDRESS = 16;
-/** Maximum per receiver (scheme, host and port): a development server answers one request at a time. */
-const PER_RECEIVER = 32;
-/** Maximum in all. */
-export const IN_ALL = 256;
-/** Of these the last ones are for receivers that have none under way, so that those that hang cannot take them all. */
-const FOR_IDLE = 64;
+/** Maximum concurrent attempts per address (without its query), so that a slow address delays no other. */
+const MAX_PER_ADDRESS = 16;
+/** Maximum per receiver (scheme, host and port): a development server handles one request at a time. */
+const MAX_PER_RECEIVER = 32;
+/** Maximum in total. */
+export const MAX_IN_TOTAL = 256;
+/** This many of them are reserved for receivers with no attempt in progress: hanging receivers cannot use them all. */
+const RESERVED_FOR_IDLE = 64;
 
-/** The deliveries for one address: what waits in order, each with its turn. */
+/** The deliveries to one address. */
 interface Lane {
+  /** The group of each waiting delivery by its id, in order. */
   waiting: Map<string, string>;
   active: number;
 }
 
-/** The lanes of a receiver; they come round in turn, as the receivers do. */
+/** The lanes of a receiver. Lanes and receivers are served in rotation. */
 interface Receiver {
   origin: string;
   lanes: Map<string, Lane>;
@@ -21,40 +22,40 @@ interface Receiver {
 }
 
 /**
- * Runs deliveries: a limited number per address, per receiver and in all, and of those that share a turn one at a time,
- * in order. A receiver that answers waits for others at most as long as one attempt of theirs may take.
+ * Runs deliveries, with a maximum per address, per receiver and in total. Deliveries of one group run one at a time, in
+ * order. A responsive receiver waits for others at most as long as one attempt can take.
  */
 export class Lanes {
   readonly #receivers = new Map<string, Receiver>();
   readonly #running = new Set<string>();
-  readonly #busyTurns = new Set<string>();
+  readonly #busyGroups = new Set<string>();
   readonly #run: (deliveryId: string) => Promise<void>;
-  readonly #ended: (deliveryId: string) => void;
+  readonly #onEnd: (deliveryId: string) => void;
 
   /**
    * @param run makes the attempt; never throws
-   * @param ended called after it, before the next one begins
+   * @param onEnd called after the attempt, before the next one starts
    */
-  constructor(run: (deliveryId: string) => Promise<void>, ended: (deliveryId: string) => void) {
+  constructor(run: (deliveryId: string) => Promise<void>, onEnd: (deliveryId: string) => void) {
     this.#run = run;
-    this.#ended = ended;
+    this.#onEnd = onEnd;
   }
 
   isRunning(deliveryId: string): boolean {
     return this.#running.has(deliveryId);
   }
 
-  /** @param turn what its attempts must not overtake each other for, such as a payment */
+  /** @param group deliveries that must not overlap or overtake each other, such as a payment's */
   enqueue(
     { origin, pathname }: { origin: string; pathname: string },
-    turn: string,
+    group: string,
     deliveryId: string,
   ): void {
     const receiver = this.#receivers.get(origin) ?? { origin, lanes: new Map(), active: 0 };
     this.#receivers.set(origin, receiver);
     const lane = receiver.lanes.get(pathname) ?? { waiting: new Map(), active: 0 };
     receiver.lanes.set(pathname, lane);
-    lane.waiting.set(deliveryId, turn);
+    lane.waiting.set(deliveryId, group);
     this.#pump(receiver);
   }
 
@@ -63,19 +64,20 @@ export class Lanes {
   }
 
   #hasRoom({ active }: Receiver): boolean {
-    return active < PER_RECEIVER && this.#running.size < (active ? IN_ALL - FOR_IDLE : IN_ALL);
+    const max = active ? MAX_IN_TOTAL - RESERVED_FOR_IDLE : MAX_IN_TOTAL;
+    return active < MAX_PER_RECEIVER && this.#running.size < max;
   }
 
-  /** Starts what is next at a receiver, if anything may: its lanes take turns. */
+  /** Starts a receiver's next delivery, if one can start. */
   #startNext(receiver: Receiver): boolean {
     for (const [path, lane] of receiver.lanes) {
-      if (lane.active >= PER_ADDRESS) continue;
-      for (const [deliveryId, turn] of lane.waiting) {
-        if (this.#busyTurns.has(turn)) continue;
+      if (lane.active >= MAX_PER_ADDRESS) continue;
+      for (const [deliveryId, group] of lane.waiting) {
+        if (this.#busyGroups.has(group)) continue;
         lane.waiting.delete(deliveryId);
         receiver.lanes.delete(path);
         receiver.lanes.set(path, lane);
-        void this.#attempt(receiver, lane, deliveryId, turn);
+        void this.#attempt(receiver, lane, deliveryId, group);
         return true;
       }
       if (!lane.waiting.size && !lane.active) receiver.lanes.delete(path);
@@ -83,18 +85,18 @@ export class Lanes {
     return false;
   }
 
-  async #attempt(receiver: Receiver, lane: Lane, deliveryId: string, turn: string): Promise<void> {
+  async #attempt(receiver: Receiver, lane: Lane, deliveryId: string, group: string): Promise<void> {
     lane.active++;
     receiver.active++;
-    this.#busyTurns.add(turn);
+    this.#busyGroups.add(group);
     this.#running.add(deliveryId);
     await this.#run(deliveryId);
     lane.active--;
     receiver.active--;
-    this.#busyTurns.delete(turn);
+    this.#busyGroups.delete(group);
     this.#running.delete(deliveryId);
-    this.#ended(deliveryId);
-    // It has had its slot: those without one go first.
+    this.#onEnd(deliveryId);
+    // This receiver goes to the end of the rotation: receivers with no attempt in progress go first.
     this.#receivers.delete(receiver.origin);
     this.#receivers.set(receiver.origin, receiver);
     this.#pumpAll(({ active }) => active === 0);
@@ -102,9 +104,9 @@ export class Lanes {
     this.#pumpAll(() => true);
   }
 
-  #pumpAll(isMeant: (receiver: Receiver) => boolean): void {
+  #pumpAll(matches: (receiver: Receiver) => boolean): void {
     for (const receiver of [...this.#receivers.values()]) {
-      if (isMeant(receiver)) this.#pump(receiver);
+      if (matches(receiver)) this.#pump(receiver);
       if (!receiver.active && !receiver.lanes.size) this.#receivers.delete(receiver.origin);
     }
   }

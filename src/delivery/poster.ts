@@ -2,28 +2,28 @@ import * as http from 'node:http';
 import type { AttemptFailure } from '../contract/failure.ts';
 import type { AttemptReport } from '../domain/retry.ts';
 import { type Egress, EgressError, endpointOf } from './egress.ts';
-import { type ReceiverTrust, reachedAs, type SecureAgents, secureAgents } from './receiver-trust.ts';
-import { type Answer, failureOf, failureOfAnswer, type Outgoing, send } from './sender.ts';
+import { eitherName, type ReceiverTrust, type SecureAgents, secureAgents } from './receiver-trust.ts';
+import { failureOf, failureOfStatus, type HttpResponse, type Outgoing, send } from './sender.ts';
 
-/** This much of an answer's body is kept, */
+/** Maximum stored bytes of a response body. */
 const KEPT_BODY_BYTES = 64 * 1024;
-/** and only this much once one process has kept this in all: a talkative receiver must not fill memory and disk. */
+/** The lower maximum after `KEPT_IN_TOTAL_BYTES`: a receiver with long responses must not fill memory and disk. */
 const KEPT_BODY_BYTES_LATER = 1024;
-const KEPT_IN_ALL_BYTES = 64 * 2 ** 20;
+const KEPT_IN_TOTAL_BYTES = 64 * 2 ** 20;
 
 /** One POST to a receiver. */
 export interface PostRequest extends Pick<Outgoing, 'url' | 'headers'> {
   timeoutMs: number;
   body: string;
   signal: AbortSignal;
-  /** The receiver's own host name, where it may be reached elsewhere. */
+  /** The receiver's own host name, in case the URL has another host. */
   name?: string | undefined;
 }
 
-/** @param answer null when there was none */
+/** @param response null when there was none */
 export function reportOf(
   { url, headers, body: requestBody }: PostRequest,
-  answer: { status: number; headers: [string, string][]; body?: Buffer } | null,
+  response: { status: number; headers: [string, string][]; body?: Buffer } | null,
   failure: AttemptFailure | null,
   durationMs = 0,
 ): AttemptReport {
@@ -32,15 +32,15 @@ export function reportOf(
     url,
     requestHeaders: headers.map(([name, value]) => [name, value]),
     requestBody,
-    responseStatus: answer?.status ?? null,
-    responseHeaders: answer?.headers ?? [],
-    responseBody: answer?.body?.toString('utf8') ?? null,
+    responseStatus: response?.status ?? null,
+    responseHeaders: response?.headers ?? [],
+    responseBody: response?.body?.toString('utf8') ?? null,
     failure,
     fault: null,
   };
 }
 
-/** Sends IPNs over kept-alive connections. Every failure is a result, none is thrown. */
+/** Sends IPNs over keep-alive connections. Returns every failure as a result and never throws. */
 export class Poster {
   readonly #egress: Egress;
   #keptBytes = 0;
@@ -48,61 +48,64 @@ export class Poster {
   readonly #trust: ReceiverTrust;
   #secured: Promise<SecureAgents> | undefined;
 
-  /** @param trust whom to believe among receivers that speak https */
+  /** @param trust which certificates of receivers to trust */
   constructor(egress: Egress, trust: ReceiverTrust = {}) {
     this.#egress = egress;
     this.#trust = trust;
   }
 
-  /** Makes one attempt. Resolves in every case, at the latest after the request's time-out. */
+  /** Makes one attempt. Always resolves, at the latest after the request's time-out. */
   async post(request: PostRequest): Promise<AttemptReport> {
     const started = performance.now();
-    let answer: Answer | null = null;
+    let response: HttpResponse | null = null;
     let failure: AttemptFailure | null;
     try {
-      answer = await this.#send(request);
-      failure = failureOfAnswer(answer.status);
+      response = await this.#send(request);
+      failure = failureOfStatus(response.status);
     } catch (error) {
       failure = failureOf(error, request.url);
     }
     const durationMs = Math.round((performance.now() - started) * 10) / 10;
-    return reportOf(request, answer, failure, durationMs);
+    return reportOf(request, response, failure, durationMs);
   }
 
-  async #send(request: PostRequest): Promise<Answer> {
+  async #send(request: PostRequest): Promise<HttpResponse> {
     const url = new URL(request.url);
     const post = { ...request, method: 'POST', guard: this.#egress };
-    const answer = await (url.protocol === 'https:'
+    const response = await (url.protocol === 'https:'
       ? this.#sendSecured(post, url)
       : this.#sendBy(this.#agent, post, url));
-    this.#keptBytes += answer.body.length;
-    return answer;
+    this.#keptBytes += response.body.length;
+    return response;
   }
 
-  #sendBy(agent: http.Agent, post: Outgoing, url: URL): Promise<Answer> {
-    const keepBytes = this.#keptBytes < KEPT_IN_ALL_BYTES ? KEPT_BODY_BYTES : KEPT_BODY_BYTES_LATER;
+  #sendBy(agent: http.Agent, post: Outgoing, url: URL): Promise<HttpResponse> {
+    const keepBytes = this.#keptBytes < KEPT_IN_TOTAL_BYTES ? KEPT_BODY_BYTES : KEPT_BODY_BYTES_LATER;
     return send({ ...post, agent }, keepBytes, url);
   }
 
-  async #sendSecured({ name, ...rest }: Outgoing & Pick<PostRequest, 'name'>, url: URL): Promise<Answer> {
+  async #sendSecured(
+    { name, ...rest }: Outgoing & Pick<PostRequest, 'name'>,
+    url: URL,
+  ): Promise<HttpResponse> {
     this.#secured ??= secureAgents(this.#trust);
     const { checking, insecure } = await this.#secured;
     const { host } = endpointOf(url);
     const post =
-      name === undefined || name === url.hostname ? rest : { ...rest, tls: await reachedAs(name, host) };
+      name === undefined || name === url.hostname ? rest : { ...rest, tls: await eitherName(name, host) };
     if (insecure && this.#egress.mayBeLocal(url)) {
       const guard = { admit: () => this.#egress.admit(url, { localOnly: true }) };
       try {
         return await this.#sendBy(insecure, { ...post, guard }, url);
       } catch (error) {
-        // It is not local: whether it may be reached, and who it is, is checked as always.
+        // It is not local, so the usual guard and certificate checks apply.
         if (!(error instanceof EgressError)) throw error;
       }
     }
     return this.#sendBy(checking, post, url);
   }
 
-  /** Closes the kept-alive connections. */
+  /** Closes the keep-alive connections. */
   close(): void {
     this.#agent.destroy();
     void this.#secured?.then(({ checking, insecure }) => {

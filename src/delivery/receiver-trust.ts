@@ -3,24 +3,24 @@ import type { Agent } from 'node:https';
 import { isIP } from 'node:net';
 import type { Outgoing } from './sender.ts';
 
-/** Whom to believe when a receiver of IPNs shows its certificate. */
+/** Which certificates of IPN receivers to trust. */
 export interface ReceiverTrust {
-  /** Certificates (PEM) that are trusted beside the usual ones. */
+  /** CA certificates (PEM) to trust in addition to Node's. */
   ca?: string | undefined;
-  /** At loopback and private addresses any certificate will do. */
+  /** Accept any certificate at loopback and private addresses. */
   insecure?: boolean;
 }
 
-/** The agents for https: that checks certificates, and, where that is allowed, one that does not. */
+/** The https agents: one that checks certificates and, if allowed, one that does not. */
 export interface SecureAgents {
   checking: Agent;
   insecure: Agent | undefined;
 }
 
-/** Loaded when the first receiver speaks TLS: few of those on a developer's machine do, and it takes long. */
+/** Loads TLS for the first https receiver: loading is slow, and few receivers on a developer's machine use https. */
 export async function secureAgents({ ca, insecure = false }: ReceiverTrust): Promise<SecureAgents> {
   const [https, tls] = await Promise.all([import('node:https'), import('node:tls')]);
-  // Read once: there are many of them, and a list of one's own replaces the usual ones.
+  // Created once, because there are many root certificates. A custom list replaces Node's, so it must include them.
   const context =
     ca === undefined
       ? undefined
@@ -31,22 +31,19 @@ export async function secureAgents({ ca, insecure = false }: ReceiverTrust): Pro
   };
 }
 
-/** What Node trusts beside its own list, too. */
+/** The certificates that Node trusts in addition to its own list. */
 function extraCertificates(): string[] {
   const path = process.env['NODE_EXTRA_CA_CERTS'];
   try {
     return path ? [readFileSync(path, 'utf8')] : [];
   } catch {
-    // Node has said that it cannot be read.
+    // Node itself warns when it cannot read the file.
     return [];
   }
 }
 
-/**
- * What is asked of the certificate of a receiver that is reached elsewhere than at its own name: it may be for that
- * name, or for where it is.
- */
-export async function reachedAs(name: string, host: string): Promise<NonNullable<Outgoing['tls']>> {
+/** Accepts a certificate for the receiver's own name or for the host that its name is mapped to. */
+export async function eitherName(name: string, host: string): Promise<NonNullable<Outgoing['tls']>> {
   const { checkServerIdentity } = await import('node:tls');
   return {
     ...(!isIP(name) && { servername: name }),

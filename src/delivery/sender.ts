@@ -6,81 +6,80 @@ import type { AttemptFailure } from '../contract/failure.ts';
 import { type Egress, EgressError } from './egress.ts';
 
 /*
- * The one client: whatever this program sends goes out here, and each caller says by which guard. Node's own client
- * instead of fetch, whose parts take as long to load as all the rest of a command.
+ * The program's only HTTP client. Each caller chooses the guard. It uses `node:http` because fetch takes as long to load
+ * as the rest of a command.
  */
 
 /** A request, byte for byte. */
 export interface Outgoing {
   url: string;
   method: string;
-  /** In the order in which they go out. Host is added where it is missing. */
+  /** In this order. Host is added if it is missing. */
   headers: readonly (readonly [string, string])[];
-  /** Or what writes it and ends the request. */
+  /** A function writes the body itself and ends the request. */
   body?: string | Buffer | ((request: http.ClientRequest) => unknown);
-  /** What decides over the address. Null where the user named that one server, as the emulator of a command. */
+  /** Decides whether the address is allowed. Null if the user named this server, such as a command's emulator. */
   guard: Pick<Egress, 'admit'> | null;
-  /** Real time for everything: resolving, connecting, sending, the whole answer. Default: no limit. */
+  /** Real time for the whole request: lookup, connection, sending and the complete response. Default: no limit. */
   timeoutMs?: number | undefined;
   /** Real time without a byte, in either direction. Default: no limit. */
-  silenceMs?: number;
+  idleMs?: number;
   signal?: AbortSignal;
-  /** Default: Node's own; `false`: a connection for this request only. */
+  /** Default: Node's global agent. `false`: a connection for this request only. */
   agent?: http.Agent | false;
-  /** What is asked of TLS, for an https address. */
+  /** TLS options for an https address. */
   tls?: Pick<TlsOptions, 'servername' | 'checkServerIdentity'>;
 }
 
-/** What was answered. */
-export interface Answer {
+export interface HttpResponse {
   status: number;
   headers: [string, string][];
   body: Buffer;
 }
 
-/** Answers to orders, probes, attacks and lines of a manifest are read no further than this. */
-export const MAX_ANSWER_BYTES = 256 * 1024;
+/** Maximum bytes read of a response to an order, a probe, an attack or a manifest entry. */
+export const MAX_RESPONSE_BYTES = 256 * 1024;
 
-/** Asks for an answer as it is: what is sent encoded all the same is not decoded, since a little of it can be a lot. */
+/** Asks for an unencoded response. Encoded responses are not decoded: a small one can expand to a huge one. */
 export const IDENTITY = ['Accept-Encoding', 'identity'] as const;
 
 /**
- * Sends one request as it is, no redirect is followed, and reads the answer to its end, so that the connection can be
- * used again.
+ * Sends one request as it is, without following redirects. Reads the response to its end, so that the connection can be
+ * reused.
  *
- * @param keepBytes no more of its body is kept
- * @param address of `outgoing`, where it was parsed already
+ * @param keepBytes maximum bytes of the body to keep
+ * @param address the parsed URL of `outgoing`, if the caller has it
  * @throws as `open`
  */
-export async function send(outgoing: Outgoing, keepBytes: number, address?: URL): Promise<Answer> {
-  const answer = await open(outgoing, address);
-  const { body, error } = await readBody(answer, keepBytes, true);
+export async function send(outgoing: Outgoing, keepBytes: number, address?: URL): Promise<HttpResponse> {
+  const response = await open(outgoing, address);
+  const { body, error } = await readBody(response, keepBytes, true);
   if (error) throw error;
-  return { status: answer.statusCode ?? 0, headers: headerPairs(answer.rawHeaders), body };
+  return { status: response.statusCode ?? 0, headers: headerPairs(response.rawHeaders), body };
 }
 
 /**
- * Sends one request as it is: no header is added but what the protocol needs, no redirect is followed.
+ * Sends one request as it is: adds only the headers that the protocol requires and follows no redirects.
  *
- * @param address of `outgoing`, where it was parsed already
- * @returns the answer when it begins, whose body is still to be read, or to be destroyed
- * @throws GatewayError `forbidden` by the guard, `timed_out`; else what `failureOf` reads
+ * @param address the parsed URL of `outgoing`, if the caller has it
+ * @returns the response as soon as it begins. The caller must read or destroy its body.
+ * @throws GatewayError `forbidden` from the guard, or `timed_out`; otherwise an error that `failureOf` describes
  */
 export function open(outgoing: Outgoing, address = new URL(outgoing.url)): Promise<http.IncomingMessage> {
   return attempt(outgoing, address, performance.now(), false);
 }
 
-/** @param started when the time-out began, on the clock of `performance.now()`: the same for a retry */
+/** @param started when the time-out began, as `performance.now()`. A retry keeps it. */
 async function attempt(
   outgoing: Outgoing,
   address: URL,
   started: number,
   isRetry: boolean,
 ): Promise<http.IncomingMessage> {
-  const { method, body, guard, signal, agent, timeoutMs, silenceMs } = outgoing;
+  const { method, body, guard, signal, agent, timeoutMs, idleMs } = outgoing;
   signal?.throwIfAborted();
   const lookup = guard?.admit(address);
-  // TLS is only loaded for who needs it.
+  // Load TLS only when needed.
   const client = address.protocol === 'https:' ? await import('node:https') : http;
   return new Promise((resolve, reject) => {
     const request = client.request(address, {
@@ -88,38 +87,38 @@ async function attempt(
       headers: headersOf(outgoing, address),
       agent,
       lookup,
-      timeout: silenceMs,
+      timeout: idleMs,
       ...outgoing.tls,
     });
     const abort = () => request.destroy(signal?.reason);
-    const giveUp = (limitMs: number) => request.destroy(new TooLate(address, limitMs));
+    const giveUp = (limitMs: number) => request.destroy(new TimeoutError(address, limitMs));
     const left = timeoutMs && Math.max(started + timeoutMs - performance.now(), 0);
     const timer = timeoutMs === undefined ? undefined : setTimeout(giveUp, left, timeoutMs);
     signal?.addEventListener('abort', abort, { once: true });
-    if (silenceMs !== undefined) request.on('timeout', () => giveUp(silenceMs));
-    let answer: http.IncomingMessage | undefined;
+    if (idleMs !== undefined) request.on('timeout', () => giveUp(idleMs));
+    let response: http.IncomingMessage | undefined;
     const begin = (begun: http.IncomingMessage) => {
-      answer = begun;
+      response = begun;
       resolve(begun);
     };
     request.on('response', begin);
-    // Nobody asked to switch protocols: an answer like any other, and no connection to keep.
+    // The request did not ask to switch protocols, so treat it as any other response and close the connection.
     request.on('upgrade', (begun, socket) => {
       socket.destroy();
       begin(begun);
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
-      // What reads it hears of the reason, such as a time-out.
-      if (answer) return void answer.destroy(error);
-      // The server closed a kept-alive connection just as it was used again: that is no attempt yet.
+      // Passes the reason, such as a time-out, to the reader of the body.
+      if (response) return void response.destroy(error);
+      // The server closed a keep-alive connection just as it was reused, which does not count as an attempt.
       const isStale = request.reusedSocket && error.code === 'ECONNRESET' && !isRetry;
       resolve(isStale ? attempt(outgoing, address, started, true) : Promise.reject(error));
     });
     request.on('close', () => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
-      // An end without an answer or an error must not leave anybody waiting.
-      if (!answer) reject(brokenOff());
+      // A connection that closes without a response or an error must not leave the caller waiting.
+      if (!response) reject(closedEarly());
     });
     if (typeof body === 'function') body(request);
     else request.end(body);
@@ -131,7 +130,7 @@ function headersOf({ headers }: Outgoing, { host }: URL): string[] {
   return [...(hasHost ? [] : ['Host', host]), ...headers.flat()];
 }
 
-class TooLate extends GatewayError {
+class TimeoutError extends GatewayError {
   readonly limitMs: number;
 
   constructor({ href: url }: URL, limitMs: number) {
@@ -140,57 +139,61 @@ class TooLate extends GatewayError {
   }
 }
 
-const brokenOff = () =>
-  Object.assign(new Error('closed before the end of the answer'), { code: 'ECONNRESET' });
+const closedEarly = () =>
+  Object.assign(new Error('closed before the end of the response'), { code: 'ECONNRESET' });
 
 /**
- * What comes of an answer's body.
+ * Reads the body of a response.
  *
- * @param keepBytes no more of it is kept
- * @param readsOn whether the rest is read all the same; else the connection is closed
- * @returns the beginning of the body, and why that is all where it broke off
+ * @param keepBytes maximum bytes to keep
+ * @param drains whether to read the rest, too, instead of closing the connection
+ * @returns the beginning of the body, and the error if the body is incomplete
  */
 export function readBody(
-  answer: http.IncomingMessage,
+  response: http.IncomingMessage,
   keepBytes: number,
-  readsOn = false,
+  drains = false,
 ): Promise<{ body: Buffer; error: Error | undefined }> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let kept = 0;
     let isEnough = false;
     const finish = (error?: Error) => resolve({ body: Buffer.concat(chunks).subarray(0, keepBytes), error });
-    const isSwitched = answer.statusCode === 101;
-    if (isSwitched || answer.destroyed) return finish(isSwitched ? undefined : brokenOff());
-    answer.on('data', (chunk: Buffer) => {
+    const isSwitched = response.statusCode === 101;
+    if (isSwitched || response.destroyed) return finish(isSwitched ? undefined : closedEarly());
+    response.on('data', (chunk: Buffer) => {
       if (kept < keepBytes) chunks.push(chunk);
       kept += chunk.length;
-      isEnough = kept >= keepBytes && !readsOn;
-      if (isEnough) answer.destroy();
+      isEnough = kept >= keepBytes && !drains;
+      if (isEnough) response.destroy();
     });
-    answer.on('error', finish);
-    answer.on('end', () => finish());
-    answer.on('close', () => {
-      if (!answer.readableEnded && !answer.errored) finish(isEnough ? undefined : brokenOff());
+    response.on('error', finish);
+    response.on('end', () => finish());
+    response.on('close', () => {
+      if (!response.readableEnded && !response.errored) finish(isEnough ? undefined : closedEarly());
     });
   });
 }
 
 /**
- * The whole body as text.
+ * Reads the whole body as text.
  *
- * @throws GatewayError `body_too_large`, or `check_failed` for one that is encoded; else what `failureOf` reads
+ * @throws GatewayError `body_too_large`, or `check_failed` for an encoded body; otherwise an error that `failureOf`
+ *   describes
  */
-export async function readText(answer: http.IncomingMessage, maxBytes = MAX_ANSWER_BYTES): Promise<string> {
-  const { 'content-encoding': coding = 'identity' } = answer.headers;
+export async function readText(
+  response: http.IncomingMessage,
+  maxBytes = MAX_RESPONSE_BYTES,
+): Promise<string> {
+  const { 'content-encoding': coding = 'identity' } = response.headers;
   if (coding.toLowerCase() !== 'identity') {
-    answer.destroy();
-    throw new GatewayError('check_failed', `the answer is encoded (${coding}), which was not asked for`);
+    response.destroy();
+    throw new GatewayError('check_failed', `the response is encoded (${coding}), which was not requested`);
   }
-  const { body, error } = await readBody(answer, maxBytes + 1);
+  const { body, error } = await readBody(response, maxBytes + 1);
   if (error) throw error;
   if (body.length <= maxBytes) return body.toString('utf8');
-  throw new GatewayError('body_too_large', `the answer has more than ${size(maxBytes)}`);
+  throw new GatewayError('body_too_large', `the response is larger than ${size(maxBytes)}`);
 }
 
 const size = (bytes: number) =>
@@ -201,8 +204,8 @@ export function headerPairs(raw: readonly string[]): [string, string][] {
   return raw.flatMap((name, index): [string, string][] => (index % 2 ? [] : [[name, raw[index + 1] ?? '']]));
 }
 
-/** Why an answer does not count as received; null when it does. */
-export function failureOfAnswer(status: number): AttemptFailure | null {
+/** Why a response with this status does not count as received; null if it does. */
+export function failureOfStatus(status: number): AttemptFailure | null {
   return status >= 200 && status < 300 ? null : { code: 'answered' };
 }
 
@@ -219,12 +222,12 @@ const BY_ERROR_CODE = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate',
 } as const;
 
-/** Why there is no answer, by what `send`, `open` or `readBody` threw. */
+/** Why there is no response, from the error that `send`, `open` or `readBody` threw. */
 export function failureOf(error: unknown, url: string): AttemptFailure {
   if (!URL.canParse(url)) return { code: 'address' };
   if (error instanceof AggregateError) return failureOf(error.errors[0], url);
   if (error instanceof EgressError) return error.failure;
-  if (error instanceof TooLate) return { code: 'timed_out', limitMs: error.limitMs };
+  if (error instanceof TimeoutError) return { code: 'timed_out', limitMs: error.limitMs };
   const { code = '', message, name } = error as NodeJS.ErrnoException;
   if (name === 'AbortError') return { code: 'stopping' };
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return tlsFailure(message);
@@ -236,7 +239,7 @@ export function failureOf(error: unknown, url: string): AttemptFailure {
   return { code: 'other', message };
 }
 
-/** What OpenSSL says when the first bytes of an answer are no TLS, in its several versions. */
+/** OpenSSL's messages, in its several versions, for a server that does not use TLS. */
 const NO_TLS = /wrong.version.number|packet.length.too.long|http.request/i;
 
 function tlsFailure(message: string): AttemptFailure {
@@ -244,7 +247,7 @@ function tlsFailure(message: string): AttemptFailure {
   return { code: 'tls', message: /SSL routines:[^:]*:([^:]+)/.exec(message)?.[1] ?? message };
 }
 
-/** Whether what came was no HTTP but a TLS alert: its record type and the major version. */
+/** Whether the response was a TLS alert instead of HTTP: checks its record type and major version. */
 function isTlsAlert(error: unknown): boolean {
   const { rawPacket } = error as { rawPacket?: unknown };
   return Buffer.isBuffer(rawPacket) && rawPacket[0] === 0x15 && rawPacket[1] === 3;

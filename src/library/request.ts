@@ -40,7 +40,7 @@ export async function request(url: string, options: RequestOptions = {}): Promis
     url,
     method,
     guard: null,
-    silenceMs: limitMs,
+    idleMs: limitMs,
     timeoutMs: totalMs,
     ...(agent && { agent }),
     ...(signal && { signal }),

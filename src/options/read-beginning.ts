@@ -15,7 +15,7 @@ export function readBeginning(path: string, label: string, maxBytes: number, isF
   try {
     const file = openSync(path, isFound ? O_RDONLY | O_NONBLOCK : O_RDONLY);
     try {
-      if (isFound && !fstatSync(file).isFile()) throw new Error('it is no regular file');
+      if (isFound && !fstatSync(file).isFile()) throw new Error('it is not a regular file');
       const bytes = Buffer.alloc(maxBytes);
       return bytes.toString('utf8', 0, readSync(file, bytes));
     } finally {

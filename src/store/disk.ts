@@ -4,56 +4,56 @@ import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import type { State, Undo } from '../domain/state.ts';
 import { onFolder, reason, type StoreFiles, unwritable } from './files.ts';
-import { isAlone } from './folder.ts';
+import { hasOnlySnapshot } from './folder.ts';
 import { assertReferences, assertUniqueIds } from './integrity.ts';
 import { Journal, readJournal } from './journal.ts';
 import { requireMatch } from './journal-match.ts';
 import {
-  assertOurRules,
+  assertRules,
   changeText,
   emptySnapshot,
-  frozen,
   isSame,
   type SnapshotImage,
   type StoredChange,
+  snapshotView,
 } from './snapshot.ts';
 import { SnapshotFile } from './snapshot-file.ts';
 import { Staleness } from './staleness.ts';
 import { WriteQueue } from './write-queue.ts';
 
-/** A state of at most this many records is written out a second after its last change: people open the file. */
+/** A state with at most this many records gets a snapshot a second after its last change: people open the file. */
 const SMALL_STATE = 5_000;
 const SNAPSHOT_DELAY_MS = 1_000;
 
-/** What the files are the shadow of. */
-export interface Shadowed {
-  /** As of now. */
+/** The state in memory that the files store. */
+export interface ReplayTarget {
+  /** The current state. */
   readonly state: State;
-  /** Takes what the files hold: first the snapshot, null when there is none yet, */
+  /** Loads the snapshot; null if there is none yet. */
   load(snapshot: SnapshotImage | null): Promise<void>;
-  /** then each change that was committed since, in order. */
+  /** Applies a later change. Called for each one in order. */
   replay(change: StoredChange): void;
-  /** Something the user should know about what was found. */
+  /** Messages for the user about the files. */
   notices: string[];
 }
 
-/** The shadow of the state: `db.json`, a snapshot, and `journal.jsonl`, the changes since. */
+/** The state on disk: a snapshot in `db.json` and the changes since then in `journal.jsonl`. */
 export class Disk {
   readonly #low: Low<SnapshotImage>;
   readonly #file: SnapshotFile;
   readonly #journal: Journal;
   readonly #queue: WriteQueue;
-  readonly #shadowed: Shadowed;
+  readonly #target: ReplayTarget;
   readonly #staleness: Staleness;
-  /** Of the snapshot that the journal belongs to; 0 for a journal that does not say so yet. */
+  /** Generation of the journal's snapshot; 0 for a journal without one. */
   #generation: number;
   #timer: NodeJS.Timeout | undefined;
   #snapshotting: Promise<void> | undefined;
   #closed = false;
   readonly #warn: (text: string) => void;
-  /** What was reported last: a change and a snapshot fail for the same reason. */
+  /** The last warning, since a change and a snapshot can fail for the same reason. */
   #warned: string | undefined;
-  /** Whether the folder, or the journal in it, was another one at the end. */
+  /** Whether the folder or its journal had been removed or replaced when it was closed. */
   isLost = false;
 
   private constructor(
@@ -61,7 +61,7 @@ export class Disk {
     file: SnapshotFile,
     { journal, warn = () => {} }: { journal: Journal; warn: StoreFiles['warn'] },
     staleness: Staleness,
-    shadowed: Shadowed,
+    target: ReplayTarget,
     generation: number,
   ) {
     this.#low = low;
@@ -74,37 +74,40 @@ export class Disk {
       (text) => this.#report(text),
     );
     this.#staleness = staleness;
-    this.#shadowed = shadowed;
+    this.#target = target;
     this.#generation = generation;
   }
 
   /**
-   * Hands on what the files hold, and begins to write behind it.
+   * Loads the files into `target` and opens them for writing.
    *
-   * @throws GatewayError `state_damaged`, with both files as they were, or `storage_failed`
+   * @throws GatewayError `state_damaged`, with both files unchanged, or `storage_failed`
    */
-  static open(files: StoreFiles, shadowed: Shadowed): Promise<Disk> {
-    return onFolder(files.folder, () => Disk.#open(files, shadowed));
+  static open(files: StoreFiles, target: ReplayTarget): Promise<Disk> {
+    return onFolder(files.folder, () => Disk.#open(files, target));
   }
 
   /**
-   * Hands on what the files hold, and leaves them as they are: no lock is needed.
+   * Loads the files into `target` without changing them, so no lock is needed.
    *
    * @throws GatewayError `state_damaged` or `storage_failed`
    */
-  static async read(folder: string, shadowed: Shadowed): Promise<void> {
-    await onFolder(folder, () => Disk.#read({ folder }, shadowed));
+  static async read(folder: string, target: ReplayTarget): Promise<void> {
+    await onFolder(folder, () => Disk.#read({ folder }, target));
   }
 
-  static async #open(files: StoreFiles, shadowed: Shadowed): Promise<Disk> {
-    const { paths, low, file, staleness, match, isFound } = await Disk.#read(files, shadowed);
+  static async #open(files: StoreFiles, target: ReplayTarget): Promise<Disk> {
+    const { paths, low, file, staleness, match, isFound } = await Disk.#read(files, target);
     const journal = await Journal.open(paths.journal, match.end, files);
-    const disk = new Disk(low, file, { journal, warn: files.warn }, staleness, shadowed, match.generation);
-    await disk.#begin(paths, match.isOther, isFound);
+    const disk = new Disk(low, file, { journal, warn: files.warn }, staleness, target, match.generation);
+    await disk.#begin(paths, match.isReplaced, isFound);
     return disk;
   }
 
-  static async #read({ folder, currencies }: Pick<StoreFiles, 'folder' | 'currencies'>, shadowed: Shadowed) {
+  static async #read(
+    { folder, currencies }: Pick<StoreFiles, 'folder' | 'currencies'>,
+    target: ReplayTarget,
+  ) {
     const paths = { db: join(folder, 'db.json'), journal: join(folder, 'journal.jsonl') };
     const nothing = emptySnapshot();
     const file = new SnapshotFile(paths.db);
@@ -112,28 +115,28 @@ export class Disk {
     await low.read();
     const snapshot = low.data === nothing ? null : low.data;
     low.data = nothing;
-    await shadowed.load(snapshot);
-    if (snapshot) assertUniqueIds(shadowed.state, snapshot, paths.db);
-    const staleness = new Staleness(shadowed, file);
+    await target.load(snapshot);
+    if (snapshot) assertUniqueIds(target.state, snapshot, paths.db);
+    const staleness = new Staleness(target, file);
     const read = await readJournal(paths.journal, (change, bytes) =>
-      staleness.measure(change, bytes, () => shadowed.replay(change)),
+      staleness.measure(change, bytes, () => target.replay(change)),
     );
-    const isNewer = () => snapshot === null || !isSame(shadowed.state, snapshot);
-    const found = { sha256: snapshot && file.sha256, isAlone: await isAlone(folder) };
+    const isNewer = () => snapshot === null || !isSame(target.state, snapshot);
+    const found = { sha256: snapshot && file.sha256, isAlone: await hasOnlySnapshot(folder) };
     const match = requireMatch(paths, found, read, isNewer);
-    if (snapshot) assertReferences(shadowed.state, folder);
-    // People wrote it.
-    if (snapshot && (match.isOther || !read)) assertOurRules(shadowed.state, paths.db, currencies);
-    shadowed.notices.push(...match.notices);
+    if (snapshot) assertReferences(target.state, folder);
+    // A person edited or created this db.json.
+    if (snapshot && (match.isReplaced || !read)) assertRules(target.state, paths.db, currencies);
+    target.notices.push(...match.notices);
     return { paths, low, file, staleness, match, isFound: snapshot !== null };
   }
 
-  /** Makes files of this format of what was found; without a first snapshot, changes would be changes to nothing. */
-  async #begin(paths: { db: string; journal: string }, isOther: boolean, isFound: boolean): Promise<void> {
+  /** Updates the files to this format, and writes the first snapshot, which the journal requires. */
+  async #begin(paths: { db: string; journal: string }, isReplaced: boolean, isFound: boolean): Promise<void> {
     const journal = this.#journal;
     const { last, changes } = journal.end;
     const isOlder = this.#generation === 0 && changes > 0;
-    if (isFound && !isOther && this.#generation) return this.#planSnapshot();
+    if (isFound && !isReplaced && this.#generation) return this.#planSnapshot();
     try {
       if (!isFound || isOlder) return await this.#writeSnapshot(!isFound);
       await journal.rebase(
@@ -142,18 +145,18 @@ export class Disk {
       );
     } catch (error) {
       await journal.close();
-      const advice = hint`Make room there, choose another folder with ${option('dataDir')}, or use ${option('inMemory')}.`;
+      const advice = hint`Free disk space, choose another folder with ${option('dataDir')}, or use ${option('inMemory')}.`;
       throw unwritable(isFound && !isOlder ? paths.journal : paths.db, error, advice);
     }
   }
 
   /**
-   * Applies a change and stores it; resolves after `stored`, which runs once it is written.
+   * Applies a change and writes it. Resolves after `stored`, which is called once the change is written.
    *
    * @throws GatewayError `storage_failed`, with the change rolled back
    */
   write(change: StoredChange, apply: () => Undo, stored: () => void): Promise<void> {
-    // Before anything is applied: what is too large to be written must not be there.
+    // Serialize first: a change that is too large to write must not be applied.
     const text = changeText(change);
     return this.#queue.append(text, this.#staleness.measure(change, text.length, apply), stored);
   }
@@ -163,8 +166,8 @@ export class Disk {
   }
 
   /**
-   * Stores what is pending, writes a last snapshot and lets go of the files. Reports why `db.json` is old, when it is:
-   * nothing is lost, but people who read it should know.
+   * Stores pending changes, writes a last snapshot and closes the files. Warns if `db.json` is out of date: nothing is
+   * lost, but people who read it should know.
    */
   async close(): Promise<void> {
     this.#closed = true;
@@ -174,8 +177,8 @@ export class Disk {
     try {
       if (this.#journal.end.changes) await this.#writeSnapshot();
     } catch (error) {
-      const isOld = `db.json could not be renewed (${reason(error)}): journal.jsonl beside it holds the changes`;
-      this.#report(error instanceof GatewayError ? error.message : isOld);
+      const outdated = `db.json could not be updated (${reason(error)}): the changes are in journal.jsonl next to it`;
+      this.#report(error instanceof GatewayError ? error.message : outdated);
     }
     await this.#queue.idle();
     try {
@@ -195,19 +198,19 @@ export class Disk {
   #planSnapshot(): void {
     if (this.#closed || !this.#journal.end.changes || this.#snapshotting) return;
     const { isLarge } = this.#staleness;
-    if (!isLarge && this.#shadowed.state.size <= SMALL_STATE) {
+    if (!isLarge && this.#target.state.size <= SMALL_STATE) {
       if (this.#timer) this.#timer.refresh();
       else this.#timer = setTimeout(() => this.#trySnapshot(), SNAPSHOT_DELAY_MS).unref();
       return;
     }
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    // At once: a timer that every batch sets anew would never fire under load.
+    // No timer here: each batch would restart it, so it would never fire under load.
     if (isLarge) this.#trySnapshot();
   }
 
   #trySnapshot(): void {
-    // After a failure the journal still holds everything: it is tried again after the next change.
+    // After a failure, the journal still has all changes. The next change triggers another snapshot.
     this.#snapshotting ??= this.#writeSnapshot()
       .then(
         () => {
@@ -225,12 +228,11 @@ export class Disk {
   }
 
   /**
-   * Writes the state as of now and drops the journal lines that it holds. A kill is harmless at any moment: the journal
-   * says beforehand which db.json will take the place of the present one, and all that the new one holds stays in the
-   * journal until it is there. Replaying lines that a snapshot already holds ends in the same state, because each
-   * carries whole records.
+   * Writes the current state and drops the journal lines that it includes. A kill is harmless at any time: the journal
+   * names the new db.json before it replaces the old one, and keeps its lines until then. Replaying lines that are
+   * already in a snapshot leads to the same state, because each line has whole records.
    *
-   * @param isFirst there is no db.json yet, and so nothing in the journal that could be lost
+   * @param isFirst there is no db.json yet, so the journal has nothing to lose
    */
   async #writeSnapshot(isFirst = false): Promise<void> {
     const queue = this.#queue;
@@ -239,22 +241,21 @@ export class Disk {
     journal.assertOurs();
     const { since, image, thaw } = await queue.between(() => {
       this.#staleness.begin();
-      return { since: journal.end, ...frozen(this.#shadowed.state) };
+      return { since: journal.end, ...snapshotView(this.#target.state) };
     });
     this.#file.isSynced = journal.fsync || !isFirst;
     const baseOf = (sha256: string) => ({ generation: this.#generation + 1, db: sha256, after: since.last });
     try {
-      // The snapshot may hold changes that were still waiting for their batch: by the next turn they are in the journal,
-      // or rolled back, and a snapshot that holds what was rolled back is thrown away.
+      // The snapshot may include changes that were not yet in the journal. After this turn they are written or rolled
+      // back. A snapshot with changes that were rolled back is discarded.
       await queue.between(() => {});
-      if (queue.failures !== failures)
-        throw new Error('changes were rolled back while the snapshot was made');
+      if (queue.failures !== failures) throw new Error('changes were rolled back during the snapshot');
       this.#file.announce = async (sha256) => {
         journal.assertOurs();
         if (isFirst) await journal.rebase(baseOf(sha256), since);
         else if (this.#generation) {
           await queue.between(() => journal.announce(baseOf(sha256)));
-          // Others may append meanwhile: after a heavy load this takes a tenth of a second.
+          // Outside `between`, so that appends can continue: after a heavy load, this takes a tenth of a second.
           await journal.flush();
         }
       };

@@ -4,48 +4,48 @@ import { dirname } from 'node:path';
 import { type ErrorCode, type ErrorDetails, GatewayError } from '../contract/error.ts';
 import { command, type Hint, hint, option } from '../contract/hint.ts';
 
-/** Which file a path leads to: equal for the same one only, as long as it is open. Undefined where there is none. */
+/** The identity of the file at a path, unique while that file is open. Undefined if there is no file. */
 export function fileId(path: string): string | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found && `${found.dev}:${found.ino}`;
 }
 
-/** Of Unix alone: no link is followed, and a pipe holds nothing up. */
+/** O_NOFOLLOW and O_NONBLOCK exist on Unix only: no link is followed, and opening a pipe does not block. */
 const { O_RDONLY, O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
-/** Much more than a small file of ours takes. */
+/** Much larger than any small file that gateway-sim writes. */
 const MAX_OWN_BYTES = 256 * 1024;
-/** Much more than what people write, or any list of certificates. */
+/** Much larger than a file that a person writes, or any list of certificates. */
 const MAX_TEXT_BYTES = 2 ** 20;
 
-/** What a file must be beside a regular one. Owner and mode mean nothing on Windows, and are not looked at there. */
+/** What a file must be, apart from a regular file. Owner and mode are not checked on Windows. */
 interface Guard {
-  /** Whether the path may be a link to it. */
+  /** Whether the path may be a link to the file. */
   follows?: boolean;
-  /** Whether it must belong to this user (or to root): what is trusted must not have been put there by somebody else. */
+  /** Whether it must belong to this user (or to root), so that no other user can plant a trusted file. */
   isOurs?: boolean | 'or-of-root';
-  /** Whether it may have no other name, elsewhere. */
+  /** Whether it must have no other hard links. */
   isAlone?: boolean;
-  /** Whether others may not read it either. */
+  /** Whether other users must not have access. */
   isSecret?: boolean;
   maxBytes?: number;
 }
 
 /**
- * Opens a regular file. A folder may have come from anywhere, with links to files outside, to pipes and to devices:
- * these are not opened, wait for nobody and are never written to.
+ * Opens a regular file. A folder from an unknown source can have links to files outside, pipes or devices. These are
+ * rejected without waiting or writing.
  *
- * @throws Error whose message says why it is not taken, or that of the file system
+ * @throws Error that says why the file is rejected, or the file system's error
  */
 export async function openFile(
   path: string,
   flags: 'read' | 'append',
   { follows, isOurs, isAlone, isSecret, maxBytes = Number.POSITIVE_INFINITY }: Guard = {},
 ): Promise<FileHandle> {
-  const way = flags === 'read' ? O_RDONLY : O_WRONLY | O_APPEND | O_CREAT;
-  const file = await open(path, way | (follows ? 0 : O_NOFOLLOW) | O_NONBLOCK, 0o600).catch(
+  const mode = flags === 'read' ? O_RDONLY : O_WRONLY | O_APPEND | O_CREAT;
+  const file = await open(path, mode | (follows ? 0 : O_NOFOLLOW) | O_NONBLOCK, 0o600).catch(
     (error: NodeJS.ErrnoException) => {
       if (error.code === 'ELOOP') throw new Error('it is a link', { cause: error });
-      // What is written to a pipe that nobody reads, or to a socket.
+      // The error for writing to a socket, or to a pipe without a reader.
       throw error.code === 'ENXIO' ? new Error(NOT_REGULAR, { cause: error }) : error;
     },
   );
@@ -67,9 +67,9 @@ export async function openFile(
   }
 }
 
-const NOT_REGULAR = 'it is no regular file';
+const NOT_REGULAR = 'it is not a regular file';
 
-/** Reads a text that is no larger than people write. @throws as `openFile` */
+/** Reads a text file of at most 1 MiB by default. @throws as `openFile` */
 export async function readText(path: string, guard: Guard = {}): Promise<string> {
   const file = await openFile(path, 'read', { maxBytes: MAX_TEXT_BYTES, ...guard });
   try {
@@ -79,7 +79,7 @@ export async function readText(path: string, guard: Guard = {}): Promise<string>
   }
 }
 
-/** Reads a small file of our own. @throws as `openFile` */
+/** Reads a small file that this user owns. @throws as `openFile` */
 export function readOwnFile(path: string, { isSecret = false } = {}): Promise<string> {
   return readText(path, { isOurs: true, isSecret, maxBytes: MAX_OWN_BYTES });
 }
@@ -91,10 +91,10 @@ export function isLink(path: string): Promise<boolean> {
   );
 }
 
-/** Whether something could be made: false when it was there already. */
-export async function isMade(making: Promise<unknown>): Promise<boolean> {
+/** Whether a file or folder was created: false if it already existed. */
+export async function isCreated(creation: Promise<unknown>): Promise<boolean> {
   try {
-    await making;
+    await creation;
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -102,12 +102,12 @@ export async function isMade(making: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** @throws GatewayError of this code for a link that leads to nothing: to the system it is there and is not there */
+/** @throws GatewayError with this code for a dangling link, which the system reports as both existing and missing */
 export async function requireNoDanglingLink(path: string, code: ErrorCode): Promise<void> {
   const target = await readlink(path).catch(() => undefined);
   if (target === undefined || statSync(path, { throwIfNoEntry: false })) return;
   throw new GatewayError(code, `${path} is a dangling link: there is nothing at ${target}`, {
-    hint: hint`Put back what it leads to, or remove the link.`,
+    hint: hint`Restore the target, or remove the link.`,
   });
 }
 
@@ -117,20 +117,20 @@ const REASONS: Readonly<Record<string, string>> = {
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
   ENOENT: 'there is no such file or folder',
-  EEXIST: 'a file is in the way',
+  EEXIST: 'a file with this name already exists',
   ENOTDIR: 'a part of the path is a file, not a folder',
   EISDIR: 'it is a folder, not a file',
   ERR_FS_EISDIR: 'it is a folder, not a file',
-  EDQUOT: 'the disk quota is used up',
+  EDQUOT: 'the disk quota is exceeded',
   ELOOP: 'it is a link',
   ENXIO: 'it is a pipe',
   ENAMETOOLONG: 'the name is too long',
   EMFILE: 'too many files are open',
-  EFBIG: 'the file would grow over the size that is allowed',
+  EFBIG: 'the file would exceed the maximum size',
   EIO: 'the disk reports an input/output error',
 };
 
-/** The reason of a file system error in words that people know. */
+/** The reason for a file system error, for humans. */
 export function reason(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return (code && REASONS[code]) ?? message;
@@ -148,7 +148,7 @@ export function unwritableFolder(path: string, cause: unknown): GatewayError {
   return unwritable(`the data folder ${path}`, cause, advice);
 }
 
-/** Works on a data folder. @throws GatewayError `storage_failed` for what the file system throws */
+/** Runs work on a data folder. @throws GatewayError `storage_failed` for file system errors */
 export async function onFolder<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -158,27 +158,27 @@ export async function onFolder<Result>(folder: string, work: () => Promise<Resul
   }
 }
 
-/** What was at a path when it was taken is not there any more. */
+/** The error for a path that no longer has the original file or folder. */
 export function replaced(path: string): GatewayError {
   return new GatewayError(
     'storage_failed',
-    `${path} was removed, moved or replaced while gateway-sim ran on it: nothing more is stored, and what is there now is left alone`,
-    { hint: hint`Put it back where it was, or stop this emulator and start another one.` },
+    `${path} was removed, moved or replaced while gateway-sim was using it: changes are no longer stored, and anything at this path is left unchanged`,
+    { hint: hint`Move it back, or stop this emulator and start another one.` },
   );
 }
 
-/** A state that cannot be read. Unless `details` say so, the user can put it back or start over. */
+/** The error for a state that cannot be read. By default, its hint is to restore a copy or start over. */
 export function damaged(problem: string, details: ErrorDetails = {}): GatewayError {
-  const advice = hint`Put back a good copy, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`;
+  const advice = hint`Restore a good copy, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`;
   return new GatewayError('state_damaged', problem, { hint: advice, ...details });
 }
 
 /**
- * Writes a new file, readable by its owner only, which then takes the place of the one at `path`.
+ * Writes a new file, readable by its owner only, and then replaces the one at `path`.
  *
- * @param swap does the last step, in its own time
- * @returns the new file, open for appending: no later failure can leave anybody writing to the old one
- * @throws the file system's error, with the old file in place
+ * @param swap decides when to rename the new file
+ * @returns the new file, open for appending, so that no caller continues to write to the old one
+ * @throws the file system's error, with the old file unchanged
  */
 export async function replaceFile(
   path: string,
@@ -187,7 +187,7 @@ export async function replaceFile(
 ): Promise<FileHandle> {
   const temporary = `${path}.tmp`;
   await rm(temporary, { force: true });
-  // Not through a link that somebody puts there meanwhile.
+  // 'x': do not write through a link that another user creates in the meantime.
   const file = await open(temporary, 'ax', 0o600);
   try {
     await write(file);
@@ -200,7 +200,7 @@ export async function replaceFile(
   }
 }
 
-/** Waits until the disk has the names of the files beside `path`, where the system can do that. */
+/** Flushes the folder of `path` to disk, if the system supports it. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(dirname(path), 'r').catch(() => undefined);
   await folder?.sync().catch(() => {});
@@ -211,12 +211,12 @@ export async function syncFolder(path: string): Promise<void> {
 export interface StoreFiles {
   /** The data folder, which must exist and be locked by the caller. */
   folder: string;
-  /** Wait for the disk itself, not just for the system. */
+  /** Whether a write waits until the disk has the data. */
   fsync: boolean;
-  /** Throws when the folder is not the one that was locked any more. Takes microseconds: it is asked before each batch. */
+  /** Throws if the folder is no longer the locked one. Called before each batch, so it must take only microseconds. */
   assertOurs?: () => void;
-  /** Codes that the options know. Default: those of the state's wallets only. */
+  /** Currency codes from the options, in addition to those of the state's wallets. */
   currencies?: Iterable<string>;
-  /** Gets told, once, when changes can no longer be stored. */
+  /** Called once when changes can no longer be stored. */
   warn?: (text: string) => void;
 }

@@ -5,14 +5,14 @@ import type { Snapshot } from './snapshot.ts';
 import { readSnapshotFile } from './snapshot-file.ts';
 
 /**
- * The state that an emulator starts with and goes back to on a reset.
+ * The state for a new folder and for a reset.
  *
- * @param packaged the fixtures that come with the package
- * @param own a file that the user names; what it says nothing about, a merchant at least, comes from the packaged one
- * @param label what to call the option in an error
- * @param currencies codes that the options know; those of the wallets are known, too
- * @returns reads each file once: a reset goes back to what this server started with, whatever became of the file
- * @throws (what is returned) GatewayError `usage` when the user's file is missing or not valid
+ * @param packaged path of the package's own fixtures
+ * @param own path of the user's file. Missing merchants or wallets come from the packaged fixtures.
+ * @param label name of the option, for errors
+ * @param currencies currency codes from the options, in addition to those of the wallets
+ * @returns a function that reads each file once, so that later changes to the file do not affect a reset. It throws
+ *   GatewayError `usage` if the user's file is missing or invalid.
  */
 export function initialSnapshots(
   packaged: string,
@@ -25,7 +25,7 @@ export function initialSnapshots(
     snapshot ??= (
       own === undefined ? readPackaged(packaged) : readOwn(own, packaged, { label, currencies })
     ).catch((error) => {
-      // The user may fix the file meanwhile.
+      // Read the file again next time: the user may have fixed it.
       snapshot = undefined;
       throw error;
     });
@@ -36,7 +36,7 @@ export function initialSnapshots(
 async function readPackaged(path: string): Promise<Snapshot> {
   const read = await readSnapshotFile(path);
   if (read) return read.snapshot;
-  throw new GatewayError('state_damaged', `the fixtures ${path} do not exist: the package is not complete`, {
+  throw new GatewayError('state_damaged', `the fixtures ${path} do not exist: the package is incomplete`, {
     hint: hint`Install gateway-sim again.`,
   });
 }
@@ -61,7 +61,7 @@ async function readOwn(
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     throw new GatewayError('usage', `${label}: ${error.message}`, {
-      hint: hint`${command('init')} writes a fixtures file to start from.`,
+      hint: hint`${command('init')} writes a sample fixtures file.`,
       cause: error,
     });
   }

@@ -9,12 +9,12 @@ import { damaged } from './files.ts';
 /** Every collection of a state as plain records. */
 export type WholeState = Required<Lists>;
 
-/** Every collection with each of its fields: a field that is renamed does not compile here. */
+/** Each collection with each of its fields, so that a renamed field causes a type error. */
 type CollectionField = {
   [Name in CollectionName]: [collection: Name, field: keyof Records[Name] & string];
 }[CollectionName];
 
-/** Which collection the record that a field names is in. A null names none. */
+/** Fields that refer to a record of another collection, unless null. */
 const REFERENCES: readonly [...from: CollectionField, to: CollectionName][] = [
   ['payments', 'merchantId', 'merchants'],
   ['payments', 'walletId', 'wallets'],
@@ -27,14 +27,14 @@ const REFERENCES: readonly [...from: CollectionField, to: CollectionName][] = [
   ['cardTransactions', 'cardId', 'cards'],
 ];
 
-/** Fields that find a record and so must be its own. */
+/** Fields that identify a record and so must be unique. */
 const UNIQUE: readonly CollectionField[] = [
   ['merchants', 'publicKey'],
   ['merchants', 'secretKey'],
   ['cards', 'number'],
 ];
 
-/** Fields whose addresses are called, or that browsers are led to. */
+/** Fields with an address that the emulator or a browser requests. */
 const ADDRESSES: ReadonlySet<string> = new Set<CollectionField[1]>([
   'ipnUrl',
   'successUrl',
@@ -44,33 +44,33 @@ const ADDRESSES: ReadonlySet<string> = new Set<CollectionField[1]>([
 ]);
 
 /**
- * Makes sure that a state from outside is consistent: a merchant at least, no id, key or card number twice, no
- * reference to a record that is missing, addresses as initiate takes them, times that are times, known currencies, and
- * nothing that the rules of payments and cards never leave behind.
+ * Checks that an imported or edited state is consistent: at least one merchant, unique ids, keys and card numbers, no
+ * missing records, addresses that initiate accepts, valid times, known currencies, and payments and cards that follow
+ * the rules.
  *
- * @param source what to call it in an error
- * @param currencies codes that the options know. Those of the state's wallets are known, too: a gateway has a wallet in
- *   each currency that it ever knew, and what it wrote must be read by one with fewer options
- * @throws GatewayError `state_damaged`, naming the first thing that is wrong
+ * @param source name of the state, for errors
+ * @param currencies currency codes from the options. Those of the state's wallets are also known: an emulator has a
+ *   wallet in each currency that it ever knew, and an emulator with fewer options must be able to read its state.
+ * @throws GatewayError `state_damaged` with the first problem
  */
 export function assertConsistent(state: WholeState, source: string, currencies: Iterable<string>): void {
   for (const found of problems(state, currencies))
     if (found) throw new GatewayError('state_damaged', `${source}: ${found}`);
 }
 
-/** What is wrong with each thing that is looked at, one after the other; undefined for nothing. */
+/** The problem of each checked value, in order; undefined for a valid one. */
 type Findings = Generator<string | undefined, undefined>;
 
-/** Records in a currency that is none. */
+/** Records with an invalid or unknown currency. */
 function* unknownCurrencies(
   { merchants, wallets, payments, cards, cardTransactions }: WholeState,
   known: ReadonlySet<string>,
 ): Findings {
   for (const { id, currency } of wallets) {
-    if (!CURRENCY_CODE.test(currency)) yield `wallets "${id}": currency "${currency}" is no currency code`;
+    if (!CURRENCY_CODE.test(currency)) yield `wallets "${id}": currency "${currency}" is not a currency code`;
   }
   const unknown = (currency: string) =>
-    `"${currency}" is not known: the options and the wallets have ${[...known].join(', ')}`;
+    `"${currency}" is unknown: the options and wallets have ${[...known].join(', ')}`;
   for (const { id, balances } of merchants) {
     for (const code of Object.keys(balances)) {
       if (!known.has(code)) yield `merchants "${id}": balances: currency ${unknown(code)}`;
@@ -83,7 +83,7 @@ function* unknownCurrencies(
   }
 }
 
-/** What the rules of payments and cards never leave behind, whatever wrote it. */
+/** Payments and cards that break the rules. */
 function* brokenRules({ payments, cards }: WholeState): Findings {
   for (const { id, status, settledAt, settledBy } of payments) {
     yield undefined;
@@ -112,12 +112,12 @@ function* problems(state: WholeState, known: Iterable<string>): Findings {
     const owners = new Map<unknown, string>();
     for (const record of recordsOf(name)) {
       const owner = owners.get(record[field]);
-      // The value itself may be a secret.
-      if (owner !== undefined) yield `${name} "${record.id}" has the ${field} of "${owner}"`;
+      // Does not quote the value, which may be a secret.
+      if (owner !== undefined) yield `${name} "${record.id}" has the same ${field} as "${owner}"`;
       owners.set(record[field], record.id);
     }
   }
-  if (!state.merchants.length) yield 'merchants is empty: one is needed at least';
+  if (!state.merchants.length) yield 'merchants is empty: at least one is required';
   yield* danglingReferences(recordsOf, (name, id) => ids.get(name)?.has(id) ?? false);
   yield* brokenRules(state);
   yield* unknownCurrencies(state, new Set([...known, ...state.wallets.map(({ currency }) => currency)]));
@@ -144,22 +144,20 @@ function* repeatedIds(
 
 function* danglingReferences(
   recordsOf: (name: CollectionName) => Iterable<AnyRecord>,
-  isThere: (name: CollectionName, id: string) => boolean,
+  exists: (name: CollectionName, id: string) => boolean,
 ): Findings {
   for (const [from, field, to] of REFERENCES) {
-    // Nearly all records of some collections name the same one.
+    // In some collections, nearly all records refer to the same one.
     let last: unknown = null;
     for (const { id, [field]: other } of recordsOf(from)) {
       if (other === last || typeof other !== 'string') continue;
-      yield isThere(to, other)
-        ? undefined
-        : `${from} "${id}": ${field} names "${other}", which is not in ${to}`;
+      yield exists(to, other) ? undefined : `${from} "${id}": ${field} is "${other}", which is not in ${to}`;
       last = other;
     }
   }
 }
 
-/** Makes sure that a state that was made of a snapshot has all its records. @throws GatewayError `state_damaged` */
+/** Checks that the state has all records of its snapshot, so no id occurs twice. @throws GatewayError `state_damaged` */
 export function assertUniqueIds(
   state: State,
   snapshot: { readonly [Name in CollectionName]: Iterable<Records[Name]> },
@@ -172,7 +170,7 @@ export function assertUniqueIds(
   }
 }
 
-/** Makes sure that no record of a state names one that is missing. @throws GatewayError `state_damaged` */
+/** Checks that no record refers to a missing one. @throws GatewayError `state_damaged` */
 export function assertReferences(state: State, path: string): void {
   const recordsOf = (name: CollectionName) => state[name].values() as Iterable<AnyRecord>;
   requireNone(
@@ -188,6 +186,6 @@ function requireNone(findings: Iterable<string | undefined>, path: string): void
 function valueProblem(field: string, value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   if (field === 'id') return value === '' ? 'is empty' : undefined;
-  if (field.endsWith('At')) return Number.isNaN(Date.parse(value)) ? 'is no time' : undefined;
+  if (field.endsWith('At')) return Number.isNaN(Date.parse(value)) ? 'is not a valid time' : undefined;
   return ADDRESSES.has(field) ? urlProblem(value) : undefined;
 }

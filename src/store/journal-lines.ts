@@ -6,11 +6,11 @@ import { isRecord } from './quick-check.ts';
 import { parseChange, parseJson, type StoredChange } from './snapshot.ts';
 
 /*
- * How a journal is written: JSON lines, each numbered and with a checksum of all that stands before it. The first one
- * says which db.json the others are changes to, which never says so itself: people may edit and copy it.
+ * The format of a journal: JSON lines, each with a number and a checksum. The first line names the db.json that the
+ * changes belong to. db.json itself has no such mark, because people edit and copy it.
  */
 
-/** Version of this format. The one before had no first line, no numbers and no checksums. */
+/** Version of this format. Version 1 had no first line, numbers or checksums. */
 const FORMAT = 2;
 
 const Base = z.strictObject({
@@ -18,10 +18,10 @@ const Base = z.strictObject({
   generation: z.int().check(z.positive()),
   /** SHA-256 of db.json. */
   db: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
-  /** Number of the last line that db.json holds. */
+  /** Number of the last line that db.json includes. */
   after: z.int().check(z.nonnegative()),
 });
-/** What the lines of a journal are changes to. */
+/** The snapshot that the changes of a journal belong to. */
 export type Base = z.output<typeof Base>;
 
 const FirstLine = z.extend(Base, { journal: z.literal(FORMAT) });
@@ -41,7 +41,7 @@ const UNSIGNED = Buffer.from(',"crc32":"________"}');
 const [BLANK] = Buffer.from('_');
 const HEX_DIGITS = Buffer.from('0123456789abcdef');
 
-/** Whether it ends with the seal of what stands before, in half the time that comparing texts would take. */
+/** Whether a line's seal matches its content. Takes half the time of a text comparison. */
 function isSealed(line: Buffer): boolean {
   const end = line.length - SEAL_BYTES;
   if (end < 0) return false;
@@ -54,23 +54,25 @@ function isSealed(line: Buffer): boolean {
   return true;
 }
 
-/** Usual batches fit into it. What was made larger for another one does not stay. */
+/** Most batches fit into a buffer of this size. A larger buffer is not kept. */
 const BATCH_BYTES = 2 ** 16;
 
-/** Lines as they go to the file, all in one buffer, which is used again and again. */
+/** Collects lines for the file in one reused buffer. */
 export class SealedLines {
   #buffer = Buffer.allocUnsafeSlow(BATCH_BYTES);
   #used = 0;
   #count = 0;
 
   /**
-   * @param beginning of an object's JSON
-   * @param rest of it: joining the two would copy it once more. The checksum becomes the last field
+   * Adds an object with the checksum as its last field.
+   *
+   * @param beginning the first part of its JSON
+   * @param rest the other part, separate because joining the two would copy it again
    */
   #add(beginning: string, rest: string): void {
     const most = 3 * (beginning.length + rest.length) + SEAL_BYTES;
     if (most >= this.#buffer.length - this.#used) {
-      this.#makeRoom(Buffer.byteLength(beginning) + Buffer.byteLength(rest) + SEAL_BYTES + 1);
+      this.#reserve(Buffer.byteLength(beginning) + Buffer.byteLength(rest) + SEAL_BYTES + 1);
     }
     const buffer = this.#buffer;
     const restAt = this.#used + buffer.write(beginning, this.#used);
@@ -84,25 +86,25 @@ export class SealedLines {
     this.#add('', JSON.stringify({ journal: FORMAT, ...base }));
   }
 
-  /** @param change what `changeText` gave */
+  /** @param change from `changeText` */
   addChange(number: number, change: string): void {
     if (change === '{}') this.#add(`{"line":${number}`, '}');
     else this.#add(`{"line":${number},`, change.slice(1));
   }
 
-  /** Says that a db.json is about to take the place of the one that the first line names. */
+  /** Announces the db.json that is about to replace the one named in the first line. */
   addSnapshot(number: number, base: Base): void {
     this.#add('', JSON.stringify({ line: number, snapshot: base }));
   }
 
-  #makeRoom(bytes: number): void {
+  #reserve(bytes: number): void {
     if (this.#buffer.length - this.#used >= bytes) return;
     const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.#buffer.length, this.#used + bytes));
     this.#buffer.copy(larger, 0, 0, this.#used);
     this.#buffer = larger;
   }
 
-  /** Takes them out. The bytes are valid until the next `add`. */
+  /** Removes and returns all lines. The bytes are valid until the next `add`. */
   take(): { bytes: Buffer; count: number } {
     const taken = { bytes: this.#buffer.subarray(0, this.#used), count: this.#count };
     if (this.#buffer.length > BATCH_BYTES) this.#buffer = Buffer.allocUnsafeSlow(BATCH_BYTES);
@@ -112,36 +114,36 @@ export class SealedLines {
   }
 }
 
-/** Reads the lines of a journal, one after the other. */
+/** Reads the lines of a journal in order. */
 export class JournalLines {
   readonly #path: string;
-  readonly #take: (change: StoredChange, bytes: number) => void;
+  readonly #onChange: (change: StoredChange, bytes: number) => void;
   /** Lines of the file. */
   #count = 0;
-  /** Every db.json that the lines may be changes to: a kill may have come before one took the other's place, or after. */
+  /** Each db.json that the lines may belong to: a kill can happen before or after one replaces the other. */
   readonly #known: Base[] = [];
   /** The number of the last line. */
   last = 0;
-  /** How many lines are changes. */
+  /** Number of lines that are changes. */
   changes = 0;
 
-  /** @param take called with each change and the length of its line */
-  constructor(path: string, take: (change: StoredChange, bytes: number) => void) {
+  /** @param onChange called with each change and the length of its line */
+  constructor(path: string, onChange: (change: StoredChange, bytes: number) => void) {
     this.#path = path;
-    this.#take = take;
+    this.#onChange = onChange;
   }
 
-  /** What the first line says; undefined in a journal of the format before, or one without lines. */
+  /** From the first line; undefined in a journal of format 1 or without lines. */
   get base(): Base | undefined {
     return this.#known[0];
   }
 
-  /** Whether the lines are changes to this db.json. As each carries whole records, it may hold some of them already. */
+  /** Whether the lines belong to this db.json. It may already include some, as each line has whole records. */
   belongsTo(sha256: string): boolean {
     return this.#known.some(({ db }) => db === sha256);
   }
 
-  /** @param line is changed @throws GatewayError `state_damaged` */
+  /** Reads a line, and overwrites part of it. @throws GatewayError `state_damaged` */
   push(line: Buffer): void {
     this.#count++;
     if (this.#count === 1 && line.toString('latin1', 0, BEGINNING.length) === BEGINNING) this.#first(line);
@@ -150,16 +152,16 @@ export class JournalLines {
   }
 
   /**
-   * Takes what is behind the last newline.
+   * Reads the bytes after the last newline.
    *
-   * @returns whether it is a whole line that only lacks its newline; else it was being written when the process was
-   *   killed, and never acknowledged
-   * @throws GatewayError `state_damaged` for a whole line that was changed
+   * @returns whether they are a complete line without its newline. If not, the process was killed during the write, and
+   *   the line was never acknowledged.
+   * @throws GatewayError `state_damaged` for a complete line that was edited
    */
   end(rest: Buffer): boolean {
     const isFirst = this.#count === 0 && rest.toString('latin1', 0, BEGINNING.length) === BEGINNING;
     if (!this.base && !isFirst) return false;
-    // The first line came into its place as a whole.
+    // The first line is never torn: it is written before the file is renamed to this path.
     if (!isFirst && !SEAL.test(rest.toString('latin1'))) return false;
     this.push(rest);
     return true;
@@ -170,8 +172,8 @@ export class JournalLines {
   }
 
   #open(line: Buffer): unknown {
-    if (!isSealed(line)) throw damaged(`${this.#source} is damaged: its checksum does not fit`);
-    // Parsing the checksum, too, costs a tenth of the time: no two are alike.
+    if (!isSealed(line)) throw damaged(`${this.#source} is damaged: its checksum does not match`);
+    // Parsing the checksum, too, would take a tenth longer, since each one is a new string.
     const end = line.length - SEAL_BYTES;
     line[end] = CLOSING_BRACE;
     return parseJson(textOf(line.subarray(0, end + 1)), this.#source);
@@ -188,7 +190,7 @@ export class JournalLines {
     if (!isRecord(json)) throw damaged(`${this.#source} is damaged: not a change`);
     const { line: number, snapshot } = json;
     if (number !== ++this.last) {
-      throw damaged(`${this.#source} is damaged: number ${this.last} is missing, it has number ${number}`);
+      throw damaged(`${this.#source} is damaged: expected number ${this.last}, got ${number}`);
     }
     if (snapshot === undefined) this.#change(json, line, 'line');
     else this.#known.push(this.#parse(Announced, json).snapshot);
@@ -197,11 +199,11 @@ export class JournalLines {
   #parse<Schema extends z.ZodMiniType>(schema: Schema, json: unknown): z.output<Schema> {
     const parsed = z.safeParse(schema, json);
     if (parsed.success) return parsed.data;
-    throw damaged(`${this.#source} is not one that this gateway-sim can read`);
+    throw damaged(`${this.#source} is not in a format that this gateway-sim can read`);
   }
 
   #change(json: unknown, line: Buffer, extra?: string): void {
     this.changes++;
-    this.#take(parseChange(json, this.#source, extra), line.length + 1);
+    this.#onChange(parseChange(json, this.#source, extra), line.length + 1);
   }
 }

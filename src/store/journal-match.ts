@@ -6,14 +6,14 @@ import type { readJournal } from './journal.ts';
 type Paths = Readonly<{ db: string; journal: string }>;
 
 /**
- * Makes sure that a journal and the db.json beside it belong together.
+ * Checks that a journal and db.json belong together.
  *
- * @param sha256 of db.json; null when there is none
- * @param isAlone whether db.json is all that is in its folder: somebody put a state there, and no journal was lost
- * @param read undefined when there is no journal
- * @param isNewer whether the journal's changes made another state than that of db.json
- * @returns where the journal ends, of which generation its snapshot is (0: it does not say), whether db.json is another
- *   one than that, and what the user should know
+ * @param sha256 of db.json; null if there is none
+ * @param isAlone whether db.json is the only file in its folder: a user put it there, so no journal was lost
+ * @param read undefined if there is no journal
+ * @param isNewer whether the journal's changes lead to a different state from db.json's
+ * @returns the end of the journal, the generation of its snapshot (0 if unknown), whether db.json is a different
+ *   snapshot, and messages for the user
  * @throws GatewayError `state_damaged`
  */
 export function requireMatch(
@@ -24,42 +24,42 @@ export function requireMatch(
 ) {
   const nothing = { bytes: 0, last: 0, changes: 0, isCut: false };
   if (!read) {
-    if (sha256 !== null && !isAlone) throw withoutJournal(paths);
-    return { end: nothing, generation: 0, isOther: false, notices: [] };
+    if (sha256 !== null && !isAlone) throw missingJournal(paths);
+    return { end: nothing, generation: 0, isReplaced: false, notices: [] };
   }
   const { lines, bytes, tornBytes, isCut } = read;
   const { last, changes } = lines;
   const { generation = 0 } = lines.base ?? {};
-  // The journal of a new folder is there a moment before its db.json.
-  if (sha256 === null && (changes || generation > 1)) throw withoutSnapshot(paths);
-  const isOther = sha256 !== null && lines.base !== undefined && !lines.belongsTo(sha256);
-  if (isOther && changes && isNewer()) throw otherSnapshot(paths, changes);
+  // In a new folder, the journal is created just before db.json.
+  if (sha256 === null && (changes || generation > 1)) throw missingSnapshot(paths);
+  const isReplaced = sha256 !== null && lines.base !== undefined && !lines.belongsTo(sha256);
+  if (isReplaced && changes && isNewer()) throw otherSnapshot(paths, changes);
   const notices = [
     ...(tornBytes
       ? [`${paths.journal}: dropped a torn last line of ${tornBytes} bytes, which was never acknowledged`]
       : []),
-    ...(isOther && !changes
-      ? [`${paths.db} was changed since gateway-sim wrote it, and is taken as it is`]
+    ...(isReplaced && !changes
+      ? [`${paths.db} was changed after gateway-sim wrote it: using the changed file`]
       : []),
   ];
   const end = sha256 === null ? nothing : { bytes, last, changes, isCut };
-  return { end, generation: sha256 === null ? 0 : generation, isOther, notices };
+  return { end, generation: sha256 === null ? 0 : generation, isReplaced, notices };
 }
 
-function withoutSnapshot({ db, journal }: Paths): GatewayError {
-  const advice = hint`Put db.json back, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`;
-  return damaged(`${db} is missing, but ${journal} beside it holds changes to it`, { hint: advice });
+function missingSnapshot({ db, journal }: Paths): GatewayError {
+  const advice = hint`Restore db.json, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`;
+  return damaged(`${db} is missing, but ${journal} has changes to it`, { hint: advice });
 }
 
-function withoutJournal({ db, journal }: Paths): GatewayError {
-  return damaged(`${journal} is missing, which holds what changed since ${db} was written`, {
-    hint: hint`Put journal.jsonl back, or make an empty one to go on from db.json as it is, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`,
+function missingJournal({ db, journal }: Paths): GatewayError {
+  return damaged(`${journal} is missing: it has the changes since ${db} was written`, {
+    hint: hint`Restore journal.jsonl, or create an empty one to continue from db.json as it is, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`,
   });
 }
 
 function otherSnapshot({ db, journal }: Paths, changes: number): GatewayError {
-  const held = changes === 1 ? 'a change' : `${changes} changes`;
-  return damaged(`${journal} holds ${held} to another db.json than ${db}`, {
-    hint: hint`Put the db.json back that was there, or empty journal.jsonl to go on from this one without them, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`,
+  const count = changes === 1 ? '1 change' : `${changes} changes`;
+  return damaged(`${journal} has ${count} to a different db.json from ${db}`, {
+    hint: hint`Restore the original db.json, or empty journal.jsonl to continue without its changes, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`,
   });
 }

@@ -8,17 +8,17 @@ import type { StoredChange } from './snapshot.ts';
 /**
  * Reads a journal.
  *
- * @param take called with each change and the bytes of its line
- * @returns undefined when there is no such file; `bytes`: of the whole lines; `isCut`: the last one lacks its newline
+ * @param onChange called with each change and the bytes of its line
+ * @returns undefined if the file does not exist; `bytes`: of the complete lines; `isCut`: the last one has no newline
  * @throws GatewayError `state_damaged`
  */
 export function readJournal(
   path: string,
-  take: (change: StoredChange, bytes: number) => void,
+  onChange: (change: StoredChange, bytes: number) => void,
   options: { chunkBytes?: number } = {},
 ) {
   return readIfThere(path, async (file) => {
-    const lines = new JournalLines(path, take);
+    const lines = new JournalLines(path, onChange);
     let bytes = 0;
     const splitter = new LineSplitter((line) => {
       bytes += line.length + 1;
@@ -31,16 +31,16 @@ export function readJournal(
   });
 }
 
-/** Where a journal ends. */
+/** The end of a journal. */
 interface End {
   bytes: number;
   /** The number of its last line. */
   last: number;
-  /** How many of its lines are changes. */
+  /** Number of lines that are changes. */
   changes: number;
 }
 
-/** The append-only file of changes since the last snapshot. One line is one change; it counts once it is whole. */
+/** The append-only file of changes since the last snapshot. Each complete line is one change. */
 export class Journal {
   readonly #path: string;
   readonly #fsync: boolean;
@@ -50,7 +50,7 @@ export class Journal {
   #end: End;
   #broken = false;
   readonly #lines = new SealedLines();
-  /** How often its end was cut off. */
+  /** Number of times that lines were cut off. */
   #cuts = 0;
 
   private constructor(
@@ -68,7 +68,7 @@ export class Journal {
   }
 
   /**
-   * @param end of its whole lines; anything behind them is cut off
+   * @param end of the complete lines. Anything after it is cut off.
    * @throws GatewayError `storage_failed`
    */
   static async open(
@@ -86,21 +86,21 @@ export class Journal {
     }
   }
 
-  /** @throws GatewayError `storage_failed` when it, or its folder, was removed, moved or replaced */
+  /** @throws GatewayError `storage_failed` if the journal or its folder was removed, moved or replaced */
   assertOurs(): void {
     this.#assertFolder();
     if (fileId(this.#path) !== this.#id) throw replaced(this.#path);
   }
 
-  /** As of this moment. */
+  /** The current end. */
   get end(): Readonly<End> {
     return { ...this.#end };
   }
 
   /**
-   * Appends changes, one line each. The system has them then; the disk after `sync`.
+   * Appends changes, one line each. They are on disk only after `sync`.
    *
-   * @throws the file system's error, after cutting off what was written in part
+   * @throws the file system's error, after cutting off an incomplete write
    */
   append(changes: readonly string[]): void {
     let { last } = this.#end;
@@ -109,7 +109,7 @@ export class Journal {
     this.#end.changes += changes.length;
   }
 
-  /** With fsync: waits until the disk has what was appended. @throws as `append`, with `undone` cut off */
+  /** Waits until the appended lines are on disk. @throws as `append`, after cutting off everything after `undone` */
   async sync(undone: Readonly<End>): Promise<void> {
     try {
       await this.flush();
@@ -123,26 +123,26 @@ export class Journal {
     return this.#fsync;
   }
 
-  /** Says that a db.json is about to be replaced. No batch may be waiting for its sync, which could take this back. */
+  /** Announces a new db.json. No batch may be waiting for a sync: if that fails, it also cuts off this line. */
   announce(base: Base): void {
     this.#lines.addSnapshot(this.#end.last + 1, base);
     this.#write();
   }
 
-  /** Resolves when the disk has every line of now. */
+  /** Resolves when all current lines are on disk. */
   flush(): Promise<void> {
     return this.#file.datasync();
   }
 
-  /** Writes the lines that were added. */
+  /** Writes the added lines. */
   #write(): void {
     const { bytes, count } = this.#lines.take();
     if (this.#broken)
-      throw new Error('the journal has a torn line that could not be cut off: restart gateway-sim');
+      throw new Error('the journal has an incomplete line that could not be removed: restart gateway-sim');
     this.assertOurs();
     try {
-      // Into the system's cache, which takes microseconds: a trip through the thread pool would cost every request
-      // that waits for this batch more than the write itself.
+      // Synchronous: writing to the system's cache takes microseconds. The thread pool would delay each request that
+      // waits for this batch by more than the write itself.
       for (let written = 0; written < bytes.length; ) written += writeSync(this.#file.fd, bytes, written);
     } catch (error) {
       this.#cut(this.#end);
@@ -152,7 +152,7 @@ export class Journal {
     this.#end.last += count;
   }
 
-  /** A half-written line would swallow the next one. */
+  /** Cuts off an incomplete line, to which the next one would be appended. */
   #cut(end: Readonly<End>): void {
     this.#cuts++;
     this.#end = { ...end };
@@ -164,10 +164,10 @@ export class Journal {
   }
 
   /**
-   * Begins anew with another snapshot, and keeps the lines behind `since`. Most of them are copied while more are
-   * appended: only the last ones need the journal to themselves.
+   * Starts a new journal for another snapshot and keeps the lines after `since`. Copies most of them while others are
+   * appended; only the last ones need exclusive access.
    *
-   * @param alone does its work while nothing is appended
+   * @param alone runs its work while nothing is appended
    */
   async rebase(
     base: Base,
@@ -177,12 +177,12 @@ export class Journal {
     const source = await open(this.#path, 'r');
     let copied = since.bytes;
     const cuts = this.#cuts;
-    /** Copies what is there now: chasing a writer that is as fast would never end. */
+    /** Copies up to the current end only: following a fast writer would never end. */
     const catchUp = async (file: FileHandle) => {
       const { bytes } = this.#end;
       for await (const chunk of chunksOf(source, { from: copied, to: bytes })) await file.appendFile(chunk);
       copied = bytes;
-      if (this.#cuts !== cuts) throw new Error('lines were rolled back while they were copied');
+      if (this.#cuts !== cuts) throw new Error('lines were rolled back during the copy');
     };
     const first = firstLine(base);
     const old = this.#file;
@@ -192,7 +192,7 @@ export class Journal {
         async (file) => {
           await file.appendFile(first);
           await catchUp(file);
-          // Where nothing was before, nothing can be lost.
+          // A new journal has nothing to lose.
           if (this.#fsync || since.bytes) await file.datasync();
           await catchUp(file);
         },
@@ -202,7 +202,7 @@ export class Journal {
             if (this.#fsync) await file.datasync();
             this.assertOurs();
             await rename();
-            // What is appended from now on is found by the new name only.
+            // From now on, lines are in the new file only.
             if (this.#fsync) await syncFolder(this.#path);
             this.#file = file;
             this.#id = fileId(this.#path);
@@ -213,7 +213,7 @@ export class Journal {
             };
           }),
       );
-      // The system takes back the room of a large file then, which takes its time.
+      // Outside `alone`: it frees the disk space, which is slow for a large file.
       await old.close();
     } finally {
       await source.close();
@@ -226,9 +226,10 @@ export class Journal {
 }
 
 /**
- * Opens a journal for appending. One that is in another folder, too, as hard links in a copy are, stays as it is there.
+ * Opens a journal for appending. If it is a hard link, such as in a copied folder, replaces it with a separate file, so
+ * that the other copy does not change.
  *
- * @param bytes of its whole lines
+ * @param bytes of the complete lines
  */
 async function openAlone(path: string, bytes: number): Promise<FileHandle> {
   const file = await openFile(path, 'append');
@@ -245,7 +246,7 @@ async function openAlone(path: string, bytes: number): Promise<FileHandle> {
   }
 }
 
-/** The line by which a journal names the snapshot that it goes with. */
+/** The first line of a journal, which names its snapshot. */
 function firstLine(base: Base): Buffer {
   const lines = new SealedLines();
   lines.addFirst(base);

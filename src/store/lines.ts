@@ -3,13 +3,13 @@ import type { FileHandle } from 'node:fs/promises';
 import { GatewayError } from '../contract/error.ts';
 import { damaged, openFile, reason, requireNoDanglingLink } from './files.ts';
 
-/** Read at a time: no file is ever in memory as a whole, and the event loop gets its turn in between. */
+/** Bytes per read. No file is in memory as a whole, and the event loop can run in between. */
 const CHUNK_BYTES = 2 ** 20;
 
 /**
- * The content of a file, piece by piece. A piece is valid until the next one is asked for.
+ * Reads a file in chunks. A chunk is valid until the caller requests the next one.
  *
- * @param options `from`, `to`: offsets of a part of it
+ * @param options `from`, `to`: offsets, to read a part of the file
  */
 export async function* chunksOf(
   file: FileHandle,
@@ -19,7 +19,7 @@ export async function* chunksOf(
   let spare: Buffer = Buffer.allocUnsafeSlow(size);
   const read = (into: Buffer, at: number) => {
     const reading = file.read(into, 0, Math.min(size, to - at), at);
-    // Its failure is heard when the piece before it was used, and must not end the process until then.
+    // The error surfaces at the next `await`. Until then, it must not end the process as an unhandled rejection.
     reading.catch(() => {});
     return reading;
   };
@@ -30,7 +30,7 @@ export async function* chunksOf(
       const { bytesRead, buffer } = await next;
       if (!bytesRead) return;
       at += bytesRead;
-      // While this one is used.
+      // Reads ahead while the caller uses this chunk.
       next = read(spare, at);
       spare = buffer;
       yield buffer.subarray(0, bytesRead);
@@ -40,15 +40,15 @@ export async function* chunksOf(
   }
 }
 
-/** Puts lines together from the pieces of a file. */
+/** Splits the chunks of a file into lines. */
 export class LineSplitter {
-  readonly #take: (line: Buffer) => void;
-  /** What came behind the last newline, in copies. */
+  readonly #onLine: (line: Buffer) => void;
+  /** Copies of the bytes after the last newline. */
   #rest: Buffer[] = [];
 
-  /** @param take called with each line, without its newline; the bytes are valid during the call */
-  constructor(take: (line: Buffer) => void) {
-    this.#take = take;
+  /** @param onLine called with each line, without its newline. The bytes are valid during the call. */
+  constructor(onLine: (line: Buffer) => void) {
+    this.#onLine = onLine;
   }
 
   push(chunk: Buffer): void {
@@ -56,29 +56,29 @@ export class LineSplitter {
     for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, from)) {
       const line = chunk.subarray(from, end);
       from = end + 1;
-      if (this.#rest.length) this.#take(Buffer.concat([...this.#rest.splice(0), line]));
-      else this.#take(line);
+      if (this.#rest.length) this.#onLine(Buffer.concat([...this.#rest.splice(0), line]));
+      else this.#onLine(line);
     }
     if (from < chunk.length) this.#rest.push(Buffer.from(chunk.subarray(from)));
   }
 
-  /** What came behind the last newline. */
+  /** The bytes after the last newline. */
   get rest(): Buffer {
     return Buffer.concat(this.#rest);
   }
 }
 
-/** The text of a line. Most have ASCII alone, which is read in half the time. */
+/** The text of a line. Most lines are ASCII, which decodes in half the time. */
 export function textOf(line: Buffer): string {
   return line.toString(isAscii(line) ? 'latin1' : 'utf8');
 }
 
 /**
- * Opens a regular file and has it read.
+ * Opens a regular file and passes it to `read`.
  *
- * @param options.follows whether the path may be a link to it
- * @returns undefined when there is no such file
- * @throws GatewayError `state_damaged` when it cannot be read, or what `read` throws
+ * @param options.follows whether the path may be a link to the file
+ * @returns undefined if the file does not exist
+ * @throws GatewayError `state_damaged` if it cannot be read, or the error of `read`
  */
 export async function readIfThere<Result>(
   path: string,
@@ -92,7 +92,7 @@ export async function readIfThere<Result>(
   } catch (error) {
     if (error instanceof GatewayError) throw error;
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
-      // What it leads to may be on a disk that is away: a new state must not take its place.
+      // The link's target may be on an unmounted disk, so a new state must not replace it.
       await requireNoDanglingLink(path, 'state_damaged');
       return undefined;
     }

@@ -4,42 +4,42 @@ import { dirname, join, resolve } from 'node:path';
 import { quoted } from '../contract/curl.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
-import { fileId, isMade, readText } from './files.ts';
+import { fileId, isCreated, readText } from './files.ts';
 import {
   identityOf,
   isElsewhere,
   isRunning,
-  type Place,
+  type PidScope,
   type ProcessIdentity,
-  placeOf,
+  pidScope,
 } from './process-identity.ts';
 import { DEFAULT_DATA_DIR } from './server-file.ts';
 
-/** Replacing a stale lock takes about a millisecond; others look again after this long, */
-const TURN_MS = 10;
-/** at most this often. */
+/** Replacing a stale lock takes about a millisecond. Other processes retry after this time. */
+const RETRY_MS = 10;
+/** Maximum attempts to acquire a lock. */
 const ATTEMPTS = 50;
-/** A process that takes longer was killed over it, wherever it ran. */
+/** A claim older than this was abandoned by a killed process, on whichever machine it ran. */
 const ABANDONED_MS = 5_000;
 
-/** The owner renews the time of its lock this often, for those who cannot see its process. */
+/** How often the owner updates its lock's time, for processes that cannot see the owner's process. */
 const HEARTBEAT_MS = 2_000;
-/** A lock from elsewhere (another machine or container) is left behind when its time stands still for this long. */
+/** A lock of another machine or container is stale after this time without a heartbeat. */
 const PATIENCE_MS = 6_000;
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
-/** Who holds a lock, and of which folder. */
-type Holder = ProcessIdentity & Partial<Place> & { folder?: string };
+/** The process that owns a lock, and the folder that it locked. */
+type Owner = ProcessIdentity & Partial<PidScope> & { folder?: string };
 
-/** What makes a data folder the property of one process. */
+/** The lock that reserves a data folder for one process. */
 export class Lock {
   readonly #path: string;
-  /** Open, so that no later file can get its identity while this one is compared with it. */
+  /** Kept open, so that no later file can have the same identity. */
   readonly #file: FileHandle;
   readonly #id: string | undefined;
   readonly #folderId: string | undefined;
   readonly #heartbeat: NodeJS.Timeout;
-  /** The owner elsewhere that gave no sign any more, in words. */
+  /** The previous owner on another machine or in another container, if its lock was stale. For humans. */
   readonly takenOverFrom: string | undefined;
 
   private constructor(path: string, file: FileHandle, takenOverFrom: string | undefined) {
@@ -55,18 +55,18 @@ export class Lock {
   }
 
   /**
-   * @param patienceMs for a sign of an owner elsewhere, in real time
-   * @throws GatewayError `folder_in_use` when another process has it; or the file system's error
+   * @param patienceMs how long to wait, in real time, for a heartbeat from another machine or container
+   * @throws GatewayError `folder_in_use` if another process uses the folder; or the file system's error
    */
-  static async take(folder: string, patienceMs = PATIENCE_MS): Promise<Lock> {
+  static async acquire(folder: string, patienceMs = PATIENCE_MS): Promise<Lock> {
     const path = join(folder, 'lock');
     const mine = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
     const file = await open(mine, 'wx', 0o600);
     try {
-      // Linked into place, so that nobody ever reads a lock that is only half written.
-      await file.writeFile(ourselves(folder));
+      // Write first, then link: no process can read an incomplete lock.
+      await file.writeFile(ownerText(folder));
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-        if (await isMade(link(mine, path))) return new Lock(path, file, undefined);
+        if (await isCreated(link(mine, path))) return new Lock(path, file, undefined);
         const left = await takeOver(path, mine, patienceMs);
         if (left) return new Lock(path, file, left.from);
       }
@@ -79,17 +79,17 @@ export class Lock {
     }
   }
 
-  /** Whether the folder is still the one that was taken: neither removed nor moved nor replaced. Takes microseconds. */
+  /** Whether the folder is still the locked one: not removed, moved or replaced. Takes microseconds. */
   isHeld(): boolean {
-    // Another folder may hold the same lock, by a hard link.
+    // Another folder can have a hard link to the same lock.
     const isSameFolder = fileId(dirname(this.#path)) === this.#folderId;
     return this.#id !== undefined && fileId(this.#path) === this.#id && isSameFolder;
   }
 
   /**
-   * A lock that is not ours any more stays.
+   * Removes the lock if this process still owns it.
    *
-   * @param before removes what else is ours; where it cannot, the lock is removed nevertheless
+   * @param before removes our other files first. The lock is removed even if this fails.
    * @throws the file system's error
    */
   async release(before: () => Promise<void>): Promise<void> {
@@ -108,9 +108,10 @@ export class Lock {
 }
 
 /**
- * Puts our lock in the place of one whose process is gone.
+ * Replaces a stale lock with ours.
  *
- * @returns the owner elsewhere whose lock it was; undefined when the lock is not ours, and is worth another look
+ * @returns the previous owner, if it was on another machine or in another container. Undefined if the lock was not
+ *   replaced and the caller should try again.
  */
 async function takeOver(
   lock: string,
@@ -119,110 +120,111 @@ async function takeOver(
 ): Promise<{ from: string | undefined } | undefined> {
   const stale = await findStale(lock, patienceMs);
   if (!stale) return undefined;
-  return (await replaceJudged(lock, stale.sign, mine)) ? { from: stale.elsewhere } : undefined;
+  return (await replaceStale(lock, stale.stamp, mine)) ? { from: stale.elsewhere } : undefined;
 }
 
 /**
- * Puts a file in the place of one that was judged to be left behind. The right to do so is itself a file, named after
- * the one judged: there is one for each, so whoever comes late with an old judgement finds a lock that is not the one
- * it judged, and leaves it. A right that was left behind is replaced in the same way.
+ * Replaces a stale file. A process may do so only while it owns the claim for that file. A claim is a file that has
+ * the stale file's stamp in its name. A process with an outdated stamp finds a different file and leaves it alone. A
+ * stale claim is replaced in the same way.
  *
- * @returns whether it was still that file
+ * @returns whether the file was still the stale one
  */
-async function replaceJudged(path: string, sign: string, by: string): Promise<boolean> {
-  const right = join(dirname(path), `lock.${sign}`);
-  const claim = `${right}.${randomBytes(4).toString('hex')}`;
-  await writeFile(claim, ourselves(dirname(path)), { mode: 0o600 });
+async function replaceStale(path: string, stamp: string, by: string): Promise<boolean> {
+  const claim = join(dirname(path), `lock.${stamp}`);
+  const mine = `${claim}.${randomBytes(4).toString('hex')}`;
+  await writeFile(mine, ownerText(dirname(path)), { mode: 0o600 });
   try {
-    if (!(await isMade(link(claim, right))) && !(await takeRight(right, claim))) return false;
+    if (!(await isCreated(link(mine, claim))) && !(await takeOverClaim(claim, mine))) return false;
     try {
-      // Neither renewed nor replaced since it was judged; from here on nobody else may.
-      if ((await signOf(path)) !== sign) return false;
+      // Check that it is unchanged. From here on, no other process may replace it.
+      if ((await stampOf(path)) !== stamp) return false;
       await rename(by, path);
       return true;
     } finally {
-      await rm(right, { force: true });
+      await rm(claim, { force: true });
     }
   } finally {
-    await rm(claim, { force: true });
+    await rm(mine, { force: true });
   }
 }
 
-/** @returns whether the right is ours: another process has it, or was killed while it had it */
-async function takeRight(right: string, claim: string): Promise<boolean> {
-  const sign = await signOf(right);
-  const since = await lstat(right).catch(() => undefined);
-  if (sign === undefined || !since) return false;
-  const holder = parseHolder((await contentOf(right)) ?? '');
-  const isGone = holder !== undefined && !isElsewhere(holder) && !isRunning(holder);
-  if (isGone || Date.now() - since.mtimeMs > ABANDONED_MS) return replaceJudged(right, sign, claim);
-  await new Promise((resolve) => setTimeout(resolve, TURN_MS));
+/** Replaces an existing claim that was abandoned. @returns whether the claim is now ours */
+async function takeOverClaim(claim: string, mine: string): Promise<boolean> {
+  const stamp = await stampOf(claim);
+  const found = await lstat(claim).catch(() => undefined);
+  if (stamp === undefined || !found) return false;
+  const owner = parseOwner((await contentOf(claim)) ?? '');
+  const hasEnded = owner !== undefined && !isElsewhere(owner) && !isRunning(owner);
+  if (hasEnded || Date.now() - found.mtimeMs > ABANDONED_MS) return replaceStale(claim, stamp, mine);
+  await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   return false;
 }
 
-/** @throws GatewayError `folder_in_use` when a process that runs holds the lock */
+/** @throws GatewayError `folder_in_use` if the owner of the lock is running */
 async function findStale(lock: string, patienceMs: number) {
-  const sign = await signOf(lock);
+  const stamp = await stampOf(lock);
   const content = await contentOf(lock);
-  if (sign === undefined || content === undefined) return undefined;
-  const holder = parseHolder(content);
-  if (holder && isElsewhere(holder)) {
-    const elsewhere = `process ${holder.pid} on ${holder.host}`;
-    if (await moves(lock, sign, patienceMs)) {
+  if (stamp === undefined || content === undefined) return undefined;
+  const owner = parseOwner(content);
+  if (owner && isElsewhere(owner)) {
+    const elsewhere = `process ${owner.pid} on ${owner.host}`;
+    if (await hasHeartbeat(lock, stamp, patienceMs)) {
       throw inUse(dirname(lock), `another gateway-sim (${elsewhere})`);
     }
-    return { sign, elsewhere };
+    return { stamp, elsewhere };
   }
-  // One of another folder came here with a copy of it, or with a checkout: that its owner runs says nothing of this one.
-  const isOfHere = holder?.folder === fileId(dirname(lock));
-  if (holder && isOfHere && isRunning(holder))
-    throw inUse(dirname(lock), `another gateway-sim (process ${holder.pid})`);
-  return { sign };
+  // A lock from another folder came with a copy or a checkout, so its owner does not use this folder.
+  const isOfThisFolder = owner?.folder === fileId(dirname(lock));
+  if (owner && isOfThisFolder && isRunning(owner))
+    throw inUse(dirname(lock), `another gateway-sim (process ${owner.pid})`);
+  return { stamp };
 }
 
-/** Whether the holder gives a sign: by nothing else is one on another machine or in another container known to run. */
-async function moves(lock: string, sign: string, patienceMs: number): Promise<boolean> {
+/** Whether the lock is renewed in time. Nothing else shows that its owner on another machine or container is running. */
+async function hasHeartbeat(lock: string, stamp: string, patienceMs: number): Promise<boolean> {
   const deadline = performance.now() + patienceMs;
   while (performance.now() < deadline) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-    const now = await signOf(lock);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    const now = await stampOf(lock);
     if (now === undefined) return false;
-    if (now !== sign) return true;
+    if (now !== stamp) return true;
   }
   return false;
 }
 
-/** What changes when a lock is renewed or replaced; undefined without one. */
-async function signOf(lock: string): Promise<string | undefined> {
+/** A value that changes when a lock is renewed or replaced; undefined if there is no lock. */
+async function stampOf(lock: string): Promise<string | undefined> {
   const found = await lstat(lock, { bigint: true }).catch(() => undefined);
   return found && `${found.dev}-${found.ino}-${found.mtimeNs}`;
 }
 
-/** Undefined where it cannot be read; empty for what is no lock of ours, such as a link. */
+/** Undefined if the lock cannot be read; empty if it is not a valid lock, such as a link. */
 function contentOf(lock: string): Promise<string | undefined> {
   return readText(lock).catch((error: NodeJS.ErrnoException) => (error.syscall ? undefined : ''));
 }
 
-function ourselves(folder: string): string {
-  return JSON.stringify({ ...identityOf(process.pid), ...placeOf(), folder: fileId(folder) });
+/** The content of a lock or claim of this process. */
+function ownerText(folder: string): string {
+  return JSON.stringify({ ...identityOf(process.pid), ...pidScope(), folder: fileId(folder) });
 }
 
-function parseHolder(content: string): Holder | undefined {
+function parseOwner(content: string): Owner | undefined {
   try {
-    const holder = JSON.parse(content) as Holder;
-    const texts = [holder.started, holder.host, holder.boot, holder.pidNamespace, holder.folder];
+    const owner = JSON.parse(content) as Owner;
+    const texts = [owner.started, owner.host, owner.boot, owner.pidNamespace, owner.folder];
     const isOurs = texts.every((text) => text === undefined || text === null || typeof text === 'string');
-    return isOurs && Number.isInteger(holder.pid) ? holder : undefined;
+    return isOurs && Number.isInteger(owner.pid) ? owner : undefined;
   } catch {
     return undefined;
   }
 }
 
-function inUse(folder: string, holder: string): GatewayError {
-  // The command works in whichever folder it is read.
+function inUse(folder: string, owner: string): GatewayError {
+  // The command must work in any current folder.
   const stop =
     folder === resolve(DEFAULT_DATA_DIR) ? command('stop') : command('stop', '--data-dir', quoted(folder));
-  return new GatewayError('folder_in_use', `the data folder ${folder} is in use by ${holder}`, {
+  return new GatewayError('folder_in_use', `the data folder ${folder} is in use by ${owner}`, {
     hint: hint`Stop it with: ${stop} (or choose another folder with ${option('dataDir')}, or use ${option('inMemory')})`,
   });
 }

@@ -2,23 +2,23 @@ import { chmod, lstat, mkdir, stat } from 'node:fs/promises';
 import { basename, dirname, relative } from 'node:path';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
-import { isMade, requireNoDanglingLink } from './files.ts';
+import { isCreated, requireNoDanglingLink } from './files.ts';
 import { DEFAULT_DATA_DIR } from './server-file.ts';
 
 /**
- * Makes a folder and those above it, where they do not exist, with one attempt at each. Node's own recursion tries for
- * ever where a file system answers ENOENT although the parent is there, as /proc does.
+ * Creates a folder and its missing parents, with one attempt each. Node's recursive mkdir never ends on a file system
+ * that returns ENOENT although the parent exists, such as /proc.
  *
  * @param path absolute
- * @param mode of the folder itself; those above it get what the process gives
- * @throws the file system's error, or GatewayError `storage_failed` for a link that leads nowhere
+ * @param mode of the folder itself. Its parents get the default mode.
+ * @throws the file system's error, or GatewayError `storage_failed` for a dangling link
  */
 export async function makeFolder(path: string, mode?: number): Promise<void> {
   if (await isFolder(path)) return;
   const parent = dirname(path);
   if (parent !== path) await makeFolder(parent);
-  // Somebody else may have made it meanwhile.
-  if ((await isMade(mkdir(path, { mode }))) || (await isFolder(path))) return;
+  // Another process may have created it in the meantime.
+  if ((await isCreated(mkdir(path, { mode }))) || (await isFolder(path))) return;
   await requireNoDanglingLink(path, 'storage_failed');
   await mkdir(path);
 }
@@ -28,12 +28,12 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 /**
- * Makes a data folder where there is none, for its owner only.
+ * Creates a data folder, for its owner only, if it does not exist.
  *
  * @param path absolute
- * @param isNamed whether the user named it: else one that is there may have been put there by somebody else, or have
- *   come with a checkout, open to others
- * @throws as `makeFolder`, or GatewayError `storage_failed` for a folder that is not ours
+ * @param isNamed whether the user named the folder. If not, an existing one may come from another user, or from a
+ *   checkout and be open to others.
+ * @throws as `makeFolder`, or GatewayError `storage_failed` for another user's folder
  */
 export async function makeDataFolder(path: string, isNamed: boolean): Promise<void> {
   await makeFolder(path, 0o700);
@@ -42,12 +42,12 @@ export async function makeDataFolder(path: string, isNamed: boolean): Promise<vo
   const uid = process.getuid?.() ?? found.uid;
   if (found.isSymbolicLink()) throw notOurs(path, 'is a link');
   if (found.uid !== uid) throw notOurs(path, 'belongs to another user');
-  // What a configuration file calls it may have been there for something else.
+  // A folder with another name, from a configuration file, may also have another purpose.
   if (basename(path) === DEFAULT_DATA_DIR && found.mode & 0o077) await chmod(path, 0o700);
 }
 
 function notOurs(path: string, why: string): GatewayError {
-  return new GatewayError('storage_failed', `the data folder ${path} ${why}: it was left alone`, {
-    hint: hint`Use it on purpose with ${option('dataDir', relative('', path) || '.')}, or take another one.`,
+  return new GatewayError('storage_failed', `the data folder ${path} ${why} and was not used`, {
+    hint: hint`To use it anyway, name it with ${option('dataDir', relative('', path) || '.')}, or choose another one.`,
   });
 }

@@ -3,30 +3,30 @@ import { hint, option } from '../contract/hint.ts';
 import { damaged } from './files.ts';
 import { isRecord } from './quick-check.ts';
 
-/** Parsed JSON whose collections nobody has looked at yet. */
+/** Parsed JSON whose collections are not yet validated. */
 export type RawState = Readonly<Record<string, unknown>>;
 
 /** One step from a version of the file format to the next. */
 export interface Migration {
-  /** The version that it reads; it makes the one after. */
+  /** The version that it reads. It returns the next one. */
   from: number;
-  /** What it does, for the error of a step that fails: "payments get a currency". */
+  /** Names the step in the error if it fails: "payments get a currency". */
   describe: string;
   /**
-   * Returns what the next version would have stored, and leaves its input alone. It works record by record: a line of
-   * the journal comes through here too, and holds only the records that one change touched.
+   * Returns the state as the next version stores it, and does not change its input. It must work record by record,
+   * because it also migrates journal lines, which have only the records of one change.
    */
   migrate: (state: RawState) => RawState;
 }
 
 /**
- * Every step since version 1, in order. A change of a record needs none where its schema has a default for what older
- * records lack, as `auto` of payments and `once` of deliveries have.
+ * Every step since version 1, in order. A new field with a default in its schema needs no step, such as `auto` of
+ * payments and `once` of deliveries.
  */
 export const MIGRATIONS: readonly Migration[] = [
   {
     from: 1,
-    describe: 'what went wrong with attempts, and what happened to payments, becomes data',
+    describe: 'failures of attempts and the history of payments become data',
     migrate: ({ payments, deliveries, attempts, ...rest }) => ({
       ...rest,
       ...each('payments', payments, ({ history, ...payment }) => ({
@@ -44,24 +44,24 @@ export const MIGRATIONS: readonly Migration[] = [
 
 type RawRecord = Record<string, unknown>;
 
-/** A list with each of its records changed, by its name; what is no list is left for the schema to refuse. */
+/** Changes each record of a list. The schema rejects anything else later. */
 function each(name: string, list: unknown, change: (record: RawRecord) => RawRecord): RawRecord {
   if (list === undefined) return {};
   const changed = (one: unknown) => (isRecord(one) ? change(one) : one);
   return { [name]: Array.isArray(list) ? list.map(changed) : list };
 }
 
-/** Version of the file format: what the last step makes. */
+/** The current version of the file format. */
 export const SNAPSHOT_VERSION = MIGRATIONS.length + 1;
 
 /**
- * A state, or a line of the journal, as this version would have stored it. A snapshot names its version; so does each
- * line of the journal from version 2 on (one without is of version 1). That a line does not rely on the snapshot
- * beside it makes a kill harmless at any time: a new snapshot may already be there, and old lines still behind it.
+ * Migrates a snapshot or a journal line to the current version. A snapshot has a version, and so does each journal line
+ * from version 2 on; a line without one has version 1. Lines have their own version because a kill can leave old lines
+ * with a new snapshot.
  *
- * @param version what `state` says that its version is
- * @param source what to call it in an error
- * @throws GatewayError `state_damaged` for a version that is none or newer than this, and for a step that throws
+ * @param version the version in `state`
+ * @param source name of the state, for errors
+ * @throws GatewayError `state_damaged` for an invalid or newer version, and if a step fails
  */
 export function migrate(
   state: RawState,
@@ -84,10 +84,10 @@ export function migrate(
 
 function knownVersion(version: unknown, newest: number, source: string): number {
   if (typeof version !== 'number' || !Number.isInteger(version) || version < 1) {
-    throw damaged(`${source} is not a gateway-sim state: none has the version ${shortJson(version)}`);
+    throw damaged(`${source} is not a gateway-sim state: unknown version ${shortJson(version)}`);
   }
   if (version <= newest) return version;
-  throw damaged(`${source} has the version ${version}; this gateway-sim reads up to ${newest}`, {
-    hint: hint`It was written by a newer gateway-sim: use that one, or another ${option('dataDir')}.`,
+  throw damaged(`${source} has version ${version}, but this gateway-sim reads versions up to ${newest}`, {
+    hint: hint`A newer gateway-sim wrote it. Use that release, or another ${option('dataDir')}.`,
   });
 }

@@ -10,10 +10,10 @@ const QUICK = new Map<CollectionName, QuickCheck>(
 );
 
 /**
- * Makes sure that what came out of JSON is records of a collection. Those that are valid as they are stay the same
- * objects; one that lacks what has a default is replaced in the list.
+ * Validates the records of a collection. Valid records stay the same objects. A record without a field that has a
+ * default is replaced in the list.
  *
- * @throws GatewayError `state_damaged`, naming the first thing that is wrong
+ * @throws GatewayError `state_damaged` with the first problem
  */
 export function parseRecords(name: CollectionName, records: unknown, source: string): unknown[] {
   if (!Array.isArray(records))
@@ -25,10 +25,10 @@ export function parseRecords(name: CollectionName, records: unknown, source: str
   return records;
 }
 
-function parseRecord(name: CollectionName, given: unknown, index: number, source: string): unknown {
-  const parsed = z.safeParse<z.ZodMiniType>(COLLECTIONS[name][0], given, { reportInput: true });
+function parseRecord(name: CollectionName, input: unknown, index: number, source: string): unknown {
+  const parsed = z.safeParse<z.ZodMiniType>(COLLECTIONS[name][0], input, { reportInput: true });
   if (!parsed.success) throw invalid([name, index], parsed.error, source);
-  const unknown = unknownKey(given, parsed.data, [name, index]);
+  const unknown = unknownKey(input, parsed.data, [name, index]);
   if (unknown !== undefined) throw damaged(`${source} is damaged: ${unknown}`);
   return parsed.data;
 }
@@ -43,12 +43,12 @@ function invalid(
   return damaged(`${source} is damaged: ${problem ?? `${where.join('.')} is not valid`}`);
 }
 
-/** The first key that the schema dropped, in words. */
-function unknownKey(given: unknown, parsed: unknown, where: readonly PropertyKey[]): string | undefined {
-  if (typeof given !== 'object' || given === null || typeof parsed !== 'object' || parsed === null)
+/** Describes the first key that the schema dropped. */
+function unknownKey(input: unknown, parsed: unknown, where: readonly PropertyKey[]): string | undefined {
+  if (typeof input !== 'object' || input === null || typeof parsed !== 'object' || parsed === null)
     return undefined;
   const kept = new Map<string, unknown>(Object.entries(parsed));
-  for (const [key, value] of Object.entries(given)) {
+  for (const [key, value] of Object.entries(input)) {
     if (!kept.has(key)) {
       const meant = didYouMean(key, kept.keys());
       return `${where.join('.')}: unknown key "${key.slice(0, 60)}"${meant}`;

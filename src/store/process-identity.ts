@@ -1,27 +1,27 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-/** Enough to tell a process from a later one with the same number. */
+/** Distinguishes a process from a later one with the same PID. */
 export interface ProcessIdentity {
   pid: number;
-  /** When it was started, in the system's own ticks; null where the system does not tell. */
+  /** Start time in system ticks; null if the system does not report it. */
   started: string | null;
 }
 
-/** What Linux tells of a process: its state, parent, group, session and so on (proc(5), from the third field). Empty elsewhere. */
+/** A process's fields from /proc/<pid>/stat (proc(5)), from the third one on. Empty on systems other than Linux. */
 export function statOf(pid: number): string[] {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // Counted behind the command name in brackets, which may hold anything.
+    // Start after the command name in brackets, which can contain any characters.
     return text.slice(text.lastIndexOf(')') + 2).split(' ');
   } catch {
     return [];
   }
 }
 
-/** Whether a process of this number runs. One that has ended but whose parent never asked (as in containers) does not. */
+/** Whether a process with this PID is running. A zombie, as is common in containers, is not. */
 export function isAlive(pid: number): boolean {
-  // To the system, zero and less stand for groups of processes, and for all of them.
+  // Zero and negative numbers mean process groups, or all processes.
   if (!(pid > 0)) return false;
   try {
     process.kill(pid, 0);
@@ -32,35 +32,35 @@ export function isAlive(pid: number): boolean {
 }
 
 /**
- * Whether a process with this `statOf` has ended. Its first thread may end before the others, which still hold its
- * port and may still write: the 20th field counts them.
+ * Whether a process with these `statOf` fields has ended. Its main thread can end before the others, which still use its
+ * port and can still write. The 20th field is the number of threads.
  */
 export function hasEnded(stat: readonly string[]): boolean {
   return stat[0] === 'Z' && Number(stat[17]) <= 1;
 }
 
 export function identityOf(pid: number): ProcessIdentity {
-  // The 22nd field.
+  // The start time is the 22nd field.
   return { pid, started: statOf(pid)[19] ?? null };
 }
 
-/** Whether this very process still runs. What says no start is not believed where the system tells it. */
+/** Whether this process is still running. If the system reports start times, an identity without one never matches. */
 export function isRunning({ pid, started }: ProcessIdentity): boolean {
   return isAlive(pid) && started === identityOf(pid).started;
 }
 
-/** Where a process number means something: processes of the same place can see each other. */
-export interface Place {
+/** Where a PID is unique. Processes in the same scope can see each other. */
+export interface PidScope {
   host: string;
-  /** Of the running system; null where it does not tell. */
+  /** ID of the current boot; null if the system does not report it. */
   boot: string | null;
-  /** Containers have one of their own; null where there are none. */
+  /** Each container has its own; null if the system does not report it. */
   pidNamespace: string | null;
 }
 
-/** The place of this process. */
-export function placeOf(): Place {
-  const told = (read: () => string) => {
+/** The scope of this process. */
+export function pidScope(): PidScope {
+  const readOrNull = (read: () => string) => {
     try {
       return read().trim();
     } catch {
@@ -69,15 +69,15 @@ export function placeOf(): Place {
   };
   return {
     host: hostname(),
-    boot: told(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')),
-    pidNamespace: told(() => readlinkSync('/proc/self/ns/pid')),
+    boot: readOrNull(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')),
+    pidNamespace: readOrNull(() => readlinkSync('/proc/self/ns/pid')),
   };
 }
 
-/** Whether a process with this place cannot be seen from here. What a place does not tell is taken to be the same. */
-export function isElsewhere(place: Partial<Place>): boolean {
-  const here = placeOf();
+/** Whether a process in this scope is invisible to this one. Unknown parts of a scope count as equal. */
+export function isElsewhere(scope: Partial<PidScope>): boolean {
+  const here = pidScope();
   return (['host', 'boot', 'pidNamespace'] as const).some(
-    (part) => (place[part] ?? here[part]) !== here[part],
+    (part) => (scope[part] ?? here[part]) !== here[part],
   );
 }

@@ -9,13 +9,13 @@ import { chunksOf, LineSplitter, readIfThere } from './lines.ts';
 import { parseJson, parseSnapshot, type SnapshotImage } from './snapshot.ts';
 import { SnapshotLines, snapshotText } from './snapshot-lines.ts';
 
-/** What people wrote otherwise than one record a line is one text in memory, and a text has a limit. */
+/** Maximum size of a file that is not one record per line: it is read into one string, whose length is limited. */
 const WHOLE_BYTES = 2 ** 28;
 
 /**
- * Reads a snapshot at any size. Fixtures come through the same door.
+ * Reads a snapshot or fixtures of any size.
  *
- * @returns null when there is no such file
+ * @returns null if the file does not exist
  * @throws GatewayError `state_damaged`
  */
 export async function readSnapshotFile(path: string, options: { chunkBytes?: number } = {}) {
@@ -27,7 +27,7 @@ export async function readSnapshotFile(path: string, options: { chunkBytes?: num
     for await (const chunk of chunksOf(file, options)) {
       hash.update(chunk);
       size += chunk.length;
-      if (!shape.isOther) lines.push(chunk);
+      if (!shape.isOtherFormat) lines.push(chunk);
     }
     return shape.end(lines.rest) ?? (await readWhole(path));
   };
@@ -39,17 +39,18 @@ export async function readSnapshotFile(path: string, options: { chunkBytes?: num
 async function readWhole(path: string): Promise<unknown> {
   const { size } = await stat(path);
   if (size > WHOLE_BYTES) {
-    const problem = 'it is not written one record a line, and too large to be read otherwise';
-    throw damaged(`${path} is damaged: ${problem}`);
+    throw damaged(
+      `${path} is too large: above ${WHOLE_BYTES / 2 ** 20} MiB, it must have one record per line`,
+    );
   }
   return parseJson(await readFile(path, 'utf8'), path);
 }
 
 /**
- * Writes a snapshot slice by slice to a new file that then takes the place of the old one.
+ * Writes a snapshot in slices to a new file, which then replaces the old one.
  *
- * @param announce called before it does
- * @param isSynced whether the disk itself has it when this resolves
+ * @param announce called before it replaces the old one
+ * @param isSynced whether to wait until the file is on disk
  */
 export async function writeSnapshotFile(
   path: string,
@@ -71,33 +72,33 @@ export async function writeSnapshotFile(
         size += slice.length;
       }
       sha256 = hash.digest('hex');
-      // Without it a power cut after the rename could leave an empty file where a good one was.
+      // Without this, a power cut after the rename could leave an empty file instead of the old one.
       if (isSynced) await file.datasync();
     },
     async (file, rename) => {
       await announce(sha256);
-      // Not of what is at the path afterwards: somebody may edit it at once.
+      // Before the rename, since a user may edit the file right after it.
       stamp = stampText(await file.stat({ bigint: true }));
       await rename();
     },
   );
   await file.close();
-  // Before anything relies on the new one.
+  // Before anything relies on the new file.
   if (isSynced) await syncFolder(path);
   return { size, sha256, stamp };
 }
 
-/** `db.json`, as lowdb wants it. */
+/** lowdb's adapter for `db.json`. */
 export class SnapshotFile implements Adapter<SnapshotImage> {
   readonly #path: string;
   /** In bytes. */
   size = 0;
   sha256 = '';
-  /** Called before a new file takes the place of the old one. */
+  /** Called before a new file replaces the old one. */
   announce: (sha256: string) => Promise<void> = async () => {};
-  /** Whether the disk itself must have what is written: where there was nothing before, nothing can be lost. */
+  /** Whether a write waits for the disk. Not needed for the first file, which replaces nothing. */
   isSynced = true;
-  /** Of the file as it was read or written last. */
+  /** The file's stamp after the last read or write. */
   #stamp: string | undefined;
 
   constructor(path: string) {
@@ -114,7 +115,7 @@ export class SnapshotFile implements Adapter<SnapshotImage> {
     return read.snapshot;
   }
 
-  /** @throws GatewayError `storage_failed` when somebody has edited the file meanwhile, with the edit in place */
+  /** @throws GatewayError `storage_failed` if the file was edited in the meantime. The edited file stays. */
   async write(image: SnapshotImage): Promise<void> {
     this.#assertUnedited();
     const announce = async (sha256: string) => {
@@ -132,13 +133,13 @@ export class SnapshotFile implements Adapter<SnapshotImage> {
     if (stamp === undefined || this.#stamp === undefined || stamp === this.#stamp) return;
     throw new GatewayError(
       'storage_failed',
-      `${this.#path} was edited while gateway-sim runs on it: the edit is left in place and takes no effect, and journal.jsonl beside it holds what changes from now on`,
-      { hint: hint`Edit a state while nothing runs on it, or use: ${command('state import')}` },
+      `${this.#path} was edited while gateway-sim is using it: the edit is kept but has no effect, and new changes are in journal.jsonl next to it`,
+      { hint: hint`Stop the emulator before you edit its state, or use: ${command('state import')}` },
     );
   }
 }
 
-/** What changes with every edit; undefined without a file. */
+/** A value that changes with each edit; undefined if there is no file. */
 function stampOf(path: string): string | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found && stampText(found);

@@ -3,11 +3,11 @@ import { textOf } from './lines.ts';
 import type { SnapshotImage } from './snapshot.ts';
 
 /*
- * How a snapshot is written: valid JSON with one record a line, which people can read and diff, and which is read and
- * written piece by piece at any size.
+ * The format of a snapshot: valid JSON with one record per line. People can read and diff it. It is read and written in
+ * pieces, at any size.
  */
 
-/** Records that are turned to text before the event loop gets its turn. */
+/** Records to serialize before the event loop can run. */
 const SLICE = 250;
 
 /** The text of a snapshot in slices. */
@@ -33,25 +33,27 @@ const LIST_LINE = /^"(\w+)":\[(\],?)?$/;
 const COMMA = 0x2c;
 const BRACE = 0x7b;
 
-/** Reads what `snapshotText` wrote, line by line, as `JSON.parse` would read the whole. */
+/** Reads the output of `snapshotText` line by line, with the same result as `JSON.parse`. */
 export class SnapshotLines {
   readonly #json: Record<string, unknown> = {};
-  /** The list whose records are being read, and whether there must be one more. */
+  /** The list that is being read, and whether another record must follow. */
   #list: unknown[] | undefined;
   #isOpen = false;
-  /** What the next line must be. */
+  /** The expected kind of the next line. */
   #next: 'first' | 'list' | 'last' | 'none' = 'first';
-  /** Written otherwise: by people, or damaged. */
-  isOther = false;
+  /** In another format: edited by a person, or damaged. */
+  isOtherFormat = false;
 
   push(line: Buffer): void {
-    if (this.isOther) return;
-    this.isOther = !(this.#list ? this.#record(line, this.#list) : this.#frame(line.toString('latin1')));
+    if (this.isOtherFormat) return;
+    this.isOtherFormat = !(this.#list
+      ? this.#record(line, this.#list)
+      : this.#frame(line.toString('latin1')));
   }
 
-  /** Undefined for what was written otherwise. */
+  /** Undefined for another format. */
   end(rest: Buffer): Record<string, unknown> | undefined {
-    return this.isOther || rest.length || this.#next !== 'none' ? undefined : this.#json;
+    return this.isOtherFormat || rest.length || this.#next !== 'none' ? undefined : this.#json;
   }
 
   #record(line: Buffer, list: unknown[]): boolean {

@@ -8,44 +8,43 @@ import {
   State,
   type Undo,
 } from '../domain/state.ts';
-import { Disk, type Shadowed } from './disk.ts';
+import { Disk, type ReplayTarget } from './disk.ts';
 import type { StoreFiles } from './files.ts';
 import { emptySnapshot, type Snapshot, type StoredChange, snapshotOf } from './snapshot.ts';
 
 /**
- * @param replaced the change is the whole state that took the place of the one before: a listener that remembers
- *   records of that must forget them
- * @param before the payments of the change as they were before it, in their order; undefined for those that are new
+ * @param replaced whether the change replaces the whole state. A listener must then forget all earlier records.
+ * @param before the change's payments before the change, in the same order; undefined for new ones
  */
 type ChangeListener = (change: Change, replaced: boolean, before: readonly (Payment | undefined)[]) => void;
 
 /**
- * The only owner of the state. It is in memory; the files are its shadow: a change is applied at once, appended to
- * the journal together with whatever else came in the same turn, and acknowledged when that is written.
+ * The only owner of the state. It applies a change in memory immediately, appends it to the journal together with other
+ * changes of the same turn of the event loop, and acknowledges it when it is written.
  */
 export class Store {
   #state = new State();
   #disk: Disk | undefined;
   #closed = false;
   readonly #listeners: ChangeListener[] = [];
-  /** Whether there was a state before this run. */
+  /** Whether the folder already had a state. */
   found = false;
-  /** Something the user should know about what was found on disk, such as a dropped torn line. */
+  /** Messages for the user about the files, such as a dropped incomplete line. */
   readonly notices: string[] = [];
 
   private constructor() {}
 
-  /** The state as of the last commit. Read only: changes go through `commit`. */
+  /** The current state. Read-only: use `commit` to change it. */
   get state(): State {
     return this.#state;
   }
 
-  /** Of all records. */
+  /** The number of records. */
   get size(): number {
     return this.#state.size;
   }
 
-  /** A store that forgets everything when the process ends. */
+  /** Creates a store without files. */
   static async inMemory(initial: Snapshot): Promise<Store> {
     const store = new Store();
     const low = new Low(new Memory<Snapshot>(), initial);
@@ -55,32 +54,32 @@ export class Store {
   }
 
   /**
-   * Opens the state of a folder, or starts it with `initial` where there is none.
+   * Opens the state of a folder, or creates it from `initial` if there is none.
    *
-   * @throws GatewayError `state_damaged` when what is there cannot be read, `storage_failed` when it cannot be written
+   * @throws GatewayError `state_damaged` if the state cannot be read, `storage_failed` if it cannot be written
    */
   static async open(files: StoreFiles, initial: () => Promise<Snapshot>): Promise<Store> {
     const store = new Store();
-    store.#disk = await Disk.open(files, store.#shadowed(initial));
+    store.#disk = await Disk.open(files, store.#replayTarget(initial));
     return store;
   }
 
   /**
-   * The state of a folder that nobody has: neither the folder nor its files are changed or taken.
+   * Reads the state of a folder that no process uses. Neither changes nor locks it.
    *
-   * @returns null where nothing is stored
-   * @throws GatewayError `state_damaged` when what is there cannot be read
+   * @returns null if nothing is stored
+   * @throws GatewayError `state_damaged` if the state cannot be read
    */
   static async read(folder: string): Promise<Snapshot | null> {
     const store = new Store();
     await Disk.read(
       folder,
-      store.#shadowed(async () => emptySnapshot()),
+      store.#replayTarget(async () => emptySnapshot()),
     );
     return store.found ? store.snapshot() : null;
   }
 
-  #shadowed(initial: () => Promise<Snapshot>): Shadowed {
+  #replayTarget(initial: () => Promise<Snapshot>): ReplayTarget {
     const store = this;
     return {
       get state() {
@@ -109,11 +108,11 @@ export class Store {
   }
 
   /**
-   * Runs a rule on the state and stores what it changes.
+   * Runs a rule on the state and stores its change.
    *
-   * @returns what the rule returned, once the change is in the journal
-   * @throws what the rule throws, with nothing changed; GatewayError `storage_failed` when the journal cannot be
-   *   written, with the change rolled back
+   * @returns the rule's result, once the change is in the journal
+   * @throws the rule's error, with nothing changed; GatewayError `storage_failed` if the journal cannot be written, with
+   *   the change rolled back
    */
   async commit<Result>(rule: (state: State) => RuleResult<Result>): Promise<Result> {
     const { change, result } = rule(this.#state);
@@ -134,7 +133,7 @@ export class Store {
     await this.#store(change, { reset: true, ...change }, apply);
   }
 
-  /** Returns what must be waited for, if anything. */
+  /** Returns a promise if the caller must wait. */
   #store(
     change: Change,
     stored: StoredChange,
@@ -142,7 +141,7 @@ export class Store {
     before: readonly (Payment | undefined)[] = [],
   ): Promise<void> | undefined {
     if (this.#closed)
-      throw new GatewayError('storage_failed', 'the emulator is stopping and takes no more changes');
+      throw new GatewayError('storage_failed', 'the emulator is stopping and accepts no more changes');
     const emit = () => {
       for (const listener of this.#listeners) listener(change, stored.reset === true, before);
     };
@@ -153,25 +152,25 @@ export class Store {
   }
 
   /**
-   * Resolves when everything that `state` shows now is stored.
+   * Resolves when the current state is stored.
    *
-   * @throws GatewayError `storage_failed` when some of it could not be, and is not there any more
+   * @throws GatewayError `storage_failed` if changes could not be stored and were rolled back
    */
   async stored(): Promise<void> {
     await this.#disk?.stored();
   }
 
-  /** The whole state as plain records, as of this moment. */
+  /** The current state as plain records. */
   snapshot(): Snapshot {
     return snapshotOf((name) => [...this.#state[name].values()]);
   }
 
-  /** Whether the folder was removed, moved or replaced and was not back when it was closed. */
+  /** Whether the folder had been removed, moved or replaced when the store was closed. */
   get isLost(): boolean {
     return this.#disk?.isLost ?? false;
   }
 
-  /** Stores what is pending, writes a last snapshot and lets go of the files. Nothing can be committed any more. */
+  /** Stores pending changes, writes a last snapshot and closes the files. Later commits fail. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

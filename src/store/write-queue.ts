@@ -4,7 +4,7 @@ import type { Undo } from '../domain/state.ts';
 import { reason } from './files.ts';
 import type { Journal } from './journal.ts';
 
-/** A change that is in memory and not on disk yet. */
+/** A change that is applied in memory but not yet on disk. */
 interface Pending {
   change: string;
   undo: Undo;
@@ -13,23 +13,23 @@ interface Pending {
   reject: (error: Error) => void;
 }
 
-/** Group commit: all that comes in one turn of the event loop, or during one sync, goes to the journal as one batch. */
+/** Group commit: writes all changes of one turn of the event loop, or during one sync, to the journal as one batch. */
 export class WriteQueue {
   readonly #journal: Journal;
   readonly #onBatch: () => void;
   readonly #warn: (text: string) => void;
   #isFailing = false;
-  /** The last one. */
+  /** The last failure. */
   #failure: GatewayError | undefined;
   #pending: Pending[] = [];
   #turns: (() => Promise<void>)[] = [];
   #isPlanned = false;
-  /** How many batches were rolled back. */
+  /** Number of batches that were rolled back. */
   failures = 0;
 
   /**
-   * @param onBatch called after each batch, and after each piece of work between two
-   * @param warn gets told of the first failure, and of the first one after a success
+   * @param onBatch called after each batch, and after each call of `between`
+   * @param warn called on the first failure, and on the first one after a success
    */
   constructor(journal: Journal, onBatch: () => void, warn: (text: string) => void = () => {}) {
     this.#journal = journal;
@@ -38,9 +38,9 @@ export class WriteQueue {
   }
 
   /**
-   * Appends a change that is applied already. Resolves after `stored`, which runs once its line is written.
+   * Appends a change that is already applied. Resolves after `stored`, which is called once its line is written.
    *
-   * @param change as `changeText` gave it
+   * @param change from `changeText`
    * @throws GatewayError `storage_failed`, with the change rolled back
    */
   append(change: string, undo: Undo, stored: () => void): Promise<void> {
@@ -50,7 +50,7 @@ export class WriteQueue {
     });
   }
 
-  /** Does something between two batches: nothing is appended meanwhile. */
+  /** Runs work between two batches, while nothing is appended. */
   between<Result>(work: () => Result | Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#turns.push(() => (async () => work())().then(resolve, reject));
@@ -59,9 +59,9 @@ export class WriteQueue {
   }
 
   /**
-   * Resolves when all that was appended until now is stored: at once when nothing waits.
+   * Resolves when all changes so far are stored, immediately if none is pending.
    *
-   * @throws GatewayError `storage_failed` when some of it was rolled back
+   * @throws GatewayError `storage_failed` if some were rolled back
    */
   async stored(): Promise<void> {
     if (!this.#isPlanned) return;
@@ -82,7 +82,7 @@ export class WriteQueue {
     setImmediate(() => this.#flush());
   }
 
-  /** Behind a batch there is a turn for whatever needs the journal to itself: steady load cannot keep it out. */
+  /** After each batch, runs one piece of work that needs exclusive access to the journal, even under constant load. */
   #flush(): void {
     const batch = this.#pending;
     this.#pending = [];
@@ -101,7 +101,7 @@ export class WriteQueue {
     if (this.#pending.length || this.#turns.length) this.#plan();
   }
 
-  /** Returns what must be waited for, if anything. */
+  /** Returns a promise if the caller must wait. */
   #store(batch: readonly Pending[]): Promise<void> | undefined {
     const before = this.#journal.end;
     try {
@@ -117,7 +117,7 @@ export class WriteQueue {
     );
   }
 
-  /** Later changes were made on top of the failed ones, so all that is not on disk is rolled back, newest first. */
+  /** Rolls back all changes that are not on disk, newest first, since later ones build on the failed ones. */
   #rollBack(batch: readonly Pending[], error: unknown): void {
     const lost = [...batch, ...this.#pending];
     this.#pending = [];
@@ -127,7 +127,7 @@ export class WriteQueue {
       error instanceof GatewayError
         ? error
         : new GatewayError('storage_failed', `the change could not be stored: ${reason(error)}`, {
-            hint: hint`Nothing was changed. Make room in the data folder and try again.`,
+            hint: hint`Nothing was changed. Free disk space for the data folder and try again.`,
             cause: error,
           });
     this.#failure = failure;

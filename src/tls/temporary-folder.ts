@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { identityOf, isRunning, placeOf } from '../store/process-identity.ts';
+import { identityOf, isRunning, pidScope } from '../store/process-identity.ts';
 
 const PREFIX = 'gateway-sim-tls-';
 
@@ -33,7 +33,7 @@ export async function removeTemporaryFolder(folder: string): Promise<void> {
 }
 
 /** Containers may share a temporary folder, and process numbers mean something else in each. */
-const placeName = () => createHash('sha256').update(JSON.stringify(placeOf())).digest('hex').slice(0, 12);
+const placeName = () => createHash('sha256').update(JSON.stringify(pidScope())).digest('hex').slice(0, 12);
 
 /** The process that a folder belongs to is part of its name: so there is never a folder without. */
 const ownerName = (pid: number) => `${pid}-${identityOf(pid).started ?? 'x'}`;

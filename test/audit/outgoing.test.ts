@@ -41,7 +41,7 @@ describe('an audit', () => {
     ['resets', BROKEN.resets, 'closed the connection'],
     ['sends gzip', BROKEN.encodes, 'is encoded'],
     ['sends bad gzip', BROKEN.encodesBadly, 'is encoded'],
-    ['does not end', BROKEN.endless, 'has more than 256 KiB'],
+    ['does not end', BROKEN.endless, 'is larger than 256 KiB'],
     ['closes', closes, 'closed the connection'],
   ] as const)('proves nothing by a probe that %s, and goes on', async (_, breakOff, why) => {
     const { shop, audit } = await prepared();

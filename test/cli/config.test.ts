@@ -129,7 +129,7 @@ describe('a bad configuration', () => {
     const cwd = await temporaryFolder();
     await symlink('/dev/null', join(cwd, 'gateway-sim.config.json'));
     const { code, stderr } = await run(['start', '--port', '0'], { cwd });
-    expect([code, stderr]).toEqual([2, expect.stringContaining('cannot be used: it is no regular file')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('cannot be used: it is not a regular file')]);
   });
 
   it('of the environment exits 2 and names the variable', async () => {

@@ -131,7 +131,7 @@ describe('start --detach', () => {
   it.skipIf(process.platform === 'win32').each<[string, string, (log: string, victim: string) => unknown]>([
     ['a link', 'it is a link', (log, victim) => symlink(victim, log)],
     ['a hard link', 'it is a hard link', (log, victim) => link(victim, log)],
-    ['a pipe', 'it is no regular file', (log) => execFileSync('mkfifo', [log])],
+    ['a pipe', 'it is not a regular file', (log) => execFileSync('mkfifo', [log])],
   ])('writes nothing to a log that is %s, as one of a checkout may be', async (_, why, make) => {
     const cwd = await temporaryFolder();
     const victim = join(cwd, 'victim');

@@ -21,7 +21,7 @@ const identifiersIn = async (cwd: string) => {
 /** Removes a folder while an emulator may write into it. */
 const removed = (folder: string) => rm(folder, { recursive: true, maxRetries: 10 });
 
-const GONE = /was removed, moved or replaced while gateway-sim ran on it/;
+const GONE = /was removed, moved or replaced while gateway-sim was using it/;
 
 describe('a data folder that was removed and made again by another emulator', () => {
   it('is left alone when the first one ends', async () => {
@@ -89,10 +89,10 @@ describe('a db.json that somebody edits while an emulator runs on it', () => {
     const edited = (await readFile(db, 'utf8')).replace('order-1', 'order-X');
     await writeFile(db, edited);
     await initiate(emulator, 'order-2');
-    await emulator.until((_, stderr) => stderr.includes('was edited while gateway-sim runs on it'));
+    await emulator.until((_, stderr) => stderr.includes('was edited while gateway-sim is using it'));
     expect(await readFile(db, 'utf8')).toBe(edited);
     const { stderr } = await emulator.stop();
-    expect(stderr).toContain('the edit is left in place');
+    expect(stderr).toContain('the edit is kept');
     expect(await readFile(db, 'utf8')).toBe(edited);
     const next = await run(['start'], { cwd });
     expect([next.code, next.stderr]).toEqual([6, expect.stringContaining('db.json')]);

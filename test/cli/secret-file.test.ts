@@ -75,7 +75,7 @@ describe('a secret in a file', () => {
       await pipe.write('{}\n');
       await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify({ port: 0, ...values }));
       const { code, stderr } = await run(['payments'], { cwd });
-      expect([code, stderr]).toEqual([2, expect.stringContaining('pipe: it is no regular file')]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('pipe: it is not a regular file')]);
     },
   );
 

@@ -204,7 +204,7 @@ describe('a start that cannot be', () => {
     [
       'a file',
       (path: string) => writeFile(path, 'x'),
-      /cannot be written: a file is in the way\n.*--data-dir/,
+      /cannot be written: a file with this name already exists\n.*--data-dir/,
     ],
     [
       'a dangling link',
@@ -337,7 +337,7 @@ it.skipIf(process.platform === 'win32')(
     const file = join(cwd, 'gateway-sim.config.json');
     await writeFile(file, '{"dataDir":"data","port":0}');
     const { code, stderr } = await run(['start'], { cwd });
-    expect([code, stderr]).toEqual([5, expect.stringContaining('is a link: it was left alone')]);
+    expect([code, stderr]).toEqual([5, expect.stringContaining('is a link and was not used')]);
     expect(await readdir(elsewhere)).toEqual([]);
     await (await start([], { cwd, env: { GATEWAY_SIM_CONFIG: file } })).stop();
     expect(await readdir(elsewhere)).toContain('db.json');

@@ -56,7 +56,7 @@ describe('state export and import', () => {
         'without a terminal it never asks',
       );
       const page = await readFile(new URL('../../src/docs/state.md', import.meta.url), 'utf8');
-      expect(page).toContain('Without a terminal, as in CI, they go on without a question');
+      expect(page).toContain('Without a terminal, as in CI, they do not ask');
     },
   );
 

@@ -86,7 +86,7 @@ describe('start --tls', () => {
     await mkdir(join(cwd, '.gateway-sim'));
     await writeFile(join(cwd, '.gateway-sim', 'tls'), 'a file of somebody else');
     const { code, stderr } = await run(['start', '--port', '0', '--tls'], { cwd });
-    expect([code, stderr]).toEqual([5, expect.stringContaining('a file is in the way')]);
+    expect([code, stderr]).toEqual([5, expect.stringContaining('a file with this name already exists')]);
   });
 
   it('takes a pair of mkcert in the folder instead, if it is for every name', async () => {
@@ -131,7 +131,7 @@ describe('start --tls', () => {
     const { code, stderr } = await run(['status', '--url', ready.url, '--tls-ca', 'none.pem'], { cwd });
     expect([code, stderr]).toEqual([2, expect.stringContaining('none.pem: there is no such file')]);
     const device = await run(['status', '--url', ready.url, '--tls-ca', '/dev/null'], { cwd });
-    expect(device.stderr).toContain('cannot be read from /dev/null: it is no regular file');
+    expect(device.stderr).toContain('cannot be read from /dev/null: it is not a regular file');
   });
 });
 

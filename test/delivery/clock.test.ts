@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Plans something at these instants, in milliseconds from now, and notes at which it was run. */
+/** Schedules work at these times, in milliseconds from now, and records when it ran. */
 function planned(clock: Clock, ...waits: number[]) {
   const start = Date.now();
   const ran: number[] = [];
@@ -21,11 +21,11 @@ function planned(clock: Clock, ...waits: number[]) {
 }
 
 describe('the clock', () => {
-  it('tells the time', () => {
+  it('returns the current time', () => {
     expect(new Clock().now()).toBe(Date.UTC(2026, 0, 15));
   });
 
-  it('does not go back when the system clock is set back, nor hold what waits', () => {
+  it('neither goes back nor delays work when the system clock is set back', () => {
     const clock = new Clock();
     const before = clock.now();
     const work = planned(clock, 1_000);
@@ -36,7 +36,7 @@ describe('the clock', () => {
     expect(work.ran).toHaveLength(1);
   });
 
-  it('runs each when it is due, and not before', () => {
+  it('runs work when it is due, not earlier', () => {
     const clock = new Clock();
     const [early, late, idle] = [planned(clock, 10, 30), planned(clock, 20), planned(clock)];
     vi.advanceTimersByTime(9);
@@ -45,7 +45,7 @@ describe('the clock', () => {
     expect([early.ran, late.ran, idle.ran]).toEqual([[10, 30], [20], []]);
   });
 
-  it('has one timer, however many wait, and none when nobody does', () => {
+  it('has one timer for any amount of work, and none without work', () => {
     const clock = new Clock();
     planned(clock);
     expect(vi.getTimerCount()).toBe(0);
@@ -55,7 +55,7 @@ describe('the clock', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('waits for no timer with what is due already, unless it is stopped', async () => {
+  it('runs work that is already due without a timer, unless it is stopped', async () => {
     vi.useRealTimers();
     vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
     const [clock, stopped] = [new Clock(), new Clock()];
@@ -65,13 +65,13 @@ describe('the clock', () => {
     expect([due.ran, forgotten.ran]).toEqual([[0, 0], []]);
   });
 
-  it('takes up what is planned meanwhile, whether it comes before what waits or behind it', () => {
+  it('runs work that is scheduled later, before or after the pending work', () => {
     const clock = new Clock();
     const one = planned(clock, 20);
     vi.advanceTimersByTime(5);
     one.plan(10);
     one.plan(30);
-    // Due already: it runs at once.
+    // Already due, so it runs immediately.
     one.plan(2);
     vi.advanceTimersByTime(0);
     expect(one.ran).toEqual([5]);
@@ -79,7 +79,7 @@ describe('the clock', () => {
     expect(one.ran).toEqual([5, 10, 20, 30]);
   });
 
-  it('runs in the order in which it was planned what is due at the same instant', () => {
+  it('runs work that is due at the same time in the order of scheduling', () => {
     const clock = new Clock();
     const ran: string[] = [];
     const work = { isDue: () => true, run: async (id: string) => void ran.push(id) };
@@ -88,7 +88,7 @@ describe('the clock', () => {
     expect(ran).toEqual(['c', 'a', 'b']);
   });
 
-  it('passes over what is no longer due when its time has come', () => {
+  it('skips work that is no longer due at its time', () => {
     const clock = new Clock();
     const start = Date.now();
     const ran: number[] = [];
@@ -104,7 +104,7 @@ describe('the clock', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('plans again a second later what could not be stored', () => {
+  it('retries work after a second', () => {
     const clock = new Clock();
     const start = Date.now();
     clock.retry('it', { isDue: () => true, run: async () => {} });
@@ -112,7 +112,7 @@ describe('the clock', () => {
     clock.stop();
   });
 
-  it('waits longer than a timer can', () => {
+  it('waits longer than the maximum of a timer', () => {
     const clock = new Clock();
     const year = 365 * 24 * 3_600_000;
     const one = planned(clock, year);
@@ -122,7 +122,7 @@ describe('the clock', () => {
     expect(one.ran).toEqual([year]);
   });
 
-  it('has no timer for what is still to come while it stands still', async () => {
+  it('has no timer while it is paused', async () => {
     const clock = new Clock();
     planned(clock, 5);
     await clock.freeze();
@@ -131,7 +131,7 @@ describe('the clock', () => {
     expect(vi.getTimerCount()).toBe(1);
   });
 
-  it('runs nothing any more once it is stopped', () => {
+  it('runs no work after it is stopped', () => {
     const clock = new Clock();
     const one = planned(clock, 10);
     clock.stop();
@@ -146,7 +146,7 @@ describe('moving the clock', () => {
   const HOUR = 3_600_000;
   let start: number;
 
-  /** Something due at these instants, in milliseconds from the start; what it does then may take a while. */
+  /** Schedules work at these times, in milliseconds from the start. The work may take a while. */
   function waiting(clock: Clock, waits: number[], work: (after: number) => Promise<void> = async () => {}) {
     const ran: number[] = [];
     const run = () => {
@@ -159,12 +159,12 @@ describe('moving the clock', () => {
   }
 
   beforeEach(() => {
-    // Only the date stands still: steps of a move wait for real work.
+    // Fakes only the date, because the steps of a move wait for real work.
     vi.useFakeTimers({ now: Date.UTC(2026, 0, 15), toFake: ['Date'] });
     start = Date.now();
   });
 
-  it('forward runs everything due until then in order, each at its own time', async () => {
+  it('forward runs all work due until then in order, at its own time', async () => {
     const clock = new Clock();
     const order: string[] = [];
     waiting(clock, [HOUR, 3 * HOUR], async (after) => void order.push(`a${after / HOUR}`));
@@ -180,7 +180,7 @@ describe('moving the clock', () => {
     clock.stop();
   });
 
-  it('forward also runs what a due thing schedules inside the span, and waits for it', async () => {
+  it('forward also runs and awaits work that other work schedules for the same period', async () => {
     const clock = new Clock();
     const one = waiting(clock, [HOUR], async (after) => {
       await new Promise((resolve) => setImmediate(resolve));
@@ -193,7 +193,7 @@ describe('moving the clock', () => {
     clock.stop();
   });
 
-  it('forward waits for what was on its way before, whose next step may fall into the span', async () => {
+  it('forward waits for work that started earlier, because its next step may be due in the period', async () => {
     const clock = new Clock();
     const [begun, held] = [gate(), gate()];
     const one = waiting(clock, [0], async (after) => {
@@ -209,7 +209,7 @@ describe('moving the clock', () => {
     clock.stop();
   });
 
-  it('happens one move after another', async () => {
+  it('runs one move after another', async () => {
     const clock = new Clock();
     const one = waiting(clock, [HOUR, 2 * HOUR], () => new Promise((resolve) => setImmediate(resolve)));
     await Promise.all([clock.advance(HOUR), clock.freeze(), clock.advance(HOUR)]);
@@ -217,14 +217,14 @@ describe('moving the clock', () => {
     expect(clock.read()).toMatchObject({ now: start + 2 * HOUR, frozen: true });
   });
 
-  it('backwards is refused and changes nothing', async () => {
+  it('backwards is rejected and changes nothing', async () => {
     const clock = new Clock();
     await clock.advance(HOUR);
     expect(await clock.freeze(start)).toBe('past');
     expect(clock.read()).toMatchObject({ now: start + HOUR, frozen: false });
   });
 
-  it('to a time to come stops it there, once everything until then has run', async () => {
+  it('to a future time pauses it there, after all work until then', async () => {
     const clock = new Clock();
     const one = waiting(clock, [HOUR, 2 * HOUR]);
     expect(await clock.freeze(start + HOUR)).toBe('reached');
@@ -233,14 +233,14 @@ describe('moving the clock', () => {
     expect(clock.now()).toBe(start + HOUR);
   });
 
-  it('while it stands still runs what is due at once, and nothing else', async () => {
+  it('is required for future work on a paused clock, but not for due work', async () => {
     const clock = new Clock();
     await clock.freeze();
     vi.setSystemTime(start + HOUR);
     const begun = gate();
     const one = waiting(clock, [0, HOUR], async () => begun.open());
     await begun.opened;
-    // Whatever timer there was would have come by now.
+    // Any timer would have fired by now.
     await new Promise((resolve) => setTimeout(resolve, 1));
     expect(one.ran).toEqual([0]);
     await clock.advance(HOUR);
@@ -248,7 +248,7 @@ describe('moving the clock', () => {
     expect(clock.read()).toMatchObject({ now: start + HOUR, frozen: true, ahead: 0 });
   });
 
-  it('on again lets it go on from where it stood', async () => {
+  it('with resume continues from the time of the pause', async () => {
     const clock = new Clock();
     await clock.freeze(start + HOUR);
     vi.setSystemTime(start + 5);
@@ -257,14 +257,14 @@ describe('moving the clock', () => {
     expect(clock.read()).toMatchObject({ now: start + HOUR + 20, frozen: false, ahead: HOUR - 5 });
   });
 
-  it('ends where it is when the emulator stops', async () => {
+  it('ends early when the emulator stops', async () => {
     const clock = new Clock();
     const one = waiting(clock, [HOUR, 2 * HOUR], async () => clock.stop());
     await clock.advance(3 * HOUR);
     expect(one.ran).toEqual([HOUR]);
   });
 
-  it('goes on when something due fails', async () => {
+  it('continues after failed work', async () => {
     const clock = new Clock();
     const one = waiting(clock, [HOUR, 2 * HOUR], async () => {
       throw new Error('this one failed');

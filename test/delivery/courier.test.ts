@@ -23,7 +23,7 @@ import {
 } from '../helpers/records.ts';
 import { IS_RELEASE } from '../helpers/scope.ts';
 
-/** Deliveries of one test: ids count up, and each has a payment of its own unless told otherwise. */
+/** The deliveries of one test, with sequential ids. By default, each has its own payment. */
 function deliveries(): (url: string, changes?: Partial<Delivery>) => Delivery {
   const using: Context = { ...context(), now: Date.now(), ids: countingIds() };
   return (url, changes) => dueDelivery(`${url}/ipn`, changes, using);
@@ -33,7 +33,7 @@ interface Running {
   store: Store;
   courier: Courier;
   clock: Clock;
-  /** The delivery as soon as it is as wanted. */
+  /** Resolves with the delivery as soon as it matches. */
   until: (id: string, wanted: (delivery: Delivery) => boolean) => Promise<Delivery>;
   stop: () => void;
 }
@@ -44,7 +44,7 @@ interface Options {
   egress?: Egress;
 }
 
-/** A courier at work on a store that holds these deliveries. */
+/** A running courier on a store with these deliveries. */
 async function running(
   due: Delivery[],
   { ipn = {}, store, egress = new Egress([], () => undefined) }: Options = {},
@@ -85,8 +85,8 @@ const isDone = ({ state }: Delivery) => state !== 'pending';
 const put = (delivery: Delivery) => () => ({ change: { deliveries: [delivery] }, result: null });
 const inMs = (ms: number) => timestamp(Date.now() + ms);
 
-describe('a delivery that is due', () => {
-  it('is brought to its receiver with the promised headers and bytes, and both sides are kept', async () => {
+describe('a due delivery', () => {
+  it('is sent with the documented headers and bytes, and its request and response are stored', async () => {
     const receiver = await startReceiver([{ status: 200, body: 'OK' }]);
     const delivery = deliveries()(receiver.url);
     const { store, until } = await running([delivery]);
@@ -125,7 +125,7 @@ describe('a delivery that is due', () => {
     );
   });
 
-  it('goes out also when it was committed after the start', async () => {
+  it('is sent if it was committed after the start', async () => {
     const receiver = await startReceiver();
     const { store, until } = await running([]);
     const delivery = deliveries()(receiver.url);
@@ -133,7 +133,7 @@ describe('a delivery that is due', () => {
     expect((await until(delivery.id, isDone)).state).toBe('delivered');
   });
 
-  it('goes out once, however often it is put', async () => {
+  it('is sent once, even if it is committed several times', async () => {
     const receiver = await startReceiver();
     const make = deliveries();
     const [one, fence] = [make(receiver.url), make(receiver.url)];
@@ -148,22 +148,19 @@ describe('a delivery that is due', () => {
     ]);
   });
 
-  it.each(['delivered', 'failed', 'refused'] as const)(
-    'does not go out when it is %s already',
-    async (state) => {
-      const receiver = await startReceiver();
-      const make = deliveries();
-      const done = make(receiver.url, { state, nextAttemptAt: null });
-      const fence = make(receiver.url);
-      const { until } = await running([done, fence]);
-      await until(fence.id, isDone);
-      expect(receiver.requests).toHaveLength(1);
-    },
-  );
+  it.each(['delivered', 'failed', 'refused'] as const)('is not sent if it is already %s', async (state) => {
+    const receiver = await startReceiver();
+    const make = deliveries();
+    const done = make(receiver.url, { state, nextAttemptAt: null });
+    const fence = make(receiver.url);
+    const { until } = await running([done, fence]);
+    await until(fence.id, isDone);
+    expect(receiver.requests).toHaveLength(1);
+  });
 });
 
-describe('the plan of a delivery', () => {
-  it('is kept: one that is due later waits', async () => {
+describe('the due time of a delivery', () => {
+  it('is awaited', async () => {
     const receiver = await startReceiver();
     const make = deliveries();
     const later = make(receiver.url, { nextAttemptAt: inMs(3_600_000) });
@@ -174,7 +171,7 @@ describe('the plan of a delivery', () => {
     expect(clock.read().nextDue).toBe(Date.parse(later.nextAttemptAt ?? ''));
   });
 
-  it('may come nearer, as a resend makes it', async () => {
+  it('can become earlier, for example by a resend', async () => {
     const receiver = await startReceiver();
     const later = deliveries()(receiver.url, { nextAttemptAt: inMs(3_600_000) });
     const { store, until } = await running([later]);
@@ -183,7 +180,7 @@ describe('the plan of a delivery', () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('may move away: the record decides, not what was planned before', async () => {
+  it('can become later', async () => {
     const receiver = await startReceiver();
     const make = deliveries();
     const moved = make(receiver.url, { nextAttemptAt: inMs(3_600_000) });
@@ -195,7 +192,7 @@ describe('the plan of a delivery', () => {
     expect(receiver.requests.map(({ headers }) => headers['x-gateway-sim-delivery'])).toEqual([fence.id]);
   });
 
-  it('ends with a reset, also for what is under way then', async () => {
+  it('ends with a reset, even during an attempt', async () => {
     const held = gate();
     const receiver = await startReceiver([{ after: held.opened }, {}]);
     const make = deliveries();
@@ -213,8 +210,8 @@ describe('the plan of a delivery', () => {
   });
 });
 
-describe('a delivery that fails', () => {
-  it('is tried again by the schedule with the same bytes until it is received', async () => {
+describe('a failed delivery', () => {
+  it('is retried by the schedule with the same bytes until it is received', async () => {
     const receiver = await startReceiver([{ status: 500 }, { status: 503 }, { status: 200 }]);
     const delivery = deliveries()(receiver.url);
     const { store, until } = await running([delivery], { ipn: { schedule: [20, 30, 40] } });
@@ -232,7 +229,7 @@ describe('a delivery that fails', () => {
     expect((starts[2] ?? 0) - (starts[1] ?? 0)).toBeGreaterThanOrEqual(27);
   });
 
-  it('is given up when the schedule is used up: one attempt more than it has entries', async () => {
+  it('is final after one more attempt than the schedule has entries', async () => {
     const receiver = await startReceiver([{ status: 500 }]);
     const delivery = deliveries()(receiver.url);
     const { clock, until } = await running([delivery], { ipn: { schedule: [1, 1] } });
@@ -260,11 +257,11 @@ describe('a delivery that fails', () => {
   ];
 
   it.each(FAILURES)(
-    'is tried again after $what, which the first attempt says',
+    'is retried after $what, which its first attempt records',
     async ({ script, failure }) => {
       const receiver = await startReceiver(script);
       const delivery = deliveries()(receiver.url);
-      // On a busy machine the second one, too, may come too late.
+      // On a busy machine, the second attempt may time out, too.
       const schedule = Array.from({ length: 50 }, () => 1);
       const { store, until } = await running([delivery], { ipn: { schedule, timeoutMs: 100 } });
       expect((await until(delivery.id, isDone)).state).toBe('delivered');
@@ -272,7 +269,7 @@ describe('a delivery that fails', () => {
     },
   );
 
-  it('is not tried again when the egress guard refused it, and says why', async () => {
+  it('is not retried after the egress guard rejects it, and records the reason', async () => {
     const delivery = deliveries()('http://203.0.113.9');
     const { store, clock, until } = await running([delivery], { ipn: { schedule: [1, 1] } });
     const refused = await until(delivery.id, isDone);
@@ -283,7 +280,7 @@ describe('a delivery that fails', () => {
     expect(clock.read().nextDue).toBeNull();
   });
 
-  it('because its address is none, in a state that somebody edited, disturbs no other', async () => {
+  it('with an invalid address from an edited state affects no other delivery', async () => {
     const receiver = await startReceiver();
     const make = deliveries();
     const [bad, good] = [make('nonsense'), make(receiver.url)];
@@ -293,7 +290,7 @@ describe('a delivery that fails', () => {
     expect((await until(good.id, isDone)).state).toBe('delivered');
   });
 
-  it('to be stored goes out again: an attempt counts only once it is stored', async () => {
+  it('is sent again if its attempt could not be stored', async () => {
     const receiver = await startReceiver();
     const delivery = deliveries()(receiver.url);
     const store = await Store.inMemory({ ...records(), deliveries: [delivery] });
@@ -305,10 +302,10 @@ describe('a delivery that fails', () => {
 });
 
 describe('a stop', () => {
-  it('aborts what is under way, which stays due and goes out after a restart', async () => {
+  it('aborts attempts, whose deliveries stay due and are sent after a restart', async () => {
     const receiver = await startReceiver(['hang', {}]);
     const folder = await temporaryFolder();
-    // Fired by hand: a state on disk has the payment that a delivery names.
+    // Without a payment, because a state on disk must include each delivery's payment.
     const delivery = { ...deliveries()(receiver.url), paymentId: null };
     const open = () =>
       Store.open({ folder, fsync: false }, async () => ({ ...records(), deliveries: [delivery] }));
@@ -332,7 +329,7 @@ describe('a stop', () => {
     await reopened.close();
   });
 
-  it('lets nothing more out, also of what waits for its turn', async () => {
+  it('sends no more deliveries, not even those that wait for a slot', async () => {
     const receiver = await startReceiver(['hang']);
     const make = deliveries();
     const all = Array.from({ length: 40 }, () => make(receiver.url));
@@ -348,14 +345,14 @@ describe('a stop', () => {
   });
 });
 
-describe('a delivery that becomes due while an attempt of it is under way', () => {
-  it('is attempted again as soon as that one has ended', async () => {
+describe('a delivery that becomes due during its own attempt', () => {
+  it('is attempted again as soon as that attempt ends', async () => {
     const held = gate();
     const receiver = await startReceiver([{ status: 500, after: held.opened }, {}]);
     const delivery = deliveries()(receiver.url);
     const { store, clock, until } = await running([delivery], { ipn: { schedule: [3_600_000] } });
     await receiver.request(1);
-    // The attempt is stored, and the delivery made due again, before the courier hears the end of the first.
+    // The delivery becomes due again after the attempt is stored, but before the courier sees the end of the attempt.
     const commit = store.commit.bind(store);
     vi.spyOn(store, 'commit').mockImplementationOnce(async (rule) => {
       const result = await commit(rule);
@@ -370,7 +367,7 @@ describe('a delivery that becomes due while an attempt of it is under way', () =
 });
 
 describe('the deliveries of one payment', () => {
-  it('never overlap and keep their order, while other payments go on', async () => {
+  it('never overlap and keep their order, while those of other payments continue', async () => {
     const held = gate();
     const receiver = await startReceiver([{ after: held.opened }, {}]);
     const make = deliveries();
@@ -389,7 +386,7 @@ describe('the deliveries of one payment', () => {
     expect((await until(first.id, isDone)).state).toBe('delivered');
   });
 
-  it('go out one after the other in the order in which they were made, also when all are due at one instant', async () => {
+  it('are sent one after another in order of creation, even if all are due at the same time', async () => {
     const receiver = await startReceiver();
     const make = deliveries();
     const first = make(receiver.url);
@@ -403,7 +400,7 @@ describe('the deliveries of one payment', () => {
     expect(receiver.mostAtOnce()).toBe(1);
   });
 
-  it('do not overlap when they go to different receivers either', async () => {
+  it('do not overlap even if they have different receivers', async () => {
     const held = gate();
     const one = await startReceiver([{ after: held.opened }]);
     const two = await startReceiver();
@@ -418,7 +415,7 @@ describe('the deliveries of one payment', () => {
     expect((await until(second.id, isDone)).state).toBe('delivered');
   });
 
-  it('do not share a turn when they have no payment', async () => {
+  it('may overlap if they have no payment', async () => {
     const held = gate();
     const receiver = await startReceiver([{ after: held.opened }, {}]);
     const make = deliveries();
@@ -434,7 +431,7 @@ describe('the deliveries of one payment', () => {
 });
 
 describe('a slow receiver', () => {
-  it('gets 16 at a time and holds up no other, without a word of leaks', async () => {
+  it('gets 16 concurrent attempts and delays no other receiver, without a leak warning', async () => {
     const warned = vi.fn();
     process.on('warning', warned);
     onTestFinished(() => void process.off('warning', warned));
@@ -452,13 +449,13 @@ describe('a slow receiver', () => {
     expect(warned).not.toHaveBeenCalled();
   });
 
-  it('with many deliveries waiting for it leaves those to a healthy one alone', async () => {
+  it('with many waiting deliveries does not delay those to a healthy receiver', async () => {
     const count = IS_RELEASE ? 2_000 : 200;
     const hanging = await startReceiver(['hang']);
     const healthy = await startReceiver();
     const make = deliveries();
     const both = Array.from({ length: count }, () => [make(hanging.url), make(healthy.url)] as const);
-    // Far longer than this test may take: none of the hanging ones must end meanwhile.
+    // Much longer than this test, so that no hanging attempt ends during it.
     const { store, until } = await running(both.flat(), { ipn: { timeoutMs: 600_000 } });
     await healthy.request(count);
     for (const [, delivery] of both) await until(delivery.id, isDone);
@@ -467,7 +464,7 @@ describe('a slow receiver', () => {
     for (const [delivery] of both) expect(store.state.deliveries.get(delivery.id)).toBe(delivery);
   });
 
-  it('gets the next as soon as it has answered one, until all are there', async () => {
+  it('gets the next delivery after each response, until it has all', async () => {
     const receiver = await startReceiver();
     const make = deliveries();
     const many = Array.from({ length: 100 }, () => make(receiver.url));
@@ -480,7 +477,7 @@ describe('a slow receiver', () => {
 });
 
 describe('waiting for the first attempt', () => {
-  it('ends when that attempt is stored', async () => {
+  it('ends when the attempt is stored', async () => {
     const held = gate();
     const receiver = await startReceiver([{ status: 500, after: held.opened }]);
     const delivery = deliveries()(receiver.url);
@@ -492,7 +489,7 @@ describe('waiting for the first attempt', () => {
     expect(store.state.deliveries.get(delivery.id)).toMatchObject({ state: 'pending', attemptCount: 1 });
   });
 
-  it('ends when time is up, while the attempt goes on', async () => {
+  it('ends after the time limit, while the attempt continues', async () => {
     const held = gate();
     const receiver = await startReceiver([{ after: held.opened }]);
     const delivery = deliveries()(receiver.url);
@@ -503,20 +500,20 @@ describe('waiting for the first attempt', () => {
     expect((await until(delivery.id, isDone)).state).toBe('delivered');
   });
 
-  it('ends at once for what was attempted before, is done, or does not exist', async () => {
+  it('ends immediately for a delivery that was attempted before, is final, or does not exist', async () => {
     const make = deliveries();
     const attempted = make('http://127.0.0.1:1', { attemptCount: 1, nextAttemptAt: inMs(3_600_000) });
     const done = make('http://127.0.0.1:1', { state: 'refused', nextAttemptAt: null });
     const { courier } = await running([attempted, done]);
-    // None of these would ever end otherwise.
+    // Otherwise, none of these would end.
     await Promise.all(
       [attempted.id, done.id, 'ipn_none'].map((id) => courier.attemptAfter(0, id, 2 ** 31 - 1)),
     );
   });
 });
 
-describe('running what is due', () => {
-  it('ends when all of it is attempted and stored, as advancing the clock needs it', async () => {
+describe('advancing the clock', () => {
+  it('ends when all due deliveries are attempted and stored', async () => {
     const receiver = await startReceiver([{ status: 500 }]);
     const make = deliveries();
     const due = [1, 2, 3].map(() => make(receiver.url, { nextAttemptAt: inMs(3_600_000) }));

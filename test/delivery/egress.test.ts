@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { Egress } from '../../src/delivery/egress.ts';
 
-/** What names resolve to, instead of asking the network. */
+/** The addresses of names, instead of a real lookup. */
 const NAMES: Record<string, string[]> = {
   'shop.test': ['127.0.0.1'],
   'nas.lan': ['192.168.1.20', 'fd00::20'],
@@ -92,7 +92,7 @@ const PUBLIC = [
   'http://[2606:2800:220:1::1]/',
   'http://[::]/',
   'http://[ff02::1]/',
-  // Link-local, where clouds keep their metadata.
+  // Link-local addresses, which cloud metadata services use.
   'http://169.254.169.254/latest/meta-data/',
   'http://169.254.0.1/',
   'http://[fe80::1]/',
@@ -103,19 +103,19 @@ const PUBLIC = [
   'http://[::ffff:169.254.169.254]/',
   'http://[::ffff:8.8.8.8]/',
   'http://[::ffff:808:808]/',
-  // Ways to write an IPv4 address into an IPv6 one that a gateway on the way may undo.
+  // IPv6 addresses with an embedded IPv4 address, which a router may translate.
   'http://[::127.0.0.1]/',
   'http://[64:ff9b::7f00:1]/',
   'http://[2002:7f00:1::]/',
 ];
 
-describe('an address given as a number', () => {
+describe('an IP address', () => {
   it.each(LOCAL)('%s is allowed', (url) => {
     expect(() => guard().check(new URL(url))).not.toThrow();
     expect(guard().unreachable(url)).toBeNull();
   });
 
-  it.each(PUBLIC)('%s is not, and the error names the flag that would let it out', (url) => {
+  it.each(PUBLIC)('%s is not allowed, and the error names the flag that allows it', (url) => {
     const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
     const act = () => guard().check(new URL(url));
     expect(act).toThrow(forbidden(/is neither a loopback nor a private address/));
@@ -136,7 +136,7 @@ describe('an address given as a number', () => {
     'http://168.63.129.16/',
     'http://100.100.100.200/',
     'http://192.0.0.192/',
-  ])('%s is refused as the metadata service of a cloud', (url) => {
+  ])('%s is rejected as a cloud metadata service', (url) => {
     expect(() => guard().check(new URL(url))).toThrow(
       forbidden(/is where a cloud keeps its metadata|is neither/),
     );
@@ -149,7 +149,7 @@ describe('an address given as a number', () => {
     ['2606:2800:220:1::1', 'http://[2606:2800:220:1::1]/', true],
     ['[2606:2800:220:1::1]', 'http://[2606:2800:220:1:0:0:0:1]/', true],
     ['169.254.169.254', 'http://169.254.169.254/', true],
-  ])('with %s named, %s is allowed: %s', (allowed, url, isAllowed) => {
+  ])('with --allow-ipn-host %s, %s is allowed: %s', (allowed, url, isAllowed) => {
     const act = () => guard(allowed).check(new URL(url));
     if (isAllowed) expect(act).not.toThrow();
     else expect(act).toThrow(forbidden(/neither/));
@@ -157,7 +157,7 @@ describe('an address given as a number', () => {
 });
 
 describe('a name', () => {
-  /** What a connection to this name would be given. */
+  /** The addresses for a connection to this name. */
   function resolved(
     egress: Egress,
     name: string,
@@ -173,7 +173,7 @@ describe('a name', () => {
   const addresses = async (egress: Egress, name: string) =>
     ((await resolved(egress, name)) as LookupAddress[]).map(({ address }) => address);
 
-  it('is not judged before it is resolved', () => {
+  it('is not rejected before it is resolved', () => {
     expect(() => guard().check(new URL('http://public.example.com/'))).not.toThrow();
   });
 
@@ -181,7 +181,7 @@ describe('a name', () => {
     ['shop.test', ['127.0.0.1']],
     ['nas.lan', ['192.168.1.20', 'fd00::20']],
     ['mapped.example.com', ['::ffff:10.0.0.5']],
-  ])('%s is connected to where it resolves to private addresses', async (name, list) => {
+  ])('%s is allowed because it resolves to private addresses', async (name, list) => {
     expect(await addresses(guard(), name)).toEqual(list);
     expect(await resolved(guard(), name, { all: false })).toBe(list[0]);
   });
@@ -190,7 +190,7 @@ describe('a name', () => {
     ['public.example.com', /^public\.example\.com \(93\.184\.216\.34\) is neither/],
     ['rebound.example.com', /^rebound\.example\.com \(169\.254\.169\.254\) is neither/],
     ['metadata.test', /^metadata\.test \(fd00:ec2::254\) is where a cloud keeps/],
-  ])('%s is refused by what it resolves to', async (name, message) => {
+  ])('%s is rejected because of its address', async (name, message) => {
     for (const all of [true, false]) {
       await expect(resolved(guard(), name, { all })).rejects.toMatchObject({
         code: 'forbidden',
@@ -199,24 +199,24 @@ describe('a name', () => {
     }
   });
 
-  it('that is allowed does not lead to the metadata of a cloud: only the address itself can be allowed', async () => {
+  it('that is allowed may not resolve to a cloud metadata service, unless that address is allowed', async () => {
     const rebound = resolved(guard('metadata.test'), 'metadata.test');
     await expect(rebound).rejects.toThrow('--allow-ipn-host fd00:ec2::254 allows it');
     expect(await addresses(guard('fd00:ec2::254'), 'metadata.test')).toEqual(['fd00:ec2::254']);
   });
 
-  it('with addresses of both kinds is connected to at its private ones only', async () => {
+  it('with private and public addresses resolves to its private ones only', async () => {
     expect(await addresses(guard(), 'mixed.example.com')).toEqual(['10.0.0.5', '::1']);
   });
 
   it.each(['public.example.com', 'PUBLIC.example.com'])(
-    'that is allowed as %s is connected to wherever it is',
+    'that is allowed as %s may have a public address',
     async (allowed) => {
       expect(await addresses(guard(allowed), 'public.example.com')).toEqual(NAMES['public.example.com']);
     },
   );
 
-  it('that is allowed is connected to at its private addresses only, where certificates are not checked', async () => {
+  it('that is allowed must be local if certificates are not checked', async () => {
     const localOnly = true;
     const lookup = (name: string) => resolved(guard(name), name, { localOnly });
     await expect(lookup('public.example.com')).rejects.toMatchObject({ code: 'forbidden' });
@@ -226,13 +226,13 @@ describe('a name', () => {
     expect(guard().mayBeLocal(new URL('https://[::1]/'))).toBe(true);
   });
 
-  it('allows that name only, not those below it', async () => {
+  it('that is allowed does not allow its subdomains', async () => {
     await expect(resolved(guard('example.com'), 'public.example.com')).rejects.toMatchObject({
       code: 'forbidden',
     });
   });
 
-  it('that cannot be resolved fails as such', async () => {
+  it('that cannot be resolved fails with ENOTFOUND', async () => {
     await expect(resolved(guard(), 'nowhere.example.com')).rejects.toMatchObject({ code: 'ENOTFOUND' });
   });
 
@@ -245,11 +245,11 @@ describe('a name', () => {
     ['http://shop.local/', true],
     ['http://shop.example.com/', false],
     ['http://localhost.example.com/', false],
-  ])('of %s looks reachable before anything is resolved: %s', (url, isReachable) => {
+  ])('in %s looks reachable without a lookup: %s', (url, isReachable) => {
     expect(guard().unreachable(url) === null).toBe(isReachable);
   });
 
-  it('is remembered for that host, port and scheme only, in any writing of an address', () => {
+  it('is cached by scheme, host and port only, in any spelling of an address', () => {
     const user = fc.constantFrom('', '', 'localhost@', '8.8.8.8:80@');
     const host = fc.constantFrom('localhost', '8.8.8.8', '127.0.0.1');
     const port = fc.constantFrom('', ':80', ':4477');
@@ -268,7 +268,7 @@ describe('a name', () => {
     );
   });
 
-  it('of a public look is warned about with the flag, unless it is allowed', () => {
+  it('that looks public causes a warning that names the flag, unless it is allowed', () => {
     const url = 'http://shop.example.com/ipn';
     expect(guard().unreachable(url)).toBe(
       'shop.example.com is allowed only if it resolves to a private address (--allow-ipn-host shop.example.com allows it)',
@@ -279,12 +279,12 @@ describe('a name', () => {
   it.each([
     ['this-machine.test', 4478],
     ['nas.lan', 4477],
-  ])('%s port %i is connected to when the emulator listens on 4477', async (name, port) => {
+  ])('%s port %i is allowed when the emulator listens on 4477', async (name, port) => {
     const found = await resolved(new Egress([name], () => 4477), name, { port });
     expect(found).toMatchObject((NAMES[name] ?? []).map((address) => ({ address })));
   });
 
-  it.each(['this-machine.test', 'shop.test'])('%s is refused at the port of the emulator', async (name) => {
+  it.each(['this-machine.test', 'shop.test'])('%s is rejected at the emulator’s port', async (name) => {
     const lookup = resolved(new Egress([name], () => 4477), name, { port: 4477 });
     await expect(lookup).rejects.toMatchObject({
       code: 'forbidden',
@@ -308,26 +308,26 @@ describe('the emulator’s own address', () => {
     'http://[::ffff:192.168.7.7]:4477/',
     'http://[fd00::7]:4477/',
     'https://127.0.0.1:4477/',
-  ])('%s is never allowed, even when it is named', (url) => {
+  ])('%s is never allowed, even with --allow-ipn-host', (url) => {
     const host = new URL(url).hostname;
     expect(() => own(host).check(new URL(url))).toThrow(forbidden(/port 4477 is the emulator itself/));
     expect(own(host).unreachable(url)).toContain('is the emulator itself');
   });
 
   it.each(['http://127.0.0.1:4478/', 'http://127.0.0.1/', 'http://192.168.7.8:4477/', 'http://192.168.7.7/'])(
-    '%s is another one',
+    'is not %s',
     (url) => {
       expect(() => own().check(new URL(url))).not.toThrow();
     },
   );
 
-  it('is known by the default ports too', () => {
+  it('includes default ports', () => {
     expect(() => new Egress([], () => 80).check(new URL('http://127.0.0.1/'))).toThrow(/emulator itself/);
     expect(() => new Egress([], () => 443).check(new URL('https://127.0.0.1/'))).toThrow(/emulator itself/);
     expect(() => new Egress([], () => 443).check(new URL('http://127.0.0.1/'))).not.toThrow();
   });
 
-  it('is asked for each time, because it is known only once the emulator listens', () => {
+  it('is read for each check, because it is unknown until the emulator listens', () => {
     let port: number | undefined;
     const egress = new Egress([], () => port);
     const url = new URL('http://127.0.0.1:4477/');

@@ -19,11 +19,11 @@ describe('the target of a delivery', () => {
     ['https://shop.example/?a=1', 'http://localhost:3000/?b', 'http://localhost:3000/?b&a=1'],
     ['https://shop.example/?a=1#top', 'http://localhost:3000/#mine', 'http://localhost:3000/?a=1#mine'],
     ['https://shop.example/#a?b', 'http://localhost:3000/', 'http://localhost:3000/'],
-  ])('%s forwarded to %s is %s', (ipnUrl, forwardTo, url) => {
+  ])('for %s, forwarded to %s, is %s', (ipnUrl, forwardTo, url) => {
     expect(forwarded(ipnUrl, forwardTo)).toEqual({ url, original: ipnUrl, named: url });
   });
 
-  it('is its own address when nothing is forwarded, or when somebody named that address', () => {
+  it('is its own address without forwarding, or when the user entered the address', () => {
     const own = { url: 'http://127.0.0.1:3000/ipn', original: null, named: 'http://127.0.0.1:3000/ipn' };
     expect(forwarded(own.url, null)).toEqual(own);
     expect(forwarded('https://shop.example/', 'http://localhost:1/', own.url)).toEqual(own);
@@ -35,6 +35,6 @@ describe('the target of a delivery', () => {
 it.each([
   ['http://shop.example/ipn?order=1', 'http://shop.example/ipn?order=1'],
   ['http://shop.example/é?q=✓', 'http://shop.example/%C3%A9?q=%E2%9C%93'],
-])('%s stands in a header as %s', (url, header) => {
+])('%s as a header value is %s', (url, header) => {
   expect(asHeader(url)).toBe(header);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { IN_ALL, Lanes } from '../../src/delivery/lanes.ts';
+import { Lanes, MAX_IN_TOTAL } from '../../src/delivery/lanes.ts';
 
-/** Lanes whose attempts end when the test says so: by a time-out all that are under way end. */
+/** Lanes whose attempts end only when the test calls `timeOut`, which ends all attempts in progress. */
 function lanes() {
   const begun: string[] = [];
   const underWay = new Map<string, () => void>();
@@ -30,26 +30,26 @@ const each = (count: number, run: (index: number) => void) => {
   for (let index = 0; index < count; index++) run(index);
 };
 
-describe('a receiver that answers', () => {
-  it('is not held up by sixteen that hang', () => {
+describe('a responsive receiver', () => {
+  it('is not delayed by sixteen hanging receivers', () => {
     const { send, begun, underWay } = lanes();
     each(16, (host) => each(64, (number) => send(`http://hang-${host}`, '/ipn', `${host}-${number}`)));
     send('http://healthy', '/ipn', 'healthy');
     expect(begun).toContain('healthy');
-    expect(underWay.size).toBeLessThanOrEqual(IN_ALL);
+    expect(underWay.size).toBeLessThanOrEqual(MAX_IN_TOTAL);
   });
 
-  it('waits for 256 that hang no longer than one of their time-outs', async () => {
+  it('waits for 256 hanging receivers no longer than one time-out', async () => {
     const { send, begun, underWay, timeOut } = lanes();
     each(256, (host) => each(64, (number) => send(`http://hang-${host}`, '/ipn', `${host}-${number}`)));
     send('http://healthy', '/ipn', 'healthy');
     expect(begun).not.toContain('healthy');
     await timeOut();
     expect(begun).toContain('healthy');
-    expect(underWay.size).toBe(IN_ALL);
+    expect(underWay.size).toBe(MAX_IN_TOTAL);
   });
 
-  it('is not held up by another address of its own that hangs, and gets at most 32 at once', () => {
+  it('is not delayed by its own hanging address, and gets at most 32 concurrent attempts', () => {
     const { send, begun, underWay } = lanes();
     each(40, (number) => send('http://shop', '/hang', `hang-${number}`));
     send('http://shop', '/ok', 'ok');
@@ -61,7 +61,7 @@ describe('a receiver that answers', () => {
 });
 
 describe('lanes', () => {
-  it('take turns, each in its own order, and nothing is forgotten', async () => {
+  it('run in rotation, each in its own order, and run every delivery', async () => {
     const { send, begun, timeOut } = lanes();
     each(100, (number) => send('http://shop', '/a', `a-${number}`));
     each(100, (number) => send('http://shop', '/b', `b-${number}`));
@@ -73,7 +73,7 @@ describe('lanes', () => {
       const inOrder = Array.from({ length: 100 }, (_, number) => `${name}-${number}`);
       expect(begun.filter((id) => id.startsWith(name))).toEqual(inOrder);
     }
-    // Neither had to wait for all of the other.
+    // Neither lane waited for the whole other lane.
     expect(begun.indexOf('b-20')).toBeLessThan(begun.indexOf('a-99'));
   });
 });

@@ -3,10 +3,10 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { describeFailure, errorOf } from '../../src/contract/describe-delivery.ts';
 import { Egress } from '../../src/delivery/egress.ts';
 import { Poster, type PostRequest } from '../../src/delivery/poster.ts';
-import { failureOf, failureOfAnswer } from '../../src/delivery/sender.ts';
+import { failureOf, failureOfStatus } from '../../src/delivery/sender.ts';
 import { gate, type Receiver, startReceiver } from '../helpers/receiver.ts';
 
-/** What posts, and says in words what came of it. */
+/** A poster whose reports also describe the error. */
 function poster(egress = new Egress([], () => undefined)) {
   const made = new Poster(egress);
   onTestFinished(() => made.close());
@@ -39,7 +39,7 @@ function request(url: string, changes: Partial<PostRequest> = {}): PostRequest {
   };
 }
 
-/** A server that answers every connection with these bytes, whatever it is sent. */
+/** A server that answers every connection with these bytes, regardless of the request. */
 async function rawReceiver(bytes: string, then: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -58,7 +58,7 @@ async function rawReceiver(bytes: string, then: (socket: Socket) => void): Promi
 const described = (error: unknown, url: string, trustBy?: string) =>
   describeFailure(failureOf(error, url), { url }, trustBy);
 
-/** An address at which nothing listens: a receiver had this port a moment ago. */
+/** An address where no server listens: the former port of a receiver. */
 async function deadUrl(): Promise<string> {
   const receiver = await startReceiver();
   await receiver.close();
@@ -66,7 +66,7 @@ async function deadUrl(): Promise<string> {
 }
 
 describe('a post', () => {
-  it('sends exactly the bytes, headers and address that it is given', async () => {
+  it('sends exactly the given bytes and headers to the given address', async () => {
     const receiver = await startReceiver();
     const body = 'status=success&name=Zoë';
     await poster().post(request(`${receiver.url}/ipn/a%2Fb?order=1&x=%7e`, { body }));
@@ -81,7 +81,7 @@ describe('a post', () => {
     expect(got?.headers['transfer-encoding']).toBeUndefined();
   });
 
-  it('reports both sides as they were on the wire', async () => {
+  it('reports the request and the response as they were on the wire', async () => {
     const receiver = await startReceiver([{ status: 202, headers: { 'X-Twice': 'a' }, body: 'Merci ✓' }]);
     const sent = request(`${receiver.url}/ipn`);
     const { report, refused } = await poster().post(sent);
@@ -98,7 +98,7 @@ describe('a post', () => {
     expect(report.durationMs).toBeGreaterThanOrEqual(0);
   });
 
-  it.each([200, 201, 204, 299])('answered with %i is received', async (status) => {
+  it.each([200, 201, 204, 299])('with response status %i counts as received', async (status) => {
     const receiver = await startReceiver([{ status }]);
     expect((await poster().post(request(receiver.url))).report).toMatchObject({
       responseStatus: status,
@@ -107,7 +107,7 @@ describe('a post', () => {
   });
 
   it.each([400, 401, 404, 405, 419, 500, 503])(
-    'answered with %i is not, and the answer is kept',
+    'with response status %i does not count as received, and its response is stored',
     async (status) => {
       const receiver = await startReceiver([{ status, body: 'because' }]);
       expect((await poster().post(request(receiver.url))).report).toMatchObject({
@@ -118,7 +118,7 @@ describe('a post', () => {
     },
   );
 
-  it.each([301, 302, 303, 307, 308])('answered with a redirect by %i does not follow it', async (status) => {
+  it.each([301, 302, 303, 307, 308])('does not follow a redirect with status %i', async (status) => {
     const elsewhere = await startReceiver();
     const receiver = await startReceiver([{ status, headers: { Location: `${elsewhere.url}/moved` } }]);
     const { report } = await poster().post(request(receiver.url));
@@ -134,14 +134,14 @@ describe('a post', () => {
     [64 * 1024, 64 * 1024],
     [64 * 1024 + 1, 64 * 1024],
     [3 * 1024 * 1024, 64 * 1024],
-  ])('of an answer with %i bytes keeps %i', async (sent, kept) => {
+  ])('of a response with %i bytes, stores %i', async (sent, kept) => {
     const receiver = await startReceiver([{ body: 'x'.repeat(sent) }]);
     const { report } = await poster().post(request(receiver.url));
     expect(report.error).toBeNull();
     expect(report.responseBody).toBe('x'.repeat(kept));
   });
 
-  it('uses one connection for one receiver again and again', async () => {
+  it('reuses one connection per receiver', async () => {
     const receiver = await startReceiver();
     const sender = poster();
     for (let count = 0; count < 3; count++) await sender.post(request(receiver.url));
@@ -149,7 +149,7 @@ describe('a post', () => {
   });
 });
 
-/** What comes of a post whose time is over when it has arrived. */
+/** The result of a post that times out after it arrived. */
 async function timedOut(receiver: Receiver): Promise<PostResult> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -159,8 +159,8 @@ async function timedOut(receiver: Receiver): Promise<PostResult> {
   return posted;
 }
 
-describe('a post that brings no answer says why, in words', () => {
-  it('when the receiver does not answer in time, and lets go of the connection', async () => {
+describe('a post without a response describes the error', () => {
+  it('when the receiver does not respond in time, and closes the connection', async () => {
     const receiver = await startReceiver(['hang']);
     const { report, refused } = await timedOut(receiver);
     expect(report).toMatchObject({
@@ -172,7 +172,7 @@ describe('a post that brings no answer says why, in words', () => {
     await (await receiver.request(1)).closed;
   });
 
-  it('when the answer begins but does not end in time', async () => {
+  it('when the response begins but does not end in time', async () => {
     const receiver = await startReceiver([{ body: 'begun', unfinished: true }]);
     const { report } = await timedOut(receiver);
     expect(report.error).toBe(`no complete answer from 127.0.0.1:${receiver.port} within 60 s`);
@@ -184,7 +184,7 @@ describe('a post that brings no answer says why, in words', () => {
     expect(report.error).toBe(`127.0.0.1:${receiver.port} closed the connection without an answer`);
   });
 
-  it('when the connection ends in the middle of the answer', async () => {
+  it('when the connection ends in the middle of the response', async () => {
     const url = await rawReceiver('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf', (socket) =>
       socket.destroy(),
     );
@@ -192,25 +192,25 @@ describe('a post that brings no answer says why, in words', () => {
     expect(report.error).toMatch(/closed the connection without an answer/);
   });
 
-  it('when nothing listens there', async () => {
+  it('when no server listens at the address', async () => {
     const url = await deadUrl();
     const { report } = await poster().post(request(url));
     expect(report.error).toBe(`connection refused: nothing listens at ${new URL(url).host}`);
   });
 
-  it('when nothing listens there under a name with several addresses', async () => {
+  it('when no server listens at any address of a name', async () => {
     const url = (await deadUrl()).replace('127.0.0.1', 'localhost');
     const { report } = await poster().post(request(url));
     expect(report.error).toBe(`connection refused: nothing listens at ${new URL(url).host}`);
   });
 
-  it('when what answers is not HTTP', async () => {
+  it('when the response is not HTTP', async () => {
     const url = await rawReceiver('SSH-2.0-OpenSSH_9.6\r\n', () => {});
     const { report } = await poster().post(request(url));
     expect(report.error).toMatch(/Parse Error/);
   });
 
-  it('when the receiver wants to switch protocols, which would leave the answer open for ever', async () => {
+  it('when the receiver switches protocols, which would keep the response open forever', async () => {
     const url = await rawReceiver(
       'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
       () => {},
@@ -222,7 +222,7 @@ describe('a post that brings no answer says why, in words', () => {
     });
   });
 
-  it('when https is spoken to a receiver without it', async () => {
+  it('when an https request goes to a plain http receiver', async () => {
     const receiver = await startReceiver();
     const { report } = await poster().post(request(receiver.url.replace('http:', 'https:')));
     expect(report).toMatchObject({
@@ -231,14 +231,14 @@ describe('a post that brings no answer says why, in words', () => {
     });
   });
 
-  it('when plain http is spoken to a receiver that answers with a TLS alert', async () => {
+  it('when a plain http request goes to a receiver that responds with a TLS alert', async () => {
     const url = await rawReceiver('\u0015\u0003\u0003\u0000\u0002\u0002\u0046', () => {});
     const { report } = await poster().post(request(url));
     expect(report.error).toBe(`${new URL(url).host} expects https: use an address that begins with https://`);
   });
 
   it.each([
-    // Node 20, 22 and 24 on the same mistake.
+    // The messages of Node 20, 22 and 24 for the same mistake.
     [
       'EPROTO',
       'write EPROTO 80:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../x.c:350:',
@@ -251,14 +251,14 @@ describe('a post that brings no answer says why, in words', () => {
       'ERR_SSL_PACKET_LENGTH_TOO_LONG',
       '80:error:0A0000C6:SSL routines:tls_get_more_records:packet length too long:../x.c:662:',
     ],
-  ])('when OpenSSL says it with %s', (code, message) => {
+  ])('when OpenSSL reports it as %s', (code, message) => {
     const error = Object.assign(new Error(message), { code });
     expect(described(error, 'https://localhost:3000/ipn')).toBe(
       'localhost:3000 speaks plain http: use an address that begins with http://',
     );
   });
 
-  it('when TLS fails for another reason, without the line of a C file', () => {
+  it('when TLS fails for another reason, without the name and line of a C file', () => {
     const message =
       '80:error:0A00042E:SSL routines:ssl3_read_bytes:tlsv1 alert protocol version:../x.c:1590:SSL alert number 70';
     const error = Object.assign(new Error(message), { code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' });
@@ -275,13 +275,13 @@ describe('a post that brings no answer says why, in words', () => {
     ['EHOSTUNREACH', 'there is no route to shop.example:3000'],
     ['ENETUNREACH', 'there is no route to shop.example:3000'],
     ['SELF_SIGNED_CERT_IN_CHAIN', 'the certificate of shop.example:3000 is not trusted: name its CA'],
-  ])('when the system says %s', (code, text) => {
+  ])('when the system reports %s', (code, text) => {
     const error = Object.assign(new Error('x'), { code });
     expect(described(error, 'http://shop.example:3000/ipn', 'name its CA')).toBe(text);
   });
 
   it.each(['nonsense', 'ftp://127.0.0.1/', 'http://'])(
-    'when the address is %j, which no payment of ours has',
+    'when the address is %j, which gateway-sim never stores',
     async (url) => {
       const { report, refused } = await poster().post(request(url));
       expect(report.error).toMatch(/./);
@@ -298,7 +298,7 @@ describe('a post that brings no answer says why, in words', () => {
     expect((await answer).report.error).toBe('the emulator is stopping');
   });
 
-  it('when the emulator has stopped already: nothing is sent', async () => {
+  it('when the emulator has already stopped, and sends nothing', async () => {
     const receiver = await startReceiver();
     const { report } = await poster().post(request(receiver.url, { signal: AbortSignal.abort() }));
     expect(report.error).toBe('the emulator is stopping');
@@ -306,8 +306,8 @@ describe('a post that brings no answer says why, in words', () => {
   });
 });
 
-describe('an answer without a length', () => {
-  it('that ends with the connection is complete', async () => {
+describe('a response without a length', () => {
+  it('is complete when the connection ends', async () => {
     const url = await rawReceiver('HTTP/1.0 200 OK\r\n\r\nOK, all of it', (socket) => socket.end());
     expect((await poster().post(request(url))).report).toMatchObject({
       responseStatus: 200,
@@ -317,8 +317,8 @@ describe('an answer without a length', () => {
   });
 });
 
-describe('a kept-alive connection', () => {
-  it('that the receiver closed just as it was used again is no failed attempt', async () => {
+describe('a keep-alive connection', () => {
+  it('that the receiver closes just as it is reused causes no failed attempt', async () => {
     const receiver = await startReceiver((_, number) => (number === 2 ? 'drop' : {}));
     const sender = poster();
     await sender.post(request(receiver.url));
@@ -327,7 +327,7 @@ describe('a kept-alive connection', () => {
     expect(receiver.requests).toHaveLength(3);
   });
 
-  it('is tried again once only, however many of them the receiver closes', async () => {
+  it('causes only one retry, even if the receiver closes several', async () => {
     const both = gate();
     const receiver = await startReceiver((_, number) => (number <= 2 ? { after: both.opened } : 'drop'));
     const sender = poster();
@@ -335,13 +335,13 @@ describe('a kept-alive connection', () => {
     await receiver.request(2);
     both.open();
     await Promise.all(first);
-    // Now two connections are kept, and a third could be made.
+    // Two connections are now idle, and a third one is possible.
     const { report } = await sender.post(request(receiver.url));
     expect(report.error).toMatch(/closed the connection without an answer/);
     expect(receiver.requests).toHaveLength(4);
   });
 
-  it('leaves one time-out for both tries together', async () => {
+  it('has one time-out for the request and its retry', async () => {
     const receiver = await startReceiver((_, number) => (number === 2 ? 'drop' : {}));
     const sender = poster();
     await sender.post(request(receiver.url));
@@ -357,7 +357,7 @@ describe('a kept-alive connection', () => {
 });
 
 describe('the egress guard', () => {
-  it('refuses an address before anything is sent', async () => {
+  it('rejects an address before anything is sent', async () => {
     const receiver = await startReceiver();
     const egress = new Egress([], () => receiver.port);
     const { report, refused } = await poster(egress).post(request(receiver.url));
@@ -369,7 +369,7 @@ describe('the egress guard', () => {
     expect(receiver.requests).toEqual([]);
   });
 
-  it('refuses a name by what it resolves to, before anything is sent', async () => {
+  it('rejects a name by its addresses before anything is sent', async () => {
     const receiver = await startReceiver();
     const egress = new Egress([], () => receiver.port);
     const { report, refused } = await poster(egress).post(
@@ -380,7 +380,7 @@ describe('the egress guard', () => {
     expect(receiver.requests).toEqual([]);
   });
 
-  it('refuses a public address with the flag that allows it', async () => {
+  it('rejects a public address and names the flag that allows it', async () => {
     const { report, refused } = await poster().post(request('http://203.0.113.9/ipn'));
     expect(refused).toBe(true);
     expect(report.error).toContain('--allow-ipn-host 203.0.113.9');
@@ -394,8 +394,8 @@ it.each([
   [300, 'redirects are not followed'],
   [399, 'redirects are not followed'],
   [400, 'expected 2xx'],
-])('an answer of %s counts as it should', (status, problem) => {
-  const failure = failureOfAnswer(status);
+])('response status %s has the problem: %s', (status, problem) => {
+  const failure = failureOfStatus(status);
   const described = failure && describeFailure(failure, { url: 'http://shop/', responseStatus: status });
   expect(described).toEqual(problem === null ? null : expect.stringContaining(problem));
 });

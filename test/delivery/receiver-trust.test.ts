@@ -12,7 +12,7 @@ import { LOOPBACK_NAMES, writePair } from '../helpers/certificates.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startSecureReceiver } from '../helpers/secure-receiver.ts';
 
-/** A receiver with a certificate for these names, and what trusts its issuer. */
+/** A receiver with a certificate for these names, and its CA certificate. */
 async function receiving(names: readonly string[] = LOOPBACK_NAMES, host?: string) {
   const pair = await writePair(await temporaryFolder(), 'receiver', names);
   const receiver = await startSecureReceiver(pair, host);
@@ -30,7 +30,7 @@ async function post(url: string, trust: ReceiverTrust, egress = new Egress([], (
   return { status: report.responseStatus, error: errorOf(report), refused };
 }
 
-/** All names lead to this machine, as if that were a public address. */
+/** Resolves all names to this machine, as if it had a public address. */
 class PublicNames extends Egress {
   constructor() {
     super([], () => undefined);
@@ -53,8 +53,8 @@ const HAS_IPV6 = Object.values(networkInterfaces()).some((list) =>
 
 const ARRIVED = { status: 200, error: null, refused: false };
 
-describe('a receiver with a certificate of its own', () => {
-  it('is not trusted, and it is said what would trust it', async () => {
+describe('a receiver with a certificate from an unknown CA', () => {
+  it('is not trusted, and the error names the option that trusts it', async () => {
     const { port } = await receiving();
     const { status, error } = await post(`https://127.0.0.1:${port}/`, {});
     expect([status, error]).toEqual([
@@ -63,7 +63,7 @@ describe('a receiver with a certificate of its own', () => {
     ]);
   });
 
-  it('is trusted by --ipn-ca, at the names that it is for', async () => {
+  it('is trusted with --ipn-ca, for the names in its certificate', async () => {
     const { port, ca } = await receiving(['localhost']);
     expect(await post(`https://localhost:${port}/`, { ca })).toEqual(ARRIVED);
     expect((await post(`https://127.0.0.1:${port}/`, { ca })).error).toContain('altnames');
@@ -71,13 +71,13 @@ describe('a receiver with a certificate of its own', () => {
     expect((await post(`https://127.0.0.1:${other.port}/`, { ca })).error).toContain('is not trusted');
   });
 
-  it.runIf(HAS_IPV6)('is asked for by no name where it has none, as at [::1]', async () => {
+  it.runIf(HAS_IPV6)('gets no server name for an IP address such as [::1]', async () => {
     const { port, ca, requests } = await receiving(LOOPBACK_NAMES, '::1');
     expect(await post(`https://[::1]:${port}/`, { ca })).toEqual(ARRIVED);
     expect(requests).toMatchObject([{ servername: false }]);
   });
 
-  it('is trusted beside --ipn-ca by the list that Node brings', async () => {
+  it('is also trusted by Node’s root certificates with --ipn-ca', async () => {
     const made = vi.spyOn(tls, 'createSecureContext');
     syncBuiltinESMExports();
     onTestFinished(() => {
@@ -86,13 +86,13 @@ describe('a receiver with a certificate of its own', () => {
     });
     const { port, ca } = await receiving();
     await post(`https://127.0.0.1:${port}/`, { ca });
-    // No receiver here has a certificate of that list.
+    // No test receiver can have a certificate from a real CA.
     expect(made.mock.calls.map(([options]) => options?.ca)).toContainEqual(
       expect.arrayContaining([...tls.rootCertificates, ca]),
     );
   });
 
-  it('is trusted beside --ipn-ca by NODE_EXTRA_CA_CERTS, where that can be read', async () => {
+  it('is also trusted by NODE_EXTRA_CA_CERTS with --ipn-ca, if that file is readable', async () => {
     const [{ ca }, extra] = [await receiving(), await receiving()];
     const url = `https://127.0.0.1:${extra.port}/`;
     vi.stubEnv('NODE_EXTRA_CA_CERTS', extra.caFile);
@@ -104,33 +104,33 @@ describe('a receiver with a certificate of its own', () => {
 });
 
 describe('--ipn-insecure', () => {
-  it.each(['127.0.0.1', 'localhost'])('takes any certificate at %s', async (host) => {
+  it.each(['127.0.0.1', 'localhost'])('accepts any certificate at %s', async (host) => {
     const { port, requests } = await receiving(['elsewhere.example']);
     expect(await post(`https://${host}:${port}/`, { insecure: true })).toEqual(ARRIVED);
     expect(requests).toHaveLength(1);
   });
 
-  it('also where the user allows the host, as --forward-ipn does, if it is local', async () => {
+  it('accepts any certificate of an allowed host, such as with --forward-ipn, if it is local', async () => {
     const { port } = await receiving(['elsewhere.example']);
     const egress = new Egress(['localhost'], () => undefined);
     expect(await post(`https://localhost:${port}/`, { insecure: true }, egress)).toEqual(ARRIVED);
   });
 
-  it('checks certificates as always where an address is not local, although it is allowed', async () => {
+  it('checks certificates of an allowed address that is not local', async () => {
     const { port } = await receiving(['elsewhere.example']);
-    // The unspecified address leads to this machine, but is no loopback address.
+    // The unspecified address reaches this machine but is not a loopback address.
     const egress = new Egress(['0.0.0.0'], () => undefined);
     const { error } = await post(`https://0.0.0.0:${port}/`, { insecure: true }, egress);
     expect(error).toContain('is not trusted');
   });
 
-  it('checks them where a name leads elsewhere', async () => {
+  it('checks certificates of a name that resolves to a public address', async () => {
     const { port } = await receiving(['elsewhere.example']);
     const { error } = await post(`https://localhost:${port}/`, { insecure: true }, new PublicNames());
     expect(error).toContain('is not trusted');
   });
 
-  it('makes one attempt where a local receiver gives no answer', async () => {
+  it('makes one attempt if a local receiver does not respond', async () => {
     let connections = 0;
     const server = createServer((socket) => {
       connections++;
@@ -144,7 +144,7 @@ describe('--ipn-insecure', () => {
     expect(connections).toBe(1);
   });
 
-  it('lets nothing out that is not let out without it', async () => {
+  it('allows no additional addresses', async () => {
     const refused = await post('https://203.0.113.7/', { insecure: true });
     expect(refused).toMatchObject({ status: null, refused: true });
   });

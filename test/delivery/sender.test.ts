@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Egress } from '../../src/delivery/egress.ts';
-import { MAX_ANSWER_BYTES, type Outgoing, open, readText } from '../../src/delivery/sender.ts';
+import { MAX_RESPONSE_BYTES, type Outgoing, open, readText } from '../../src/delivery/sender.ts';
 import { BROKEN, startAnswering } from '../helpers/answering.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 
@@ -9,18 +9,18 @@ const GET = { method: 'GET', headers: [], guard: null, agent: false } as const;
 const textOf = async (url: string, more: Partial<Outgoing> = {}) =>
   readText(await open({ ...GET, url, ...more }));
 
-describe('an answer that is read as text', () => {
-  it('is read up to its limit, and then its connection is closed', async () => {
-    const whole = 'x'.repeat(MAX_ANSWER_BYTES);
+describe('a response that is read as text', () => {
+  it('is read up to the maximum, and then its connection is closed', async () => {
+    const whole = 'x'.repeat(MAX_RESPONSE_BYTES);
     const { url } = await startReceiver([{ body: whole }, { body: `${whole}x` }]);
     expect(await textOf(url)).toBe(whole);
     await expect(textOf(url)).rejects.toMatchObject({
       code: 'body_too_large',
-      message: 'the answer has more than 256 KiB',
+      message: 'the response is larger than 256 KiB',
     });
   });
 
-  it('may be without an end', async () => {
+  it('is too large if it never ends', async () => {
     const url = await startAnswering((_, response) => BROKEN.endless(response));
     await expect(textOf(url)).rejects.toMatchObject({ code: 'body_too_large' });
   });
@@ -29,14 +29,14 @@ describe('an answer that is read as text', () => {
     const url = await startAnswering((_, response) => BROKEN.encodes(response));
     await expect(textOf(url)).rejects.toMatchObject({
       code: 'check_failed',
-      message: 'the answer is encoded (gzip), which was not asked for',
+      message: 'the response is encoded (gzip), which was not requested',
     });
   });
 
   it.each([
-    ['in all', { timeoutMs: 50 }],
-    ['without a byte', { silenceMs: 50 }],
-  ])('has its time %s', async (_, limit) => {
+    ['in total', { timeoutMs: 50 }],
+    ['without a byte', { idleMs: 50 }],
+  ])('times out after a limit %s', async (_, limit) => {
     const url = await startAnswering((_request, response) => BROKEN.hangs(response));
     await expect(textOf(url, limit)).rejects.toMatchObject({
       code: 'timed_out',
@@ -44,25 +44,25 @@ describe('an answer that is read as text', () => {
     });
   });
 
-  it('may break off', async () => {
+  it('reports a connection that is reset', async () => {
     const url = await startAnswering((_, response) => BROKEN.resets(response));
     await expect(textOf(url)).rejects.toMatchObject({ code: 'ECONNRESET' });
   });
 });
 
 describe('a request', () => {
-  it('has its time before the answer begins, too', async () => {
+  it('times out before the response begins', async () => {
     const { url } = await startReceiver(['hang']);
-    await expect(textOf(url, { silenceMs: 50 })).rejects.toMatchObject({ code: 'timed_out' });
+    await expect(textOf(url, { idleMs: 50 })).rejects.toMatchObject({ code: 'timed_out' });
   });
 
-  it('follows no redirect', async () => {
+  it('follows no redirects', async () => {
     const { url, requests } = await startReceiver([{ status: 302, headers: { Location: '/elsewhere' } }]);
     expect((await open({ ...GET, url })).destroy().statusCode).toBe(302);
     expect(requests).toHaveLength(1);
   });
 
-  it('is held back by its guard when its name is resolved', async () => {
+  it('is rejected by its guard after the name lookup', async () => {
     const { port, requests } = await startReceiver();
     const guard = new Egress([], () => port);
     await expect(textOf(`http://localhost:${port}/`, { guard })).rejects.toMatchObject({

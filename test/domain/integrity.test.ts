@@ -46,13 +46,13 @@ describe('an imported state', () => {
     [
       'payments',
       { currency: 'XXX' },
-      'currency "XXX" is not known: the options and the wallets have GNF, USD, EUR',
+      'currency "XXX" is unknown: the options and wallets have GNF, USD, EUR',
     ],
-    ['payments', { currency: 'usd' }, 'currency "usd" is not known'],
-    ['cards', { currency: 'GBP' }, 'currency "GBP" is not known'],
-    ['cardTransactions', { currency: '' }, 'currency "" is not known'],
-    ['merchants', { balances: { JPY: '1' } }, 'balances: currency "JPY" is not known'],
-    ['wallets', { currency: 'eur' }, 'currency "eur" is no currency code'],
+    ['payments', { currency: 'usd' }, 'currency "usd" is unknown'],
+    ['cards', { currency: 'GBP' }, 'currency "GBP" is unknown'],
+    ['cardTransactions', { currency: '' }, 'currency "" is unknown'],
+    ['merchants', { balances: { JPY: '1' } }, 'balances: currency "JPY" is unknown'],
+    ['wallets', { currency: 'eur' }, 'currency "eur" is not a currency code'],
   ] as const)('has no %s with %j', (name, change, problem) => {
     const state = fullSnapshot();
     const [first, ...others] = state[name];
@@ -66,7 +66,7 @@ describe('an imported state', () => {
     const [first] = state.wallets;
     const inOther = (currency: string) => state.payments.map((payment) => ({ ...payment, currency }));
     expect(check({ ...state, payments: inOther('GNF') })).not.toThrow();
-    expect(check({ ...state, payments: inOther('NPR') })).toThrow('"NPR" is not known');
+    expect(check({ ...state, payments: inOther('NPR') })).toThrow('"NPR" is unknown');
     const wallets = [...state.wallets, { ...wallet(), ...first, id: 'wal_npr', currency: 'NPR' }];
     expect(check({ ...state, wallets, payments: inOther('NPR') })).not.toThrow();
   });
@@ -93,7 +93,7 @@ describe('an imported state', () => {
     };
     const value = (first as unknown as Record<string, string>)[field];
     expect(check({ ...state, [name]: [first, { ...other, [field]: value }] })).toThrow(
-      new RegExp(`^the file: ${name} "other" has the ${field} of "${first?.id}"$`),
+      new RegExp(`^the file: ${name} "other" has the same ${field} as "${first?.id}"$`),
     );
   });
 
@@ -112,7 +112,7 @@ describe('an imported state', () => {
     const state = fullSnapshot();
     const [first] = state[name];
     expect(check({ ...state, [name]: [{ ...first, [field]: 'nobody' }] })).toThrow(
-      new RegExp(`^the file: ${name} "${first?.id}": ${field} names "nobody", which is not in \\w+$`),
+      new RegExp(`^the file: ${name} "${first?.id}": ${field} is "nobody", which is not in \\w+$`),
     );
   });
 
@@ -123,8 +123,8 @@ describe('an imported state', () => {
     ['payments', 'ipnUrl', 'not a url', 'may not hold spaces'],
     ['payments', 'siteLogo', 'data:text/html,x', 'must be an absolute http'],
     ['deliveries', 'url', 'file:///etc/passwd', 'must be an absolute http'],
-    ['payments', 'createdAt', 'yesterday', 'is no time'],
-    ['messages', 'expiresAt', '', 'is no time'],
+    ['payments', 'createdAt', 'yesterday', 'is not a valid time'],
+    ['messages', 'expiresAt', '', 'is not a valid time'],
   ] as const)('holds nothing that cannot be worked with: %s.%s %j', (name, field, value, problem) => {
     const state = fullSnapshot();
     const [first] = state[name];

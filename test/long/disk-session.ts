@@ -145,7 +145,7 @@ export async function reopen({ cwd, isNew, ledger }: Session): Promise<string[]>
   const folder = join(cwd, '.gateway-sim');
   const lost: string[] = [];
   for (const id of ['next', 'last']) {
-    const taken = await DataFolder.take(folder);
+    const taken = await DataFolder.acquire(folder);
     const store = await Store.open({ folder, fsync: false, assertOurs: taken.assertOurs }, async () =>
       records(),
     );

@@ -12,7 +12,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { bundled, type Program } from '../helpers/program.ts';
 import { records, wallet } from '../helpers/records.ts';
 
-/** Commits without end, eight at a time, and says which commits were acknowledged, in the moment they are. */
+/** Commits in an endless loop, eight at a time, and prints each commit as soon as it is acknowledged. */
 const COMMITTER = `
   import { writeSync } from 'node:fs';
   import { Store } from './src/store/store.ts';
@@ -32,7 +32,7 @@ const COMMITTER = `
   await Promise.all(Array.from({ length: 8 }, loop));
 `;
 
-/** Runs on a disk that takes files of 64 KiB only, and reports what happened as JSON. */
+/** Runs with a maximum file size of 64 KiB and prints the results as JSON. */
 const FULL_DISK = `
   import { Store } from './src/store/store.ts';
   import { records, wallet } from './test/helpers/records.ts';
@@ -50,14 +50,14 @@ const FULL_DISK = `
   const rejections = outcomes.map(({ status, reason }) => ({ status, code: reason?.code, message: reason?.message, remedy: reason?.remedy }));
   const afterFailure = [...store.state.wallets.values()].map(({ id }) => id);
   await put('after');
-  // So many that the next snapshot does not fit, while the journal does.
+  // Enough that the next snapshot exceeds the maximum, but not the journal.
   for (let count = 0; count < 30; count++) await put('filler-' + count, 1_000);
   await store.close();
   const wallets = [...store.state.wallets.values()].map(({ id }) => id);
   process.stdout.write(JSON.stringify({ rejections, afterFailure, told, wallets, warned }));
 `;
 
-/** Opens a folder and says what came of it. */
+/** Opens a folder and prints the result. */
 const OPENER = `
   import { Store } from './src/store/store.ts';
   import { records } from './test/helpers/records.ts';
@@ -100,12 +100,12 @@ function started({ path }: Program, args: string[]): ChildProcessWithoutNullStre
   return child;
 }
 
-describe('a kill in the middle of commits', () => {
+describe('a kill during commits', () => {
   it.each([
-    // Fat records are replaced again and again, so that kills also meet snapshots being written.
+    // Large records are replaced repeatedly, so that kills also interrupt snapshots.
     { what: 'small records', size: 10, kills: [1, 9, 200, 3_000] },
-    { what: 'fat records', size: 100_000, kills: [1, 40, 85, 150, 170] },
-  ])('loses nothing that was acknowledged: $what', async ({ size, kills }) => {
+    { what: 'large records', size: 100_000, kills: [1, 40, 85, 150, 170] },
+  ])('loses no acknowledged change: $what', async ({ size, kills }) => {
     const folder = await temporaryFolder();
     const acknowledged = new Set<string>();
     for (const [run, acknowledgements] of kills.entries()) {
@@ -132,14 +132,14 @@ describe('a kill in the middle of commits', () => {
 
 describe('a torn last line', () => {
   it.each(['{"wallets":[{"id":"to', '{', '{"wallets":[]}', '\u0000\u0000\u0000'])(
-    '%j is dropped and said, and the next line is whole',
+    '%j is dropped and reported, and the next line is complete',
     async (torn) => {
       const folder = await temporaryFolder();
       const store = await openAt(folder);
       await store.commit(put('whole'));
       const lines = await readFile(journal(folder), 'utf8');
       await store.close();
-      // As if the process had been killed before that close.
+      // As if the process had been killed before `close`.
       await writeFile(journal(folder), lines + torn);
       const second = await openAt(folder);
       expect(second.state.wallets.get('whole')).toBeDefined();
@@ -156,7 +156,7 @@ describe('a torn last line', () => {
     },
   );
 
-  it('is dropped at whichever byte the line was cut, also inside a character', async () => {
+  it('is dropped wherever the line was cut, even inside a character', async () => {
     const folder = await temporaryFolder();
     const store = await openAt(folder);
     const first = await readFile(db(folder));
@@ -181,7 +181,7 @@ describe('a torn last line', () => {
 });
 
 describe('damage', () => {
-  /** A folder whose state was saved, with these files put in place of the good ones. */
+  /** A folder with a saved state, in which these files replace the valid ones. */
   async function folderWith(files: { db?: string | null; journal?: string }): Promise<string> {
     const folder = await temporaryFolder();
     await (await openAt(folder)).close();
@@ -197,64 +197,64 @@ describe('damage', () => {
 
   it.each([
     [
-      'a line that is no JSON',
+      'a line that is not JSON',
       { journal: `${line('a')}{"wallets":[{"id"\n${line('b')}` },
       /journal\.jsonl line 2 is damaged/,
     ],
     ['an empty line', { journal: `${line('a')}\n${line('b')}` }, /journal\.jsonl line 2 is damaged/],
-    ['a line that is no change', { journal: `${line('a')}7\n` }, /journal\.jsonl line 2 is damaged/],
+    ['a line that is not a change', { journal: `${line('a')}7\n` }, /journal\.jsonl line 2 is damaged/],
     [
-      'a line with a record that is none',
+      'a line with an invalid record',
       { journal: '{"wallets":[{"id":"x"}]}\n' },
       /journal\.jsonl line 1 is damaged: wallets\.0/,
     ],
     [
-      'a line with something else than records',
+      'a line with a list that has no records',
       { journal: '{"wallets":"none"}\n' },
       /journal\.jsonl line 1 is damaged: wallets/,
     ],
-    ['a snapshot that is no JSON', { db: '{"version":1,' }, /db\.json is damaged/],
+    ['a snapshot that is not JSON', { db: '{"version":1,' }, /db\.json is damaged/],
     ['an empty snapshot', { db: '' }, /db\.json is damaged/],
     ['a snapshot without a version', { db: '{}' }, /db\.json is not a gateway-sim state: it has no version/],
     ['a snapshot that is a list', { db: '[]' }, /db\.json is not a gateway-sim state/],
-    ['a record that is damaged', { db: badWallet }, /db\.json is damaged: wallets\.1\.balance/],
+    ['a damaged record', { db: badWallet }, /db\.json is damaged: wallets\.1\.balance/],
     [
       'a newer version',
       { db: snapshotWith({ version: 99 }) },
-      /db\.json has the version 99; this gateway-sim reads up to 2/,
+      /db\.json has version 99, but this gateway-sim reads versions up to 2/,
     ],
     [
-      'a version that is no number',
+      'a version that is not a number',
       { db: snapshotWith({ version: '1' }) },
-      /db\.json is not a gateway-sim state: none has the version "1"/,
+      /db\.json is not a gateway-sim state: unknown version "1"/,
     ],
     [
-      'a collection that this version does not know',
+      'an unknown collection',
       { db: snapshotWith({ paymentz: [] }) },
       /db\.json: unknown key "paymentz": did you mean payments\?/,
     ],
     [
-      'a field that this version does not know',
+      'an unknown field',
       { db: snapshotWith({ wallets: [{ ...wallet(), holdr: 'x' }] }) },
       /db\.json is damaged: wallets\.0: unknown key "holdr": did you mean holder\?/,
     ],
     [
-      'a line with a key that this version does not know',
+      'a line with an unknown key',
       { journal: '{"wallets":[],"rezet":true}\n' },
       /journal\.jsonl line 1: unknown key "rezet": did you mean reset\?/,
     ],
     [
-      'a line whose reset is something else',
+      'a line with an invalid reset',
       { journal: '{"wallets":[],"reset":1}\n' },
       /journal\.jsonl line 1 is damaged: reset is not true/,
     ],
     [
       'a journal without its snapshot',
       { db: null, journal: line('a') },
-      /db\.json is missing, but .*journal\.jsonl beside it holds changes/,
+      /db\.json is missing, but .*journal\.jsonl has changes/,
     ],
   ])(
-    '%s is said, with the file and a remedy, and both files stay as they are',
+    '%s is reported with the file and a fix, and both files stay unchanged',
     async (_, files: { db?: string | null; journal?: string }, message) => {
       const folder = await folderWith(files);
       const before = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name))));
@@ -269,14 +269,14 @@ describe('damage', () => {
     },
   );
 
-  it('is not seen in an empty journal without a snapshot: nothing was ever stored', async () => {
+  it('is not reported for an empty journal without a snapshot, because nothing was ever stored', async () => {
     const folder = await folderWith({ db: null, journal: '' });
     expect((await stateOf(folder)).snapshot).toEqual(records());
   });
 });
 
-describe('a kill between writing a snapshot and dropping the journal lines that it holds', () => {
-  it('ends in the same state, because every line carries whole records', async () => {
+describe('a kill between writing a snapshot and dropping its journal lines', () => {
+  it('leads to the same state, because each line has whole records', async () => {
     const step = fc.oneof(
       fc.record({ put: fc.constantFrom('a', 'b', 'wal_eur'), balance: fc.nat().map(String) }),
       fc.record({ replaceWith: fc.constantFrom('r', 's') }),
@@ -303,7 +303,7 @@ describe('a kill between writing a snapshot and dropping the journal lines that 
     );
   });
 
-  it('loses nothing that is committed while the snapshot is being written', async () => {
+  it('loses no change that is committed during the snapshot', async () => {
     const folder = await temporaryFolder();
     const store = await openAt(folder);
     onTestFinished(() => store.close());
@@ -313,7 +313,7 @@ describe('a kill between writing a snapshot and dropping the journal lines that 
     const commits = async (_: unknown, loop: number) => {
       for (let next = 0; drops < 2 && next < 500; next++) {
         const id = `loop${loop}-${next}`;
-        // A large record that is always the same one, and a new one: only what is out of date makes a snapshot due.
+        // The same large record each time and a new one: only outdated data causes a snapshot.
         const large = wallet({ id: `loop${loop}`, holder: `${holder}${next}` });
         await store.commit(() => ({ change: { wallets: [large] }, result: null }));
         await store.commit(put(id));
@@ -321,7 +321,7 @@ describe('a kill between writing a snapshot and dropping the journal lines that 
       }
     };
     const watchJournal = async () => {
-      // Dropping puts a new file in the place of the old one.
+      // Dropping lines replaces the file.
       let { ino } = await stat(journal(folder));
       while (drops < 2 && acknowledged < 4_000) {
         const now = await stat(journal(folder));
@@ -331,7 +331,7 @@ describe('a kill between writing a snapshot and dropping the journal lines that 
     };
     await Promise.all([...Array.from({ length: 8 }, commits), watchJournal()]);
     expect(drops).toBe(2);
-    // As a kill would leave it now. The journal first: a snapshot that is renewed in between only holds more.
+    // As after a kill now. Copies the journal first: a snapshot written in between only has more.
     const copy = await temporaryFolder();
     await copyFile(journal(folder), journal(copy));
     await copyFile(db(folder), db(copy));
@@ -339,7 +339,7 @@ describe('a kill between writing a snapshot and dropping the journal lines that 
     expect(snapshot.wallets.filter(({ id }) => /^loop\d-/.test(id))).toHaveLength(acknowledged);
   });
 
-  it('is not disturbed by what an interrupted snapshot left behind', async () => {
+  it('is not affected by the files of an interrupted snapshot', async () => {
     const folder = await temporaryFolder();
     const store = await openAt(folder);
     await store.commit(put('kept'));
@@ -355,8 +355,8 @@ describe('a kill between writing a snapshot and dropping the journal lines that 
   });
 });
 
-describe('a disk that is full', () => {
-  /** Runs a program that may not write any file of more than so many KiB, and returns what it printed. */
+describe('a full disk', () => {
+  /** Runs a program with a maximum file size in KiB and returns its output. */
   async function withFilesUpTo(kibibytes: number, { path }: Program, folder: string): Promise<string> {
     const script = `ulimit -f ${kibibytes}; exec "$0" "$@"`;
     const child = spawn('bash', ['-c', script, process.execPath, path, folder]);
@@ -374,19 +374,19 @@ describe('a disk that is full', () => {
     return output;
   }
 
-  it('is said when not even the first state fits, and nothing half-written stays behind', async () => {
+  it('is reported if the first state does not fit, and no incomplete file remains', async () => {
     const folder = await temporaryFolder();
     expect(JSON.parse(await withFilesUpTo(0, opener, folder))).toEqual({
       code: 'storage_failed',
-      message: `${db(folder)} cannot be written: the file would grow over the size that is allowed`,
+      message: `${db(folder)} cannot be written: the file would exceed the maximum size`,
       remedy: expect.stringContaining('--data-dir'),
     });
     expect((await stateOf(folder)).snapshot).toEqual(records());
   });
 
-  it('rejects what does not fit, takes it back, goes on, and loses nothing on closing', async () => {
+  it('rejects and rolls back changes that do not fit, continues, and loses nothing on close', async () => {
     const folder = await temporaryFolder();
-    // What the snapshot holds already, so that the one on closing does not fit.
+    // Already in the snapshot, so that the one on close does not fit.
     const first = await openAt(folder);
     await first.commit(() => ({
       change: { wallets: [wallet({ id: 'fat', holder: 'x'.repeat(40_000) })] },
@@ -405,14 +405,14 @@ describe('a disk that is full', () => {
     const refused = {
       status: 'rejected',
       code: 'storage_failed',
-      message: 'the change could not be stored: the file would grow over the size that is allowed',
-      remedy: expect.stringContaining('Make room'),
+      message: 'the change could not be stored: the file would exceed the maximum size',
+      remedy: expect.stringContaining('Free disk space'),
     };
     expect(report.rejections).toEqual([refused, refused]);
     expect(report.afterFailure.slice(-2)).toEqual(['fat', 'before']);
     expect(report.told).not.toContain('too-big');
     expect(report.told.slice(0, 2)).toEqual(['before', 'after']);
-    expect(report.warned).toEqual([refused.message, expect.stringMatching(/db\.json could not be renewed/)]);
+    expect(report.warned).toEqual([refused.message, expect.stringMatching(/db\.json could not be updated/)]);
     const { snapshot, notices } = await stateOf(folder);
     expect(snapshot.wallets.map(({ id }) => id)).toEqual(report.wallets);
     expect(report.wallets.at(-1)).toBe('filler-29');
@@ -421,7 +421,7 @@ describe('a disk that is full', () => {
 });
 
 it.skipIf(process.platform === 'win32').each(['db.json', 'journal.jsonl'])(
-  'a %s that is a pipe is refused, and nobody waits for it',
+  'a %s that is a pipe is rejected without waiting',
   async (name) => {
     const folder = await temporaryFolder();
     const open = () => Store.open({ folder, fsync: false }, async () => records());
@@ -430,7 +430,7 @@ it.skipIf(process.platform === 'win32').each(['db.json', 'journal.jsonl'])(
     execFileSync('mkfifo', [join(folder, name)]);
     await expect(open()).rejects.toMatchObject({
       code: 'state_damaged',
-      message: `${join(folder, name)} cannot be read: it is no regular file`,
+      message: `${join(folder, name)} cannot be read: it is not a regular file`,
     });
   },
 );

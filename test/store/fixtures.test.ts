@@ -9,7 +9,7 @@ import { fullSnapshot, merchant, wallet } from '../helpers/records.ts';
 const PACKAGED = fileURLToPath(new URL('../../fixtures/default.json', import.meta.url));
 const packaged = () => initialSnapshots(PACKAGED, undefined)();
 
-/** A file of the user with this content. */
+/** Creates a user's file with this content. */
 async function own(content: unknown): Promise<string> {
   const path = join(await temporaryFolder(), 'mine.json');
   await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
@@ -17,7 +17,7 @@ async function own(content: unknown): Promise<string> {
 }
 
 describe('the fixtures of the package', () => {
-  it('hold a merchant, and wallets in every documented currency for a rich and a poor customer', async () => {
+  it('have a merchant, and wallets in each documented currency for a rich and a poor customer', async () => {
     const { merchants, wallets } = await packaged();
     expect(merchants).toHaveLength(1);
     for (const email of ['wallet@example.com', 'poor@example.com']) {
@@ -26,16 +26,16 @@ describe('the fixtures of the package', () => {
     }
   });
 
-  it('that are not there are a broken package, and that is said', async () => {
+  it('are reported as an incomplete package if they are missing', async () => {
     await expect(initialSnapshots('/nowhere/default.json', undefined)()).rejects.toMatchObject({
       code: 'state_damaged',
-      message: 'the fixtures /nowhere/default.json do not exist: the package is not complete',
+      message: 'the fixtures /nowhere/default.json do not exist: the package is incomplete',
     });
   });
 });
 
 describe("a user's own fixtures", () => {
-  it('are taken whole', async () => {
+  it('are used in full', async () => {
     const path = await own({ version: 1, merchants: [merchant()], wallets: [wallet()] });
     expect(await initialSnapshots(PACKAGED, path)()).toMatchObject({
       merchants: [merchant()],
@@ -44,7 +44,7 @@ describe("a user's own fixtures", () => {
     });
   });
 
-  it('that say nothing about merchants or wallets get those of the package', async () => {
+  it('without merchants or wallets get those of the package', async () => {
     const { merchants, wallets } = await packaged();
     const onlyWallets = await own({ version: 1, wallets: [wallet()] });
     expect(await initialSnapshots(PACKAGED, onlyWallets)()).toMatchObject({ merchants, wallets: [wallet()] });
@@ -55,7 +55,7 @@ describe("a user's own fixtures", () => {
     });
   });
 
-  it('may begin with the mark that some editors write', async () => {
+  it('can begin with a byte order mark', async () => {
     const path = await own(`\uFEFF${JSON.stringify({ version: 1, merchants: [merchant()] })}`);
     expect((await initialSnapshots(PACKAGED, path)()).merchants).toEqual([merchant()]);
   });
@@ -64,9 +64,9 @@ describe("a user's own fixtures", () => {
     ['{"version":1,', ' is damaged: '],
     ['', ' is damaged: '],
     [{ wallets: [] }, ' is not a gateway-sim state: it has no version'],
-    [{ version: 99 }, ' has the version 99; this gateway-sim reads up to 2'],
-    [{ version: 0 }, ' is not a gateway-sim state: none has the version 0'],
-    [{ version: '1' }, ' is not a gateway-sim state: none has the version "1"'],
+    [{ version: 99 }, ' has version 99, but this gateway-sim reads versions up to 2'],
+    [{ version: 0 }, ' is not a gateway-sim state: unknown version 0'],
+    [{ version: '1' }, ' is not a gateway-sim state: unknown version "1"'],
     [{ version: 1, walets: [] }, ': unknown key "walets": did you mean wallets?'],
     [
       { version: 1, wallets: [{ ...wallet(), balance: 7 }] },
@@ -88,32 +88,32 @@ describe("a user's own fixtures", () => {
           },
         ],
       },
-      ': messages "m": paymentId names "p", which is not in payments',
+      ': messages "m": paymentId is "p", which is not in payments',
     ],
-  ])('that are not valid are refused: %j', async (content, problem) => {
+  ])('that are invalid are rejected: %j', async (content, problem) => {
     const path = await own(content);
     const act = initialSnapshots(PACKAGED, path)();
     await expect(act).rejects.toMatchObject({
       name: 'GatewayError',
       code: 'usage',
       message: expect.stringContaining(`--fixtures: ${path}${problem}`),
-      remedy: 'gateway-sim init writes a fixtures file to start from.',
+      remedy: 'gateway-sim init writes a sample fixtures file.',
     });
   });
 
-  it('have currencies that the options or their own wallets have', async () => {
+  it('can use the currencies of the options and of their own wallets', async () => {
     const state = fullSnapshot();
     const inNpr = { ...state, payments: state.payments.map((payment) => ({ ...payment, currency: 'NPR' })) };
     const path = join(await temporaryFolder(), 'own.json');
     await writeFile(path, JSON.stringify(inNpr));
     await expect(initialSnapshots(PACKAGED, path)()).rejects.toMatchObject({
       code: 'usage',
-      message: expect.stringMatching(/--fixtures: .*own\.json: payments "\w+": currency "NPR" is not known/),
+      message: expect.stringMatching(/--fixtures: .*own\.json: payments "\w+": currency "NPR" is unknown/),
     });
     expect(await initialSnapshots(PACKAGED, path, '--fixtures', ['NPR'])()).toEqual(inNpr);
   });
 
-  it('that do not exist are refused', async () => {
+  it('that do not exist are rejected', async () => {
     const path = join(await temporaryFolder(), 'none.json');
     await expect(initialSnapshots(PACKAGED, path)()).rejects.toMatchObject({
       code: 'usage',
@@ -121,7 +121,7 @@ describe("a user's own fixtures", () => {
     });
   });
 
-  it('are read once: what becomes of the file later changes nothing', async () => {
+  it('are read once, so that later changes to the file have no effect', async () => {
     const path = await own({ version: 1, wallets: [wallet({ balance: '1' })] });
     const initial = initialSnapshots(PACKAGED, path);
     await initial();
@@ -129,7 +129,7 @@ describe("a user's own fixtures", () => {
     expect((await initial()).wallets).toEqual([wallet({ balance: '1' })]);
   });
 
-  it('are read again after they were refused', async () => {
+  it('are read again after they were rejected', async () => {
     const path = await own('not yet');
     const initial = initialSnapshots(PACKAGED, path);
     await expect(initial()).rejects.toMatchObject({ code: 'usage' });

@@ -21,7 +21,7 @@ import { join, relative } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fileId } from '../../src/store/files.ts';
 import { DataFolder } from '../../src/store/folder.ts';
-import { identityOf, isAlive, placeOf } from '../../src/store/process-identity.ts';
+import { identityOf, isAlive, pidScope } from '../../src/store/process-identity.ts';
 import { findServer, readServerInfo, type ServerInfo, writeServerInfo } from '../../src/store/server-file.ts';
 import { readSnapshotFile } from '../../src/store/snapshot-file.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -36,7 +36,7 @@ const lockIn = (folder: string) => join(folder, 'lock');
 const lockText = async (folder: string) =>
   JSON.parse(await readFile(lockIn(folder), 'utf8')) as { pid: number };
 
-/** The number of a process that has ended. */
+/** The PID of a process that has ended. */
 async function deadPid(): Promise<number> {
   const child = spawn(process.execPath, ['-e', '']);
   await once(child, 'exit');
@@ -44,7 +44,7 @@ async function deadPid(): Promise<number> {
   return child.pid;
 }
 
-/** A process that runs until the test is over. */
+/** A process that runs until the end of the test. */
 function livingPid(): number {
   const child = spawn(process.execPath, ['-e', 'process.stdin.resume()']);
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -55,30 +55,30 @@ function livingPid(): number {
 const asRoot = process.getuid?.() === 0;
 
 describe('a data folder', () => {
-  it('is made where it does not exist, with a .gitignore that keeps it out of repositories', async () => {
+  it('is created with a .gitignore that keeps it out of repositories', async () => {
     const path = join(await temporaryFolder(), 'new', '.gateway-sim');
-    const folder = await DataFolder.take(path);
+    const folder = await DataFolder.acquire(path);
     expect(folder.path).toBe(path);
     expect(await readFile(join(path, '.gitignore'), 'utf8')).toBe('*\n');
     expect((await readdir(path)).sort()).toEqual(['.gitignore', 'lock']);
   });
 
-  it('says nothing about repositories where something else is', async () => {
+  it('gets no .gitignore if it has other files', async () => {
     const path = await temporaryFolder();
     await writeFile(join(path, '.gitignore'), 'node_modules\n');
-    await (await DataFolder.take(path)).release();
+    await (await DataFolder.acquire(path)).release();
     expect(await readFile(join(path, '.gitignore'), 'utf8')).toBe('node_modules\n');
     const other = await temporaryFolder();
     await writeFile(join(other, 'package.json'), '{}');
-    await (await DataFolder.take(other)).release();
+    await (await DataFolder.acquire(other)).release();
     expect(await readdir(other)).toEqual(['package.json']);
   });
 
-  it('is for its owner only, whatever the process lets others do with new files', async () => {
+  it('is for its owner only, regardless of the umask', async () => {
     const before = process.umask(0);
     onTestFinished(() => void process.umask(before));
     const path = join(await temporaryFolder(), 'data');
-    const folder = await DataFolder.take(path);
+    const folder = await DataFolder.acquire(path);
     await folder.announce({ url: 'http://127.0.0.1:4477', pid: process.pid, controlToken: 'token' });
     const mode = async (...name: string[]) => ((await stat(join(path, ...name))).mode & 0o777).toString(8);
     expect([await mode(), await mode('lock'), await mode('server.json')]).toEqual(['700', '600', '600']);
@@ -97,35 +97,35 @@ describe('a data folder', () => {
     ...(asRoot
       ? [['belongs to another user', (path) => chown(path, 4_711, 4_711)] as [string, typeof rm]]
       : []),
-  ])('that %s is used only where it was named', async (why, change) => {
+  ])('that %s is used only if the user named it', async (why, change) => {
     const path = join(await temporaryFolder(), '.gateway-sim');
     await mkdir(path);
     await change(path);
-    await expect(DataFolder.take(path, { isNamed: false })).rejects.toMatchObject({
+    await expect(DataFolder.acquire(path, { isNamed: false })).rejects.toMatchObject({
       code: 'storage_failed',
-      message: `the data folder ${path} ${why}: it was left alone`,
+      message: `the data folder ${path} ${why} and was not used`,
       remedy: expect.stringContaining(`--data-dir ${relative('', path)},`),
     });
     expect(await readdir(path)).toEqual([]);
-    await (await DataFolder.take(path)).release();
+    await (await DataFolder.acquire(path)).release();
   });
 
-  it('that is open to others, as in a checkout, is closed to them unless it was named', async () => {
+  it('that is open to others, as in a checkout, is closed to them unless the user named it', async () => {
     const path = join(await temporaryFolder(), '.gateway-sim');
     await mkdir(path);
     await chmod(path, 0o775);
     const mode = async (isNamed: boolean) => {
-      await (await DataFolder.take(path, { isNamed })).release();
+      await (await DataFolder.acquire(path, { isNamed })).release();
       return (await stat(path)).mode & 0o777;
     };
     expect([await mode(true), await mode(false)]).toEqual([0o775, 0o700]);
   });
 
-  it('or a db.json that is a dangling link is called one, and stays', async () => {
+  it('or a db.json that is a dangling link is reported as one, and stays', async () => {
     const base = await temporaryFolder();
     const [data, db] = [join(base, 'data'), join(base, 'db.json')];
     for (const link of [data, db]) await symlink('nowhere', link);
-    await expect(DataFolder.take(data)).rejects.toMatchObject({
+    await expect(DataFolder.acquire(data)).rejects.toMatchObject({
       code: 'storage_failed',
       message: `${data} is a dangling link: there is nothing at nowhere`,
     });
@@ -136,26 +136,26 @@ describe('a data folder', () => {
     expect((await readdir(base)).sort()).toEqual(['data', 'db.json']);
   });
 
-  it('that is copied while an emulator runs on it opens, and tells of no server', async () => {
+  it('that is a copy of a folder in use opens, and names no server', async () => {
     const base = await temporaryFolder();
     const [path, copy] = [join(base, 'data'), join(base, 'copy')];
-    const original = await DataFolder.take(path);
+    const original = await DataFolder.acquire(path);
     await original.announce({ url: 'http://127.0.0.1:4477', pid: process.pid, controlToken: null });
     await cp(path, copy, { recursive: true });
     expect(await readServerInfo(copy)).toBeUndefined();
-    const copied = await DataFolder.take(copy);
+    const copied = await DataFolder.acquire(copy);
     await copied.release();
     expect(original.assertOurs).not.toThrow();
     expect(await readServerInfo(path)).toMatchObject({ pid: process.pid });
     await rename(path, `${path}-moved`);
-    await expect(DataFolder.take(`${path}-moved`)).rejects.toMatchObject(inUse);
+    await expect(DataFolder.acquire(`${path}-moved`)).rejects.toMatchObject(inUse);
     await original.release();
   });
 
-  it('that cannot be written is said, with the path and a remedy', async () => {
+  it('that cannot be written is reported with the path and a fix', async () => {
     const base = await temporaryFolder();
     await writeFile(join(base, 'file'), '');
-    await expect(DataFolder.take(join(base, 'file', 'data'))).rejects.toMatchObject({
+    await expect(DataFolder.acquire(join(base, 'file', 'data'))).rejects.toMatchObject({
       code: 'storage_failed',
       message: expect.stringContaining(`the data folder ${join(base, 'file', 'data')} cannot be written`),
       remedy: expect.stringContaining('--in-memory'),
@@ -164,26 +164,26 @@ describe('a data folder', () => {
 });
 
 describe('the lock of a data folder', () => {
-  it('refuses a second taker, naming the process, until it is released', async () => {
+  it('rejects a second process and names the first, until it is released', async () => {
     const path = await temporaryFolder();
-    const first = await DataFolder.take(path);
-    await expect(DataFolder.take(path)).rejects.toMatchObject({
+    const first = await DataFolder.acquire(path);
+    await expect(DataFolder.acquire(path)).rejects.toMatchObject({
       ...inUse,
       message: expect.stringContaining(`process ${process.pid}`),
     });
     await first.release();
-    const second = await DataFolder.take(path);
+    const second = await DataFolder.acquire(path);
     expect((await lockText(path)).pid).toBe(process.pid);
     await second.release();
     expect(await readdir(path)).toEqual(['.gitignore']);
   });
 
-  it('of another process that runs is respected', async () => {
+  it('of another running process is respected', async () => {
     const path = await temporaryFolder();
     const pid = livingPid();
     const held = { ...identityOf(pid), folder: fileId(path) };
     await writeFile(lockIn(path), JSON.stringify(held));
-    await expect(DataFolder.take(path)).rejects.toMatchObject({
+    await expect(DataFolder.acquire(path)).rejects.toMatchObject({
       ...inUse,
       message: expect.stringContaining(`process ${pid}`),
     });
@@ -191,10 +191,10 @@ describe('the lock of a data folder', () => {
     expect((await readdir(path)).filter((name) => name.startsWith('lock.'))).toEqual([]);
   });
 
-  it('of a process that is gone is taken over', async () => {
+  it('of a process that has ended is taken over', async () => {
     const path = await temporaryFolder();
     await writeFile(lockIn(path), JSON.stringify({ pid: await deadPid(), started: null }));
-    await DataFolder.take(path);
+    await DataFolder.acquire(path);
     expect((await lockText(path)).pid).toBe(process.pid);
   });
 
@@ -209,78 +209,78 @@ describe('the lock of a data folder', () => {
     '{"pid":-1,"started":null}',
     '{"pid":1,"host":{"toString":1}}',
     JSON.stringify(identityOf(process.ppid)),
-  ])('that holds %j belongs to nobody and is taken over', async (content) => {
+  ])('with the content %j has no owner and is taken over', async (content) => {
     const path = await temporaryFolder();
     await writeFile(lockIn(path), content);
-    await DataFolder.take(path);
+    await DataFolder.acquire(path);
     expect((await lockText(path)).pid).toBe(process.pid);
   });
 
   it.skipIf(process.platform === 'win32').each(['/dev/zero', '/nowhere/at/all'])(
-    'that is a link to %s belongs to nobody and is taken over',
+    'that is a link to %s has no owner and is taken over',
     async (target) => {
       const path = await temporaryFolder();
       await symlink(target, lockIn(path));
-      await DataFolder.take(path);
+      await DataFolder.acquire(path);
       expect((await lockText(path)).pid).toBe(process.pid);
     },
   );
 
   it.runIf(process.platform === 'linux')(
-    'of a process whose number belongs to a later one is taken over, its own number too',
+    'of a process whose PID now belongs to a later one is taken over, even if it is the new owner’s',
     async () => {
       for (const pid of [process.pid, livingPid()]) {
         const path = await temporaryFolder();
         await writeFile(lockIn(path), JSON.stringify({ pid, started: '1' }));
-        await DataFolder.take(path);
-        await expect(DataFolder.take(path)).rejects.toMatchObject(inUse);
+        await DataFolder.acquire(path);
+        await expect(DataFolder.acquire(path)).rejects.toMatchObject(inUse);
       }
     },
   );
 });
 
-describe('the lock of a process that cannot be seen from here', () => {
+describe('the lock of a process on another machine or in another container', () => {
   const PATIENCE_MS = 300;
 
-  /** A lock as another machine or container sharing the folder leaves it. */
+  /** A lock as written by another machine or container that shares the folder. */
   async function lockedElsewhere(place: object) {
     const path = await temporaryFolder();
     await writeFile(lockIn(path), JSON.stringify({ pid: process.pid, started: '1', ...place }));
     return path;
   }
 
-  const here = placeOf();
+  const here = pidScope();
   const places = [
     { ...here, host: 'elsewhere' },
     ...(here.boot === null ? [] : [{ ...here, boot: 'another boot' }]),
     ...(here.pidNamespace === null ? [] : [{ ...here, pidNamespace: 'pid:[1]' }]),
   ];
 
-  it.each(places)('is respected as long as its time moves (%j)', async (place) => {
+  it.each(places)('is respected while it has a heartbeat (%j)', async (place) => {
     const path = await lockedElsewhere(place);
     const heart = setInterval(() => void utimes(lockIn(path), new Date(), new Date()), 20);
     onTestFinished(() => clearInterval(heart));
-    await expect(DataFolder.take(path, { patienceMs: PATIENCE_MS })).rejects.toMatchObject({
+    await expect(DataFolder.acquire(path, { patienceMs: PATIENCE_MS })).rejects.toMatchObject({
       ...inUse,
       message: expect.stringContaining(`process ${process.pid} on ${place.host}`),
     });
     expect(await lockText(path)).toMatchObject(place);
   });
 
-  it.each(places)('is taken over when it stands still, and that is said (%j)', async (place) => {
+  it.each(places)('is taken over without a heartbeat, with a notice (%j)', async (place) => {
     const path = await lockedElsewhere(place);
-    const folder = await DataFolder.take(path, { patienceMs: PATIENCE_MS });
+    const folder = await DataFolder.acquire(path, { patienceMs: PATIENCE_MS });
     expect(await lockText(path)).toMatchObject({ pid: process.pid, ...here });
     expect(folder.notices).toEqual([
-      `took over ${path} from process ${process.pid} on ${place.host}, which showed no sign of life`,
+      `took over ${path} from process ${process.pid} on ${place.host}, which no longer responds`,
     ]);
     await folder.release();
   });
 
-  it('goes to one of many who wait for a sign of it', async () => {
+  it('goes to one of many processes that wait for its heartbeat', async () => {
     const path = await lockedElsewhere({ host: 'elsewhere' });
     const takers = await Promise.allSettled(
-      Array.from({ length: 4 }, () => DataFolder.take(path, { patienceMs: PATIENCE_MS })),
+      Array.from({ length: 4 }, () => DataFolder.acquire(path, { patienceMs: PATIENCE_MS })),
     );
     expect(takers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
@@ -302,14 +302,14 @@ describe('a folder that was replaced', () => {
     },
   };
 
-  it.each(Object.entries(replacements))('(%s) is no longer ours, and is left alone', async (_, replace) => {
+  it.each(Object.entries(replacements))('(%s) is no longer ours, and stays unchanged', async (_, replace) => {
     const path = join(await temporaryFolder(), 'data');
-    const first = await DataFolder.take(path);
+    const first = await DataFolder.acquire(path);
     await first.announce({ url: 'http://127.0.0.1:1', pid: process.pid, controlToken: null });
     expect(first.assertOurs).not.toThrow();
     await replace(path);
     expect(first.assertOurs).toThrow(/was removed, moved or replaced/);
-    const second = await DataFolder.take(path);
+    const second = await DataFolder.acquire(path);
     await second.announce({ url: 'http://127.0.0.1:2', pid: process.pid, controlToken: null });
     await first.release();
     expect(await readServerInfo(path)).toMatchObject({ url: 'http://127.0.0.1:2' });
@@ -319,7 +319,7 @@ describe('a folder that was replaced', () => {
 });
 
 describe('server.json', () => {
-  /** Changes what a server has written. */
+  /** Changes fields of a server file. */
   async function edit(folder: string, change: object) {
     const path = join(folder, 'server.json');
     const written = JSON.parse(await readFile(path, 'utf8')) as object;
@@ -328,9 +328,9 @@ describe('server.json', () => {
 
   const info = (pid: number): ServerInfo => ({ url: 'http://127.0.0.1:4477', pid, controlToken: 'token' });
 
-  it('tells where the server is, to its owner only, and goes with the release', async () => {
+  it('names the server, is readable by its owner only, and is removed with the lock', async () => {
     const path = await temporaryFolder();
-    const folder = await DataFolder.take(path);
+    const folder = await DataFolder.acquire(path);
     expect(await readServerInfo(path)).toBeUndefined();
     await folder.announce({ ...info(process.pid), url: 'http://127.0.0.1:1' });
     await folder.announce(info(process.pid));
@@ -340,9 +340,9 @@ describe('server.json', () => {
     expect(await readServerInfo(path)).toBeUndefined();
   });
 
-  it('that cannot be removed is said in words, and the lock is given up nevertheless', async () => {
+  it('that cannot be removed is reported, and the lock is released nevertheless', async () => {
     const path = await temporaryFolder();
-    const folder = await DataFolder.take(path);
+    const folder = await DataFolder.acquire(path);
     await mkdir(join(path, 'server.json'));
     await expect(folder.release()).rejects.toMatchObject({
       code: 'storage_failed',
@@ -358,7 +358,7 @@ describe('server.json', () => {
   it.each([
     ...['localhost', 'LOCALHOST', '127.0.0.1', '127.1', '127.8.8.8', '[::1]', hostname()],
     ...own.map(({ family, address }) => (family === 'IPv6' ? `[${address}]` : address)),
-  ])('with an address at %s is of this machine', async (host) => {
+  ])('with an address at %s is accepted', async (host) => {
     const path = await temporaryFolder();
     const written = { ...info(process.pid), url: `https://${host}:4477` };
     await writeServerInfo(path, written);
@@ -369,7 +369,7 @@ describe('server.json', () => {
     ...['http://192.0.2.1', 'http://[2001:db8::1]', 'http://shop.example', 'http://localhost.shop.example'],
     ...['http://user@localhost:4477', 'http://localhost:4477/other', 'http://localhost:4477?'],
     ...['http://localhost@192.0.2.1', 'http://x.localhost', 'ws://localhost', 'file:///', 'localhost:4477'],
-  ])('that leads to %s tells of no server', async (url) => {
+  ])('with the address %s is ignored', async (url) => {
     const path = await temporaryFolder();
     await writeServerInfo(path, { ...info(process.pid), url });
     expect(await readServerInfo(path)).toBeUndefined();
@@ -383,9 +383,9 @@ describe('server.json', () => {
         await symlink(`${path}.moved`, path);
       },
     ],
-    ['is larger than we make it', (path) => appendFile(path, ' '.repeat(300_000))],
+    ['is too large', (path) => appendFile(path, ' '.repeat(300_000))],
     ...(asRoot ? [['is of another user', (path) => chown(path, 4_711, 4_711)] as [string, typeof rm]] : []),
-  ])('that %s tells of no server', async (_, change) => {
+  ])('that %s is ignored', async (_, change) => {
     const path = await temporaryFolder();
     const file = join(path, 'server.json');
     await writeServerInfo(path, info(process.pid));
@@ -400,7 +400,7 @@ describe('server.json', () => {
     ...(process.platform === 'linux'
       ? [['does not say when its process was started', { started: null }] as [string, object]]
       : []),
-  ])('that %s tells of no server', async (_, change) => {
+  ])('that %s is ignored', async (_, change) => {
     const path = await temporaryFolder();
     await writeServerInfo(path, info(process.pid));
     await edit(path, change);
@@ -415,14 +415,14 @@ describe('server.json', () => {
     '{"url":1,"pid":1}',
     '{"url":"http://localhost","pid":0}',
     '{"url":"http://localhost","pid":-1}',
-  ])('that holds %j tells of no server', async (content) => {
+  ])('with the content %j is ignored', async (content) => {
     const path = await temporaryFolder();
     await writeFile(join(path, 'server.json'), content);
     expect(await readServerInfo(path)).toBeUndefined();
   });
 
   it.runIf(process.platform === 'linux')(
-    'of a process whose number belongs to a later one is ignored',
+    'of a process whose PID now belongs to a later one is ignored',
     async () => {
       const path = await temporaryFolder();
       await writeServerInfo(path, info(livingPid()));
@@ -431,7 +431,7 @@ describe('server.json', () => {
     },
   );
 
-  it('of a process that is gone is ignored', async () => {
+  it('of a process that has ended is ignored', async () => {
     const path = await temporaryFolder();
     const pid = await deadPid();
     await writeServerInfo(path, info(pid));
@@ -439,7 +439,7 @@ describe('server.json', () => {
     expect(await readServerInfo(path)).toBeUndefined();
   });
 
-  it('is found from a folder below, the nearest first, past one whose process is gone, and by no link', async () => {
+  it('is found from a subfolder, nearest first, skipping links and processes that have ended', async () => {
     const base = await temporaryFolder();
     const below = join(base, 'shop', 'src');
     const announce = async (folder: string, content: ServerInfo) => {

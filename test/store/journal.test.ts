@@ -19,7 +19,7 @@ const put =
   (id: string, holder = 'Somebody') =>
   () => ({ change: { wallets: [wallet({ id, holder })] }, result: id });
 
-/** A folder as a kill leaves it: what was committed stands in the journal. */
+/** A folder after a kill: all commits are in the journal. */
 async function killed(...ids: string[]): Promise<string> {
   const [folder, copy] = [await temporaryFolder(), await temporaryFolder()];
   const store = await openAt(folder);
@@ -50,7 +50,7 @@ async function editJournal(folder: string, edit: (lines: string[]) => string[]):
 }
 
 describe('a kill at any step', () => {
-  /** Does something to a folder, with a copy of it as it is before and after each step, and what was acknowledged then. */
+  /** Runs work on a folder and copies the folder before and after each step, with the commits acknowledged by then. */
   async function copiesDuring(folder: string, work: (acknowledged: Set<string>) => Promise<void>) {
     const copies: { copy: string; holds: string; acknowledged: string[] }[] = [];
     const acknowledged = new Set<string>();
@@ -101,9 +101,9 @@ describe('a kill at any step', () => {
 
   it.each([
     ['of a first start', async () => temporaryFolder()],
-    ['of a start behind a kill', () => killed('a', 'b')],
+    ['of a start after a kill', () => killed('a', 'b')],
     [
-      'of a start behind a db.json that was edited',
+      'of a start after an edit of db.json',
       async () => {
         const folder = await killed();
         await writeFile(db(folder), JSON.stringify(records()));
@@ -118,7 +118,7 @@ describe('a kill at any step', () => {
         return folder;
       },
     ],
-  ])('%s, of commits and of the snapshots on closing loses nothing', async (_, folderOf) => {
+  ])('%s, of commits and of the snapshots on close loses nothing', async (_, folderOf) => {
     const folder = await folderOf();
     const before = await temporaryFolder();
     await cp(folder, before, { recursive: true });
@@ -163,7 +163,7 @@ describe('a kill at any step', () => {
 });
 
 describe('a journal', () => {
-  it('with any one byte changed is refused, or read as it was', async () => {
+  it('with any one byte changed is rejected, or read as before', async () => {
     const folder = await killed('a', 'é😀');
     const bytes = await readFile(journal(folder));
     const [good, kept] = [await readFile(db(folder)), (await reopened(folder)).ids];
@@ -185,9 +185,9 @@ describe('a journal', () => {
     expect(accepted).toEqual([]);
   });
 
-  it.each([1, 2, 3])('that lacks its line %i is refused', async (line) => {
+  it.each([1, 2, 3])('without its line %i is rejected', async (line) => {
     const folder = await killed('a', 'b', 'c');
-    // The last one may be missing: nothing says that there was one more.
+    // The last line may be missing: nothing indicates that there was another one.
     await editJournal(folder, (lines) => lines.filter((_, index) => index !== line - 1 || line > 3));
     await expect(openAt(folder)).rejects.toMatchObject({ code: 'state_damaged' });
   });
@@ -196,24 +196,24 @@ describe('a journal', () => {
     [
       'doubled',
       (lines: string[]) => lines.flatMap((line, index) => (index === 1 ? [line, line] : [line])),
-      /number 2 is missing, it has number 1/,
+      /expected number 2, got 1/,
     ],
     [
       'moved',
       ([first = '', a = '', b = '']: string[]) => [first, b, a],
-      /line 2 is damaged: number 1 is missing, it has number 2/,
+      /line 2 is damaged: expected number 1, got 2/,
     ],
     [
       'missing',
       ([first = '', , b = '']: string[]) => [first, b],
-      /line 2 is damaged: number 1 is missing, it has number 2/,
+      /line 2 is damaged: expected number 1, got 2/,
     ],
     [
       'without its checksum',
       (lines: string[]) => lines.map((line) => line.replace(/,"crc32":"\w+"\}$/, '}')),
-      /line 1 is damaged: its checksum does not fit/,
+      /line 1 is damaged: its checksum does not match/,
     ],
-  ])('with a line %s is refused', async (_, edit, message) => {
+  ])('with a line %s is rejected', async (_, edit, message) => {
     const folder = await killed('a', 'b');
     await editJournal(folder, edit);
     await expect(openAt(folder)).rejects.toMatchObject({
@@ -222,21 +222,21 @@ describe('a journal', () => {
     });
   });
 
-  it('that is missing is refused, and an empty one in its place is the way to go on', async () => {
+  it('that is missing is rejected, and the user can continue with an empty one', async () => {
     const folder = await killed('a');
     await rm(journal(folder));
-    // As a start leaves it there.
+    // As written by a start.
     await writeFile(join(folder, '.gitignore'), '*\n');
     await expect(openAt(folder)).rejects.toMatchObject({
       code: 'state_damaged',
-      message: `${journal(folder)} is missing, which holds what changed since ${db(folder)} was written`,
-      remedy: expect.stringMatching(/Put journal\.jsonl back, or make an empty one .* state reset/),
+      message: `${journal(folder)} is missing: it has the changes since ${db(folder)} was written`,
+      remedy: expect.stringMatching(/Restore journal\.jsonl, or create an empty one .* state reset/),
     });
     await writeFile(journal(folder), '');
     expect(await reopened(folder)).toEqual({ ids: [], notices: [] });
   });
 
-  it('is not missed where somebody put nothing but a db.json', async () => {
+  it('is not required if a user put only a db.json there', async () => {
     const folder = await temporaryFolder();
     await writeFile(db(folder), JSON.stringify({ ...records(), wallets: [wallet({ id: 'mine' })] }));
     const store = await openAt(folder);
@@ -246,29 +246,32 @@ describe('a journal', () => {
   });
 
   it.each([
-    ['has a payment in no currency', { currency: 'XXX' }, 'currency "XXX" is not known'],
-    ['has a payment that was settled at no time', { status: 'succeeded' }, 'settledAt must be set'],
-  ])('that is edited so that it %s is refused, and left as it is', async (_, change, problem) => {
-    const folder = await temporaryFolder();
-    const held = fullSnapshot();
-    const edited = { ...held, payments: held.payments.map((payment) => ({ ...payment, ...change })) };
-    const first = await Store.open({ folder, fsync: false }, async () => held);
-    await first.close();
-    const text = JSON.stringify(edited);
-    await writeFile(db(folder), text);
-    const refused = expect.objectContaining({
-      code: 'state_damaged',
-      message: expect.stringContaining(problem),
-    });
-    await expect(openAt(folder)).rejects.toEqual(refused);
-    expect(await readFile(db(folder), 'utf8')).toBe(text);
-    // Alone in another folder it comes from outside as well.
-    const alone = await temporaryFolder();
-    await writeFile(db(alone), text);
-    await expect(openAt(alone)).rejects.toEqual(refused);
-  });
+    ['has a payment in an unknown currency', { currency: 'XXX' }, 'currency "XXX" is unknown'],
+    ['has a settled payment without a time', { status: 'succeeded' }, 'settledAt must be set'],
+  ])(
+    'with an edited db.json that %s is rejected, and the files stay unchanged',
+    async (_, change, problem) => {
+      const folder = await temporaryFolder();
+      const held = fullSnapshot();
+      const edited = { ...held, payments: held.payments.map((payment) => ({ ...payment, ...change })) };
+      const first = await Store.open({ folder, fsync: false }, async () => held);
+      await first.close();
+      const text = JSON.stringify(edited);
+      await writeFile(db(folder), text);
+      const refused = expect.objectContaining({
+        code: 'state_damaged',
+        message: expect.stringContaining(problem),
+      });
+      await expect(openAt(folder)).rejects.toEqual(refused);
+      expect(await readFile(db(folder), 'utf8')).toBe(text);
+      // Alone in another folder, it also counts as a user's file.
+      const alone = await temporaryFolder();
+      await writeFile(db(alone), text);
+      await expect(openAt(alone)).rejects.toEqual(refused);
+    },
+  );
 
-  it('beside a db.json that we wrote lets it open whatever the options know', async () => {
+  it('with a db.json from gateway-sim opens regardless of the options', async () => {
     const folder = await temporaryFolder();
     const held = fullSnapshot();
     const payments = held.payments.map((payment) => ({ ...payment, currency: 'NPR' }));
@@ -278,7 +281,7 @@ describe('a journal', () => {
     expect(store.state.payments.size).toBe(1);
   });
 
-  it('whose last line only lacks its newline keeps it, and goes on behind it', async () => {
+  it('whose last line only lacks its newline keeps the line and continues after it', async () => {
     const folder = await killed('a', 'b');
     const text = await readFile(journal(folder), 'utf8');
     await writeFile(journal(folder), text.trimEnd());
@@ -290,7 +293,7 @@ describe('a journal', () => {
     expect(await reopened(folder)).toEqual({ ids: ['a', 'b', 'c'], notices: [] });
   });
 
-  it('beside a good db.json of another time is refused, with both ways out, and both work', async () => {
+  it('with a valid db.json of another time is rejected with two fixes, and both work', async () => {
     const folder = await temporaryFolder();
     const first = await openAt(folder);
     await first.commit(put('old'));
@@ -309,10 +312,8 @@ describe('a journal', () => {
     await writeFile(db(copy), old);
     await expect(openAt(copy)).rejects.toMatchObject({
       code: 'state_damaged',
-      message: `${journal(copy)} holds a change to another db.json than ${db(copy)}`,
-      remedy: expect.stringMatching(
-        /Put the db\.json back that was there, or empty journal\.jsonl .* state reset/,
-      ),
+      message: `${journal(copy)} has 1 change to a different db.json from ${db(copy)}`,
+      remedy: expect.stringMatching(/Restore the original db\.json, or empty journal\.jsonl .* state reset/),
     });
     expect(await readFile(journal(copy))).toEqual(held);
     await writeFile(db(copy), belonging);
@@ -322,14 +323,14 @@ describe('a journal', () => {
     expect((await reopened(copy)).ids).toEqual(['old']);
   });
 
-  it('that holds nothing newer lets db.json be edited, which is said, once', async () => {
+  it('without newer changes accepts an edited db.json, and reports it once', async () => {
     const folder = await temporaryFolder();
     await (await openAt(folder)).close();
     const text = await readFile(db(folder), 'utf8');
     await writeFile(db(folder), text.replace('Poor Holder', 'Paula Holder'));
     const store = await openAt(folder);
     expect(store.notices).toEqual([
-      `${db(folder)} was changed since gateway-sim wrote it, and is taken as it is`,
+      `${db(folder)} was changed after gateway-sim wrote it: using the changed file`,
     ]);
     expect(store.state.wallets.get('wal_poor_usd')?.holder).toBe('Paula Holder');
     await store.commit(put('a'));
@@ -337,7 +338,7 @@ describe('a journal', () => {
     expect(await reopened(folder)).toEqual({ ids: ['a'], notices: [] });
   });
 
-  it('of the format before is migrated: its changes go into db.json', async () => {
+  it('of format 1 is migrated, and its changes move to db.json', async () => {
     const folder = await temporaryFolder();
     await cp(VERSION_1, folder, { recursive: true });
     const store = await openAt(folder);
@@ -348,15 +349,15 @@ describe('a journal', () => {
   });
 });
 
-describe('records that do not hang together', () => {
+describe('inconsistent records', () => {
   it.each([
     [
-      'an id that is there twice',
+      'a duplicate id',
       { wallets: [wallet(), wallet()] },
       /db\.json is damaged: wallets has the id "wal_rich_usd" twice/,
     ],
     [
-      'a reference to a record that is missing',
+      'a reference to a missing record',
       {
         cardTransactions: [],
         messages: [
@@ -371,9 +372,9 @@ describe('records that do not hang together', () => {
           },
         ],
       },
-      /is damaged: messages "msg_1": paymentId names "pay_none", which is not in payments/,
+      /is damaged: messages "msg_1": paymentId is "pay_none", which is not in payments/,
     ],
-  ])('are found at start: %s', async (_, changes, message) => {
+  ])('are reported at start: %s', async (_, changes, message) => {
     const folder = await temporaryFolder();
     await (await openAt(folder)).close();
     await writeFile(db(folder), JSON.stringify({ ...records(), ...changes }));
@@ -384,8 +385,8 @@ describe('records that do not hang together', () => {
   });
 });
 
-describe.skipIf(process.platform === 'win32')('a folder from somewhere else', () => {
-  it('with a journal that is a link is refused, and what it leads to stays as it was', async () => {
+describe.skipIf(process.platform === 'win32')('a folder from another source', () => {
+  it('with a journal that is a link is rejected, and the target stays unchanged', async () => {
     const folder = await killed('a');
     const victim = join(await temporaryFolder(), 'victim');
     await writeFile(victim, 'a line of somebody else');
@@ -408,7 +409,7 @@ describe.skipIf(process.platform === 'win32')('a folder from somewhere else', ()
     expect(await reopened(folder)).toMatchObject({ ids: ['a'] });
   });
 
-  it('whose files are hard links of another one leaves that as it is', async () => {
+  it('whose files are hard links does not change the other copies', async () => {
     const [folder, copy] = [await killed('a'), await temporaryFolder()];
     for (const path of [db, journal]) await link(path(folder), path(copy));
     const before = await readFile(journal(folder), 'utf8');

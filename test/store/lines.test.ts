@@ -18,7 +18,7 @@ test.each([
   [{ chunkBytes: 100 }, ['0123456789']],
   [{ from: 3, to: 9, chunkBytes: 4 }, ['3456', '78']],
   [{ from: 3, to: 3 }, []],
-])('a file is read in pieces %j', async (options, expected) => {
+])('a file is read in chunks %j', async (options, expected) => {
   const pieces: string[] = [];
   for await (const piece of chunksOf(await fileWith('0123456789'), options)) {
     await new Promise((resolve) => setImmediate(resolve));
@@ -27,7 +27,7 @@ test.each([
   expect(pieces).toEqual(expected);
 });
 
-test('a piece that cannot be read is heard of when it is asked for, and ends no process before', async () => {
+test('a chunk that cannot be read fails only when it is requested, and does not end the process before', async () => {
   const file = await fileWith('0123456789');
   let reads = 0;
   const failing = new Proxy(file, {
@@ -43,7 +43,7 @@ test('a piece that cannot be read is heard of when it is asked for, and ends no 
   await expect(pieces.next()).rejects.toThrow('EIO');
 });
 
-test('who stops early hears nothing of the pieces behind', async () => {
+test('a reader that stops early gets no errors of later chunks', async () => {
   const pieces = chunksOf(await fileWith('0123456789'), { chunkBytes: 4 });
   for await (const piece of pieces) {
     expect(piece.toString()).toBe('0123');

@@ -6,14 +6,14 @@ import { DataFolder } from '../../src/store/folder.ts';
 import { interceptFiles } from '../helpers/file-calls.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
-/** A number above those that Linux gives by itself. */
+/** A PID above those that Linux assigns. */
 const GONE = JSON.stringify({ pid: 99_999_999, started: null });
 
-/** Changes the disk at once, or later, or never. */
+/** Changes the disk immediately, later or never. */
 type Disk = (name: string, change: () => Promise<unknown>) => Promise<unknown>;
 const quick: Disk = (_, change) => change();
 
-/** What a start meets that is killed in the middle of taking over the lock. */
+/** The files of a start that is killed while it takes over the lock. */
 function killed(): Disk {
   let isKilled = false;
   return async (name, change) => {
@@ -24,7 +24,7 @@ function killed(): Disk {
 }
 
 it.each([0, 1, 2])(
-  'a stale lock goes to exactly one of many, however slow the disk, after %i that were killed over it',
+  'a stale lock goes to exactly one of many processes on a slow disk, after %i were killed while taking it over',
   async (count) => {
     let disk = quick;
     interceptFiles(['link', 'rename', 'rm'], (name, change) => disk(name, change));
@@ -34,7 +34,7 @@ it.each([0, 1, 2])(
       await writeFile(join(path, 'lock'), GONE);
       for (let taker = 0; taker < count; taker++) {
         disk = killed();
-        await expect(DataFolder.take(path)).rejects.toThrow('killed');
+        await expect(DataFolder.acquire(path)).rejects.toThrow('killed');
         for (const name of await readdir(path))
           if (name.startsWith('lock.')) await writeFile(join(path, name), GONE);
       }
@@ -42,7 +42,7 @@ it.each([0, 1, 2])(
         await new Promise((resolve) => setTimeout(resolve, delays.next().value));
         return change();
       };
-      const takers = await Promise.allSettled(Array.from({ length: 12 }, () => DataFolder.take(path)));
+      const takers = await Promise.allSettled(Array.from({ length: 12 }, () => DataFolder.acquire(path)));
       disk = quick;
       const owners = takers.filter((taker) => taker.status === 'fulfilled');
       expect(owners).toHaveLength(1);

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { changesIn } from '../helpers/journal.ts';
 import { records, wallet } from '../helpers/records.ts';
 
-/** What version 1 left when it was killed: a live payment in the snapshot, settled in the journal, and a second one there. */
+/** Files of version 1 after a kill: a live payment in the snapshot, settled in the journal, and a second one there. */
 const VERSION_1 = fileURLToPath(new URL('version-1', import.meta.url));
 
 async function folderOfVersion1(): Promise<string> {
@@ -38,7 +38,7 @@ const STEPS: readonly Migration[] = [
   { from: 3, describe: 'holders get another', migrate: renamed((holder) => `${holder} 3`) },
 ];
 
-/** The store as it will be once these steps exist. */
+/** The store of a future release with these steps. */
 async function storeWith(steps: readonly Migration[]): Promise<typeof Store> {
   vi.resetModules();
   vi.doMock('../../src/store/migrations.ts', async (original) => ({
@@ -67,7 +67,7 @@ describe('a folder of version 1', () => {
     expect(delivery).toMatchObject({ state: 'pending', signedText: '100.00order-1', once: false });
   });
 
-  it('from before payments could settle themselves and deliveries could be made by hand gets the defaults', async () => {
+  it('from before automatic settling and manual IPNs gets the defaults', async () => {
     const folder = await folderOfVersion1();
     for (const name of ['db.json', 'journal.jsonl']) {
       const text = await readFile(join(folder, name), 'utf8');
@@ -82,7 +82,7 @@ describe('a folder of version 1', () => {
     expect([...store.state.deliveries.values()].map(({ once }) => once)).toEqual([false]);
   });
 
-  it('goes through every later step, snapshot and journal alike, and is of the newest version from then on', async () => {
+  it('goes through each later step, snapshot and journal alike, and then has the newest version', async () => {
     const folder = await folderOfVersion1();
     const Later = await storeWith(STEPS);
     const store = await Later.open({ folder, fsync: false }, initial);
@@ -90,7 +90,7 @@ describe('a folder of version 1', () => {
     const migrated = ['First Holder 2 3', 'Rich Holder 2 3', 'Poor Holder 2 3', 'Rich Holder 2 3'];
     expect(holders()).toEqual(migrated);
     await store.commit(() => ({ change: { wallets: [wallet({ id: 'new', holder: 'New' })] }, result: null }));
-    // As after a kill: lines of both versions stand behind a snapshot of the older one.
+    // As after a kill: the journal has lines of both versions, and the snapshot has the older one.
     const killed = await temporaryFolder();
     await cp(folder, killed, { recursive: true });
     await store.close();
@@ -104,7 +104,7 @@ describe('a folder of version 1', () => {
     }
   });
 
-  it('beside which an old journal is left behind a new snapshot ends in the same state', async () => {
+  it('with an old journal and a new snapshot leads to the same state', async () => {
     const folder = await folderOfVersion1();
     const [, journal = ''] = await filesOf(folder);
     const Later = await storeWith(STEPS);
@@ -117,7 +117,7 @@ describe('a folder of version 1', () => {
     expect(again.snapshot()).toEqual(before);
   });
 
-  it('on which a step fails is damage that is explained, and nothing on disk is changed', async () => {
+  it('on which a step fails is reported as damaged, and nothing on disk changes', async () => {
     const folder = await folderOfVersion1();
     const before = await filesOf(folder);
     const failing = () => {
@@ -134,7 +134,7 @@ describe('a folder of version 1', () => {
 });
 
 describe('version 1', () => {
-  it('said in words what is data now: nothing that stands elsewhere, too, is kept of them', () => {
+  it('has texts that become data, except where other fields have the same facts', () => {
     const before = {
       payments: [{ id: 'pay_1', history: [{ at: 'now', event: 'settled', detail: 'succeeded' }] }],
       deliveries: [{ id: 'ipn_1', note: 'it was down' }],
@@ -155,33 +155,36 @@ describe('version 1', () => {
     });
   });
 
-  it('does not take an attempt for received whose error is no text', () => {
+  it('does not count an attempt with an invalid error as received', () => {
     const before = { attempts: [{ id: 'att_1', error: {} }] };
     expect(migrate(before, 1, 'it')).toEqual({
       attempts: [{ id: 'att_1', failure: { code: 'other', message: {} } }],
     });
   });
 
-  it.each([{ payments: 'none' }, { attempts: [null, 7] }, {}])('keeps what is no record: %j', (before) => {
-    expect(migrate(before, 1, 'it')).toEqual(before);
-  });
+  it.each([{ payments: 'none' }, { attempts: [null, 7] }, {}])(
+    'keeps values that are not records: %j',
+    (before) => {
+      expect(migrate(before, 1, 'it')).toEqual(before);
+    },
+  );
 });
 
 describe('a newer version', () => {
-  it('of a snapshot is refused', () => {
+  it('of a snapshot is rejected', () => {
     expect(() => parseSnapshot({ version: 99 }, 'db.json')).toThrow(
-      'db.json has the version 99; this gateway-sim reads up to 2',
+      'db.json has version 99, but this gateway-sim reads versions up to 2',
     );
   });
 
-  it('of a line of the journal is refused, and nothing on disk is changed', async () => {
+  it('of a journal line is rejected, and nothing on disk changes', async () => {
     const folder = await folderOfVersion1();
     const [, journal = ''] = await filesOf(folder);
     await writeFile(join(folder, 'journal.jsonl'), `${journal}{"version":99,"wallets":[]}\n`);
     const before = await filesOf(folder);
     await expect(Store.open({ folder, fsync: false }, initial)).rejects.toMatchObject({
       code: 'state_damaged',
-      message: `${join(folder, 'journal.jsonl')} line 3 has the version 99; this gateway-sim reads up to 2`,
+      message: `${join(folder, 'journal.jsonl')} line 3 has version 99, but this gateway-sim reads versions up to 2`,
       remedy: expect.stringContaining('newer gateway-sim'),
     });
     expect(await filesOf(folder)).toEqual(before);
@@ -196,15 +199,15 @@ describe('migrating', () => {
     [2, 'A 2 3'],
     [3, 'A 3'],
     [4, 'A'],
-  ])('from version %i takes the later steps in order', (version, holder) => {
+  ])('from version %i runs the later steps in order', (version, holder) => {
     expect(migrate(state, version, 'it', STEPS)).toEqual({ wallets: [{ holder }] });
   });
 
-  it.each([0, -1, 1.5, '1', null, undefined])('from %j, which is no version, is refused', (version) => {
+  it.each([0, -1, 1.5, '1', null, undefined])('from the invalid version %j is rejected', (version) => {
     expect(() => migrate(state, version, 'it', STEPS)).toThrow('it is not a gateway-sim state');
   });
 
-  it('has a step for every version, in order', () => {
+  it('has a step for each version, in order', () => {
     expect(MIGRATIONS.map(({ from }) => from)).toEqual(MIGRATIONS.map((_, index) => index + 1));
   });
 });

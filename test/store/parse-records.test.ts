@@ -7,7 +7,7 @@ import { fullSnapshot } from '../helpers/records.ts';
 
 const samples = fullSnapshot();
 
-/** What the schema alone makes of a record; undefined where it refuses it, or would drop a part. */
+/** The schema's result for a record; undefined if the schema rejects the record or would drop a part. */
 function bySchema(name: CollectionName, record: object): unknown {
   const { success, data } = z.safeParse(COLLECTIONS[name][0] as z.ZodMiniType, record);
   if (!success) return undefined;
@@ -19,7 +19,7 @@ function bySchema(name: CollectionName, record: object): unknown {
   }
 }
 
-/** Values of other fields among them, so that some are valid. */
+/** Includes values of other fields, so that some are valid. */
 const value = fc.oneof(
   fc.constantFrom<unknown>(
     ...COLLECTION_NAMES.flatMap((name): unknown[] => Object.values(samples[name][0] ?? {})),
@@ -30,7 +30,7 @@ const value = fc.oneof(
   ]),
 );
 
-/** A record in which some fields were changed, added, dropped or moved. */
+/** A record with some fields changed, added, dropped or moved. */
 function changed(name: CollectionName): fc.Arbitrary<object> {
   const sample = Object.entries(samples[name][0] ?? {});
   const key = fc.oneof(fc.constantFrom(...sample.map(([one]) => one)), fc.string());
@@ -45,7 +45,7 @@ function changed(name: CollectionName): fc.Arbitrary<object> {
   });
 }
 
-it.each(COLLECTION_NAMES)('%s are taken exactly where each of them is one by its schema', (name) => {
+it.each(COLLECTION_NAMES)('%s are valid exactly if the schema accepts each one', (name) => {
   const taken = { good: 0, bad: 0 };
   fc.assert(
     fc.property(fc.array(changed(name), { minLength: 1, maxLength: 2 }), (records) => {

@@ -20,14 +20,14 @@ const put = (store: Store, id: string, details = '') =>
 const remove = (store: Store, ...payments: string[]) =>
   store.commit(() => ({ change: { removed: { payments } }, result: null }));
 
-/** What a kill leaves: the files as they are now. */
+/** A copy of the files, as after a kill now. */
 async function killed(folder: string): Promise<string> {
   const copy = await temporaryFolder();
   await cp(folder, copy, { recursive: true });
   return copy;
 }
 
-it('what was removed stays so after a kill, before and after a snapshot', async () => {
+it('removed records stay removed after a kill, before and after a snapshot', async () => {
   const folder = await temporaryFolder();
   const store = await open(folder);
   for (const id of ['a', 'b', 'c', 'd']) await put(store, id);
@@ -45,14 +45,14 @@ it('what was removed stays so after a kill, before and after a snapshot', async 
   expect(ids(await open(folder))).toEqual(['b', 'd']);
 });
 
-it('a kill between a snapshot and the end of its journal brings nothing back', async () => {
+it('a kill between a snapshot and the end of its journal restores no removed records', async () => {
   const folder = await temporaryFolder();
   const store = await open(folder);
   for (const id of ['a', 'b', 'c']) await put(store, id);
   await remove(store, 'a');
   const journal = await readFile(join(folder, 'journal.jsonl'));
   await store.close();
-  // The lines that db.json holds already are read once more.
+  // Lines that are already in db.json are read again.
   const copy = await killed(folder);
   const lines = journal.toString().split('\n').slice(1).join('\n');
   expect(lines).toContain('"removed"');
@@ -88,11 +88,11 @@ it('a removal that cannot be stored is rolled back, in place', async () => {
   expect(ids(await open(folder))).toEqual(['a', 'b', 'c']);
 });
 
-it('removals make the journal worth compacting, however small their lines are', async () => {
+it('removals trigger a new snapshot, even though their lines are small', async () => {
   const folder = await temporaryFolder();
   const store = await open(folder);
   const large = 'x'.repeat(100_000);
-  // Together above the least that is worth it; new records alone never are.
+  // Together above the minimum for a snapshot, which new records alone do not trigger.
   for (let count = 0; count < 100; count++) await put(store, `pay_${count}`, large);
   const changes = await changesIn(folder);
   const many = Array.from({ length: 6_000 }, (_, index) => ({ ...template, id: `small_${index}` }));
@@ -102,9 +102,9 @@ it('removals make the journal worth compacting, however small their lines are', 
 });
 
 it.each([
-  ['no ids', '{"removed":["a"]}'],
-  ['a collection that is none', '{"removed":{"paymentz":["a"]}}'],
-  ['what is no id', '{"removed":{"payments":[1]}}'],
+  ['a list', '{"removed":["a"]}'],
+  ['an unknown collection', '{"removed":{"paymentz":["a"]}}'],
+  ['an invalid id', '{"removed":{"payments":[1]}}'],
 ])('a journal that removes %s is damaged', (_, change) => {
   expect(() => parseChange(JSON.parse(change), 'line 2')).toThrow(/line 2/);
 });

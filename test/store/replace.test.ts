@@ -11,7 +11,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { bundled, type Program } from '../helpers/program.ts';
 import { records, wallet } from '../helpers/records.ts';
 
-/** Commits, replaces, commits, says that all of it is acknowledged, and waits to be killed. */
+/** Commits, replaces, commits, prints that all is acknowledged, and waits for the kill. */
 const REPLACER = `
   import { writeSync } from 'node:fs';
   import { Store } from './src/store/store.ts';
@@ -26,7 +26,7 @@ const REPLACER = `
   setInterval(() => {}, 1_000);
 `;
 
-/** Replaces the state on a disk that takes files of 64 KiB only, and reports what happened as JSON. */
+/** Replaces the state with a maximum file size of 64 KiB and prints the results as JSON. */
 const FULL_DISK = `
   import { Store } from './src/store/store.ts';
   import { records, wallet } from './test/helpers/records.ts';
@@ -66,7 +66,7 @@ async function reopened(folder: string): Promise<Snapshot> {
 }
 
 describe('a replaced state', () => {
-  it('survives a kill right after it was acknowledged, with what came behind it and nothing from before', async () => {
+  it('survives a kill right after its acknowledgement, with later changes and without earlier ones', async () => {
     const folder = await temporaryFolder();
     const child = spawn(process.execPath, [replacer.path, folder]);
     onTestFinished(() => void child.kill('SIGKILL'));
@@ -76,7 +76,7 @@ describe('a replaced state', () => {
     expect(ids(await reopened(folder))).toEqual(['only', 'after']);
   });
 
-  it('is one line of the journal, which says that it begins anew', async () => {
+  it('is one journal line, which is marked as a reset', async () => {
     const folder = await temporaryFolder();
     const store = await openAt(folder);
     onTestFinished(() => store.close());
@@ -87,7 +87,7 @@ describe('a replaced state', () => {
     ]);
   });
 
-  it('that was torn by a kill is the state from before', async () => {
+  it('whose line was torn by a kill leaves the earlier state', async () => {
     const folder = await temporaryFolder();
     const store = await openAt(folder);
     const db = await readFile(join(folder, 'db.json'));
@@ -102,7 +102,7 @@ describe('a replaced state', () => {
     expect(second.notices).toEqual([expect.stringContaining('torn')]);
   });
 
-  it('that does not fit on the disk is taken back with all that was made on top of it', async () => {
+  it('that does not fit on the disk is rolled back with all later changes', async () => {
     const folder = await temporaryFolder();
     const command = `ulimit -f 64; exec "${process.execPath}" "${fullDisk.path}" "${folder}"`;
     const child = spawn('bash', ['-c', command]);
@@ -125,7 +125,7 @@ describe('a replaced state', () => {
     expect(ids(await reopened(folder))).toEqual([...INITIAL, 'before', 'after']);
   });
 
-  it('is told once, as a replacement, between what came before and after', async () => {
+  it('is reported once, as a replacement, between the earlier and the later changes', async () => {
     const store = await openAt(await temporaryFolder());
     onTestFinished(() => store.close());
     const heard: [first: string | undefined, replaced: boolean][] = [];
@@ -143,7 +143,7 @@ describe('a replaced state', () => {
     ]);
   });
 
-  it('is what comes back from disk, in whatever order things were done', async () => {
+  it('is restored from disk after any sequence of changes', async () => {
     const step = fc.oneof(
       fc.record({ put: fc.constantFrom('a', 'b', 'c') }),
       fc.record({ replace: fc.subarray(['a', 'b', 'x']) }),
@@ -164,13 +164,13 @@ describe('a replaced state', () => {
             else done.push(store.replace({ ...records(), wallets: one.replace.map((id) => wallet({ id })) }));
           }
           await Promise.all(done);
-          // The journal first: a snapshot in between would only hold its lines already.
+          // Copies the journal first: a snapshot in between would only have its lines already.
           const journal = await readFile(join(folder, 'journal.jsonl'));
           const db = await readFile(join(folder, 'db.json'));
           const before = store.snapshot();
           await store.close();
           expect(await reopened(folder)).toEqual(before);
-          // As a kill would have left it: the journal not yet taken into the snapshot.
+          // As after a kill: the journal is not yet in the snapshot.
           await Promise.all([
             writeFile(join(folder, 'db.json'), db),
             writeFile(join(folder, 'journal.jsonl'), journal),

@@ -10,7 +10,7 @@ import { character } from '../helpers/characters.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { fullSnapshot, wallet } from '../helpers/records.ts';
 
-/** Characters of one to four bytes, and all that could be taken for the end of a line. */
+/** Characters of one to four bytes, and all that could be mistaken for a line break. */
 const holder = fc.oneof(
   fc.string({ unit: character }),
   fc.constantFrom('Zoë 😀', '\n', '\r\n', '\u2028', '"},'),
@@ -23,7 +23,7 @@ function splitInto(pieces: readonly Buffer[]) {
   return { lines, rest: splitter.rest.toString() };
 }
 
-/** What the reader by lines makes of a text; undefined where it leaves it to others. */
+/** The result of reading a text line by line; undefined for another format. */
 function readByLines(text: string) {
   const reader = new SnapshotLines();
   const splitter = new LineSplitter((line) => reader.push(line));
@@ -32,7 +32,7 @@ function readByLines(text: string) {
 }
 
 describe('lines', () => {
-  it('are the same however the bytes are cut into pieces', () => {
+  it('are the same for any chunks', () => {
     fc.assert(
       fc.property(fc.array(holder), fc.array(fc.nat({ max: 40 })), (texts, cuts) => {
         const bytes = Buffer.from(texts.join('\n'));
@@ -50,8 +50,8 @@ describe('lines', () => {
   });
 });
 
-describe('a snapshot that is read by lines', () => {
-  it('is what JSON.parse makes of the whole', () => {
+describe('a snapshot that is read line by line', () => {
+  it('equals the result of JSON.parse', () => {
     fc.assert(
       fc.property(fc.array(holder), (holders) => {
         const wallets = holders.map((one, index) => wallet({ id: `w${index}`, holder: one }));
@@ -61,7 +61,7 @@ describe('a snapshot that is read by lines', () => {
     );
   });
 
-  it('with a line dropped, doubled or changed is read as JSON.parse would, or left to it', () => {
+  it('with a line dropped, repeated or changed equals the result of JSON.parse, or is left to it', () => {
     const lines = [...snapshotText(fullSnapshot())].join('').split('\n');
     const other = fc.constantFrom(
       '',
@@ -97,7 +97,7 @@ describe('a snapshot that is read by lines', () => {
     );
   });
 
-  it.each([1, 2, 3, 7, 64, 4_096])('is the same in pieces of %i bytes', async (chunkBytes) => {
+  it.each([1, 2, 3, 7, 64, 4_096])('is the same in chunks of %i bytes', async (chunkBytes) => {
     const path = join(await temporaryFolder(), 'db.json');
     const wallets = ['é', '😀', 'Zoë\u2028'].map((one, index) =>
       wallet({ id: `w${index}`, holder: one.repeat(index + 5) }),
@@ -120,14 +120,14 @@ describe('a snapshot that is read by lines', () => {
         return JSON.stringify({ ...Object.fromEntries(Object.entries(rest).reverse()), version });
       },
     ],
-  ])('may have been reformatted: %s', async (_, format) => {
+  ])('can be reformatted: %s', async (_, format) => {
     const path = join(await temporaryFolder(), 'db.json');
     const text = [...snapshotText(fullSnapshot())].join('');
     await writeFile(path, format(text));
     expect((await readSnapshotFile(path))?.snapshot).toEqual(fullSnapshot());
   });
 
-  it('tells the hash of its bytes, however it is written', async () => {
+  it('has the hash of its bytes in any format', async () => {
     const path = join(await temporaryFolder(), 'db.json');
     await writeSnapshotFile(path, emptySnapshot());
     const first = await readSnapshotFile(path);
@@ -137,15 +137,15 @@ describe('a snapshot that is read by lines', () => {
     expect(second?.sha256).not.toBe(first?.sha256);
   });
 
-  it('that was reformatted and is too large for one text says so', async () => {
+  it('that was reformatted and is too large for one string is rejected', async () => {
     const path = join(await temporaryFolder(), 'db.json');
     await writeFile(path, '{\n');
-    // A hole: it takes no room on the disk.
+    // A sparse file, which uses no disk space.
     await truncate(path, 2 ** 28 + 1);
     expect((await stat(path)).size).toBeGreaterThan(2 ** 28);
     await expect(readSnapshotFile(path)).rejects.toMatchObject({
       code: 'state_damaged',
-      message: `${path} is damaged: it is not written one record a line, and too large to be read otherwise`,
+      message: `${path} is too large: above 256 MiB, it must have one record per line`,
     });
   });
 });

@@ -16,13 +16,13 @@ const due = () => fullSnapshot().deliveries[0];
 const tried = () => fullSnapshot().attempts[0];
 
 describe('a snapshot', () => {
-  it('is read back as it was written', () => {
+  it('is read as it was written', () => {
     const text = [...snapshotText(fullSnapshot())].join('');
     expect(parseSnapshot(JSON.parse(text), 'it')).toEqual(fullSnapshot());
   });
 
   it.each([0, 1, 249, 250, 251, 1_000])(
-    'of %i records is written in slices that together are valid JSON',
+    'of %i records is written in slices that form valid JSON',
     (count) => {
       const wallets = Array.from({ length: count }, (_, index) => wallet({ id: `w${index}` }));
       const slices = [...snapshotText({ ...emptySnapshot(), wallets })];
@@ -31,7 +31,7 @@ describe('a snapshot', () => {
     },
   );
 
-  it('may lack collections: those are empty', () => {
+  it('has empty collections for missing ones', () => {
     expect(parseSnapshot({ version: 1 }, 'it')).toEqual(emptySnapshot());
   });
 
@@ -47,18 +47,18 @@ describe('a snapshot', () => {
     ['deliveries', [{ ...due(), nextAttemptAt: '2026-13-01T00:00:00.000Z' }], 'deliveries.0.nextAttemptAt'],
     ['deliveries', [{ ...due(), attemptCount: -1 }], 'deliveries.0.attemptCount'],
     ['attempts', [{ ...tried(), requestHeaders: [['a', 'b', 'c']] }], 'attempts.0.requestHeaders.0'],
-  ])('with damaged %s is refused, and the error says where', (name, value, where) => {
+  ])('with damaged %s is rejected, and the error names the place', (name, value, where) => {
     const act = () => parseSnapshot({ ...fullSnapshot(), [name]: value }, 'the request body');
     expect(act).toThrow(GatewayError);
     expect(act).toThrow(`the request body is damaged: ${where}`);
   });
 
-  it('of an older gateway-sim, from before there were cards, has none', () => {
+  it('from before cards existed has none', () => {
     const { cards: _, cardTransactions: __, ...older } = fullSnapshot();
     expect(parseSnapshot(older, 'db.json')).toEqual({ ...fullSnapshot(), cards: [], cardTransactions: [] });
   });
 
-  it('of any other JSON is taken or refused with an explained error, never anything else', () => {
+  it('of any JSON is accepted or rejected with a described error', () => {
     const collection = fc.oneof(fc.jsonValue(), fc.array(fc.record({ id: fc.string() })));
     const anySnapshot = fc.record(
       {
@@ -86,7 +86,7 @@ describe('a snapshot file', () => {
     expect(await readSnapshotFile(join(await temporaryFolder(), 'none.json'))).toBeNull();
   });
 
-  it('that cannot be written because a folder has the name of its temporary file says so in words', async () => {
+  it('that cannot be written because a folder has the name of its temporary file is reported', async () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, 'db.json.tmp'));
     const error = await writeSnapshotFile(join(folder, 'db.json'), emptySnapshot()).catch((thrown) => thrown);
@@ -96,7 +96,7 @@ describe('a snapshot file', () => {
     });
   });
 
-  it('that cannot be read is damage, never an empty state', async () => {
+  it('that cannot be read is damaged, not an empty state', async () => {
     const folder = await temporaryFolder();
     await expect(readSnapshotFile(folder)).rejects.toMatchObject({
       code: 'state_damaged',

@@ -37,7 +37,7 @@ const KINDS: { kind: string; open: () => Promise<Opened> }[] = [
   },
 ];
 
-/** A rule that puts one wallet. */
+/** A rule that stores one wallet. */
 const put =
   (id: string, balance = '1') =>
   () => ({ change: { wallets: [wallet({ id, balance })] }, result: id });
@@ -50,13 +50,13 @@ const ids = (state: State) => [...state.wallets.values()].map(({ id }) => id);
 const INITIAL = records().wallets.map(({ id }) => id);
 
 describe.each(KINDS)('a store $kind', ({ open }) => {
-  it('starts with what it was given', async () => {
+  it('starts with the given state', async () => {
     const { store } = await open();
     expect(store.snapshot()).toEqual(records());
     expect(store.notices).toEqual([]);
   });
 
-  it('keeps what a rule changes and hands on what the rule returns', async () => {
+  it('stores a rule’s change and returns its result', async () => {
     const { store } = await open();
     const result = { any: 'thing' };
     const stored = await store.commit(() => ({ change: { wallets: [wallet({ id: 'new' })] }, result }));
@@ -71,7 +71,7 @@ describe.each(KINDS)('a store $kind', ({ open }) => {
     expect(ids(store.state)).toEqual(INITIAL);
   });
 
-  it('shows a rule what the rules before it changed, though that is not stored yet', async () => {
+  it('shows a rule the changes of earlier rules, even if they are not yet stored', async () => {
     const { store } = await open();
     const seen: number[] = [];
     const count = (id: string) => (state: State) => {
@@ -82,7 +82,7 @@ describe.each(KINDS)('a store $kind', ({ open }) => {
     expect(seen).toEqual([INITIAL.length, INITIAL.length + 1, INITIAL.length + 2]);
   });
 
-  it('changes nothing and tells nobody when a rule throws, and the caller gets that very error', async () => {
+  it('changes nothing and calls no listener when a rule throws, and throws the same error', async () => {
     const { store } = await open();
     const heard = vi.fn();
     store.onChange(heard);
@@ -94,7 +94,7 @@ describe.each(KINDS)('a store $kind', ({ open }) => {
     expect(heard).not.toHaveBeenCalled();
   });
 
-  it('goes on after a rule that threw among others', async () => {
+  it('continues after one of several rules throws', async () => {
     const { store } = await open();
     const outcomes = await Promise.allSettled([
       store.commit(put('a')),
@@ -105,7 +105,7 @@ describe.each(KINDS)('a store $kind', ({ open }) => {
     expect(ids(store.state)).toEqual([...INITIAL, 'a', 'b']);
   });
 
-  it('tells of every change in the order of the commits, to every listener, before the commit resolves', async () => {
+  it('calls each listener with each change in order, before the commit resolves', async () => {
     const { store } = await open();
     const heard: Change[] = [];
     const second = vi.fn();
@@ -123,7 +123,7 @@ describe.each(KINDS)('a store $kind', ({ open }) => {
     expect(heardAtResolve.every(Boolean)).toBe(true);
   });
 
-  it('lets a listener commit in turn', async () => {
+  it('allows a listener to commit', async () => {
     const { store } = await open();
     const followed = new Promise<string>((resolve) => {
       store.onChange((change) => {
@@ -135,7 +135,7 @@ describe.each(KINDS)('a store $kind', ({ open }) => {
     expect(ids(store.state)).toEqual([...INITIAL, 'cause', 'effect']);
   });
 
-  it('replaces everything at once, lookups included', async () => {
+  it('replaces the whole state, including indexes', async () => {
     const { store } = await open();
     const using = context();
     await store.commit((state) => initiate(state, input(), 'sandbox', using));
@@ -148,20 +148,20 @@ describe.each(KINDS)('a store $kind', ({ open }) => {
     expect(heard).toHaveBeenCalledTimes(1);
   });
 
-  it('takes commits around a replacement in their order', async () => {
+  it('keeps the order of commits before and after a replacement', async () => {
     const { store } = await open();
     await Promise.all([store.commit(put('before')), store.replace(records()), store.commit(put('after'))]);
     expect(ids(store.state)).toEqual([...INITIAL, 'after']);
   });
 
-  it('hands out snapshots that later commits do not change', async () => {
+  it('returns snapshots that later commits do not change', async () => {
     const { store } = await open();
     const early = store.snapshot();
     await store.commit(put('later'));
     expect(early).toEqual(records());
   });
 
-  it('takes no more changes once it is closed, and may be closed twice', async () => {
+  it('accepts no changes after it is closed, and can be closed twice', async () => {
     const { store } = await open();
     const last = store.commit(put('last'));
     await store.close();
@@ -172,7 +172,7 @@ describe.each(KINDS)('a store $kind', ({ open }) => {
     expect(ids(store.state)).toEqual([...INITIAL, 'last']);
   });
 
-  it('settles a payment of whom two ask at the same time once', async () => {
+  it('settles a payment once if two callers settle it at the same time', async () => {
     const { store } = await open();
     const using = context();
     const payment = await store.commit((state) => initiate(state, input(), 'live', using));
@@ -192,7 +192,7 @@ describe('the files of a store', () => {
   const openAt = (folder: string, initial = async () => records()) =>
     Store.open({ folder, fsync: false }, initial);
 
-  it('bring the whole state back, in the same order, and the initial state is not asked for again', async () => {
+  it('restore the whole state in the same order, without using the initial state', async () => {
     const folder = await temporaryFolder();
     const first = await openAt(folder);
     const using = context();
@@ -213,7 +213,7 @@ describe('the files of a store', () => {
     await second.close();
   });
 
-  it('are written before a commit is acknowledged, one line a change', async () => {
+  it('are written before a commit is acknowledged, one line per change', async () => {
     const folder = await temporaryFolder();
     const store = await openAt(folder);
     onTestFinished(() => store.close());
@@ -241,7 +241,7 @@ describe('the files of a store', () => {
     ]);
   });
 
-  it('take no change once they are lost, one or many at a time', async () => {
+  it('accept no changes after they are lost, one or several at a time', async () => {
     let areLost = false;
     const assertOurs = () => {
       if (areLost) throw new GatewayError('storage_failed', 'the files are lost');
@@ -260,8 +260,8 @@ describe('the files of a store', () => {
     expect(ids(store.state)).toEqual([...INITIAL, 'a', 'b', 'c']);
   });
 
-  it.each(['a change', 'a snapshot', 'the end'])(
-    'that are lost are reported once, as soon as %s finds it, and it is known at the end',
+  it.each(['a change', 'a snapshot', 'close'])(
+    'that are lost are reported once, when %s detects it, and the store knows it after close',
     async (finder) => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       onTestFinished(() => void vi.useRealTimers());
@@ -286,7 +286,7 @@ describe('the files of a store', () => {
     },
   );
 
-  it('hold lines of any length, one after the other', async () => {
+  it('can have lines of any length', async () => {
     const folder = await temporaryFolder();
     const store = await openAt(folder);
     onTestFinished(() => store.close());
@@ -315,7 +315,7 @@ describe('the files of a store', () => {
     }
   });
 
-  it('hold a snapshot that people can read and diff, one record a line, as soon as the store is open', async () => {
+  it('have a snapshot with one record per line as soon as the store is open', async () => {
     const folder = await temporaryFolder();
     const store = await openAt(folder);
     onTestFinished(() => store.close());
@@ -324,7 +324,7 @@ describe('the files of a store', () => {
     for (const record of records().wallets) expect(text.split(/,?\n/)).toContain(JSON.stringify(record));
   });
 
-  it('get a fresh snapshot a second after the last change while the state is small, and the journal is emptied', async () => {
+  it('get a new snapshot a second after the last change if the state is small, and the journal is emptied', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const folder = await temporaryFolder();
@@ -343,7 +343,7 @@ describe('the files of a store', () => {
     expect(await changesIn(folder)).toBe(1);
   });
 
-  it('that are closed while a snapshot is made hold all of it', async () => {
+  it('that are closed during a snapshot have all changes', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const folder = await temporaryFolder();
@@ -356,7 +356,7 @@ describe('the files of a store', () => {
     expect(await readFile(join(folder, 'db.json'), 'utf8')).toContain('"last"');
   });
 
-  it('get a snapshot at once when most of what they hold is out of date, and the next one in its time', async () => {
+  it('get a snapshot immediately when most of their data is out of date, and the next one after a delay', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const folder = await temporaryFolder();
@@ -370,7 +370,7 @@ describe('the files of a store', () => {
     await expect.poll(() => vi.getTimerCount()).toBe(1);
   });
 
-  it('with fsync hold nothing that the disk refused to sync, nor what was made on top of it', async () => {
+  it('with fsync do not have changes that failed to sync, or changes based on them', async () => {
     const folder = await temporaryFolder();
     const store = await Store.open({ folder, fsync: true }, async () => records());
     await store.commit(put('kept'));
@@ -395,7 +395,7 @@ describe('the files of a store', () => {
     expect(ids(second.state)).toEqual([...INITIAL, 'kept', 'after']);
   });
 
-  it('get a snapshot on closing', async () => {
+  it('get a snapshot on close', async () => {
     const folder = await temporaryFolder();
     const store = await openAt(folder);
     await store.commit(put('last'));

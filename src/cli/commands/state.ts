@@ -70,8 +70,8 @@ async function resetByServer(server: Server, context: ResetContext): Promise<Com
 async function resetFolder(path: string, isNamed: boolean, context: ResetContext): Promise<CommandResult> {
   const { cwd } = context.io;
   await confirm(`Put the state in ${path} aside, keys included, and begin anew?`, context);
-  const folder = await DataFolder.take(resolve(cwd, path), { isNamed });
-  const backup = await folder.setStateAside(new Date()).finally(() => folder.release());
+  const folder = await DataFolder.acquire(resolve(cwd, path), { isNamed });
+  const backup = await folder.backUpState(new Date()).finally(() => folder.release());
   const text = backup
     ? `No emulator runs. The state, keys included, was moved to ${relative(cwd, backup)}; the next start makes a new one.`
     : `No emulator runs, and ${path} holds no state: the next start makes one.`;

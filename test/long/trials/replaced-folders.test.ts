@@ -21,7 +21,7 @@ interface Loss {
   isFree: boolean;
 }
 
-const GONE = /was removed, moved or replaced while gateway-sim ran on it/g;
+const GONE = /was removed, moved or replaced while gateway-sim was using it/g;
 
 const journal = (data: string) => join(data, 'journal.jsonl');
 
