@@ -34,13 +34,14 @@ export async function replaceFile(
     }
     if (old?.isFile() && !force) await requireState(path, file);
     // What a link leads to may be open to others, and was not named.
-    return replace(path, text, old && !(await isLink(named)) ? old.mode & 0o777 : 0o600);
+    return writeAtomically(path, text, old && !(await isLink(named)) ? old.mode & 0o777 : 0o600);
   };
   await orStorageFailed(write(), file);
   return path;
 }
 
-async function replace(path: string, text: string, mode: number): Promise<void> {
+/** Writes a file whole or not at all. */
+export async function writeAtomically(path: string, text: string, mode: number): Promise<void> {
   const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
   try {
     await writeFile(temporary, text, { mode, flag: 'wx', flush: true });

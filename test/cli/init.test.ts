@@ -64,7 +64,7 @@ describe('init', () => {
       for (const target of ['mine', 'nowhere']) {
         await symlink(target, join(cwd, FIXTURES));
         const { code, stderr } = await run(line.split(' '), { cwd });
-        expect([code, stderr]).toEqual([2, expect.stringContaining(`${FIXTURES} is a link`)]);
+        expect([code, stderr]).toEqual([2, expect.stringContaining(`${FIXTURES} is not a regular file`)]);
         await rm(join(cwd, FIXTURES));
         expect(await readdir(cwd)).toEqual(['mine']);
         expect(await readFile(join(cwd, 'mine'), 'utf8')).toBe('mine');
@@ -141,6 +141,15 @@ describe('init for a test runner', () => {
       'wrote gateway_sim.py\nwrote ipn.py\nkept test_gateway_sim.py\n',
     ]);
     expect(await readFile(join(cwd, 'ipn.py'), 'utf8')).not.toBe('mine');
+  });
+
+  it('writes none of the files if one of them is a folder, even with --force', async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'ipn.py'), 'mine');
+    await mkdir(join(cwd, 'test_gateway_sim.py'));
+    const { code, stderr } = await run(['init', '--python', '--force'], { cwd });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('test_gateway_sim.py is not a regular file')]);
+    expect(await readFile(join(cwd, 'ipn.py'), 'utf8')).toBe('mine');
   });
 });
 

@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { lstat, readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
-import { isLink } from '../../store/files.ts';
 import { makeFolder } from '../../store/make-folder.ts';
 import { packaged, packagedFixtures } from '../../system/package-info.ts';
 import { defineCommand, flag, text } from '../command.ts';
 import { CONFIGURATION_FILE, configurationTemplate, FIXTURES_FILE } from '../config-template.ts';
-import { orStorageFailed, shownFrom } from '../write-file.ts';
+import { orStorageFailed, shownFrom, writeAtomically } from '../write-file.ts';
 
 /** A first test for a test runner. */
 interface Starter {
@@ -78,10 +77,10 @@ export const init = defineCommand({
 });
 
 /**
- * Writes all of the files or none.
+ * Writes the files, each whole or not at all, after all of them were checked.
  *
- * @returns those that were there already, and the same
- * @throws GatewayError `usage` where another file or a link is in the way, `storage_failed`
+ * @returns the files that existed with the same content
+ * @throws GatewayError `usage` if a different file, or anything but a file, is in the way, `storage_failed`
  */
 async function writeFiles(
   files: ReadonlyMap<string, string>,
@@ -91,26 +90,26 @@ async function writeFiles(
   const existing: string[] = [];
   const kept = new Set<string>();
   for (const [path, text] of files) {
-    // What is written to it would be written where it leads.
-    if (await isLink(path)) {
-      throw new GatewayError('usage', `nothing was written: ${shown(path)} is a link`, {
-        hint: hint`Remove the link, or take another folder.`,
+    const found = await lstat(path).catch(() => undefined);
+    if (!found) continue;
+    if (!found.isFile()) {
+      throw new GatewayError('usage', `nothing was written: ${shown(path)} is not a regular file`, {
+        hint: hint`Remove it, or choose another folder.`,
       });
     }
-    const there = existsSync(path) && (await readFile(path, 'utf8').catch(() => ''));
-    if (there === text) kept.add(path);
-    else if (there !== false) existing.push(path);
+    if ((await readFile(path, 'utf8').catch(() => '')) === text) kept.add(path);
+    else existing.push(path);
   }
   if (existing.length && !force) {
     throw new GatewayError(
       'usage',
       `nothing was written: there is already ${existing.map(shown).join(' and ')}`,
-      { hint: hint`Take --force to write over what is there, or another folder.` },
+      { hint: hint`Overwrite with --force, or choose another folder.` },
     );
   }
   await orStorageFailed(makeFolder(folder), shown(folder));
   for (const [path, text] of files)
-    if (!kept.has(path)) await orStorageFailed(writeFile(path, text), shown(path));
+    if (!kept.has(path)) await orStorageFailed(writeAtomically(path, text, 0o644), shown(path));
   return kept;
 }
 
