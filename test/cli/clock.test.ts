@@ -28,20 +28,6 @@ describe('gateway-sim clock', () => {
     expect(stdout).toMatch(/^Time .*\nAhead .*\nNext due {2}\d{4}-/);
   });
 
-  it('runs a schedule of 1 h and 2 h through, and expires what is pending', async () => {
-    const receiver = await startReceiver([{ status: 500 }, { status: 500 }, {}]);
-    const options = await started({ ipnSchedule: ['1h', '2h'], paymentExpires: '30m' });
-    for (const identifier of ['left', 'paid']) {
-      await run(['payments', 'create', '--identifier', identifier, '--ipn-url', receiver.url], options);
-    }
-    await run(['pay', 'paid', '--approve'], options);
-    const { code, body } = await runJson<Clock>(['clock', 'advance', '3h'], options);
-    expect([code, body.nextDue]).toEqual([0, null]);
-    expect(receiver.requests).toHaveLength(3);
-    const left = await runJson<{ status: string }>(['payments', 'show', 'left'], options);
-    expect(left.body.status).toBe('expired');
-  });
-
   it('says what it waits for while it waits', async () => {
     const receiver = await startReceiver(['hang']);
     const options = await started({ delivery: 'redirect-then-ipn' });

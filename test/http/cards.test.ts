@@ -46,38 +46,6 @@ describe('a card', () => {
       'id,amount,charges,available_balance,title,masked_card_number,card_number,name_on_card,email,cvc,expiry_month,expiry_year,status,created_at,updated_at,currency',
     );
   });
-
-  it.each([
-    ['250.00', 2.5, 247.5],
-    ['0.50', 0.01, 0.49],
-    ['99.49', 0.99, 98.5],
-  ])('of %s costs 1 %%, rounded half up, which its balance pays', async (amount, charges, balance) => {
-    const { create } = await cardsOf();
-    expect(await create({ amount })).toMatchObject({ charges, available_balance: balance });
-  });
-
-  it('is read with its transactions, newest first', async () => {
-    const { call, create, move } = await cardsOf();
-    const { id } = await create();
-    await move(id, { type: 'charge', amount: '12.50', details: 'Coffee' });
-    await move(id, { type: 'fund', amount: '5' });
-    const { status, body } = await call('GET', `/api/cards/${id}`);
-    expect([status, body['success']]).toEqual([200, 'ok']);
-    expect(body.data).toMatchObject({ id, available_balance: 240, amount: 250 });
-    expect(body.data['transactions']).toMatchObject([
-      { type: '+', remark: 'add_fund', amount: 5, charge: 0, currency_code: 'USD' },
-      { type: '-', remark: 'make_payment', amount: 12.5, before_charge: 12.5, details: 'Coffee' },
-    ]);
-  });
-
-  it('stays the same where a toggle asks for what it is', async () => {
-    const { call, create } = await cardsOf();
-    const { id } = await create();
-    const block = () => call('PUT', '/api/cards/toggle', { card_id: id, active: false });
-    const blocked = (await block()).body.data;
-    expect(blocked['status']).toBe('inactive');
-    expect((await block()).body.data).toEqual(blocked);
-  });
 });
 
 describe('the list of cards', () => {

@@ -104,22 +104,6 @@ describe('the clock under /_sim', () => {
       nextDue: null,
     });
   });
-
-  it('lets the verification code of a live checkout run out after ten minutes', async () => {
-    const sim = await startSim();
-    const url = await initiate(sim, 'http://127.0.0.1:9/ipn', 'live');
-    const step = (name: string, form: Record<string, string>) =>
-      fetch(url.replace('/checkout?', `/checkout/${name}?`), {
-        method: 'POST',
-        body: new URLSearchParams(form),
-        redirect: 'manual',
-      });
-    await step('email', { email: 'wallet@example.com' });
-    const { data } = await sim.control<{ data: { code: string }[] }>('/inbox');
-    await move(sim, { advance: '10m' });
-    expect((await step('code', { code: data[0]?.code ?? '' })).status).toBe(422);
-    expect(await payment(sim, idOf(url))).toMatchObject({ status: 'pending' });
-  });
 });
 
 describe('payments that expire', () => {
@@ -143,15 +127,6 @@ describe('payments that expire', () => {
     const sim = await startSim({ paymentExpires: '20ms' });
     const id = idOf(await initiate(sim, 'http://127.0.0.1:9/ipn'));
     await expect.poll(async () => (await payment(sim, id)).status).toBe('expired');
-  });
-
-  it('are told by an IPN when that is wanted', async () => {
-    const receiver = await startReceiver();
-    const sim = await startSim({ paymentExpires: '30m', ipnOn: ['expired'] });
-    await initiate(sim, `${receiver.url}/ipn`);
-    await move(sim, { advance: '30m' });
-    expect(receiver.requests).toHaveLength(1);
-    expect(new URLSearchParams(receiver.requests[0]?.body).get('status')).toBe('expired');
   });
 
   it('do not when they were settled before', async () => {
