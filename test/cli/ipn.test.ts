@@ -467,22 +467,3 @@ describe('ipn listen', () => {
     expect(finished).toMatchObject({ code: 5, stderr: expect.stringContaining('is in use') });
   });
 });
-
-describe('start', () => {
-  it('refuses bad IPN options by their flag and exits 2', async () => {
-    const cwd = await temporaryFolder();
-    for (const [flag, value] of [
-      ['--ipn-schedule', '1s,later'],
-      ['--ipn-retries', 'many'],
-      ['--ipn-timeout', '10'],
-      ['--ipn-format', 'xml'],
-      ['--amount-format', 'fixed'],
-      ['--ipn-on', 'sucess'],
-      ['--delivery', 'ipn-first'],
-      ['--forward-ipn', 'here'],
-    ] as const) {
-      const finished = await run(['start', '--in-memory', '--port', '0', flag, value], { cwd });
-      expect(finished).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(flag) });
-    }
-  });
-});

@@ -63,34 +63,6 @@ describe('the list of cards', () => {
     const { data: _, ...envelope } = pages[1]?.body ?? {};
     expect(envelope).toEqual({ success: 'ok', current_page: 2, per_page: 15, last_page: 3, total: 40 });
   });
-
-  it('is an empty first page where there are no cards', async () => {
-    const { call } = await cardsOf();
-    expect((await call('GET', '/api/cards')).body).toEqual({
-      success: 'ok',
-      data: [],
-      current_page: 1,
-      per_page: 15,
-      last_page: 1,
-      total: 0,
-    });
-  });
-
-  it.each([' 1', '0x1', '1'.repeat(16), '9'.repeat(400)])('refuses the page %j', async (page) => {
-    const { call } = await cardsOf();
-    const { status, body } = await call('GET', `/api/cards?page=${encodeURIComponent(page)}`);
-    expect([status, body.message]).toEqual([422, expect.stringContaining('page')]);
-  });
-
-  it('is empty past the end, and repeats even a huge page exactly', async () => {
-    const { call, create } = await cardsOf();
-    await create();
-    const { status, body } = await call('GET', '/api/cards?page=999999999999999');
-    expect([status, body]).toEqual([
-      200,
-      expect.objectContaining({ data: [], current_page: 999999999999999, last_page: 1, total: 1 }),
-    ]);
-  });
 });
 
 describe('who may ask', () => {
@@ -144,38 +116,6 @@ describe('bad input', () => {
       message: expect.any(String),
       errors: [answer.body.message],
     });
-  });
-
-  it.each([
-    ['DELETE', '/api/cards/save', 'POST'],
-    ['POST', '/api/cards/toggle', 'PUT'],
-    ['GET', '/api/cards/cancel/x', 'PUT'],
-  ])('%s %s is no card: 405 with Allow: %s, whoever asks', async (method, path, allow) => {
-    const { call } = await cardsOf();
-    for (const headers of [{}, { Authorization: '' }]) {
-      const answer = await call(method, path, undefined, headers);
-      expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow]);
-      expect(answer.body.errors).toEqual([answer.body.message]);
-    }
-  });
-
-  it.each([
-    ['active as null', { card_id: 'x', active: null }, 422],
-    ['a card_id of 40 emoji', { card_id: '😀'.repeat(40), active: true }, 404],
-    ['a card_id that is a path', { card_id: 'a/b', active: true }, 404],
-  ])('a toggle with %s is refused', async (_, body, status) => {
-    const { call } = await cardsOf();
-    expect((await call('PUT', '/api/cards/toggle', body)).status).toBe(status);
-  });
-
-  it('a toggle with active as text is told what is expected', async () => {
-    const { call, create } = await cardsOf();
-    const { id } = await create();
-    const { status, body } = await call('PUT', '/api/cards/toggle', { card_id: id, active: 'false' });
-    expect([status, body.message]).toEqual([
-      422,
-      'active must be true or false, as a JSON boolean without quotes',
-    ]);
   });
 });
 

@@ -55,34 +55,6 @@ function delivered(settled: Settled): DeliveryView {
   throw new Error('no delivery was made');
 }
 
-describe('an IPN that is answered 500, 500 and 200', () => {
-  it('arrives three times with identical bytes, and the log shows both sides of all three', async () => {
-    const receiver = await startReceiver([
-      { status: 500, body: 'first failure' },
-      { status: 500, headers: { 'X-Why': 'still down' }, body: 'second failure' },
-      { status: 200, body: 'OK' },
-    ]);
-    const sim = await withPayment(`${receiver.url}/ipn?order=1`);
-    const { id } = delivered(await settle(sim));
-    const delivery = await done(sim, id);
-    expect(delivery.state).toBe('delivered');
-    expect(receiver.requests.map(({ body, url }) => ({ body, url }))).toEqual(
-      Array(3).fill({ body: delivery.body, url: '/ipn?order=1' }),
-    );
-    expect(
-      delivery.attempts.map(({ number, requestBody, responseStatus, responseBody }) => ({
-        ...{ number, requestBody, responseStatus, responseBody },
-      })),
-    ).toEqual([
-      { number: 1, requestBody: delivery.body, responseStatus: 500, responseBody: 'first failure' },
-      { number: 2, requestBody: delivery.body, responseStatus: 500, responseBody: 'second failure' },
-      { number: 3, requestBody: delivery.body, responseStatus: 200, responseBody: 'OK' },
-    ]);
-    expect(delivery.attempts[1]?.responseHeaders).toContainEqual(['X-Why', 'still down']);
-    expect(delivery.attempts[1]?.requestHeaders).toContainEqual(['X-Gateway-Sim-Attempt', '2']);
-  });
-});
-
 describe('the order of IPN and redirect', () => {
   it('ipn-then-redirect: the answer has the first attempt', async () => {
     const receiver = await startReceiver();

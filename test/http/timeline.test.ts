@@ -122,12 +122,4 @@ describe('the timeline of a payment', () => {
     const later = (await story(sim, 'order-1')).timeline.map(({ event }) => event);
     expect(later).toEqual([...STORY, 'ipn_attempted']);
   });
-
-  it('tells of each delivery of a payment that had two', async () => {
-    const { sim } = await initiated([{}]);
-    await post(sim, '/payments/order-1/settle', { outcome: 'approve', delivery: 'ipn-twice' });
-    const { timeline } = await story(sim, 'order-1');
-    const attempts = timeline.filter(({ event }) => event === 'ipn_attempted');
-    expect(new Set(attempts.map(({ deliveryId }) => deliveryId)).size).toBe(2);
-  });
 });

@@ -185,13 +185,6 @@ describe('a journal', () => {
     expect(accepted).toEqual([]);
   });
 
-  it.each([1, 2, 3])('that lacks its line %i is refused', async (line) => {
-    const folder = await killed('a', 'b', 'c');
-    // The last one may be missing: nothing says that there was one more.
-    await editJournal(folder, (lines) => lines.filter((_, index) => index !== line - 1 || line > 3));
-    await expect(openAt(folder)).rejects.toMatchObject({ code: 'state_damaged' });
-  });
-
   it.each([
     [
       'doubled',

@@ -171,21 +171,6 @@ describe.each(KINDS)('a store $kind', ({ open }) => {
     await expect(store.replace(records())).rejects.toMatchObject({ code: 'storage_failed' });
     expect(ids(store.state)).toEqual([...INITIAL, 'last']);
   });
-
-  it('settles a payment of whom two ask at the same time once', async () => {
-    const { store } = await open();
-    const using = context();
-    const payment = await store.commit((state) => initiate(state, input(), 'live', using));
-    const approve = () =>
-      store.commit((state) => {
-        const current = state.payments.get(payment.id) ?? payment;
-        return settle(state, current, { outcome: 'approve', delivery: 'ipn-only', by: 'customer' }, using);
-      });
-    const outcomes = await Promise.allSettled([approve(), approve(), approve()]);
-    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
-    expect(store.state.deliveriesOf(payment.id)).toHaveLength(1);
-    expect(store.state.wallets.get('wal_first_usd')?.balance).toBe('900');
-  });
 });
 
 describe('the files of a store', () => {
