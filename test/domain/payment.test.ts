@@ -197,54 +197,36 @@ describe('the fields of initiate', () => {
 describe('the addresses of initiate', () => {
   const longest = `http://a/${'x'.repeat(2048 - 'http://a/'.length)}`;
 
-  it.each([
-    'http://localhost:3000/ipn',
-    'https://shop.example.com',
-    'HTTP://SHOP.example.com/Path',
-    'http://127.0.0.1:8080',
-    'http://[::1]:3000/ipn',
-    'https://shop.example.com?only=query',
-    'https://shop.example.com/?wc-api=x&consumer=1&target=2#there',
-    'https://user:secret@shop.example.com/',
-    'https://xn--mnchen-3ya.de/é?q=%20',
-    longest,
-  ])('%.60s is one', (url) => {
-    expect(urlProblem(url)).toBeUndefined();
-  });
+  // More of them are in fixtures/fidelity/manifest.jsonl.
+  it.each(['HTTP://SHOP.example.com/Path', 'http://[::1]:3000/ipn', 'https://x.de?é=%20#there', longest])(
+    '%.60s is one',
+    (url) => {
+      expect(urlProblem(url)).toBeUndefined();
+    },
+  );
 
   it.each([
-    '/ipn',
-    'ipn',
-    'localhost:3000/ipn',
     '//shop.example.com',
-    'ftp://shop.example.com',
-    'javascript:alert(1)',
     'data:text/html,x',
     'http:/shop.example.com',
-    'http://',
     'http:///path',
-    'http://?query',
-    'http://#there',
-    'http://shop.example.com:99999/',
-    'http://[::1',
     'http://%zz/',
   ])('%j is none', (url) => {
     expect(urlProblem(url)).toMatch(/^must be an absolute http or https address/);
   });
 
-  it.each([
-    ' http://a/',
-    'http://a/ ',
-    'http://a/b c',
-    'http://a/\n',
-    'http://a/\r\nSet-Cookie: x',
-    'http://a/\t',
-    'http://a/\u0000',
-    'http://a/\u007f',
-    'http://a/\u0085',
-    'http://a/\u00a0',
-  ])('%j holds a space or control character', (url) => {
-    expect(urlProblem(url)).toBe('may not hold spaces or control characters');
+  it('may hold no space and no control character, wherever', () => {
+    const bad = fc.oneof(
+      fc.constantFrom(' ', '\u007f', '\u0085', '\u00a0'),
+      fc.integer({ min: 0, max: 31 }).map((code) => String.fromCharCode(code)),
+    );
+    fc.assert(
+      fc.property(fc.webUrl(), fc.nat(), bad, (url, at, one) => {
+        const index = at % (url.length + 1);
+        const problem = urlProblem(url.slice(0, index) + one + url.slice(index));
+        expect(problem).toBe('may not hold spaces or control characters');
+      }),
+    );
   });
 
   it('may have 2048 characters, counted as people count them', () => {

@@ -7,19 +7,14 @@ import type { StartOptions } from '../../src/options/table.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';
-import { type Sim, startSim } from '../helpers/sim.ts';
+import { ask, type Sim, startSim } from '../helpers/sim.ts';
 
 const { public_key: _, ...FIELDS } = fields() as Record<string, string>;
 const SUCCESS = 'http://127.0.0.1:3000/thanks?order=1';
 const CANCEL = 'http://127.0.0.1:3000/cart';
 
 async function clock(sim: Sim, body: object): Promise<void> {
-  const response = await fetch(`${sim.url}/_sim/clock`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  expect(response.status).toBe(200);
+  expect((await ask(sim, 'POST', '/clock', body)).status).toBe(200);
 }
 
 /** An emulator whose time stands still, so that nothing happens by itself before the test says so. */

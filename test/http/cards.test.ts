@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startSim } from '../helpers/sim.ts';
+import { ask, startSim } from '../helpers/sim.ts';
 
 const CARD = {
   currency_code: 'USD',
@@ -23,14 +23,8 @@ async function cardsOf(options: Parameters<typeof startSim>[0] = {}) {
   };
   const create = async (changes: object = {}) =>
     (await call('POST', '/api/cards/save', { ...CARD, ...changes })).body.data;
-  const move = async (id: unknown, transaction: object) => {
-    const response = await fetch(`${sim.url}/_sim/cards/${id}/transactions`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(transaction),
-    });
-    return { status: response.status, body: (await response.json()) as { message: string } };
-  };
+  const move = (id: unknown, transaction: object) =>
+    ask<{ message: string }>(sim, 'POST', `/cards/${id}/transactions`, transaction);
   return { sim, call, create, move };
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';
-import { type Sim, startSim } from '../helpers/sim.ts';
+import { ask, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 /** What the routes under test answer with, in one: each test looks at what its route has. */
 interface Answer {
@@ -17,18 +17,11 @@ interface Answer {
   }>;
 }
 
-async function post(sim: Sim, path: string, body: unknown = {}): Promise<Answer> {
-  const response = await fetch(`${sim.url}/_sim${path}`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  return { status: response.status, body: (await response.json()) as Answer['body'] };
-}
+const post = (sim: Sim, path: string, body: unknown = {}) => ask<Answer['body']>(sim, 'POST', path, body);
 
 async function initiate(sim: Sim, identifier: string, changes: Record<string, string> = {}): Promise<string> {
-  const { public_key: _, ...others } = fields({ identifier, ...changes }) as Record<string, string>;
-  return new URL(await sim.initiate(others)).searchParams.get('payment_id') ?? '';
+  const checkout = await sim.initiate({ ...ORDER, identifier, ...changes });
+  return new URL(checkout).searchParams.get('payment_id') ?? '';
 }
 
 describe('/_sim/payments', () => {

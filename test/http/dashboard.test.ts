@@ -303,8 +303,7 @@ describe('IPNs', () => {
   it('that are forwarded are shown where they went, not as sent to their ipn_url', async () => {
     const receiver = await startReceiver();
     const forwarding = await startSim({ forwardIpn: `${receiver.url}/mine` });
-    const { public_key: _, ...given } = fields({ ipn_url: 'https://shop.example/ipn' });
-    await forwarding.initiate(given as Record<string, string>);
+    await forwarding.initiate({ ...ORDER, ipn_url: 'https://shop.example/ipn' });
     const { payments } = forwarding.server.parts;
     const { delivery } = await payments.settle('order-1', { outcome: 'approve', by: 'control' });
     const page = async (path: string) => (await fetch(`${forwarding.url}/_sim/ui/${path}`)).text();

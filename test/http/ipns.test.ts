@@ -5,8 +5,7 @@ import type { ControlError as ErrorBody } from '../../src/contract/error-body.ts
 import type { StartOptions } from '../../src/options/table.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { fields } from '../helpers/records.ts';
-import { type Sim, startSim } from '../helpers/sim.ts';
+import { ask, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 /** A documentation address (RFC 5737): never let out, and never reached if it were. */
 const PUBLIC_URL = 'http://203.0.113.9/ipn';
@@ -17,19 +16,12 @@ interface Settled {
   redirectUrl: string | null;
 }
 
-async function post<Body>(sim: Sim, path: string, body?: object): Promise<{ status: number; body: Body }> {
-  const response = await fetch(`${sim.url}/_sim${path}`, {
-    method: 'POST',
-    ...(body && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
-  });
-  return { status: response.status, body: (await response.json()) as Body };
-}
+const post = <Body>(sim: Sim, path: string, body?: object) => ask<Body>(sim, 'POST', path, body);
 
 /** An emulator with one pending payment, order-1, whose IPN goes to `ipnUrl`. */
 async function withPayment(ipnUrl: string, options: StartOptions = {}): Promise<Sim> {
   const sim = await startSim({ ipnSchedule: ['10ms', '10ms'], ...options });
-  const { public_key: _, ...rest } = fields({ ipn_url: ipnUrl });
-  await sim.initiate(rest as Record<string, string>);
+  await sim.initiate({ ...ORDER, ipn_url: ipnUrl });
   return sim;
 }
 
@@ -61,7 +53,7 @@ describe('the order of IPN and redirect', () => {
     const sim = await withPayment(receiver.url);
     const settled = await settle(sim, { delivery: 'ipn-then-redirect' });
     expect(delivered(settled).attempts).toHaveLength(1);
-    expect(settled.redirectUrl).toBe(fields()['success_url']);
+    expect(settled.redirectUrl).toBe(ORDER['success_url']);
   });
 
   it('redirect-then-ipn: the answer is out half a second of the clock before the IPN is due', async () => {
@@ -71,7 +63,7 @@ describe('the order of IPN and redirect', () => {
     const { attempts, createdAt, nextAttemptAt } = delivered(settled);
     expect(attempts).toEqual([]);
     expect(Date.parse(nextAttemptAt ?? '') - Date.parse(createdAt)).toBe(500);
-    expect(settled.redirectUrl).toBe(fields()['success_url']);
+    expect(settled.redirectUrl).toBe(ORDER['success_url']);
     await receiver.request(1);
   });
 
@@ -117,7 +109,7 @@ describe('the order of IPN and redirect', () => {
     await vi.advanceTimersByTimeAsync(1);
     const settled = await settling;
     expect(delivered(settled)).toMatchObject({ state: 'pending', attempts: [] });
-    expect(settled.redirectUrl).toBe(fields()['success_url']);
+    expect(settled.redirectUrl).toBe(ORDER['success_url']);
     expect(receiver.requests).toHaveLength(1);
   });
 });
@@ -130,11 +122,8 @@ describe('the options of start', () => {
     const [got] = receiver.requests;
     expect(got?.headers['content-type']).toBe('application/json');
     expect(JSON.parse(got?.body ?? '')).toMatchObject({
-      data: { amount: '100.00000000' },
-      signature: createHmac('sha256', sim.secretKey)
-        .update('100.00000000order-1')
-        .digest('hex')
-        .toUpperCase(),
+      data: { amount: '49.90000000' },
+      signature: createHmac('sha256', sim.secretKey).update('49.90000000order-1').digest('hex').toUpperCase(),
     });
   });
 
@@ -260,7 +249,7 @@ describe('POST /_sim/ipns/:id/resend', () => {
       const { body: keys } = await post<{ secretKey: string }>(sim, `/merchants/${merchantId}/keys`);
       const { body: after } = await post<DeliveryView>(sim, `/ipns/${id}/resend`);
       const signature = createHmac('sha256', keys.secretKey)
-        .update('100.00order-1')
+        .update('49.90order-1')
         .digest('hex')
         .toUpperCase();
       expect(after).toMatchObject({ state: 'delivered', note: expect.stringContaining('signed anew') });

@@ -10,20 +10,9 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { fields, merchant, wallet } from '../helpers/records.ts';
 import { IS_RELEASE } from '../helpers/scope.ts';
-import { type Sim, startSim } from '../helpers/sim.ts';
+import { ask, type Sim, startSim } from '../helpers/sim.ts';
 
 const { public_key: _, ...FIELDS } = fields() as Record<string, string>;
-
-async function ask(sim: Sim, method: string, path: string, body?: unknown) {
-  const response = await fetch(`${sim.url}/_sim${path}`, {
-    method,
-    ...(body !== undefined && {
-      headers: { 'Content-Type': 'application/json' },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-    }),
-  });
-  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
-}
 
 async function post(sim: Sim, path: string, body?: unknown) {
   const answer = await ask(sim, 'POST', path, body);
