@@ -90,16 +90,6 @@ describe('ipn list, show and resend', () => {
     expect((await run(['ipn', 'list'], options)).stdout).toContain(id);
   });
 
-  it('of what is refused says which flag allows it, and exits 4', async () => {
-    const { sim, options } = await running();
-    await sim.initiate({ ...ORDER, ipn_url: 'http://203.0.113.9/ipn' });
-    await run(['pay', '--approve'], options);
-    const { body: list } = await runJson<{ data: DeliveryView[] }>(['ipn', 'list'], options);
-    const { code, stderr } = await run(['ipn', 'resend', list.data[0]?.id ?? ''], options);
-    expect(code).toBe(4);
-    expect(stderr).toContain('Start the emulator with --allow-ipn-host 203.0.113.9');
-  });
-
   it.each([
     [['resend', 'ipn_nope'], 4, /no IPN delivery has the id "ipn_nope"/],
     [['show', 'ipn_nope'], 4, /no IPN delivery/],
@@ -160,9 +150,7 @@ describe('ipn fire', () => {
     [[], /to is required/],
     [['--to', 'http://127.0.0.1:9', '--tamper', 'amuont'], /did you mean amount\?/],
     [['--to', 'http://127.0.0.1:9', '--payment', 'order-1'], /--payment is known to the server only/],
-    [['--to', 'http://127.0.0.1:9', '--times', '0'], /--times must be a whole number from 1 to 1000/],
     [['--to', 'http://127.0.0.1:9', '--delay', 'soon'], /--delay must be a duration/],
-    [['--to', 'http://127.0.0.1:9', '--format', 'xml'], /--format must be one of form, json/],
     [['--to', 'http://127.0.0.1:9', '--set', 'nothing'], /name=value/],
     [['--to', 'http://0.0.0.0:9'], /--allow-ipn-host 0\.0\.0\.0 allows it/],
     [['--to', 'http://203.0.113.9/ipn'], /--allow-ipn-host 203\.0\.113\.9 allows it/],
@@ -393,17 +381,6 @@ describe('ipn listen', () => {
         host: `127.0.0.1:${receiver.port}`,
       },
     });
-  });
-
-  it('answers 502 in words when nobody is there to pass it on to', async () => {
-    const receiver = await startReceiver();
-    await receiver.close();
-    const listener = await listening(['--forward-to', receiver.url]);
-    const answer = await fetch(listener.url, { method: 'POST', headers: FORM, body: GOOD });
-    expect([answer.status, await answer.text()]).toEqual([
-      502,
-      expect.stringContaining('connection refused'),
-    ]);
   });
 
   it('answers 502 in words for a host that is not known, and goes on', async () => {

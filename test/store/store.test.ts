@@ -135,25 +135,6 @@ describe.each(KINDS)('a store $kind', ({ open }) => {
     expect(ids(store.state)).toEqual([...INITIAL, 'cause', 'effect']);
   });
 
-  it('replaces everything at once, lookups included', async () => {
-    const { store } = await open();
-    const using = context();
-    await store.commit((state) => initiate(state, input(), 'sandbox', using));
-    const heard = vi.fn();
-    store.onChange(heard);
-    const next = { ...records(), wallets: [wallet({ id: 'only' })] };
-    await store.replace(next);
-    expect(store.snapshot()).toEqual(next);
-    expect(store.state.payments.newestOf('order-1')).toBeUndefined();
-    expect(heard).toHaveBeenCalledTimes(1);
-  });
-
-  it('takes commits around a replacement in their order', async () => {
-    const { store } = await open();
-    await Promise.all([store.commit(put('before')), store.replace(records()), store.commit(put('after'))]);
-    expect(ids(store.state)).toEqual([...INITIAL, 'after']);
-  });
-
   it('hands out snapshots that later commits do not change', async () => {
     const { store } = await open();
     const early = store.snapshot();
