@@ -172,22 +172,6 @@ describe('moving money on a card', () => {
     const events = await (await fetch(`${sim.url}/_sim/events?since=0&follow=false`)).text();
     expect(events).toMatch(/event: cardTransaction\ndata: .*"amount":"12\.50"/);
   });
-
-  it('takes the charges of the configuration, rounded half up', async () => {
-    const charges = {
-      card: { percent: '1.5', fixed: '0.3' },
-      cardTransaction: { percent: '1', fixed: '0.25' },
-    };
-    const { call, create, move } = await cardsOf({ charges });
-    const card = await create({ amount: '99.67' });
-    expect(card).toMatchObject({ amount: 99.67, charges: 1.8, available_balance: 97.87 });
-    await move(card['id'], { type: 'charge', amount: '12.50' });
-    const { body } = await call('GET', `/api/cards/${card['id']}`);
-    expect(body.data).toMatchObject({
-      available_balance: 84.99,
-      transactions: [{ amount: 12.5, before_charge: 12.5, charge: 0.38 }],
-    });
-  });
 });
 
 it('a seed repeats ids and card numbers, but never keys', async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { fields } from '../helpers/records.ts';
 import { ask, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 /** What the routes under test answer with, in one: each test looks at what its route has. */
@@ -84,26 +83,9 @@ describe('/_sim/payments', () => {
     expect([answer.status, answer.body.message]).toEqual([422, expect.stringContaining(named)]);
     expect(await sim.control('/payments/a')).toMatchObject({ status: 'pending' });
   });
-
-  it('answers 404 for one that it does not know', async () => {
-    const sim = await startSim();
-    expect((await post(sim, '/payments/nope/settle', { outcome: 'approve' })).status).toBe(404);
-    expect((await fetch(`${sim.url}/_sim/payments/nope`)).status).toBe(404);
-  });
 });
 
 describe('/_sim/merchants and /_sim/wallets', () => {
-  it('a new pair of keys replaces the old one at once', async () => {
-    const sim = await startSim();
-    const { body } = await post(sim, '/merchants/mer_demo/keys');
-    expect(body.publicKey).not.toBe(sim.publicKey);
-    const refused = await fetch(`${sim.url}/payment/initiate`, {
-      method: 'POST',
-      body: new URLSearchParams(fields({ public_key: sim.publicKey }) as Record<string, string>),
-    });
-    expect(await refused.json()).toMatchObject({ message: 'Invalid api key' });
-  });
-
   it.each([
     ['/merchants', {}, 422],
     ['/merchants', { name: '' }, 422],

@@ -115,18 +115,6 @@ describe('the order of IPN and redirect', () => {
 });
 
 describe('the options of start', () => {
-  it('write the IPN as JSON, with the amount as a database gives it back', async () => {
-    const receiver = await startReceiver();
-    const sim = await withPayment(receiver.url, { ipnFormat: 'json', amountFormat: 'stored' });
-    await settle(sim);
-    const [got] = receiver.requests;
-    expect(got?.headers['content-type']).toBe('application/json');
-    expect(JSON.parse(got?.body ?? '')).toMatchObject({
-      data: { amount: '49.90000000' },
-      signature: createHmac('sha256', sim.secretKey).update('49.90000000order-1').digest('hex').toUpperCase(),
-    });
-  });
-
   it.each([
     { options: { ipnRetries: 0 }, attempts: 1 },
     { options: { ipnRetries: 1 }, attempts: 2 },
@@ -155,20 +143,6 @@ describe('the options of start', () => {
     const sim = await withPayment(receiver.url, { ipnTimeout: '50ms', ipnRetries: 0 });
     const delivery = await done(sim, delivered(await settle(sim)).id);
     expect(delivery.note).toMatch(/within 0\.05 s$/);
-  });
-
-  it.each([
-    ['cancel', 'canceled'],
-    ['fail', 'failed'],
-    ['expire', 'expired'],
-  ])('send an IPN on %s when asked to, and none else', async (outcome, status) => {
-    const receiver = await startReceiver();
-    const asked = await withPayment(receiver.url, { ipnOn: [status] });
-    expect(delivered(await settle(asked, { outcome }))).toMatchObject({ status, state: 'delivered' });
-    const unasked = await withPayment(receiver.url);
-    expect((await settle(unasked, { outcome })).delivery).toBeNull();
-    expect(new URLSearchParams(receiver.requests[0]?.body).get('status')).toBe(status);
-    expect(receiver.requests).toHaveLength(1);
   });
 
   it.each<[StartOptions, RegExp]>([
