@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { openPage, picture, resize } from '../helpers/browser.ts';
 import { startNaiveShop } from '../helpers/busy.ts';
-import { IS_RELEASE } from '../helpers/scope.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const CUSTOMERS = [
@@ -26,24 +25,20 @@ async function settleOrders(sim: Sim, ipnUrl: string): Promise<void> {
   }
 }
 
-// What they show is held by test/http/verdict.test.ts; this keeps the way to them.
-test.runIf(process.env['PICTURES'] || IS_RELEASE)(
-  'the dashboard shows at a glance what a shop gets wrong, and why',
-  async () => {
-    const sim = await startSim();
-    const shop = await startNaiveShop(() => sim.secretKey);
-    await settleOrders(sim, `${shop.url}/ipn`);
-    const { page, errors } = await openPage();
-    await resize(page, { width: 1200, height: 520 });
-    await page.goto(`${sim.url}/_sim`);
-    await page.getByText('Chloé Martin').waitFor();
-    await page.locator('#live.on').waitFor();
-    await picture(page, 'docs-payments', 'in sight');
-    await page.getByRole('link', { name: 'order-1042' }).click();
-    const verdict = page.getByRole('region', { name: 'Verdict' });
-    await verdict.getByText(/Your code signed .* 49\.9 was signed, but data\.amount is 49\.90/).waitFor();
-    await resize(page, { width: 1200, height: 760 });
-    await picture(page, 'docs-verdict', 'in sight');
-    expect(errors).toEqual([]);
-  },
-);
+test('the dashboard shows at a glance what a shop gets wrong, and why', async () => {
+  const sim = await startSim();
+  const shop = await startNaiveShop(() => sim.secretKey);
+  await settleOrders(sim, `${shop.url}/ipn`);
+  const { page, errors } = await openPage();
+  await resize(page, { width: 1200, height: 520 });
+  await page.goto(`${sim.url}/_sim`);
+  await page.getByText('Chloé Martin').waitFor();
+  await page.locator('#live.on').waitFor();
+  await picture(page, 'docs-payments', 'in sight');
+  await page.getByRole('link', { name: 'order-1042' }).click();
+  const verdict = page.getByRole('region', { name: 'Verdict' });
+  await verdict.getByText(/Your code signed .* 49\.9 was signed, but data\.amount is 49\.90/).waitFor();
+  await resize(page, { width: 1200, height: 760 });
+  await picture(page, 'docs-verdict', 'in sight');
+  expect(errors).toEqual([]);
+});
