@@ -365,7 +365,7 @@ describe('the sandbox checkout', () => {
 });
 
 describe('the simulator panel', () => {
-  it('is on the page unless --no-panel', async () => {
+  it('is on the page unless --no-panel, and with it the way to the dashboard', async () => {
     for (const panel of [true, false]) {
       const sim = await startSim({ panel });
       const checkout = await checkoutOf(sim);
@@ -373,6 +373,9 @@ describe('the simulator panel', () => {
       const answer = await checkout.step('panel', { outcome: 'approve', delivery: 'redirect-only' });
       expect(answer.status).toBe(panel ? 303 : 404);
       expect(await checkout.status()).toBe(panel ? 'succeeded' : 'pending');
+      await checkout.step('cancel');
+      const over = await (await fetch(checkout.url)).text();
+      expect([panel, over.includes(`/_sim/ui/payments/${checkout.id}`)]).toEqual([panel, panel]);
     }
   });
 
