@@ -156,8 +156,6 @@ describe('pressing twice', () => {
   });
 });
 
-describe('the back button', () => {});
-
 const VISITORS: { name: string; browser: BrowserContextOptions }[] = [
   { name: 'a desktop browser', browser: {} },
   {
