@@ -14,10 +14,7 @@ const OVER_SOCKETS = ['clock', 'courier', 'poster', 'receiver-trust', 'sender'].
   (name) => `test/delivery/${name}.test.ts`,
 );
 /** They kill processes, fill disks, or open very many folders. */
-const WITH_PROCESSES = [
-  'test/runner.test.ts',
-  ...['durability', 'folder', 'replace'].map((name) => `test/store/${name}.test.ts`),
-];
+const WITH_PROCESSES = ['durability', 'folder', 'replace'].map((name) => `test/store/${name}.test.ts`);
 const MOCKING = [
   'test/delivery/egress.test.ts',
   'test/http/rewording.test.ts',

@@ -1,6 +1,5 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { picture } from '../helpers/browser.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
 import { sample } from '../helpers/scope.ts';
 import {
@@ -8,7 +7,6 @@ import {
   arrive,
   enterCode,
   enterEmail,
-  headingOf,
   inboxCode,
   LIVE_EMAIL,
   openShop,
@@ -158,65 +156,6 @@ describe('pressing twice', () => {
   });
 });
 
-describe('the back button', () => {
-  test('of a browser that paid shows that it is over, with a link to the shop', async () => {
-    const { page, ...at } = await openShop();
-    await toCodeStep({ page, ...at }, 'sandbox');
-    await enterCode(page, SANDBOX.code);
-    await page.goBack();
-    expect(await headingOf(page)).toBe('Payment complete');
-    expect(await page.getByText('You are not charged again').count()).toBe(1);
-    await page.getByRole('link', { name: /^Back to / }).click();
-    await page.waitForURL(at.fields['success_url'] ?? '');
-    expect(at.ipns()).toHaveLength(1);
-  });
-
-  test('after wrong entries goes through pages only, which a reload keeps, and none was posted', async () => {
-    const { page, ...at } = await openShop();
-    await arrive({ page, ...at });
-    await enterEmail(page, 'nonsense');
-    await page.reload();
-    expect(await alertOf(page)).toContain('This e-mail is not a valid address');
-    expect(await page.getByLabel('E-mail').inputValue()).toBe('nonsense');
-    // The browser gives the focus in its own time.
-    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('email');
-    await enterEmail(page, SANDBOX.email);
-    await enterCode(page, '000000');
-    for (let back = 0; back < 2; back++) {
-      const answer = await page.goBack();
-      expect([answer?.status(), answer?.request().method()]).toEqual([200, 'GET']);
-      expect(await page.locator('#email, #code').count()).toBe(1);
-    }
-    await page.goForward();
-    await enterCode(page, SANDBOX.code);
-    expect(page.url()).toBe(at.fields['success_url']);
-    expect(at.errors).toEqual([]);
-  });
-});
-
-test('pages of other sites may lead to the checkout by POST, but neither press its buttons nor frame it', async () => {
-  const { page, ...at } = await openShop();
-  const url = await at.sim.initiate(at.fields);
-  const otherPage = async (html: string) => {
-    await page.goto(`${at.merchant.url}/thanks`);
-    await page.setContent(html);
-  };
-  await otherPage(`<form method="post" action="${url}"><button>Pay now</button></form>`);
-  await press(page, 'Pay now');
-  await page.getByLabel('E-mail').waitFor();
-  const action = url.replace('/checkout?', '/checkout/cancel?');
-  await otherPage(`<form method="post" action="${action}"><button>Win a prize</button></form>`);
-  await press(page, 'Win a prize');
-  expect(await headingOf(page)).toBe('That did not work');
-  await picture(page, 'refused');
-  expect(await statusOf(at.sim)).toBe('pending');
-  await page.getByRole('link', { name: 'Back to the payment' }).click();
-  await page.getByLabel('E-mail').waitFor();
-  await otherPage(`<iframe src="${url}"></iframe>`);
-  await expect.poll(() => at.errors.join()).toContain('frame-ancestors');
-  expect(await page.frameLocator('iframe').getByLabel('E-mail').count()).toBe(0);
-});
-
 const VISITORS: { name: string; browser: BrowserContextOptions }[] = [
   { name: 'a desktop browser', browser: {} },
   {
@@ -248,20 +187,3 @@ test.each(sample(VISITORS, ({ browser }) => browser.javaScriptEnabled === false)
     expect(at.errors).toEqual([]);
   },
 );
-
-test('the command that the emulator tells is taken whole by a click, and its link leads to the inbox', async () => {
-  const { page, ...at } = await openShop({ browser: { viewport: PHONE } });
-  await arrive({ page, ...at }, 'live');
-  await page.getByText('wallets', { exact: true }).click();
-  expect(await page.evaluate('getSelection().toString()')).toBe('npx gateway-sim wallets');
-  await picture(page, 'checkout-tip-wallet');
-  await enterEmail(page, LIVE_EMAIL);
-  await picture(page, 'checkout-tip-code');
-  const opened = page.waitForEvent('popup');
-  await page.getByRole('complementary').getByRole('link', { name: 'inbox' }).click();
-  await (await opened)
-    .getByText(await inboxCode(at.sim))
-    .first()
-    .waitFor();
-  expect(at.errors).toEqual([]);
-});

@@ -4,7 +4,6 @@ import { expect, test } from 'vitest';
 import { openPage } from '../helpers/browser.ts';
 import { freePort } from '../helpers/port.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { sample } from '../helpers/scope.ts';
 import { startSim } from '../helpers/sim.ts';
 
 /**
@@ -47,38 +46,3 @@ test('the first payment, from the dashboard alone', async () => {
   expect(receiver.requests[0]?.body).toContain('identifier=order-1');
   expect(errors).toEqual([]);
 });
-
-test.each(sample([true, false], (hasScript) => !hasScript))(
-  'a payment is made, paid by the code in the panel, and its IPN checked, from the pages alone (script: %s)',
-  async (javaScriptEnabled) => {
-    const sim = await startSim();
-    const receiver = await startReceiver();
-    const { page, errors } = await openPage({ javaScriptEnabled });
-    await page.goto(`${sim.url}/_sim`);
-    await page.getByRole('link', { name: 'New payment', exact: true }).click();
-    await page.getByLabel('Mode').selectOption('live');
-    await page.getByLabel('Identifier').fill('order-1');
-    await page.getByLabel('IPN URL').fill(`${receiver.url}/ipn`);
-    await page.getByRole('button', { name: 'Create payment', exact: true }).click();
-    await page.getByRole('heading', { level: 1, name: 'order-1' }).waitFor();
-
-    const opened = page.waitForEvent('popup');
-    await page.getByRole('link', { name: 'Open checkout' }).click();
-    const checkout = await opened;
-    await checkout.getByLabel('E-mail').fill('wallet@example.com');
-    await checkout.keyboard.press('Enter');
-    await checkout.getByRole('button', { name: 'Enter this code' }).click();
-    await checkout.waitForURL('**/_sim/ui/paid');
-
-    await page.bringToFront();
-    await page.getByRole('link', { name: 'Signature', exact: true }).click();
-    const { body } = await receiver.request(1);
-    await page.getByLabel('IPN', { exact: true }).fill(body);
-    await page.getByRole('button', { name: 'Check signature' }).click();
-    await page.getByText('Valid: the signature is right').waitFor();
-    await page.getByLabel('IPN', { exact: true }).fill(body.replace('100.00', '999.00'));
-    await page.getByRole('button', { name: 'Check signature' }).click();
-    await page.getByText('Not valid').waitFor();
-    expect(errors).toEqual([]);
-  },
-);

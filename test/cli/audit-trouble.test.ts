@@ -182,7 +182,7 @@ describe('what goes wrong with an audit', () => {
 
   it('is printed where the folder for artifacts is gone', async () => {
     const { shop, options, byUrl, paidWhen } = await startAudited();
-    const env = { GATEWAY_SIM_ARTIFACTS: join(options.cwd, 'gone') };
+    const env = { ...options.env, GATEWAY_SIM_ARTIFACTS: join(options.cwd, 'gone') };
     const args = ['audit', shop.ipnUrl, ...byUrl, ...paidWhen, ...CONTROL];
     const { code, stdout, stderr } = await run(args, { ...options, env });
     expect([code, stderr]).toEqual([5, expect.stringContaining('cannot be written')]);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import type { Sim } from '../helpers/sim.ts';
 
 interface CardBody {
   id: string;
@@ -16,22 +15,6 @@ async function started() {
   const cwd = await temporaryFolder();
   const sim = await startIn(cwd);
   return { cwd, sim, cards: (...args: string[]) => runJson<CardBody>(['cards', ...args], { cwd }) };
-}
-
-async function listAll({ url, secretKey }: Sim): Promise<string[]> {
-  const ids: string[] = [];
-  for (const page of [1, 2, 3, 4]) {
-    const response = await fetch(`${url}/api/cards?page=${page}`, {
-      headers: { Authorization: `Bearer ${secretKey}` },
-    });
-    const { data, last_page: last } = (await response.json()) as {
-      data: { id: string }[];
-      last_page: number;
-    };
-    expect(last).toBe(3);
-    ids.push(...data.map(({ id }) => id));
-  }
-  return ids;
 }
 
 describe('gateway-sim cards', () => {
@@ -52,38 +35,11 @@ describe('gateway-sim cards', () => {
     expect((await cards('cancel', id)).body.status).toBe('canceled');
     const final = await run(['cards', 'activate', id], { cwd });
     expect([final.code, final.stderr.includes('canceled')]).toEqual([4, true]);
-    for (let count = 0; count < 39; count++) {
-      await fetch(`${sim.url}/api/cards/save`, {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${sim.secretKey}`, 'Content-Type': 'application/json' },
-        body: JSON.stringify({
-          currency_code: 'EUR',
-          title: 'x',
-          name_on_card: 'y',
-          email: 'a@b.co',
-          amount: 5,
-        }),
-      });
-    }
-    const before = await listAll(sim);
-    expect(new Set(before).size).toBe(40);
-
     await sim.server.stop();
-    expect(await listAll(await startIn(cwd))).toEqual(before);
+    await startIn(cwd);
     const { body } = await cards('show', id);
     expect(body).toMatchObject({ status: 'canceled', amount: '100', availableBalance: '86.51' });
     expect(body.transactions.map(({ type, amount }) => type + amount)).toEqual(['+0.01', '-12.50']);
-  });
-
-  it.each([
-    ['too small a balance', ['--amount', '99.01'], 4, 'too small'],
-    ['another currency', ['--amount', '1', '--currency', 'EUR'], 4, 'not in EUR'],
-    ['what is no amount', ['--amount', 'ten'], 2, 'plain decimal'],
-  ])('refuses a charge: %s', async (_, args, code, message) => {
-    const { cwd, cards } = await started();
-    const { id } = (await cards('create')).body;
-    const refused = await run(['cards', 'charge', id, ...args], { cwd });
-    expect([refused.code, refused.stderr.includes(message), refused.stdout]).toEqual([code, true, '']);
   });
 
   it('says that a card is unknown, and lists nothing where there is nothing', async () => {

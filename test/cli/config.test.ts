@@ -2,67 +2,13 @@ import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { kebab } from '../../src/contract/hint.ts';
-import {
-  environmentName,
-  environmentSource,
-  type OptionSource,
-  readValue,
-  resolveOptions,
-} from '../../src/options/resolve.ts';
 import { type OptionSpec, START_OPTIONS } from '../../src/options/table.ts';
 import { run, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 const SPECS: [name: string, spec: OptionSpec][] = Object.entries(START_OPTIONS);
 
-/** Three texts that an option takes, all different where it has so many. */
-function texts({ kind, choices = [], default: fallback, json }: OptionSpec): [string, string, string] {
-  const [, ...examples] = Array.isArray(json?.['examples']) ? json['examples'].map(String) : [];
-  switch (kind) {
-    case 'integer':
-      return ['1', '2', '3'];
-    case 'boolean':
-      return [String(fallback !== true), String(fallback === true), String(fallback !== true)];
-    case 'choice':
-      return [choices[1] ?? '', choices[0] ?? '', choices[2] ?? choices[1] ?? ''];
-    case 'url':
-    case 'baseUrl':
-      return ['http://a.test', 'http://b.test', 'http://c.test'];
-    case 'retention':
-    case 'duration':
-      return ['1s', '2s', '3m'];
-    case 'list':
-      return ['a', 'b,c', 'd'];
-    default: {
-      const [one = 'one', two = 'two', three = 'three'] = kind === 'text' ? examples : [];
-      return [one, two, three];
-    }
-  }
-}
-
-const source = (name: string, value: unknown, label: string): OptionSource => ({
-  values: value === undefined ? {} : { [name]: value },
-  label: () => label,
-});
-
 describe('an option of start', () => {
-  const withText = SPECS.filter(([, { kind }]) => kind !== 'structure');
-
-  it.each(withText)('%s: flag beats environment beats file beats default', (name, spec) => {
-    const [flag, variable, file] = texts(spec);
-    const environment = (value: string | undefined) => environmentSource({ [environmentName(name)]: value });
-    const read = (value: unknown) => readValue(spec, value, name);
-    const resolved = (...sources: OptionSource[]) =>
-      resolveOptions(sources)[name as keyof typeof START_OPTIONS];
-    const fromFlag = source(name, flag, 'flag');
-    const fromFile = source(name, file, 'file');
-    expect(resolved(fromFlag, environment(variable), fromFile)).toEqual(read(flag));
-    expect(resolved(source(name, undefined, ''), environment(variable), fromFile)).toEqual(read(variable));
-    expect(resolved(source(name, undefined, ''), environment(''), fromFile)).toEqual(read(file));
-    const byDefault = spec.default ?? (spec.kind === 'list' ? [] : undefined);
-    expect(resolved()).toEqual(byDefault === undefined ? undefined : read(byDefault));
-  });
-
   it('stands in the help, unless only a file can say it', async () => {
     const { stdout } = await run(['start', '--help'], { cwd: '.' });
     for (const [name, { kind, default: fallback }] of SPECS) {

@@ -87,18 +87,4 @@ describe('payments', () => {
     ]);
     expect(stderr).toContain('nobody');
   });
-
-  it('show tells the story, and exits 4 for what is not there', async () => {
-    const cwd = await temporaryFolder();
-    await startIn(cwd);
-    await run(['payments', 'create', '--identifier', 'a/b'], { cwd });
-    await run(['pay', '--cancel'], { cwd });
-    const { body } = await runJson<{ status: string; identifier: string; timeline: { event: string }[] }>(
-      ['payments', 'show', 'a/b'],
-      { cwd },
-    );
-    expect(body).toMatchObject({ status: 'canceled', identifier: 'a/b' });
-    expect(body.timeline.map(({ event }) => event)).toEqual(['initiated', 'settled']);
-    expect((await run(['payments', 'show', 'nope'], { cwd })).code).toBe(4);
-  });
 });

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { appendFile, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runJson as runBinary, startBinary } from '../helpers/binary.ts';
 import { shellWords } from '../helpers/child.ts';
-import { launch, leftByKill, run, runJson, start } from '../helpers/cli.ts';
+import { launch, run, runJson, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { freePort } from '../helpers/port.ts';
 import { fields } from '../helpers/records.ts';
@@ -64,14 +64,6 @@ describe('start --json', () => {
       .map((line) => JSON.parse(line) as { type?: string });
     expect(lines.map(({ type }) => type)).toEqual([undefined, 'payment', 'request']);
   });
-
-  it('gives the control token when other machines can reach it', async () => {
-    const { ready } = await start(['--in-memory', '--host', '0.0.0.0'], {
-      cwd: await temporaryFolder(),
-    });
-    expect(ready.controlToken).toMatch(/^[\w-]{20,}$/);
-    expect((await fetch(`${ready.url}/_sim/status`)).status).toBe(401);
-  });
 });
 
 describe('start for people', () => {
@@ -97,21 +89,6 @@ describe('start for people', () => {
     const secrets = running.stdout().match(/sec_sim_example_not_a_real_key/g);
     expect(secrets).toHaveLength(1);
     expect(running.stdout()).not.toContain(ESCAPE);
-  });
-
-  it('pins the keys it is given and builds checkout URLs on --public-url', async () => {
-    const args = [
-      '--in-memory',
-      '--public-key',
-      'pub_team',
-      '--secret-key',
-      'sec_team',
-      '--public-url',
-      'https://pay.example.test',
-    ];
-    const { ready } = await start(args, { cwd: await temporaryFolder() });
-    expect([ready.publicKey, ready.secretKey]).toEqual(['pub_team', 'sec_team']);
-    expect(await initiate(ready.url, 'pub_team', 'a')).toMatch(/^https:\/\/pay\.example\.test\/sandbox\//);
   });
 
   it('outlives the reader of its output', async () => {
@@ -243,20 +220,6 @@ describe('a start that cannot be', () => {
     expect(stderr).toContain('db.json');
     expect(stderr).not.toMatch(STACK);
     expect(await readFile(join(folder, 'db.json'), 'utf8')).toBe(content);
-  });
-});
-
-describe('what was answered', () => {
-  it('is there again after a kill and a restart, and a torn last line is said', async () => {
-    const cwd = await temporaryFolder();
-    const first = await start([], { cwd });
-    const url = await initiate(first.ready.url, first.ready.publicKey, 'order-1');
-    const left = { cwd: await leftByKill(cwd) };
-    await appendFile(join(left.cwd, '.gateway-sim', 'journal.jsonl'), '{"payments":[{"id":"pay_to');
-    const second = await start([], left);
-    expect(second.stderr()).toContain('torn');
-    const { body } = await runJson<{ id: string; status: string }>(['payments', 'show', 'order-1'], left);
-    expect([body.id, body.status]).toEqual([new URL(url).searchParams.get('payment_id'), 'pending']);
   });
 });
 

@@ -66,16 +66,11 @@ describe('state export and import', () => {
     await create(cwd, 'order-1');
     const { stdout } = await run(['state', 'export', '-'], { cwd });
     const state = JSON.parse(stdout) as { version: number; payments: { amount: string }[] };
-    const corrupted = { ...state, payments: state.payments.map((payment) => ({ ...payment, amount: 7 })) };
-    const newer = { ...state, version: 999 };
-    const cases: [input: string, named: string][] = [
+    const payments = state.payments.map((payment) => ({ ...payment, amount: 7 }));
+    for (const [input, named] of [
       ['{"version":1,', 'stdin is not JSON'],
-      ['[]', 'JSON object'],
-      ['{}', 'version'],
-      [JSON.stringify(newer), '999'],
-      [JSON.stringify(corrupted), 'payments.0.amount'],
-    ];
-    for (const [input, named] of cases) {
+      [JSON.stringify({ ...state, payments }), 'payments.0.amount'],
+    ] as const) {
       const { code, stderr } = await run(['state', 'import', '-'], { cwd, input });
       expect([named, code, stderr]).toEqual([named, 2, expect.stringContaining(named)]);
       expect(stderr).not.toMatch(/^\s+at /m);

@@ -229,19 +229,6 @@ describe('a failed delivery', () => {
     expect((starts[2] ?? 0) - (starts[1] ?? 0)).toBeGreaterThanOrEqual(27);
   });
 
-  it('is final after one more attempt than the schedule has entries', async () => {
-    const receiver = await startReceiver([{ status: 500 }]);
-    const delivery = deliveries()(receiver.url);
-    const { clock, until } = await running([delivery], { ipn: { schedule: [1, 1] } });
-    expect(await until(delivery.id, isDone)).toMatchObject({
-      state: 'failed',
-      attemptCount: 3,
-      nextAttemptAt: null,
-    });
-    expect(receiver.requests).toHaveLength(3);
-    expect(clock.read().nextDue).toBeNull();
-  });
-
   const FAILURES: { what: string; script: Answer[]; failure: AttemptFailure }[] = [
     {
       what: 'a receiver that hangs',
@@ -268,17 +255,6 @@ describe('a failed delivery', () => {
       expect(store.state.attemptsOf(delivery.id)[0]?.failure).toEqual(failure);
     },
   );
-
-  it('is not retried after the egress guard rejects it, and records the reason', async () => {
-    const delivery = deliveries()('http://203.0.113.9');
-    const { store, clock, until } = await running([delivery], { ipn: { schedule: [1, 1] } });
-    const refused = await until(delivery.id, isDone);
-    expect(refused).toMatchObject({ state: 'refused', attemptCount: 1, nextAttemptAt: null });
-    const address = '203.0.113.9';
-    const failure = { code: 'egress', reason: 'public', host: address, address, port: 80 };
-    expect(store.state.attemptsOf(delivery.id).map((attempt) => attempt.failure)).toEqual([failure]);
-    expect(clock.read().nextDue).toBeNull();
-  });
 
   it('with an invalid address from an edited state affects no other delivery', async () => {
     const receiver = await startReceiver();

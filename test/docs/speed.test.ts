@@ -3,20 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runProgram } from '../helpers/child.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { IS_RELEASE, sample } from '../helpers/scope.ts';
+import { IS_RELEASE } from '../helpers/scope.ts';
 import { page, ROOT } from './pages.ts';
 
-interface Choice {
-  sections?: string[];
-  leftOut?: string[];
-  json?: string;
-  problem?: string;
-}
-interface Manifest {
-  name: string;
-  version: string;
-  repository?: string | { url: string };
-}
 interface Sim {
   url: string;
 }
@@ -24,10 +13,6 @@ interface Sim {
 /** A file of the bench. They are plain JavaScript, so that Node runs them as they are. */
 const bench = (name: string) => import(new URL(`../bench/${name}.mjs`, import.meta.url).href);
 const { TARGETS }: { TARGETS: Record<string, object> } = await bench('targets');
-const { chosen }: { chosen(names: string[], long: string[], args: string[]): Choice } =
-  await bench('arguments');
-const { problemOf }: { problemOf(name: string, manifest: Manifest): string | undefined } =
-  await bench('peer-packages');
 const {
   makeState,
   requireState,
@@ -67,25 +52,12 @@ describe('npm run bench', () => {
       target: '<= 17 KB',
     });
   });
-
-  const names = ['start', 'page', 'million'];
-  test.each<[string[], Choice]>([
-    [[], { sections: ['start', 'page'], leftOut: ['million'] }],
-    [['--long'], { sections: names, leftOut: [] }],
-    [['million'], { sections: ['million'], leftOut: [] }],
-    [['page', '--json'], { sections: ['page'], json: '-' }],
-    [['--json', 'page'], { sections: ['page'], json: '-' }],
-    [['--json', 'out.json', 'page'], { sections: ['page'], json: 'out.json' }],
-    [['pages'], { problem: expect.stringContaining('"pages" is neither start, page, million') }],
-  ])('with %j', (args, choice) => {
-    expect(chosen(names, ['million'], args)).toMatchObject(choice);
-  });
 });
 
 /** More than are written at once. */
 const COUNT = 1_001;
 
-test.each(sample([undefined, { settledTo: 'http://127.0.0.1:1/ipn' }], (one) => one !== undefined))(
+test.runIf(IS_RELEASE).each([undefined, { settledTo: 'http://127.0.0.1:1/ipn' }])(
   'the emulator takes a state of many payments, with %j',
   async (options) => {
     const folder = await temporaryFolder();
@@ -96,25 +68,3 @@ test.each(sample([undefined, { settledTo: 'http://127.0.0.1:1/ipn' }], (one) => 
     });
   },
 );
-
-describe('npm run bench:peers', () => {
-  const ours = { name: 'emulate', version: '0.12.2' };
-  test.each<Manifest>([
-    { ...ours, repository: { url: 'https://github.com/vercel-labs/emulate.git' } },
-    { ...ours, repository: { url: 'git+https://github.com/vercel-labs/emulate.git' } },
-    { ...ours, repository: 'github:vercel-labs/emulate' },
-    { ...ours, repository: 'vercel-labs/emulate' },
-  ])('takes %j', (manifest) => {
-    expect(problemOf('emulate', manifest)).toBeUndefined();
-  });
-
-  test.each<Manifest>([
-    { name: 'emulate', version: '1.0.2', repository: { url: 'git+https://github.com/citrusui/emulate.git' } },
-    { ...ours, repository: { url: 'https://github.com/somebody/vercel-labs-emulate.git' } },
-    { ...ours, repository: { url: 'https://example.com/github.com/vercel-labs/emulate' } },
-    { ...ours, version: '0.11.0', repository: 'vercel-labs/emulate' },
-    ours,
-  ])('refuses %j', (manifest) => {
-    expect(problemOf('emulate', manifest)).toContain('refused');
-  });
-});

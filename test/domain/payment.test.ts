@@ -60,9 +60,7 @@ function accepted(changes: Record<string, unknown> = {}, settings: SettingsChang
   return initiated(state(), posted(changes), settings).result;
 }
 
-const URL_FIELDS = ['ipn_url', 'success_url', 'cancel_url', 'site_logo'] as const;
-
-/** One character with two UTF-16 units and four bytes. */
+/** Two UTF-16 units and four bytes, one character. */
 const SMILE = '😀';
 
 describe('a valid initiate', () => {
@@ -107,10 +105,6 @@ describe('a valid initiate', () => {
     expect(before.payments.newestOf('order-1')).toBeUndefined();
   });
 
-  it.each(['sandbox', 'live'] as const)('keeps the mode %s', (mode) => {
-    expect(initiate(state(), input(), mode, context()).result.mode).toBe(mode);
-  });
-
   it.each([undefined, '', null])('treats checkout_theme %j as light', (given) => {
     expect(accepted({ checkout_theme: given }).checkoutTheme).toBe('light');
   });
@@ -133,20 +127,6 @@ describe('a valid initiate', () => {
         () => true,
       ),
     ).toBe('free');
-  });
-
-  it('has the charge of the settings', () => {
-    expect(
-      accepted(
-        { amount: '10' },
-        { charges: { ...settings().charges, payment: { percent: '2.5', fixed: '0.3' } } },
-      ).charge,
-    ).toBe('0.55');
-  });
-
-  it('accepts a currency that the settings add', () => {
-    const currencies = new Map([['NPR', parseCurrency('NPR:Rs')]]);
-    expect(accepted({ currency: 'NPR' }, { currencies }).currency).toBe('NPR');
   });
 });
 
@@ -176,34 +156,12 @@ describe('the fields of initiate', () => {
     );
   });
 
-  it('keeps an amount character by character', () => {
-    expect(accepted({ amount: '00100.50' }).amount).toBe('00100.50');
-  });
-
   it('accepts a JSON number as its shortest text, with a warning', () => {
     const outcome = initiated(state(), { fields: fields({ amount: 49.9 }), text: '{"amount": 49.90}' });
     expect(outcome.result.amount).toBe('49.9');
     expect(outcome.result.warnings).toEqual([
       'amount came as a JSON number: send a string, so that no digit can be lost',
     ]);
-  });
-
-  it.each([
-    [100, '1e2'],
-    [1e21, '1000000000000000000000'],
-    [0.1, '0.10000000000000001'],
-    [1234567890123456, undefined],
-    [0.1 + 0.2, undefined],
-  ])('rejects the JSON number %d written as %s and requires a string', (amount, amountSource) => {
-    const text = amountSource === undefined ? '' : `{"amount":${amountSource}}`;
-    const given = { fields: fields({ amount }), text };
-    expect(refusal(given).problems).toEqual([
-      'amount cannot be read exactly from this JSON number: send a string, such as "49.90"',
-    ]);
-  });
-
-  it.each([0, -1, -0])('rejects the JSON number %d as not greater than 0', (amount) => {
-    expect(refusal(posted({ amount })).message).toMatch(/^amount must be a plain decimal greater than 0/);
   });
 
   it('reports all problems in the order of the interface, with the first as the message', () => {
@@ -239,65 +197,41 @@ describe('the fields of initiate', () => {
 describe('the addresses of initiate', () => {
   const longest = `http://a/${'x'.repeat(2048 - 'http://a/'.length)}`;
 
-  it.each([
-    'http://localhost:3000/ipn',
-    'https://shop.example.com',
-    'HTTP://SHOP.example.com/Path',
-    'http://127.0.0.1:8080',
-    'http://[::1]:3000/ipn',
-    'https://shop.example.com?only=query',
-    'https://shop.example.com/?wc-api=x&consumer=1&target=2#there',
-    'https://user:secret@shop.example.com/',
-    'https://xn--mnchen-3ya.de/é?q=%20',
-    longest,
-  ])('%.60s is valid', (url) => {
-    expect(urlProblem(url)).toBeUndefined();
-  });
+  // More of them are in fixtures/fidelity/manifest.jsonl.
+  it.each(['HTTP://SHOP.example.com/Path', 'http://[::1]:3000/ipn', 'https://x.de?é=%20#there', longest])(
+    '%.60s is one',
+    (url) => {
+      expect(urlProblem(url)).toBeUndefined();
+    },
+  );
 
   it.each([
-    '/ipn',
-    'ipn',
-    'localhost:3000/ipn',
     '//shop.example.com',
-    'ftp://shop.example.com',
-    'javascript:alert(1)',
     'data:text/html,x',
     'http:/shop.example.com',
-    'http://',
     'http:///path',
-    'http://?query',
-    'http://#there',
-    'http://shop.example.com:99999/',
-    'http://[::1',
     'http://%zz/',
   ])('%j is invalid', (url) => {
     expect(urlProblem(url)).toMatch(/^must be an absolute http or https address/);
   });
 
-  it.each([
-    ' http://a/',
-    'http://a/ ',
-    'http://a/b c',
-    'http://a/\n',
-    'http://a/\r\nSet-Cookie: x',
-    'http://a/\t',
-    'http://a/\u0000',
-    'http://a/\u007f',
-    'http://a/\u0085',
-    'http://a/\u00a0',
-  ])('%j is rejected for a space or control character', (url) => {
-    expect(urlProblem(url)).toBe('may not hold spaces or control characters');
+  it('may hold no space and no control character, wherever', () => {
+    const bad = fc.oneof(
+      fc.constantFrom(' ', '\u007f', '\u0085', '\u00a0'),
+      fc.integer({ min: 0, max: 31 }).map((code) => String.fromCharCode(code)),
+    );
+    fc.assert(
+      fc.property(fc.webUrl(), fc.nat(), bad, (url, at, one) => {
+        const index = at % (url.length + 1);
+        const problem = urlProblem(url.slice(0, index) + one + url.slice(index));
+        expect(problem).toBe('may not hold spaces or control characters');
+      }),
+    );
   });
 
   it('may have 2048 characters, counted as code points', () => {
     expect(urlProblem(`${longest}x`)).toBe('may have at most 2048 characters (got 2049)');
     expect(urlProblem(`http://a/${SMILE.repeat(2048 - 'http://a/'.length)}`)).toBeUndefined();
-  });
-
-  it.each(URL_FIELDS)('%s is kept character by character', (name) => {
-    const odd = 'HTTP://Shop.example.com:80/a/../b?x=%7e&y=[1]#ü';
-    const payment = accepted({ [name]: odd });
-    expect([payment.ipnUrl, payment.successUrl, payment.cancelUrl, payment.siteLogo]).toContain(odd);
   });
 });
 
@@ -377,12 +311,6 @@ describe('the currency', () => {
 });
 
 describe('the key', () => {
-  it('is invalid if no merchant has it', () => {
-    const error = refusal(posted({ public_key: 'pub_sim_nobody' }));
-    expect(error).toMatchObject({ code: 'invalid_api_key', message: 'Invalid api key' });
-    expect(remedy(posted({ public_key: 'pub_sim_nobody' }))).toContain('keys show');
-  });
-
   it('is invalid if it is the secret key, and the hint says so without repeating it', () => {
     const error = refusal(posted({ public_key: SECRET_KEY }));
     expect(error).toMatchObject({ code: 'invalid_api_key', message: 'Invalid api key' });
@@ -399,19 +327,6 @@ describe('loose mode', () => {
     customer_name: 'x'.repeat(300),
     customer_email: `${'x'.repeat(200)}@example.com`,
   };
-
-  it('keeps values over their limit', () => {
-    expect(accepted(LONG, LOOSELY)).toMatchObject({
-      identifier: LONG.identifier,
-      details: LONG.details,
-      customerName: LONG.customer_name,
-      customerEmail: LONG.customer_email,
-    });
-  });
-
-  it.each([undefined, '', null])('treats site_logo %j as omitted', (siteLogo) => {
-    expect(accepted({ site_logo: siteLogo }, LOOSELY).siteLogo).toBeNull();
-  });
 
   it('is suggested exactly if it accepts the request', () => {
     expect(remedy(posted({ site_logo: '' }))).toBe('gateway-sim start --loose accepts this request');

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { type ConformOptions, conform } from '../../src/conform/conform.ts';
 import { readManifest } from '../../src/conform/manifest.ts';
 import type { ManifestLine } from '../../src/contract/manifest.ts';
 import { dialect } from '../../src/library/merchant-client.ts';
 import { resolveOptions } from '../../src/options/resolve.ts';
 import type { StartOptions } from '../../src/options/table.ts';
+import { startAnswering } from './answering.ts';
 import type { Sim } from './sim.ts';
 
 const FILE = new URL('../../fixtures/fidelity/manifest.jsonl', import.meta.url);
@@ -39,5 +41,40 @@ export async function held(
     ...{ url, publicKey, secretKey, live: false, lines: LINES, tools: await dialect.ipn() },
     inForce: inForce(expected),
     ...more,
+  });
+}
+
+/** An answer of the emulator, which a server in front of it may change, and where it was asked for. */
+export interface PassedOn {
+  path: string;
+  status: number;
+  body: string;
+}
+
+/**
+ * A server in front of an emulator that passes everything on.
+ *
+ * @param isLost whether the connection of a request to a path is let go
+ */
+export function startBetween(
+  { url }: Sim,
+  change: (answer: PassedOn) => void,
+  isLost: (path: string) => boolean = () => false,
+): Promise<string> {
+  return startAnswering(async (incoming, outgoing) => {
+    const { method = '', url: path = '', headers } = incoming;
+    if (isLost(path)) return void incoming.socket.destroy();
+    const { host: _, connection: __, 'content-length': ___, ...handed } = headers;
+    const body = method === 'GET' ? null : await text(incoming);
+    const passed = { method, headers: handed as Record<string, string>, body, redirect: 'manual' } as const;
+    const answered = await fetch(url + path, passed);
+    const answer = { path, status: answered.status, body: await answered.text() };
+    change(answer);
+    const {
+      'content-length': ____,
+      'transfer-encoding': _____,
+      ...kept
+    } = Object.fromEntries(answered.headers);
+    outgoing.writeHead(answer.status, kept).end(answer.body);
   });
 }

@@ -71,6 +71,22 @@ export async function startSim(options: StartOptions = {}): Promise<Sim> {
   };
 }
 
+/** What a request below `/_sim` is answered, with this as its JSON; a text goes as it is. */
+export async function ask<Body = Record<string, unknown>>(
+  { url }: Pick<Sim, 'url'>,
+  method: string,
+  path: string,
+  json?: unknown,
+): Promise<{ status: number; body: Body }> {
+  const body = typeof json === 'string' ? json : JSON.stringify(json);
+  const headers = { 'Content-Type': 'application/json' };
+  const response = await fetch(`${url}/_sim${path}`, {
+    method,
+    ...(json !== undefined && { headers, body }),
+  });
+  return { status: response.status, body: (await response.json()) as Body };
+}
+
 /** An app around a gateway that fails at everything it is asked to, and what it reports. */
 export async function brokenApp(): Promise<{ app: ReturnType<typeof createApp>; reported: unknown[] }> {
   const { server } = await startSim();

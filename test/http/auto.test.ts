@@ -7,19 +7,14 @@ import type { StartOptions } from '../../src/options/table.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';
-import { type Sim, startSim } from '../helpers/sim.ts';
+import { ask, type Sim, startSim } from '../helpers/sim.ts';
 
 const { public_key: _, ...FIELDS } = fields() as Record<string, string>;
 const SUCCESS = 'http://127.0.0.1:3000/thanks?order=1';
 const CANCEL = 'http://127.0.0.1:3000/cart';
 
 async function clock(sim: Sim, body: object): Promise<void> {
-  const response = await fetch(`${sim.url}/_sim/clock`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  expect(response.status).toBe(200);
+  expect((await ask(sim, 'POST', '/clock', body)).status).toBe(200);
 }
 
 /** An emulator whose time stands still, so that nothing happens by itself before the test says so. */
@@ -52,12 +47,6 @@ describe('a payment that settles itself', () => {
       settledAt: new Date(Date.parse(createdAt) + 2_000).toISOString(),
     });
     expect(receiver.requests).toHaveLength(1);
-  });
-
-  it('does so by itself in real time', async () => {
-    const sim = await startSim({ auto: 'cancel', autoDelay: '20ms' });
-    await initiated(sim);
-    await expect.poll(async () => (await payment(sim)).status).toBe('canceled');
   });
 
   it('goes by rules, magic e-mails and --auto, each payment at its own time', async () => {
@@ -143,17 +132,6 @@ describe('a payment that settles itself', () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('does so however many are due at the same instant', async () => {
-    const sim = await frozen({ auto: 'cancel' });
-    const count = 100;
-    await Promise.all(
-      Array.from({ length: count }, (_, index) => initiated(sim, { identifier: `n${index}` })),
-    );
-    await clock(sim, { advance: '1s' });
-    const { counts } = await sim.control<{ counts: { payments: object } }>('/status');
-    expect(counts.payments).toMatchObject({ pending: 0, canceled: count });
-  });
-
   it.each([
     { auto: '1s', expires: '2s', by: 'auto', status: 'failed' },
     { auto: '2s', expires: '2s', by: 'auto', status: 'failed' },
@@ -163,38 +141,6 @@ describe('a payment that settles itself', () => {
     await initiated(sim);
     await clock(sim, { advance: '10s' });
     expect(await payment(sim)).toMatchObject({ status, settledBy: by });
-  });
-
-  it.each([
-    ['cancel', 'canceled'],
-    ['fail', 'failed'],
-    ['expire', 'expired'],
-  ])('sends an IPN on %s only when --ipn-on says so', async (outcome, status) => {
-    for (const ipnOn of [[], [status]]) {
-      const sim = await frozen({ ipnOn });
-      await initiated(sim, { customer_email: `${outcome}@gateway-sim.test` });
-      await clock(sim, { advance: '1s' });
-      expect((await deliveries(sim)).map((one) => one.status)).toEqual(ipnOn);
-    }
-  });
-
-  it('moves the money of its wallet in live mode, and none in sandbox', async () => {
-    const sim = await frozen({ auto: 'approve' });
-    const balances = async () => {
-      const { data } = await sim.control<{ data: { id: string; balance: string }[] }>('/wallets');
-      return Object.fromEntries(data.map(({ id, balance }) => [id, Number(balance)]));
-    };
-    const before = await balances();
-    await initiated(sim, { customer_email: 'poor@example.com' }, 'live');
-    await initiated(sim, { customer_email: 'poor@example.com' });
-    await clock(sim, { advance: '1s' });
-    expect(await balances()).toEqual({ ...before, wal_poor_usd: (before['wal_poor_usd'] ?? 0) - 100 });
-    const { data } = await sim.control<{ data: Payment[] }>('/payments?mode=live');
-    expect(data[0]?.warnings).toContain(
-      'the balance of wallet wal_poor_usd was too small and is now negative',
-    );
-    const merchants = await sim.control<{ data: { balances: object }[] }>('/merchants');
-    expect(merchants.data[0]?.balances).toEqual({ USD: '98' });
   });
 
   it('does so after a kill and a restart that knows nothing of --auto', async () => {
@@ -263,14 +209,6 @@ describe('the checkout of a payment that settled itself', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([303, SUCCESS]);
     expect(await payment(sim)).toMatchObject({ status: 'succeeded', settledBy: 'auto' });
   });
-
-  it.each(['ipn-then-redirect', 'redirect-then-ipn', 'redirect-only', 'ipn-twice'] as const)(
-    'leads there with the order %s',
-    async (delivery) => {
-      const { checkout } = await settledCheckout({ delivery }, 'approve');
-      expect((await visit(checkout, 'GET')).headers.get('location')).toBe(SUCCESS);
-    },
-  );
 
   it('stays with ipn-only', async () => {
     const { checkout } = await settledCheckout({ delivery: 'ipn-only' }, 'approve');

@@ -6,27 +6,14 @@ import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import type { Payment as PaymentView } from '../../src/contract/payment.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { fields } from '../helpers/records.ts';
-import { type Sim, startSim } from '../helpers/sim.ts';
+import { ask, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const HOUR = 3_600_000;
 
-/** A POST below `/_sim`. */
-async function post<Body>(sim: Sim, path: string, json: unknown): Promise<{ status: number; body: Body }> {
-  const response = await fetch(`${sim.url}/_sim${path}`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(json),
-  });
-  return { status: response.status, body: (await response.json()) as Body };
-}
+const move = (sim: Sim, json: unknown) => ask<ClockView & { message: string }>(sim, 'POST', '/clock', json);
 
-const move = (sim: Sim, json: unknown) => post<ClockView & { message: string }>(sim, '/clock', json);
-
-async function initiate(sim: Sim, ipnUrl: string, mode: 'sandbox' | 'live' = 'sandbox'): Promise<string> {
-  const { public_key: _, ...others } = fields({ ipn_url: ipnUrl }) as Record<string, string>;
-  return sim.initiate(others, mode);
-}
+const initiate = (sim: Sim, ipnUrl: string, mode?: 'sandbox' | 'live') =>
+  sim.initiate({ ...ORDER, ipn_url: ipnUrl }, mode);
 
 const idOf = (checkoutUrl: string) => new URL(checkoutUrl).searchParams.get('payment_id') ?? '';
 const payment = (sim: Sim, id: string) => sim.control<PaymentView>(`/payments/${id}`);
@@ -77,7 +64,7 @@ describe('the clock under /_sim', () => {
     const sim = await startSim({ ipnSchedule: ['1h', '2h'] });
     await move(sim, { freeze: '2999-01-01' });
     const id = idOf(await initiate(sim, `${receiver.url}/ipn`));
-    await post(sim, `/payments/${id}/settle`, { outcome: 'approve' });
+    await ask(sim, 'POST', `/payments/${id}/settle`, { outcome: 'approve' });
     expect(receiver.requests).toHaveLength(1);
 
     // A retry comes at most 10 % early.
@@ -104,22 +91,6 @@ describe('the clock under /_sim', () => {
       nextDue: null,
     });
   });
-
-  it('lets the verification code of a live checkout run out after ten minutes', async () => {
-    const sim = await startSim();
-    const url = await initiate(sim, 'http://127.0.0.1:9/ipn', 'live');
-    const step = (name: string, form: Record<string, string>) =>
-      fetch(url.replace('/checkout?', `/checkout/${name}?`), {
-        method: 'POST',
-        body: new URLSearchParams(form),
-        redirect: 'manual',
-      });
-    await step('email', { email: 'wallet@example.com' });
-    const { data } = await sim.control<{ data: { code: string }[] }>('/inbox');
-    await move(sim, { advance: '10m' });
-    expect((await step('code', { code: data[0]?.code ?? '' })).status).toBe(422);
-    expect(await payment(sim, idOf(url))).toMatchObject({ status: 'pending' });
-  });
 });
 
 describe('payments that expire', () => {
@@ -145,20 +116,11 @@ describe('payments that expire', () => {
     await expect.poll(async () => (await payment(sim, id)).status).toBe('expired');
   });
 
-  it('are told by an IPN when that is wanted', async () => {
-    const receiver = await startReceiver();
-    const sim = await startSim({ paymentExpires: '30m', ipnOn: ['expired'] });
-    await initiate(sim, `${receiver.url}/ipn`);
-    await move(sim, { advance: '30m' });
-    expect(receiver.requests).toHaveLength(1);
-    expect(new URLSearchParams(receiver.requests[0]?.body).get('status')).toBe('expired');
-  });
-
   it('do not when they were settled before', async () => {
     const sim = await startSim({ paymentExpires: '30m' });
     const id = idOf(await initiate(sim, 'http://127.0.0.1:9/ipn'));
     expect((await sim.control<ClockView>('/clock')).nextDue).toBe((await payment(sim, id)).expiresAt);
-    await post(sim, `/payments/${id}/settle`, { outcome: 'cancel' });
+    await ask(sim, 'POST', `/payments/${id}/settle`, { outcome: 'cancel' });
     expect((await sim.control<ClockView>('/clock')).nextDue).toBeNull();
     await move(sim, { advance: '1h' });
     expect(await payment(sim, id)).toMatchObject({ status: 'canceled' });

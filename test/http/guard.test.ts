@@ -50,23 +50,21 @@ describe('the Host header of a request to /_sim', () => {
     ['mine.example.test', 403],
   ];
 
-  it.each(HOSTS)('%s is answered %i', async (host, status) => {
-    const { server } = await startSim();
-    for (const path of ['/_sim', '/_sim/status', '/_sim/ui/paid', '/_sim/openapi.json']) {
-      expect([path, (await get(server.port, path, { Host: host })).status]).toEqual([path, status]);
+  it('must be one of this machine', async () => {
+    const { port } = (await startSim()).server;
+    for (const [Host, status] of HOSTS) {
+      for (const path of ['/_sim', '/_sim/status', '/_sim/ui/paid', '/_sim/openapi.json'])
+        expect([Host, path, (await get(port, path, { Host })).status]).toEqual([Host, path, status]);
     }
   });
 
-  it.each(['127.0.0.999', '1.2.3.4.5', 'a b', '[::1', 'x:99999'])(
-    '%s breaks no other route',
-    async (Host) => {
-      const { server } = await startSim();
-      for (const path of ['/', '/nowhere', '/api/cards', '/initiate/payment/checkout?payment_id=x']) {
-        const { status } = await get(server.port, path, { Host });
-        expect([path, status < 500]).toEqual([path, true]);
-      }
-    },
-  );
+  it('breaks no other route', async () => {
+    const { port } = (await startSim()).server;
+    for (const Host of ['127.0.0.999', '1.2.3.4.5', 'a b', '[::1', 'x:99999']) {
+      for (const path of ['/', '/nowhere', '/api/cards', '/initiate/payment/checkout?payment_id=x'])
+        expect([Host, path, (await get(port, path, { Host })).status < 500]).toEqual([Host, path, true]);
+    }
+  });
 
   it('may be that of --public-url or --allow-host', async () => {
     const { server } = await startSim({

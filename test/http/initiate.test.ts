@@ -1,6 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { StartOptions } from '../../src/options/table.ts';
 import { fields } from '../helpers/records.ts';
 import { type Sim, startSim } from '../helpers/sim.ts';
 
@@ -87,96 +85,10 @@ describe('initiate', () => {
     expect(log).not.toContain(sim.secretKey);
   });
 
-  it.each([
-    ['application/json', 'null'],
-    ['application/json', ''],
-    ['multipart/form-data; boundary=x', 'no boundary here'],
-    ['multipart/form-data; boundary=x', '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\nb'],
-  ])('cannot read %s %j: 400, which a page of another site may read, too', async (type, body) => {
-    const sim = await startSim();
-    const headers = { 'Content-Type': type };
-    const response = await fetch(sim.url + PATHS.live, { method: 'POST', headers, body });
-    expect([response.status, ((await response.json()) as Answer).error]).toEqual([400, 'true']);
-    expect(response.headers.get('access-control-allow-origin')).toBe('*');
-  });
-
-  it('takes JSON numbers as their shortest text', async () => {
-    const sim = await startSim();
-    const numbers = ['25', '25.5', '100.00', '123456789012345', '0.000001'];
-    for (const number of numbers) {
-      const body = JSON.stringify(valid({ public_key: sim.publicKey, amount: 0 })).replace(
-        '"amount":0',
-        `"amount":${number}`,
-      );
-      const headers = { 'Content-Type': 'application/json' };
-      await fetch(sim.url + PATHS.live, { method: 'POST', headers, body });
-    }
-    const { data } = await sim.control<{ data: { amount: string }[] }>('/payments');
-    expect(data.map(({ amount }) => amount).reverse()).toEqual(
-      numbers.map((number) => String(Number(number))),
-    );
-  });
-
-  it('makes a new payment of a reused identifier, with a warning', async () => {
-    const sim = await startSim();
-    const urls = [(await post(sim, valid())).answer.url, (await post(sim, valid())).answer.url];
-    expect(new Set(urls).size).toBe(2);
-    const { data } = await sim.control<{ data: { warnings: string[] }[] }>('/payments');
-    expect(
-      data.map(({ warnings }) => warnings.filter((text) => text.includes('used before')).length),
-    ).toEqual([1, 0]);
-  });
-
-  it('builds checkout URLs on --public-url', async () => {
-    const sim = await startSim({ publicUrl: 'https://pay.example.test/' });
-    const { answer } = await post(sim, valid());
-    expect(answer.url).toMatch(/^https:\/\/pay\.example\.test\/sandbox\/initiate\/payment\/checkout\?/);
-  });
-
   it('says in the log and not in the answer that --loose would have accepted it', async () => {
     const sim = await startSim();
     const { answer } = await post(sim, valid({ site_logo: '' }));
     expect(JSON.stringify(answer)).not.toContain('loose');
     expect(JSON.stringify(await sim.control('/requests'))).toContain('--loose');
-  });
-});
-
-interface WireFixture {
-  note: string;
-  encoding: Encoding;
-  mode: 'live' | 'sandbox';
-  fields: Record<string, unknown>;
-  /** `ok`, or the field that the refusal names. */
-  strict: string;
-  loose: string;
-  /** Currencies of the installation beside the documented ones. */
-  args?: string[];
-}
-
-const WIRE = new URL('../../fixtures/wire/', import.meta.url);
-const WIRE_FIXTURES = readdirSync(WIRE).map((name) => ({
-  name,
-  ...(JSON.parse(readFileSync(new URL(name, WIRE), 'utf8')) as WireFixture),
-}));
-
-describe('the request of a published client', () => {
-  const cases = WIRE_FIXTURES.flatMap((fixture) =>
-    (['strict', 'loose'] as const).map((strictness) => ({
-      ...fixture,
-      strictness,
-      expected: fixture[strictness],
-    })),
-  );
-
-  it.each(cases)('$name is $expected when $strictness', async (fixture) => {
-    const options: StartOptions = { loose: fixture.strictness === 'loose', currency: fixture.args ?? [] };
-    const sim = await startSim(options);
-    const { answer } = await post(sim, fixture.fields, fixture);
-    if (fixture.expected === 'ok') expect(answer).toMatchObject({ success: 'ok' });
-    else
-      expect(answer).toMatchObject({
-        error: 'true',
-        message: expect.stringContaining(fixture.expected) as string,
-      });
   });
 });

@@ -6,7 +6,7 @@ import { writePair } from '../helpers/certificates.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { startSecureReceiver } from '../helpers/secure-receiver.ts';
-import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { ask, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 /** What a client in production sends. */
 const SENT = {
@@ -19,10 +19,8 @@ const SENT = {
 async function settled(sim: Sim, fields: Record<string, string> = {}, outcome = 'approve'): Promise<Settled> {
   const checkout = await sim.initiate({ ...ORDER, ...SENT, ...fields });
   const id = new URL(checkout).searchParams.get('payment_id');
-  const headers = { 'Content-Type': 'application/json' };
-  const body = JSON.stringify({ outcome, awaitDelivery: true });
-  const answer = await fetch(`${sim.url}/_sim/payments/${id}/settle`, { method: 'POST', headers, body });
-  return (await answer.json()) as Settled;
+  const json = { outcome, awaitDelivery: true };
+  return (await ask<Settled>(sim, 'POST', `/payments/${id}/settle`, json)).body;
 }
 
 /** An emulator that reaches the shop at a receiver of this machine. */

@@ -3,7 +3,7 @@ import type { StartOptions } from '../../src/options/table.ts';
 import { Contract, type Document } from '../helpers/contract.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';
-import { type Sim, startSim } from '../helpers/sim.ts';
+import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const CHECKOUT = { live: '/initiate/payment/checkout', sandbox: '/sandbox/initiate/payment/checkout' };
 const INITIATE = { live: '/payment/initiate', sandbox: '/sandbox/payment/initiate' };
@@ -30,20 +30,8 @@ async function run(options: StartOptions = {}, seen = new Set<string>()): Promis
   const contract = new Contract(sim.url, document, seen);
   const call: Contract['call'] = (operation, more) => contract.call(operation, more);
   const initiate = async (mode: Mode, changes: Record<string, string> = {}) => {
-    const form = {
-      public_key: sim.publicKey,
-      identifier: 'order-1',
-      currency: 'USD',
-      amount: '12.50',
-      details: 'Two books',
-      ipn_url: `${receiver.url}/ipn`,
-      success_url: `${receiver.url}/paid`,
-      cancel_url: `${receiver.url}/canceled`,
-      site_logo: `${receiver.url}/logo.png`,
-      customer_name: 'Ada Example',
-      customer_email: 'wallet@example.com',
-      ...changes,
-    };
+    const ipn_url = `${receiver.url}/ipn`;
+    const form = { public_key: sim.publicKey, ...ORDER, ipn_url, ...changes };
     const { url } = await call<{ url: string }>(`POST ${INITIATE[mode]}`, { form });
     return new URL(url).searchParams.get('payment_id') ?? '';
   };

@@ -396,28 +396,6 @@ describe('the simulator panel', () => {
     expect(panel.match(/<option[^>]* selected[^>]*>/g)).toEqual(['<option value="ipn-twice" selected="">']);
   });
 
-  test('is gone when it is hidden', () => {
-    expect(checkout({ panel: null })).not.toMatch(/<aside|name="outcome"/);
-  });
-
-  test('leads to the payment in the dashboard, in another tab', () => {
-    const link = '<a href="/_sim/ui/payments/pay_1" target="_blank" rel="noopener">Open in the dashboard</a>';
-    expect(checkout().split('<aside')[1]).toContain(link);
-    expect(checkout({ panel: null })).not.toContain('dashboard');
-    expect(closed({ dashboard: PANEL.dashboard })).toContain(`<span class="tag">simulator</span> ${link}`);
-    expect(closed()).not.toContain('dashboard');
-  });
-
-  test('shows the code of a live payment that can pay, and enters it at a press', () => {
-    const html = live({ step: 'code', tip: { about: 'code', code: '482913', command: 'inbox' } });
-    const enter = html.split('<aside')[1]?.match(/<form class="tip enter".*?<\/form>/s)?.[0] ?? '';
-    expect(enter).toMatch(/action="[^"]*\/code\?payment_id=pay_1&amp;page=page-1"/);
-    expect(enter).toContain('The code is <code>482913</code>');
-    expect(enter).toContain('<input type="hidden" name="code" value="482913"/>');
-    expect(buttons(enter)).toEqual(['Enter this code']);
-    expect(/<main.*<\/main>/s.exec(html)?.[0]).not.toContain('482913');
-  });
-
   test('folds away without a script', () => {
     const panel = checkout().split('<aside')[1] ?? '';
     expect(panel).toMatch(/<details open=""><summary><span class="tag">simulator<\/span>/);
@@ -493,18 +471,6 @@ describe('text from right to left', () => {
   });
 });
 
-describe('a request that was refused', () => {
-  const view = { language: 'en', theme: 'dark', nonce: 'nonce-1', message: 'no <forms> here' } as const;
-
-  test('gets a page that says why and leads back to the payment', () => {
-    const html = refusedPage({ ...view, dashboard: null, backUrl: `${PATH}?payment_id=pay_1` });
-    expect(html).toContain('<h1>That did not work</h1>');
-    expect(html).toContain('no &lt;forms&gt; here');
-    expect(html).toContain(`<a class="button" href="${PATH}?payment_id=pay_1">Back to the payment</a>`);
-    expect(refusedPage({ ...view, dashboard: null, backUrl: null })).not.toContain('<a ');
-  });
-});
-
 test('a receipt has the logo, and says when, with which transaction and by whom it was paid', () => {
   const receipt = { trx: 'TRX123456789', date: '2026-01-02 03:04:05 UTC', payer: 'ada@shop.test' };
   const html = closed({ payment: { ...PAYMENT, receipt } });
@@ -564,12 +530,6 @@ describe('a closed page', () => {
   test('after settling just now says what happened, not that it was over before', () => {
     expect(closed({ stays: true })).toContain('Your payment to Demo Store went through.');
     expect(closed({ stays: true, payment: { ...PAYMENT, status: 'canceled' } })).not.toContain('already');
-  });
-
-  test('of an unknown payment shows none', () => {
-    const html = closed({ payment: null, backUrl: null });
-    expect(html).toContain('<h1>Payment not found</h1>');
-    expect(html).not.toMatch(/<a |<dl/);
   });
 
   test('leads back to the merchant where there is an address', () => {

@@ -7,7 +7,6 @@ import { connectGatewaySim } from '../../src/index.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { LINES } from '../helpers/conform.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';
 
 /** What an emulator with these options answers to an order with these changes. */
@@ -20,98 +19,6 @@ async function answerTo(options: StartOptions, changes: Record<string, string>, 
 
 const NAMELESS = { customer_name: '' };
 const REASON = 'customer_name is required';
-
-describe('a profile decides', () => {
-  it.each([
-    ['document', '/sandbox', { error: 'true', message: REASON, errors: [REASON] }],
-    ['document', '', { error: 'true', message: REASON, errors: [REASON] }],
-    ['older-server', '/sandbox', { error: 'yes', errors: [REASON] }],
-    ['older-server', '', { error: 'true', message: [REASON] }],
-    ['newer-server', '/sandbox', { error: 'yes', errors: [REASON] }],
-    ['newer-server', '', { error: 'yes', errors: [REASON] }],
-    ['observed', '', { error: 'true', message: REASON, errors: [REASON] }],
-  ])('how refused fields are answered: %s at %s/payment/initiate', async (profile, mode, body) => {
-    expect(await answerTo({ profile }, NAMELESS, mode)).toEqual({ status: 200, body });
-  });
-
-  it('how a currency and a key are refused', async () => {
-    expect(await answerTo({ profile: 'older-server' }, { currency: 'ZZZ' })).toMatchObject({
-      body: { error: 'true', message: 'Currency not supported' },
-    });
-    const wrongKey = await answerTo({ profile: 'newer-server' }, { public_key: 'pub_wrong' });
-    expect(wrongKey.body).toEqual({ error: 'true', message: 'Invalid api key' });
-  });
-
-  it.each([
-    ['document', { site_logo: '' }, false],
-    ['older-server', { site_logo: '' }, false],
-    ['newer-server', { site_logo: '' }, true],
-    ['observed', { site_logo: '' }, true],
-    ['newer-server', { site_logo: 'nowhere' }, false],
-    ['document', { currency: 'usd' }, false],
-    ['older-server', { currency: 'usd' }, true],
-    ['newer-server', { currency: 'usd' }, true],
-    ['observed', { currency: 'usd' }, true],
-    ['newer-server', { details: 'x'.repeat(101) }, false],
-    ['observed', { details: 'x'.repeat(101) }, true],
-    ['document', { currency: 'PKR' }, false],
-    ['observed', { currency: 'PKR' }, true],
-    ['observed', { currency: 'GHS' }, true],
-  ])('what initiate takes: %s, %j: %s', async (profile, changes, isTaken) => {
-    const { body } = await answerTo({ profile }, changes);
-    expect('success' in body).toBe(isTaken);
-    expect('error' in body).toBe(!isTaken);
-  });
-
-  it.each([
-    ['document', 405],
-    ['older-server', 200],
-    ['newer-server', 200],
-    ['observed', 405],
-  ])('whether initiate is answered by GET: %s', async (profile, status) => {
-    const { url, publicKey } = await startSim({ profile });
-    const query = new URLSearchParams({ public_key: publicKey, ...ORDER, details: 'Thé & more' });
-    for (const mode of ['', '/sandbox']) {
-      const answer = await fetch(`${url}${mode}/payment/initiate?${query}`);
-      expect(answer.status).toBe(status);
-      if (status === 200) expect(await answer.json()).toMatchObject({ success: 'ok' });
-    }
-  });
-
-  it.each([
-    ['document', 'sandbox', '49.90'],
-    ['older-server', 'sandbox', '49.90'],
-    ['older-server', 'live', '49.90000000'],
-    ['newer-server', 'sandbox', '49.90000000'],
-    ['newer-server', 'live', '49.90000000'],
-    ['observed', 'live', '49.90'],
-  ] as const)('how the IPN writes the amount: %s in %s mode', async (profile, mode, amount) => {
-    const sim = await startSim({ profile });
-    const receiver = await startReceiver();
-    const checkout = await sim.initiate({ ...ORDER, ipn_url: receiver.url }, mode);
-    await fetch(`${sim.url}/_sim/payments/order-1/settle`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: '{"outcome":"approve"}',
-    });
-    const { body } = await receiver.request(1);
-    expect(new URLSearchParams(body).get('data[amount]')).toBe(amount);
-    const isServer = profile.endsWith('server');
-    const again = await fetch(checkout);
-    expect(again.status).toBe(isServer ? 200 : 409);
-    if (isServer)
-      expect(await again.json()).toEqual({ error: 'true', message: 'Invalid transaction request' });
-  });
-
-  it.each([
-    ['document', 5],
-    ['older-server', 0],
-    ['newer-server', 0],
-  ])('how often an IPN is tried again: %s', async (profile, count) => {
-    const { server } = await startSim({ profile });
-    expect(server.parts.runtime.settings.ipn.schedule).toHaveLength(count);
-  });
-});
 
 describe('the OpenAPI document', () => {
   it('has what the profile adds, and names the lines that show it', async () => {

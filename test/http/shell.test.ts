@@ -65,21 +65,15 @@ describe('the frame', () => {
 });
 
 describe('a list', () => {
-  it('has fifty rows in less than 60 KiB', async () => {
-    await fullLists('http://127.0.0.1:9/ipn');
-    for (const path of ['', '/ui/ipns', '/ui/requests']) {
-      const html = await page(path);
-      expect(html.match(/<tr (id|data-key)=/g), path).toHaveLength(50);
-      expect(Buffer.byteLength(html), path).toBeLessThan(LIGHT_BYTES);
-    }
-  });
-
-  it('is as light with addresses of 2,000 characters', async () => {
+  it('has fifty rows in less than 60 KiB, also with addresses of 2,000 characters', async () => {
     const long = 'x'.repeat(1_900);
     const receiver = await startReceiver([{ status: 302, headers: { Location: `/${long}` } }]);
     await fullLists(`${receiver.url}/${long}`);
-    for (const path of ['', '/ui/ipns', '/ui/requests', '/ui/search?q=order'])
-      expect(Buffer.byteLength(await page(path)), path).toBeLessThan(LIGHT_BYTES);
+    for (const path of ['', '/ui/ipns', '/ui/requests', '/ui/search?q=order']) {
+      const html = await page(path);
+      expect(Buffer.byteLength(html), path).toBeLessThan(LIGHT_BYTES);
+      if (!path.includes('search')) expect(html.match(/<tr (id|data-key)=/g), path).toHaveLength(50);
+    }
   });
 
   it('of requests is narrowed by route, method, result and text', async () => {

@@ -3,15 +3,13 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createApp } from '../../src/http/app.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { fields } from '../helpers/records.ts';
-import { startSim } from '../helpers/sim.ts';
+import { ORDER, startSim } from '../helpers/sim.ts';
 
 /** Settles a payment and reads it in the same turn, before the change is written. */
 async function settledAndRead(fails: boolean) {
   const dataDir = join(await temporaryFolder(), 'data');
   const sim = await startSim({ inMemory: false, dataDir });
-  const { public_key: _, ...posted } = fields({ identifier: 'order-1' }) as Record<string, string>;
-  await sim.initiate(posted);
+  await sim.initiate(ORDER);
   const { parts } = sim.server;
   const app = createApp(parts, () => {});
   if (fails) await rename(dataDir, `${dataDir}-away`);

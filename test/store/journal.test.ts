@@ -185,13 +185,6 @@ describe('a journal', () => {
     expect(accepted).toEqual([]);
   });
 
-  it.each([1, 2, 3])('without its line %i is rejected', async (line) => {
-    const folder = await killed('a', 'b', 'c');
-    // The last line may be missing: nothing indicates that there was another one.
-    await editJournal(folder, (lines) => lines.filter((_, index) => index !== line - 1 || line > 3));
-    await expect(openAt(folder)).rejects.toMatchObject({ code: 'state_damaged' });
-  });
-
   it.each([
     [
       'doubled',

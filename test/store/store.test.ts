@@ -135,25 +135,6 @@ describe.each(KINDS)('a store $kind', ({ open }) => {
     expect(ids(store.state)).toEqual([...INITIAL, 'cause', 'effect']);
   });
 
-  it('replaces the whole state, including indexes', async () => {
-    const { store } = await open();
-    const using = context();
-    await store.commit((state) => initiate(state, input(), 'sandbox', using));
-    const heard = vi.fn();
-    store.onChange(heard);
-    const next = { ...records(), wallets: [wallet({ id: 'only' })] };
-    await store.replace(next);
-    expect(store.snapshot()).toEqual(next);
-    expect(store.state.payments.newestOf('order-1')).toBeUndefined();
-    expect(heard).toHaveBeenCalledTimes(1);
-  });
-
-  it('keeps the order of commits before and after a replacement', async () => {
-    const { store } = await open();
-    await Promise.all([store.commit(put('before')), store.replace(records()), store.commit(put('after'))]);
-    expect(ids(store.state)).toEqual([...INITIAL, 'after']);
-  });
-
   it('returns snapshots that later commits do not change', async () => {
     const { store } = await open();
     const early = store.snapshot();
@@ -170,21 +151,6 @@ describe.each(KINDS)('a store $kind', ({ open }) => {
     await expect(store.commit(put('late'))).rejects.toMatchObject({ code: 'storage_failed' });
     await expect(store.replace(records())).rejects.toMatchObject({ code: 'storage_failed' });
     expect(ids(store.state)).toEqual([...INITIAL, 'last']);
-  });
-
-  it('settles a payment once if two callers settle it at the same time', async () => {
-    const { store } = await open();
-    const using = context();
-    const payment = await store.commit((state) => initiate(state, input(), 'live', using));
-    const approve = () =>
-      store.commit((state) => {
-        const current = state.payments.get(payment.id) ?? payment;
-        return settle(state, current, { outcome: 'approve', delivery: 'ipn-only', by: 'customer' }, using);
-      });
-    const outcomes = await Promise.allSettled([approve(), approve(), approve()]);
-    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
-    expect(store.state.deliveriesOf(payment.id)).toHaveLength(1);
-    expect(store.state.wallets.get('wal_first_usd')?.balance).toBe('900');
   });
 });
 

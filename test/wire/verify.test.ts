@@ -89,11 +89,6 @@ describe('an IPN that is as it should be', () => {
 });
 
 describe('a wrong signature is explained:', () => {
-  it('lower case', () => {
-    const reason = onlyReason(checked({ signature: upper('100order-1').toLowerCase() }));
-    expect(reason).toContain('case');
-  });
-
   it('mixed case and blanks', () => {
     const signature = ` ${upper('100order-1').replace(/A/g, 'a')}`;
     expect(onlyReason(checked({ signature }))).toMatch(/letter case and blanks/);
@@ -111,18 +106,6 @@ describe('a wrong signature is explained:', () => {
     const reason = onlyReason(checked({ amount, signature: upper(`${signed}order-1`) }));
     expect(reason).toMatch(/re-rendered/);
     expect(reason).toContain(`${signed} was signed, but data.amount is ${amount}`);
-  });
-
-  it('identifier and amount swapped', () => {
-    expect(onlyReason(checked({ signature: upper('order-1100') }))).toMatch(
-      /swapped: the amount comes first/,
-    );
-  });
-
-  it.each([0, 1, 3, 4, 5, 6, 7, 8])('the amount with %s decimals', (decimals) => {
-    const amount = (7).toFixed(decimals);
-    const signature = upper(`${amount}order-1`);
-    expect(onlyReason(checked({ signature, amount: '7.00' }))).toContain(amount);
   });
 
   it.each([':', '|', ' ', '-'])('a separator %j in between', (separator) => {
@@ -146,15 +129,6 @@ describe('a wrong signature is explained:', () => {
       expect(reason).toMatch(/given here has a blank or a newline/);
     },
   );
-
-  it('the public key as the key', () => {
-    expect(onlyReason(checked({ signature: upper('100order-1', PUBLIC_KEY) }))).toContain('the public key');
-  });
-
-  it("another merchant's key", () => {
-    const reason = onlyReason(checked({ signature: upper('100order-1', 'sec_sim_shop_2') }));
-    expect(reason).toContain('the secret key of the merchant "shop-2"');
-  });
 
   it.each([
     ['base64', hmac('100order-1').toString('base64')],

@@ -120,7 +120,7 @@ trial(
       'kill -9 at any moment loses nothing that was answered or shown, and IPNs are sent at least once',
     short: 6,
     least: 1_000,
-    share: 10,
+    share: 13,
   },
   async (budget) => {
     let lives = 0;
