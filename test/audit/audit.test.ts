@@ -93,7 +93,7 @@ describe('an audit', () => {
     expect(shop.orders.size).toBe(0);
     expect(cases[0]).toMatchObject({
       verdict: 'unproven',
-      why: expect.stringContaining('the order was invented'),
+      why: expect.stringContaining('the audit invented the order'),
     });
     expect(cases.find(({ name }) => name === 'return-get')).toMatchObject({ verdict: 'skipped' });
   });
@@ -119,7 +119,7 @@ describe('an audit', () => {
     });
     expect(cases[1]).toMatchObject({
       verdict: 'fail',
-      why: 'The order was not paid, but this changed: mails.',
+      why: 'The order is not paid, but this changed: mails.',
     });
   });
 
@@ -128,7 +128,7 @@ describe('an audit', () => {
     let looks = 0;
     const probe = (identifier: string) => ({ ...JSON.parse(shop.probe(identifier)), looks: looks++ });
     const { notices, summary } = await audit({ probe, only: ['A', 'replay-at-once'] });
-    expect(notices).toEqual([expect.stringContaining('is there a clock in it?')]);
+    expect(notices).toEqual([expect.stringContaining('does it contain the time?')]);
     expect(summary.fail).toBe(0);
   });
 });
@@ -169,7 +169,7 @@ describe('an audit by commands', () => {
     expect([cases.length, summary]).toEqual([4, expect.objectContaining({ pass: 3, skipped: 1 })]);
     expect(cases.find(({ verdict }) => verdict === 'skipped')).toMatchObject({
       sent: null,
-      why: expect.stringMatching(/^\{identifier\} was not handed over: it holds a control character/),
+      why: expect.stringMatching(/^\{identifier\} was withheld: it contains a control character/),
     });
   });
 });
@@ -201,7 +201,7 @@ describe('an emulator that forwards all IPNs', () => {
 describe('what cannot be audited', () => {
   it.each([
     ['a probe that fails', { probe: () => Promise.reject(new Error('no database')) }, 'no database'],
-    ['a probe that says nothing', { probe: () => '' }, 'said nothing'],
+    ['a probe that says nothing', { probe: () => '' }, 'returned nothing'],
   ])('is unproven with %s', async (_, options, why) => {
     const { audit } = await prepared();
     const { cases } = await audit({ ...options, only: ['A'] });
@@ -233,7 +233,7 @@ describe('what cannot be audited', () => {
     [undefined, { paidWhen: '/(/' }, 'usage', 'regular expression'],
     [undefined, { paidWhen: `/${'a'.repeat(1_001)}/` }, 'usage', 'at most 1000 characters (got 1001)'],
     [undefined, { paidWhen: '/a/v' }, 'usage', 'the flag v'],
-    [undefined, { orderCmd: 'true' }, 'usage', 'one place'],
+    [undefined, { orderCmd: 'true' }, 'usage', 'one source of orders'],
     [undefined, { orders: 0 }, 'usage', '1 to 10,000'],
     [undefined, { probe: undefined, probeCmd: 'cat orders' }, 'usage', '{identifier}'],
     [undefined, { probe: undefined, probeUrl: 'cat-orders/{identifier}' }, 'invalid_fields', 'absolute'],

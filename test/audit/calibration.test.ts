@@ -46,7 +46,7 @@ describe('what an audit takes for an effect', () => {
     const { audit } = await prepared();
     const time = (identifier: string) => `${identifier} at ${new Date().toISOString().slice(11, 19)}`;
     const { notices, summary } = await audit({ probes: { time }, only: ['signature-missing', 'copies-2'] });
-    expect(notices).toEqual([expect.stringContaining('"time" says changes by itself')]);
+    expect(notices).toEqual([expect.stringContaining('"time" changes without a payment')]);
     expect(summary.fail).toBe(0);
   });
 
@@ -108,13 +108,13 @@ describe('a shop that ends', () => {
     const found = Object.fromEntries(cases.map((one) => [one.name, one]));
     expect(found['fields-missing']).toMatchObject({
       verdict: 'fail',
-      why: expect.stringContaining('probably ended the shop'),
+      why: expect.stringContaining('probably crashed your shop'),
       sent: expect.not.stringContaining('status='),
     });
     expect(found['slow-body']?.verdict).toBe('unproven');
     expect(found['still-alive']).toMatchObject({
       verdict: 'fail',
-      why: expect.stringMatching(/nothing listens at .* Probably this request ended it: POST /),
+      why: expect.stringMatching(/nothing listens at .* Probable cause: this request: POST /),
     });
   });
 });

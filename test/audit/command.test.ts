@@ -21,7 +21,7 @@ const WITHHELD: [value: string, why: string][] = [
   ['\u007f', 'control character'],
   ['--exec=system("id");', 'like an option'],
   ['-', 'like an option'],
-  ['\ud800', 'no whole Unicode text'],
+  ['\ud800', 'not valid Unicode'],
   ['x'.repeat(5_000), 'more than 4096 characters'],
 ];
 
@@ -72,22 +72,22 @@ describe('a command of the user', () => {
   });
 
   it.each([
-    ["a $'\\'' {identifier} '", "beside $'"],
-    ['a "$(b)" {identifier}', 'beside "…$(…"'],
+    ["a $'\\'' {identifier} '", "a command with $'"],
+    ['a "$(b)" {identifier}', 'a command with "…$(…"'],
     ['a "$(b "{identifier}")"', 'write "$GATEWAY_SIM_IDENTIFIER" instead'],
-    ['a "${B:-"c"}" {identifier}', 'beside "…${…"'],
-    ['a `b {identifier}`', 'beside `'],
+    ['a "${B:-"c"}" {identifier}', 'a command with "…${…"'],
+    ['a `b {identifier}`', 'a command with `'],
     [
       `a \${B:- #}'
 {identifier}'`,
-      'beside ${',
+      'a command with ${',
     ],
-    ['cat <<E\n{identifier}\nE', 'beside <<'],
-    ['a $(( {identifier} + 1 ))', 'bash calculates'],
-    ['[[ {identifier} -gt 1 ]]', 'bash calculates'],
-    ['a $[{identifier}]', 'bash calculates'],
-    ['a[{identifier}]=1', 'bash calculates'],
-    ['a ${B:{identifier}}', 'bash calculates'],
+    ['cat <<E\n{identifier}\nE', 'a command with <<'],
+    ['a $(( {identifier} + 1 ))', 'bash evaluates'],
+    ['[[ {identifier} -gt 1 ]]', 'bash evaluates'],
+    ['a $[{identifier}]', 'bash evaluates'],
+    ['a[{identifier}]=1', 'bash evaluates'],
+    ['a ${B:{identifier}}', 'bash evaluates'],
   ])(
     'in which a shell may see quotes elsewhere, or run what it calculates with, is refused: %s',
     (given, said) => {
@@ -98,17 +98,17 @@ describe('a command of the user', () => {
 
   it('asks for nothing that is not known there', () => {
     expect(() => readCommand('the order command', 'a {trx}', ['ipn_url'])).toThrow(
-      'asks for {trx}, which is not known there, only {ipn_url}',
+      'uses {trx}, which is not available there: use {ipn_url}',
     );
     expect(() => readCommand('the probe command', 'a {order}', ['identifier'])).toThrow(
-      'which only an order command tells',
+      'which is known only if an order command or function prints it',
     );
   });
 
   it('is told of no order on Windows, whose shell reads variables as commands', () => {
     const on = (text: string) => readCommand('the probe command', text, undefined, 'win32');
     for (const text of ['a {identifier}', 'a %GATEWAY_SIM_IDENTIFIER%']) {
-      expect(() => on(text)).toThrow('on Windows give an address instead');
+      expect(() => on(text)).toThrow('on Windows, use a URL instead');
     }
     expect(on('npm run place-order').line).toBe('npm run place-order');
   });

@@ -47,6 +47,6 @@ it('tells which request ended a shop that nobody watches', async () => {
   const { audit } = await prepare('node', 'dies');
   const { code, stdout } = await audit(['--only', 'truncated', '--only', 'slow-body']);
   expect(code).toBe(1);
-  expect(stdout).toMatch(/FAIL truncated[\s\S]*probably ended the shop/);
-  expect(stdout).toContain('the shop has ended: nothing listens at');
+  expect(stdout).toMatch(/FAIL truncated[\s\S]*probably crashed your shop/);
+  expect(stdout).toContain('the shop has crashed: nothing listens at');
 });

@@ -33,7 +33,7 @@ describe('the address that a case attacks', () => {
     );
     expect(verdict('control')?.verdict).toBe('pass');
     expect(report.notices).toEqual([
-      expect.stringContaining('that is attacked, not http://127.0.0.1:9/typo'),
+      expect.stringContaining('the audit attacks it instead of http://127.0.0.1:9/typo'),
     ]);
     for (const name of ['sandbox-for-live', 'splice']) {
       expect(verdict(name)).toMatchObject({
@@ -216,7 +216,7 @@ describe('a report', () => {
     const [first] = report.mistakes;
     expect(first).toMatchObject({
       name: 'signature-not-checked',
-      cost: expect.stringContaining('without any payment'),
+      cost: expect.stringContaining('without a payment'),
     });
     expect(first?.cases).toContain('signature-garbage');
     expect(report.cases.find(({ name }) => name === 'signature-garbage')?.fix).toBe(first?.fix);
@@ -276,7 +276,9 @@ describe('a report', () => {
       timeoutMs: 300,
       only: ['control'],
     });
-    expect(cases[0]?.why).toContain(`no initiate reached ${sim.url}. Check the address and the public key`);
+    expect(cases[0]?.why).toContain(
+      `no initiate request reached ${sim.url}. Check the gateway address and the public key`,
+    );
   });
 
   it('waits for a shop that listens later, and gives up in the end', async () => {
@@ -285,7 +287,7 @@ describe('a report', () => {
     const ipnUrl = 'http://127.0.0.1:9/ipn';
     await expect(sim.audit({ ipnUrl, waitMs: 200 })).rejects.toMatchObject({
       code: 'timed_out',
-      message: 'nothing listens at 127.0.0.1:9: it was waited for 0.2 s',
+      message: 'nothing listens at 127.0.0.1:9 after 0.2 s',
     });
   });
 });

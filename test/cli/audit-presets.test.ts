@@ -65,8 +65,8 @@ describe('a preset', () => {
     const { options, shop } = await withStubs();
     const args = ['audit', shop.ipnUrl, '--preset', 'whmcs', ...CONTROL, '--orders', '1'];
     const running = launch(args, options);
-    await running.until((_, stderr) => stderr.includes('Place an order at the shop now'));
+    await running.until((_, stderr) => stderr.includes('Place an order in the shop'));
     await shop.place();
-    expect((await running.ended).stderr).toContain('orders are placed by hand');
+    expect((await running.ended).stderr).toContain('place orders by hand');
   });
 });

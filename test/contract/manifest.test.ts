@@ -119,17 +119,17 @@ describe('a line that is malformed', () => {
       'must be the text of a header',
     ],
     ['no pattern', changed({ id: 'x', expect: { matches: { a: '(' } } }), 'must be a regular expression'],
-    ['the id of another', line, 'mine.jsonl, line 2: the id initiate-sandbox was used before'],
+    ['the id of another', line, 'mine.jsonl, line 2: duplicate id initiate-sandbox'],
     [
       'an unknown line before it',
       changed({ id: 'x', after: 'y' }),
-      'after must be the id of a line above it',
+      'after must be the id of an earlier line',
     ],
   ])('is named with its file and number: %s', (_, second, message) => {
     expect(() => readManifest(`${line}\n${second}\n`, 'mine.jsonl')).toThrow(message);
   });
 
   it('is one where there is none', () => {
-    expect(() => readManifest('\n', 'mine.jsonl')).toThrow('mine.jsonl has no line');
+    expect(() => readManifest('\n', 'mine.jsonl')).toThrow('mine.jsonl is empty');
   });
 });
