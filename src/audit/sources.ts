@@ -52,5 +52,5 @@ function placeOf(gateway: AuditGateway, options: AuditOptions): PlaceOrder {
 async function requestOrder(request: Parameters<typeof ask>[0]): Promise<void> {
   const what = `could not place an order: ${request.method} ${request.url}`;
   const status = await ask(request, ({ statusCode = 0 }) => statusCode, `${what} failed`);
-  if (status >= 400) throw new GatewayError('check_failed', `${what} returned ${status}`);
+  if (status >= 400) throw new GatewayError('check_failed', `${what} answered ${status}`);
 }

@@ -105,7 +105,7 @@ describe('audit', () => {
     [
       ['audit', 'http://127.0.0.1:9/ipn', '--order-cmd', 'order {identifier}', '--own'],
       2,
-      'the order command asks for {identifier}, which is not known there, only {ipn_url}',
+      'the order command uses {identifier}, which is not available there: use {ipn_url}',
     ],
     [['audit', 'http://127.0.0.1:9/ipn', '--preset', 'magento', '--own'], 2, 'woocommerce'],
     [['reconcile'], 3, ''],

@@ -75,7 +75,11 @@ it('takes a file that begins with a byte order mark', () => {
 it('takes a line that leaves out what a report shows of it', () => {
   const { area, says, ...line } = lines.find(({ id }) => id === 'card-create') ?? expect.fail('no such line');
   const [read] = readManifest(JSON.stringify(line), 'mine.jsonl');
-  expect(read).toEqual({ ...line, area: 'cards', says: 'POST /api/cards/save is answered as expected.' });
+  expect(read).toEqual({
+    ...line,
+    area: 'cards',
+    says: 'POST /api/cards/save returns the expected response.',
+  });
 });
 
 describe('a line that is malformed', () => {
@@ -102,7 +106,7 @@ describe('a line that is malformed', () => {
       changed({ id: 'x', profiles: ['old'] }),
       'document, older-server, newer-server, observed',
     ],
-    ['no profile', changed({ id: 'x', profiles: [] }), 'mine.jsonl, line 2: profiles'],
+    ['no profile', changed({ id: 'x', profiles: [] }), 'mine.jsonl, line 2: expected a profile'],
     [
       'a path without a slash',
       changed({ id: 'x', request: { ...REQUEST, path: 'a' } }),

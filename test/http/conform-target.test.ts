@@ -72,7 +72,7 @@ describe('a target', () => {
     await expect(held({ url, ...keys })).rejects.toMatchObject({
       code: 'no_server',
       message: expect.stringMatching(
-        /certificate of localhost:\d+ is not trusted: .*--tls-ca or in NODE_EXTRA_CA_CERTS$/,
+        /certificate of localhost:\d+ is not trusted: .*--tls-ca or NODE_EXTRA_CA_CERTS$/,
       ),
     });
     expect(asked).toBe(0);
