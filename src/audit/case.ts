@@ -134,7 +134,7 @@ export function judgeTraces(
   if (after.text === before.text || shop.isUnstable) return undefined;
   const change = differenceOf(before.text, after.text);
   return isCountOrLog(before.text, after.text)
-    ? { verdict: 'note', why: `Your shop logs or counts a forged IPN with the order: ${change}.` }
+    ? { verdict: 'note', why: `Your shop only recorded the forged IPN with the order: ${change}.` }
     : { verdict: 'fail', why: `A forged IPN changed the order: ${change}.` };
 }
 

@@ -123,7 +123,7 @@ const FIXES = {
 
 export type MistakeName = keyof typeof FIXES;
 
-/** Signs of a language in responses. */
+/** Patterns in responses that reveal a language. */
 const SIGNS: Readonly<Record<keyof Code, RegExp>> = {
   PHP: /^x-powered-by: .*PHP|PHPSESSID|laravel_session|\.php\b/im,
   Node: /^x-powered-by: .*Express|\.[cm]?js:\d+:\d+/im,
@@ -139,7 +139,7 @@ export function languageOf(observations: readonly Observation[]): keyof Code | u
   return another === undefined ? language : undefined;
 }
 
-/** Characters of each answer. */
+/** Maximum characters read from each response. */
 const READ = 4_096;
 
 /** The fix of a mistake, with a line of code for the language of the shop, or for each language if it is unknown. */

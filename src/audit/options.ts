@@ -6,7 +6,7 @@ import { placeholdersIn, usage } from './command.ts';
 export const hasOrders = ({ orderCmd, orderUrl, order, orderWait }: AuditOptions) =>
   Boolean(orderCmd ?? orderUrl ?? order) || orderWait === true;
 
-/** @throws GatewayError `usage` for options that contradict each other or lack something */
+/** @throws GatewayError `usage` for contradictory or incomplete options */
 export function requireConsistent(options: AuditOptions): void {
   const { orderCmd, orderUrl, order, orderWait, probeCmd, probeUrl, probe, paidWhen, orders, probes } =
     options;

@@ -28,7 +28,7 @@ export interface ShopParts {
   orderAmount: string | undefined;
   /** A URL with placeholders that confirms a payment in addition to success_url; undefined if there is none. */
   confirmUrl: string | undefined;
-  /** Whether the shop places the orders, and the audit does not invent them. */
+  /** Whether the shop places the orders. Otherwise the audit invents them. */
   hasOrders: boolean;
   notices: Set<string>;
   /** Stops all requests and probes. */

@@ -19,7 +19,7 @@ const UNKNOWN = 'no-such-order';
 
 const MARKUP = ['<script>alert(1)</script>', '<img src=x onerror=alert(1)>'];
 
-/** How a response shows that the shop crashed. */
+/** Signs of a crash in a response. */
 const kindOf = ({ status, body }: Observation) => ({
   isBroken: status !== null && status >= 500,
   fault: errorPage(body),

@@ -78,20 +78,20 @@ const confirms =
 export const RETURN: readonly AuditCase[] = [
   returns(
     'return-get',
-    'A GET of the success_url without a payment, in a new session.',
+    'A GET request to the success_url without a payment, in a new session.',
     ({ successUrl }) => ({ url: successUrl }),
   ),
-  returns('return-post', 'A POST to the success_url without a payment.', ({ successUrl }) => ({
+  returns('return-post', 'A POST request to the success_url without a payment.', ({ successUrl }) => ({
     url: successUrl,
     method: 'POST',
     body: '',
   })),
-  returns('return-get-parameters', 'A GET of the success_url with plausible parameters.', (payment) =>
+  returns('return-get-parameters', 'A GET request to the success_url with plausible parameters.', (payment) =>
     opened(payment.successUrl, payment),
   ),
-  returns('return-post-parameters', 'A POST to the success_url with plausible fields.', (payment) =>
+  returns('return-post-parameters', 'A POST request to the success_url with plausible fields.', (payment) =>
     posted(payment.successUrl, payment),
   ),
-  returns('confirm-get', 'A GET of the confirmation URL without a payment.', confirms(opened)),
-  returns('confirm-post', 'A POST to the confirmation URL without a payment.', confirms(posted)),
+  returns('confirm-get', 'A GET request to the confirmation URL without a payment.', confirms(opened)),
+  returns('confirm-post', 'A POST request to the confirmation URL without a payment.', confirms(posted)),
 ];

@@ -65,39 +65,39 @@ export const STATUS: readonly AuditCase[] = [
   ...UNPAID.flatMap((status) => [
     onPending(
       `${status}-unsigned`,
-      `An unsigned IPN with the status ${status} for a pending order.`,
+      `An unsigned IPN with status "${status}" for a pending order.`,
       unsigned(status),
     ),
     onPending(
       `${status}-badly-signed`,
-      `A badly signed IPN with the status ${status} for a pending order.`,
+      `A badly signed IPN with status "${status}" for a pending order.`,
       badlySigned(status),
     ),
   ]),
   onPaid(
     'failed-unsigned-paid',
-    'An unsigned IPN with the status failed for a paid order.',
+    'An unsigned IPN with status "failed" for a paid order.',
     unsigned('failed'),
   ),
   onPaid(
     'failed-badly-signed-paid',
-    'A badly signed IPN with the status failed for a paid order.',
+    'A badly signed IPN with status "failed" for a paid order.',
     badlySigned('failed'),
   ),
   onPaid(
     'success-badly-signed-paid',
-    'A badly signed IPN with the status success for a paid order.',
+    'A badly signed IPN with status "success" for a paid order.',
     badlySigned('success'),
   ),
   onPaid(
     'canceled-after-success',
-    'A genuine IPN for a paid order with its status changed to canceled (the status is not signed).',
+    'A genuine IPN for a paid order with its status changed to "canceled" (the status is not signed).',
     (ipn) => ipn.set('status', 'canceled'),
   ),
   {
     ...text(
       'canceled-before-success',
-      'A genuine IPN for a pending order with its status changed to canceled.',
+      'A genuine IPN for a pending order with its status changed to "canceled".',
     ),
     run: (shop) =>
       withOrder(shop, async (payment) => {
