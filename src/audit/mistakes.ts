@@ -20,7 +20,7 @@ const FIXES = {
     code: SIGNED,
   },
   'fields-not-required': {
-    text: 'Reject IPNs with a field that is missing, empty or not text before you check the signature.',
+    text: 'Before you check the signature, reject IPNs whose fields are missing, empty or not text.',
     code: {
       PHP: `foreach ([$_POST['status'] ?? null, $_POST['identifier'] ?? null, $_POST['signature'] ?? null, $_POST['data']['amount'] ?? null] as $v) if (!is_string($v) || $v === '') { http_response_code(400); exit; }`,
       Node: `if (![status, identifier, signature, amount].every((v) => typeof v === 'string' && v !== '')) return refuse();`,

@@ -20,7 +20,7 @@ import {
 } from './command.ts';
 import type { AuditGateway } from './gateway.ts';
 
-/** Reads a state of the shop: the output of a command, the response of a URL or the result of a function. */
+/** Reads a value from the shop: the output of a command, the response of a URL or the result of a function. */
 export type Probe = (values: OrderValues) => Promise<string>;
 
 /** The state of one order in the shop. */

@@ -152,7 +152,7 @@ export const INITIATE: readonly AuditCase[] = [
   inspects(
     {
       name: 'success-url-public',
-      about: 'The success_url of a local shop, which must be local, too.',
+      about: 'The success_url of a local shop, which must also be local.',
       harm: 'Customers of the test shop return to another shop, perhaps to production.',
     },
     ({ parts }, { ipnUrl, successUrl }) => {

@@ -101,7 +101,7 @@ async function inInitiate(shop: Shop): Promise<Finding> {
       verdict: 'fail',
       sent: null,
       observed,
-      why: `The secret key is in the initiate request: ${found[0]}.`,
+      why: `The shop sends the secret key in ${found[0]} of its initiate request.`,
       curl: null,
     };
   }
