@@ -87,7 +87,7 @@ describe('audit', () => {
 
   it.each([
     [['audit'], 2, 'audit needs the address of the IPN handler'],
-    [['audit', '/ipn'], 2, 'the address of the IPN handler must be an absolute'],
+    [['audit', '/ipn'], 2, 'the URL of the IPN handler must be an absolute'],
     [['audit', 'https://shop.example/ipn', '--own'], 2, 'allow-ipn-host'],
     [
       ['audit', 'http://127.0.0.1:9/ipn', '--fail-on', 'pass', '--own'],
