@@ -14,11 +14,11 @@ const HEADERS = [
 ] as const;
 
 /**
- * Asks the shop at an address of the user, which places an order or tells of one.
+ * Sends a request to one of the user's addresses, which places or probes an order.
  *
- * @param read what is of interest in the answer; the rest is not read
- * @param failed how a failure is told, up to its reason
- * @throws GatewayError `forbidden` by the guard, else `check_failed`
+ * @param read reads the needed part of the response
+ * @param failed the error message before its cause
+ * @throws GatewayError `forbidden` if the guard rejects the address, otherwise `check_failed`
  */
 export async function ask<Result>(
   request: Pick<Outgoing, 'url' | 'method' | 'guard' | 'timeoutMs'> & { signal?: AbortSignal | undefined },
@@ -42,17 +42,17 @@ export async function ask<Result>(
   }
 }
 
-const IN_WORDS: Readonly<Record<string, string>> = {
-  ipnUrl: 'the address of the IPN handler',
-  orderUrl: 'the address that places orders',
-  probeUrl: 'the address of the probe',
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  ipnUrl: 'the URL of the IPN handler',
+  orderUrl: 'the URL that places orders',
+  probeUrl: 'the URL of the probe',
 };
 
 /**
- * @param name of the option
- * @throws GatewayError `invalid_fields` for what is no address, `forbidden` for one that may not be reached
+ * @param name the name of the option
+ * @throws GatewayError `invalid_fields` for an invalid address, `forbidden` for one that the egress rules reject
  */
 export function requireReachable(egress: Egress, name: string, url: string | undefined): void {
-  const problem = egress.unreachable(requireAddress(url, IN_WORDS[name] ?? name));
-  if (problem !== null) throw new GatewayError('forbidden', `${name} may not be reached: ${problem}`);
+  const problem = egress.unreachable(requireAddress(url, DESCRIPTIONS[name] ?? name));
+  if (problem !== null) throw new GatewayError('forbidden', `${name} is not allowed: ${problem}`);
 }

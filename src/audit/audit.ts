@@ -25,17 +25,17 @@ import { Shop } from './shop.ts';
 import { ordersOf } from './sources.ts';
 
 const TIMEOUT_MS = 10_000;
-/** For what is to be put in order after it was cancelled: the emulator may hang. */
+/** Time to clean up after the audit is cancelled, since the emulator may hang. */
 const CLEAN_UP_MS = 2_000;
 
-/** Every case with what it stands for, in the order of the report. */
+/** Every case with its description, in the order of the report. */
 export function auditCases(): AuditCaseInfo[] {
   return CASES.map(({ name, group, class: kind, about }) => ({ name, group, class: kind, about }));
 }
 
 /**
- * Places orders in the merchant's shop, attacks its IPN handler and return page, and looks at what the shop did. Only
- * payments that it made itself are settled; nothing else in the emulator is changed.
+ * Places orders in the merchant's shop, attacks its IPN handler and return page, and checks what the shop did. It
+ * settles only its own payments and changes nothing else in the emulator.
  *
  * @throws GatewayError `usage`, `invalid_fields`, or `forbidden` for an address that the egress rules do not allow
  */
@@ -57,7 +57,7 @@ async function audited(gateway: AuditGateway, tools: IpnTools, given: AuditOptio
   const { cancelled } = options;
   cancelled?.throwIfAborted();
   const chosen = chooseCases(options);
-  // The attacker's own payments have a receiver that takes what comes.
+  // The receiver of the attacker's own payments accepts every IPN.
   await using attacker = await receiveOnLoopback(() => ({ status: 200 }));
   const attackerUrl = `${attacker.url}/ipn-of-the-attacker`;
   const notices = new Set<string>();
@@ -81,7 +81,7 @@ async function audited(gateway: AuditGateway, tools: IpnTools, given: AuditOptio
   options.onBegin?.(chosen.length);
   const cases = await unlessAborted(cancelled, runCases(shop, chosen, options)).catch(
     async (error: unknown) => {
-      // Whatever broke it is what the user must hear of.
+      // A failing cleanup must not hide the original error.
       const cleanUp = async () => {
         await orders.abandon().catch(() => {});
         await cancelLeftOver(gateway, orders).catch(() => {});
@@ -101,14 +101,14 @@ async function audited(gateway: AuditGateway, tools: IpnTools, given: AuditOptio
   };
 }
 
-/** @throws GatewayError `timed_out` when nothing listens there when the time is up */
+/** @throws GatewayError `timed_out` if the shop does not listen in time */
 async function waitForShop({ parts: { client, ipnUrl, cancelled } }: Shop, waitMs: number): Promise<void> {
   if (waitMs === 0) return;
   const deadline = performance.now() + waitMs;
   while (await client.isDown(ipnUrl)) {
     cancelled?.throwIfAborted();
     if (performance.now() > deadline) {
-      const text = `nothing listens at ${new URL(ipnUrl).host}: it was waited for ${duration(waitMs)}`;
+      const text = `nothing listens at ${new URL(ipnUrl).host} after ${duration(waitMs)}`;
       throw new GatewayError('timed_out', text);
     }
     await pause(WAIT_POLL_MS);
@@ -116,7 +116,7 @@ async function waitForShop({ parts: { client, ipnUrl, cancelled } }: Shop, waitM
 }
 const WAIT_POLL_MS = 100;
 
-/** Where orders and probes are asked for, by the option that says so. */
+/** The addresses of orders and probes, by option. */
 function* addressesIn({
   orderUrl,
   probeUrl,
@@ -131,7 +131,7 @@ function* addressesIn({
   }
 }
 
-/** @throws GatewayError `usage` for a name that is neither a case's nor a group's nor a class's */
+/** @throws GatewayError `usage` for an unknown name */
 function chooseCases({ only, skip }: AuditOptions): readonly AuditCase[] {
   const known = [...CASES.map(({ name }) => name), ...namesOf(AUDIT_GROUPS), ...namesOf(AUDIT_CLASSES)];
   for (const name of [...(only ?? []), ...(skip ?? [])]) {
@@ -145,13 +145,13 @@ function chooseCases({ only, skip }: AuditOptions): readonly AuditCase[] {
   );
 }
 
-/** Does not wait for the end of what is under way where it was cancelled: all of that fails by itself. */
+/** Rejects immediately when cancelled. The running requests and commands then fail automatically. */
 export async function unlessAborted<Result>(
   signal: AbortSignal | undefined,
   run: Promise<Result>,
 ): Promise<Result> {
   if (!signal) return run;
-  // As many listen as there are requests and commands under way.
+  // Each running request and command adds a listener.
   setMaxListeners(0, signal);
   return Promise.race([
     run,
@@ -162,7 +162,7 @@ export async function unlessAborted<Result>(
   ]);
 }
 
-/** Waits for the end of what puts in order, but not for long where it was cancelled. */
+/** Waits for the cleanup; for a limited time if the audit was cancelled. */
 async function unlessLate(signal: AbortSignal | undefined, run: Promise<void>): Promise<void> {
   if (!signal) return run;
   const late = new Promise<void>((resolve) => {
@@ -173,7 +173,7 @@ async function unlessLate(signal: AbortSignal | undefined, run: Promise<void>): 
   return Promise.race([run, late]);
 }
 
-/** No order of the audit stays pending: somebody may settle it later, and the shop would get goods out of nowhere. */
+/** Cancels the audit's pending orders: if they were settled later, the shop would ship goods that no customer bought. */
 async function cancelLeftOver(gateway: AuditGateway, orders: Orders): Promise<void> {
   for (const { id } of [...orders.made, ...orders.spare]) {
     await gateway.payments.cancel(id, { delivery: 'redirect-only', by: 'audit' }).catch((error: unknown) => {

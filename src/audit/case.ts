@@ -9,50 +9,50 @@ import type { MistakeName } from './mistakes.ts';
 import type { OrderSnapshot } from './probe.ts';
 import type { Shop } from './shop.ts';
 
-/** What a case found out. */
+/** The result of a case. */
 export interface Finding {
   verdict: AuditVerdict;
   sent: string | null;
   observed: string | null;
-  /** Instead of what the case says of its verdict. */
+  /** Overrides the default explanation of the verdict. */
   why?: string;
   curl: string | null;
-  /** Instead of the fix for the mistake of the case. */
+  /** Overrides the fix for the case's mistake. */
   fix?: string;
-  /** What went out unpaid: the order that it paid. */
+  /** The goods shipped without a payment: the order that the attack paid. */
   unpaid?: Pick<Payment, 'amount' | 'currency'>;
-  /** Where it was sent and what came back, of a single request. */
+  /** The address and response status of a single request. */
   answer?: { url: string; status: number | null };
-  /** It rests on what something that runs beside it may have done, too: it is tried again alone. */
+  /** A concurrent case may have caused it: run the case again alone. */
   again?: true;
 }
 
 export interface AuditCase extends AuditCaseInfo {
-  /** What it costs the merchant, in a sentence. */
+  /** What the mistake costs the merchant, in a sentence. */
   harm: string;
   mistake: MistakeName;
-  /** It disturbs others, or is disturbed by them: nothing else runs beside it. */
+  /** It affects other cases, or is affected by them: no other case runs at the same time. */
   alone?: true;
-  /** It looks at what all others have seen. */
+  /** It checks what all other cases have seen. */
   last?: true;
   run(shop: Shop): Promise<Finding>;
 }
 
-/** A case that is part of a table: how it runs is said apart. */
+/** A case without its code. */
 export type CaseText = Omit<AuditCase, 'run'>;
 
-/** Cases that have all but their name and what they are about in common. */
+/** Creates cases that differ only in name and description. */
 export const family =
   (common: Omit<CaseText, 'name' | 'about'>) =>
   (name: string, about: string): CaseText => ({ name, about, ...common });
 
-export const NO_ORDERS = 'there are no more orders: --orders allows more of them';
+export const NO_ORDERS = 'no orders are left: raise --orders';
 
 export function skipped(why: string): Finding {
   return { verdict: 'skipped', sent: null, observed: null, why, curl: null };
 }
 
-/** An order for a case, handed back when it is done. */
+/** Runs a case with an order, and releases the order afterwards. */
 export async function withOrder(
   shop: Shop,
   run: (payment: Payment, before: OrderSnapshot) => Promise<Finding>,
@@ -62,13 +62,13 @@ export async function withOrder(
   let untouched = false;
   try {
     if (shop.canLook && shop.parts.orders.isRepeated(payment)) {
-      const why = `several orders have the identifier "${payment.identifier}": the probe cannot tell them apart`;
+      const why = `several orders share the identifier "${payment.identifier}", and the probe cannot tell them apart`;
       return { ...skipped(why), verdict: 'unproven' };
     }
     const before = await shop.look(payment);
     if (before.paid) {
       return {
-        ...skipped('the probe said that the order is paid before anything was sent: do identifiers repeat?'),
+        ...skipped('the probe reports the order as paid before anything was sent: is its identifier reused?'),
         verdict: 'unproven',
       };
     }
@@ -81,30 +81,26 @@ export async function withOrder(
   }
 }
 
-/** What was sent and seen, for a finding. */
-export function evidence(shot: ProbeRequest, observation: Observation, said?: string) {
+/** The request and its response, for a finding. */
+export function evidence(shot: ProbeRequest, observation: Observation, sent = shotText(shot)) {
   const answer = { url: shot.url, status: observation.status };
-  return { sent: said ?? shotText(shot), observed: described(observation), curl: curlOf(shot), answer };
+  return { sent, observed: described(observation), curl: curlOf(shot), answer };
 }
 
-/** Sends something, and looks at an order when what the shop did with it shows. */
+/** Sends a request, waits until the shop has processed it, and probes the order. */
 export async function sendAndLook(shop: Shop, payment: Payment, shot: ProbeRequest) {
   const observation = await shop.send(shot);
   const after = await shop.lookAfterGrace(payment);
   return { shown: evidence(shot, observation), after };
 }
 
-/**
- * The verdict where there is no probe.
- *
- * @param matter what a probe would tell
- */
-export function withoutProbe(matter = 'what the shop did with it'): { verdict: 'unproven'; why: string } {
-  return { verdict: 'unproven', why: `no probe tells ${matter}: a status code alone proves little` };
+/** @param matter what a probe would show */
+export function withoutProbe(matter = 'what the shop did'): { verdict: 'unproven'; why: string } {
+  return { verdict: 'unproven', why: `no probe shows ${matter}: a status code alone proves little` };
 }
 
-/** The verdict on something that must not pay an order. */
-export function judgeRefused(
+/** The verdict on a request that must not pay an order. */
+export function judgeRejected(
   shop: Shop,
   before: OrderSnapshot,
   after: OrderSnapshot,
@@ -118,7 +114,7 @@ export function judgeRefused(
   }
   const changed = shop.changedEffects(before, after);
   if (changed.length) {
-    const why = `The order was not paid, but this changed: ${changed.join(', ')}.`;
+    const why = `The order is not paid, but this changed: ${changed.join(', ')}.`;
     return { ...shown, verdict: 'fail', why, again: true };
   }
   if (!shop.canLook) return { ...shown, ...withoutProbe() };
@@ -126,24 +122,23 @@ export function judgeRefused(
 }
 
 /**
- * The verdict on what an IPN that is not authentic left behind of an order that it did not pay: anything else than a
- * line of a log or a count is harm.
+ * The verdict on changes to an order that a forged IPN did not pay. Only a log line or a count is harmless.
  *
- * @returns undefined where nothing is left
+ * @returns undefined if the order is unchanged
  */
 export function judgeTraces(
   shop: Shop,
   before: OrderSnapshot,
   after: OrderSnapshot,
 ): Pick<Finding, 'verdict' | 'why'> | undefined {
-  if (after.text === before.text || shop.changesByItself) return undefined;
+  if (after.text === before.text || shop.isUnstable) return undefined;
   const change = differenceOf(before.text, after.text);
   return isCountOrLog(before.text, after.text)
-    ? { verdict: 'note', why: `An IPN that must be refused is counted or logged with the order: ${change}.` }
-    : { verdict: 'fail', why: `An IPN that must be refused changed the order: ${change}.` };
+    ? { verdict: 'note', why: `Your shop only recorded the forged IPN with the order: ${change}.` }
+    : { verdict: 'fail', why: `A forged IPN changed the order: ${change}.` };
 }
 
-/** What a probe says otherwise: the members of JSON that changed, else both texts. */
+/** The difference between two outputs of a probe: the changed JSON members, otherwise both texts. */
 function differenceOf(before: string, after: string): string {
   const members = (text: string): Map<string, string> => {
     try {
@@ -157,10 +152,10 @@ function differenceOf(before: string, after: string): string {
   const shown = changed.map(
     ([name, value]) => `${name} from ${shorten(was.get(name) ?? 'nothing')} to ${shorten(value)}`,
   );
-  return shown.join(', ') || `${shorten(before)} before, ${shorten(after)} after it`;
+  return shown.join(', ') || `${shorten(before)} before, ${shorten(after)} after`;
 }
 
-/** Whether a text differs by numbers, longer lists and further lines only. */
+/** Whether texts differ only in numbers, list lengths and added lines. */
 export function isCountOrLog(before: string, after: string): boolean {
   const plain = (text: string): unknown => {
     try {
@@ -176,19 +171,19 @@ export function isCountOrLog(before: string, after: string): boolean {
   return after.startsWith(before) || after.replace(/\d+/g, '0') === before.replace(/\d+/g, '0');
 }
 
-/** The verdict on something that must pay an order. */
-export function judgeTaken(shop: Shop, after: OrderSnapshot): Pick<Finding, 'verdict' | 'why'> {
+/** The verdict on a request that must pay an order. */
+export function judgeAccepted(shop: Shop, after: OrderSnapshot): Pick<Finding, 'verdict' | 'why'> {
   if (!shop.canLook) return withoutProbe();
   return after.paid ? { verdict: 'pass' } : { verdict: 'fail' };
 }
 
-/** What a forger starts from. */
+/** The order that a case attacks. */
 export interface Target {
   shop: Shop;
   payment: Payment;
-  /** The correct IPN, which the shop has not got. */
+  /** The correct IPN, which the shop has not received. */
   ipn: Ipn;
-  /** What posts an IPN to the order's own address, query included. */
+  /** The request that posts an IPN to the order's ipn_url. */
   post: (ipn: Ipn) => ProbeRequest;
 }
 
@@ -196,7 +191,7 @@ export function targetOf(shop: Shop, payment: Payment): Target {
   return { shop, payment, ipn: shop.ipnOf(payment), post: (ipn) => shop.shot(shop.addressOf(payment), ipn) };
 }
 
-/** An IPN is posted to the order's own address. */
+/** An IPN is posted to the order's ipn_url. */
 type Sent = Ipn | ProbeRequest;
 type Forged = Sent | readonly Sent[] | string;
 export type Forge = (target: Target) => Forged | Promise<Forged>;
@@ -204,18 +199,18 @@ export type Forge = (target: Target) => Forged | Promise<Forged>;
 const shotOf = (sent: Sent, { post }: Target) => (sent instanceof Ipn ? post(sent) : sent);
 
 /**
- * What is wrong with an answer, whatever was paid; undefined when nothing is.
+ * Finds a flaw in a response, whether or not the order is paid.
  *
- * @param first the answer to the first request of the case
+ * @param first the response to the first request of the case
  */
 type FindFlaw = (observation: Observation, first: Observation) => string | undefined;
 
 /**
- * A case that sends something to a pending order which must not pay it.
+ * A case whose requests must not pay a pending order.
  *
- * @param forge what is sent, one after another until one does harm; a text says why it is skipped
+ * @param forge the requests, sent in turn until one does harm, or the reason to skip the case
  */
-export function refuses(text: CaseText, forge: Forge, findFlaw: FindFlaw = () => undefined): AuditCase {
+export function rejects(text: CaseText, forge: Forge, findFlaw: FindFlaw = () => undefined): AuditCase {
   return {
     ...text,
     run: (shop) =>
@@ -232,7 +227,7 @@ export function refuses(text: CaseText, forge: Forge, findFlaw: FindFlaw = () =>
           const why = findFlaw(observation, first);
           if (why !== undefined) return { ...shown, verdict: 'fail', why };
           const after = await shop.lookAfterGrace(payment);
-          finding = judgeRefused(shop, before, after, shown);
+          finding = judgeRejected(shop, before, after, shown);
           if (finding.verdict === 'pass' && text.group === 'sender') {
             finding = { ...finding, ...judgeTraces(shop, before, after) };
           }
@@ -243,8 +238,8 @@ export function refuses(text: CaseText, forge: Forge, findFlaw: FindFlaw = () =>
   };
 }
 
-/** A case that sends something odd which must pay its order all the same. */
-export function takes(text: CaseText, make: (target: Target) => Sent): AuditCase {
+/** A case whose unusual request must pay its order. */
+export function accepts(text: CaseText, make: (target: Target) => Sent): AuditCase {
   return {
     ...text,
     run: (shop) =>
@@ -254,12 +249,12 @@ export function takes(text: CaseText, make: (target: Target) => Sent): AuditCase
         const shot = shotOf(make(target), target);
         const observation = await shop.send(shot);
         const after = await shop.lookUntilPaid(payment);
-        return { ...evidence(shot, observation), ...judgeTaken(shop, after) };
+        return { ...evidence(shot, observation), ...judgeAccepted(shop, after) };
       }),
   };
 }
 
-/** Pays an order the correct way. @returns how the shop looks then; undefined when it did not take it */
+/** Pays an order with its correct IPN. @returns undefined if the shop did not accept it */
 export async function paidOrder(
   shop: Shop,
   payment: Payment,
@@ -269,12 +264,12 @@ export async function paidOrder(
   await shop.send(shot);
   const look = await shop.lookUntilPaid(payment);
   if (look.paid === false) return undefined;
-  // What follows a payment may come a little later than the payment itself.
+  // The effects of a payment may appear shortly after it.
   await shop.grace();
   return { look: await shop.look(payment), shot };
 }
 
-/** A case whose order is paid already. */
+/** A case with a paid order. */
 export function afterPayment(
   text: CaseText,
   run: (
@@ -288,7 +283,7 @@ export function afterPayment(
     run: (shop) =>
       withOrder(shop, async (payment, before) => {
         const paid = await paidOrder(shop, payment);
-        if (!paid) return { ...skipped('the order was not paid by its correct IPN'), verdict: 'unproven' };
+        if (!paid) return { ...skipped('its correct IPN did not pay the order'), verdict: 'unproven' };
         return run(targetOf(shop, payment), paid, before);
       }),
   };

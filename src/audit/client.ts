@@ -9,52 +9,52 @@ import { type Egress, EgressError, endpointOf } from '../delivery/egress.ts';
 import { failureOf, headerPairs, IDENTITY, MAX_RESPONSE_BYTES, open, readBody } from '../delivery/sender.ts';
 import { VERSION } from '../system/package-info.ts';
 
-/** How a body goes out: whole with its length, in chunks, in drops, or not to its end. */
-type Manner = 'whole' | 'chunked' | 'slow' | 'truncated' | 'left';
+/** How a body is sent: whole with its length, in chunks, slowly, cut off, or without waiting for the response. */
+type Manner = 'whole' | 'chunked' | 'slow' | 'truncated' | 'disconnected';
 
 /** A request to the shop. */
 export interface ProbeRequest {
   method?: string;
   url: string;
-  /** More of them, beside those that a gateway sends. */
+  /** In addition to the headers that a gateway sends. */
   headers?: readonly (readonly [string, string])[];
   contentType?: string;
   body?: string | Buffer;
   manner?: Manner;
-  /** Without the header by which an emulator is known: what sends back all that it gets would pass for one. */
+  /** Omits the header that identifies an emulator: a server that echoes headers would look like one. */
   unmarked?: boolean;
 }
 
-/** What the shop did with it. */
+/** The shop's response. */
 export interface Observation {
-  /** null when there was no answer. */
+  /** Null if there was no response. */
   status: number | null;
   headers: readonly (readonly [string, string])[];
   /** The first 256 KiB, never decoded. */
   body: string;
-  /** Why there was no answer, or not all of it. */
+  /** Why there was no complete response. */
   failure: AttemptFailure | null;
-  /** The failure in words. */
+  /** The failure as text. */
   error: string | null;
   durationMs: number;
 }
 
 interface ClientOptions {
-  /** For https, where certificates are trusted that others would not be. */
+  /** For https with additional trusted certificates. */
   agent?: Agent | undefined;
-  /** What to do about a certificate that is not, where it is not what `start` needs. */
+  /** The fix for an untrusted certificate, if it differs from the fix for `start`. */
   trustBy?: string | undefined;
-  /** Ends what is under way. */
+  /** Aborts running requests. */
   cancelled?: AbortSignal | undefined;
 }
 
 export const FORM = 'application/x-www-form-urlencoded';
 const DROPS = 5;
 const DROP_EVERY_MS = 150;
-/** A sender that goes away gives the shop this long to begin. */
+/** Time for the shop to start processing before the sender disconnects. */
 const LEAVE_AFTER_MS = 100;
 
-/** Sends requests as they are, each over a connection of its own, and tells what came of them. */
+/** Sends requests unchanged, each over its own connection, and reports the responses. */
 export class AuditClient {
   readonly #egress: Egress;
   readonly #timeoutMs: number;
@@ -70,7 +70,7 @@ export class AuditClient {
     return this.#send(shot, Promise.resolve());
   }
 
-  /** Whether nothing listens there any more. */
+  /** Whether nothing listens at an address. */
   async isDown(url: string): Promise<boolean> {
     const { host, port } = endpointOf(new URL(url));
     const socket = connect({ host, port: Number(port), lookup: this.#egress.admit(new URL(url)) });
@@ -84,7 +84,7 @@ export class AuditClient {
     }
   }
 
-  /** Sends all of them so that each lacks its last byte only, and then that byte of all in one go. */
+  /** Sends all requests without their last bytes, then the last bytes together. */
   async sendTogether(shots: readonly ProbeRequest[]): Promise<Observation[]> {
     let release = () => {};
     const gate = new Promise<void>((resolve) => {
@@ -103,7 +103,7 @@ export class AuditClient {
     return Promise.all(shots.map((shot) => this.#send(shot, gate, arrival())));
   }
 
-  /** @throws GatewayError `forbidden` for an address that the egress rules do not let it reach */
+  /** @throws GatewayError `forbidden` for an address that the egress rules do not allow */
   async #send(shot: ProbeRequest, gate: Promise<void>, arrived?: () => void): Promise<Observation> {
     const { url, method = shot.body === undefined ? 'GET' : 'POST' } = shot;
     const began = performance.now();
@@ -212,7 +212,7 @@ async function write(
       await sleep(LEAVE_AFTER_MS);
       request.destroy();
       return;
-    case 'left':
+    case 'disconnected':
       request.end(bytes);
       await sleep(LEAVE_AFTER_MS);
       request.destroy();

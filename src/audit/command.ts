@@ -7,55 +7,55 @@ import type { Payment } from '../contract/payment.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 
 /*
- * Commands of the user. Identifiers are anybody's text, and must neither be read by a shell nor pass for an option: a
- * command gets them in variables, and its text never holds one.
+ * The user's commands. Identifiers are untrusted text: a shell must not parse them, and a program must not read them as
+ * options. So commands receive them in variables and never in their text.
  */
 
-/** A command line with variables in the place of placeholders. */
+/** A command line whose placeholders are replaced by variables. */
 export interface Command {
   line: string;
-  /** What it asks for, by placeholder or by variable. */
+  /** The values that it uses, by placeholder or variable. */
   asks: readonly Placeholder[];
 }
 
-/** What is known of an order. */
+/** The known values of an order. */
 export type OrderValues = Readonly<{ [Name in Placeholder]?: string | undefined }>;
 
-/** How a command is run. */
+/** How to run a command. */
 export interface CommandRun {
-  /** Variables that it sees beside those of this process and of its order. */
+  /** Variables in addition to those of this process and of the order. */
   environment: Readonly<Record<string, string>>;
-  /** For its end, in real time. */
+  /** In real time, independent of the emulator's clock. */
   limitMs?: number | undefined;
-  /** Ends it with all that it has started. */
+  /** Ends the command and all its processes. */
   cancelled?: AbortSignal | undefined;
 }
 
-/** A value of an order that no command or address is given. */
+/** An order's value is not passed to a command or address. */
 export class Withheld extends GatewayError {}
 
 const NAMES = namesOf(PLACEHOLDERS);
 const PLACEHOLDER = new RegExp(`\\{(${NAMES.join('|')})\\}`, 'g');
 const PLACEHOLDER_IN = new RegExp(PLACEHOLDER.source);
 
-/** @param order what the shop itself calls it */
+/** @param order the shop's own name for the order */
 export function valuesOf(payment: Payment, order?: string): OrderValues {
   const { identifier, trx, amount, ipnUrl, successUrl } = payment;
   return { identifier, trx, amount, ipn_url: ipnUrl, success_url: successUrl, order };
 }
 
-/** What a command or an address asks for, by placeholder or by variable. */
-export function askedIn(text: string): Placeholder[] {
+/** The values that a command or address uses, by placeholder or variable. */
+export function placeholdersIn(text: string): Placeholder[] {
   return NAMES.filter((name) => text.includes(`{${name}}`) || text.includes(PLACEHOLDERS[name]));
 }
 
-/** A variable whose name and defaults have no quotes and no further parts. */
+/** A variable whose name and default contain no quotes and no nested expressions. */
 const VARIABLE = String.raw`\$\{[^{}\s"'$\x60\\]*\}`;
 
 /**
- * What a shell takes for one piece outside of quotes. All shells agree where quotes begin and end, but for what is
- * `unclear`: some know `$'…'`, a here-document has no quotes, backslashes are read twice between backticks, and what
- * begins a comment does not within a variable. With what is `counted` bash calculates, and runs the commands in it.
+ * A token outside of quotes. Shells agree where quotes begin and end, except for `unclear` tokens: some shells know
+ * `$'…'`, here-documents have no quotes, backslashes are parsed twice between backticks, and `#` begins no comment
+ * inside a variable. In `counted` tokens, bash does arithmetic and runs embedded commands.
  */
 const PIECE = new RegExp(
   [
@@ -70,15 +70,15 @@ const PIECE = new RegExp(
   'g',
 );
 
-/** What can stand between double quotes without quotes of its own. */
+/** Text between double quotes that cannot contain nested quotes. */
 const PLAIN_INSIDE = new RegExp(String.raw`\\[\s\S]|${VARIABLE}`, 'g');
 
 /**
  * Reads a command line.
  *
- * @param what what to call it in an error, such as `the probe command`
- * @param known what can be told to it
- * @throws GatewayError `usage` where a placeholder stands inside quotes, or where it is not certain that it does not
+ * @param what the command's name in errors, such as `the probe command`
+ * @param known the values that are available
+ * @throws GatewayError `usage` if a placeholder is inside quotes, or may be
  */
 export function readCommand(
   what: string,
@@ -86,13 +86,13 @@ export function readCommand(
   known: readonly Placeholder[] = NAMES,
   platform = process.platform,
 ): Command {
-  const asks = askedIn(text);
+  const asks = placeholdersIn(text);
   for (const name of asks) {
     if (!known.includes(name)) throw unknown(what, name, known);
   }
   if (asks.length && platform === 'win32') {
     throw usage(
-      `${what} asks for {${asks[0]}}, and cmd.exe would read what that holds as commands: on Windows give an address instead`,
+      `${what} uses {${asks[0]}}, and cmd.exe would run its value as commands: on Windows, use a URL instead`,
     );
   }
   if (text.search(PLACEHOLDER) < 0) return { line: text, asks };
@@ -100,16 +100,18 @@ export function readCommand(
     const found = matched.at(-1) as Record<string, string | undefined>;
     const { unclear, counted, quoted = '', placeholder, name } = found;
     if (quoted.search(PLACEHOLDER) >= 0 || placeholder?.startsWith('$')) throw insideQuotes(what, text);
-    // Inside of double quotes a substitution may have quotes of its own.
+    // A substitution inside double quotes may contain quotes.
     const nested = quoted.startsWith('"') && /\$[({]|`/.exec(quoted.replace(PLAIN_INSIDE, ''))?.[0];
     const other = unclear ?? (nested ? `"…${nested}…"` : undefined);
     if (other !== undefined) {
       const variable = PLACEHOLDERS[asks[0] ?? 'identifier'];
-      throw usage(`beside ${other} no placeholder can stand in ${what}: write "$${variable}" instead`);
+      throw usage(
+        `placeholders are not allowed in a command with ${other} (${what}): write "$${variable}" instead`,
+      );
     }
     if (counted !== undefined) {
       throw usage(
-        `beside ${counted} no placeholder can stand in ${what}: bash calculates there, and runs what it finds`,
+        `placeholders are not allowed in a command with ${counted} (${what}): bash evaluates it and could run the value`,
       );
     }
     return name === undefined ? piece : `"$${PLACEHOLDERS[name as Placeholder]}"`;
@@ -122,9 +124,10 @@ export function usage(message: string): GatewayError {
 }
 
 function unknown(what: string, name: Placeholder, known: readonly Placeholder[]): GatewayError {
-  if (name === 'order') return usage(`${what} asks for {order}, which only an order command tells`);
-  const can = known.length ? `, only ${known.map((one) => `{${one}}`).join(', ')}` : '';
-  return usage(`${what} asks for {${name}}, which is not known there${can}`);
+  if (name === 'order')
+    return usage(`${what} uses {order}, which is known only if an order command or function prints it`);
+  const can = known.length ? `: use ${known.map((one) => `{${one}}`).join(', ')}` : '';
+  return usage(`${what} uses {${name}}, which is not available there${can}`);
 }
 
 function insideQuotes(what: string, text: string): GatewayError {
@@ -132,26 +135,26 @@ function insideQuotes(what: string, text: string): GatewayError {
   const variable = PLACEHOLDERS[name as Placeholder];
   return new GatewayError(
     'usage',
-    `{${name}} in ${what} stands for "$${variable}" with its quotes: write {${name}} outside of quotes, or $${variable} between double quotes (got ${text})`,
+    `{${name}} in ${what} is replaced by "$${variable}" with its quotes: write {${name}} outside of quotes, or $${variable} between double quotes (got ${text})`,
     {
-      hint: hint`A program that is written out in the command reads the variable ${variable} by itself, so that nothing becomes part of its text.`,
+      hint: hint`An inline program must read the variable ${variable}, so that the value never becomes part of its text.`,
     },
   );
 }
 
-/** Longer ones do not fit into the environment of a process everywhere. */
+/** Longer values do not fit into a process environment on every system. */
 const MAX_VALUE = 4_096;
 
-/** Why a value is given to no command; undefined where it is. */
+/** Why a value is not passed to commands; undefined if it is. */
 function problemWith(value: string | undefined): string | undefined {
-  if (value === undefined || value === '') return 'nothing told it';
-  if (/\p{Cc}/u.test(value)) return 'it holds a control character';
+  if (value === undefined || value === '') return 'it is unknown';
+  if (/\p{Cc}/u.test(value)) return 'it contains a control character';
   if (value.startsWith('-')) return 'it begins with - like an option';
-  if (!value.isWellFormed()) return 'it is no whole Unicode text';
+  if (!value.isWellFormed()) return 'it is not valid Unicode';
   return value.length > MAX_VALUE ? `it has more than ${MAX_VALUE} characters` : undefined;
 }
 
-/** @throws Withheld for a value that is given to no command */
+/** @throws Withheld for a value that is not passed to commands */
 function requireFit(name: Placeholder, value: string | undefined): void {
   const problem = problemWith(value);
   if (problem !== undefined) throw withheld(name, value, problem);
@@ -159,31 +162,31 @@ function requireFit(name: Placeholder, value: string | undefined): void {
 
 function withheld(name: Placeholder, value: string | undefined, problem: string): Withheld {
   const shown = value ? ` (${JSON.stringify(shorten(value))})` : '';
-  return new Withheld('check_failed', `{${name}} was not handed over: ${problem}${shown}`);
+  return new Withheld('check_failed', `{${name}} was withheld: ${problem}${shown}`);
 }
 
-/** An address with the values of an order in the place of placeholders. @throws Withheld */
+/** Replaces the placeholders of an address with the values of an order. @throws Withheld */
 export function filledAddress(url: string, values: OrderValues): string {
   return url.replace(PLACEHOLDER, (_, name: Placeholder) => {
     const value = values[name] ?? '';
     if (value === '' || !value.isWellFormed()) requireFit(name, value);
-    if (value === '.' || value === '..') throw withheld(name, value, 'it would lead to another address');
+    if (value === '.' || value === '..') throw withheld(name, value, 'it would change the path');
     return encodeURIComponent(value);
   });
 }
 
 const LIMIT_MS = 30_000;
 const MAX_OUTPUT = 2 ** 20;
-/** For what a command has printed to be read once it has ended: what left its group may hold the pipes for ever. */
+/** Time to read a command's output after it exits: a process that left its group may keep the pipes open forever. */
 const DRAIN_MS = 500;
 
 /**
- * Runs a command line of the user in a shell.
+ * Runs one of the user's command lines in a shell.
  *
- * @param values what it may ask for
- * @returns what it printed on stdout
- * @throws GatewayError `check_failed` when it fails, hangs, is cancelled or cannot be run; `Withheld` for a value that
- *   it asks for and is not given
+ * @param values the values that it may use
+ * @returns its stdout
+ * @throws GatewayError `check_failed` if it fails, hangs, is cancelled or cannot be run; `Withheld` if it uses a value
+ *   that is not passed to commands
  */
 export async function runCommand(
   { line, asks }: Command,
@@ -213,33 +216,36 @@ export async function runCommand(
   });
   return new Promise((resolve, reject) => {
     const failed = (why: string) => {
-      const said = stderr.trim().split('\n').at(-1);
-      return new GatewayError('check_failed', `\`${line}\` ${why}${said ? `: ${said.slice(0, 200)}` : ''}`);
+      const lastLine = stderr.trim().split('\n').at(-1);
+      return new GatewayError(
+        'check_failed',
+        `\`${line}\` ${why}${lastLine ? `: ${lastLine.slice(0, 200)}` : ''}`,
+      );
     };
-    const letGo = () => {
+    const closePipes = () => {
       child.stdout.destroy();
       child.stderr.destroy();
     };
     const end = (reason: unknown) => {
       reject(reason);
       endGroup(child.pid, ownGroup);
-      letGo();
+      closePipes();
     };
     const cancel = () => end(cancelled?.reason);
-    const timer = setTimeout(() => end(failed(`did not end within ${limitMs / 1_000} s`)), limitMs);
+    const timer = setTimeout(() => end(failed(`did not finish within ${limitMs / 1_000} s`)), limitMs);
     cancelled?.addEventListener('abort', cancel);
     child.on('error', ({ message }) => reject(failed(`cannot be run: ${message}`)));
     child.on('exit', () => {
       clearTimeout(timer);
-      // What it has left running is nobody's any more.
+      // Its background processes must not outlive it.
       if (ownGroup) endGroup(child.pid, ownGroup);
-      const drain = setTimeout(letGo, DRAIN_MS);
+      const drain = setTimeout(closePipes, DRAIN_MS);
       child.on('close', () => clearTimeout(drain));
     });
     child.on('close', (code, signal) => {
       cancelled?.removeEventListener('abort', cancel);
       if (code === 0) resolve(stdout);
-      else reject(failed(signal ? `was ended by ${signal}` : `exited with ${code}`));
+      else reject(failed(signal ? `was killed by ${signal}` : `exited with code ${code}`));
     });
   });
 }
@@ -249,12 +255,12 @@ function endGroup(pid: number | undefined, ownGroup: boolean): void {
   try {
     process.kill(ownGroup ? -pid : pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // It has already exited.
   }
 }
 
-/** What a function of the user returns. @throws GatewayError `check_failed` when it throws */
-export async function ofTheUser(what: string, run: () => unknown): Promise<unknown> {
+/** Calls one of the user's functions. @throws GatewayError `check_failed` if it throws */
+export async function callUserFunction(what: string, run: () => unknown): Promise<unknown> {
   try {
     return await run();
   } catch (error) {

@@ -1,7 +1,7 @@
 import { curlRequest } from '../contract/curl.ts';
 import { FORM, type Observation, type ProbeRequest } from './client.ts';
 
-/** A command that sends the same; null where a command line cannot. */
+/** A curl command that repeats a request; null if curl cannot. */
 export function curlOf({
   method,
   url,
@@ -18,7 +18,7 @@ export function curlOf({
   return curlRequest({ ...(method !== undefined && { method }), url, headers: [...type, ...headers], body });
 }
 
-/** A command that sends all of them in the same instant; null where a command line cannot. */
+/** A curl command that repeats all requests at the same time; null if curl cannot. */
 export function curlOfAll(shots: readonly ProbeRequest[]): string | null {
   const commands = shots.map(curlOf);
   if (commands.some((one) => one === null)) return null;
@@ -26,16 +26,16 @@ export function curlOfAll(shots: readonly ProbeRequest[]): string | null {
   return `curl --parallel --parallel-immediate ${parts.join(' \\\n  --next ')}`;
 }
 
-/** An observation in words. */
+/** An observation as text. */
 export function described({ status, body, error, headers }: Observation): string {
-  if (status === null) return error ? `gave no answer: ${error}` : 'gave no answer';
+  if (status === null) return error ? `no response: ${error}` : 'no response';
   const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1];
   const line = body.trim().split(/\r?\n/, 1)[0]?.slice(0, 120) ?? '';
   const to = location === undefined ? '' : ` to ${location}`;
   return `answered ${status}${to}${line ? `: ${line}` : ' with an empty body'}`;
 }
 
-/** A request in words. */
+/** A request as text. */
 export function shotText({ method, url, body, manner }: ProbeRequest): string {
   const how = manner === undefined || manner === 'whole' ? '' : ` (${manner})`;
   const shown = typeof body === 'string' ? decoded(body).slice(0, 600) : `${body?.length ?? 0} bytes`;

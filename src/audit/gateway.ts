@@ -9,11 +9,11 @@ export interface AuditGateway {
   url: string;
   publicKey: string;
   secretKey: string;
-  /** Null where it needs none. */
+  /** Null if none is needed. */
   controlToken: string | null;
-  /** Decides where orders, probes and attacks may go: where the IPNs of this emulator may. */
+  /** Limits orders, probes and attacks to the addresses that IPNs of this emulator may reach. */
   egress: Egress;
-  /** Variables that the commands of the user see. */
+  /** Environment variables for the user's commands. */
   env: Readonly<Record<string, string>>;
   payments: {
     /** Newest first. */
@@ -26,7 +26,7 @@ export interface AuditGateway {
   requests: { list(filter: { payment: string }): Promise<{ data: RecordedRequest[] }> };
 }
 
-/** Hides the secrets of an emulator in what a shop or a command of the user has said: it goes into reports. */
+/** Masks the emulator's secrets in the output of shops and commands, before it goes into a report. */
 export function secretMask({ secretKey, controlToken }: Secrets): (text: string) => string {
   return textMask([secretKey, controlToken ?? '']);
 }

@@ -18,11 +18,11 @@ b.fail{color:var(--fail)}b.at-risk{color:var(--at-risk)}b.note{color:var(--unpro
 @media print{details,.mistake{break-inside:avoid}.evidence{break-before:page}}`;
 
 /**
- * The report as one page that needs nothing else, to be attached to a ticket: what it came to and the mistakes first,
- * then every case as evidence.
+ * The report as one self-contained page, for example for a ticket: the summary and the mistakes first, then every case
+ * as evidence.
  *
- * @param ipnUrl the handler that was attacked
- * @param now what date it has
+ * @param ipnUrl the attacked handler
+ * @param now the date of the report
  */
 export function htmlReport(
   { cases, summary, mistakes, orders, notices }: AuditReport,
@@ -57,7 +57,7 @@ ${groups.join('\n')}
 
 function mistakeHtml({ name, cost, fix, cases }: AuditReport['mistakes'][number]): string {
   const links = cases.map((one) => `<a href="#${one}">${escaped(one)}</a>`).join(', ');
-  return `<section class="mistake"><h2>${escaped(name)}</h2><p>${escaped(cost)}</p><p>How to fix it:</p><pre>${escaped(fix)}</pre><p><small>Shown by ${links}</small></p></section>`;
+  return `<section class="mistake"><h2>${escaped(name)}</h2><p>${escaped(cost)}</p><p>How to fix this:</p><pre>${escaped(fix)}</pre><p><small>Found by ${links}</small></p></section>`;
 }
 
 function caseHtml(one: AuditedCase): string {

@@ -4,17 +4,17 @@ import type { IpnTools } from '../wire/dialect.ts';
 type FieldName = keyof IpnTools['names'];
 export type Pair = readonly [name: string, value: string];
 
-/** An address with more behind its query. */
+/** Appends parameters to a URL. */
 export function withQuery(url: string, ...pairs: readonly Pair[]): string {
   const address = new URL(url);
   for (const [name, value] of pairs) address.searchParams.append(name, value);
   return address.href;
 }
 
-/** It has the form of a signature, and is that of nothing. */
+/** A well-formed signature that matches no IPN. */
 export const WRONG_SIGNATURE = 'F'.repeat(64);
 
-/** An IPN as the pairs of its form, to be forged: every change makes another one. */
+/** An immutable IPN as form fields. Every change returns a new IPN. */
 export class Ipn {
   readonly #tools: IpnTools;
   readonly pairs: readonly Pair[];
@@ -24,7 +24,7 @@ export class Ipn {
     this.pairs = pairs;
   }
 
-  /** The correct IPN of a payment, as the emulator would write it. */
+  /** The correct IPN of a payment, as the emulator would send it. */
   static of(
     tools: IpnTools,
     { identifier, amount, currency, trx, charge, customerName }: Payment,
@@ -44,7 +44,7 @@ export class Ipn {
     return this.pairs.find(([name]) => name === this.#tools.names[field])?.[1] ?? '';
   }
 
-  /** With another value, wherever the field stands. */
+  /** Replaces every occurrence of a field. */
   set(field: FieldName, value: string): Ipn {
     return this.#changed(field, (name) => [[name, value]]);
   }
@@ -53,22 +53,22 @@ export class Ipn {
     return this.#changed(field, () => []);
   }
 
-  /** With the field under another name, such as `signature[]`. */
+  /** Renames a field, for example to `signature[]`. */
   renamed(field: FieldName, rename: (name: string) => string): Ipn {
     return this.#changed(field, (name, value) => [[rename(name), value]]);
   }
 
-  /** With more behind it. */
+  /** Appends fields. */
   and(...pairs: readonly Pair[]): Ipn {
     return new Ipn(this.#tools, [...this.pairs, ...pairs]);
   }
 
-  /** With more before it. */
+  /** Prepends fields. */
   after(...pairs: readonly Pair[]): Ipn {
     return new Ipn(this.#tools, [...pairs, ...this.pairs]);
   }
 
-  /** Without what is inside of groups, such as `data[amount]`. */
+  /** Removes nested fields, such as `data[amount]`. */
   withoutGroups(): Ipn {
     return new Ipn(
       this.#tools,
@@ -76,7 +76,7 @@ export class Ipn {
     );
   }
 
-  /** Signed over what it says, by a key. */
+  /** Signs the current amount and identifier with a key. */
   signedWith(secretKey: string): Ipn {
     return this.set('signature', this.#tools.sign(this.get('amount'), this.get('identifier'), secretKey));
   }
@@ -85,7 +85,7 @@ export class Ipn {
     return this.set('signature', WRONG_SIGNATURE);
   }
 
-  /** What the field is called on the wire. */
+  /** The field's name on the wire. */
   nameOf(field: FieldName): string {
     return this.#tools.names[field];
   }
@@ -94,7 +94,7 @@ export class Ipn {
     return new URLSearchParams(this.pairs.map(([name, value]): [string, string] => [name, value])).toString();
   }
 
-  /** Its fields, nested as JSON has them. */
+  /** The fields, nested as in JSON. */
   get fields(): Record<string, unknown> {
     const all: Record<string, unknown> = {};
     for (const [name, value] of this.pairs) {

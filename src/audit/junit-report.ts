@@ -9,10 +9,10 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** What is not seen, or turns the direction of a text so that it reads as another; XML does not know some of it at all. */
+/** Invisible characters and those that change the text direction. XML does not allow some of them. */
 const UNSEEN = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0\ufffe\uffff]/gu;
 
-/** A text as it may stand in XML and HTML: what is not seen is written as in JSON. */
+/** Escapes a text for XML and HTML, and invisible characters as in JSON. */
 export function escaped(text: string): string {
   return text
     .toWellFormed()
@@ -23,16 +23,16 @@ export function escaped(text: string): string {
     .replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
 }
 
-/** A result as CI servers know them. */
+/** A test result for CI servers. */
 export interface JunitCase {
   name: string;
   className: string;
-  /** Why it is neither good nor bad. */
+  /** Why there is no result. */
   skipped?: string;
   failure?: { type: string; message: string; text: string };
 }
 
-/** Results as CI servers read those of tests. */
+/** Test results as JUnit XML. */
 export function junitSuite(name: string, cases: readonly JunitCase[]): string {
   const count = (part: 'skipped' | 'failure') => cases.filter((one) => one[part] !== undefined).length;
   const counts = `tests="${cases.length}" failures="${count('failure')}" skipped="${count('skipped')}"`;
@@ -55,7 +55,7 @@ function testCase({ name, className, skipped, failure }: JunitCase): string {
   return `${head}><failure type="${type}" message="${escaped(message)}">${escaped(text)}</failure></testcase>`;
 }
 
-/** The report of an audit for CI servers. */
+/** The report of an audit as JUnit XML. */
 export function junitReport({ cases }: AuditReport): string {
   return junitSuite('gateway-sim audit', cases.map(audited));
 }

@@ -5,55 +5,55 @@ import type { AuditGateway } from './gateway.ts';
 /**
  * Makes the shop initiate a payment.
  *
- * @param givenUp ends what is under way, when nobody waits for it any more
- * @returns text or a number where it tells what the shop itself calls the order
+ * @param givenUp aborts the order when the audit stops waiting for it
+ * @returns optionally the shop's own name for the order, as text or a number
  */
 export type PlaceOrder = (givenUp: AbortSignal) => Promise<unknown>;
 
 interface OrderLimits {
-  /** For a payment to be initiated after the order was placed, in milliseconds. */
+  /** Time for the shop to initiate a payment after the order was placed, in milliseconds. */
   limitMs: number;
-  /** Orders in all. */
+  /** Maximum number of orders. */
   max: number;
-  /** Takes what the user should know. */
+  /** Collects notices for the user. */
   notices: Set<string>;
-  /** Whether a payment is one that an attacker made, and no order of the shop. */
+  /** Whether a payment is the attacker's, and not an order of the shop. */
   isOurs: (payment: Payment) => boolean;
   cancelled?: AbortSignal | undefined;
 }
 
 const POLL_MS = 20;
-/** As many payments are looked through for the one that was just made. */
+/** The number of recent payments that may contain the new one. */
 const RECENT = 10;
 
 const SETTLES_ITSELF = () =>
   new GatewayError(
     'check_failed',
-    'the emulator settles the payments of the shop by itself: run the audit against one without --auto, and without magic e-mails',
+    "the emulator settles the shop's payments automatically: run the audit without --auto and without magic e-mails",
   );
 
-/** The last line of what was printed or returned. */
-function nameIn(said: unknown): string | undefined {
-  const isText = typeof said === 'string' || typeof said === 'number';
-  return isText ? String(said).trimEnd().split('\n').at(-1)?.trim() : undefined;
+/** The last line of the output. */
+function nameIn(output: unknown): string | undefined {
+  const isText = typeof output === 'string' || typeof output === 'number';
+  return isText ? String(output).trimEnd().split('\n').at(-1)?.trim() : undefined;
 }
 
-/** Where orders come from, one after another, each for one case. */
+/** Supplies orders, one for each case. */
 export class Orders {
   readonly #gateway: AuditGateway;
   readonly #place: PlaceOrder;
   readonly #limits: OrderLimits;
-  /** What the shop itself calls an order, by the id of its payment. */
+  /** The shop's own names for its orders, by payment id. */
   readonly #names = new Map<string, string>();
   readonly #known = new Set<string>();
-  /** Orders that nobody harmed, to be used again where there are no new ones. */
+  /** Unchanged orders, reused when no new ones are allowed. */
   readonly #untouched: Payment[] = [];
   readonly #waiting: ((order: Payment | undefined) => void)[] = [];
-  #taken = 0;
+  #inUse = 0;
   #isPlacing = false;
   #queue: Promise<unknown> = Promise.resolve();
   readonly made: Payment[] = [];
-  /** Further payments that one order initiated. */
+  /** Additional payments that the same order initiated. */
   readonly spare: Payment[] = [];
 
   constructor(gateway: AuditGateway, place: PlaceOrder, limits: OrderLimits) {
@@ -62,16 +62,16 @@ export class Orders {
     this.#limits = limits;
   }
 
-  /** What is there already is nobody's order here. */
+  /** Ignores existing payments. */
   async begin(): Promise<void> {
     for (const { id } of await this.#recent()) this.#known.add(id);
   }
 
   /**
-   * A pending order, a new one as long as there may be more of them.
+   * Returns a pending order, new until the maximum is reached.
    *
-   * @returns undefined when no more may be made, and none is left to be used again
-   * @throws GatewayError `timed_out` when the shop initiates nothing, `check_failed` when the order cannot be placed
+   * @returns undefined if the maximum is reached and no order can be reused
+   * @throws GatewayError `timed_out` if the shop initiates no payment, `check_failed` if the order cannot be placed
    */
   async take(): Promise<Payment | undefined> {
     if (this.made.length < this.#limits.max || this.made.length === 0) {
@@ -79,7 +79,7 @@ export class Orders {
       this.#queue = next.catch(() => {});
       const made = await next;
       if (made) {
-        this.#taken++;
+        this.#inUse++;
         return made;
       }
     }
@@ -91,12 +91,12 @@ export class Orders {
     return this.made.some((other) => other.identifier === identifier && other.id !== id);
   }
 
-  /** What the shop itself calls an order; undefined where placing it did not tell. */
+  /** The shop's own name for an order; undefined if it is unknown. */
   nameOf({ id }: Payment): string | undefined {
     return this.#names.get(id);
   }
 
-  /** Takes over what was initiated meanwhile by an order that nobody waits for any more, and by an attacker. */
+  /** Also records payments of an abandoned order and of the attacker, so that they can be canceled. */
   async abandon(): Promise<void> {
     const { data } = await this.#gateway.payments.list({ limit: RECENT });
     this.made.push(
@@ -106,27 +106,27 @@ export class Orders {
     );
   }
 
-  /** Hands an order back: `untouched` when it is as it was. */
+  /** Returns an order. An `untouched` one can be reused. */
   release(order: Payment, untouched: boolean): void {
-    this.#taken--;
+    this.#inUse--;
     if (untouched) {
       const next = this.#waiting.shift();
       if (next) {
-        this.#taken++;
+        this.#inUse++;
         next(order);
       } else this.#untouched.push(order);
     }
-    if (this.#taken === 0) for (const next of this.#waiting.splice(0)) next(undefined);
+    if (this.#inUse === 0) for (const next of this.#waiting.splice(0)) next(undefined);
   }
 
-  /** One that was used before; waits for it where somebody has it still. */
+  /** Reuses an order, after waiting for one that is in use. */
   #again(): Promise<Payment | undefined> {
     const found = this.#untouched.pop();
     if (found) {
-      this.#taken++;
+      this.#inUse++;
       return Promise.resolve(found);
     }
-    if (this.#taken === 0) return Promise.resolve(undefined);
+    if (this.#inUse === 0) return Promise.resolve(undefined);
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
@@ -145,7 +145,7 @@ export class Orders {
     const placed = this.#place(givenUp).finally(() => {
       isPlaced = true;
     });
-    // Its failure is told only when nothing was initiated: a shop may answer 500 after all went well.
+    // A failure counts only if no payment was initiated: a shop may answer 500 after a successful order.
     placed.catch(() => {});
     const deadline = performance.now() + this.#limits.limitMs;
     for (;;) {
@@ -153,12 +153,12 @@ export class Orders {
       const wasPlaced = isPlaced;
       const fresh = (await this.#recent()).filter(({ id }) => !this.#known.has(id));
       const order = fresh.at(-1);
-      // A shop that hangs after it has initiated has placed an order all the same.
+      // A shop that hangs after it initiated a payment has placed its order.
       if (order && (wasPlaced || performance.now() > deadline)) {
         for (const { id } of fresh) this.#known.add(id);
         this.spare.push(...fresh.slice(0, -1));
         if (fresh.length > 1) {
-          this.#limits.notices.add('one order initiated several payments at once: the first of them is used');
+          this.#limits.notices.add('one order initiated several payments: the audit uses the first');
         }
         this.made.push(order);
         this.#isPlacing = false;
@@ -177,7 +177,7 @@ export class Orders {
   #nothingInitiated(): GatewayError {
     return new GatewayError(
       'timed_out',
-      `the shop initiated no payment within ${this.#limits.limitMs / 1_000} s after the order was placed: no initiate reached ${this.#gateway.url}. Check the address and the public key (${this.#gateway.publicKey}) that the shop uses`,
+      `the shop initiated no payment within ${this.#limits.limitMs / 1_000} s of the order: no initiate request reached ${this.#gateway.url}. Check the gateway address and the public key (${this.#gateway.publicKey}) that the shop uses`,
     );
   }
 

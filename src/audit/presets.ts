@@ -8,16 +8,16 @@ type Filled = Pick<
 >;
 
 /**
- * The identifier as a literal of MySQL, between double quotes of a shell: in hexadecimal digits nothing of it can be read
- * as SQL.
+ * The identifier as a MySQL literal, for use between double quotes in a shell. MySQL cannot parse hexadecimal digits as
+ * SQL.
  */
 const SQL_IDENTIFIER = `CAST(x'$(printf %s "$${PLACEHOLDERS.identifier}" | od -An -v -tx1 | tr -d ' \\n')' AS CHAR)`;
 
-/** Credentials come from the option file of mysql, ~/.my.cnf. */
+/** mysql reads its credentials from ~/.my.cnf. */
 const mysql = (database: string, query: string) =>
   `mysql --batch --skip-column-names "\${MYSQL_DATABASE:-${database}}" -e "${query}"`;
 
-/** An order of one product, paid with the gateway that WC_GATEWAY names, or with the first one that is enabled. */
+/** Orders one product with the payment gateway WC_GATEWAY, or with the first enabled gateway. */
 const WOOCOMMERCE_ORDER = [
   '$gateways = WC()->payment_gateways()->get_available_payment_gateways();',
   '$gateway = $gateways[getenv("WC_GATEWAY")] ?? reset($gateways);',
@@ -31,7 +31,7 @@ const WOOCOMMERCE_ORDER = [
   '$gateway->process_payment($order->get_id());',
 ].join(' ');
 
-/** SHOP_MODEL and SHOP_COLUMN name the model of an order and the column of its identifier. */
+/** SHOP_MODEL is the model of an order, SHOP_COLUMN the column of its identifier. */
 const LARAVEL_ORDER = [
   '$model = getenv("SHOP_MODEL") ?: "App\\\\Models\\\\Order";',
   '$order = $model::where(getenv("SHOP_COLUMN") ?: "identifier", getenv("SHOP_ORDER"))->first();',
@@ -42,7 +42,7 @@ const PRESTASHOP_QUERY = `SELECT CONCAT('orders=', COUNT(*), ' paid=', COALESCE(
 
 const WHMCS_QUERY = `SELECT CONCAT('status=', COALESCE(MAX(i.status), 'unknown'), ' transactions=', COUNT(a.id)) FROM tblinvoices i LEFT JOIN tblaccounts a ON a.invoiceid = i.id WHERE i.id = ${SQL_IDENTIFIER}`;
 
-/** What each fills in, at the origin of the IPN handler. */
+/** The options of each preset, by the origin of the IPN handler. */
 const PRESETS: Readonly<Record<AuditPreset, (origin: string) => Filled>> = {
   plain: (origin) => ({
     orderUrl: `${origin}/orders`,
@@ -68,7 +68,7 @@ const PRESETS: Readonly<Record<AuditPreset, (origin: string) => Filled>> = {
   whmcs: () => ({ orderWait: true, probeCmd: mysql('whmcs', WHMCS_QUERY), paidWhen: '/status=Paid/' }),
 };
 
-/** Fills in what the user left open; what was given stays. `onNotice` hears of every command and address. */
+/** Adds the options of a preset that the user omitted, and reports its commands and addresses to `onNotice`. */
 export function withPreset(options: AuditOptions, ipnUrl: string): AuditOptions {
   const { preset, onNotice } = options;
   if (preset === undefined) return options;
@@ -78,12 +78,12 @@ export function withPreset(options: AuditOptions, ipnUrl: string): AuditOptions 
   const hasProbe = Boolean(options.probeCmd ?? options.probeUrl ?? options.probe);
   const order = hasOrders(options) ? {} : { orderCmd, orderUrl, orderWait };
   const probe = hasProbe ? {} : { probeCmd, probeUrl, orderAmount: options.orderAmount ?? orderAmount };
-  const told = [
-    ...(order.orderWait ? ['orders are placed by hand'] : []),
+  const settings = [
+    ...(order.orderWait ? ['place orders by hand'] : []),
     ...[order.orderCmd ?? order.orderUrl, probe.probeCmd ?? probe.probeUrl].filter(Boolean),
   ];
   const condition = options.paidWhen ?? (hasProbe ? undefined : paidWhen);
   const paid = hasProbe ? '' : `\n  paid when ${condition}`;
-  if (told.length) onNotice?.(`the preset ${preset} runs: ${told.join('\n  ')}${paid}`);
+  if (settings.length) onNotice?.(`the preset ${preset} uses: ${settings.join('\n  ')}${paid}`);
   return { ...options, ...order, ...probe, paidWhen: condition };
 }

@@ -9,45 +9,45 @@ import { readText } from '../delivery/sender.ts';
 import { matches } from '../system/match-pattern.ts';
 import { ask } from './ask.ts';
 import {
-  askedIn,
   type CommandRun,
+  callUserFunction,
   filledAddress,
   type OrderValues,
-  ofTheUser,
+  placeholdersIn,
   readCommand,
   runCommand,
   usage,
 } from './command.ts';
 import type { AuditGateway } from './gateway.ts';
 
-/** Looks at something in the shop: what a command prints, what an address answers, what a function returns. */
+/** Reads a value from the shop: the output of a command, the response of a URL or the result of a function. */
 export type Probe = (values: OrderValues) => Promise<string>;
 
-/** What the shop looks like with respect to one order. */
+/** The state of one order in the shop. */
 export interface OrderSnapshot {
-  /** Whether the order counts as paid; null where no probe tells. */
+  /** Whether the order is paid; null without a probe. */
   paid: boolean | null;
-  /** What the probe said of the order. */
+  /** The output of the order's probe. */
   text: string;
-  /** What the further probes said, by name. */
+  /** The outputs of the other probes, by name. */
   effects: ReadonlyMap<string, string>;
-  /** What it costs, as it was initiated. */
+  /** The initiated amount. */
   order: Pick<Payment, 'amount' | 'currency'>;
-  /** When it began: a probe may take longer than the shop. */
+  /** When the probe started, since it may be slower than the shop. */
   at: number;
 }
 
 const LIMIT_MS = 10_000;
 
-/** Whether a probe asks about one order; another one sees what happens to all of them. */
+/** Whether a probe refers to one order, and not to the whole shop. */
 export function isAboutOneOrder(probe: string): boolean {
-  return askedIn(probe).length > 0;
+  return placeholdersIn(probe).length > 0;
 }
 
-/** What is known of an order that no order command placed. */
+/** The known values of an order that no order command placed. */
 export const WITHOUT_ORDER = namesOf(PLACEHOLDERS).filter((name) => name !== 'order');
 
-/** @param what what to call it in an error. @throws GatewayError `usage` */
+/** @param what the probe's name in errors. @throws GatewayError `usage` */
 export function commandProbe(
   what: string,
   line: string,
@@ -68,22 +68,22 @@ export function urlProbe(
     const { status, text } = await ask(
       { url: address, method: 'GET', guard, timeoutMs: limitMs, signal: cancelled },
       async (answer) => ({ status: answer.statusCode ?? 0, text: await readText(answer) }),
-      `the probe ${address} told nothing`,
+      `the probe ${address} failed`,
     );
     if (status < 300 || (status >= 400 && status < 500)) return text;
     throw new GatewayError('check_failed', `the probe ${address} answered ${status}`);
   };
 }
 
-/** Whether a probe that may be an address or a command is an address. */
+/** Whether a probe is an address, and not a command. */
 export function isAddress(given: string): boolean {
   return /^https?:\/\//i.test(given);
 }
 
 /**
- * The probes that the options name.
+ * Creates the probes of the options.
  *
- * @param gateway whose variables their commands see, and whose guard decides over their addresses
+ * @param gateway provides the variables of their commands and the egress rules for their addresses
  * @throws GatewayError `usage`, `invalid_fields`
  */
 export function probesOf(options: AuditOptions, { env, egress }: Pick<AuditGateway, 'env' | 'egress'>) {
@@ -93,10 +93,10 @@ export function probesOf(options: AuditOptions, { env, egress }: Pick<AuditGatew
   const functionProbe =
     (look: (identifier: string) => unknown): Probe =>
     async ({ identifier = '' }) =>
-      textOf(await ofTheUser('the probe', () => look(identifier)));
+      textOf(await callUserFunction('the probe', () => look(identifier)));
   const orderProbe = (): Probe | undefined => {
     if (probe) return functionProbe(probe);
-    // An address is never read as a command, whatever is in it.
+    // A shell never parses an address.
     if (probeUrl !== undefined) return urlProbe(probeUrl, egress, running);
     return probeCmd === undefined ? undefined : commandProbe('the probe command', probeCmd, known, running);
   };
@@ -116,11 +116,11 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
-/** Characters, for a pattern to be compiled in no time: nothing can interrupt that. */
+/** Maximum characters of a pattern, since its compilation cannot be interrupted. */
 const MAX_PATTERN = 1_000;
 
 /**
- * Reads a condition: `.path.to.value=text` on JSON, else a regular expression, with or without slashes around it.
+ * Parses a condition: `.path.to.value=text` for JSON, otherwise a regular expression, with or without slashes.
  *
  * @throws GatewayError `usage`
  */
@@ -132,11 +132,11 @@ export function readCondition(condition: string): (text: string) => boolean {
   const [, source = condition, flags = ''] = /^\/(.*)\/([a-z]*)$/s.exec(condition) ?? [];
   if (source.length > MAX_PATTERN) {
     throw usage(
-      `--paid-when takes a regular expression of at most ${MAX_PATTERN} characters (got ${source.length})`,
+      `--paid-when accepts a regular expression of at most ${MAX_PATTERN} characters (got ${source.length})`,
     );
   }
   if (flags.includes('v')) {
-    throw usage('--paid-when takes no regular expression with the flag v: take u instead');
+    throw usage('--paid-when does not accept the flag v: use u instead');
   }
   try {
     const pattern = new RegExp(source, flags.replace(/[gy]/g, ''));
@@ -147,7 +147,7 @@ export function readCondition(condition: string): (text: string) => boolean {
   }
 }
 
-/** The value at a path such as `.order.total` of a JSON text; undefined where there is none. */
+/** The value at a path such as `.order.total` in a JSON text; undefined if there is none. */
 export function valueAt(text: string, path: string): unknown {
   let value: unknown;
   try {
@@ -162,12 +162,12 @@ export function valueAt(text: string, path: string): unknown {
   return value;
 }
 
-/** Of a probe's answer that is made to be slow; what is further on, deeper or behind a longer path is not measured. */
+/** Limits for probe output that is made to be slow to compare. The rest is not measured. */
 export const MAX_MEASURES = 1_000;
 const MAX_DEPTH = 20;
 const MAX_PATH = 200;
 
-/** The numbers in what a probe said, by where they stand: those of JSON with the lengths of its lists, else of the text. */
+/** The numbers in a probe's output, by their place: JSON numbers and list lengths, otherwise the numbers in the text. */
 export function measures(text: string): Map<string, number> {
   const found = new Map<string, number>();
   const walk = (path: string, value: unknown, depth: number): void => {

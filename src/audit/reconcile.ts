@@ -1,13 +1,14 @@
+import { counted } from '../contract/audit-summary.ts';
 import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import { plainText } from '../contract/plain-text.ts';
 import { requireReachable } from './ask.ts';
 import { unlessAborted } from './audit.ts';
-import { askedIn, usage, valuesOf } from './command.ts';
+import { placeholdersIn, usage, valuesOf } from './command.ts';
 import { type AuditGateway, secretMask, withoutSecrets } from './gateway.ts';
 import { commandProbe, type Probe, readCondition, urlProbe, valueAt, WITHOUT_ORDER } from './probe.ts';
 
-/** In what the shop and the emulator disagree (chosen). */
+/** How the shop and the emulator disagree (chosen). */
 export type Difference =
   | 'paid-not-fulfilled'
   | 'fulfilled-not-paid'
@@ -24,25 +25,25 @@ export interface Reconciled {
 export interface ReconcileOptions {
   probeCmd?: string | undefined;
   probeUrl?: string | undefined;
-  /** When the shop counts an order as paid: `.path=value` on JSON, or a regular expression. */
+  /** The condition for a paid order: `.path=value` for JSON, or a regular expression. */
   paidWhen?: string | undefined;
-  /** Where the probe says the amount, such as `.total`. */
+  /** The path of the amount in the probe's output, such as `.total`. */
   orderAmount?: string | undefined;
-  /** Where the probe counts how often it was fulfilled, such as `.shipments`: a number, or a list. */
+  /** The path of the number or list of fulfillments in the probe's output, such as `.shipments`. */
   fulfilled?: string | undefined;
-  /** Ends it at once: commands with all that they have started, and requests. */
+  /** Immediately ends all requests, commands and their processes. */
   cancelled?: AbortSignal | undefined;
 }
 
 const PAGE = 200;
-const LANES = 4;
+const CONCURRENCY = 4;
 
 /**
- * Compares every payment of the emulator with what the shop says of its identifier. Payments that an audit settled are
- * left out: it told the shop of them in its own way, or never.
+ * Compares every payment of the emulator with the shop's order. Payments that an audit settled are excluded, because
+ * their IPNs were forged or never sent.
  *
- * @throws GatewayError `usage`; `forbidden` for an address that the egress rules do not allow; `check_failed` when it
- *   was cancelled
+ * @throws GatewayError `usage`; `forbidden` for an address that the egress rules do not allow; `check_failed` if
+ *   cancelled
  */
 export async function reconcile(gateway: Gateway, options: ReconcileOptions): Promise<Comparison> {
   return withoutSecrets(gateway, async () => {
@@ -53,9 +54,9 @@ export async function reconcile(gateway: Gateway, options: ReconcileOptions): Pr
 }
 
 export interface Comparison {
-  /** How many payments the shop was asked about, and said something of. */
+  /** The number of payments that could be compared. */
   compared: number;
-  /** Payments in dispute, and those that could not be asked about. */
+  /** Payments that differ, and those that could not be probed. */
   found: Reconciled[];
 }
 
@@ -75,25 +76,25 @@ async function compare(gateway: Gateway, options: ReconcileOptions): Promise<Com
   const queue = [...byIdentifier];
   const found = new Map<string, Reconciled[]>();
   let compared = 0;
-  const lane = async () => {
+  const work = async () => {
     for (let next = queue.shift(); next; next = queue.shift()) {
       const [identifier, payments] = next;
       const [newest] = payments;
-      const asked = payments.find(({ status }) => status === 'succeeded') ?? newest;
-      if (!asked) continue;
+      const probed = payments.find(({ status }) => status === 'succeeded') ?? newest;
+      if (!probed) continue;
       try {
-        const said = await probe(valuesOf(asked));
-        found.set(identifier, differences(identifier, payments, said, isPaid(said), options));
+        const output = await probe(valuesOf(probed));
+        found.set(identifier, differences(identifier, payments, output, isPaid(output), options));
         compared += payments.length;
       } catch (error) {
         options.cancelled?.throwIfAborted();
-        // One that cannot be asked about says nothing of the others; an address that is refused is refused to all.
+        // A failed probe affects one payment; a forbidden address affects all.
         if (!(error instanceof GatewayError) || error.code === 'forbidden') throw error;
         found.set(identifier, [{ identifier, problem: 'not-probed', detail: error.message }]);
       }
     }
   };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
   const inOrder = [...byIdentifier.keys()].flatMap((identifier) => found.get(identifier) ?? []);
   return { compared, found: inOrder };
 }
@@ -103,12 +104,13 @@ function requireProbe(
   { env, egress }: Pick<AuditGateway, 'env' | 'egress'>,
 ): Probe {
   if ((probeCmd === undefined) === (probeUrl === undefined)) {
-    throw usage('reconcile asks the shop by one probe: give --probe-cmd or --probe-url');
+    throw usage('reconcile needs one probe: specify either --probe-cmd or --probe-url');
   }
   if (paidWhen === undefined)
-    throw usage('--paid-when says when an order counts as paid, such as .status=paid');
+    throw usage('reconcile needs a condition for paid orders: specify --paid-when, such as .status=paid');
   const given = probeCmd ?? probeUrl ?? '';
-  if (!askedIn(given).length) throw usage(`put {identifier} into the probe (got "${given}")`);
+  if (!placeholdersIn(given).length)
+    throw usage(`the probe must refer to one order: include {identifier} (got "${given}")`);
   const running = { environment: env, cancelled };
   if (probeCmd !== undefined) return commandProbe('the probe command', given, WITHOUT_ORDER, running);
   requireReachable(egress, 'probeUrl', given);
@@ -127,31 +129,39 @@ async function* allPayments({ payments }: Pick<AuditGateway, 'payments'>): Async
 function differences(
   identifier: string,
   payments: readonly Payment[],
-  said: string,
+  output: string,
   isFulfilled: boolean,
   { orderAmount, fulfilled }: ReconcileOptions,
 ): Reconciled[] {
   const paid = payments.filter(({ status }) => status === 'succeeded');
   const found: Reconciled[] = [];
-  const tell = (problem: Difference, detail: string) => found.push({ identifier, problem, detail });
-  if (paid.length && !isFulfilled) tell('paid-not-fulfilled', `${paid.length} payments succeeded`);
+  const report = (problem: Difference, detail: string) => found.push({ identifier, problem, detail });
+  if (paid.length && !isFulfilled)
+    report('paid-not-fulfilled', `${counted(paid.length, 'payment')} succeeded`);
   if (!paid.length && isFulfilled)
-    tell('fulfilled-not-paid', `the payments are ${payments.map(({ status }) => status).join(', ')}`);
-  const count = fulfilled === undefined ? undefined : countAt(said, fulfilled);
+    report('fulfilled-not-paid', `the payments are ${payments.map(({ status }) => status).join(', ')}`);
+  const count = fulfilled === undefined ? undefined : countAt(output, fulfilled);
   if (count !== undefined && count > Math.max(paid.length, 1)) {
-    tell('fulfilled-twice', `${count} times for ${paid.length} payments`);
+    report('fulfilled-twice', `${counted(count, 'time')} for ${counted(paid.length, 'payment')}`);
   }
-  const amount = orderAmount === undefined ? undefined : valueAt(said, orderAmount);
-  const told = plainText(amount);
-  const differing = paid.find((one) => amount !== undefined && Number(told) !== Number(one.amount));
-  if (differing) tell('amount-differs', `paid ${differing.amount}, the shop says ${told ?? 'no amount'}`);
+  const amount = orderAmount === undefined ? undefined : valueAt(output, orderAmount);
+  const shopAmount = plainText(amount);
+  const differing = paid.find((one) => amount !== undefined && Number(shopAmount) !== Number(one.amount));
+  if (differing)
+    report(
+      'amount-differs',
+      `the customer paid ${differing.amount}, and the shop has ${shopAmount ?? 'no amount'}`,
+    );
   return found;
 }
 
-/** @throws GatewayError `check_failed` where there is no number and no list */
-function countAt(said: string, path: string): number {
-  const value = valueAt(said, path);
+/** @throws GatewayError `check_failed` if there is neither a number nor a list */
+function countAt(output: string, path: string): number {
+  const value = valueAt(output, path);
   if (Array.isArray(value)) return value.length;
   if (typeof value === 'number') return value;
-  throw new GatewayError('check_failed', `the probe has neither a number nor a list at ${path}`);
+  throw new GatewayError(
+    'check_failed',
+    `the output of the probe has neither a number nor a list at ${path}`,
+  );
 }

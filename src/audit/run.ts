@@ -11,10 +11,10 @@ import { fixText, languageOf } from './mistakes.ts';
 import { isAboutOneOrder } from './probe.ts';
 import { routeOf, type Shop } from './shop.ts';
 
-/** Cases that run side by side. */
-const LANES = 6;
+/** Maximum concurrent cases. */
+const CONCURRENCY = 6;
 
-/** The control first; what can run side by side; what must be alone; and at last what looks back at all of it. */
+/** Runs the control, then concurrent cases, then cases that must run alone, and finally those that check all others. */
 export async function runCases(
   shop: Shop,
   chosen: readonly AuditCase[],
@@ -23,7 +23,7 @@ export async function runCases(
   const mask = secretMask(shop.parts.gateway);
   const done = new Map<AuditCase, AuditedCase>();
   const record = (one: AuditCase, finding: Finding) => {
-    const language = languageOf(shop.seen.slice(0, TELLING).map(({ observation }) => observation));
+    const language = languageOf(shop.seen.slice(0, LANGUAGE_SAMPLE).map(({ observation }) => observation));
     const audited = auditedCase(one, provenBy(shop, done.get(CONTROL), one, finding), { mask, language });
     done.set(one, audited);
     options.onCase?.(audited, done.size, chosen.length);
@@ -35,31 +35,31 @@ export async function runCases(
   record(CONTROL, await run(CONTROL));
   options.signal?.throwIfAborted();
   const others = chosen.filter((one) => one !== CONTROL);
-  const impossible = hopeless(done.get(CONTROL));
+  const impossible = whyNothingElseRuns(done.get(CONTROL));
   for (const one of others) if (impossible && !needsNoControl(one, impossible)) record(one, impossible);
   const possible = others.filter((one) => !done.has(one));
-  await runAll(possible, hasSharedProbe(options) ? 1 : LANES, run, record);
+  await runAll(possible, hasSharedProbe(options) ? 1 : CONCURRENCY, run, record);
   return chosen.flatMap((one) => done.get(one) ?? []);
 }
 
-/** Answers in which the language of the shop is looked for. */
-const TELLING = 30;
+/** The number of responses that are searched for the shop's language. */
+const LANGUAGE_SAMPLE = 30;
 
-/** What a browser can do without any IPN is tried all the same, where orders can be placed. */
+/** Attacks from a browser need no IPN, only orders. */
 function needsNoControl({ group }: AuditCase, impossible: Finding): boolean {
   return impossible.verdict === 'skipped' && (group === 'return' || group === 'initiate');
 }
 
-/** Why nothing else can be tried. */
-function hopeless(control: AuditedCase | undefined): Finding | undefined {
+/** Why no other case can run. */
+function whyNothingElseRuns(control: AuditedCase | undefined): Finding | undefined {
   if (control?.verdict === 'fail') {
-    return skipped('the control failed: what refuses every IPN refuses forged ones, too');
+    return skipped('the control failed: a shop that rejects every IPN also rejects forged ones');
   }
   if (control?.sent !== null) return undefined;
-  return { ...skipped(`the control could not be carried out: ${control.why}`), verdict: 'unproven' };
+  return { ...skipped(`the control could not run: ${control.why}`), verdict: 'unproven' };
 }
 
-/** A probe that sees all orders would take the effect of one case for that of another. */
+/** With a probe of the whole shop, the effect of one case would look like the effect of another. */
 function hasSharedProbe({ probes = {} }: Pick<AuditOptions, 'probes'>): boolean {
   return Object.values(probes).some((one) =>
     typeof one === 'string' ? !isAboutOneOrder(one) : one.length === 0,
@@ -68,17 +68,17 @@ function hasSharedProbe({ probes = {} }: Pick<AuditOptions, 'probes'>): boolean 
 
 async function runAll(
   cases: readonly AuditCase[],
-  lanes: number,
+  limit: number,
   run: (one: AuditCase) => Promise<Finding>,
   record: (one: AuditCase, finding: Finding) => void,
 ): Promise<void> {
   const again: AuditCase[] = [];
-  await inLanes(
+  await runConcurrently(
     cases.filter(({ alone, last }) => !alone && !last),
-    lanes,
+    limit,
     async (one) => {
       const finding = await run(one);
-      if (finding.again && lanes > 1) again.push(one);
+      if (finding.again && limit > 1) again.push(one);
       else record(one, finding);
     },
   );
@@ -87,7 +87,7 @@ async function runAll(
   for (const one of [...again, ...alone, ...last]) record(one, await run(one));
 }
 
-/** Runs a case; what cannot be carried out, and a shop that has ended, is a finding, too. */
+/** Runs a case. A case that cannot run, or that crashes the shop, is also a finding. */
 async function findingOf(shop: Shop, one: AuditCase): Promise<Finding> {
   const seen = shop.seen.length;
   try {
@@ -101,48 +101,47 @@ async function findingOf(shop: Shop, one: AuditCase): Promise<Finding> {
     const [suspect, another] = ended?.suspects ?? [];
     const own = shop.seen.slice(seen).find(({ shot }) => shot === suspect);
     if (!ended || !own) return unproven;
-    // Of several that were under way, the first answers for all: that the shop ended must not be missed.
+    // If several requests were running, blame the first: a crash must not be missed.
     const why = another
       ? `${ended.text}. ${one.harm}`
-      : `After this request nothing listens there any more: it probably ended the shop. ${one.harm}`;
+      : `Nothing listens there after this request: it probably crashed your shop. ${one.harm}`;
     return { ...evidence(own.shot, own.observation), verdict: 'fail', why };
   }
 }
 
 /**
- * Refusing proves something only where the control has passed, and only at an address at which a genuine IPN is
- * accepted: what ignores everything, or listens nowhere, looks the same.
+ * A rejection proves something only if the control passed, and only at an address that accepts a genuine IPN. A handler
+ * that ignores everything, or a missing one, looks the same.
  */
 function provenBy(shop: Shop, control: AuditedCase | undefined, one: AuditCase, finding: Finding): Finding {
   if (finding.verdict !== 'pass' || one === CONTROL) return finding;
   if (control?.verdict !== 'pass') {
-    const why =
-      'nothing shows that the handler does anything at all: one that ignores everything looks the same';
+    const why = 'nothing shows that the handler works: one that ignores everything looks the same';
     return { ...finding, verdict: 'unproven', why };
   }
   const { url, status } = finding.answer ?? {};
   if (url === undefined || one.group === 'return' || !isNoHandler(status ?? null)) return finding;
   if (routeOf(url) === shop.calibration.route) return finding;
-  const said = status === null ? 'there was no answer' : `it was answered ${status}`;
+  const problem = status === null ? 'no response from' : `status ${status} from`;
   return {
     ...finding,
     verdict: 'unproven',
-    why: `${said} at ${url}, where no genuine IPN was accepted`,
+    why: `${problem} ${url}, which has accepted no genuine IPN`,
   };
 }
 
-/** What comes back where no handler listens. */
+/** Whether a response may come from a server without a handler. */
 const isNoHandler = (status: number | null) =>
   status === null || status === 404 || status === 405 || (status >= 300 && status < 400);
 
-/** Rejects when all lanes have ended: what they have under way is done, and nothing else is begun. */
-async function inLanes<Item>(
+/** After a failure, starts nothing else, but finishes what is running before it rejects. */
+async function runConcurrently<Item>(
   items: readonly Item[],
-  lanes: number,
+  limit: number,
   run: (item: Item) => Promise<void>,
 ): Promise<void> {
   const queue = [...items];
-  const lane = async () => {
+  const work = async () => {
     try {
       for (let item = queue.shift(); item !== undefined; item = queue.shift()) await run(item);
     } catch (error) {
@@ -150,12 +149,11 @@ async function inLanes<Item>(
       throw error;
     }
   };
-  // Where one has failed, the others end what they have begun: nothing is under way any more when this does.
-  const ended = await Promise.allSettled(Array.from({ length: lanes }, lane));
+  const ended = await Promise.allSettled(Array.from({ length: limit }, work));
   for (const one of ended) if (one.status === 'rejected') throw one.reason;
 }
 
-/** @param mask hides the secrets that the shop may have shown, wherever the report goes */
+/** @param mask hides secrets that the shop may have revealed */
 function auditedCase(
   one: AuditCase,
   finding: Finding,

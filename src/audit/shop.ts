@@ -11,65 +11,65 @@ import { Ipn } from './ipn.ts';
 import type { Orders } from './orders.ts';
 import { MAX_MEASURES, measures, type OrderSnapshot, type Probe } from './probe.ts';
 
-/** What is known of the shop under test. */
+/** What the audit knows about the shop. */
 export interface ShopParts {
   gateway: AuditGateway;
   client: AuditClient;
   tools: IpnTools;
   orders: Orders;
-  /** The address given by the user: what an attacker knows who never saw an order's own. */
+  /** The user's address of the handler, which an attacker knows without seeing an order. */
   ipnUrl: string;
-  /** Where IPNs of the attacker's own payments go. */
+  /** Receives the IPNs of the attacker's own payments. */
   attackerUrl: string;
   probe: Probe | undefined;
   isPaid: (text: string) => boolean;
   effects: ReadonlyMap<string, Probe>;
-  /** Path of an order's total in what the probe says, such as `.total`. */
+  /** The path of the order's total in the probe's output, such as `.total`. */
   orderAmount: string | undefined;
-  /** Confirms a payment beside success_url, with placeholders; undefined where the shop has none. */
+  /** A URL with placeholders that confirms a payment in addition to success_url; undefined if there is none. */
   confirmUrl: string | undefined;
-  /** Whether orders are the shop's own, and not invented here. */
+  /** Whether the shop places the orders. Otherwise the audit invents them. */
   hasOrders: boolean;
   notices: Set<string>;
-  /** Nothing more is sent and looked at once it is aborted. */
+  /** Stops all requests and probes. */
   cancelled: AbortSignal | undefined;
 }
 
-/** How the control went: what all other cases are measured by. */
+/** Measurements of the control, which all other cases are compared with. */
 export interface Calibration {
-  /** From the answer until the probe says that the order is paid, in milliseconds. */
+  /** From the response until the probe reports the order as paid, in milliseconds. */
   lagMs: number;
-  /** From the request to the answer. */
+  /** From the request to the response, in milliseconds. */
   answerMs: number;
-  /** By how much one payment changes the numbers that the probes say, by probe and place. */
+  /** How much one payment changes the numbers in the probes' output, by probe and place. */
   changes: ReadonlyMap<string, number>;
   amount: string;
-  /** Where a genuine IPN was accepted, as `routeOf` gives it. */
+  /** The route that accepted a genuine IPN (`routeOf`). */
   route: string;
-  /** Where the emulator sends all IPNs instead (`--forward-ipn`), without the query of an order; null: nowhere. */
+  /** Where the emulator forwards all IPNs (`--forward-ipn`), without the order's query string; null if it does not. */
   forwardTo: string | null;
 }
 
-/** A handler that answers first and works later gets this long at most. */
+/** Maximum wait for a handler that responds before it processes the IPN. */
 const LONGEST_WAIT_MS = 5_000;
 const POLL_MS = 15;
-/** Without any change for this long a payment has had all its effects; what a queue does takes longer. */
+/** A payment is fully processed after this time without a change; a queue takes longer. */
 const QUIET_MS = 500;
 const QUIET_WITH_EFFECTS_MS = 1_000;
-/** For a shop that is about to end to do so, and for all its connections to break. */
+/** Time for a crashing shop to exit and close its connections. */
 const BREAK_MS = 50;
 const SHORTEST_GRACE_MS = 60;
 const SHORTEST_PATIENCE_MS = 700;
 
-/** The shop under test: places orders, sends requests, looks at what it did. */
+/** The shop under test. */
 export class Shop {
   readonly parts: ShopParts;
-  /** Everything that was seen, for what must not leak. */
+  /** All requests and responses, to search for leaks. */
   readonly seen: { shot: ProbeRequest; observation: Observation; endedAt: number }[] = [];
-  /** Whether what the probe says of an order changes without any doing. */
-  changesByItself = false;
-  /** Further probes that do. */
-  readonly restless = new Set<string>();
+  /** Whether the probe's output for an order changes without a cause. */
+  isUnstable = false;
+  /** Other probes whose output changes without a cause. */
+  readonly unstable = new Set<string>();
   calibration: Calibration = {
     lagMs: 0,
     answerMs: 0,
@@ -87,23 +87,23 @@ export class Shop {
     return this.parts.probe !== undefined;
   }
 
-  /** Whether a probe tells what one payment does: a further one, or a number or list of the order that grew with the control. */
+  /** Whether a probe shows the effects of a payment: a further probe, or a number or list that grew with the control. */
   get hasEffectProbe(): boolean {
     return this.parts.effects.size > 0 || [...this.calibration.changes.values()].some((change) => change > 0);
   }
 
-  /** The correct IPN that would tell of this payment. */
+  /** The correct IPN of a payment. */
   ipnOf(payment: Payment): Ipn {
     return Ipn.of(this.parts.tools, payment, this.parts.gateway.secretKey);
   }
 
-  /** The address of an order's own IPN, query included. */
+  /** The address for IPNs of an order, including its query string. */
   addressOf({ ipnUrl }: Payment): string {
     const { forwardTo } = this.calibration;
     return forwardTo === null ? ipnUrl : withQueryOf(forwardTo, ipnUrl);
   }
 
-  /** What posts an IPN. */
+  /** The request that posts an IPN. */
   shot(url: string, ipn: Ipn): ProbeRequest {
     return { url, body: ipn.form };
   }
@@ -131,13 +131,13 @@ export class Shop {
     return observations;
   }
 
-  /** @throws GatewayError `check_failed` when a request has ended the shop */
+  /** @throws GatewayError `check_failed` if a request has crashed the shop */
   async #requireAlive(): Promise<void> {
     const ended = await this.outage();
     if (ended !== undefined) throw new GatewayError('check_failed', ended.text);
   }
 
-  /** Whether the shop has ended since the control, and which requests probably did it. */
+  /** Whether the shop has crashed since the control, and the requests that probably caused it. */
   async outage(): Promise<{ text: string; suspects: ProbeRequest[] } | undefined> {
     const { client, ipnUrl } = this.parts;
     await pause(BREAK_MS);
@@ -149,21 +149,21 @@ export class Shop {
     const last = before.slice(-SUSPECTS);
     const unanswered = last.filter(({ observation }) => observation.status === null);
     const until = unanswered[0]?.endedAt ?? 0;
-    // What was sent after the first of them was lost met a shop that was about to end.
+    // Requests sent after the first loss reached a shop that was already crashing.
     const together = unanswered.filter(
       ({ observation, endedAt }) => endedAt - observation.durationMs < until,
     );
     const suspects = (together.length ? together : last.slice(-1)).map(({ shot }) => shot);
-    const text = `the shop has ended: nothing listens at ${new URL(ipnUrl).host} any more. Probably ${suspects.length > 1 ? 'one of these requests' : 'this request'} ended it: ${suspects.map(shotText).join('; ')}`;
+    const text = `the shop has crashed: nothing listens at ${new URL(ipnUrl).host}. Probable cause: ${suspects.length > 1 ? 'one of these requests' : 'this request'}: ${suspects.map(shotText).join('; ')}`;
     return { text, suspects };
   }
 
-  /** The customer pays, and nobody but the audit tells the shop. */
+  /** The customer pays, and the emulator sends no IPN. */
   async pay({ id }: Payment): Promise<void> {
     await this.parts.gateway.payments.approve(id, { delivery: 'redirect-only', by: 'audit' });
   }
 
-  /** A sandbox payment of the attacker, paid: its genuine IPN went to the attacker. */
+  /** Makes and pays a sandbox payment of the attacker, who receives its genuine IPN. */
   async attackerIpn(fields: { identifier?: string; amount?: string; currency?: string }): Promise<Ipn> {
     const { gateway, attackerUrl, tools } = this.parts;
     const payment = await gateway.payments.create({ ...fields, ipnUrl: attackerUrl, mode: 'sandbox' });
@@ -173,11 +173,11 @@ export class Shop {
       by: 'audit',
     });
     const body = delivery?.body;
-    // Without a delivery the emulator was told to send nothing: what it would have sent is known all the same.
+    // Without a delivery, the emulator is configured to send no IPN: reconstruct it.
     return body === undefined || body.startsWith('{') ? this.ipnOf(payment) : Ipn.read(tools, body);
   }
 
-  /** @throws GatewayError `check_failed` when a probe does not work */
+  /** @throws GatewayError `check_failed` if a probe fails */
   async look(payment: Payment): Promise<OrderSnapshot> {
     const { probe, isPaid, effects, orders, cancelled } = this.parts;
     cancelled?.throwIfAborted();
@@ -185,14 +185,14 @@ export class Shop {
     const values = valuesOf(payment, orders.nameOf(payment));
     const text = probe ? await probe(values) : '';
     if (probe && text.trim() === '') {
-      throw new GatewayError('check_failed', `the probe said nothing about "${payment.identifier}"`);
+      throw new GatewayError('check_failed', `the probe returned nothing for "${payment.identifier}"`);
     }
     const looked = new Map<string, string>();
     for (const [name, effect] of effects) looked.set(name, await effect(values));
     return { paid: probe ? isPaid(text) : null, text, effects: looked, order: payment, at };
   }
 
-  /** Waits until the order counts as paid. @returns how the shop looks then, or when time is up */
+  /** Waits until the order is paid, or until the time-out. */
   async lookUntilPaid(payment: Payment): Promise<OrderSnapshot> {
     const deadline = performance.now() + this.#patienceMs;
     for (;;) {
@@ -202,7 +202,7 @@ export class Shop {
     }
   }
 
-  /** Waits until nothing changes any more after a payment. @returns how the shop looks then, and when that began */
+  /** Waits until all effects of a payment are complete. @returns the final state, and the time of the last change */
   async lookUntilQuiet(
     payment: Payment,
     first: OrderSnapshot,
@@ -213,57 +213,57 @@ export class Shop {
     while (performance.now() < Math.min(changedAt + quietMs, deadline)) {
       await pause(2 * POLL_MS);
       const next = await this.look(payment);
-      const isOther = next.text !== look.text && !this.changesByItself;
+      const isOther = next.text !== look.text && !this.isUnstable;
       if (isOther || this.changedEffects(look, next).length) changedAt = next.at;
       look = next;
     }
     return { look, changedAt };
   }
 
-  /** Which of the further probes say something else, by name; those that do so by themselves are left out. */
+  /** The names of further probes whose output changed, except unstable ones. */
   changedEffects(before: OrderSnapshot, after: OrderSnapshot): string[] {
     const changed = [...after.effects].filter(([name, text]) => text !== before.effects.get(name));
-    return changed.map(([name]) => name).filter((name) => !this.restless.has(name));
+    return changed.map(([name]) => name).filter((name) => !this.unstable.has(name));
   }
 
-  /** Far longer than the control took. */
+  /** Much longer than the control took. */
   get #patienceMs(): number {
     const { lagMs, answerMs } = this.calibration;
     if (lagMs === 0) return LONGEST_WAIT_MS;
     return Math.min(SHORTEST_PATIENCE_MS + 10 * (lagMs + answerMs), LONGEST_WAIT_MS);
   }
 
-  /** What the shop looks like when a payment that it took would have shown by now. */
+  /** Probes an order after the shop has had time to process a payment. */
   async lookAfterGrace(payment: Payment): Promise<OrderSnapshot> {
     await this.grace();
     return this.look(payment);
   }
 
-  /** As long as the shop took for the control, and more. */
+  /** Waits longer than the shop took for the control. */
   grace(): Promise<void> {
     const { lagMs } = this.calibration;
     return pause(Math.min(SHORTEST_GRACE_MS + 3 * lagMs, LONGEST_WAIT_MS));
   }
 }
 
-/** An address without its query and what no two orders have in common: what tells one handler from another. */
+/** Identifies a handler: an address without its query string and its order-specific parts. */
 export function routeOf(url: string): string {
   if (!URL.canParse(url)) return url;
   const { origin, pathname } = new URL(url);
   return origin + pathname.replace(/[^/]{16,}|\d+/g, '*');
 }
 
-/** As many requests as may have been under way when the shop ended. */
+/** Maximum requests that may have been running when the shop crashed. */
 const SUSPECTS = 6;
 
-/** By how much the numbers in what the probes say have changed, by probe and place; what did not change is left out. */
+/** How much the numbers in the probes' output changed, by probe and place. Unchanged numbers are omitted. */
 export function numericChanges(before: OrderSnapshot, after: OrderSnapshot): Map<string, number> {
   const texts = (look: OrderSnapshot): [string, string][] => [['', look.text], ...look.effects];
   const old = new Map(texts(before));
   const changes = new Map<string, number>();
   for (const [name, text] of texts(after)) {
     const was = measures(old.get(name) ?? '');
-    // Where there was more than is measured, what is there now may have been there before.
+    // If the output exceeded the limit, a number that seems new may not be new.
     const isAll = was.size < MAX_MEASURES;
     for (const [place, value] of measures(text)) {
       const change = value - (was.get(place) ?? (isAll ? 0 : value));

@@ -1,17 +1,17 @@
 import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError } from '../contract/error.ts';
 import { ask } from './ask.ts';
-import { ofTheUser, readCommand, runCommand } from './command.ts';
+import { callUserFunction, readCommand, runCommand } from './command.ts';
 import type { AuditGateway } from './gateway.ts';
 import { Orders, type PlaceOrder } from './orders.ts';
 
 const MAX_ORDERS = 150;
 const MAX_ORDERS_BY_HAND = 3;
-/** For the shop to initiate after an order was placed; by hand that takes longer. */
+/** Time for the shop to initiate a payment after the order; placing orders by hand takes longer. */
 const INITIATE_LIMIT_MS = 15_000;
 const BY_HAND_LIMIT_MS = 10 * 60_000;
 
-/** Where orders come from. */
+/** Creates the source of orders. */
 export function ordersOf(
   gateway: AuditGateway,
   options: AuditOptions,
@@ -33,7 +33,7 @@ function placeOf(gateway: AuditGateway, options: AuditOptions): PlaceOrder {
   const { timeoutMs } = options;
   const endedBy = (givenUp: AbortSignal) =>
     options.cancelled ? AbortSignal.any([options.cancelled, givenUp]) : givenUp;
-  if (order) return () => ofTheUser('placing an order', order);
+  if (order) return () => callUserFunction('placing an order', order);
   if (orderCmd !== undefined) {
     const command = readCommand('the order command', orderCmd, ['ipn_url']);
     const running = { environment: gateway.env, limitMs: timeoutMs };
@@ -44,14 +44,13 @@ function placeOf(gateway: AuditGateway, options: AuditOptions): PlaceOrder {
     const limited = { ...request, timeoutMs: timeoutMs ?? INITIATE_LIMIT_MS };
     return (givenUp) => requestOrder({ ...limited, signal: endedBy(givenUp) });
   }
-  if (orderWait)
-    return async () => onNotice?.('Place an order at the shop now; it is waited for 10 minutes.');
+  if (orderWait) return async () => onNotice?.('Place an order in the shop within 10 minutes.');
   return () => gateway.payments.create({ ipnUrl });
 }
 
-/** @throws GatewayError `forbidden`; `check_failed` when the shop answers with an error, or not at all */
+/** @throws GatewayError `forbidden`; `check_failed` if the shop responds with an error, or not at all */
 async function requestOrder(request: Parameters<typeof ask>[0]): Promise<void> {
-  const what = `no order could be placed: ${request.method} ${request.url} was`;
-  const status = await ask(request, ({ statusCode = 0 }) => statusCode, `${what} not answered`);
+  const what = `could not place an order: ${request.method} ${request.url}`;
+  const status = await ask(request, ({ statusCode = 0 }) => statusCode, `${what} failed`);
   if (status >= 400) throw new GatewayError('check_failed', `${what} answered ${status}`);
 }

@@ -7,29 +7,28 @@ export type Verdicts = ReadonlyMap<ManifestLine, Verdict>;
 const causeOf = ({ cause, expected }: Mismatch) => cause ?? expected;
 
 /**
- * Tells mismatches that no choice decides: what was expected came nowhere, and lines without a choice show the same.
- * Where every success is the text "true", that says nothing about the currency that was taken.
+ * Finds mismatches that no choice explains: no line met the expectation, and lines without a choice have the same
+ * mismatch. If every success is the text "true", for example, that says nothing about the accepted currency.
  */
 export function independentOfChoices(verdicts: Verdicts): (mismatch: Mismatch) => boolean {
-  const held = new Set<string>();
+  const met = new Set<string>();
   const shared = new Set<string>();
   for (const [{ choice }, verdict] of verdicts) {
     if ('why' in verdict) continue;
-    for (const expected of verdict.held ?? []) held.add(expected);
+    for (const expected of verdict.met ?? []) met.add(expected);
     if (!choice) for (const mismatch of verdict.mismatches) shared.add(causeOf(mismatch));
   }
-  return (mismatch) => shared.has(causeOf(mismatch)) && !held.has(mismatch.expected);
+  return (mismatch) => shared.has(causeOf(mismatch)) && !met.has(mismatch.expected);
 }
 
-const NO_CARDS = 'no card routes at all';
+const NO_CARDS = 'no card routes';
 const isCardRoute = ({ request }: ManifestLine) => request.path.startsWith('/api/cards');
 
 /**
- * Groups the differences of these lines, each once: by what is its own rather than by what is wrong everywhere, and
- * then by what most of them have in common.
+ * Groups the differing lines by their most common cause. A general cause counts only for lines without their own.
  *
- * @param mask hides in a mismatch what may not be told
- * @returns the biggest group first
+ * @param mask hides secrets in a mismatch
+ * @returns the largest group first
  */
 export function causesOf(
   verdicts: Verdicts,
@@ -66,6 +65,6 @@ export function causesOf(
     .sort((a, b) => b.ids.length - a.ids.length);
 }
 
-/** Maximum characters of what was expected, of what came, and of what they come from. */
+/** Maximum characters of an expected value, a received value and a cause. */
 const SHOWN = 240;
 export const shortened = (text: string) => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);

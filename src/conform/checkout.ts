@@ -1,18 +1,18 @@
 import { at, parsed } from './json.ts';
 import { header, type Target } from './target.ts';
 
-/** Steps that a checkout may have before it sends the browser on. */
+/** Maximum steps of a checkout before it redirects the browser. */
 const MAX_STEPS = 8;
-/** Of a page: what stands behind them is no form of a checkout. */
+/** The part of a page that is searched for a form. */
 const SHOWN_CHARACTERS = 65_536;
 const HTML = [['Accept', 'text/html']] as const;
 
 /**
- * Pays a sandbox payment on its hosted checkout, as a customer with a browser does: enters the test e-mail, then the
- * test code, in the first form that asks for something, and keeps the cookies.
+ * Pays a sandbox payment on its hosted checkout like a browser with cookies: submits the test e-mail, then the test
+ * code, in the first form with an input.
  *
- * @param path of the checkout at the target
- * @returns where the browser is sent at the end; undefined where it gets nowhere
+ * @param path the path of the checkout at the target
+ * @returns the final redirect; undefined if there is none
  */
 export async function payOnCheckout(target: Target, path: string): Promise<string | undefined> {
   const { email, code } = target.sandbox;
@@ -34,7 +34,7 @@ export async function payOnCheckout(target: Target, path: string): Promise<strin
     const location = nextOf(page);
     if (location !== undefined) {
       const next = target.pathOf(location, here);
-      // In an emulator the address of a shop may be of this machine, too.
+      // With an emulator, the shop may also run on this machine.
       if (next === undefined || (target.isEmulator && !isCheckout(next))) return location;
       here = next;
       page = await visit(next);
@@ -50,11 +50,11 @@ export async function payOnCheckout(target: Target, path: string): Promise<strin
   return undefined;
 }
 
-/** Where an answer sends the browser: by a redirect, or as JSON that a script of the page reads. */
+/** The next address: from a redirect, or from JSON for a script of the page. */
 function nextOf({ status, headers, body }: Awaited<ReturnType<Target['send']>>): string | undefined {
   if (status >= 300 && status < 400) return header(headers, 'location');
-  const told = at(parsed(body), 'redirect_url');
-  return typeof told === 'string' ? told : undefined;
+  const url = at(parsed(body), 'redirect_url');
+  return typeof url === 'string' ? url : undefined;
 }
 
 const isCheckout = (path: string) => /\/initiate\/payment\//.test(path);
@@ -64,9 +64,9 @@ interface FilledForm {
   body: string;
 }
 
-/** The first form with a field to fill in, with this value in that field. */
+/** Fills in the first input of the first form that has one. */
 function formOf(html: string, value: string): FilledForm | undefined {
-  // One form after another: a pattern for the whole of one takes seconds where many begin and none ends.
+  // Split first: one pattern for whole forms takes seconds if many forms begin and none ends.
   for (const part of html.split(/<\/form>/i).slice(0, -1)) {
     const [, attributes = '', inner = ''] = /<form\b([^<>]*)>([\s\S]*)/i.exec(part) ?? [];
     const fields = [...inner.matchAll(/<input\b([^<>]*)>/gi)].map(([, all = '']) => ({
@@ -74,13 +74,13 @@ function formOf(html: string, value: string): FilledForm | undefined {
       value: attribute(all, 'value') ?? '',
       type: attribute(all, 'type') ?? 'text',
     }));
-    const asked = fields.find(
+    const input = fields.find(
       ({ name, type }) => name !== undefined && /^(text|email|number|tel|password)$/.test(type),
     );
-    if (!asked) continue;
+    if (!input) continue;
     const body = new URLSearchParams();
     for (const field of fields) {
-      if (field === asked) body.append(field.name ?? '', value);
+      if (field === input) body.append(field.name ?? '', value);
       else if (field.type === 'hidden' && field.name !== undefined) body.append(field.name, field.value);
     }
     return { action: attribute(attributes, 'action') ?? '', body: body.toString() };
@@ -88,7 +88,7 @@ function formOf(html: string, value: string): FilledForm | undefined {
   return undefined;
 }
 
-/** The value of an attribute as the browser reads it. */
+/** The value of an attribute as a browser parses it. */
 function attribute(text: string, name: string): string | undefined {
   const found = new RegExp(`(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s>]+))`, 'i').exec(text);
   const value = found?.[1] ?? found?.[2] ?? found?.[3];

@@ -17,26 +17,26 @@ export interface ConformOptions extends TargetOptions {
   lines: readonly ManifestLine[];
   inForce: InForce;
   tools: IpnTools;
-  /** A public address that leads to `ipnPort` of this machine; without it only an emulator here can reach us. */
+  /** A public address that forwards to `ipnPort`. Without it, only an emulator on this machine can send IPNs. */
   ipnUrl?: string | undefined;
-  /** Where this machine listens for IPNs; default: a free port. */
+  /** The local port for IPNs; default: a free port. */
   ipnPort?: number | undefined;
-  /** Tried although they need not hold: what they show explains differences. */
+  /** Also tries lines that do not apply to this profile: their results explain differences. */
   alsoTry?: boolean;
   onLine?: (done: number, of: number) => void;
-  /** Told of a line whose answer only came when it was tried again. */
+  /** Reports a line that was answered only on its second try. */
   onLost?: (line: ManifestLine, reason: string, status: number | undefined) => void;
 }
 
-/** Lines that are tried at the same time: on this machine they disturb nobody. */
-const LANES = 8;
+/** Maximum concurrent lines against an emulator on this machine. */
+const CONCURRENCY = 8;
 
 /**
- * Holds a manifest against a deployment. Nothing is settled there that it did not make itself.
+ * Checks a deployment against a manifest. It settles only its own payments.
  *
- * A target that goes away ends the run: what was seen until then is reported.
+ * If the target stops responding, the run ends and reports the results so far.
  *
- * @throws GatewayError `no_server` for a target that does not answer or is no such gateway, `invalid_api_key`
+ * @throws GatewayError `no_server` if the target does not respond or is not such a gateway, `invalid_api_key`
  */
 export async function conform(options: ConformOptions): Promise<Conformed> {
   const target = new Target(options);
@@ -55,14 +55,14 @@ export async function conform(options: ConformOptions): Promise<Conformed> {
     options.onLine?.(done, wanted.length);
   };
   const queue = wanted.filter((line) => !isAlone(line));
-  const lane = async () => {
+  const work = async () => {
     for (let line = queue.shift(); line; line = queue.shift()) await look(line);
   };
-  await Promise.all(Array.from({ length: target.isEmulator ? LANES : 1 }, lane));
+  await Promise.all(Array.from({ length: target.isEmulator ? CONCURRENCY : 1 }, work));
   for (const line of wanted.filter(isAlone)) await look(line);
   const { gone } = trial;
   if (gone) for (const line of trial.unanswered) seen.set(line, { why: gone.why });
-  // In the order of the manifest, whatever was answered first.
+  // In the order of the manifest.
   const verdicts = new Map(
     wanted.flatMap((line) => {
       const verdict = seen.get(line);
@@ -72,45 +72,45 @@ export async function conform(options: ConformOptions): Promise<Conformed> {
   return { report: reportOf(options, verdicts), verdicts, ...(gone && { gone: gone.error }) };
 }
 
-const NO_WAY = 'no IPN can reach this machine: --ipn-url names a public address of it';
-/** Whose a request is that we send to ourselves. */
+const NO_WAY = 'no IPN can reach this machine: specify its public address with --ipn-url';
+/** Marks a request that this run sends to itself. */
 const OWN_MARK = 'own';
-/** Milliseconds within which a tunnel hands a request over. */
+/** Maximum time for a tunnel to forward a request, in milliseconds. */
 const TUNNEL_MS = 10_000;
 
-/** Why no IPN comes by a public address: a dead tunnel must not be blamed on the target. */
+/** Why IPNs cannot arrive through the public address: the target is not to blame for a broken tunnel. */
 async function unreached(ipnUrl: string | undefined, listener: IpnListener): Promise<string | null> {
   if (ipnUrl === undefined) return null;
   const url = markedUrl(ipnUrl, OWN_MARK);
   const client = new AuditClient(new Egress([bareHost(new URL(url).hostname)], () => undefined), TUNNEL_MS);
   const { error } = await client.send({ url, method: 'POST', body: '' });
   if (listener.of(OWN_MARK).length) return null;
-  return `--ipn-url does not lead to --ipn-port of this machine: a request of our own did not arrive (${error ?? 'somebody else answered'})`;
+  return `--ipn-url does not forward to --ipn-port of this machine: a test request did not arrive (${error ?? 'another server answered'})`;
 }
 
-/** A list holds what other lines make meanwhile. */
+/** A list also contains what concurrent lines create. */
 const isAlone = ({ request }: ManifestLine) =>
   request.method === 'GET' && /\/api\/cards($|\?)/.test(request.path);
 
-/** When so many lines in a row got no answer the target is gone. */
+/** After this number of consecutive lines without a response, the target counts as down. */
 const MAX_UNANSWERED = 3;
 
-/** Tries lines, each on its own: what one makes is nothing to another. */
+/** Tries lines independently of each other. */
 class Trial {
   readonly #target: Target;
   readonly #listener: IpnListener | null;
   readonly #noIpn: string | null;
   readonly #options: ConformOptions;
   readonly #byId: ReadonlyMap<string, ManifestLine>;
-  /** Unlike that of any other run: identifiers of payments may be remembered for long. */
+  /** Unique to this run, since a gateway may remember identifiers for a long time. */
   readonly #run = randomBytes(4).toString('hex');
   #count = 0;
-  /** Lines in a row that got no answer. */
+  /** Consecutive lines without a response. */
   unanswered: ManifestLine[] = [];
-  /** Set as soon as nobody answers any more. */
+  /** Set when the target stops responding. */
   gone: { error: NoAnswer; why: string } | undefined;
 
-  /** @param noIpn why no IPN comes, where none does */
+  /** @param noIpn why IPNs cannot arrive; null if they can */
   constructor(target: Target, listener: IpnListener | null, noIpn: string | null, options: ConformOptions) {
     this.#target = target;
     this.#listener = listener;
@@ -121,7 +121,7 @@ class Trial {
 
   async look(line: ManifestLine): Promise<Verdict> {
     const chain = [...this.#before(line), line];
-    const why = this.#hindrance(chain) ?? this.gone?.why;
+    const why = this.#obstacle(chain) ?? this.gone?.why;
     if (why !== undefined) return { why };
     const first = await this.#try(chain, line);
     if (!(first instanceof NoAnswer)) return first;
@@ -133,12 +133,12 @@ class Trial {
     }
     if (!second.isThere) this.unanswered.push(line);
     if (this.unanswered.length >= MAX_UNANSWERED) {
-      this.gone ??= { error: second, why: `the target was gone by then: ${second.reason}` };
+      this.gone ??= { error: second, why: `the target had stopped responding: ${second.reason}` };
     }
-    return { mismatches: [{ expected: 'an answer', got: second.reason }] };
+    return { mismatches: [{ expected: 'a response', got: second.reason }] };
   }
 
-  /** What was seen of a line, or that it got no answer. */
+  /** Tries a line once. */
   async #try(chain: readonly ManifestLine[], line: ManifestLine): Promise<Verdict | NoAnswer> {
     this.#count++;
     const mark = `c${this.#run}${this.#count.toString(36)}`;
@@ -163,23 +163,23 @@ class Trial {
     return line ? [...this.#before(line), line] : [];
   }
 
-  /** Why a line is not tried here at all. */
-  #hindrance(chain: readonly ManifestLine[]): string | undefined {
-    if (chain.some(({ expect }) => expect.client !== undefined)) return 'it only concerns clients';
+  /** Why a line cannot be tried; undefined if it can. */
+  #obstacle(chain: readonly ManifestLine[]): string | undefined {
+    if (chain.some(({ expect }) => expect.client !== undefined)) return 'it applies only to clients';
     const { isEmulator, hasControl, options } = this.#target;
-    if (!isEmulator && chain.some(({ emulator }) => emulator)) return 'only an emulator does so';
+    if (!isEmulator && chain.some(({ emulator }) => emulator)) return 'it applies only to an emulator';
     if (!isEmulator && !options.live && chain.some(({ request }) => isLive(request.path))) {
-      return this.#target.leftAlone().message;
+      return this.#target.notAllowed().message;
     }
     const needsControl = chain.some(({ outcome }) => outcome !== undefined && outcome !== 'pay');
-    if (needsControl && !hasControl) return 'it takes the control API of an emulator';
+    if (needsControl && !hasControl) return 'it needs the control API of an emulator';
     return chain.at(-1)?.expect.ipn && this.#noIpn !== null ? this.#noIpn : undefined;
   }
 }
 
-/** A pattern of the manifest takes too long on what came. */
+/** Whether a pattern of the manifest takes too long to match. */
 const isUndecided = (error: unknown): error is GatewayError =>
   error instanceof GatewayError && error.code === 'check_failed';
 
-/** What is not below the sandbox moves real money, or cards; what opens a page of a payment is as that payment. */
+/** Requests outside of the sandbox may move real money. A checkout page belongs to the mode of its payment. */
 const isLive = (path: string) => !/^(\/sandbox\/|\{checkout\})/.test(path);

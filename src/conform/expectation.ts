@@ -8,27 +8,27 @@ import type { ReceivedIpn } from './listener.ts';
 import type { Seen } from './session.ts';
 import { header, Unseen } from './target.ts';
 
-/** What was expected, and what came instead. */
+/** An expected value and the value received instead. */
 export interface Mismatch {
   expected: string;
   got: string;
-  /** What it has in common with the same mismatch of other lines; what was expected, where that is all. */
+  /** What it shares with the same mismatch of other lines; by default the expected value. */
   cause?: string;
 }
 
-/** What was seen of a line: in what it holds and in what it does not, or why it was not seen. */
+/** The result of a line, or why there is none. */
 export type Verdict = Comparison | { why: string };
 
 export interface Comparison {
   mismatches: readonly Mismatch[];
-  /** What was expected, and came. */
-  held?: readonly string[];
+  /** The expectations that were met. */
+  met?: readonly string[];
   status?: number;
-  /** Nothing of this interface answers there. */
+  /** The route does not exist. */
   isNoRoute?: boolean;
 }
 
-/** Maximum characters of a value in a mismatch: much more than is shown, so that what is masked before is whole. */
+/** Maximum characters of a value in a mismatch: more than a report shows, so that masking sees whole values. */
 const KEPT = 4_000;
 
 const shown = (value: unknown): string => {
@@ -36,17 +36,17 @@ const shown = (value: unknown): string => {
   return text.slice(0, KEPT);
 };
 
-/** Collects what holds and what does not. */
+/** Collects met expectations and mismatches. */
 class Findings {
   readonly mismatches: Mismatch[] = [];
-  readonly held: string[] = [];
+  readonly met: string[] = [];
 
-  check(holds: boolean, expected: string, got: string, cause = expected): void {
-    if (holds) this.held.push(expected);
+  check(isMet: boolean, expected: string, got: string, cause = expected): void {
+    if (isMet) this.met.push(expected);
     else this.mismatches.push({ expected, got, cause });
   }
 
-  /** @param written the expected value as the manifest has it: placeholders make another of it in each line */
+  /** @param written the expected value in the manifest, before its placeholders are replaced */
   equal(what: string, wanted: unknown, got: unknown, written = wanted): void {
     const holds = JSON.stringify(wanted) === JSON.stringify(got);
     const cause = `${what} ${shown(written)}${written === wanted ? `, got ${shown(got)}` : ''}`;
@@ -60,7 +60,7 @@ class Findings {
   }
 }
 
-/** Compares an answer, and the IPN that followed, with what a line says. */
+/** Compares a response and its IPNs with the expectations of a line. */
 export function compare(expected: Expected, seen: Seen, secretKey: string, tools: IpnTools): Comparison {
   const findings = new Findings();
   if (expected.status !== undefined) findings.equal('status', expected.status, seen.status);
@@ -85,9 +85,9 @@ export function compare(expected: Expected, seen: Seen, secretKey: string, tools
   const { names, about = names } = expected;
   if (about) checkRefusal(about, seen, findings, names !== undefined);
   if (expected.ipn) checkIpn(expected.ipn, seen, secretKey, tools, findings);
-  const { mismatches, held } = findings;
+  const { mismatches, met } = findings;
   const { status, json } = seen;
-  return { mismatches, held, status, isNoRoute: status === 404 || json === undefined };
+  return { mismatches, met, status, isNoRoute: status === 404 || json === undefined };
 }
 
 function checkShape(
@@ -119,7 +119,7 @@ function checkShape(
   for (const path of luhn ?? []) {
     const value = at(seen.json, path);
     const holds = isLuhnNumber(plainText(value) ?? '');
-    findings.check(holds, `${path} with a check digit of Luhn`, shown(value));
+    findings.check(holds, `${path} with a valid Luhn check digit`, shown(value));
   }
   for (const part of text ?? []) {
     findings.check(seen.body.includes(seen.fill(part)), `${shown(part)} in the body`, shown(seen.body));
@@ -132,9 +132,9 @@ function typeOf(value: unknown): string {
 }
 
 /**
- * A refusal in any shape: an error or the status of one, nothing of a success, and texts that name what is wrong.
+ * Checks a refusal in any form: an error or error status, no sign of success, and messages that name the invalid field.
  *
- * @throws Unseen for one that may be for something else, where they need not name it
+ * @throws Unseen if the refusal may have another reason, unless it must name the field
  */
 function checkRefusal(names: readonly string[], seen: Seen, findings: Findings, mustName: boolean): void {
   const { status, json } = seen;
@@ -143,14 +143,14 @@ function checkRefusal(names: readonly string[], seen: Seen, findings: Findings, 
   const isError = [true, 'true', 'yes', 1, '1'].some((value) => value === error);
   const hasError = isError || (status >= 400 && json !== undefined);
   const cause = hasSuccess
-    ? `a refusal that names ${names.join(', ')}, got a success`
+    ? `a refusal that names ${names.join(', ')}, got success`
     : `a refusal, got error ${shown(error)}`;
   findings.check(hasError && !hasSuccess, 'a refusal', shown(json), cause);
   if (!hasError || hasSuccess) return;
-  const told = plain(JSON.stringify([at(json, 'message'), at(json, 'errors')]));
-  const unnamed = names.filter((name) => !told.includes(plain(name)));
-  if (unnamed.length && !mustName) throw new Unseen('it is refused, but nothing says for what');
-  const general = 'a refusal that names what is wrong';
+  const messages = plain(JSON.stringify([at(json, 'message'), at(json, 'errors')]));
+  const unnamed = names.filter((name) => !messages.includes(plain(name)));
+  if (unnamed.length && !mustName) throw new Unseen('the request was refused without a reason');
+  const general = 'a refusal that names the invalid field';
   for (const name of unnamed) findings.check(false, `a refusal that names ${name}`, shown(json), general);
 }
 
@@ -170,8 +170,8 @@ function checkIpn(
   findings.check(ipns.length === count, countOf(count), got, `${countOf(count)}, got ${got}`);
   if (!ipn) return;
   const isRepeated = ipns.every(({ body }) => body === ipn.body);
-  findings.check(isRepeated, 'the same IPN again', 'another body');
-  if (expected.early) findings.check(early > 0, 'the IPN before the redirect', 'it came later');
+  findings.check(isRepeated, 'the same IPN again', 'a different body');
+  if (expected.early) findings.check(early > 0, 'the IPN before the redirect', 'the IPN after the redirect');
   const fields = fieldsOf(ipn);
   for (const [name, value] of Object.entries(expected.fields ?? {})) {
     findings.equal(name, fill(value), fields.get(name), value);
@@ -198,7 +198,7 @@ function checkIpn(
 
 const countOf = (count: number) => `${count} IPN${count === 1 ? '' : 's'}`;
 
-/** The fields as a form has them, whether it came as one or as JSON. */
+/** The fields of an IPN, named as in a form, whether it was sent as a form or as JSON. */
 function fieldsOf({ headers, body }: ReceivedIpn): Map<string, string> {
   if (!(headers['content-type'] ?? '').includes('json')) return new Map(new URLSearchParams(body));
   const fields = new Map<string, string>();

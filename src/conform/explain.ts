@@ -3,18 +3,17 @@ import { LOOSE } from '../contract/profiles.ts';
 import { independentOfChoices, type Verdicts } from './causes.ts';
 import type { InForce } from './manifest.ts';
 
-/** A profile of one's own, as a file holds it. */
+/** The content of a custom profile file. */
 export type LocalProfile = Readonly<Record<string, unknown>>;
 
-/** The option that is a list of currencies, each of them a choice of its own. */
+/** The option that is a list of currencies. Each currency is a separate choice. */
 const LIST = 'currency';
 
 /**
- * The choices that explain in what a target differs from a profile: for each, the value under which every line that
- * depends on it holds.
+ * Finds the choices that explain how a target differs from a profile: the values with which all dependent lines pass.
  *
- * @param verdicts of all lines, also of those that need not hold under the profile
- * @returns undefined where no choice explains any difference
+ * @param verdicts the verdicts of all lines, including those that do not apply to the profile
+ * @returns undefined if no choice explains a difference
  */
 export function explainedBy(
   verdicts: Verdicts,
@@ -35,7 +34,7 @@ export function explainedBy(
     (name in choices ? changed : set)[name] = fitting[0] ?? undefined;
   }
   const currencies = currenciesSeen(seen, options[LIST]);
-  // Loose beats single choices, so that one of them takes its place.
+  // `loose` overrides single choices, so an explained choice replaces it.
   const isLoose = options['loose'] === true && Object.keys(LOOSE).some((name) => name in changed);
   const own = { ...(isLoose && LOOSE), ...changed };
   const explained = {
@@ -47,13 +46,13 @@ export function explainedBy(
   return Object.keys(explained).length > 0 ? { profile, ...explained } : undefined;
 }
 
-/** What a line shows of a choice on which it depends. */
+/** The result of a line that depends on a choice. */
 interface Observation {
   choice: NonNullable<ManifestLine['choice']>;
   holds: boolean;
 }
 
-/** Of each choice, whether the lines that depend on a value of it hold; values of which nothing was seen are left out. */
+/** For each choice, whether all lines that depend on a value pass. Values without results are omitted. */
 function evidence(seen: readonly Observation[]): Map<string, Map<unknown, boolean>> {
   const found = new Map<string, Map<unknown, boolean>>();
   for (const { choice, holds } of seen) {
@@ -66,19 +65,19 @@ function evidence(seen: readonly Observation[]): Map<string, Map<unknown, boolea
   return found;
 }
 
-/** The currencies in force, without those that the target refused and with those that it took; undefined for no change. */
+/** The current currencies, without those that the target rejected and with those that it accepted; undefined if unchanged. */
 function currenciesSeen(seen: readonly Observation[], inForce: unknown): string[] | undefined {
   const current = Array.isArray(inForce) ? inForce.map(String) : [];
-  const taken = new Map<string, boolean>();
+  const accepted = new Map<string, boolean>();
   for (const { choice, holds } of seen) {
     const code = choice[LIST];
-    if (typeof code === 'string' && !code.startsWith('!')) taken.set(code, holds);
+    if (typeof code === 'string' && !code.startsWith('!')) accepted.set(code, holds);
   }
   const codeOf = (currency: string) => currency.split(':', 1)[0] ?? '';
-  const kept = current.filter((currency) => taken.get(codeOf(currency)) !== false);
+  const kept = current.filter((currency) => accepted.get(codeOf(currency)) !== false);
   const known = current.map(codeOf);
-  const added = [...taken]
-    .filter(([code, isTaken]) => isTaken && !known.includes(code))
+  const added = [...accepted]
+    .filter(([code, isAccepted]) => isAccepted && !known.includes(code))
     .map(([code]) => code);
   return added.length || kept.length < current.length ? [...kept, ...added] : undefined;
 }

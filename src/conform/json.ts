@@ -1,7 +1,7 @@
-/** No answer of this interface has as many arrays and objects in each other: what walks through it must come to an end. */
+/** Maximum nesting. No response of this interface is that deep, and recursion over it must end. */
 const MAX_DEPTH = 100;
 
-/** A text as JSON; undefined where it is none, or nests too deep. */
+/** Parses JSON; undefined if it is invalid or too deep. */
 export function parsed(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -16,7 +16,7 @@ const isDeeper = (value: unknown, levels: number): boolean =>
   value !== null &&
   (levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1)));
 
-/** What stands at a dotted path; undefined where there is nothing. */
+/** The value at a dotted path; undefined if there is none. */
 export function at(value: unknown, path: string): unknown {
   let here: unknown = value;
   for (const step of path.split('.')) {

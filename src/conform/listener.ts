@@ -1,31 +1,31 @@
 import { type ReceivedRequest, receiveOnLoopback } from '../system/loopback-receiver.ts';
 
-/** An IPN as it arrived. */
+/** An IPN as received. */
 export interface ReceivedIpn extends Pick<ReceivedRequest, 'method' | 'headers'> {
-  /** What follows the path, without the question mark. */
+  /** The query string, without the question mark. */
   query: string;
   body: string;
 }
 
-/** Receives the IPNs of all lines; each line has a mark of its own in the query of its ipn_url. */
+/** Receives the IPNs of all lines. Each line has its own mark in the query string of its ipn_url. */
 export interface IpnListener extends AsyncDisposable {
   url: string;
-  /** The IPNs of a line so far. */
+  /** The IPNs received for a line. */
   of(mark: string): readonly ReceivedIpn[];
-  /** What the receiver answers to the IPNs of a line. */
+  /** Sets the response status for the IPNs of a line. */
   answerWith(mark: string, status: number): void;
-  /** Resolves when a line has so many, or after so many milliseconds. */
+  /** Resolves when a line has this number of IPNs, or after the time limit. */
   wait(mark: string, count: number, limitMs: number): Promise<void>;
 }
 
-/** By this parameter of the query an IPN tells whose it is. */
+/** The query parameter that assigns an IPN to its line. */
 const MARK = 'conform';
 
 export const markedUrl = (address: string, mark: string): string =>
   `${address}${address.includes('?') ? '&' : '?'}${MARK}=${mark}`;
 
 /**
- * @param port where to listen; 0 takes a free one
+ * @param port the port to listen on; 0 selects a free one
  * @throws GatewayError `port_in_use`
  */
 export async function listenForIpns(port = 0): Promise<IpnListener> {

@@ -5,15 +5,15 @@ import type { Choices } from '../contract/profiles.ts';
 import { at } from './json.ts';
 
 /**
- * The lines of a manifest: one JSON object a line, blank lines aside.
+ * Parses a manifest: one JSON object per line. Blank lines are ignored.
  *
- * @param file what to call it in an error
- * @throws GatewayError `usage`, naming the line and what was expected
+ * @param file the file's name in errors
+ * @throws GatewayError `usage`, with the line and what was expected
  */
 export function readManifest(text: string, file: string): ManifestLine[] {
   const lines: ManifestLine[] = [];
   const known = new Set<string>();
-  // Editors may put a byte order mark in front.
+  // Some editors add a byte order mark.
   text
     .replace(/^\uFEFF/, '')
     .split('\n')
@@ -21,15 +21,15 @@ export function readManifest(text: string, file: string): ManifestLine[] {
       if (written.trim() === '') return;
       const place = `${file}, line ${index + 1}`;
       const line = readLine(written, place);
-      if (known.has(line.id)) throw usage(`${place}: the id ${line.id} was used before`);
+      if (known.has(line.id)) throw usage(`${place}: duplicate id ${line.id}`);
       if (line.after !== undefined && !known.has(line.after)) {
-        throw usage(`${place}: after must be the id of a line above it (got "${line.after}")`);
+        throw usage(`${place}: after must be the id of an earlier line (got "${line.after}")`);
       }
       known.add(line.id);
       lines.push(line);
     });
   if (lines.length) return lines;
-  throw usage(`${file} has no line: expected one observation a line, as JSON`);
+  throw usage(`${file} is empty: expected one observation per line, as JSON`);
 }
 
 function readLine(written: string, place: string): ManifestLine {
@@ -41,8 +41,7 @@ function readLine(written: string, place: string): ManifestLine {
   }
   try {
     const line = parseInput(ManifestLine, completed(value), undefined, 'usage');
-    if (!line.profiles.length && !line.choice)
-      throw usage('profiles must name one, or choice what it depends on');
+    if (!line.profiles.length && !line.choice) throw usage('expected a profile in profiles, or a choice');
     if (line.expect.client !== undefined || /^(\/|\{checkout\})/.test(line.request.path)) return line;
     throw usage('request.path must begin with / or {checkout}');
   } catch (error) {
@@ -53,12 +52,12 @@ function readLine(written: string, place: string): ManifestLine {
   }
 }
 
-/** A line may leave out what only says where it stands in a report. */
+/** Adds defaults for fields that only a report uses. */
 function completed(value: unknown): unknown {
   const path = at(value, 'request.path');
   const method = at(value, 'request.method');
   if (typeof value !== 'object' || typeof path !== 'string') return value;
-  return { area: areaOf(value, path), says: `${method} ${path} is answered as expected.`, ...value };
+  return { area: areaOf(value, path), says: `${method} ${path} returns the expected response.`, ...value };
 }
 
 function areaOf(line: unknown, path: string): Area {
@@ -69,21 +68,21 @@ function areaOf(line: unknown, path: string): Area {
   return /\/initiate(?![^/?])/.test(path) ? 'initiate' : 'routes';
 }
 
-/** What decides whether a line holds: the profile, and the choices and options in force. */
+/** The settings that decide which lines apply. */
 export interface InForce {
   profile: ManifestLine['profiles'][number];
   choices: Choices;
   options: Readonly<Record<string, unknown>>;
 }
 
-/** Whether a line is to hold under these choices. */
+/** Whether a line applies to these settings. */
 export function holdsUnder({ profiles, choice }: ManifestLine, inForce: InForce): boolean {
   if (choice === undefined) return profiles.includes(inForce.profile);
   const values: Readonly<Record<string, unknown>> = { ...inForce.options, ...inForce.choices };
   return Object.entries(choice).every(([name, wanted]) => isChosen(values[name], wanted));
 }
 
-/** A list holds what it names, or with an exclamation mark what it does not; `NPR:Rs` is NPR. */
+/** Whether a list contains a value, or lacks it after an exclamation mark; `NPR:Rs` is NPR. */
 function isChosen(value: unknown, wanted: unknown): boolean {
   if (!Array.isArray(value)) return (value ?? null) === wanted;
   const codes = value.map((one) => String(one).split(':', 1)[0]);

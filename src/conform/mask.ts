@@ -1,24 +1,24 @@
 import { masked, textMask, waysToWrite } from '../contract/secret.ts';
 import type { Mismatch } from './expectation.ts';
 
-/** What may not be told to others: the keys, and the address by which IPNs reached this machine. */
+/** Secrets that a shared report must not contain: the keys and the address for IPNs. */
 export interface Private {
   keys: readonly string[];
   ipnUrl?: string | undefined;
 }
 
 const HIDDEN = '…';
-/** What a field is called that holds something about a person or a card. */
+/** Names of fields with data about a person or a card. */
 const PERSONAL = String.raw`\w*(?:name(?:_on_card)?|holder|e?mail|phone|mobile|address|birth|title|cv[cv]2?|pin|ip)`;
-/** A mismatch of such a field, with its path at the beginning. */
+/** A mismatch of such a field; it begins with the field's path. */
 const OF_PERSONAL = new RegExp(
   String.raw`^(?:no field )?(?:\S*[.[])?${PERSONAL}\]?(?: ["\d]| like \/| of the type |$)`,
   'i',
 );
-/** A quotation mark of JSON, which has a backslash more each time that JSON stands in JSON; in a form, and in a page. */
+/** A quotation mark in JSON (with one more backslash per level of JSON in JSON), in a form and in HTML. */
 const MARK = String.raw`(?:\\*"|%22|&quot;|&#0*34;)`;
 const COLON = String.raw`\s*(?::|%3A)\s*`;
-/** Of percent-encoding, of JSON and of HTML. */
+/** An at sign as text, percent-encoded, in JSON and in HTML. */
 const AT = String.raw`(?:@|%40|\\+u0040|&#0*64;|&#x0*40;|&commat;)`;
 
 const RULES: readonly (readonly [RegExp, string])[] = [
@@ -26,31 +26,31 @@ const RULES: readonly (readonly [RegExp, string])[] = [
     new RegExp(String.raw`[\p{L}\p{N}._%+'-]+${AT}[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*`, 'giu'),
     `${HIDDEN}@${HIDDEN}`,
   ],
-  // Up to the same quotation mark: those of the value have a backslash more.
+  // Up to the same quotation mark: those inside the value have another backslash.
   [
     new RegExp(String.raw`((${MARK})${PERSONAL}\2${COLON}\2)(?:(?!(?<!\\|%5C)\2)[\s\S])*`, 'gi'),
     `$1${HIDDEN}`,
   ],
   [new RegExp(String.raw`(${MARK}${PERSONAL}${MARK}${COLON})[\d.+-]+`, 'gi'), `$1${HIDDEN}`],
   [new RegExp(String.raw`(\b${PERSONAL}(?:\]|%5D)?=(?!["'\\]))[^&\s"'<>\\;]+`, 'gi'), `$1${HIDDEN}`],
-  // In a page.
+  // In HTML.
   [/(\bvalue=)(\\*["'])(?:(?!\2)[\s\S])*/gi, `$1$2${HIDDEN}`],
   [/(?<![\d.])(?!127\.|0\.0\.0\.0)(?:\d{1,3}\.){3}\d{1,3}(?![\d.])/g, HIDDEN],
   [
     /(?<![\w:])(?:[\da-f]{1,4}:){2,7}(?::[\da-f]{1,4})+(?![\w:])|(?<![\w:])(?:[\da-f]{1,4}:){7}[\da-f]{1,4}/gi,
     HIDDEN,
   ],
-  // A telephone number, then that of a card: digits in groups.
+  // A telephone number, then a card number: digits in groups.
   [/\+\d(?:[ ()./-]*\d){6,}/g, HIDDEN],
   [/(?<!\d)\d(?:[ -]?\d){7,14}[ -]?(\d{4})(?![\d])/g, `${HIDDEN}$1`],
   [/\b((?:pub|sec)_)[A-Za-z0-9_]{8,}/g, `$1${HIDDEN}`],
 ];
 
-/** As texts in texts have it: encoded a few times, and at most so often, since a pattern without an end takes long. */
+/** The ways a response may write a character. Nested encodings are limited, since unlimited patterns are slow. */
 function waysInAnswers(character: string): string[] {
   const code = character.charCodeAt(0);
   const hex = `0{0,5}${code.toString(16)}`;
-  // Browsers take a number without its semicolon, too.
+  // Browsers also accept a character reference without its semicolon.
   const inHtml = [
     `&#0{0,5}${code}(?:;|(?!\\d))`,
     `&#[xX](?:${hex}|${hex.toUpperCase()})(?:;|(?![\\da-fA-F]))`,
@@ -63,7 +63,7 @@ function waysInAnswers(character: string): string[] {
     .concat(inHtml);
 }
 
-/** A text in Base64, wherever it begins in what is encoded: without the characters that what is around it decides, too. */
+/** A text in Base64 at each of the three offsets, without the characters that depend on the surrounding text. */
 function inBase64(text: string): string[] {
   return [0, 1, 2].flatMap((before) => {
     const encoded = Buffer.from('\0'.repeat(before) + text)
@@ -75,19 +75,19 @@ function inBase64(text: string): string[] {
   });
 }
 
-/** A line may end before each character of Base64, in JSON, in a form and as it is. */
+/** The ways to write a Base64 character, which may follow a line break as text, in JSON or in a form. */
 function waysInLines(character: string): string[] {
   return waysInAnswers(character).map((way) => `(?:[\\r\\n]|\\\\{1,7}[rn]|%0[AaDd]){0,2}${way}`);
 }
 
-/** Masks keys, however an answer writes them. */
+/** Masks keys in any encoding. */
 export function keyMask(keys: readonly string[]): (text: string) => string {
   const plain = textMask([...new Set(keys)], masked, waysInAnswers);
   const encoded = textMask([...new Set(keys.flatMap(inBase64))], masked, waysInLines);
   return (text) => encoded(plain(text));
 }
 
-/** Masks what others may not read, before anything of it is cut off: keys, addresses and names of people, numbers of cards. */
+/** Masks keys, addresses, names of people and card numbers, before values are shortened. */
 export function maskFor({ keys, ipnUrl }: Private): (mismatch: Mismatch) => Mismatch {
   const maskKeys = keyMask(keys);
   const own = ipnUrl === undefined ? [] : [ipnUrl, new URL(ipnUrl).host, new URL(ipnUrl).hostname];

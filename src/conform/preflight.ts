@@ -10,15 +10,14 @@ const SANDBOX = '/sandbox/payment/initiate';
 const FORM = 'application/x-www-form-urlencoded';
 
 /**
- * Finds out what is at the target before anything else is sent there: a gateway of this interface that knows the keys,
- * and whether it is an emulator.
+ * Checks that the target is a gateway of this interface that knows the keys, and whether it is an emulator.
  *
  * @throws GatewayError `no_server`, `invalid_api_key`
  */
 export async function requireGateway(target: Target): Promise<void> {
   const { options } = target;
   await target.identify();
-  // Every gateway of this interface answers each of them with a success or an error.
+  // Every gateway of this interface answers one of them with success or error.
   const bodies = [order(options.publicKey), 'public_key=', 'identifier=1'];
   let elsewhere = '';
   for (const [index, body] of bodies.entries()) {
@@ -34,19 +33,19 @@ export async function requireGateway(target: Target): Promise<void> {
   }
   throw new GatewayError(
     'no_server',
-    `what answers at ${options.url} is no gateway of this interface: three answers to ${SANDBOX} were no JSON objects with success or error${elsewhere}`,
-    { hint: hint`Say where the gateway is with ${option('target')}, without the path of initiate.` },
+    `${options.url} is not a gateway of this interface: none of three responses to ${SANDBOX} was a JSON object with success or error${elsewhere}`,
+    { hint: hint`Specify the gateway's address with ${option('target')}, without the initiate path.` },
   );
 }
 
-/** In an emulator nothing stays pending. */
+/** Cancels the test payment in an emulator. */
 async function cancel(target: Target, url: unknown): Promise<void> {
   const [, id] = /[?&]payment_id=([\w-]+)/.exec(plainText(url) ?? '') ?? [];
   if (!target.hasControl || id === undefined) return;
   await target.control('POST', `/payments/${id}/settle`, { outcome: 'cancel', delivery: 'redirect-only' });
 }
 
-/** An order that nobody can refuse for its fields. */
+/** A complete order with valid fields. */
 function order(publicKey: string): string {
   return new URLSearchParams({
     public_key: publicKey,
@@ -68,19 +67,19 @@ const isAnswer = (json: unknown): boolean =>
   typeof json === 'object' && (at(json, 'success') !== undefined || at(json, 'error') !== undefined);
 
 function requireKey(json: unknown, publicKey: string): void {
-  const told = JSON.stringify([at(json, 'message'), at(json, 'errors')]);
-  const isTaken = at(json, 'success') !== undefined;
-  if (publicKey === '' || (!isTaken && /api.?key/i.test(told))) throw wrongKey('public', publicKey);
+  const messages = JSON.stringify([at(json, 'message'), at(json, 'errors')]);
+  const isAccepted = at(json, 'success') !== undefined;
+  if (publicKey === '' || (!isAccepted && /api.?key/i.test(messages))) throw wrongKey('public', publicKey);
 }
 
 function wrongKey(which: 'public' | 'secret', key: string): GatewayError {
-  const what = key === '' ? `asks for a ${which} key` : `does not know the ${which} key ${key.slice(0, 8)}…`;
+  const what = key === '' ? `requires a ${which} key` : `does not know the ${which} key ${key.slice(0, 8)}…`;
   return new GatewayError('invalid_api_key', `the target ${what}`, {
-    hint: hint`Give the pair of a merchant there with ${option('publicKey')} and ${option('secretKey')}.`,
+    hint: hint`Specify the keys of one of its merchants with ${option('publicKey')} and ${option('secretKey')}.`,
   });
 }
 
-/** What an emulator of this machine tells about itself. */
+/** Reads the status of an emulator on this machine. */
 async function look(target: Target): Promise<void> {
   if (!target.isEmulator) return;
   const answer = await target.control('GET', '/status');
@@ -93,7 +92,7 @@ async function look(target: Target): Promise<void> {
   await requireSecretKey(target);
 }
 
-/** Cards exist in live mode only, so that elsewhere only the signature of an IPN tells. */
+/** Checks the secret key with the cards API, which exists only in live mode. */
 async function requireSecretKey(target: Target): Promise<void> {
   const { secretKey } = target.options;
   const headers = [['Authorization', `Bearer ${secretKey}`]] as const;

@@ -9,21 +9,21 @@ import { keyMask, maskFor, type Private } from './mask.ts';
 
 export interface Conformed {
   report: ConformReport;
-  /** Of every line that was tried, also of those that need not hold. */
+  /** The verdicts of all lines tried, including those that do not apply. */
   verdicts: Verdicts;
-  /** The target went away during the run. */
+  /** Set if the target stopped responding during the run. */
   gone?: GatewayError;
 }
 
-interface Held {
+interface Checked {
   url: string;
   publicKey: string;
   secretKey: string;
   inForce: InForce;
 }
 
-/** What came of the lines that need hold. */
-export function reportOf({ url, publicKey, secretKey, inForce }: Held, verdicts: Verdicts): ConformReport {
+/** The results of the lines that apply. */
+export function reportOf({ url, publicKey, secretKey, inForce }: Checked, verdicts: Verdicts): ConformReport {
   const mask = keyMask([publicKey, secretKey]);
   const needed = new Map([...verdicts].filter(([line]) => holdsUnder(line, inForce)));
   const unseen = [...needed].flatMap(([{ id }, one]) => ('why' in one ? [{ id, why: mask(one.why) }] : []));
@@ -39,7 +39,7 @@ export function reportOf({ url, publicKey, secretKey, inForce }: Held, verdicts:
   return { target: url, profile: inForce.profile, agree, ...differences(differ, verdicts, masked), unseen };
 }
 
-/** Lines that do not hold, each of their mismatches cut off where it is long, and what they come from. */
+/** The differing lines with their shortened mismatches, and the causes. */
 function differences(
   ids: readonly string[],
   verdicts: Verdicts,
@@ -55,14 +55,14 @@ function differences(
   return { differ, causes: causesOf(verdicts, differing, mask) };
 }
 
-/** For CI servers: each line that need hold, by its area. */
+/** The report as JUnit XML: each line that applies, by area. */
 export function conformJunit(
   { profile, differ, unseen }: ConformReport,
-  held: readonly ManifestLine[],
+  lines: readonly ManifestLine[],
 ): string {
   const differences = new Map(differ.map((one) => [one.id, one]));
   const reasons = new Map(unseen.map(({ id, why }) => [id, why]));
-  const cases = held.map(({ id, area, says, source }): JunitCase => {
+  const cases = lines.map(({ id, area, says, source }): JunitCase => {
     const one = { name: id, className: `${area}: ${AREAS[area]}` };
     const difference = differences.get(id);
     const why = reasons.get(id);
@@ -74,7 +74,7 @@ export function conformJunit(
   return junitSuite(`gateway-sim conform ${profile}`, cases);
 }
 
-/** What may be sent to others: without keys, and without what is known of people and cards. */
+/** The report without keys and without data of people and cards, for sharing. */
 export function maskedReport({ report, verdicts }: Conformed, secrets: Private): ConformReport {
   const mask = maskFor(secrets);
   const found = differences(

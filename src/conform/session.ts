@@ -4,42 +4,42 @@ import { at, parsed } from './json.ts';
 import { type IpnListener, markedUrl, type ReceivedIpn } from './listener.ts';
 import { type Target, Unseen } from './target.ts';
 
-/** What was seen of a line. */
+/** What a line returned. */
 export interface Seen {
   status: number;
   headers: readonly (readonly [string, string])[];
   body: string;
-  /** The body as JSON; undefined where it is none. */
+  /** The body as JSON; undefined if it is not JSON. */
   json: unknown;
-  /** Where the browser was sent when the payment was settled; undefined where that is not known. */
+  /** Where the browser was redirected after the payment was settled; undefined if unknown. */
   redirect: string | undefined;
   ipns: readonly ReceivedIpn[];
-  /** How many of them were there when the browser was sent on. */
+  /** The number of IPNs before that redirect. */
   early: number;
-  /** The line with its placeholders filled in: for what is expected. */
+  /** Replaces the placeholders of an expected value. */
   fill: (text: string) => string;
 }
 
-/** No IPN comes any more, this long (milliseconds) after the answer to the settlement; a retry comes after a second. */
+/** Time to wait for an unexpected IPN after the settlement, and for a retry, in milliseconds. */
 const QUIET_MS = 150;
 const RETRY_MS = 1_600;
-/** An IPN takes this long at most: here, and over the net. */
+/** Maximum time until an IPN arrives, in milliseconds. */
 const ARRIVAL_MS = { local: 4_000, remote: 20_000 };
 
-/** An address that no IPN can reach: for a target that has no way to us. */
+/** The ipn_url for a target that cannot reach this machine. */
 const NOWHERE = 'https://ipn.invalid/ipn';
 
-/** The requests of one line after another, and what the answers bring for those that follow. */
+/** Sends the requests of lines that build on each other, and keeps values from the responses. */
 export class Session {
   readonly #target: Target;
   readonly #listener: IpnListener | null;
-  /** Unlike that of any other session: the identifier of its payments, and the mark of its IPNs. */
+  /** Unique to this session: the identifier of its payments and the mark of its IPNs. */
   readonly #mark: string;
   readonly #values: Record<string, string>;
-  /** Its payments that nobody has settled, as far as it knows. */
+  /** Its payments that may be unsettled. */
   readonly #open = new Set<string>();
 
-  /** @param ipnUrl where IPNs reach the listener; null where they cannot */
+  /** @param ipnUrl the listener's address for the target; null if the target cannot reach it */
   constructor(target: Target, listener: IpnListener | null, ipnUrl: string | null, mark: string) {
     this.#target = target;
     this.#listener = listener;
@@ -57,7 +57,7 @@ export class Session {
     const { request, outcome, expect, times = 1 } = line;
     if (JSON.stringify(request).includes('{otherSecretKey}')) {
       const other = await this.#target.otherSecretKey();
-      if (other === undefined) throw new Unseen('it takes a second merchant, which the control API makes');
+      if (other === undefined) throw new Unseen('it needs a second merchant, which requires the control API');
       this.#values['otherSecretKey'] = other;
     }
     const headers = Object.entries(request.headers).map(
@@ -79,22 +79,22 @@ export class Session {
     const redirect = outcome === undefined ? undefined : await this.#settle(outcome);
     const early = this.#listener?.of(this.#mark).length ?? 0;
     const ipns = expect.ipn ? await this.#ipns(expect.ipn.count, expect.ipn.answered) : [];
-    if (expect.ipn?.answered !== undefined && expect.ipn.answered >= 300) await this.#takeAtLast();
+    if (expect.ipn?.answered !== undefined && expect.ipn.answered >= 300) await this.#acceptIpn();
     return { ...seen, json, redirect, ipns, early, fill: (text) => this.#fill(text) };
   }
 
-  /** Cancels in an emulator what is still pending: `pay` and people go by the newest pending payment. */
+  /** Cancels the pending payments in an emulator, since `pay` and users select the newest pending one. */
   async end(): Promise<void> {
     if (!this.#target.hasControl) return;
     const cancel = { outcome: 'cancel', delivery: 'redirect-only' };
     for (const id of this.#open) {
-      // That nobody answers any more is seen by the next line.
+      // If the target is down, the next line reports it.
       const path = `/payments/${encodeURIComponent(id)}/settle`;
       await this.#target.control('POST', path, cancel).catch(() => undefined);
     }
   }
 
-  /** What the answer brings for the requests that follow. */
+  /** Keeps values of a response for later requests. */
   #keep(json: unknown): void {
     const url = at(json, 'url');
     if (typeof url === 'string') {
@@ -107,16 +107,16 @@ export class Session {
       }
     }
     const cardId = at(json, 'data.id');
-    // Half a character has no form in an address.
+    // A lone surrogate cannot be encoded in a URL.
     if (typeof cardId === 'string') this.#values['cardId'] = cardId.toWellFormed();
   }
 
-  /** @throws Unseen where a line before it did not bring what it needs */
+  /** @throws Unseen if no earlier response had the value of a placeholder */
   #fill(text: string, encode: (value: string) => string = (value) => value): string {
     return text.replace(/\{([a-z]+(?:[A-Z][a-z]+)*)\}/g, (written, name: string) => {
       if (!PLACEHOLDERS.includes(name)) return written;
       const value = this.#values[name];
-      if (value === undefined) throw new Unseen(`no answer before it brought ${written}`);
+      if (value === undefined) throw new Unseen(`no earlier response contained ${written}`);
       return name === 'checkout' ? value : encode(value);
     });
   }
@@ -131,7 +131,7 @@ export class Session {
       return undefined;
     }
     const { checkout, paymentId = '' } = this.#values;
-    if (checkout === undefined) throw new Unseen('the answer had no checkout URL');
+    if (checkout === undefined) throw new Unseen('the response had no checkout URL');
     this.#open.delete(paymentId);
     if (outcome !== 'pay') {
       const settled = await this.#control(`/payments/${encodeURIComponent(paymentId)}/settle`, { outcome });
@@ -139,17 +139,17 @@ export class Session {
       return typeof redirect === 'string' ? redirect : undefined;
     }
     const redirect = await payOnCheckout(this.#target, checkout);
-    if (redirect === undefined) throw new Unseen('its checkout could not be paid on');
+    if (redirect === undefined) throw new Unseen('the checkout could not be completed');
     return redirect;
   }
 
   async #control(path: string, body: object): Promise<unknown> {
-    if (!this.#target.hasControl) throw new Unseen('it takes the control API of an emulator');
+    if (!this.#target.hasControl) throw new Unseen('it needs the control API of an emulator');
     return parsed((await this.#target.control('POST', path, body)).body);
   }
 
-  /** An emulator would go on with its retries long after nobody listens any more: the IPN is taken now. */
-  async #takeAtLast(): Promise<void> {
+  /** Accepts the IPN, so that an emulator stops its retries. */
+  async #acceptIpn(): Promise<void> {
     if (!this.#target.hasControl) return;
     this.#listener?.answerWith(this.#mark, 200);
     const listed = await this.#target.control('GET', `/ipns?payment=${this.#values['paymentId']}`);
@@ -158,11 +158,11 @@ export class Session {
   }
 
   async #ipns(count = 1, answered = 200): Promise<readonly ReceivedIpn[]> {
-    if (!this.#listener) throw new Unseen('no IPN can reach this machine: name a public address of it');
+    if (!this.#listener) throw new Unseen('no IPN can reach this machine: specify its public address');
     const isRefused = answered >= 300;
     const limit = this.#target.isEmulator ? ARRIVAL_MS.local : ARRIVAL_MS.remote;
     if (count > 0) await this.#listener.wait(this.#mark, count, limit);
-    // One more would be one too many.
+    // Wait for an additional IPN, which would be a mismatch.
     await this.#listener.wait(this.#mark, count + 1, isRefused && count === 1 ? RETRY_MS : QUIET_MS);
     return this.#listener.of(this.#mark);
   }
@@ -173,7 +173,7 @@ const PLACEHOLDERS: readonly string[] = [
   ...['checkout', 'paymentId', 'cardId'],
 ];
 
-/** How a value is written into a body of this type, or into a path. */
+/** How to encode a value for a body of this type, or for a path. */
 function encoderOf(contentType: string, path?: string): (value: string) => string {
   if (path !== undefined || contentType.startsWith('application/x-www-form-urlencoded')) {
     return encodeURIComponent;

@@ -7,12 +7,12 @@ import { hint, option } from '../contract/hint.ts';
 import { Egress } from '../delivery/egress.ts';
 import { at, parsed } from './json.ts';
 
-/** Where a manifest is held against, and with what. */
+/** The target of a run. */
 export interface TargetOptions {
   url: string;
   publicKey: string;
   secretKey: string;
-  /** Whether more than the sandbox may be asked where the target is no emulator of this machine. */
+  /** Whether to send requests outside of the sandbox to a target that is not an emulator on this machine. */
   live: boolean;
   /** Opens the control API of an emulator that asks for it. */
   controlToken?: string | null | undefined;
@@ -20,26 +20,26 @@ export interface TargetOptions {
   agent?: Agent | undefined;
 }
 
-/** Milliseconds between two requests to somebody else's server: five a second. */
+/** Milliseconds between requests to a remote server: five per second. */
 const PAUSE_MS = 200;
 const TIMEOUT_MS = 15_000;
-const TRUST_BY = 'name the file with its CA with --tls-ca or in NODE_EXTRA_CA_CERTS';
+const TRUST_BY = 'specify its CA file with --tls-ca or NODE_EXTRA_CA_CERTS';
 
-/** Registered in an emulator to see that nobody reads the cards of somebody else. */
+/** Registered in an emulator to check that a merchant cannot read another merchant's cards. */
 const OTHER_MERCHANT = 'conform';
 
-/** A deployment that requests are sent to, one connection each, and no faster than its owner may like. */
+/** The deployment under test. Each request has its own connection, and remote targets are rate limited. */
 export class Target {
   readonly options: TargetOptions;
-  /** It is on this machine, so that no pauses are needed. */
+  /** It is on this machine, so no pauses are needed. */
   readonly isLocal: boolean;
-  /** It is on this machine, and has proved to be an emulator: all may be tried. A tunnel may lead from here to a gateway. */
+  /** It is on this machine and identified as an emulator, not as a tunnel to a gateway: everything may be tried. */
   isEmulator = false;
-  /** Its control API answers: payments can be settled and cards charged by it. */
+  /** Its control API can settle payments and charge cards. */
   hasControl = false;
-  /** What passes its sandbox checkout. */
+  /** The test credentials of its sandbox checkout. */
   sandbox = { email: 'test_mode@mail.com', code: '222666' };
-  /** What an emulator calls itself: its --public-url. */
+  /** The --public-url of an emulator. */
   alias: string | undefined;
   readonly #base: string;
   readonly #client: AuditClient;
@@ -57,7 +57,7 @@ export class Target {
     });
   }
 
-  /** Lets a target on this machine prove that it is an emulator: nothing else may be asked before. @throws NoAnswer */
+  /** Checks whether a target on this machine is an emulator. Must be the first request. @throws NoAnswer */
   async identify(): Promise<void> {
     if (!this.isLocal) return;
     const { status, headers, body } = await this.#send('/_sim/livez', { method: 'GET', unmarked: true });
@@ -65,18 +65,18 @@ export class Target {
     this.isEmulator = isLive && header(headers, 'x-gateway-sim') === '1';
   }
 
-  /** @throws NoAnswer; Unseen for what may not be asked there */
+  /** @throws NoAnswer; Unseen for a request that is not allowed there */
   async send(path: string, shot: Omit<ProbeRequest, 'url'>): Promise<Observation & { status: number }> {
     const { pathname } = new URL(`http://target${path}`);
-    if (!this.isEmulator && !this.options.live && !pathname.startsWith('/sandbox/')) throw this.leftAlone();
+    if (!this.isEmulator && !this.options.live && !pathname.startsWith('/sandbox/')) throw this.notAllowed();
     return this.#send(path, shot);
   }
 
-  leftAlone(): Unseen {
+  notAllowed(): Unseen {
     const why = this.isLocal
-      ? 'what answers there does not prove to be gateway-sim, and so may lead to a gateway'
-      : 'live mode is left alone';
-    return new Unseen(`${why}: --live --live tries it`);
+      ? 'the target is not an emulator, and may be a tunnel to a real gateway'
+      : 'live mode is not tested';
+    return new Unseen(`${why}: use --live --live to test it`);
   }
 
   async #send(path: string, shot: Omit<ProbeRequest, 'url'>): Promise<Observation & { status: number }> {
@@ -87,7 +87,7 @@ export class Target {
     throw new NoAnswer(this.options.url, seen);
   }
 
-  /** Asks the control API. */
+  /** Sends a request to the control API. */
   control(method: 'GET' | 'POST', path: string, body?: object) {
     const { controlToken } = this.options;
     return this.send(`/_sim${path}`, {
@@ -99,7 +99,7 @@ export class Target {
     });
   }
 
-  /** That of a merchant that an emulator registers for this; undefined where there is no emulator. */
+  /** The secret key of a second merchant in an emulator; undefined without an emulator. */
   otherSecretKey(): Promise<string | undefined> {
     this.#other ??= this.#registerOther();
     return this.#other;
@@ -115,19 +115,19 @@ export class Target {
   }
 
   /**
-   * The part of an address that lies at the target; undefined for one that lies elsewhere.
+   * The path of an address at the target; undefined for another host.
    *
-   * @param from the path of the page that it stands on
+   * @param from the path of the page that contains the address
    */
   pathOf(address: string, from = '/'): string | undefined {
     const page = this.#base + from;
     if (!URL.canParse(address, page)) return undefined;
     const { protocol, hostname, origin, pathname, search } = new URL(address, page);
-    // Any other has no origin, and is none of a page.
+    // Other schemes have no origin.
     if (!/^https?:$/.test(protocol)) return undefined;
     for (const own of [this.#base, ...(this.alias === undefined ? [] : [this.alias])]) {
       const base = new URL(own);
-      // An emulator may name itself by another address than the one that it is asked at.
+      // An emulator may use another address for itself than the target option.
       const isHere = origin === base.origin || (this.isEmulator && isLoopback(hostname));
       const prefix = base.pathname.replace(/\/+$/, '');
       if (isHere && pathname.startsWith(prefix)) return pathname.slice(prefix.length) + search;
@@ -142,21 +142,21 @@ export class Target {
   }
 }
 
-/** Why a line could not be seen. */
+/** Why a line has no result. */
 export class Unseen extends Error {}
 
-/** A request that got no answer, or half of one. */
+/** A request without a complete response. */
 export class NoAnswer extends GatewayError {
   readonly reason: string;
-  /** Something came, but no HTTP or not all of it: somebody is there. */
+  /** A server responded, but with invalid or incomplete HTTP. */
   readonly isThere: boolean;
 
   constructor(url: string, { status, failure, error }: Observation) {
-    const reason = `${error ?? 'there was no answer'}${status === null ? '' : ` (status ${status})`}`;
-    // What is wrong with a certificate is said with what helps.
+    const reason = `${error ?? 'no response'}${status === null ? '' : ` (status ${status})`}`;
+    // A certificate error already contains its fix.
     const more =
-      failure?.code === 'certificate' ? {} : { hint: hint`Say where it is with ${option('target')}.` };
-    super('no_server', `${url} cannot be asked: ${reason}`, more);
+      failure?.code === 'certificate' ? {} : { hint: hint`Specify its address with ${option('target')}.` };
+    super('no_server', `no usable response from ${url}: ${reason}`, more);
     this.reason = reason;
     this.isThere = status !== null || failure?.code === 'malformed';
   }

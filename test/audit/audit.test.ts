@@ -7,7 +7,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { seedOfTest } from '../helpers/seed.ts';
 import { type Handler, startShop } from '../merchants/node-shop.ts';
 
-/** A key of its own: with the one that every fresh emulator has, a case is skipped. */
+/** Not the default key, with which a case would be skipped. */
 const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
 
 async function prepared(changed: Partial<Handler> = {}) {
@@ -22,12 +22,12 @@ async function prepared(changed: Partial<Handler> = {}) {
 }
 
 describe('an audit', () => {
-  it('finds nothing wrong with a good handler, in any of a hundred cases', async () => {
+  it('passes a good handler in all cases', async () => {
     const { sim, audit } = await prepared();
     const seen: string[] = [];
     const report = await audit({ onCase: ({ name }) => seen.push(name) });
     const others = report.cases.filter(({ verdict }) => verdict !== 'pass');
-    // It has no address that confirms a payment.
+    // The shop has no confirmation URL.
     expect(others.map(({ name, verdict }) => [name, verdict])).toEqual([
       ['confirm-get', 'skipped'],
       ['confirm-post', 'skipped'],
@@ -43,11 +43,11 @@ describe('an audit', () => {
     });
     expect(seen.toSorted()).toEqual(report.cases.map(({ name }) => name).toSorted());
     expect(new Set(seen).size).toBe(seen.length);
-    // No payment of the audit stays pending.
+    // All payments of the audit are settled.
     expect((await sim.payments.list({ status: 'pending' })).data).toEqual([]);
   });
 
-  it('says of a fail what was sent, what the shop did, what it means and how to fix it', async () => {
+  it('reports a failure with its request, result, meaning and fix', async () => {
     const { audit } = await prepared({ isAmount: () => true });
     const { cases } = await audit({ only: ['amount-too-low'] });
     expect(cases.at(-1)).toMatchObject({
@@ -62,7 +62,7 @@ describe('an audit', () => {
     });
   });
 
-  it('calls nothing a pass when the control fails, and tries what needs no IPN', async () => {
+  it('passes no case if the control fails, and still runs the cases without IPNs', async () => {
     const { audit } = await prepared({
       isSigned: () => false,
       onReturn: (order) => order && Object.assign(order, { paid: true, status: 'paid' }),
@@ -79,33 +79,33 @@ describe('an audit', () => {
     expect(tried.find(({ name }) => name === 'return-get')?.verdict).toBe('fail');
   });
 
-  it('calls nothing a pass that only a status code shows', async () => {
+  it('passes no case on a status code alone', async () => {
     const { shop, audit } = await prepared();
     const { cases } = await audit({ probe: undefined, paidWhen: undefined, only: ['A', 'once', 'H'] });
     expect(new Set(cases.map(({ verdict }) => verdict))).toEqual(new Set(['unproven']));
     expect(shop.orders.size).toBeGreaterThan(10);
   });
 
-  it('invents orders where the shop places none', async () => {
+  it('invents orders if the shop places none', async () => {
     const { shop, audit } = await prepared();
     const options = { order: undefined, probe: undefined, paidWhen: undefined, only: ['A', 'F', 'M'] };
     const { cases } = await audit(options);
     expect(shop.orders.size).toBe(0);
     expect(cases[0]).toMatchObject({
       verdict: 'unproven',
-      why: expect.stringContaining('the order was invented'),
+      why: expect.stringContaining('the audit invented the order'),
     });
     expect(cases.find(({ name }) => name === 'return-get')).toMatchObject({ verdict: 'skipped' });
   });
 
-  it('uses orders again that nobody harmed where there may be no more', async () => {
+  it('reuses unchanged orders when the maximum is reached', async () => {
     const { shop, audit } = await prepared();
     const { cases } = await audit({ orders: 2, only: ['A', 'B'] });
     expect(shop.orders.size).toBe(2);
     expect(cases.map(({ verdict }) => verdict)).toEqual(cases.map(() => 'pass'));
   });
 
-  it('sees a further effect that a forged IPN has', async () => {
+  it('detects a side effect of a forged IPN', async () => {
     const mails: string[] = [];
     const { audit } = await prepared({
       refuse: (response, form) => {
@@ -119,45 +119,45 @@ describe('an audit', () => {
     });
     expect(cases[1]).toMatchObject({
       verdict: 'fail',
-      why: 'The order was not paid, but this changed: mails.',
+      why: 'The order is not paid, but this changed: mails.',
     });
   });
 
-  it('says that a probe changes by itself', async () => {
+  it('reports a probe whose output changes without a payment', async () => {
     const { shop, audit } = await prepared();
     let looks = 0;
     const probe = (identifier: string) => ({ ...JSON.parse(shop.probe(identifier)), looks: looks++ });
     const { notices, summary } = await audit({ probe, only: ['A', 'replay-at-once'] });
-    expect(notices).toEqual([expect.stringContaining('is there a clock in it?')]);
+    expect(notices).toEqual([expect.stringContaining('does it contain the time?')]);
     expect(summary.fail).toBe(0);
   });
 });
 
-/** What a page of a stranger would initiate with. */
+/** An identifier from an attacker's page. */
 const HOSTILE = "\u0007';touch PWNED #";
 
-describe('an audit by commands', () => {
-  it('tells them of an order in variables', async () => {
+describe('an audit with commands', () => {
+  it('passes the values of an order in variables', async () => {
     const { shop, audit } = await prepared();
-    const file = join(await temporaryFolder(), 'told');
+    const file = join(await temporaryFolder(), 'values');
     const names = ['{identifier}', '{trx}', '{amount}', '{ipn_url}', '{success_url}', '{order}'];
     const order = async () => {
       await shop.place();
       return 'first line\n  order-77 \n';
     };
-    const probes = { told: `echo ${names.join(' ')} >> '${file}'; echo 1` };
+    const probes = { values: `echo ${names.join(' ')} >> '${file}'; echo 1` };
     const { summary } = await audit({ order, probes, only: ['control'] });
     expect(summary.pass).toBe(1);
-    const [told = ''] = (await readFile(file, 'utf8')).split('\n');
+    const [values = ''] = (await readFile(file, 'utf8')).split('\n');
     const [identifier = ''] = shop.orders.keys();
     const { token } = shop.orders.get(identifier) ?? {};
-    expect(told).toMatch(/ [A-Z0-9]{12} /);
-    expect(told.replace(/ [A-Z0-9]{12} /, ' ')).toBe(
+    expect(values).toMatch(/ [A-Z0-9]{12} /);
+    expect(values.replace(/ [A-Z0-9]{12} /, ' ')).toBe(
       `${identifier} 49.90 ${shop.ipnUrl}?token=${token} ${shop.url}/paid?order=${identifier} order-77`,
     );
   });
 
-  it('skips a case whose order has an identifier that is handed to no command, and says why', async () => {
+  it('skips a case whose identifier is withheld from commands, and reports why', async () => {
     let initiated = 0;
     const { shop, audit } = await prepared({
       initiate: (fields) => (initiated++ === 1 ? { ...fields, identifier: HOSTILE } : fields),
@@ -169,13 +169,13 @@ describe('an audit by commands', () => {
     expect([cases.length, summary]).toEqual([4, expect.objectContaining({ pass: 3, skipped: 1 })]);
     expect(cases.find(({ verdict }) => verdict === 'skipped')).toMatchObject({
       sent: null,
-      why: expect.stringMatching(/^\{identifier\} was not handed over: it holds a control character/),
+      why: expect.stringMatching(/^\{identifier\} was withheld: it contains a control character/),
     });
   });
 });
 
 describe('an emulator that forwards all IPNs', () => {
-  it('has the attacks go there, with the query of each order', async () => {
+  it('receives the attacks at that address, with the query string of each order', async () => {
     const { shop } = await prepared();
     await using forwarding = await startGatewaySim({
       ...{ secretKey: SECRET, seed: seedOfTest(), forwardIpn: shop.ipnUrl },
@@ -186,7 +186,7 @@ describe('an emulator that forwards all IPNs', () => {
         ipn_url: `https://shop.example/ipn?${String(fields['ipn_url']).split('?')[1]}`,
       }),
     });
-    // One shop behind two addresses: what the second one ordered is known to the first.
+    // One shop with two addresses: both share their orders.
     other.orders = shop.orders;
     const probing = { probe: shop.probe, paidWhen: '.status=paid' };
     const { cases } = await forwarding.audit({
@@ -198,18 +198,18 @@ describe('an emulator that forwards all IPNs', () => {
   });
 });
 
-describe('what cannot be audited', () => {
+describe('an audit that cannot prove anything', () => {
   it.each([
     ['a probe that fails', { probe: () => Promise.reject(new Error('no database')) }, 'no database'],
-    ['a probe that says nothing', { probe: () => '' }, 'said nothing'],
-  ])('is unproven with %s', async (_, options, why) => {
+    ['a probe that returns nothing', { probe: () => '' }, 'returned nothing'],
+  ])('is unproven because of %s', async (_, options, why) => {
     const { audit } = await prepared();
     const { cases } = await audit({ ...options, only: ['A'] });
     expect(new Set(cases.map(({ verdict }) => verdict))).toEqual(new Set(['unproven']));
     expect(cases[0]?.why).toContain(why);
   });
 
-  it('is a shop whose payments settle themselves', async () => {
+  it('is unproven if the emulator settles payments automatically', async () => {
     const { audit } = await prepared({
       initiate: (fields) => ({ ...fields, customer_email: 'approve@gateway-sim.test' }),
     });
@@ -217,7 +217,7 @@ describe('what cannot be audited', () => {
     expect(cases[0]).toMatchObject({ verdict: 'unproven', why: expect.stringContaining('without --auto') });
   });
 
-  it('is a receiver that is down', async () => {
+  it('fails the control if the receiver is down', async () => {
     const { shop, audit } = await prepared({
       initiate: (fields) => ({ ...fields, ipn_url: 'http://127.0.0.1:9/ipn' }),
     });
@@ -233,11 +233,11 @@ describe('what cannot be audited', () => {
     [undefined, { paidWhen: '/(/' }, 'usage', 'regular expression'],
     [undefined, { paidWhen: `/${'a'.repeat(1_001)}/` }, 'usage', 'at most 1000 characters (got 1001)'],
     [undefined, { paidWhen: '/a/v' }, 'usage', 'the flag v'],
-    [undefined, { orderCmd: 'true' }, 'usage', 'one place'],
+    [undefined, { orderCmd: 'true' }, 'usage', 'one source of orders'],
     [undefined, { orders: 0 }, 'usage', '1 to 10,000'],
     [undefined, { probe: undefined, probeCmd: 'cat orders' }, 'usage', '{identifier}'],
     [undefined, { probe: undefined, probeUrl: 'cat-orders/{identifier}' }, 'invalid_fields', 'absolute'],
-  ] as const)('is refused: %s %j', async (ipnUrl, options, code, said) => {
+  ] as const)('rejects invalid options: %s %j', async (ipnUrl, options, code, said) => {
     const { audit } = await prepared();
     await expect(audit({ ...(ipnUrl && { ipnUrl }), ...options })).rejects.toMatchObject({
       code,

@@ -25,8 +25,8 @@ async function prepared(changed: Partial<Handler> = {}) {
 const verdicts = ({ cases }: { cases: readonly { name: string; verdict: string }[] }) =>
   Object.fromEntries(cases.map(({ name, verdict }) => [name, verdict]));
 
-describe('what an audit takes for an effect', () => {
-  it('is not the stock of the whole shop that sells to others meanwhile', async () => {
+describe('a side effect', () => {
+  it('is not a change of shared stock by other orders', async () => {
     let stock = 1_000;
     const { audit } = await prepared({
       pay: (order, form) => {
@@ -34,7 +34,7 @@ describe('what an audit takes for an effect', () => {
         GOOD.pay(order, form);
       },
     });
-    // It names an order, and tells of all of them.
+    // It uses an order's identifier but reports the shared stock.
     const report = await audit({
       probes: { stock: (identifier) => `${identifier}: ${stock}` },
       only: ['A', 'replay-at-once', 'copies-2', 'ipn-with-return'],
@@ -42,15 +42,15 @@ describe('what an audit takes for an effect', () => {
     expect(report.cases.filter(({ verdict }) => verdict !== 'pass' && verdict !== 'skipped')).toEqual([]);
   });
 
-  it('is not the time of day', async () => {
+  it('is not a change of the time', async () => {
     const { audit } = await prepared();
     const time = (identifier: string) => `${identifier} at ${new Date().toISOString().slice(11, 19)}`;
     const { notices, summary } = await audit({ probes: { time }, only: ['signature-missing', 'copies-2'] });
-    expect(notices).toEqual([expect.stringContaining('"time" says changes by itself')]);
+    expect(notices).toEqual([expect.stringContaining('"time" changes without a payment')]);
     expect(summary.fail).toBe(0);
   });
 
-  it('is a mail for each copy, however late', async () => {
+  it('is a delayed mail for each copy', async () => {
     const mails: string[] = [];
     const { audit } = await prepared({
       pay: (order, form) => {
@@ -66,8 +66,8 @@ describe('what an audit takes for an effect', () => {
   });
 });
 
-describe('a case of several requests', () => {
-  it('names the one that did it', async () => {
+describe('a case with several requests', () => {
+  it('names the request that succeeded', async () => {
     const { audit } = await prepared({
       isSigned: (form, secret, request) =>
         form.get('signature') === signedBy(form, 'changeme') || GOOD.isSigned(form, secret, request),
@@ -82,20 +82,20 @@ describe('a case of several requests', () => {
 const signedBy = (form: URLSearchParams, key: string) =>
   sign(form.get('data[amount]') ?? '', form.get('identifier') ?? '', key);
 
-describe('orders with one identifier', () => {
-  it('prove nothing but that it can be guessed', async () => {
+describe('orders with the same identifier', () => {
+  it('prove only that identifiers can be guessed', async () => {
     const { audit } = await prepared({ identifier: () => 'DFU80XZIKS' });
     const { cases, summary } = await audit({ only: ['A', 'once', 'M'] });
     expect(summary.fail).toBe(0);
     expect(cases.find(({ name }) => name === 'signature-missing')).toMatchObject({
       verdict: 'unproven',
-      why: expect.stringContaining('several orders have the identifier "DFU80XZIKS"'),
+      why: expect.stringContaining('several orders share the identifier "DFU80XZIKS"'),
     });
   });
 });
 
-describe('a shop that ends', () => {
-  it('is told with the request that probably ended it', async () => {
+describe('a shop that crashes', () => {
+  it('is reported with the request that probably crashed it', async () => {
     let end = async () => {};
     const shop = await prepared({
       isWhole: (form, raw) => {
@@ -108,13 +108,13 @@ describe('a shop that ends', () => {
     const found = Object.fromEntries(cases.map((one) => [one.name, one]));
     expect(found['fields-missing']).toMatchObject({
       verdict: 'fail',
-      why: expect.stringContaining('probably ended the shop'),
+      why: expect.stringContaining('probably crashed your shop'),
       sent: expect.not.stringContaining('status='),
     });
     expect(found['slow-body']?.verdict).toBe('unproven');
     expect(found['still-alive']).toMatchObject({
       verdict: 'fail',
-      why: expect.stringMatching(/nothing listens at .* Probably this request ended it: POST /),
+      why: expect.stringMatching(/nothing listens at .* Probable cause: this request: POST /),
     });
   });
 });

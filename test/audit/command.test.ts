@@ -13,7 +13,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { IS_RELEASE, sample } from '../helpers/scope.ts';
 import { HOSTILE, hostileText, printedBy, SHELLS } from '../helpers/shells.ts';
 
-/** What no command is given. */
+/** Values that are withheld from commands. */
 const WITHHELD: [value: string, why: string][] = [
   ["\u0007';touch PWNED #", 'control character'],
   ['a\ntouch PWNED', 'control character'],
@@ -21,16 +21,16 @@ const WITHHELD: [value: string, why: string][] = [
   ['\u007f', 'control character'],
   ['--exec=system("id");', 'like an option'],
   ['-', 'like an option'],
-  ['\ud800', 'no whole Unicode text'],
+  ['\ud800', 'not valid Unicode'],
   ['x'.repeat(5_000), 'more than 4096 characters'],
 ];
 
-/** What keeps this process from its end. */
+/** Resources that keep this process running. */
 const pipes = () => process.getActiveResourcesInfo().filter((name) => /Pipe|Process/.test(name)).length;
 
 const command = (text: string) => readCommand('the probe command', text);
 
-describe('a command of the user', () => {
+describe("the user's command", () => {
   it.each([
     ['./status {identifier}', './status "$GATEWAY_SIM_IDENTIFIER"'],
     ['a --id={identifier}', 'a --id="$GATEWAY_SIM_IDENTIFIER"'],
@@ -45,7 +45,7 @@ describe('a command of the user', () => {
     ['a \\{identifier}', 'a \\{identifier}'],
     ['a "$GATEWAY_SIM_IDENTIFIER" "$(b)"', 'a "$GATEWAY_SIM_IDENTIFIER" "$(b)"'],
     ["node -e 'a({ order })'", "node -e 'a({ order })'"],
-  ])('has variables in the place of placeholders: %s', (given, line) => {
+  ])('has variables instead of placeholders: %s', (given, line) => {
     expect(command(given).line).toBe(line);
   });
 
@@ -60,7 +60,7 @@ describe('a command of the user', () => {
     'a "\\" {identifier}"',
     'a "{identifier}',
     'a ${identifier}',
-  ])('with a placeholder inside quotes is refused, with the right spelling: %s', (given) => {
+  ])('is rejected with a placeholder inside quotes, and the error shows the correct syntax: %s', (given) => {
     expect(() => command(given)).toThrow(
       expect.objectContaining({
         code: 'usage',
@@ -72,56 +72,53 @@ describe('a command of the user', () => {
   });
 
   it.each([
-    ["a $'\\'' {identifier} '", "beside $'"],
-    ['a "$(b)" {identifier}', 'beside "…$(…"'],
+    ["a $'\\'' {identifier} '", "a command with $'"],
+    ['a "$(b)" {identifier}', 'a command with "…$(…"'],
     ['a "$(b "{identifier}")"', 'write "$GATEWAY_SIM_IDENTIFIER" instead'],
-    ['a "${B:-"c"}" {identifier}', 'beside "…${…"'],
-    ['a `b {identifier}`', 'beside `'],
+    ['a "${B:-"c"}" {identifier}', 'a command with "…${…"'],
+    ['a `b {identifier}`', 'a command with `'],
     [
       `a \${B:- #}'
 {identifier}'`,
-      'beside ${',
+      'a command with ${',
     ],
-    ['cat <<E\n{identifier}\nE', 'beside <<'],
-    ['a $(( {identifier} + 1 ))', 'bash calculates'],
-    ['[[ {identifier} -gt 1 ]]', 'bash calculates'],
-    ['a $[{identifier}]', 'bash calculates'],
-    ['a[{identifier}]=1', 'bash calculates'],
-    ['a ${B:{identifier}}', 'bash calculates'],
-  ])(
-    'in which a shell may see quotes elsewhere, or run what it calculates with, is refused: %s',
-    (given, said) => {
-      expect(() => command(given)).toThrow(expect.objectContaining({ code: 'usage' }));
-      expect(() => command(given)).toThrow(said);
-    },
-  );
+    ['cat <<E\n{identifier}\nE', 'a command with <<'],
+    ['a $(( {identifier} + 1 ))', 'bash evaluates'],
+    ['[[ {identifier} -gt 1 ]]', 'bash evaluates'],
+    ['a $[{identifier}]', 'bash evaluates'],
+    ['a[{identifier}]=1', 'bash evaluates'],
+    ['a ${B:{identifier}}', 'bash evaluates'],
+  ])('is rejected if shells parse its quotes differently or may run a value: %s', (given, said) => {
+    expect(() => command(given)).toThrow(expect.objectContaining({ code: 'usage' }));
+    expect(() => command(given)).toThrow(said);
+  });
 
-  it('asks for nothing that is not known there', () => {
+  it('is rejected if it uses a value that is not available', () => {
     expect(() => readCommand('the order command', 'a {trx}', ['ipn_url'])).toThrow(
-      'asks for {trx}, which is not known there, only {ipn_url}',
+      'uses {trx}, which is not available there: use {ipn_url}',
     );
     expect(() => readCommand('the probe command', 'a {order}', ['identifier'])).toThrow(
-      'which only an order command tells',
+      'which is known only if an order command or function prints it',
     );
   });
 
-  it('is told of no order on Windows, whose shell reads variables as commands', () => {
+  it('gets no values on Windows, where the shell runs variables as commands', () => {
     const on = (text: string) => readCommand('the probe command', text, undefined, 'win32');
     for (const text of ['a {identifier}', 'a %GATEWAY_SIM_IDENTIFIER%']) {
-      expect(() => on(text)).toThrow('on Windows give an address instead');
+      expect(() => on(text)).toThrow('on Windows, use a URL instead');
     }
     expect(on('npm run place-order').line).toBe('npm run place-order');
   });
 });
 
-it('leaves nothing running when it has ended', async () => {
+it('leaves no process running', async () => {
   const running = { environment: {}, limitMs: 20_000 };
   const pid = Number(await runCommand(command('sleep 600 >/dev/null 2>&1 & echo $!'), {}, running));
   expect(pid).toBeGreaterThan(1);
   await expect.poll(() => isAlive(pid)).toBe(false);
 });
 
-/** A process that leaves the group of its command, and holds on to its pipes. */
+/** A process that leaves its command's group and keeps the pipes open. */
 const leaving = async () => {
   const file = join(await temporaryFolder(), 'pid');
   const line = `setsid sh -c 'echo $$ > "${file}"; exec sleep 600' & until [ -s '${file}' ]; do sleep 0.02; done`;
@@ -130,14 +127,14 @@ const leaving = async () => {
   return { line, pid };
 };
 
-describe('a command with something that has left its group', () => {
-  it('ends when it has ended itself, with what it printed', async () => {
+describe('a command with a process outside its group', () => {
+  it('returns its output when it exits', async () => {
     const { line } = await leaving();
     const running = { environment: {}, limitMs: 20_000 };
     expect(await runCommand(command(`${line}; echo paid`), {}, running)).toBe('paid\n');
   });
 
-  it('is let go of when it is cancelled: nothing of it keeps this process', async () => {
+  it('is released when it is cancelled, and does not keep this process running', async () => {
     const { line, pid } = await leaving();
     const cancelled = new AbortController();
     const before = pipes();
@@ -153,7 +150,7 @@ describe('a command with something that has left its group', () => {
   });
 });
 
-describe('a value of an order', () => {
+describe("an order's value", () => {
   const run = async (text: string, identifier: string) => {
     const cwd = await temporaryFolder();
     const moved = `cd '${cwd}' && { ${command(text).line}\n}`;
@@ -163,24 +160,24 @@ describe('a value of an order', () => {
     return said;
   };
 
-  it.each(HOSTILE.filter(Boolean))('reaches a command as it is: %s', async (identifier) => {
+  it.each(HOSTILE.filter(Boolean))('reaches a command unchanged: %s', async (identifier) => {
     const words = `printf '<%s>' {identifier} --id={identifier} "$GATEWAY_SIM_IDENTIFIER" {amount}`;
     expect(await run(words, identifier)).toBe(`<${identifier}><--id=${identifier}><${identifier}><1>`);
   });
 
   it.each(WITHHELD.map(([value, why]) => [why, value] as const))(
-    'is handed to no command: %s',
+    'is withheld from commands: %s',
     async (why, identifier) => {
       const withheld = run('echo {identifier}', identifier);
       await expect(withheld).rejects.toThrow(Withheld);
       await expect(withheld).rejects.toThrow(why);
-      // Nor is it there for one that does not name it.
+      // Commands that do not use it cannot see it either.
       expect(await run('env | grep -q GATEWAY_SIM_IDENT || echo {amount}', identifier)).toBe('1\n');
     },
   );
 });
 
-it.each(['.', '..'])('an address is not filled with %s, by which it would be another one', (identifier) => {
+it.each(['.', '..'])('an address does not accept the value %s, which would change its path', (identifier) => {
   const url = 'http://localhost/orders/{identifier}';
   expect(() => filledAddress(url, { identifier })).toThrow(Withheld);
   expect(filledAddress(url, { identifier: `${identifier}/` })).toBe(
@@ -188,7 +185,7 @@ it.each(['.', '..'])('an address is not filled with %s, by which it would be ano
   );
 });
 
-/** Of texts in all: so many at a time are read by one process of each shell. */
+/** The total number of texts, and the number per shell process. */
 const COUNT = IS_RELEASE ? 10_000 : 300;
 const AT_A_TIME = 500;
 
@@ -206,7 +203,7 @@ const LINES = [
 ];
 
 describe.each(SHELLS)('in %s', (...shell) => {
-  it('nothing is run of any identifier, and it is one word', async () => {
+  it('every identifier is one word, and none is executed', async () => {
     const cwd = await temporaryFolder();
     const isGiven = (value: string) => /^[^\p{Cc}-]\P{Cc}*$/u.test(value);
     for (const values of sampled(hostileText.filter(isGiven))) {
@@ -220,7 +217,7 @@ describe.each(SHELLS)('in %s', (...shell) => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  it('a placeholder is one word in every command that is accepted', async () => {
+  it('a placeholder is one word in every accepted command', async () => {
     const leaf = fc.constantFrom(
       ...[
         '{identifier}',
@@ -253,7 +250,7 @@ describe.each(SHELLS)('in %s', (...shell) => {
     const value = 'X  --Y *';
     const head = `c() { for word in "$@"; do case $word in *"${value}"*) printf W;; *X*|*--Y*) printf S;; esac; done; }`;
     let found = 0;
-    // Most are refused, or no command at all.
+    // Most are rejected or invalid.
     for (const page of sampled(text.map((one) => `c ${one}`))) {
       const lines = page.flatMap((one) => {
         try {
@@ -263,7 +260,7 @@ describe.each(SHELLS)('in %s', (...shell) => {
         }
       });
       const env = Object.fromEntries(lines.map((line, index) => [`L${index}`, line]));
-      // What is no command of a shell is not run, and ends its own subshell only.
+      // An invalid command ends only its subshell.
       const script = lines.map((_, index) => `( eval "$L${index}" )\nprintf '\\0'`);
       const said = printedBy(shell, `${[head, ...script].join('\n')}\n`, {
         env: { ...env, GATEWAY_SIM_IDENTIFIER: value },
@@ -276,14 +273,14 @@ describe.each(SHELLS)('in %s', (...shell) => {
 });
 
 describe('the commands of presets', () => {
-  /** What stands in for the programs of a shop: it prints its arguments. */
+  /** Replaces a shop's program with one that prints its arguments. */
   const stub = (name: string) => `${name}() { for word in "$@"; do printf '%s\\0' "$word"; done; }\n`;
   const commands = namesOf(AUDIT_PRESETS).flatMap((preset) => {
     const { probeCmd } = withPreset({ ipnUrl: 'http://localhost/ipn', preset }, 'http://localhost/ipn');
     return probeCmd === undefined ? [] : [[preset, command(probeCmd).line] as const];
   });
 
-  it.each(commands)('run nothing of an identifier: %s', async (_, line) => {
+  it.each(commands)('never execute an identifier: %s', async (_, line) => {
     const cwd = await temporaryFolder();
     for (const shell of sample(SHELLS, ([name]) => name === 'sh')) {
       for (const value of HOSTILE.filter(Boolean)) {

@@ -9,7 +9,7 @@ import { startShop } from '../merchants/node-shop.ts';
 
 const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
 
-/** A shop that places real orders, and gives all other requests to somebody who does nothing with them. */
+/** A shop that places real orders and ignores all other requests. */
 async function prepared(listener: RequestListener) {
   const server = createServer((request, response) => {
     request.on('error', () => {}).resume();
@@ -34,10 +34,10 @@ async function prepared(listener: RequestListener) {
   return { shop, audit };
 }
 
-/** Of each kind of case some; in a release all. */
+/** Some cases of each kind; all in a release. */
 const CHOSEN = IS_RELEASE ? undefined : ['A', 'F', 'L', 'once', 'fields-extra', 'amount-too-low'];
 
-/** What is seen at initiate says nothing about the handler. */
+/** Cases about initiate say nothing about the handler. */
 const passed = ({ cases }: Awaited<ReturnType<Awaited<ReturnType<typeof prepared>>['audit']>>) =>
   cases.filter(({ verdict, group }) => verdict === 'pass' && group !== 'initiate').map(({ name }) => name);
 
@@ -45,7 +45,7 @@ describe('a handler that ignores everything', () => {
   it.each([
     ['200', (_, response) => response.end('OK')],
     ['400', (_, response) => response.writeHead(400).end()],
-  ] as [string, RequestListener][])('passes no case with a probe, answering %s', async (_, listener) => {
+  ] as [string, RequestListener][])('passes no case with a probe if it answers %s', async (_, listener) => {
     const { shop, audit } = await prepared(listener);
     const report = await audit({
       order: shop.place,
@@ -65,7 +65,7 @@ describe('a handler that ignores everything', () => {
     expect(report.summary.unproven).toBeGreaterThan(IS_RELEASE ? 80 : 20);
   });
 
-  it('passes no case with orders that were invented', async () => {
+  it('passes no case with invented orders', async () => {
     const { audit } = await prepared((_, response) => response.end('OK'));
     expect(passed(await audit({ only: CHOSEN }))).toEqual([]);
   });

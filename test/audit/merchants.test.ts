@@ -2,30 +2,30 @@ import { describe, expect, it } from 'vitest';
 import { convicted, FLAWS } from '../merchants/flaws.ts';
 import { LANGUAGES, missing, prepare } from '../merchants/running.ts';
 
-/** All others are in the long run. */
+/** The long run has all flaws. */
 const HERE = ['A', 'E'];
 
 describe.each(LANGUAGES)('a shop in %s', (language) => {
   const why = missing(language);
   const here = why ? ` (not tried here: ${why})` : '';
 
-  it.skipIf(why).each(HERE)(`that is flawed is convicted of %s${here}`, async (flaw) => {
+  it.skipIf(why).each(HERE)(`fails only class %s with that flaw${here}`, async (flaw) => {
     expect(await convicted(language, flaw)).toEqual([flaw]);
   });
 
-  it.skipIf(why)(`that is good is convicted of nothing${here}`, async () => {
+  it.skipIf(why)(`passes without a flaw${here}`, async () => {
     expect(await convicted(language, '', 'A,B,E,once')).toEqual([]);
   });
 });
 
-describe('orders and looks by commands', () => {
+describe('commands for orders and probes', () => {
   const script = (address: string, method: string) =>
     `"${process.execPath}" -e 'fetch(process.argv[1], { method: "${method}" }).then((a) => a.text()).then((t) => console.log(t))' ${address}`;
 
   it.each([
     ['', 0],
     ['E', 1],
-  ])('tell as much: flaw "%s"', async (flaw, code) => {
+  ])('give the same result as URLs: flaw "%s"', async (flaw, code) => {
     const { audit, url } = await prepare('node', flaw);
     const by = [
       ...['--order-cmd', script(`${url}/order`, 'POST')],
@@ -39,14 +39,14 @@ describe('orders and looks by commands', () => {
   });
 });
 
-it('has a twin for every class but the control', () => {
+it('every class except the control has a flawed shop', () => {
   expect(FLAWS).toHaveLength(16);
 });
 
-it('tells which request ended a shop that nobody watches', async () => {
+it('an audit reports which request crashed an unsupervised shop', async () => {
   const { audit } = await prepare('node', 'dies');
   const { code, stdout } = await audit(['--only', 'truncated', '--only', 'slow-body']);
   expect(code).toBe(1);
-  expect(stdout).toMatch(/FAIL truncated[\s\S]*probably ended the shop/);
-  expect(stdout).toContain('the shop has ended: nothing listens at');
+  expect(stdout).toMatch(/FAIL truncated[\s\S]*probably crashed your shop/);
+  expect(stdout).toContain('the shop has crashed: nothing listens at');
 });

@@ -5,7 +5,7 @@ import { isAlive } from '../../src/store/process-identity.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { hangingCommand } from '../helpers/shells.ts';
 
-it('an order command ends with all that it has started when its order is given up', async () => {
+it('an order command and its processes are killed when the order times out', async () => {
   const list = () => Promise.resolve({ data: [] });
   const gateway = { env: {}, payments: { list } } as unknown as AuditGateway;
   const { cmd, pids } = hangingCommand(await temporaryFolder());

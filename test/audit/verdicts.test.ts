@@ -18,12 +18,12 @@ async function audited(changed: Partial<Handler>, options: Partial<AuditOptions>
   return { shop, report, verdict };
 }
 
-const SIGNED_BY_NOBODY: Partial<Handler> = { isWhole: () => true, isSigned: () => true };
+const UNSIGNED: Partial<Handler> = { isWhole: () => true, isSigned: () => true };
 
-describe('the address that a case attacks', () => {
+describe('the attacked address', () => {
   const withoutToken = { isToken: () => true, identifier: (count: number) => `S-${count}` };
 
-  it('is the one that the order gave, whatever the argument is', async () => {
+  it('is the ipn_url of the order, and not the argument', async () => {
     const { verdict, report } = await audited(
       {
         ...withoutToken,
@@ -33,7 +33,7 @@ describe('the address that a case attacks', () => {
     );
     expect(verdict('control')?.verdict).toBe('pass');
     expect(report.notices).toEqual([
-      expect.stringContaining('that is attacked, not http://127.0.0.1:9/typo'),
+      expect.stringContaining('the audit attacks it instead of http://127.0.0.1:9/typo'),
     ]);
     for (const name of ['sandbox-for-live', 'splice']) {
       expect(verdict(name)).toMatchObject({
@@ -43,7 +43,7 @@ describe('the address that a case attacks', () => {
     }
   });
 
-  it('has the token of an order of the attacker in place of one that cannot be guessed', async () => {
+  it("has the token of the attacker's order instead of the unguessable one", async () => {
     const { verdict, shop } = await audited({}, { only: ['sandbox-for-live'] });
     const tokens = [...shop.orders.values()].map(({ token }) => token);
     const sent = verdict('sandbox-for-live')?.sent ?? '';
@@ -53,7 +53,7 @@ describe('the address that a case attacks', () => {
     expect(sent).not.toContain(shop.orders.get(identifier)?.token);
   });
 
-  it('proves nothing where another route than that of the control is not found', async () => {
+  it("proves nothing if its route differs from the control's and is not found", async () => {
     let count = 0;
     const { verdict } = await audited(
       {
@@ -66,7 +66,7 @@ describe('the address that a case attacks', () => {
   });
 });
 
-describe('an IPN that must be refused', () => {
+describe('a forged IPN', () => {
   const counting = (change: (order: { charge: string; credited: number }) => unknown): Partial<Handler> => {
     let shopOrders = new Map();
     return {
@@ -84,12 +84,12 @@ describe('an IPN that must be refused', () => {
   };
   const only = ['signature-garbage', 'failed-badly-signed'];
 
-  it('is a note where it is counted with the order', async () => {
+  it('is a note if the order counts it', async () => {
     const { verdict, report } = await audited(
       counting((order) => void order.credited++),
       { only },
     );
-    // Before the control the shop had no orders to count with.
+    // The shop has no orders before the control.
     expect([verdict('signature-garbage')?.verdict, verdict('failed-badly-signed')?.verdict]).toEqual([
       'note',
       'note',
@@ -97,7 +97,7 @@ describe('an IPN that must be refused', () => {
     expect(report.mistakes).toEqual([]);
   });
 
-  it('is a fail where it changes what the shop says of the order', async () => {
+  it('is a failure if it changes the order', async () => {
     const { verdict } = await audited(
       counting((order) => Object.assign(order, { charge: 'payment failed' })),
       { only },
@@ -110,7 +110,7 @@ describe('an IPN that must be refused', () => {
 });
 
 describe('once', () => {
-  it('is unproven without a probe that tells what a payment does', async () => {
+  it('is unproven without a probe that shows the effects of a payment', async () => {
     const status = (probe: (identifier: string) => string) => (identifier: string) =>
       JSON.stringify({ status: JSON.parse(probe(identifier)).status });
     const sim = await startGatewaySim({ secretKey: SECRET, seed: seedOfTest() });
@@ -134,7 +134,7 @@ describe('once', () => {
     expect(named.summary).toMatchObject({ pass: 3, unproven: 0 });
   });
 
-  it('is broken by a copy with another transaction id, and by copies that curl can send together', async () => {
+  it('fails for a copy with another transaction id, and curl can repeat simultaneous copies', async () => {
     const seen = new Set<string | null>();
     const { verdict } = await audited(
       {
@@ -155,8 +155,8 @@ describe('once', () => {
   });
 });
 
-describe('what costs nothing', () => {
-  it('is a note: more was paid than the order costs', async () => {
+describe('a harmless effect', () => {
+  it('is a note if the customer pays more than the order costs', async () => {
     const { verdict, report } = await audited(
       { isAmount: (order, form) => Number(form.get('data[amount]')) >= Number(order.total) },
       { only: ['amount-too-high', 'amount-exponent'] },
@@ -168,7 +168,7 @@ describe('what costs nothing', () => {
     expect(auditHeadline(report.cases)).toMatch(/^No attack worked/);
   });
 
-  it('is a copy with another charge that shows nowhere', async () => {
+  it('is a pass if a copy with another charge changes no charge', async () => {
     const { verdict } = await audited(
       {
         pay: (order, form) =>
@@ -193,7 +193,7 @@ describe('what costs nothing', () => {
     expect(replayed.verdict('replay-at-once')?.verdict).toBe('fail');
   });
 
-  it('is a 500 to every order that the shop does not know', async () => {
+  it('is a pass if every unknown order is answered with 500', async () => {
     const refuse: Handler['refuse'] = (response) => response.writeHead(500).end('no such order');
     const every = await audited({ refuse }, { only: ['identifier-sql', 'identifier-markup'] });
     expect(every.report.summary).toMatchObject({ pass: 3, fail: 0 });
@@ -211,12 +211,12 @@ describe('what costs nothing', () => {
 });
 
 describe('a report', () => {
-  it('says in money what went out unpaid, and groups its cases by mistake', async () => {
-    const { report } = await audited(SIGNED_BY_NOBODY, { only: ['A', 'failed-unsigned-paid'] });
+  it('states the value of unpaid goods, and groups cases by mistake', async () => {
+    const { report } = await audited(UNSIGNED, { only: ['A', 'failed-unsigned-paid'] });
     const [first] = report.mistakes;
     expect(first).toMatchObject({
       name: 'signature-not-checked',
-      cost: expect.stringContaining('without any payment'),
+      cost: expect.stringContaining('without a payment'),
     });
     expect(first?.cases).toContain('signature-garbage');
     expect(report.cases.find(({ name }) => name === 'signature-garbage')?.fix).toBe(first?.fix);
@@ -225,10 +225,10 @@ describe('a report', () => {
     );
   });
 
-  it('fixes things in the language that the answers show', async () => {
+  it('shows the fix in the language of the shop', async () => {
     const { verdict } = await audited(
       {
-        ...SIGNED_BY_NOBODY,
+        ...UNSIGNED,
         accept: (response) => response.writeHead(200, { 'X-Powered-By': 'PHP/8.2' }).end('OK'),
       },
       { only: ['signature-garbage'] },
@@ -237,7 +237,7 @@ describe('a report', () => {
     expect(verdict('signature-garbage')?.fix).not.toMatch(/Node: |Python: /);
   });
 
-  it('has the address that confirms a payment attacked, too', async () => {
+  it('includes attacks on the confirmation URL', async () => {
     const confirms: Partial<Handler> = {
       onReturn: (order, url) => {
         if (order && url.searchParams.get('status') === 'success')
@@ -255,7 +255,7 @@ describe('a report', () => {
     expect(cases[1]).toMatchObject({ name: 'confirm-get', verdict: 'fail' });
   });
 
-  it('repeats the initiate of a shop that asked for the wrong thing', async () => {
+  it('contains a command that repeats a wrong initiate request', async () => {
     const { verdict } = await audited(
       { initiate: (fields) => ({ ...fields, ipn_url: fields['success_url'] ?? '' }) },
       { only: ['ipn-url-is-success-url'] },
@@ -266,7 +266,7 @@ describe('a report', () => {
     });
   });
 
-  it('says with what a shop that initiated nothing should have', async () => {
+  it('names the address and key for a shop that initiated no payment', async () => {
     const sim = await startGatewaySim({ secretKey: SECRET });
     onTestFinished(() => sim.stop());
     const order = () => Promise.resolve();
@@ -276,16 +276,18 @@ describe('a report', () => {
       timeoutMs: 300,
       only: ['control'],
     });
-    expect(cases[0]?.why).toContain(`no initiate reached ${sim.url}. Check the address and the public key`);
+    expect(cases[0]?.why).toContain(
+      `no initiate request reached ${sim.url}. Check the gateway address and the public key`,
+    );
   });
 
-  it('waits for a shop that listens later, and gives up in the end', async () => {
+  it('is delayed until the shop listens, up to a time limit', async () => {
     const sim = await startGatewaySim({ secretKey: SECRET });
     onTestFinished(() => sim.stop());
     const ipnUrl = 'http://127.0.0.1:9/ipn';
     await expect(sim.audit({ ipnUrl, waitMs: 200 })).rejects.toMatchObject({
       code: 'timed_out',
-      message: 'nothing listens at 127.0.0.1:9: it was waited for 0.2 s',
+      message: 'nothing listens at 127.0.0.1:9 after 0.2 s',
     });
   });
 });

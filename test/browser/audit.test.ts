@@ -68,7 +68,7 @@ test('the page follows where no payment changes', async () => {
   });
   expect(started.status).toBe(202);
   await page.getByRole('heading', { name: 'Finished: audit of' }).waitFor();
-  await page.locator('#control-cases').getByText('no order could be placed').waitFor();
+  await page.locator('#control-cases').getByText('could not place an order').waitFor();
   await page.locator('#news', { hasText: /Audit finished: \d+ of \d+/ }).waitFor({ state: 'attached' });
   expect(sim.server.parts.state.current.payments.size).toBe(0);
   expect(errors).toEqual([]);

@@ -50,7 +50,7 @@ describe('a preset', () => {
       const { options, shop } = await withStubs();
       const orders = preset === 'woocommerce' ? [] : ['--order-url', `${shop.url}/order`];
       const ended = await run(['audit', shop.ipnUrl, '--preset', preset, ...orders, ...CONTROL], options);
-      expect(ended.stderr).toMatch(new RegExp(`^gateway-sim: the preset ${preset} runs: `));
+      expect(ended.stderr).toMatch(new RegExp(`^gateway-sim: the preset ${preset} uses: `));
       expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('[1/1] pass     control') });
     },
   );
@@ -65,8 +65,8 @@ describe('a preset', () => {
     const { options, shop } = await withStubs();
     const args = ['audit', shop.ipnUrl, '--preset', 'whmcs', ...CONTROL, '--orders', '1'];
     const running = launch(args, options);
-    await running.until((_, stderr) => stderr.includes('Place an order at the shop now'));
+    await running.until((_, stderr) => stderr.includes('Place an order in the shop'));
     await shop.place();
-    expect((await running.ended).stderr).toContain('orders are placed by hand');
+    expect((await running.ended).stderr).toContain('place orders by hand');
   });
 });

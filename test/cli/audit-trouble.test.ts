@@ -24,17 +24,21 @@ describe('what goes wrong with an audit', () => {
     [
       'an order command that hangs',
       { order: HANG, more: limited('1s') },
-      /did not end within 1 s|initiated no payment within 1 s/,
+      /did not finish within 1 s|initiated no payment within 1 s/,
     ],
-    ['an order command that fails', { order: 'echo broken >&2; exit 7' }, /exited with 7: broken/],
+    ['an order command that fails', { order: 'echo broken >&2; exit 7' }, /exited with code 7: broken/],
     [
       'an order command that initiates nothing',
       { order: 'true', more: limited('1s') },
       /initiated no payment within 1 s/,
     ],
-    ['a probe that hangs', { probe: `${HANG} {identifier}`, more: limited('2s') }, /did not end within 2 s/],
-    ['a probe that fails', { probe: 'false {identifier}' }, /exited with 1/],
-    ['a probe that prints nothing', { probe: 'true {identifier}' }, /the probe said nothing about/],
+    [
+      'a probe that hangs',
+      { probe: `${HANG} {identifier}`, more: limited('2s') },
+      /did not finish within 2 s/,
+    ],
+    ['a probe that fails', { probe: 'false {identifier}' }, /exited with code 1/],
+    ['a probe that prints nothing', { probe: 'true {identifier}' }, /the probe returned nothing for/],
   ])('is told: %s', async (_, { order, probe, more = [] }, why) => {
     const { audit, byUrl } = await startAudited();
     const by = [
@@ -199,7 +203,7 @@ describe('what goes wrong with an audit', () => {
     const { code, stderr } = await audit(CONTROL);
     expect([code, stderr]).toEqual([
       0,
-      expect.stringContaining('several payments at once: the first of them'),
+      expect.stringContaining('several payments: the audit uses the first'),
     ]);
     const pending = await run(['payments', 'list', '--status', 'pending', '--json'], options);
     expect(JSON.parse(pending.stdout).data).toEqual([]);
@@ -211,7 +215,7 @@ describe('what goes wrong with an audit', () => {
     let looks = 0;
     shop.probe = (identifier) => JSON.stringify({ ...JSON.parse(probe(identifier)), looks: ++looks });
     const { code, stderr } = await audit(CONTROL);
-    expect([code, stderr]).toEqual([0, expect.stringContaining('is there a clock in it?')]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('does it contain the time?')]);
   });
 
   it('is told: a receiver that is down', async () => {

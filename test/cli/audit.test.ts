@@ -34,7 +34,7 @@ describe('audit', () => {
     expect(body.cases.length).toBeGreaterThanOrEqual(60);
     expect(body.cases[0]).toEqual({
       ...{ name: 'control', class: 'control', group: 'control' },
-      about: 'A correct IPN of a real payment pays its order.',
+      about: 'A correct IPN for a real payment, which must pay its order.',
     });
     const { stdout } = await run(['audit', '--list'], { cwd });
     for (const { name } of body.cases) expect(stdout).toContain(name);
@@ -87,7 +87,7 @@ describe('audit', () => {
 
   it.each([
     [['audit'], 2, 'audit needs the address of the IPN handler'],
-    [['audit', '/ipn'], 2, 'the address of the IPN handler must be an absolute'],
+    [['audit', '/ipn'], 2, 'the URL of the IPN handler must be an absolute'],
     [['audit', 'https://shop.example/ipn', '--own'], 2, 'allow-ipn-host'],
     [
       ['audit', 'http://127.0.0.1:9/ipn', '--fail-on', 'pass', '--own'],
@@ -105,7 +105,7 @@ describe('audit', () => {
     [
       ['audit', 'http://127.0.0.1:9/ipn', '--order-cmd', 'order {identifier}', '--own'],
       2,
-      'the order command asks for {identifier}, which is not known there, only {ipn_url}',
+      'the order command uses {identifier}, which is not available there: use {ipn_url}',
     ],
     [['audit', 'http://127.0.0.1:9/ipn', '--preset', 'magento', '--own'], 2, 'woocommerce'],
     [['reconcile'], 3, ''],
@@ -178,7 +178,7 @@ describe('audit', () => {
       cases.map(({ class: kind }) => kind).filter((kind) => !['control', 'B', 'C'].includes(kind)),
     ).toEqual([]);
     expect(cases.map(({ name }) => name)).not.toContain('secret-null');
-    expect(cases.at(-1)?.why).toContain('--orders allows more');
+    expect(cases.at(-1)?.why).toContain('raise --orders');
   });
 
   it('--order-wait waits for orders that somebody places', async () => {
@@ -186,7 +186,7 @@ describe('audit', () => {
     const looks = [...byUrl.slice(2), ...paidWhen];
     const running = launch(['audit', shop.ipnUrl, '--order-wait', ...looks, ...ONE], options);
     for (const asked of [1, 2]) {
-      await running.until((_, stderr) => stderr.split('Place an order at the shop now').length > asked);
+      await running.until((_, stderr) => stderr.split('Place an order in the shop').length > asked);
       await shop.place();
     }
     const { code, stderr } = await running.ended;

@@ -65,7 +65,7 @@ describe('reconcile', () => {
     [
       'a command fails',
       'test {identifier} != broken && echo paid || { echo no such order >&2; exit 7; }',
-      'exited with 7: no such order',
+      'exited with code 7: no such order',
     ],
     ['an address answers 500', undefined, 'answered 500'],
   ])('goes on with the others where %s for one payment', async (_, cmd, detail) => {

@@ -75,7 +75,11 @@ it('takes a file that begins with a byte order mark', () => {
 it('takes a line that leaves out what a report shows of it', () => {
   const { area, says, ...line } = lines.find(({ id }) => id === 'card-create') ?? expect.fail('no such line');
   const [read] = readManifest(JSON.stringify(line), 'mine.jsonl');
-  expect(read).toEqual({ ...line, area: 'cards', says: 'POST /api/cards/save is answered as expected.' });
+  expect(read).toEqual({
+    ...line,
+    area: 'cards',
+    says: 'POST /api/cards/save returns the expected response.',
+  });
 });
 
 describe('a line that is malformed', () => {
@@ -102,7 +106,7 @@ describe('a line that is malformed', () => {
       changed({ id: 'x', profiles: ['old'] }),
       'document, older-server, newer-server, observed',
     ],
-    ['no profile', changed({ id: 'x', profiles: [] }), 'mine.jsonl, line 2: profiles'],
+    ['no profile', changed({ id: 'x', profiles: [] }), 'mine.jsonl, line 2: expected a profile'],
     [
       'a path without a slash',
       changed({ id: 'x', request: { ...REQUEST, path: 'a' } }),
@@ -119,17 +123,17 @@ describe('a line that is malformed', () => {
       'must be the text of a header',
     ],
     ['no pattern', changed({ id: 'x', expect: { matches: { a: '(' } } }), 'must be a regular expression'],
-    ['the id of another', line, 'mine.jsonl, line 2: the id initiate-sandbox was used before'],
+    ['the id of another', line, 'mine.jsonl, line 2: duplicate id initiate-sandbox'],
     [
       'an unknown line before it',
       changed({ id: 'x', after: 'y' }),
-      'after must be the id of a line above it',
+      'after must be the id of an earlier line',
     ],
   ])('is named with its file and number: %s', (_, second, message) => {
     expect(() => readManifest(`${line}\n${second}\n`, 'mine.jsonl')).toThrow(message);
   });
 
   it('is one where there is none', () => {
-    expect(() => readManifest('\n', 'mine.jsonl')).toThrow('mine.jsonl has no line');
+    expect(() => readManifest('\n', 'mine.jsonl')).toThrow('mine.jsonl is empty');
   });
 });

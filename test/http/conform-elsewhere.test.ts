@@ -22,12 +22,12 @@ it('is left alone in live mode, and where it takes an emulator or a way back', a
   // The checkout is paid on as a customer does it, without any control API.
   expect(report.agree).toBe(4);
   expect(Object.fromEntries(report.unseen.map(({ id, why }) => [id, why]))).toEqual({
-    'initiate-live': 'live mode is left alone: --live --live tries it',
-    'card-create': 'live mode is left alone: --live --live tries it',
-    'checkout-page-live': 'live mode is left alone: --live --live tries it',
-    'ipn-status': 'no IPN can reach this machine: --ipn-url names a public address of it',
-    'ipn-not-on-cancel': 'it takes the control API of an emulator',
-    'route-root': 'only an emulator does so',
+    'initiate-live': 'live mode is not tested: use --live --live to test it',
+    'card-create': 'live mode is not tested: use --live --live to test it',
+    'checkout-page-live': 'live mode is not tested: use --live --live to test it',
+    'ipn-status': 'no IPN can reach this machine: specify its public address with --ipn-url',
+    'ipn-not-on-cancel': 'it needs the control API of an emulator',
+    'route-root': 'it applies only to an emulator',
   });
   const asked = sim.server.parts.events.requests();
   expect(asked.length).toBeGreaterThan(8);
@@ -57,7 +57,7 @@ it('does not blame the target for a tunnel that leads nowhere', async () => {
   expect(report).toMatchObject({
     ...{ agree: 0, differ: [] },
     unseen: [
-      { id: 'ipn-status', why: expect.stringMatching(/does not lead to --ipn-port.*connection refused/) },
+      { id: 'ipn-status', why: expect.stringMatching(/does not forward to --ipn-port.*connection refused/) },
     ],
   });
 });

@@ -20,7 +20,7 @@ describe('a target', () => {
       });
       await expect(held({ url, ...keys })).rejects.toMatchObject({
         code: 'no_server',
-        message: expect.stringContaining('is no gateway of this interface'),
+        message: expect.stringContaining('is not a gateway of this interface'),
       });
       expect(asked).toBe(3);
     },
@@ -49,7 +49,7 @@ describe('a target', () => {
     const alsoWrong = held({ url, publicKey, secretKey: 'sec_wrong_0001' });
     await expect(alsoWrong).rejects.toMatchObject({ message: /secret key sec_wron…$/ });
     await expect(held({ url, publicKey: '', secretKey: '' })).rejects.toMatchObject({
-      message: /asks for a public/,
+      message: /requires a public/,
     });
   });
 });
@@ -85,10 +85,10 @@ describe('a target on this machine that does not prove to be an emulator', () =>
     expect(more.length).toBeGreaterThan(2);
     expect(more.filter((one) => !/^[A-Z]+ \/sandbox\//.test(one))).toEqual([]);
     const why = Object.fromEntries(report.unseen.map((one) => [one.id, one.why]));
-    const leftAlone = expect.stringMatching(/does not prove to be gateway-sim.*: --live --live tries it$/);
+    const notTested = expect.stringMatching(/the target is not an emulator.*: use --live --live to test it$/);
     expect(why).toMatchObject({
-      ...{ 'initiate-live': leftAlone, 'card-create': leftAlone, 'checkout-page-live': leftAlone },
-      'route-root': 'only an emulator does so',
+      ...{ 'initiate-live': notTested, 'card-create': notTested, 'checkout-page-live': notTested },
+      'route-root': 'it applies only to an emulator',
       'ipn-status': expect.stringContaining('no IPN can reach this machine'),
     });
   });
@@ -167,8 +167,8 @@ describe('a gateway that keeps the payment in a session', () => {
     const { report } = await held(await sessionGateway(() => ({ message: 'Wait' })), {}, { lines });
     expect(report.differ).toEqual([]);
     expect(report.unseen).toEqual([
-      { id: 'checkout-success-url-exact', why: 'its checkout could not be paid on' },
-      { id: 'checkout-settled', why: 'its checkout could not be paid on' },
+      { id: 'checkout-success-url-exact', why: 'the checkout could not be completed' },
+      { id: 'checkout-settled', why: 'the checkout could not be completed' },
     ]);
   });
 });
@@ -251,8 +251,8 @@ describe('an answer that does not come', () => {
     const target = await behind((count) => count > 0);
     const twice = await held(target, {}, { lines: lines.slice(0, 2) });
     expect(twice.report.differ).toMatchObject([
-      { expected: 'an answer', got: closed },
-      { expected: 'an answer', got: closed },
+      { expected: 'a response', got: closed },
+      { expected: 'a response', got: closed },
     ]);
   });
 
@@ -283,7 +283,7 @@ describe('an answer that does not come', () => {
     expect(report).toMatchObject({ agree: expect.any(Number), differ: [] });
     expect(report.agree).toBeGreaterThan(4);
     expect(report.unseen.length).toBe(many.length - report.agree);
-    expect(report.unseen[0]?.why).toContain('the target was gone by then');
+    expect(report.unseen[0]?.why).toContain('the target had stopped responding');
   });
 });
 
@@ -292,10 +292,10 @@ it('does not blame a target for a refusal that names nothing where the document 
   const lines = linesNamed('field-amount-missing', 'field-customer-name-empty');
   const { report } = await held({ url, publicKey: 'pub_x', secretKey: 'sec_x' }, {}, { lines });
   expect(report.unseen).toEqual([
-    { id: 'field-amount-missing', why: 'it is refused, but nothing says for what' },
+    { id: 'field-amount-missing', why: 'the request was refused without a reason' },
   ]);
   expect(report.causes).toEqual([
-    { cause: 'a refusal that names what is wrong', ids: ['field-customer-name-empty'] },
+    { cause: 'a refusal that names the invalid field', ids: ['field-customer-name-empty'] },
   ]);
 });
 

@@ -86,7 +86,7 @@ describe('the emulator', () => {
     expect(unnoticed).toEqual([]);
     expect(report.differ).toEqual([]);
     expect(new Set(report.unseen.map(({ why }) => why))).toEqual(
-      new Set(lines === LINES ? ['it only concerns clients'] : []),
+      new Set(lines === LINES ? ['it applies only to clients'] : []),
     );
     expect(report.agree).toBeGreaterThan(lines.length / 3);
   });
@@ -184,7 +184,7 @@ describe('differences with one cause', () => {
     });
     expect(first?.ids.length).toBeGreaterThan(others.flatMap((one) => one.ids).length);
     expect(others).toContainEqual({
-      cause: 'a refusal that names site_logo, got a success',
+      cause: 'a refusal that names site_logo, got success',
       ids: ['field-logo-missing', 'field-logo-missing-live', 'field-logo-empty'],
     });
     // Each of these differs in another amount.
@@ -203,7 +203,7 @@ describe('differences with one cause', () => {
       if (seen.path.startsWith('/api/cards')) Object.assign(seen, { status: 404, body: '<h1>None</h1>' });
     }, lines);
     const [, ...cards] = ids(lines);
-    expect(report.causes).toEqual([{ cause: 'no card routes at all', ids: cards }]);
+    expect(report.causes).toEqual([{ cause: 'no card routes', ids: cards }]);
     expect(explainedBy(verdicts, inForce({}))).toBeUndefined();
   });
 });

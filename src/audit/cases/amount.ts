@@ -4,7 +4,7 @@ import {
   type CaseText,
   family,
   isCountOrLog,
-  refuses,
+  rejects,
   sendAndLook,
   type Target,
   withoutProbe,
@@ -13,34 +13,33 @@ import type { Ipn } from '../ipn.ts';
 import type { OrderSnapshot } from '../probe.ts';
 import { numericChanges } from '../shop.ts';
 
-/** No order has it by chance. */
+/** No order has this charge by chance. */
 const OTHER_CHARGE = '12345.67';
 const OTHER_CURRENCIES = ['GNF', 'USD'];
 
 const text = family({
   class: 'D',
   group: 'amount',
-  harm: 'The customer pays less than the order costs, or in a currency that is worth less, and gets all of it.',
+  harm: 'The customer pays less than the order costs, or in a weaker currency, and still receives everything.',
   mistake: 'amount-not-compared',
 });
 
-/** Validly signed over another amount: it must be refused for what it says. */
+/** A validly signed IPN with another amount. */
 const withAmount =
   (change: (amount: string) => string) =>
   ({ ipn, shop }: Target) =>
     ipn.set('amount', change(ipn.get('amount'))).signedWith(shop.parts.gateway.secretKey);
 
-/** Where more was paid than the order costs, a shop that takes it loses nothing. */
+/** A shop loses nothing if it accepts more than the order costs. */
 function notTheTotal(info: CaseText, change: (price: string) => string): AuditCase {
-  const one = refuses(info, withAmount(change));
+  const one = rejects(info, withAmount(change));
   return {
     ...one,
     run: async (shop) => {
       const finding = await one.run(shop);
       const { unpaid } = finding;
       if (!unpaid || Number(change(unpaid.amount)) < Number(unpaid.amount)) return finding;
-      const why =
-        'The shop takes more than the order costs: nobody loses, but the customer may ask for it back.';
+      const why = 'Your shop accepts overpayments. It loses nothing, but customers may ask for a refund.';
       return { ...finding, verdict: 'note', why };
     },
   };
@@ -50,75 +49,82 @@ const otherCurrency = (ipn: Ipn) =>
   ipn.set('currency', OTHER_CURRENCIES.find((code) => code !== ipn.get('currency')) ?? 'GNF');
 
 export const AMOUNT: readonly AuditCase[] = [
-  refuses(text('amount-too-low', 'A valid signature over a hundredth of the price.'), withAmount(hundredth)),
-  refuses(text('amount-cut', 'A valid signature over the price without its fraction.'), (target) => {
+  rejects(
+    text('amount-too-low', 'A validly signed IPN for a hundredth of the price.'),
+    withAmount(hundredth),
+  ),
+  rejects(text('amount-cut', 'A validly signed IPN for the price without its decimals.'), (target) => {
     const cut = withAmount((price) => `${price.split('.')[0]}.00`)(target);
     const isSame = Number(cut.get('amount')) === Number(target.ipn.get('amount'));
-    return isSame ? 'the price has no fraction' : cut;
+    return isSame ? 'the price has no decimals' : cut;
   }),
-  notTheTotal(text('amount-too-high', 'A valid signature over more than the price.'), (price) => `9${price}`),
-  refuses(
-    text('amount-zero', 'A valid signature over nothing.'),
+  notTheTotal(
+    text('amount-too-high', 'A validly signed IPN for more than the price.'),
+    (price) => `9${price}`,
+  ),
+  rejects(
+    text('amount-zero', 'A validly signed IPN for zero.'),
     withAmount(() => '0.00'),
   ),
-  refuses(
-    text('amount-negative', 'A valid signature over a negative amount.'),
+  rejects(
+    text('amount-negative', 'A validly signed IPN for a negative amount.'),
     withAmount((price) => `-${price}`),
   ),
   notTheTotal(
-    text('amount-exponent', 'A valid signature over 1e2, which some languages read as 100.'),
-    // Where the order costs 100, a shop that reads it as a number has lost nothing.
+    text('amount-exponent', 'A validly signed IPN for 1e2, which some languages read as 100.'),
+    // For an order of 100, a shop that parses 1e2 loses nothing.
     (price) => (Number(price) === 100 ? '1e3' : '1e2'),
   ),
-  refuses(
-    text('amount-exponent-low', 'A valid signature over 1e-2, which some languages read as 0.01.'),
+  rejects(
+    text('amount-exponent-low', 'A validly signed IPN for 1e-2, which some languages read as 0.01.'),
     withAmount((price) => (Number(price) === 0.01 ? '1e-3' : '1e-2')),
   ),
-  refuses(
-    text('currency-other', 'A valid signature, which does not cover the currency, and another currency.'),
+  rejects(
+    text('currency-other', 'A validly signed IPN in another currency (the currency is not signed).'),
     ({ ipn }) => otherCurrency(ipn),
   ),
-  refuses(text('currency-missing', 'A valid signature, and no currency.'), ({ ipn }) =>
+  rejects(text('currency-missing', 'A validly signed IPN without a currency.'), ({ ipn }) =>
     ipn.unset('currency'),
   ),
-  refuses(
+  rejects(
     {
       ...text(
         'key-of-other-merchant',
-        'Signed by another merchant of the same gateway, who was paid instead.',
+        'An IPN signed with the key of another merchant, who was paid instead.',
       ),
       group: 'merchant',
     },
     ({ ipn }) => ipn.signedWith('sec_sim_of_another_merchant_0001'),
   ),
-  refuses(text('amount-changed', 'The amount changed after signing.'), ({ ipn }) =>
+  rejects(text('amount-changed', 'An IPN whose amount changed after signing.'), ({ ipn }) =>
     ipn.set('amount', hundredth(ipn.get('amount'))),
   ),
-  refuses(text('currency-and-amount-changed', 'Currency and amount changed after signing.'), ({ ipn }) =>
-    otherCurrency(ipn).set('amount', hundredth(ipn.get('amount'))),
+  rejects(
+    text('currency-and-amount-changed', 'An IPN whose currency and amount changed after signing.'),
+    ({ ipn }) => otherCurrency(ipn).set('amount', hundredth(ipn.get('amount'))),
   ),
   afterPayment(
     {
-      ...text('charge-changed', 'The charge, which is not signed, changed in a copy of a genuine IPN.'),
-      harm: 'Whoever can repeat an IPN changes what the order is worth.',
-      // What the probe says of the order may tell of others, too: the stock.
+      ...text('charge-changed', 'A copy of a genuine IPN with another charge (the charge is not signed).'),
+      harm: 'Anyone who can repeat an IPN can change the charge that the shop recorded.',
+      // The probe may also report shared data, such as the stock.
       alone: true,
     },
     async ({ shop, payment, ipn, post }, { look, shot: genuine }) => {
-      // What any copy does belongs to the cases of once.
+      // The cases of class `once` test the effect of an unchanged copy.
       const { after: copied } = await sendAndLook(shop, payment, genuine);
       const { shown, after } = await sendAndLook(shop, payment, post(ipn.set('charge', OTHER_CHARGE)));
       if (!shop.canLook) return { ...shown, ...withoutProbe('what changed') };
-      const said = ({ text, effects }: OrderSnapshot) => [text, ...effects.values()].join('\n');
-      const isShown = said(after).includes(OTHER_CHARGE) && !said(look).includes(OTHER_CHARGE);
-      const isMoved = !shop.changesByItself && movesOtherwise(look, copied, after);
+      const outputOf = ({ text, effects }: OrderSnapshot) => [text, ...effects.values()].join('\n');
+      const isShown = outputOf(after).includes(OTHER_CHARGE) && !outputOf(look).includes(OTHER_CHARGE);
+      const isMoved = !shop.isUnstable && movesOtherwise(look, copied, after);
       const isHarmed = after.paid === false || isShown || isMoved;
       return { ...shown, verdict: isHarmed ? 'fail' : 'pass' };
     },
   ),
 ];
 
-/** Whether what the order is changes otherwise by the last of three steps than by the one before. */
+/** Whether the second step changes the order differently from the first. */
 function movesOtherwise(look: OrderSnapshot, copied: OrderSnapshot, after: OrderSnapshot): boolean {
   if (!isCountOrLog(copied.text, after.text)) return true;
   const [before, last] = [numericChanges(look, copied), numericChanges(copied, after)];

@@ -7,35 +7,32 @@ import type { Observation } from '../client.ts';
 import type { OrderSnapshot } from '../probe.ts';
 import { numericChanges, routeOf, type Shop } from '../shop.ts';
 
-/** Whether the handler broke. 501 is how plain servers refuse a method: Python's http.server, for one. */
+/** Whether the handler crashed. Plain servers such as Python's http.server answer 501 to an unknown method. */
 export const isBroken = (status: number) => status >= 500 && status !== 501;
 
-/** What is wrong with a correct IPN's answer, by what it looks like. */
+/** The problem with the response to a correct IPN; undefined if there is none. */
 export function answerProblem(observation: Observation): string | undefined {
   const { status, error } = observation;
-  if (status === null) return `there was no answer: ${error}`;
+  if (status === null) return `no response: ${error}`;
   if (status < 300) return undefined;
   const problem = problemOfAnswer(observation);
   if (problem) return problem.cause;
-  return status >= 400 ? `it was answered ${status}` : undefined;
+  return status >= 400 ? `the handler answered ${status}` : undefined;
 }
 
-/** What to do about it, as far as the answer shows. */
+/** How to fix the handler, judging by its response. */
 function fixOf(observation: Observation): string {
   const { failure, status } = observation;
   if (status === null) return failure ? FIXES[failure.code] : FIXES.other;
-  return (
-    problemOfAnswer(observation)?.fix ??
-    'Not known: look at the log of the shop, and at what its handler answered.'
-  );
+  return problemOfAnswer(observation)?.fix ?? "Check the shop's log and the response of its handler.";
 }
 
-/** A clock that tells whole seconds. */
+/** A time in whole seconds. */
 const CLOCK = /\d\d:\d\d|\d{10}/;
 const CLOCK_MS = 1_100;
 
-/** Looks again at an order to which nothing happens. @returns the numbers that change by themselves */
-async function restless(
+/** Probes an untouched order twice. @returns the numbers that change without a cause */
+async function unstableNumbers(
   shop: Shop,
   payment: Payment,
   before: OrderSnapshot,
@@ -44,19 +41,19 @@ async function restless(
   if ([before.text, ...before.effects.values()].some((text) => CLOCK.test(text))) await pause(CLOCK_MS);
   const again = await shop.look(payment);
   if (again.text !== before.text) {
-    shop.changesByItself = true;
-    notices.add('what the probe says changes by itself between two looks: is there a clock in it?');
+    shop.isUnstable = true;
+    notices.add('the output of the probe changes without a payment: does it contain the time?');
   }
   for (const name of shop.changedEffects(before, again)) {
-    shop.restless.add(name);
+    shop.unstable.add(name);
     notices.add(
-      `what the probe "${name}" says changes by itself between two looks, and proves nothing: is there a clock in it?`,
+      `the output of the probe "${name}" changes without a payment, so it proves nothing: does it contain the time?`,
     );
   }
   return numericChanges(before, again);
 }
 
-/** The customer pays, and the emulator itself tells the shop. */
+/** The customer pays, and the emulator sends the IPN. */
 async function payByCourier(shop: Shop, { id, ipnUrl }: Payment) {
   const { delivery } = await shop.parts.gateway.payments.approve(id, {
     delivery: 'ipn-only',
@@ -71,7 +68,7 @@ async function payByCourier(shop: Shop, { id, ipnUrl }: Payment) {
     headers: attempt?.responseHeaders ?? [],
     body: attempt?.responseBody ?? '',
     failure: attempt?.failure ?? null,
-    error: attempt?.error ?? delivery?.note ?? 'the emulator was told to send no IPN',
+    error: attempt?.error ?? delivery?.note ?? 'the emulator is configured to send no IPN',
     durationMs: attempt?.durationMs ?? 0,
   };
   const shot = { url: attempt?.url ?? ipnUrl, body: attempt?.requestBody ?? '' };
@@ -79,7 +76,7 @@ async function payByCourier(shop: Shop, { id, ipnUrl }: Payment) {
   return { observation, shown: evidence(shot, observation) };
 }
 
-/** A shop that refuses an order that it does not know is right. */
+/** A shop is right to reject an order that it does not know. */
 function isUnknownOrder(shop: Shop, { status }: Observation): boolean {
   return (
     !shop.parts.hasOrders && status !== null && status >= 400 && status < 500 && ![405, 419].includes(status)
@@ -88,27 +85,27 @@ function isUnknownOrder(shop: Shop, { status }: Observation): boolean {
 
 function whyUnproven(shop: Shop, observation: Observation): string {
   return isUnknownOrder(shop, observation)
-    ? 'the order was invented, and the shop does not know it: let the shop place one'
-    : withoutProbe('whether the order was paid').why;
+    ? 'the audit invented the order, and the shop does not know it: give the audit a way to place one'
+    : withoutProbe('whether the order is paid').why;
 }
 
 function whyNotPaid(shop: Shop, { body }: Observation): string {
   const fault = errorPage(body);
   if (fault) {
-    return `The shop answered a correct IPN with an error of its program, and the order is not paid: ${fault}.`;
+    return `Your shop answered a correct IPN with a program error, and the order is not paid: ${fault}.`;
   }
   return shop.parts.hasOrders
-    ? 'The shop answered a correct IPN, but the order is not paid afterwards: look at the handler, or at the condition of the probe.'
-    : 'The shop did not pay an order that was invented here: let the shop place one.';
+    ? 'Your shop answered a correct IPN, but the order is still unpaid: check the handler and the condition of the probe.'
+    : 'Your shop did not pay an order that the audit invented: give the audit a way to place one.';
 }
 
 async function runControl(shop: Shop): Promise<Finding> {
   return withOrder(shop, async (payment, before) => {
     const { ipnUrl, notices, hasOrders } = shop.parts;
     if (hasOrders && routeOf(payment.ipnUrl) !== routeOf(ipnUrl)) {
-      notices.add(`the order gave ${payment.ipnUrl} as its ipn_url: that is attacked, not ${ipnUrl}`);
+      notices.add(`the order's ipn_url is ${payment.ipnUrl}: the audit attacks it instead of ${ipnUrl}`);
     }
-    const idle = await restless(shop, payment, before);
+    const idle = await unstableNumbers(shop, payment, before);
     const { observation, shown } = await payByCourier(shop, payment);
     const answered = performance.now();
     const problem = answerProblem(observation);
@@ -116,7 +113,7 @@ async function runControl(shop: Shop): Promise<Finding> {
       return {
         ...shown,
         verdict: 'fail',
-        why: `The shop does not take a correct IPN: ${problem.replace(/\.$/, '')}.`,
+        why: `Your shop does not accept a correct IPN: ${problem.replace(/\.$/, '')}.`,
         fix: fixOf(observation),
       };
     }
@@ -138,7 +135,7 @@ async function runControl(shop: Shop): Promise<Finding> {
   });
 }
 
-/** Where an IPN was forwarded to, without the query that the order's own address put behind it. */
+/** The address that an IPN was forwarded to, without the query string of the order's ipn_url. */
 function withoutQueryOf(url: string, ipnUrl: string): string {
   const { search } = new URL(ipnUrl);
   return search && url.endsWith(search.slice(1)) ? url.slice(0, -search.length) : url;
@@ -148,8 +145,8 @@ export const CONTROL: AuditCase = {
   name: 'control',
   class: 'control',
   group: 'control',
-  about: 'A correct IPN of a real payment pays its order.',
-  harm: 'Customers pay, and their orders are not fulfilled.',
+  about: 'A correct IPN for a real payment, which must pay its order.',
+  harm: 'Customers pay, but their orders are not fulfilled.',
   mistake: 'handler-breaks',
   alone: true,
   run: runControl,

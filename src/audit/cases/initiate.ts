@@ -6,8 +6,8 @@ import { valueAt } from '../probe.ts';
 import type { Shop } from '../shop.ts';
 import { hasToken } from '../tokens.ts';
 
-/** Looks at what the shop asked for; nothing is sent. */
-const looks = (
+/** A case that inspects the shop's initiate request and sends nothing. */
+const inspects = (
   info: Pick<CaseText, 'name' | 'about' | 'harm'> & Partial<CaseText>,
   judge: (shop: Shop, payment: Payment) => Finding | Promise<Finding>,
 ): AuditCase => ({
@@ -17,7 +17,10 @@ const looks = (
   ...info,
   run: async (shop) => {
     const { hasOrders, orders } = shop.parts;
-    if (!hasOrders) return skipped('the order was invented: only what the shop initiates can be looked at');
+    if (!hasOrders)
+      return skipped(
+        'the audit invented the order: only orders of the shop have an initiate request to check',
+      );
     const payment = await orders.take();
     if (!payment) return skipped(NO_ORDERS);
     try {
@@ -29,7 +32,7 @@ const looks = (
   },
 });
 
-/** The initiate of the shop as it came; null where it is no longer remembered. */
+/** The shop's initiate request as received; null if it is no longer in the request log. */
 async function curlOfInitiate({ parts: { gateway } }: Shop, { id }: Payment): Promise<string | null> {
   const { data } = await gateway.requests.list({ payment: id });
   const initiate = data.find(({ method, requestBody }) => method === 'POST' && requestBody);
@@ -41,13 +44,13 @@ async function curlOfInitiate({ parts: { gateway } }: Shop, { id }: Payment): Pr
 
 const found = (verdict: Finding['verdict'], observed: string, why?: string): Finding => ({
   verdict,
-  sent: 'nothing: the initiate of the shop was looked at',
+  sent: "nothing: the audit read the shop's initiate request",
   observed,
   curl: null,
   ...(why !== undefined && { why }),
 });
 
-/** Whether both lead to the same page. Behind a front controller (`/`, `index.php`) the query says which page it is. */
+/** Whether both URLs open the same page. With a front controller (`/`, `index.php`) the query string selects the page. */
 function same(one: string, other: string | null): boolean {
   if (other === null || !URL.canParse(one) || !URL.canParse(other)) return one === other;
   const [here, there] = [new URL(one), new URL(other)];
@@ -56,14 +59,14 @@ function same(one: string, other: string | null): boolean {
   return [...here.searchParams].every(([name, value]) => (there.searchParams.get(name) ?? value) === value);
 }
 
-/** Two amounts as decimals, without the zeros that say nothing. */
+/** A decimal amount without insignificant zeros. */
 const plain = (amount: string) =>
   amount
     .replace(/^0+(?=\d)/, '')
     .replace(/(\.\d*?)0+$/, '$1')
     .replace(/\.$/, '');
 
-/** Whether the next identifier follows from the last one. */
+/** Whether one identifier can be derived from another. */
 function isGuessable(one: string, other: string): boolean {
   if (one === other) return true;
   const [, head = '', tail = ''] = /^(.*?)(\d{1,15})$/s.exec(one) ?? [];
@@ -75,7 +78,7 @@ function isGuessable(one: string, other: string): boolean {
 
 async function guessable(shop: Shop, payment: Payment): Promise<Finding> {
   const other = shop.parts.orders.made.find(({ id }) => id !== payment.id);
-  if (!other) return skipped('it takes two orders to see whether identifiers can be guessed');
+  if (!other) return skipped('this case compares two orders, and there is only one');
   const shown = `${other.identifier} and ${payment.identifier}, ${payment.ipnUrl}`;
   if (!isGuessable(other.identifier, payment.identifier) || hasToken(payment, other))
     return found('pass', shown);
@@ -85,72 +88,72 @@ async function guessable(shop: Shop, payment: Payment): Promise<Finding> {
 async function fromBrowser(shop: Shop, payment: Payment): Promise<Finding> {
   const { data } = await shop.parts.gateway.requests.list({ payment: payment.id });
   const initiate = data.find(({ method }) => method === 'POST');
-  if (!initiate) return skipped('the request is no longer remembered');
+  if (!initiate) return skipped('the request is no longer in the request log');
   const { origin } = initiate.requestHeaders;
   return origin === undefined
-    ? found('pass', 'initiate came without an Origin')
-    : found('fail', `initiate came with Origin: ${origin}`);
+    ? found('pass', 'the initiate request had no Origin header')
+    : found('fail', `the initiate request had the header Origin: ${origin}`);
 }
 
 export const INITIATE: readonly AuditCase[] = [
-  looks(
+  inspects(
     {
       name: 'amount-of-initiate',
-      about: 'The amount that the shop initiates is the total of its order.',
-      harm: 'What the customer is asked to pay is not what the order costs.',
+      about: 'The initiated amount, which must be the total of the order.',
+      harm: 'Your shop asks the customer for an amount that is not the total of the order.',
     },
     async (shop, payment) => {
       const { orderAmount } = shop.parts;
       if (orderAmount === undefined)
-        return skipped('--order-amount names where the probe says what the order costs');
-      const { text: said } = await shop.look(payment);
-      const total = valueAt(said, orderAmount);
-      if (total === undefined) return skipped(`the probe says nothing at ${orderAmount}`);
-      const shown = `the order costs ${total}, initiate asked for ${payment.amount}`;
+        return skipped("use --order-amount to name the order's total in the output of the probe");
+      const { text: output } = await shop.look(payment);
+      const total = valueAt(output, orderAmount);
+      if (total === undefined) return skipped(`the output of the probe has no ${orderAmount}`);
+      const shown = `the order costs ${total}, and the shop initiated ${payment.amount}`;
       return found(plain(String(total)) === plain(payment.amount) ? 'pass' : 'fail', shown);
     },
   ),
-  looks(
+  inspects(
     {
       name: 'key-in-browser',
-      about: 'Initiate comes from the server of the shop, not from a browser.',
-      harm: 'Amount and addresses come from the customer, who can change them, and the public key is known to everybody.',
+      about: "The origin of the initiate request, which must be the shop's server and not a browser.",
+      harm: 'A customer can change the amount and the URLs, and anyone can read the public key.',
     },
     fromBrowser,
   ),
-  looks(
+  inspects(
     {
       name: 'identifier-guessable',
-      about: 'Identifiers that follow one another, and no token of the order in ipn_url.',
-      harm: 'An attacker knows identifier and address of an order that he has not made, and can send the IPN of a sandbox payment to it.',
+      about: 'Sequential identifiers, without an unguessable token in the ipn_url.',
+      harm: "An attacker can guess the identifier and ipn_url of another customer's order, and send it the IPN of a sandbox payment.",
       mistake: 'no-token-in-ipn-url',
       last: true,
     },
     guessable,
   ),
-  looks(
+  inspects(
     {
       name: 'ipn-url-is-success-url',
-      about: 'The ipn_url is not the page to which the browser comes back.',
-      harm: 'One address takes the word of the gateway and that of every browser: it cannot tell them apart.',
+      about: 'The ipn_url, which must not be the success_url.',
+      harm: 'One URL receives requests from the gateway and from browsers, and cannot tell them apart.',
     },
     (_, { ipnUrl, successUrl }) =>
       found(same(ipnUrl, successUrl) ? 'fail' : 'pass', `${ipnUrl}, ${successUrl}`),
   ),
-  looks(
+  inspects(
     {
       name: 'ipn-url-is-logo',
-      about: 'The ipn_url is not given as the logo.',
-      harm: 'Every customer sees the address to which IPNs are sent, with the token in it.',
+      about: 'The ipn_url, which must not be the URL of the logo.',
+      harm: 'Every customer can see the ipn_url and its token.',
     },
     (_, { ipnUrl, siteLogo }) =>
       found(same(ipnUrl, siteLogo) ? 'fail' : 'pass', `${ipnUrl}, ${siteLogo ?? 'no logo'}`),
   ),
-  looks(
+  inspects(
     {
       name: 'success-url-public',
-      about: 'The success_url of a shop on this machine is on this machine, too.',
-      harm: 'Customers of the shop under test come back to another one, perhaps to the one in production.',
+      about: 'The success_url of a local shop, which must also be local.',
+      harm: 'Customers of the test shop return to another shop, perhaps to production.',
     },
     ({ parts }, { ipnUrl, successUrl }) => {
       const { egress } = parts.gateway;

@@ -8,29 +8,30 @@ import type { Shop } from '../shop.ts';
 const text = family({
   class: 'L',
   group: 'leaks',
-  harm: 'Who has the secret key, or a signature that was expected, marks every order as paid; a stack tells an attacker where to look.',
+  harm: 'Anyone who has the secret key or an expected signature can mark orders as paid. A stack trace shows an attacker where to start.',
   mistake: 'secrets-shown',
 });
 
-/** What an answer gives away; undefined when nothing. */
+/** The secret that a response reveals; undefined if there is none. */
 function leakIn(shop: Shop, shot: ProbeRequest, { body, headers }: Observation): string | undefined {
   const { gateway, tools } = shop.parts;
-  const said = `${headers.map((pair) => pair.join(': ')).join('\n')}\n${body}`;
-  if (gateway.secretKey.length >= 6 && said.includes(gateway.secretKey))
-    return 'the secret key is in the answer';
+  const response = `${headers.map((pair) => pair.join(': ')).join('\n')}\n${body}`;
+  if (gateway.secretKey.length >= 6 && response.includes(gateway.secretKey))
+    return 'The response contains the secret key';
   const form = typeof shot.body === 'string' ? new URLSearchParams(shot.body) : undefined;
   const [amount, identifier] = [form?.get(tools.names.amount), form?.get(tools.names.identifier)];
   if (amount && identifier) {
     const expected = tools.sign(amount, identifier, gateway.secretKey);
     const isOwn = form?.getAll(tools.names.signature).includes(expected);
-    if (!isOwn && said.toUpperCase().includes(expected)) return 'the expected signature is in the answer';
+    if (!isOwn && response.toUpperCase().includes(expected))
+      return 'The response contains the expected signature';
   }
   const fault = errorPage(body);
-  return fault && `an error of the program is in the answer: ${fault}`;
+  return fault && `The response contains a program error: ${fault}`;
 }
 
-/** A request of any stranger. */
-const asked = (name: string, about: string, method: string): AuditCase => ({
+/** A request that anyone can send. */
+const plainRequest = (name: string, about: string, method: string): AuditCase => ({
   ...text(name, about),
   run: (shop) =>
     withOrder(shop, async (payment) => {
@@ -44,7 +45,7 @@ const asked = (name: string, about: string, method: string): AuditCase => ({
     }),
 });
 
-/** Refusals are where most comes out. */
+/** Error responses reveal most. */
 async function provoke(shop: Shop, payment: Payment): Promise<void> {
   const { ipn, post } = targetOf(shop, payment);
   const forged = [
@@ -65,13 +66,13 @@ async function everyAnswer(shop: Shop): Promise<Finding> {
   }
   return {
     verdict: 'pass',
-    sent: `all ${count} requests of this audit`,
-    observed: 'nothing secret',
+    sent: `all ${count} requests of the audit`,
+    observed: 'no response contained a secret',
     curl: null,
   };
 }
 
-/** Every text that the shop sent to the gateway for an order. */
+/** Every text that the shop sends to the gateway for an order. */
 const textsOf = (payment: Payment) =>
   (
     [
@@ -87,18 +88,30 @@ const textsOf = (payment: Payment) =>
   ).map((name) => [name, payment[name] ?? ''] as const);
 
 async function inInitiate(shop: Shop): Promise<Finding> {
-  if (!shop.parts.hasOrders) return skipped('the order was invented: only what the shop initiates can leak');
+  if (!shop.parts.hasOrders)
+    return skipped('the audit invented the order: only the initiate request of a shop can reveal the key');
   const { secretKey } = shop.parts.gateway;
   for (const payment of shop.parts.orders.made) {
-    // The emulator shows it masked.
+    // The emulator masks the key in payments.
     const isIn = (text: string) => text.includes(secretKey) || text.includes(masked(secretKey));
     const found = textsOf(payment).find(([, value]) => isIn(decoded(value)));
     if (!found) continue;
-    const observed = `the secret key is in ${found[0]} of an initiate`;
-    return { verdict: 'fail', sent: null, observed, why: `${observed}.`, curl: null };
+    const observed = `the field ${found[0]} of an initiate request contains the secret key`;
+    return {
+      verdict: 'fail',
+      sent: null,
+      observed,
+      why: `The shop sends the secret key in ${found[0]} of its initiate request.`,
+      curl: null,
+    };
   }
   const count = shop.parts.orders.made.length;
-  return { verdict: 'pass', sent: null, observed: `${count} initiates without the secret key`, curl: null };
+  return {
+    verdict: 'pass',
+    sent: null,
+    observed: `none of ${count} initiate requests contained the secret key`,
+    curl: null,
+  };
 }
 
 function decoded(text: string): string {
@@ -110,10 +123,10 @@ function decoded(text: string): string {
 }
 
 export const LEAKS: readonly AuditCase[] = [
-  asked('handler-get', 'A GET of the handler.', 'GET'),
-  asked('handler-head', 'A HEAD of the handler.', 'HEAD'),
+  plainRequest('handler-get', 'A GET request to the handler.', 'GET'),
+  plainRequest('handler-head', 'A HEAD request to the handler.', 'HEAD'),
   {
-    ...text('error-bodies', 'All that the shop answered in this audit, refusals above all.'),
+    ...text('error-bodies', 'All responses of the shop during the audit, error responses included.'),
     last: true,
     run: (shop) =>
       withOrder(shop, async (payment) => {
@@ -121,5 +134,5 @@ export const LEAKS: readonly AuditCase[] = [
         return everyAnswer(shop);
       }),
   },
-  { ...text('secret-in-initiate', 'All that the shop sent to initiate.'), last: true, run: inInitiate },
+  { ...text('secret-in-initiate', 'All initiate requests of the shop.'), last: true, run: inInitiate },
 ];

@@ -19,7 +19,7 @@ import type { OrderSnapshot } from '../probe.ts';
 import { numericChanges, type Shop } from '../shop.ts';
 
 const HARM =
-  'Stock, credit, mails or downloads are given out again for each copy, and a gateway does send copies.';
+  'Each copy of an IPN takes effect again on stock, credit, mails or downloads. Gateways do send copies.';
 const LATER_MS = 1_000;
 
 const text = family({
@@ -30,23 +30,22 @@ const text = family({
   alone: true,
 });
 
-/** What the probes say of a copy that came after the payment: anything that changed is a second effect. */
+/** The verdict on a copy sent after the payment: any change is a second effect. */
 function judgeCopy(shop: Shop, look: OrderSnapshot, after: OrderSnapshot): Pick<Finding, 'verdict' | 'why'> {
-  if (!shop.canLook) return withoutProbe('whether it had a second effect');
-  if (!after.paid)
-    return { verdict: 'fail', why: 'After a copy of its own IPN the order is no longer paid.' };
+  if (!shop.canLook) return withoutProbe('whether the copy had a second effect');
+  if (!after.paid) return { verdict: 'fail', why: 'After a copy of its IPN, the order is no longer paid.' };
   const changed = shop.changedEffects(look, after);
-  if (after.text !== look.text && !shop.changesByItself) changed.unshift('what the probe says of the order');
+  if (after.text !== look.text && !shop.isUnstable) changed.unshift('the output of the probe');
   return changed.length
-    ? { verdict: 'fail', why: `A copy changed ${changed.join(', ')} once more. ${HARM}` }
-    : heldOnce(shop);
+    ? { verdict: 'fail', why: `A copy took effect again. This changed: ${changed.join(', ')}. ${HARM}` }
+    : provenOnce(shop);
 }
 
-/** That nothing changed proves something only where a probe tells what one payment does. */
-function heldOnce(shop: Shop): Pick<Finding, 'verdict' | 'why'> {
+/** An unchanged order proves something only if a probe shows the effect of a payment. */
+function provenOnce(shop: Shop): Pick<Finding, 'verdict' | 'why'> {
   if (shop.hasEffectProbe) return { verdict: 'pass' };
   const why =
-    "no probe tells what a payment does, only whether the order is paid: name one that counts mails, stock or credit, such as --probe mails='<command or url>', or let the order's probe tell a number that grows";
+    "the probe shows only whether the order is paid: add one that counts mails, stock or credit, such as --probe mails='<command or url>', or include such a number in the order's probe";
   return { verdict: 'unproven', why };
 }
 
@@ -62,36 +61,37 @@ const replay = (
     return { ...shown, ...judgeCopy(shop, look, after) };
   });
 
-/** What came together has had the effect of one payment: as much as that of the control, not a multiple of it. */
+/** Simultaneous requests must have the effect of one payment, as the control had, and not a multiple of it. */
 async function judgeTogether(
   shop: Shop,
   payment: Payment,
   before: OrderSnapshot,
   after: OrderSnapshot,
 ): Promise<Pick<Finding, 'verdict' | 'why'>> {
-  if (!shop.canLook) return withoutProbe('how many effects there were');
-  if (!after.paid) return { verdict: 'fail', why: 'After copies that came together the order is not paid.' };
+  if (!shop.canLook) return withoutProbe('how often the payment took effect');
+  if (!after.paid)
+    return { verdict: 'fail', why: 'After simultaneous copies of its IPN, the order is not paid.' };
   const { changes, amount } = shop.calibration;
-  if (amount !== payment.amount) return heldOnce(shop);
+  if (amount !== payment.amount) return provenOnce(shop);
   const several = [...numericChanges(before, after)].flatMap(([place, change]) => {
     const times = change / (changes.get(place) ?? change);
     return times > 1 && Number.isInteger(times) ? [{ place, times }] : [];
   });
-  if (!several.length) return heldOnce(shop);
-  // The number of an invoice is another one for each order: only what one payment always changes by as much counts.
+  if (!several.length) return provenOnce(shop);
+  // Numbers such as an invoice number differ for each order: only equal changes by single payments count.
   const single = await changesOfOne(shop);
   if (!single) {
     const why =
-      'an effect looks like several, and there are no more orders to see what a single payment does';
+      'the payment may have taken effect several times, and no order is left to compare with a single payment';
     return { verdict: 'unproven', why };
   }
   const found = several.find(({ place }) => single.get(place) === changes.get(place));
   return found
-    ? { verdict: 'fail', why: `One payment had its effect ${found.times} times (${found.place}). ${HARM}` }
+    ? { verdict: 'fail', why: `One payment took effect ${found.times} times (${found.place}). ${HARM}` }
     : { verdict: 'pass' };
 }
 
-/** What an order changes that is paid once. */
+/** The changes when an order is paid once. */
 async function changesOfOne(shop: Shop): Promise<Map<string, number> | undefined> {
   const order = await shop.parts.orders.take();
   if (!order) return undefined;
@@ -104,7 +104,7 @@ async function changesOfOne(shop: Shop): Promise<Map<string, number> | undefined
   }
 }
 
-/** Requests that reach the shop in the same instant, and what a copy does afterwards. */
+/** Requests that reach the shop at the same time. */
 const together = (
   name: string,
   about: string,
@@ -125,35 +125,35 @@ const together = (
         0,
       );
       const [shot, observation] = [shots[index], observations[index]];
-      if (!shot || !observation) return skipped('nothing was sent');
-      const said = `${shots.length} requests in the same instant: ${evidence(shot, observation).sent}`;
-      return { ...evidence(shot, observation, said), curl: curlOfAll(shots), ...judged };
+      if (!shot || !observation) return skipped('there was nothing to send');
+      const sent = `${shots.length} requests at the same time: ${evidence(shot, observation).sent}`;
+      return { ...evidence(shot, observation, sent), curl: curlOfAll(shots), ...judged };
     }),
 });
 
 const copies = (count: number) =>
-  together(`copies-${count}`, `${count} copies of the IPN in the same instant.`, (shop, payment) =>
+  together(`copies-${count}`, `${count} copies of the IPN at the same time.`, (shop, payment) =>
     Array.from({ length: count }, () => targetOf(shop, payment).post(shop.ipnOf(payment))),
   );
 
-/** The browser comes back while the IPN arrives. */
+/** The browser returns while the IPN arrives. */
 const withReturn = (name: string, about: string, ipnFirst: boolean): AuditCase =>
   together(name, about, (shop, payment) => {
     const refused = shop.parts.gateway.egress.unreachable(payment.successUrl);
     if (!shop.parts.hasOrders || refused)
-      return 'the success_url is not one of this shop that can be opened here';
+      return 'the success_url is not a page of this shop that can be opened from here';
     const both = [targetOf(shop, payment).post(shop.ipnOf(payment)), { url: payment.successUrl }];
     return ipnFirst ? both : both.toReversed();
   });
 
 export const ONCE: readonly AuditCase[] = [
-  replay('replay-at-once', 'The same IPN again, at once.', () => Promise.resolve()),
+  replay('replay-at-once', 'The same IPN again, immediately.', () => Promise.resolve()),
   replay('replay-later', 'The same IPN again, a second later.', () => pause(LATER_MS)),
-  replay('replay-twice', 'The same IPN twice again, each over a connection of its own.', (shop, shot) =>
+  replay('replay-twice', 'The same IPN twice more, each over its own connection.', (shop, shot) =>
     shop.send(shot),
   ),
   afterPayment(
-    text('replay-other-trx', 'The same IPN again with another payment_trx, which is not signed.'),
+    text('replay-other-trx', 'The same IPN with another payment_trx (it is not signed).'),
     async ({ shop, payment, ipn, post }, { look }) => {
       const shot = post(ipn.set('trx', [...ipn.get('trx')].toReversed().join('')));
       const { shown, after } = await sendAndLook(shop, payment, shot);
@@ -162,10 +162,14 @@ export const ONCE: readonly AuditCase[] = [
   ),
   copies(2),
   copies(20),
-  withReturn('ipn-with-return', 'IPN and browser in the same instant, the IPN first.', true),
-  withReturn('return-with-ipn', 'Browser and IPN in the same instant, the browser first.', false),
+  withReturn('ipn-with-return', 'The IPN and the returning browser at the same time, the IPN first.', true),
+  withReturn(
+    'return-with-ipn',
+    'The IPN and the returning browser at the same time, the browser first.',
+    false,
+  ),
   {
-    ...text('retry-while-running', 'A retry that comes while the first attempt still runs.'),
+    ...text('retry-while-running', 'A retry while the first attempt is still running.'),
     run: (shop) =>
       withOrder(shop, async (payment, before) => {
         await shop.pay(payment);

@@ -1,9 +1,9 @@
 import {
   type AuditCase,
   family,
-  judgeRefused,
+  judgeRejected,
   NO_ORDERS,
-  refuses,
+  rejects,
   sendAndLook,
   skipped,
   type Target,
@@ -15,32 +15,32 @@ import { withTokensOf } from '../tokens.ts';
 const unbound = family({
   class: 'E',
   group: 'order',
-  harm: 'An attacker pays once, for the cheapest thing or as a merchant of his own, and gets other orders for it.',
+  harm: 'An attacker makes one cheap payment and gets other orders for it.',
   mistake: 'order-not-by-identifier',
 });
 const sandboxed = family({
   class: 'G',
   group: 'merchant',
-  harm: 'With the public key alone, which costs nothing, an attacker makes a sandbox payment for the identifier and amount of a live order, and its genuine IPN pays that order.',
+  harm: 'With only the public key, an attacker makes a sandbox payment with the identifier and amount of a live order. Its genuine IPN pays that order.',
   mistake: 'no-token-in-ipn-url',
 });
 const spliced = family({
   class: 'splice',
   group: 'amount',
-  harm: 'With the public key and a sandbox payment of a single unit, an attacker gets a signature that is valid for the whole price of the order.',
+  harm: 'With the public key and a tiny sandbox payment, an attacker gets a signature that is valid for the full price of the order.',
   mistake: 'no-token-in-ipn-url',
 });
 
-/** The genuine IPN of a payment of the attacker, which costs the same as the order. */
+/** The genuine IPN of the attacker's own payment, for the amount of the order. */
 const attackers = ({ shop, payment: { amount, currency } }: Target, identifier?: string) =>
   shop.attackerIpn({ amount, currency, ...(identifier !== undefined && { identifier }) });
 
-/** A genuine IPN for an identifier that is nearly the order's own. */
+/** A genuine IPN for an identifier that is almost the order's. */
 const nearly = (name: string, about: string, change: (identifier: string) => string): AuditCase =>
-  refuses(unbound(name, about), ({ payment: { identifier }, ipn, shop }) => {
+  rejects(unbound(name, about), ({ payment: { identifier }, ipn, shop }) => {
     const changed = change(identifier);
     return changed === identifier
-      ? 'the identifier has no letter whose case could be changed'
+      ? 'the identifier has no letters'
       : ipn.set('identifier', changed).signedWith(shop.parts.gateway.secretKey);
   });
 
@@ -49,17 +49,14 @@ const swapCase = (text: string) => {
   return upper === text ? text.toLowerCase() : upper;
 };
 
-/**
- * The address that an attacker knows: the order's own, with the parts that cannot be guessed taken from an order of
- * the attacker's.
- */
+/** The address that an attacker can guess: the order's, with the unguessable parts of the attacker's own order. */
 function guessedAddress({ shop, payment }: Target): string {
   const url = shop.addressOf(payment);
   const other = shop.parts.orders.made.find(({ id }) => id !== payment.id);
   return other ? withTokensOf(url, payment, shop.addressOf(other)) : url;
 }
 
-/** A sandbox payment that names the order, with a flag beside it that a shop may obey. */
+/** A sandbox payment with the order's identifier, and optionally a flag that a shop may obey. */
 function sandbox(name: string, about: string, flag?: readonly [string, string]): AuditCase {
   return {
     ...sandboxed(name, about),
@@ -69,23 +66,23 @@ function sandbox(name: string, about: string, flag?: readonly [string, string]):
         const ipn = await attackers(target, payment.identifier);
         const address = guessedAddress(target);
         const plain = await sendAndLook(shop, payment, shop.shot(address, ipn));
-        const finding = judgeRefused(shop, before, plain.after, plain.shown, 'at-risk');
+        const finding = judgeRejected(shop, before, plain.after, plain.shown, 'at-risk');
         if (!flag || finding.verdict === 'at-risk') return finding;
         const flagged = await sendAndLook(shop, payment, shop.shot(address, ipn.and(flag)));
-        return judgeRefused(shop, before, flagged.after, flagged.shown);
+        return judgeRejected(shop, before, flagged.after, flagged.shown);
       }),
   };
 }
 
 export const ORDER: readonly AuditCase[] = [
-  refuses(
+  rejects(
     unbound('other-ipn-to-order-url', "The attacker's own paid IPN, sent to the order's ipn_url."),
     (target) => attackers(target),
   ),
-  refuses(
+  rejects(
     unbound(
       'transaction-reused',
-      "The attacker's own signature beside the identifier and transaction of the order.",
+      "The attacker's signature and payment_trx with the identifier and amount of the order.",
     ),
     async (target) => {
       const own = await attackers(target);
@@ -93,10 +90,7 @@ export const ORDER: readonly AuditCase[] = [
     },
   ),
   {
-    ...unbound(
-      'other-paid-order',
-      'The genuine IPN of another paid order of the shop, sent to the ipn_url of this one.',
-    ),
+    ...unbound('other-paid-order', "The genuine IPN of another paid order, sent to this order's ipn_url."),
     run: (shop) =>
       withOrder(shop, async (payment, before) => {
         const other = await shop.parts.orders.take();
@@ -106,39 +100,35 @@ export const ORDER: readonly AuditCase[] = [
           await shop.pay(other);
           const shot = shop.shot(shop.addressOf(payment), shop.ipnOf(other));
           const { shown, after } = await sendAndLook(shop, payment, shot);
-          return judgeRefused(shop, before, after, shown);
+          return judgeRejected(shop, before, after, shown);
         } finally {
           shop.parts.orders.release(other, false);
         }
       }),
   },
   {
-    ...refuses(
+    ...rejects(
       unbound('identifier-unknown', 'A genuine IPN for an identifier that the shop never issued.'),
       (target) => attackers(target, 'no-such-order-here'),
     ),
-    // A shop that takes the newest order for it shows that only while there is no newer one.
+    // A shop that falls back to its newest order shows this only while no other case places orders.
     alone: true,
   },
-  nearly('identifier-case', 'A genuine IPN for the identifier in other letters.', swapCase),
+  nearly('identifier-case', 'A genuine IPN for the identifier in another letter case.', swapCase),
   nearly(
     'identifier-spaces',
-    'A genuine IPN for the identifier with a space behind it.',
+    'A genuine IPN for the identifier with a trailing space.',
     (text) => `${text} `,
   ),
-  nearly(
-    'identifier-prefix',
-    'A genuine IPN for the identifier with a zero before it.',
-    (text) => `0${text}`,
-  ),
-  sandbox('sandbox-for-live', "A sandbox payment of the attacker with the order's identifier and amount."),
-  sandbox('sandbox-test-flag', 'The same with test=1 beside it.', ['test', '1']),
-  sandbox('sandbox-sandbox-flag', 'The same with sandbox=1 beside it.', ['sandbox', '1']),
-  sandbox('sandbox-mode-flag', 'The same with mode=sandbox beside it.', ['mode', 'sandbox']),
+  nearly('identifier-prefix', 'A genuine IPN for the identifier with a leading zero.', (text) => `0${text}`),
+  sandbox('sandbox-for-live', "The attacker's sandbox payment with the order's identifier and amount."),
+  sandbox('sandbox-test-flag', 'The same with an added test=1.', ['test', '1']),
+  sandbox('sandbox-sandbox-flag', 'The same with an added sandbox=1.', ['sandbox', '1']),
+  sandbox('sandbox-mode-flag', 'The same with an added mode=sandbox.', ['mode', 'sandbox']),
   {
     ...spliced(
       'splice',
-      'A cheap sandbox payment whose amount and identifier, joined, are those of the order.',
+      'A cheap sandbox payment whose amount and identifier, concatenated, equal those of the order.',
     ),
     run: (shop) =>
       withOrder(shop, async (payment, before) => {
@@ -146,7 +136,7 @@ export const ORDER: readonly AuditCase[] = [
         const cheap = tools.splice(payment.amount, payment.identifier);
         if (!cheap) {
           return {
-            ...skipped('nothing of the amount fits into the identifier, which has its full length already'),
+            ...skipped('the identifier has its maximum length, so no digit of the amount can move into it'),
             verdict: 'pass',
           };
         }
@@ -154,7 +144,7 @@ export const ORDER: readonly AuditCase[] = [
         const ipn = shop.ipnOf(payment).set('signature', own.get('signature')).set('trx', own.get('trx'));
         const shot = shop.shot(guessedAddress(targetOf(shop, payment)), ipn);
         const { shown, after } = await sendAndLook(shop, payment, shot);
-        return judgeRefused(shop, before, after, shown, 'at-risk');
+        return judgeRejected(shop, before, after, shown, 'at-risk');
       }),
   },
 ];

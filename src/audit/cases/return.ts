@@ -1,12 +1,12 @@
 import type { Payment } from '../../contract/payment.ts';
 import { endpointOf } from '../../delivery/egress.ts';
-import { type AuditCase, family, judgeRefused, sendAndLook, skipped, withOrder } from '../case.ts';
+import { type AuditCase, family, judgeRejected, sendAndLook, skipped, withOrder } from '../case.ts';
 import type { ProbeRequest } from '../client.ts';
 import { filledAddress, valuesOf } from '../command.ts';
 import { withQuery } from '../ipn.ts';
 import type { Shop } from '../shop.ts';
 
-/** What a return page may be given by an attacker who has seen other gateways. */
+/** Parameters that an attacker knows from other gateways. */
 const plausible = ({ identifier, id, trx, amount }: Payment): [string, string][] => [
   ['status', 'success'],
   ['success', '1'],
@@ -21,14 +21,14 @@ const plausible = ({ identifier, id, trx, amount }: Payment): [string, string][]
 const text = family({
   class: 'F',
   group: 'return',
-  harm: 'Whoever opens the success_url has the order without paying: it stands in the request that the browser made.',
+  harm: 'Anyone who opens the success_url gets the order without paying. The URL is visible to the customer.',
   mistake: 'return-page-pays',
 });
 
 /**
- * Comes back from a checkout at which nobody paid, as a browser without any session.
+ * Returns from an unpaid checkout, as a browser without a session.
  *
- * @param shotOf a text says why it is skipped
+ * @param shotOf the request, or the reason to skip the case
  */
 function returns(
   name: string,
@@ -39,7 +39,7 @@ function returns(
     ...text(name, about),
     run: async (shop) => {
       if (!shop.parts.hasOrders) {
-        return skipped('the order was invented: only an order of the shop has its success_url');
+        return skipped('the audit invented the order: only an order of the shop has a success_url');
       }
       return withOrder(shop, async (payment, before) => {
         const made = shotOf(payment, shop);
@@ -53,7 +53,7 @@ function returns(
         if (refused) return skipped(`${made.url} is not local: ${refused}`);
         const shot = { headers: [['User-Agent', 'Mozilla/5.0'] as const], ...made };
         const { shown, after } = await sendAndLook(shop, payment, shot);
-        return judgeRefused(shop, before, after, shown);
+        return judgeRejected(shop, before, after, shown);
       });
     },
   };
@@ -67,31 +67,31 @@ const posted = (url: string, payment: Payment): ProbeRequest => {
   return { url, method: 'POST', body: new URLSearchParams(plausible(payment)).toString() };
 };
 
-/** Goes to the address that confirms a payment beside success_url. */
+/** Requests the confirmation URL that a shop has in addition to success_url. */
 const confirms =
   (go: typeof opened) =>
   (payment: Payment, { parts: { confirmUrl, orders } }: Shop) =>
     confirmUrl === undefined
-      ? '--confirm-url names the address beside success_url that confirms a payment'
+      ? 'use --confirm-url if another URL than success_url confirms payments'
       : go(filledAddress(confirmUrl, valuesOf(payment, orders.nameOf(payment))), payment);
 
 export const RETURN: readonly AuditCase[] = [
   returns(
     'return-get',
-    'The success_url opened without a payment, from a fresh session.',
+    'A GET request to the success_url without a payment, in a new session.',
     ({ successUrl }) => ({ url: successUrl }),
   ),
-  returns('return-post', 'The success_url posted to without a payment.', ({ successUrl }) => ({
+  returns('return-post', 'A POST request to the success_url without a payment.', ({ successUrl }) => ({
     url: successUrl,
     method: 'POST',
     body: '',
   })),
-  returns('return-get-parameters', 'The success_url with plausible parameters.', (payment) =>
+  returns('return-get-parameters', 'A GET request to the success_url with plausible parameters.', (payment) =>
     opened(payment.successUrl, payment),
   ),
-  returns('return-post-parameters', 'The success_url with plausible fields posted.', (payment) =>
+  returns('return-post-parameters', 'A POST request to the success_url with plausible fields.', (payment) =>
     posted(payment.successUrl, payment),
   ),
-  returns('confirm-get', 'The address that confirms a payment, opened without one.', confirms(opened)),
-  returns('confirm-post', 'The address that confirms a payment, posted to without one.', confirms(posted)),
+  returns('confirm-get', 'A GET request to the confirmation URL without a payment.', confirms(opened)),
+  returns('confirm-post', 'A POST request to the confirmation URL without a payment.', confirms(posted)),
 ];

@@ -3,12 +3,12 @@ import { GatewayError } from '../../contract/error.ts';
 import { errorPage } from '../../contract/receiver-answer.ts';
 import {
   type AuditCase,
+  accepts,
   evidence,
   family,
-  judgeTaken,
-  refuses,
+  judgeAccepted,
+  rejects,
   type Target,
-  takes,
   targetOf,
   withOrder,
 } from '../case.ts';
@@ -16,9 +16,9 @@ import type { Observation, ProbeRequest } from '../client.ts';
 import { withQuery } from '../ipn.ts';
 import { answerProblem, isBroken } from './control.ts';
 
-const HARM = 'The handler breaks on what a gateway or a stranger may send, and a payment is lost on the way.';
+const HARM = 'Unusual input breaks the handler, and a payment is lost.';
 const MEBIBYTE = 2 ** 20;
-/** A handler this slow is near the time-out of a gateway, which then sends the IPN again. */
+/** A slower handler may exceed the time-out of a gateway, which then sends the IPN again. */
 const SLOW_MS = 5_000;
 
 const text = family({
@@ -28,15 +28,15 @@ const text = family({
   mistake: 'handler-breaks',
 });
 
-/** What shows that the handler broke. */
+/** A sign that the handler crashed. */
 function breakdown({ status, error, body }: Observation): string | undefined {
-  if (status === null) return `The handler gave no answer: ${error}. ${HARM}`;
-  if (isBroken(status)) return `The handler broke: it answered ${status}. ${HARM}`;
+  if (status === null) return `Your handler sent no response: ${error}. ${HARM}`;
+  if (isBroken(status)) return `Your handler crashed and answered ${status}. ${HARM}`;
   const fault = errorPage(body);
-  return fault && `The answer is an error of the program: ${fault}. ${HARM}`;
+  return fault && `The response is a program error: ${fault}. ${HARM}`;
 }
 
-/** A genuine IPN in a form that a handler need not know: it may refuse it, and takes the next correct one. */
+/** A genuine IPN in an unusual form: the handler may reject it, but must accept the next correct IPN. */
 const survives = (
   name: string,
   about: string,
@@ -53,8 +53,8 @@ const survives = (
       const shown = evidence(shot, await shop.send(shot));
       await shop.send(target.post(target.ipn));
       const after = await shop.lookUntilPaid(payment);
-      const why = `After it the correct IPN of the same order is not taken any more. ${HARM}`;
-      const judged = judgeTaken(shop, after);
+      const why = `Afterwards, your shop does not accept the correct IPN of the same order. ${HARM}`;
+      const judged = judgeAccepted(shop, after);
       return { ...shown, ...judged, ...(judged.verdict === 'fail' && { why }) };
     }),
 });
@@ -68,68 +68,73 @@ const json = ({ payment, ipn, shop }: Target): ProbeRequest => ({
 const FIELDS = ['status', 'identifier', 'amount'] as const;
 
 export const ROBUSTNESS: readonly AuditCase[] = [
-  refuses(
+  rejects(
     {
-      ...text('status-unknown', 'A status that nobody has heard of, validly signed.'),
+      ...text('status-unknown', 'A validly signed IPN with an unknown status.'),
       mistake: 'status-not-checked',
       group: 'status',
     },
     ({ ipn }) => ['refunded', 'pending', '', 'SUCCESSFUL'].map((status) => ipn.set('status', status)),
     breakdown,
   ),
-  refuses(
-    text('fields-missing', 'An IPN without status, identifier or amount.'),
+  rejects(
+    text('fields-missing', 'An IPN without its status, identifier or amount.'),
     ({ ipn }) => FIELDS.map((field) => ipn.unset(field)),
     breakdown,
   ),
-  refuses(
-    text('body-empty', 'A POST without a body.'),
+  rejects(
+    text('body-empty', 'A POST request without a body.'),
     ({ payment, shop }) => ({ url: shop.addressOf(payment), body: '' }),
     breakdown,
   ),
-  takes(text('fields-extra', 'A correct IPN with fields that nobody has heard of.'), ({ ipn }) =>
+  accepts(text('fields-extra', 'A correct IPN with unknown fields.'), ({ ipn }) =>
     ipn.and(['version', '2'], ['data[note]', 'a new field']),
   ),
-  takes(text('charset', 'A correct IPN whose content type names a charset.'), ({ ipn, post }) => ({
+  accepts(text('charset', 'A correct IPN with a charset in its content type.'), ({ ipn, post }) => ({
     ...post(ipn),
     contentType: 'application/x-www-form-urlencoded; charset=UTF-8',
   })),
   survives('json', 'The IPN as JSON.', json),
-  survives('chunked', 'The IPN in chunks, without a length.', ({ ipn, post }) => ({
+  survives('chunked', 'The IPN in chunks, without a Content-Length.', ({ ipn, post }) => ({
     ...post(ipn),
     manner: 'chunked',
   })),
-  survives('gzip', 'The IPN compressed.', ({ ipn, post }) => ({
+  survives('gzip', 'The IPN compressed with gzip.', ({ ipn, post }) => ({
     ...post(ipn),
     body: gzipSync(ipn.form),
     headers: [['Content-Encoding', 'gzip']],
   })),
-  survives('one-megabyte', 'The IPN with a field of a megabyte.', ({ ipn, post }) =>
+  survives('one-megabyte', 'The IPN with a field of 1 MiB.', ({ ipn, post }) =>
     post(ipn.and(['padding', 'x'.repeat(MEBIBYTE)])),
   ),
   survives(
     'truncated',
-    'The IPN broken off in the middle.',
+    'The IPN cut off in the middle.',
     ({ ipn, post }) => ({ ...post(ipn), manner: 'truncated' }),
     true,
   ),
   survives(
     'early-disconnect',
-    'A sender that does not wait for the answer.',
-    ({ ipn, post }) => ({ ...post(ipn), manner: 'left' }),
+    'A sender that disconnects before the response.',
+    ({ ipn, post }) => ({ ...post(ipn), manner: 'disconnected' }),
     true,
   ),
-  survives('slow-body', 'The IPN in drops.', ({ ipn, post }) => ({ ...post(ipn), manner: 'slow' }), true),
-  refuses(
-    text('get', 'The fields of an IPN in the query of a GET, badly signed.'),
+  survives(
+    'slow-body',
+    'The IPN in small, slow parts.',
+    ({ ipn, post }) => ({ ...post(ipn), manner: 'slow' }),
+    true,
+  ),
+  rejects(
+    text('get', 'A badly signed IPN in the query string of a GET request.'),
     ({ payment, ipn, shop }) => ({
       url: withQuery(shop.addressOf(payment), ...ipn.badlySigned().pairs),
       method: 'GET',
     }),
     breakdown,
   ),
-  refuses(
-    text('put', 'The IPN as a PUT, badly signed.'),
+  rejects(
+    text('put', 'A badly signed IPN as a PUT request.'),
     ({ payment, ipn, shop }) => ({
       url: shop.addressOf(payment),
       method: 'PUT',
@@ -138,22 +143,22 @@ export const ROBUSTNESS: readonly AuditCase[] = [
     breakdown,
   ),
   {
-    ...text('still-alive', 'After all of this the shop takes an order and its correct IPN.'),
+    ...text('still-alive', 'A new order and its correct IPN after all other cases.'),
     last: true,
     run: async (shop) => {
-      const taken = takes(text('still-alive', ''), ({ ipn }) => ipn);
+      const taken = accepts(text('still-alive', ''), ({ ipn }) => ipn);
       try {
         return await taken.run(shop);
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error;
         const ended = await shop.outage();
-        const why = `The shop does not work any more: ${ended?.text ?? error.message}.`;
+        const why = `Your shop no longer works: ${ended?.text ?? error.message}.`;
         return { verdict: 'fail', sent: null, observed: error.message, why, curl: null };
       }
     },
   },
   {
-    ...text('answer', 'What the handler answers to a correct IPN, and when.'),
+    ...text('answer', 'The status and duration of the response to a correct IPN.'),
     run: (shop) =>
       withOrder(shop, async (payment) => {
         await shop.pay(payment);
@@ -163,15 +168,15 @@ export const ROBUSTNESS: readonly AuditCase[] = [
         const shown = evidence(shot, observation);
         const fault = errorPage(observation.body);
         if (fault !== undefined) {
-          const why = `The answer is an error of the program: ${fault}. A gateway sees the status alone, and nobody learns of it.`;
+          const why = `The response is a program error: ${fault}. A gateway sees only the status, so the error goes unnoticed.`;
           return { ...shown, verdict: 'fail', why };
         }
         const problem = shop.parts.hasOrders ? answerProblem(observation) : undefined;
         if (problem !== undefined)
-          return { ...shown, verdict: 'fail', why: `A gateway would try again: ${problem}.` };
+          return { ...shown, verdict: 'fail', why: `A gateway would retry: ${problem}.` };
         const seconds = observation.durationMs / 1_000;
         if (observation.durationMs > SLOW_MS) {
-          const why = `The handler took ${seconds.toFixed(1)} s: a gateway gives up and sends it again while it still runs.`;
+          const why = `Your handler took ${seconds.toFixed(1)} s. A gateway gives up and sends the IPN again while the first is still running.`;
           return { ...shown, verdict: 'fail', why };
         }
         return { ...shown, verdict: 'pass' };
