@@ -23,7 +23,7 @@ import type { AppParts, ServerRuntime } from './http/environment.ts';
 import { close, listen, portOf } from './http/listener.ts';
 import { mask } from './http/mask.ts';
 import type { requestListener } from './http/request-listener.ts';
-import { initiateLane } from './http/service/initiate-lane.ts';
+import { initiateFastPath } from './http/service/initiate-fast-path.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
 import { basePathsOf, baseUrlOf, ownUrlOf } from './options/base-url.ts';
 import { optionMarks } from './options/in-force.ts';
@@ -238,7 +238,7 @@ async function serve(
   mask('', parts);
   const load = () => loadRoutes(parts, { host: options.host, replaceGlobals: !sharesProcess }, report);
   const servers = await listen(options, load, dialect, {
-    lane: initiateLane(parts, report),
+    fastPath: initiateFastPath(parts, report),
     edge,
     basePaths: basePathsOf(options),
   });

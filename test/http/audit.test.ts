@@ -229,6 +229,6 @@ test('there is none before somebody asks', async () => {
   const answer = await fetch(`${sim.url}/_sim/audit`);
   expect([answer.status, await answer.json()]).toMatchObject([
     404,
-    { message: 'no audit was started since this emulator was' },
+    { message: 'no audit was started since the emulator started' },
   ]);
 });

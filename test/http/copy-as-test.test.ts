@@ -78,7 +78,7 @@ describe('a payment as a test', () => {
     );
     const { vitest, phpunit } = await textsOf(sim, { status: 'succeeded', settledBy: 'auto' });
     expect(vitest).toContain("payments.waitFor({ identifier: 'order-1', status: 'succeeded' }");
-    expect(phpunit).toContain('It settles itself.');
+    expect(phpunit).toContain('It settles automatically.');
   });
 
   it('names the options that matter, and no secret', async () => {

@@ -101,7 +101,7 @@ describe('https', () => {
       expect(status).toBe(400);
       expect(JSON.parse(body)).toMatchObject({
         error: 'true',
-        message: `this port speaks https: use ${url}`,
+        message: `this port serves HTTPS only: use ${url}`,
       });
       expect(headers['x-gateway-sim']).toBe('1');
     },
@@ -172,7 +172,7 @@ describe('the proxy', () => {
       expect([other.status, other.body]).toEqual([
         403,
         expect.stringContaining(
-          'start with --host-alias other.example, for any other set no_proxy=other.example',
+          'start with --host-alias other.example. Otherwise set no_proxy=other.example',
         ),
       ]);
     }
@@ -211,7 +211,7 @@ describe('the proxy', () => {
     const { status, text } = await tunnel(port, target);
     expect([status, text]).toEqual([403, expect.stringContaining('X-Gateway-Sim: 1')]);
     const whole = await exchange(await connected(port), `CONNECT ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
-    expect(whole.text).toContain(`this proxy answers for ${ALIAS}, gateway.example.net`);
+    expect(whole.text).toContain(`this proxy serves only ${ALIAS}, gateway.example.net`);
   });
 
   it('shows nobody what a client gave it as a password', async () => {
@@ -309,11 +309,11 @@ describe('a connection that comes to nothing', () => {
       socket.resume().once('close', () => resolve());
     });
 
-  async function edge(patienceMs = 600_000, credentials: EdgeOptions['credentials'] = { cert, key }) {
+  async function edge(requestTimeoutMs = 600_000, credentials: EdgeOptions['credentials'] = { cert, key }) {
     const made = new Edge({
       ...{ credentials, aliases: [ALIAS], url: () => 'https://x', dialect },
       onUntrusted: () => {},
-      patienceMs,
+      requestTimeoutMs,
     });
     const load = async () => (_: unknown, outgoing: { end: (text: string) => void }) => outgoing.end('hello');
     const servers = await listen({ host: '127.0.0.1', port: 0 }, load, dialect, { edge: made });

@@ -143,7 +143,7 @@ describe('a request that no route answers', () => {
     };
     expect(await ask('/_sim/ipns/fire')).toEqual([
       405,
-      '/_sim/ipns/fire does not answer POST: use POST /_sim/ipns',
+      '/_sim/ipns/fire does not support POST: use POST /_sim/ipns',
     ]);
     expect(await ask('/_sim/payments/order-1')).toEqual([405, expect.stringMatching(/use GET$/)]);
   });

@@ -11,7 +11,7 @@ import { paymentRoutes } from './payments.ts';
 import type { ApiOf } from './route.ts';
 import { stateRoutes } from './state.ts';
 
-/** The JSON routes below `/_sim` that the guards stand in front of, by group. */
+/** The guarded JSON routes below `/_sim`, by group. */
 export function controlRoutes(parts: AppParts, document: () => Promise<object>) {
   return {
     'Control: payments': paymentRoutes(parts),

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { close, type Lane, listen, portOf } from '../../src/http/listener.ts';
+import { close, type FastPath, listen, portOf } from '../../src/http/listener.ts';
 import { requestListener } from '../../src/http/request-listener.ts';
-import { initiateLane } from '../../src/http/service/initiate-lane.ts';
+import { initiateFastPath } from '../../src/http/service/initiate-fast-path.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { dialect } from '../../src/wire/documented/service.ts';
 import { character } from '../helpers/characters.ts';
@@ -62,28 +62,28 @@ const PART = '--XX\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n';
 const manyFields = (count: number) =>
   JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, index) => [`field${index}`, 1])));
 
-/** An emulator whose requests go through the app, all of them or those that the lane does not take. */
-async function emulator(hasLane: boolean, options: StartOptions) {
+/** An emulator whose requests all go through the app, or only those that the fast path does not accept. */
+async function emulator(hasFastPath: boolean, options: StartOptions) {
   const { server, control } = await startSim(options);
   const { parts } = server;
   const reported: unknown[] = [];
   const report = (error: unknown) => reported.push(error);
-  const inLane = initiateLane(parts, report);
-  let taken = 0;
-  const lane: Lane = (incoming, outgoing) => {
-    const takes = hasLane && inLane(incoming, outgoing);
-    if (takes) taken++;
-    return takes;
+  const accepts = initiateFastPath(parts, report);
+  let accepted = 0;
+  const fastPath: FastPath = (incoming, outgoing) => {
+    const isAccepted = hasFastPath && accepts(incoming, outgoing);
+    if (isAccepted) accepted++;
+    return isAccepted;
   };
   const listening = { host: '127.0.0.1', port: 0 };
   const app = requestListener(parts, { ...listening, replaceGlobals: true }, report);
-  const servers = await listen(listening, async () => app, dialect, { lane });
+  const servers = await listen(listening, async () => app, dialect, { fastPath });
   onTestFinished(async () => void (await Promise.all(servers.map(close))));
   return {
     parts,
     reported,
     port: portOf(servers[0]),
-    taken: () => taken,
+    accepted: () => accepted,
     log: async () => anonymous(JSON.stringify(await control('/requests?limit=1000'))),
     payments: async () => anonymous(JSON.stringify(await control('/payments?limit=1000'))),
   };
@@ -98,16 +98,16 @@ async function both(options: StartOptions = {}) {
     quick,
     full,
     async send(sent: Sent) {
-      const before = quick.taken();
+      const before = quick.accepted();
       const bytes = written(sent);
       const [one, other] = [await rawExchange(quick.port, bytes), await rawExchange(full.port, bytes)];
       expect(anonymous(one.text)).toBe(anonymous(other.text));
-      return { answer: one, taken: quick.taken() > before };
+      return { answer: one, accepted: quick.accepted() > before };
     },
     async compare() {
       expect(await quick.log()).toBe(await full.log());
       expect(await quick.payments()).toBe(await full.payments());
-      expect([quick.reported, full.reported, full.taken()]).toEqual([[], [], 0]);
+      expect([quick.reported, full.reported, full.accepted()]).toEqual([[], [], 0]);
     },
   };
 }
@@ -147,7 +147,7 @@ describe('initiate without the app', () => {
     ],
   ])('answers %s as the app does', async (_, sent) => {
     const { send, compare } = await both();
-    expect((await send(sent)).taken).toBe(true);
+    expect((await send(sent)).accepted).toBe(true);
     await compare();
   });
 
@@ -180,16 +180,16 @@ describe('initiate without the app', () => {
     ['a body over the limit', { body: 'x'.repeat(2 ** 20 + 1) }],
   ])('leaves %s to the app', async (_, sent) => {
     const { send, compare } = await both();
-    expect((await send(sent)).taken).toBe(false);
+    expect((await send(sent)).accepted).toBe(false);
     await compare();
   });
 
   it('leaves everything to the app while a fault rule can act', async () => {
     const { quick, full, send, compare } = await both();
     for (const { parts } of [quick, full]) parts.faults.set({ route: 'cards', status: 500 });
-    expect((await send({ body: form(KEY) })).taken).toBe(false);
+    expect((await send({ body: form(KEY) })).accepted).toBe(false);
     for (const { parts } of [quick, full]) parts.faults.clear();
-    expect((await send({ body: form(KEY) })).taken).toBe(true);
+    expect((await send({ body: form(KEY) })).accepted).toBe(true);
     await compare();
   });
 
@@ -210,7 +210,7 @@ describe('initiate without the app', () => {
       }),
       { numRuns: 60 },
     );
-    expect(quick.taken()).toBeGreaterThan(0);
+    expect(quick.accepted()).toBeGreaterThan(0);
     await compare();
   });
 
@@ -219,8 +219,8 @@ describe('initiate without the app', () => {
     for (const { parts } of [quick, full]) {
       vi.spyOn(parts.payments, 'initiate').mockRejectedValue(new Error('the details'));
     }
-    const { answer, taken } = await send({ body: form(KEY) });
-    expect([answer.status, taken]).toEqual([500, true]);
+    const { answer, accepted } = await send({ body: form(KEY) });
+    expect([answer.status, accepted]).toEqual([500, true]);
     expect([quick.reported, full.reported]).toEqual([[new Error('the details')], [new Error('the details')]]);
     expect(await quick.log()).toBe(await full.log());
   });
@@ -246,7 +246,7 @@ describe('initiate without the app', () => {
       socket.destroy();
       await expect.poll(log).toContain('broke off');
     }
-    expect(quick.taken()).toBe(1);
+    expect(quick.accepted()).toBe(1);
     await compare();
   });
 
@@ -274,7 +274,7 @@ describe('initiate without the app', () => {
     }
     expect(answers[0]).toBe(answers[1]);
     expect(answers[0]?.match(/HTTP\/1\.1 200/g)).toHaveLength(3);
-    expect(quick.taken()).toBe(3);
+    expect(quick.accepted()).toBe(3);
     await compare();
   });
 });
