@@ -9,7 +9,7 @@ import type { Dialect } from '../wire/dialect.ts';
 export function asGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   return new GatewayError('internal', 'gateway-sim failed on this request; this is a bug in gateway-sim', {
-    hint: hint`The log of ${command('start')} has the details. Please report it.`,
+    hint: hint`The log of ${command('start')} shows the error. Please report it.`,
     cause: thrown,
   });
 }

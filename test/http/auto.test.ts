@@ -22,7 +22,7 @@ async function clock(sim: Sim, body: object): Promise<void> {
   expect(response.status).toBe(200);
 }
 
-/** An emulator whose time stands still, so that nothing happens by itself before the test says so. */
+/** An emulator with a frozen clock, so that nothing happens before the test moves it. */
 async function frozen(options: StartOptions = {}): Promise<Sim> {
   const sim = await startSim({ ipnSchedule: ['1h'], ...options });
   await clock(sim, { freeze: 'now' });
@@ -37,8 +37,8 @@ async function deliveries(sim: Sim): Promise<Delivery[]> {
   return (await sim.control<{ data: Delivery[] }>('/ipns')).data;
 }
 
-describe('a payment that settles itself', () => {
-  it("does so when its time has come on the emulator's clock, not before", async () => {
+describe('automatic settlement', () => {
+  it("happens at its time on the emulator's clock, not before", async () => {
     const receiver = await startReceiver();
     const sim = await frozen({ auto: 'approve', autoDelay: '2s' });
     await initiated(sim, { ipn_url: `${receiver.url}/ipn` });
@@ -54,13 +54,13 @@ describe('a payment that settles itself', () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('does so by itself in real time', async () => {
+  it('happens in real time', async () => {
     const sim = await startSim({ auto: 'cancel', autoDelay: '20ms' });
     await initiated(sim);
     await expect.poll(async () => (await payment(sim)).status).toBe('canceled');
   });
 
-  it('goes by rules, magic e-mails and --auto, each payment at its own time', async () => {
+  it('follows rules, magic e-mails and --auto, each payment at its own time', async () => {
     const sim = await frozen({
       auto: 'approve',
       autoDelay: '5s',
@@ -87,7 +87,7 @@ describe('a payment that settles itself', () => {
   });
 
   it.each([false, true])(
-    'never does so before the answer of initiate is out (on disk: %s)',
+    'never happens before the response to initiate is sent (on disk: %s)',
     async (onDisk) => {
       const order: string[] = [];
       const receiver = await startReceiver(({ body }) => {
@@ -98,7 +98,7 @@ describe('a payment that settles itself', () => {
         auto: 'approve',
         autoDelay: 0,
         ...(onDisk && { inMemory: false, dataDir: await temporaryFolder() }),
-        // The latency of the first, and the whole of the others.
+        // The latency of the first response, and all of the others.
         faults: [{ route: 'initiate', identifier: 'n0', latency: '300ms' }],
       });
       const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
@@ -128,7 +128,7 @@ describe('a payment that settles itself', () => {
     },
   );
 
-  it('does so once, and not at all when somebody was faster', async () => {
+  it('happens once, and not at all if the payment is already settled', async () => {
     const receiver = await startReceiver();
     const sim = await frozen({ auto: 'fail', ipnOn: ['failed'] });
     await initiated(sim, { ipn_url: `${receiver.url}/ipn` });
@@ -143,7 +143,7 @@ describe('a payment that settles itself', () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('does so however many are due at the same instant', async () => {
+  it('settles any number of payments that are due at the same time', async () => {
     const sim = await frozen({ auto: 'cancel' });
     const count = 100;
     await Promise.all(
@@ -169,7 +169,7 @@ describe('a payment that settles itself', () => {
     ['cancel', 'canceled'],
     ['fail', 'failed'],
     ['expire', 'expired'],
-  ])('sends an IPN on %s only when --ipn-on says so', async (outcome, status) => {
+  ])('sends an IPN on %s only with --ipn-on', async (outcome, status) => {
     for (const ipnOn of [[], [status]]) {
       const sim = await frozen({ ipnOn });
       await initiated(sim, { customer_email: `${outcome}@gateway-sim.test` });
@@ -178,7 +178,7 @@ describe('a payment that settles itself', () => {
     }
   });
 
-  it('moves the money of its wallet in live mode, and none in sandbox', async () => {
+  it('moves money of the wallet in live mode only', async () => {
     const sim = await frozen({ auto: 'approve' });
     const balances = async () => {
       const { data } = await sim.control<{ data: { id: string; balance: string }[] }>('/wallets');
@@ -197,12 +197,12 @@ describe('a payment that settles itself', () => {
     expect(merchants.data[0]?.balances).toEqual({ USD: '98' });
   });
 
-  it('does so after a kill and a restart that knows nothing of --auto', async () => {
+  it('happens after a kill and a restart without --auto', async () => {
     const dataDir = await temporaryFolder();
     const first = await frozen({ auto: 'approve', autoDelay: '50ms', inMemory: false, dataDir });
     await initiated(first, { identifier: 'killed' });
     const copy = await temporaryFolder();
-    // What a kill right after the answer would have left on disk.
+    // The files as a kill right after the response leaves them.
     for (const name of ['db.json', 'journal.jsonl']) await cp(join(dataDir, name), join(copy, name));
     const second = await startSim({ inMemory: false, dataDir: copy });
     await clock(second, { resume: true });
@@ -213,7 +213,7 @@ describe('a payment that settles itself', () => {
   });
 });
 
-describe('the checkout of a payment that settled itself', () => {
+describe('the checkout of an automatically settled payment', () => {
   const EMAIL = { approve: SUCCESS, cancel: CANCEL, fail: CANCEL };
 
   async function settledCheckout(
@@ -239,7 +239,7 @@ describe('the checkout of a payment that settled itself', () => {
     (['approve', 'cancel', 'fail'] as const).flatMap((outcome) =>
       (['sandbox', 'live'] as const).map((mode) => ({ outcome, mode })),
     ),
-  )('leads to its address, by GET and by POST: $outcome, $mode', async ({ outcome, mode }) => {
+  )('redirects to its URL, by GET and by POST: $outcome, $mode', async ({ outcome, mode }) => {
     const { sim, checkout } = await settledCheckout({}, outcome, mode);
     for (const method of ['GET', 'POST', 'GET']) {
       const answer = await visit(checkout, method);
@@ -257,7 +257,7 @@ describe('the checkout of a payment that settled itself', () => {
     ['cancel', {}],
     ['panel', { outcome: 'fail' }],
     ['back', {}],
-  ])('leads there from the form %s that was still open', async (form, body) => {
+  ])('redirects from the open form %s', async (form, body) => {
     const { sim, checkout } = await settledCheckout({}, 'approve');
     const answer = await visit(checkout.replace('/checkout?', `/checkout/${form}?`), 'POST', body);
     expect([answer.status, answer.headers.get('location')]).toEqual([303, SUCCESS]);
@@ -265,24 +265,24 @@ describe('the checkout of a payment that settled itself', () => {
   });
 
   it.each(['ipn-then-redirect', 'redirect-then-ipn', 'redirect-only', 'ipn-twice'] as const)(
-    'leads there with the order %s',
+    'redirects with the order %s',
     async (delivery) => {
       const { checkout } = await settledCheckout({ delivery }, 'approve');
       expect((await visit(checkout, 'GET')).headers.get('location')).toBe(SUCCESS);
     },
   );
 
-  it('stays with ipn-only', async () => {
+  it('does not redirect with ipn-only', async () => {
     const { checkout } = await settledCheckout({ delivery: 'ipn-only' }, 'approve');
     for (const method of ['GET', 'POST']) expect((await visit(checkout, method)).status).toBe(409);
   });
 
-  it('stays when it expired', async () => {
+  it('does not redirect after it expired', async () => {
     const { checkout } = await settledCheckout({}, 'expire');
     for (const method of ['GET', 'POST']) expect((await visit(checkout, method)).status).toBe(410);
   });
 
-  it('lets the first attempt of the IPN go before the redirect, as whoever settles it does', async () => {
+  it('sends the first attempt of the IPN before the redirect, as in any settlement', async () => {
     const answered = gate();
     const receiver = await startReceiver([{ after: answered.opened }]);
     const sim = await startSim({ auto: 'approve', autoDelay: 0 });
@@ -301,7 +301,7 @@ describe('the checkout of a payment that settled itself', () => {
   });
 
   it.each([['redirect-then-ipn'], ['ipn-then-redirect']] as const)(
-    'does not wait for ever for a receiver that hangs: %s',
+    'does not wait forever for a receiver that hangs: %s',
     async (delivery) => {
       const receiver = await startReceiver(['hang']);
       const sim = await startSim({

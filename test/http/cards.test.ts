@@ -35,8 +35,8 @@ async function cardsOf(options: Parameters<typeof startSim>[0] = {}) {
 }
 
 /*
- * What a field may be, and what an answer looks like, is in fixtures/fidelity/manifest.jsonl, which conform.test.ts holds
- * against the emulator. Here is what a request and its answer cannot say alone.
+ * fixtures/fidelity/manifest.jsonl has the rules for fields and responses; conform.test.ts checks the emulator
+ * against it. These tests check what one request and its response cannot show.
  */
 
 describe('a card', () => {
@@ -51,12 +51,12 @@ describe('a card', () => {
     ['250.00', 2.5, 247.5],
     ['0.50', 0.01, 0.49],
     ['99.49', 0.99, 98.5],
-  ])('of %s costs 1 %%, rounded half up, which its balance pays', async (amount, charges, balance) => {
+  ])('of %s costs 1 %%, rounded half up, deducted from its balance', async (amount, charges, balance) => {
     const { create } = await cardsOf();
     expect(await create({ amount })).toMatchObject({ charges, available_balance: balance });
   });
 
-  it('is read with its transactions, newest first', async () => {
+  it('has its transactions, newest first', async () => {
     const { call, create, move } = await cardsOf();
     const { id } = await create();
     await move(id, { type: 'charge', amount: '12.50', details: 'Coffee' });
@@ -70,7 +70,7 @@ describe('a card', () => {
     ]);
   });
 
-  it('stays the same where a toggle asks for what it is', async () => {
+  it('stays the same if a toggle asks for its current status', async () => {
     const { call, create } = await cardsOf();
     const { id } = await create();
     const block = () => call('PUT', '/api/cards/toggle', { card_id: id, active: false });
@@ -96,7 +96,7 @@ describe('the list of cards', () => {
     expect(envelope).toEqual({ success: 'ok', current_page: 2, per_page: 15, last_page: 3, total: 40 });
   });
 
-  it('is an empty first page where there are no cards', async () => {
+  it('is an empty first page without cards', async () => {
     const { call } = await cardsOf();
     expect((await call('GET', '/api/cards')).body).toEqual({
       success: 'ok',
@@ -108,13 +108,13 @@ describe('the list of cards', () => {
     });
   });
 
-  it.each([' 1', '0x1', '1'.repeat(16), '9'.repeat(400)])('refuses the page %j', async (page) => {
+  it.each([' 1', '0x1', '1'.repeat(16), '9'.repeat(400)])('rejects the page %j', async (page) => {
     const { call } = await cardsOf();
     const { status, body } = await call('GET', `/api/cards?page=${encodeURIComponent(page)}`);
     expect([status, body.message]).toEqual([422, expect.stringContaining('page')]);
   });
 
-  it('is empty past the end, and repeats even a huge page exactly', async () => {
+  it('is empty past the end, and returns even a huge page number exactly', async () => {
     const { call, create } = await cardsOf();
     await create();
     const { status, body } = await call('GET', '/api/cards?page=999999999999999');
@@ -125,15 +125,15 @@ describe('the list of cards', () => {
   });
 });
 
-describe('who may ask', () => {
-  it('finds in the log that the public key was sent', async () => {
+describe('authentication', () => {
+  it('logs that the public key was sent', async () => {
     const { sim, call } = await cardsOf();
     await call('GET', '/api/cards', undefined, { Authorization: `Bearer ${sim.publicKey}` });
     const { data } = await sim.control<{ data: { notes: string[] }[] }>('/requests');
     expect(data[0]?.notes.join()).toContain('public key');
   });
 
-  it('is nobody with a key that was replaced', async () => {
+  it('rejects a replaced key', async () => {
     const { sim, call } = await cardsOf();
     expect((await call('GET', '/api/cards')).status).toBe(200);
     await fetch(`${sim.url}/_sim/merchants/mer_demo/keys`, { method: 'POST' });
@@ -148,7 +148,7 @@ describe('bad input', () => {
     ['a number that is not exact', JSON.stringify(CARD).replace('"250.00"', '99.99999999999999999'), 422],
     ['256 emoji', JSON.stringify({ ...CARD, title: '😀'.repeat(256) }), 422],
     ['more than 1 MiB', JSON.stringify({ ...CARD, title: 'x'.repeat(2 ** 20) }), 413],
-  ])('is refused and changes nothing: %s', async (_, body, status) => {
+  ])('is rejected and changes nothing: %s', async (_, body, status) => {
     const { call } = await cardsOf();
     const answer = await call('POST', '/api/cards/save', body);
     expect(answer.status).toBe(status);
@@ -167,7 +167,7 @@ describe('bad input', () => {
     ['GET', '/api/cards/__proto__', 404],
     ['PUT', '/api/cards/cancel/a%2Fb', 404],
     ['PUT', '/api/cards/cancel', 404],
-  ])('%s %s is answered %i in the one error shape', async (method, path, status) => {
+  ])('%s %s gets %i in the error shape', async (method, path, status) => {
     const { call } = await cardsOf();
     const answer = await call(method, path);
     expect(answer.status).toBe(status);
@@ -182,7 +182,7 @@ describe('bad input', () => {
     ['DELETE', '/api/cards/save', 'POST'],
     ['POST', '/api/cards/toggle', 'PUT'],
     ['GET', '/api/cards/cancel/x', 'PUT'],
-  ])('%s %s is no card: 405 with Allow: %s, whoever asks', async (method, path, allow) => {
+  ])('%s %s is not a card: 405 with Allow: %s, with any key', async (method, path, allow) => {
     const { call } = await cardsOf();
     for (const headers of [{}, { Authorization: '' }]) {
       const answer = await call(method, path, undefined, headers);
@@ -195,12 +195,12 @@ describe('bad input', () => {
     ['active as null', { card_id: 'x', active: null }, 422],
     ['a card_id of 40 emoji', { card_id: '😀'.repeat(40), active: true }, 404],
     ['a card_id that is a path', { card_id: 'a/b', active: true }, 404],
-  ])('a toggle with %s is refused', async (_, body, status) => {
+  ])('rejects a toggle with %s', async (_, body, status) => {
     const { call } = await cardsOf();
     expect((await call('PUT', '/api/cards/toggle', body)).status).toBe(status);
   });
 
-  it('a toggle with active as text is told what is expected', async () => {
+  it('names the expected type for active as text', async () => {
     const { call, create } = await cardsOf();
     const { id } = await create();
     const { status, body } = await call('PUT', '/api/cards/toggle', { card_id: id, active: 'false' });
@@ -211,7 +211,7 @@ describe('bad input', () => {
   });
 });
 
-it('no card number, card code or key stands in the request log', async () => {
+it('keeps card numbers, card codes and keys out of the request log', async () => {
   const { sim, call, create } = await cardsOf();
   const card = await create();
   await call('GET', '/api/cards');
@@ -226,8 +226,8 @@ it('no card number, card code or key stands in the request log', async () => {
   }
 });
 
-describe('the simulator side', () => {
-  it('declines a charge with a message of its own, keeps it in the request log, and makes no transaction', async () => {
+describe('a charge by the simulator', () => {
+  it('is declined with a message, recorded in the request log, and creates no transaction', async () => {
     const { sim, call, create, move } = await cardsOf();
     const { id } = await create();
     await call('PUT', '/api/cards/toggle', { card_id: id, active: false });
@@ -250,20 +250,20 @@ describe('moving money on a card', () => {
     ['more than a JSON number holds exactly', { type: 'fund', amount: '9999999999' }, 422],
     ['more than there is', { type: 'charge', amount: '247.51' }, 409],
     ['another currency', { type: 'charge', amount: '1', currency: 'EUR' }, 409],
-  ])('is refused and changes nothing: %s', async (_, transaction, status) => {
+  ])('is rejected and changes nothing: %s', async (_, transaction, status) => {
     const { call, create, move } = await cardsOf();
     const card = await create();
     expect((await move(card['id'], transaction)).status).toBe(status);
     expect((await call('GET', `/api/cards/${card['id']}`)).body.data).toEqual({ ...card, transactions: [] });
   });
 
-  it('takes no unknown card, which is no declined charge either', async () => {
+  it('rejects an unknown card, which is not a declined charge', async () => {
     const { sim, move } = await cardsOf();
     expect((await move('nope', { type: 'charge', amount: '1' })).status).toBe(404);
     expect((await sim.control<{ data: unknown[] }>('/requests')).data).toEqual([]);
   });
 
-  it('is told in the events', async () => {
+  it('is reported as an event', async () => {
     const { sim, create, move } = await cardsOf();
     const { id } = await create();
     await move(id, { type: 'charge', amount: '12.50', details: 'Coffee' });
@@ -271,7 +271,7 @@ describe('moving money on a card', () => {
     expect(events).toMatch(/event: cardTransaction\ndata: .*"amount":"12\.50"/);
   });
 
-  it('takes the charges of the configuration, rounded half up', async () => {
+  it('applies the charges of the configuration, rounded half up', async () => {
     const charges = {
       card: { percent: '1.5', fixed: '0.3' },
       cardTransaction: { percent: '1', fixed: '0.25' },
@@ -288,7 +288,7 @@ describe('moving money on a card', () => {
   });
 });
 
-it('a seed repeats ids and card numbers, but never keys', async () => {
+it('repeats ids and card numbers with a seed, but never keys', async () => {
   const first = await cardsOf({ seed: 'abc' });
   const second = await cardsOf({ seed: 'abc' });
   const other = await cardsOf({ seed: 'abd' });

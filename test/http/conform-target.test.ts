@@ -14,7 +14,7 @@ import { startSim } from '../helpers/sim.ts';
 
 const hasOpenssl = spawnSync('openssl', ['version'], { stdio: 'ignore' }).status === 0;
 
-/** A server that answers as it is told. */
+/** A server with configurable responses. */
 async function startServer(answer: RequestListener): Promise<string> {
   const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -26,7 +26,7 @@ describe('a target', () => {
   const keys = { publicKey: 'pub_x', secretKey: 'sec_x' };
 
   it.each(['<html></html>', '[]', '{"status":"ok"}', '"error"'])(
-    'that answers %s three times is no such gateway',
+    'that responds %s three times is not a supported gateway',
     async (body) => {
       let asked = 0;
       const url = await startServer(({ method }, response) => {
@@ -41,7 +41,7 @@ describe('a target', () => {
     },
   );
 
-  it('that redirects is said to, with where', async () => {
+  it('that redirects is reported with the destination', async () => {
     const url = await startServer((_, response) => {
       response.writeHead(301, { Location: 'https://www.pay.example/' }).end();
     });
@@ -50,14 +50,14 @@ describe('a target', () => {
     });
   });
 
-  it('that is down is said to be', async () => {
+  it('that is down is reported', async () => {
     await expect(held({ url: 'http://127.0.0.1:9', ...keys })).rejects.toMatchObject({
       code: 'no_server',
       message: expect.stringContaining('connection refused'),
     });
   });
 
-  it.runIf(hasOpenssl)('whose certificate nobody trusts is not asked (where there is openssl)', async () => {
+  it.runIf(hasOpenssl)('with an untrusted certificate gets no requests (needs openssl)', async () => {
     const folder = await temporaryFolder();
     const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
     const make = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
@@ -78,7 +78,7 @@ describe('a target', () => {
     expect(asked).toBe(0);
   });
 
-  it('that does not know a key is said to', async () => {
+  it('that does not know a key is reported', async () => {
     const { url, publicKey, secretKey } = await startSim();
     const wrong = held({ url, publicKey: 'pub_wrong_0001', secretKey });
     await expect(wrong).rejects.toMatchObject({ code: 'invalid_api_key', message: /public key pub_wron…$/ });
@@ -97,7 +97,7 @@ describe('a target on this machine that does not prove to be an emulator', () =>
     ...['checkout-success-url-exact', 'checkout-page-live'],
   );
 
-  /** What stands at the end of a tunnel: a gateway with a checkout of its own. */
+  /** The other end of a tunnel: a gateway with its own checkout. */
   async function standIn(checkout: string, answer: RequestListener = () => {}) {
     const asked: string[] = [];
     const url = await startServer((incoming, response) => {
@@ -113,7 +113,7 @@ describe('a target on this machine that does not prove to be an emulator', () =>
     '/sandbox/initiate/payment/checkout?payment_id=1',
     '/pay?payment_id=1',
     '/sandbox/../payment/initiate',
-  ])('is asked for its proof, then for the sandbox only, also where its checkout is %s', async (checkout) => {
+  ])('gets a probe, then sandbox requests only, also if its checkout is %s', async (checkout) => {
     const { asked, ...target } = await standIn(checkout);
     const { report } = await held(target, {}, { lines });
     const [first, ...more] = asked;
@@ -147,13 +147,13 @@ describe('a target on this machine that does not prove to be an emulator', () =>
       },
     ],
     ['has the header on everything', (_, response) => void response.setHeader('X-Gateway-Sim', '1')],
-  ])('is asked for the sandbox only, also where it %s', async (_, answer) => {
+  ])('gets sandbox requests only, also if it %s', async (_, answer) => {
     const { asked, ...target } = await standIn('/pay?payment_id=1', answer);
     await held(target, {}, { lines });
     expect(asked.slice(1).filter((one) => !/^[A-Z]+ \/sandbox\//.test(one))).toEqual([]);
   });
 
-  it('is asked for all that a gateway has by who says so, and never for its control API', async () => {
+  it('gets all requests of the service on request, and none to its control API', async () => {
     const { asked, ...target } = await standIn('/pay?payment_id=1');
     await held(target, {}, { lines, live: true });
     expect(asked).toEqual(expect.arrayContaining(['POST /payment/initiate', 'POST /api/cards/save']));
@@ -162,7 +162,7 @@ describe('a target on this machine that does not prove to be an emulator', () =>
 });
 
 describe('a gateway that keeps the payment in a session', () => {
-  /** As the published server copies do: attributes without quotes, and a script that goes on by JSON. */
+  /** Like the published server copies: attributes without quotes, and a script that continues with JSON. */
   async function sessionGateway(last: (successUrl: string) => object) {
     const orders = new Map<string, string>();
     const page = (step: string) =>
@@ -194,12 +194,12 @@ describe('a gateway that keeps the payment in a session', () => {
 
   const lines = linesNamed('checkout-success-url-exact', 'checkout-settled', 'checkout-email-field');
 
-  it('is paid on with its cookies', async () => {
+  it('is paid with its cookies', async () => {
     const { report } = await held(await sessionGateway((redirect_url) => ({ redirect_url })), {}, { lines });
     expect(report).toMatchObject({ agree: lines.length, differ: [], unseen: [] });
   });
 
-  it('is not blamed for steps that were not reached', async () => {
+  it('gets no differences for steps that were not reached', async () => {
     const { report } = await held(await sessionGateway(() => ({ message: 'Wait' })), {}, { lines });
     expect(report.differ).toEqual([]);
     expect(report.unseen).toEqual([
@@ -209,7 +209,7 @@ describe('a gateway that keeps the payment in a session', () => {
   });
 });
 
-describe('an emulator, or what calls itself one, that answers strangely', () => {
+describe('an emulator, or a server that claims to be one, with wrong responses', () => {
   const keys = { publicKey: 'pub_x', secretKey: 'sec_x' };
   const lines = linesNamed(
     'initiate-sandbox',
@@ -243,7 +243,7 @@ describe('an emulator, or what calls itself one, that answers strangely', () => 
     ['a body', 'that breaks off', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'],
   ])('gets a difference for %s %s', async (_, __, answer) => {
     let count = 0;
-    // What is asked first finds out what is there.
+    // The first request only detects the target.
     const url = await startServer((incoming, response) => {
       count++;
       if (count === 1) return void response.setHeader('X-Gateway-Sim', '1').end('{"status":"live"}');
@@ -258,7 +258,7 @@ describe('an emulator, or what calls itself one, that answers strangely', () => 
 });
 
 it.each(['javascript://127.0.0.1/x', 'data:text/html,x', 'http://['])(
-  'takes %s for no address of the target',
+  'does not accept %s as a URL of the target',
   (address) => {
     const target = new Target({ url: 'http://127.0.0.1:9', publicKey: '', secretKey: '', live: false });
     target.isEmulator = true;
@@ -266,10 +266,10 @@ it.each(['javascript://127.0.0.1/x', 'data:text/html,x', 'http://['])(
   },
 );
 
-describe('an answer that does not come', () => {
+describe('a missing response', () => {
   const lines = linesNamed('initiate-sandbox', 'initiate-answer-json', 'initiate-cors', 'initiate-url');
 
-  /** An emulator behind a server that lets the connections of some requests go. */
+  /** An emulator behind a server that closes the connections of some requests. */
   async function behind(isLost: (count: number) => boolean) {
     const sim = await startSim();
     let count = 0;
@@ -285,7 +285,7 @@ describe('an answer that does not come', () => {
     return { ...sim, url };
   }
 
-  it('is asked for once more, and what is lost twice is a difference of its line', async () => {
+  it('is requested again, and is a difference if it is missing twice', async () => {
     const lost: (string | undefined)[] = [];
     const onLost: ConformOptions['onLost'] = ({ id }, reason, status) => lost.push(id, reason, `${status}`);
     const once = await held(await behind((count) => count === 2), {}, { lines, onLost });
@@ -300,7 +300,7 @@ describe('an answer that does not come', () => {
     ]);
   });
 
-  it('tells its status where only the body breaks off', async () => {
+  it('has a status if only the body is incomplete', async () => {
     const url = await startServer((incoming, outgoing) => {
       if (incoming.url === '/_sim/livez') return void outgoing.end('{}');
       incoming.resume().on('end', () => {
@@ -315,7 +315,7 @@ describe('an answer that does not come', () => {
     expect(report.differ[0]?.got).toMatch(/\(status 502\)$/);
   });
 
-  it('three lines in a row means that the target is gone, and what was seen before is reported', async () => {
+  it('for three lines in a row ends the run, and reports the earlier lines', async () => {
     let isGone = false;
     const target = await behind(() => isGone);
     const many = LINES.filter(({ id }) => id.startsWith('field-')).slice(0, 20);
@@ -331,7 +331,7 @@ describe('an answer that does not come', () => {
   });
 });
 
-it('does not blame a target for a refusal that names nothing where the document does not say that it does', async () => {
+it('accepts an error without details where the document requires none', async () => {
   const url = await startServer((_, response) => void response.end('{"error":"true","message":"No"}'));
   const lines = linesNamed('field-amount-missing', 'field-customer-name-empty');
   const { report } = await held({ url, publicKey: 'pub_x', secretKey: 'sec_x' }, {}, { lines });
@@ -343,7 +343,7 @@ it('does not blame a target for a refusal that names nothing where the document 
   ]);
 });
 
-it('takes a success with one more field for a difference', async () => {
+it('reports a success with an additional field as a difference', async () => {
   const success = { success: 'ok', message: 'Initiated. Redirect to url.', url: 'http://a/?payment_id=1' };
   const url = await startServer((_, response) => void response.end(JSON.stringify({ ...success, id: 1 })));
   const lines = linesNamed('initiate-success-fields', 'initiate-message-redirects');
@@ -360,7 +360,7 @@ it('takes a success with one more field for a difference', async () => {
   ]);
 });
 
-it('leaves a line unseen whose pattern takes forever on what came', async () => {
+it('skips a line whose pattern takes forever on the response', async () => {
   const sim = await startSim();
   const [line] = linesNamed('initiate-sandbox');
   if (!line) throw new Error('there is no such line');
@@ -372,7 +372,7 @@ it('leaves a line unseen whose pattern takes forever on what came', async () => 
   });
 });
 
-it('shows no key of ours in any report', async () => {
+it('shows none of our keys in any report', async () => {
   const { publicKey, secretKey } = await startSim();
   const url = await startServer((incoming, outgoing) => {
     const body = {

@@ -15,7 +15,7 @@ import { type Deviation, startDeviating } from '../long/deviating-server.ts';
 const ids = (list: readonly { id: string }[]) => list.map(({ id }) => id);
 
 describe('the emulator', () => {
-  it.each(PROFILE_NAMES)('holds every line of the profile %s', async (profile) => {
+  it.each(PROFILE_NAMES)('passes every line of the profile %s', async (profile) => {
     const lines = IS_RELEASE || profile === 'document' ? LINES : DEPENDING;
     const { report } = await held(await startSim({ profile }), { profile }, { lines });
     expect(report.differ).toEqual([]);
@@ -25,7 +25,7 @@ describe('the emulator', () => {
     expect(report.agree).toBeGreaterThan(lines.length / 3);
   });
 
-  it('is told apart from one of another profile, and the differences are explained', async () => {
+  it('differs from one of another profile, with an explanation', async () => {
     const sim = await startSim({ profile: 'older-server' });
     const { report, verdicts } = await held(sim, {}, { alsoTry: true, lines: DEPENDING });
     expect(ids(report.differ)).toEqual(
@@ -46,7 +46,7 @@ describe('the emulator', () => {
     });
   });
 
-  it('needs nothing explained where it differs in nothing', async () => {
+  it('has no explanation without differences', async () => {
     const sim = await startSim({ currency: ['NPR:Rs'] });
     const lines = linesNamed(
       'field-logo-missing',
@@ -59,7 +59,7 @@ describe('the emulator', () => {
     expect(explainedBy(verdicts, inForce({}))).toEqual({ profile: 'document', currency: ['NPR'] });
   });
 
-  it('is explained where refusals have a status of their own', async () => {
+  it('is explained with HTTP error statuses', async () => {
     const sim = await startSim({ errorStatus: 'http' });
     const lines = LINES.filter(({ area }) => area === 'refusal');
     const { verdicts } = await held(sim, {}, { alsoTry: true, lines });
@@ -72,7 +72,7 @@ describe('the emulator', () => {
   it('is explained from a loose profile, too', async () => {
     const sim = await startSim({ profile: 'newer-server' });
     const expected = { profile: 'observed' };
-    // That no retry comes takes seconds to see.
+    // It takes seconds to see that no retry comes.
     const lines = DEPENDING.filter(({ choice = {} }) => !('ipnRetries' in choice));
     const { report, verdicts } = await held(sim, expected, { alsoTry: true, lines });
     expect(ids(report.differ)).toContain('field-details-any-length');
@@ -88,7 +88,7 @@ describe('the emulator', () => {
     expect(ids(again.report.differ)).toEqual([]);
   });
 
-  it('settles nothing that was there before', async () => {
+  it('settles no earlier payment', async () => {
     const sim = await startSim();
     await sim.initiate({ ...ORDER_OF_OTHERS });
     await held(sim, {}, { lines: linesNamed('ipn-status', 'checkout-again-page', 'ipn-not-on-cancel') });
@@ -98,7 +98,7 @@ describe('the emulator', () => {
 });
 
 describe('differences with one cause', () => {
-  /** An emulator of another profile behind a server that changes its answers. */
+  /** An emulator of another profile behind a server that changes its responses. */
   async function behind(answer: Deviation['answer'], lines: readonly ManifestLine[]) {
     const { url, publicKey, secretKey } = await startSim({ profile: 'newer-server' });
     const changing = await startDeviating(url, { name: '', line: '', ...(answer && { answer }) });
@@ -108,7 +108,7 @@ describe('differences with one cause', () => {
 
   const depending = DEPENDING.filter(({ choice = {} }) => !('ipnRetries' in choice));
 
-  it('are one entry, biggest first, beside which those with a cause of their own are seen and explained', async () => {
+  it('are one entry, biggest first; other causes are still reported and explained', async () => {
     const lines = [...new Set([...depending, ...LINES.filter(({ area }) => area === 'initiate')])];
     const { report, verdicts } = await behind((seen) => {
       seen.body = seen.body.replace('"success":"ok"', '"success":"true"');
@@ -123,7 +123,7 @@ describe('differences with one cause', () => {
       cause: 'a refusal that names site_logo, got a success',
       ids: ['field-logo-missing', 'field-logo-missing-live', 'field-logo-empty'],
     });
-    // Each of these differs in another amount.
+    // Each of these has a different amount.
     expect(others[0]?.cause).toBe('amountFormat is not "sent"');
     expect(report.causes.flatMap((one) => one.ids).sort()).toEqual(ids(report.differ).sort());
     expect(explainedBy(verdicts, inForce({}))).toEqual({
@@ -133,7 +133,7 @@ describe('differences with one cause', () => {
     });
   });
 
-  it('are one entry where there are no card routes at all', async () => {
+  it('are one entry without any card routes', async () => {
     const lines = linesNamed('card-list', 'card-read-unknown', 'card-auth-missing', 'initiate-sandbox');
     const { report, verdicts } = await behind((seen) => {
       if (seen.path.startsWith('/api/cards')) Object.assign(seen, { status: 404, body: '<h1>None</h1>' });
@@ -144,7 +144,7 @@ describe('differences with one cause', () => {
   });
 });
 
-it('takes values that are no texts for what they are not', async () => {
+it('reports values that are not text as differences', async () => {
   const odd = { toString: 1, valueOf: 1 };
   const body = JSON.stringify({ success: 'ok', url: odd, data: { card_number: odd } });
   const { url } = await startReceiver([{ body }]);
@@ -158,7 +158,7 @@ it.each([
   ['forms', '<form>'.repeat(10_900)],
   ['beginnings of a form', '<form '.repeat(9_000)],
   ['beginnings of a field', `<form>${'<input '.repeat(9_000)}</form>`],
-])('is not held up by a page of nothing but %s', async (_, body) => {
+])('is not slowed down by a page of only %s', async (_, body) => {
   const answer = { status: 200, headers: [], body };
   const target = { sandbox: { email: 'a', code: 'b' }, send: async () => answer };
   const { user } = process.cpuUsage();
@@ -175,12 +175,12 @@ it('leaves nothing pending behind', async () => {
   );
   const { data } = await sim.control<{ data: { status: string; identifier: string }[] }>('/payments');
   expect(data.length).toBeGreaterThan(4);
-  // The first of them found out what is at the address.
+  // The first request detected the target.
   expect(data.filter(({ status }) => status === 'pending')).toEqual([]);
   expect((await sim.control<{ data: unknown[] }>('/ipns')).data).toEqual([]);
 });
 
-it('registers one further merchant at most, whose cards nobody has', async () => {
+it('registers at most one merchant, without cards', async () => {
   const sim = await startSim();
   const lines = linesNamed('card-list-of-another', 'card-read-of-another', 'card-list-page-two');
   for (let run = 0; run < 2; run++) {
@@ -211,7 +211,7 @@ const ORDER_OF_OTHERS = {
   customer_email: 'bob@example.com',
 };
 
-it('asks an emulator that calls itself by a public address where it is', async () => {
+it('uses the local address of an emulator with a public URL', async () => {
   const sim = await startSim({ publicUrl: 'https://pay.example.com/gateway' });
   const { report } = await held(
     sim,

@@ -16,7 +16,7 @@ const FORM = 'application/x-www-form-urlencoded';
 const MULTIPART = 'multipart/form-data; boundary=XX';
 const PATH = '/sandbox/payment/initiate';
 
-/** A request as it goes over the wire; a header that is undefined is left out. */
+/** A request as bytes; an undefined header is omitted. */
 interface Sent {
   method?: string;
   path?: string;
@@ -26,7 +26,7 @@ interface Sent {
   body?: string;
 }
 
-/** What is the same in every emulator: ids, times and ports are not. */
+/** Removes ids, times and ports, which differ between emulators. */
 const anonymous = (text: string) =>
   text
     .replace(/pay_[a-z0-9]{24}/g, 'pay_')
@@ -89,7 +89,7 @@ async function emulator(hasFastPath: boolean, options: StartOptions) {
   };
 }
 
-/** Two emulators that are sent the same, and must answer, log and keep the same. */
+/** Two emulators that get the same requests, and must respond, log and store the same. */
 async function both(options: StartOptions = {}) {
   const keyed = { publicKey: 'pub_pinned', secretKey: 'sec_pinned', ...options };
   const quick = await emulator(true, keyed);
@@ -145,7 +145,7 @@ describe('initiate without the app', () => {
       'unusual headers',
       { headers: { Cookie: 'a=1', 'X-A': 'é', Origin: 'https://shop.test' }, body: form(KEY) },
     ],
-  ])('answers %s as the app does', async (_, sent) => {
+  ])('answers %s like the app', async (_, sent) => {
     const { send, compare } = await both();
     expect((await send(sent)).accepted).toBe(true);
     await compare();
@@ -193,7 +193,7 @@ describe('initiate without the app', () => {
     await compare();
   });
 
-  it('answers whatever is posted as the app does', async () => {
+  it('answers any body like the app', async () => {
     const value = fc.oneof(
       fc.string({ unit: character, maxLength: 24 }),
       fc.constantFrom('', 'USD', 'usd', 'light', '10.00', '1.005', 'a@b.cd', 'sec_pinned', 'http://h/?a=b'),
@@ -214,7 +214,7 @@ describe('initiate without the app', () => {
     await compare();
   });
 
-  it('reports a fault of ours and says no more of it than the app does', async () => {
+  it('reports an internal error and shows no more of it than the app', async () => {
     const { quick, full, send } = await both();
     for (const { parts } of [quick, full]) {
       vi.spyOn(parts.payments, 'initiate').mockRejectedValue(new Error('the details'));
@@ -225,7 +225,7 @@ describe('initiate without the app', () => {
     expect(await quick.log()).toBe(await full.log());
   });
 
-  it('reports a fault of ours in the log itself, and lives on', async () => {
+  it('reports an internal error of the log, and keeps running', async () => {
     const { quick } = await both();
     const fault = new Error('no room');
     const record = vi.spyOn(quick.parts.events, 'record').mockImplementationOnce(() => {
@@ -236,7 +236,7 @@ describe('initiate without the app', () => {
     expect((await rawExchange(quick.port, written({ body: form(KEY) }))).status).toBe(200);
   });
 
-  it('logs an upload that breaks off as the app does', async () => {
+  it('logs an incomplete upload like the app', async () => {
     const { quick, full, compare } = await both();
     for (const { port, log } of [quick, full]) {
       const socket = connect(port, '127.0.0.1');
@@ -244,13 +244,13 @@ describe('initiate without the app', () => {
       const bytes = written({ body: form(KEY) });
       await new Promise((resolve) => socket.write(bytes.subarray(0, -20), resolve));
       socket.destroy();
-      await expect.poll(log).toContain('broke off');
+      await expect.poll(log).toContain('disconnected');
     }
     expect(quick.accepted()).toBe(1);
     await compare();
   });
 
-  it('answers several requests of one connection in order, however their bytes are cut', async () => {
+  it('answers several requests of one connection in order, however their bytes are split', async () => {
     const { quick, full, compare } = await both();
     const bytes = Buffer.concat([
       written({ headers: { Connection: undefined }, body: form(KEY) }),

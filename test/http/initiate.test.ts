@@ -5,8 +5,8 @@ import { fields } from '../helpers/records.ts';
 import { type Sim, startSim } from '../helpers/sim.ts';
 
 /*
- * What a field may be, and what an answer looks like, is in fixtures/fidelity/manifest.jsonl, which conform.test.ts holds
- * against the emulator. Here is what a request and its answer cannot say alone.
+ * fixtures/fidelity/manifest.jsonl has the rules for fields and responses; conform.test.ts checks the emulator
+ * against it. These tests check what one request and its response cannot show.
  */
 
 const PATHS = { live: '/payment/initiate', sandbox: '/sandbox/payment/initiate' } as const;
@@ -43,7 +43,7 @@ async function post(
 
 const valid = (changes: Record<string, unknown> = {}) => fields({ public_key: '$PUBLIC_KEY', ...changes });
 
-/** Values that a reader may spoil. A euro sign is one character and three bytes. */
+/** Values that a parser may corrupt. A euro sign is one character and three bytes. */
 const ODD = {
   identifier: ' 😀/€?#%20 ',
   details: '<script>alert(1)</script>\n"\'',
@@ -54,14 +54,14 @@ const ODD = {
 };
 
 describe('initiate', () => {
-  it.each(ENCODINGS)('keeps values as they came in a body of %s', async (encoding) => {
+  it.each(ENCODINGS)('keeps values as received in a body of %s', async (encoding) => {
     const sim = await startSim();
     expect((await post(sim, valid(ODD), { encoding })).answer).toMatchObject({ success: 'ok' });
     const { data } = await sim.control<{ data: Record<string, unknown>[] }>('/payments');
     expect(data).toMatchObject([
       {
         identifier: ODD.identifier,
-        // Multipart writes line breaks as CR LF: that is the browser's doing.
+        // In multipart bodies, browsers write line breaks as CR LF.
         details: encoding === 'multipart' ? ODD.details.replace(/\n/g, '\r\n') : ODD.details,
         amount: ODD.amount,
         successUrl: ODD.success_url,
@@ -71,14 +71,14 @@ describe('initiate', () => {
     ]);
   });
 
-  it('makes no payment of what it refuses', async () => {
+  it('creates no payment for a rejected request', async () => {
     const sim = await startSim();
     for (const changes of [{ amount: '-1' }, { currency: 'XXX' }, { public_key: 'nobody' }])
       expect((await post(sim, valid(changes))).answer.error).toBe('true');
     expect((await sim.control<{ data: unknown[] }>('/payments')).data).toEqual([]);
   });
 
-  it('says in the log only that the secret key was sent', async () => {
+  it('reports a sent secret key in the log only', async () => {
     const sim = await startSim();
     const { answer } = await post(sim, valid({ public_key: sim.secretKey }));
     expect(answer).toEqual({ error: 'true', message: 'Invalid api key', errors: ['Invalid api key'] });
@@ -92,7 +92,7 @@ describe('initiate', () => {
     ['application/json', ''],
     ['multipart/form-data; boundary=x', 'no boundary here'],
     ['multipart/form-data; boundary=x', '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\nb'],
-  ])('cannot read %s %j: 400, which a page of another site may read, too', async (type, body) => {
+  ])('responds 400 to %s %j, which a page of another site may read', async (type, body) => {
     const sim = await startSim();
     const headers = { 'Content-Type': type };
     const response = await fetch(sim.url + PATHS.live, { method: 'POST', headers, body });
@@ -100,7 +100,7 @@ describe('initiate', () => {
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
   });
 
-  it('takes JSON numbers as their shortest text', async () => {
+  it('reads JSON numbers as their shortest text', async () => {
     const sim = await startSim();
     const numbers = ['25', '25.5', '100.00', '123456789012345', '0.000001'];
     for (const number of numbers) {
@@ -117,7 +117,7 @@ describe('initiate', () => {
     );
   });
 
-  it('makes a new payment of a reused identifier, with a warning', async () => {
+  it('creates a new payment for a reused identifier, with a warning', async () => {
     const sim = await startSim();
     const urls = [(await post(sim, valid())).answer.url, (await post(sim, valid())).answer.url];
     expect(new Set(urls).size).toBe(2);
@@ -133,7 +133,7 @@ describe('initiate', () => {
     expect(answer.url).toMatch(/^https:\/\/pay\.example\.test\/sandbox\/initiate\/payment\/checkout\?/);
   });
 
-  it('says in the log and not in the answer that --loose would have accepted it', async () => {
+  it('reports that --loose would accept it in the log, not in the response', async () => {
     const sim = await startSim();
     const { answer } = await post(sim, valid({ site_logo: '' }));
     expect(JSON.stringify(answer)).not.toContain('loose');
@@ -146,10 +146,10 @@ interface WireFixture {
   encoding: Encoding;
   mode: 'live' | 'sandbox';
   fields: Record<string, unknown>;
-  /** `ok`, or the field that the refusal names. */
+  /** `ok`, or the field that the error names. */
   strict: string;
   loose: string;
-  /** Currencies of the installation beside the documented ones. */
+  /** Currencies of the installation in addition to the documented ones. */
   args?: string[];
 }
 

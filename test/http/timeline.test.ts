@@ -63,7 +63,7 @@ const STORY = [
 ];
 
 describe('the timeline of a payment', () => {
-  it.each([false, true])('tells its whole story in order (frozen clock: %s)', async (frozen) => {
+  it.each([false, true])('has every step in order (frozen clock: %s)', async (frozen) => {
     const { sim, checkout } = await initiated([{ body: 'OK', headers: { 'X-Shop': 'yes' } }]);
     if (frozen) await post(sim, '/clock', { freeze: 'now' });
     await pay(checkout);
@@ -73,7 +73,7 @@ describe('the timeline of a payment', () => {
     expect(timeline.at(-1)?.detail).toBe('http://127.0.0.1:3000/thanks?order=1');
   });
 
-  it('holds both sides of every attempt', async () => {
+  it('has request and response of every attempt', async () => {
     const { sim, checkout, receiverUrl } = await initiated([{ body: 'OK', headers: { 'X-Shop': 'yes' } }]);
     await pay(checkout);
     const { timeline } = await story(sim, 'order-1');
@@ -112,7 +112,7 @@ describe('the timeline of a payment', () => {
     ]);
   });
 
-  it('ends with what is still due', async () => {
+  it('ends with what is scheduled', async () => {
     const { sim, checkout } = await initiated([{ status: 500 }], { ipnSchedule: ['1h'] });
     await pay(checkout);
     const { timeline } = await story(sim, 'order-1');
@@ -123,7 +123,7 @@ describe('the timeline of a payment', () => {
     expect(later).toEqual([...STORY, 'ipn_attempted']);
   });
 
-  it('tells of each delivery of a payment that had two', async () => {
+  it('has both deliveries of a payment', async () => {
     const { sim } = await initiated([{}]);
     await post(sim, '/payments/order-1/settle', { outcome: 'approve', delivery: 'ipn-twice' });
     const { timeline } = await story(sim, 'order-1');
