@@ -199,7 +199,7 @@ const HOSTILE = [
     [400, 'error'],
   ],
   [
-    'fields that are no UTF-8',
+    'fields that are not UTF-8',
     FORM,
     (number) => Array.from({ length: 500 }, (_, index) => `k${number}_${index}=%ff`).join('&'),
     [200, 'error'],

@@ -491,8 +491,8 @@ describe('the live checkout', () => {
 
   it.each([
     ['an unknown wallet', 'nobody@example.com', '100'],
-    ['a wallet that holds too little', 'poor@example.com', '100'],
-    ['what is no address', 'nobody', '100'],
+    ['a wallet with too small a balance', 'poor@example.com', '100'],
+    ['an invalid e-mail', 'nobody', '100'],
   ])('rejects %s and sends no code', async (_, email, amount) => {
     const sim = await startSim();
     const checkout = await checkoutOf(sim, { amount }, 'live');

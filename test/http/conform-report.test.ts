@@ -56,9 +56,9 @@ describe('a report for others', () => {
     ],
     ['keys', `"${keys.join(' ')} ${Buffer.from(keys[1] ?? '').toString('base64')}"`],
     ['the address of our IPNs', `"cannot reach ${ipnUrl}?conform=c1, host a1b2c3.tunnel.example"`],
-    ['an address that is cut off', `"${filler}${mail}"`],
-    ['a key that is cut off', `"${filler}${keys[1]}"`],
-    ['a name that is cut off', `{"x":"${filler.slice(30)}","customer_name":"Bob Builder"}`],
+    ['a truncated address', `"${filler}${mail}"`],
+    ['a truncated key', `"${filler}${keys[1]}"`],
+    ['a truncated name', `{"x":"${filler.slice(30)}","customer_name":"Bob Builder"}`],
   ])('contains no key, address, name or card number from %s', (_, body) => {
     const { got, cause } = written(body);
     for (const text of [got, cause]) {

@@ -102,9 +102,9 @@ describe('the Host header of a request to /_sim', () => {
   });
 });
 
-describe('a request to /_sim that a page made a browser send', () => {
+describe('a browser request to /_sim from a page', () => {
   const CASES: [what: string, headers: Record<string, string>, api: number, page: number][] = [
-    ['no browser at all', {}, 200, 200],
+    ['a client that is not a browser', {}, 200, 200],
     ['the dashboard', { 'Sec-Fetch-Site': 'same-origin' }, 200, 200],
     ['the address bar', { 'Sec-Fetch-Site': 'none', ...NAVIGATION }, 200, 200],
     ['another site', { 'Sec-Fetch-Site': 'cross-site' }, 403, 403],

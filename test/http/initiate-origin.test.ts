@@ -101,16 +101,12 @@ describe('a page may initiate from the browser', () => {
   });
 
   it.each([
-    ['without an origin of its own', { Origin: 'null' }, '--allow-origin null'],
-    [
-      'of another site that does not tell its origin',
-      { 'Sec-Fetch-Site': 'cross-site' },
-      '--allow-origin <origin>',
-    ],
+    ['with an opaque origin', { Origin: 'null' }, '--allow-origin null'],
+    ['of another site without an Origin', { 'Sec-Fetch-Site': 'cross-site' }, '--allow-origin <origin>'],
     ['with an empty Origin', { Origin: '' }, 'invalid Origin ""'],
     ['with two origins', { Origin: 'http://localhost, http://evil.example' }, 'invalid Origin'],
     [
-      'whose host a shell would run',
+      'with shell syntax in its host',
       { Origin: 'http://a$(id).example' },
       "start with --allow-origin 'http://a$(id).example'",
     ],

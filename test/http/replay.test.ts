@@ -48,15 +48,20 @@ describe('a resent request', () => {
   });
 
   it.each([
-    ['went nowhere', '/payments/initiate', { method: 'POST' }, "only requests to the service's own routes"],
     [
-      'was too long for the log',
+      'has an unknown path',
+      '/payments/initiate',
+      { method: 'POST' },
+      "only requests to the service's own routes",
+    ],
+    [
+      'is too long for the log',
       INITIATE,
       { method: 'POST', body: new URLSearchParams({ details: 'x'.repeat(20_000) }) },
       'the log does not hold its body',
     ],
     [
-      'held other bytes than text',
+      'has a body that is not text',
       INITIATE,
       {
         method: 'POST',
@@ -66,7 +71,7 @@ describe('a resent request', () => {
       'the log does not hold its body',
     ],
     [
-      'was never read',
+      'has a body that was never read',
       '/api/cards',
       { method: 'POST', body: new URLSearchParams({ amount: '5' }) },
       'the log does not hold its body',

@@ -351,11 +351,11 @@ describe('a state', () => {
   });
 
   const bad: [what: string, (state: Snapshot) => unknown, status: number, problem: string][] = [
-    ['no JSON', () => '{"version":1', 400, 'the body is not valid JSON'],
-    ['no object', () => '[]', 400, 'the body must be a JSON object'],
+    ['invalid JSON', () => '{"version":1', 400, 'the body is not valid JSON'],
+    ['JSON that is not an object', () => '[]', 400, 'the body must be a JSON object'],
     ['no version', () => ({}), 422, 'the imported state is not a gateway-sim state: it has no version'],
     [
-      'a key that no header can hold',
+      'a key that is invalid in a header',
       (state) => ({
         ...state,
         merchants: state.merchants.map((one) => ({ ...one, publicKey: 'a;touch b' })),
@@ -364,7 +364,7 @@ describe('a state', () => {
       'merchants.0.publicKey',
     ],
     [
-      'a key of any length',
+      'a key that is too long',
       (state) => ({
         ...state,
         merchants: state.merchants.map((one) => ({ ...one, secretKey: 'x'.repeat(201) })),
@@ -373,13 +373,13 @@ describe('a state', () => {
       'merchants.0.secretKey',
     ],
     [
-      'a time that is none',
+      'an invalid time',
       (state) => ({ ...state, merchants: state.merchants.map((one) => ({ ...one, createdAt: 'soon' })) }),
       422,
       'merchants.0.createdAt is not valid: no time such as',
     ],
     [
-      'a version of any depth',
+      'a deeply nested version',
       () => `{"version":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
       422,
       'none has the version a list',
@@ -390,8 +390,8 @@ describe('a state', () => {
       422,
       'has the version 99; this gateway-sim reads up to 2',
     ],
-    ['a version that never was', (state) => ({ ...state, version: 0 }), 422, 'none has the version 0'],
-    ['nothing in it', () => ({ version: 1 }), 422, 'merchants is empty'],
+    ['an unknown version', (state) => ({ ...state, version: 0 }), 422, 'none has the version 0'],
+    ['only a version', () => ({ version: 1 }), 422, 'merchants is empty'],
     [
       'an unknown key',
       (state) => ({ ...state, payment: [] }),
@@ -399,7 +399,7 @@ describe('a state', () => {
       'unknown key "payment": did you mean payments?',
     ],
     [
-      'a damaged record at its very end',
+      'a damaged record at its end',
       (state) => ({ ...state, cards: [...state.cards, { id: 'card_x' }] }),
       422,
       'the imported state is damaged: cards.1.',
@@ -411,31 +411,31 @@ describe('a state', () => {
       'the imported state is damaged: details has a lone surrogate',
     ],
     [
-      'a value that is no choice',
+      'an invalid choice',
       (state) => ({ ...state, payments: state.payments.map((one) => ({ ...one, status: 'cancelled' })) }),
       422,
       'payments.0.status must be one of pending, succeeded, canceled, failed, expired (got "cancelled"): did you mean canceled?',
     ],
     [
-      'an id twice',
+      'a duplicate id',
       (state) => ({ ...state, payments: [...state.payments, state.payments[0]] }),
       422,
       'the imported state: payments has the id "pay_',
     ],
     [
-      'a payment of nobody',
+      'a payment of an unknown merchant',
       (state) => ({ ...state, merchants: [merchant()] }),
       422,
       'merchantId names "mer_demo", which is not in merchants',
     ],
     [
-      'a payment in no currency',
+      'a payment in an unknown currency',
       (state) => ({ ...state, payments: state.payments.map((one) => ({ ...one, currency: 'XXX' })) }),
       422,
       'currency "XXX" is not known: the options and the wallets have USD, GNF, CFA, EUR',
     ],
     [
-      'a time that would never come',
+      'a time that is too far in the future',
       (state) => ({
         ...state,
         payments: state.payments.map((one) => ({ ...one, expiresAt: '+275761-01-01T00:00:00Z' })),
