@@ -60,7 +60,7 @@ export async function readIncoming(incoming: IncomingMessage, limit: number): Pr
 /**
  * Reads a body until its end, until `take` returns false, or for `maxMs` of real time.
  *
- * @returns whether the body is incomplete: the client disconnected or the time is over
+ * @returns whether the body is incomplete, because the client disconnected or the time ran out
  */
 export function takeChunks(
   incoming: IncomingMessage,

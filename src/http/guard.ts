@@ -13,24 +13,24 @@ export const TOKEN_COOKIE = 'gateway_sim_token';
  * Guards `/_sim`. The Host header must be known, or a page could read the keys by DNS rebinding. Pages of other sites
  * may only link to the dashboard.
  */
-export function siteGuard(facts: ServerRuntime): MiddlewareHandler<AppEnvironment> {
+export function siteGuard(runtime: ServerRuntime): MiddlewareHandler<AppEnvironment> {
   return async (c, next) => {
     const name = bareHost(addressOf(c).hostname);
-    const known = [facts.options.host, new URL(facts.baseUrl()).hostname, ...facts.options.allowHost];
+    const known = [runtime.options.host, new URL(runtime.baseUrl()).hostname, ...runtime.options.allowHost];
     if (!isLoopback(name) && !known.some((host) => bareHost(host) === name)) {
       throw new GatewayError('forbidden', `/_sim is not served for the host name "${name}"`, {
         hint: hint`If this is your host, start with ${option('allowHost')} ${name}.`,
       });
     }
-    if (!opensPage(c)) refuseCrossSite(c, facts);
+    if (!opensPage(c)) refuseCrossSite(c, runtime);
     await next();
   };
 }
 
 /** Requires the control token if other machines can reach the emulator. */
-export function tokenGuard(facts: ServerRuntime): MiddlewareHandler<AppEnvironment> {
+export function tokenGuard(runtime: ServerRuntime): MiddlewareHandler<AppEnvironment> {
   return async (c, next) => {
-    if (!hasToken(c, facts)) {
+    if (!hasToken(c, runtime)) {
       throw new GatewayError('unauthorized', 'the control token is missing or wrong', {
         hint: hint`Specify it with ${option('controlToken')} or GATEWAY_SIM_CONTROL_TOKEN, or send Authorization: Bearer <control token>. You find it in the ready event and in server.json of the data folder.`,
       });
@@ -40,11 +40,11 @@ export function tokenGuard(facts: ServerRuntime): MiddlewareHandler<AppEnvironme
 }
 
 /** @throws GatewayError `forbidden` for a browser request from a page of another site */
-export function refuseCrossSite(c: AppContext, facts: ServerRuntime): void {
+export function refuseCrossSite(c: AppContext, runtime: ServerRuntime): void {
   const site = c.req.header('sec-fetch-site');
   const origin = c.req.header('origin');
   const looksForeign = site === undefined ? origin !== undefined : !['same-origin', 'none'].includes(site);
-  if (looksForeign && !isOwnOrigin(origin, c, facts)) {
+  if (looksForeign && !isOwnOrigin(origin, c, runtime)) {
     throw new GatewayError('forbidden', `${c.req.path} does not accept requests from pages of other sites`);
   }
 }
@@ -63,16 +63,16 @@ function addressOf({ req }: AppContext): URL {
   throw new GatewayError('unparseable_body', `the request is malformed: invalid host "${host}"`);
 }
 
-function isOwnOrigin(origin: string | undefined, c: AppContext, facts: ServerRuntime): boolean {
+function isOwnOrigin(origin: string | undefined, c: AppContext, runtime: ServerRuntime): boolean {
   if (origin === undefined || !URL.canParse(origin)) return false;
   const { host } = new URL(origin);
-  return host === addressOf(c).host || host === new URL(facts.baseUrl()).host;
+  return host === addressOf(c).host || host === new URL(runtime.baseUrl()).host;
 }
 
 /** Whether a request may use `/_sim`: no token is required, or the header or cookie has it. */
-export function hasToken(c: AppContext, facts: ServerRuntime): boolean {
+export function hasToken(c: AppContext, runtime: ServerRuntime): boolean {
   const given = bearer(c) ?? getCookie(c, TOKEN_COOKIE);
-  return facts.controlToken === null || (given !== undefined && isToken(given, facts));
+  return runtime.controlToken === null || (given !== undefined && isToken(given, runtime));
 }
 
 export function isToken(given: string, { controlToken }: ServerRuntime): boolean {

@@ -142,7 +142,7 @@ function serverFor(
       if (!fastPath(incoming, outgoing)) answer(incoming, outgoing);
     },
   );
-  /** Answers after the earlier responses, or the client would assign it to the wrong request. */
+  /** Waits for the earlier responses, because clients match responses by order. */
   const afterOthers = (socket: Duplex, refusal: () => void) => {
     const [last, former] = newest.get(socket) ?? [];
     // The last response may belong to the broken request.
@@ -198,7 +198,7 @@ function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex, dialect: 
   else end(400, 'the request is not valid HTTP');
 }
 
-/** Closes a server after its open requests, at the latest after `DRAIN_MS`. */
+/** Closes a server when its open requests end, or after `DRAIN_MS`. */
 export async function close(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   const force = setTimeout(() => server.closeAllConnections(), DRAIN_MS);

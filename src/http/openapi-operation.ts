@@ -100,8 +100,8 @@ export function describeOperation(method: string, path: string, operation: Opera
 
 function contentOf({ types = [JSON_TYPE], schema, examples }: NonNullable<Operation['body']>): ContentObject {
   const example = messageOf(schema)?.example;
-  const shown = examples ?? (example === undefined ? undefined : { example });
-  return Object.fromEntries(types.map((type) => [type, media(ref(schema), shown)]));
+  const mediaExamples = examples ?? (example === undefined ? undefined : { example });
+  return Object.fromEntries(types.map((type) => [type, media(ref(schema), mediaExamples)]));
 }
 
 function media(schema: JsonSchema, examples?: Examples) {

@@ -54,7 +54,7 @@ export function openApiDocument(
           type: 'http',
           scheme: 'bearer',
           description:
-            'The control token, required if the emulator does not listen on a loopback address only. The dashboard keeps it in a cookie.',
+            'The control token, required unless the emulator listens only on a loopback address. The dashboard keeps it in a cookie.',
         },
       },
     },

@@ -15,7 +15,7 @@ export const TAGS = {
   'Control: IPNs': 'View, resend and create deliveries.',
   'Control: cards': 'View, charge and fund the cards of all merchants.',
   'Control: merchants and wallets': 'Keys, and balances in live mode.',
-  'Control: what happened': 'Requests, verification codes, and a stream of all events.',
+  'Control: activity': 'Requests, verification codes, and a stream of all events.',
   'Control: faults': 'Errors and delays on purpose.',
   'Control: clock': 'The emulator’s time.',
   'Control: audit': 'Check whether a shop’s payment code is safe.',

@@ -25,7 +25,7 @@ async function prepared(changed: Parameters<typeof startAuditable>[1] = {}, opti
   return { sim, shop, asked, post, start, page, state, ended };
 }
 
-/** Holds the orders of the shop until they are released. */
+/** Delays the orders of the shop until they are released. */
 function held(shop: { place: () => Promise<void> }): () => void {
   let open = () => {};
   const gate = new Promise<void>((resolve) => {

@@ -42,7 +42,7 @@ it('is tested in live mode only on request', async () => {
   expect(report).toMatchObject({ agree: 2, differ: [], unseen: [] });
 });
 
-it('sends its IPNs to a public address of ours', async () => {
+it('sends its IPNs to a public address of this machine', async () => {
   const ipnPort = await freePort();
   const ipnUrl = `http://localhost:${ipnPort}/tunnel?shop=7`;
   const lines = linesNamed('ipn-status', 'signature');

@@ -234,13 +234,17 @@ describe('an emulator, or a server that claims to be one, with wrong responses',
         ['a form for', url, json(`<form action="${url}"><input name="a"></form>`)],
       ],
     ),
-    ['JSON', 'without end', json(deep)],
-    ['JSON', 'with parts without end', json(`{"error":"true","message":${deep},"data":{"id":${deep}}}`)],
+    ['JSON', 'that is nested too deep', json(deep)],
+    [
+      'JSON',
+      'with parts that are nested too deep',
+      json(`{"error":"true","message":${deep},"data":{"id":${deep}}}`),
+    ],
     ['a status line', 'without a number', 'HTTP/1.1 abc\r\n\r\n'],
-    ['a header', 'that is none', 'HTTP/1.1 200 OK\r\nBad Header: \x01\r\n\r\n'],
-    ['bytes', 'that are no HTTP', '\0\x01hello'],
-    ['chunks', 'that are none', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc'],
-    ['a body', 'that breaks off', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'],
+    ['a header', 'that is invalid', 'HTTP/1.1 200 OK\r\nBad Header: \x01\r\n\r\n'],
+    ['bytes', 'that are not HTTP', '\0\x01hello'],
+    ['chunks', 'that are invalid', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc'],
+    ['a body', 'that is incomplete', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'],
   ])('gets a difference for %s %s', async (_, __, answer) => {
     let count = 0;
     // The first request only detects the target.

@@ -135,7 +135,7 @@ describe('https', () => {
 });
 
 describe('the proxy', () => {
-  it.each([ALIAS, 'gateway.example.net'])('connects a CONNECT to %s with the service', async (host) => {
+  it.each([ALIAS, 'gateway.example.net'])('tunnels a CONNECT to %s to the service', async (host) => {
     const { port, ca, publicKey, url } = await startSecure(PROXY);
     const { text } = await inTunnel(port, host, ca, posting(INITIATE, host, form(publicKey)));
     // A browser without the proxy must reach the checkout, too.

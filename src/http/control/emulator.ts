@@ -9,7 +9,7 @@ import { control } from './route.ts';
 import { paymentCounts, recordCounts } from './state.ts';
 import { clockView, faultView } from './views.ts';
 
-/** Describes the probes in the document. On a socket they are answered before the app. */
+/** Describes the probes in the document. The listener answers them before the app. */
 export function probeRoutes() {
   return [
     control('GET /livez', {

@@ -18,7 +18,7 @@ export function controlRoutes(parts: AppParts, document: () => Promise<object>) 
     'Control: IPNs': ipnRoutes(parts),
     'Control: cards': cardRoutes(parts),
     'Control: merchants and wallets': merchantRoutes(parts),
-    'Control: what happened': eventRoutes(parts),
+    'Control: activity': eventRoutes(parts),
     'Control: faults': faultRoutes(parts),
     'Control: clock': clockRoutes(parts),
     'Control: audit': auditRoutes(parts),

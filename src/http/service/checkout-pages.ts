@@ -16,10 +16,10 @@ import type { LiveTip } from '../pages/panel.tsx';
 import type { CheckoutView } from '../pages/step.tsx';
 import type { PaymentSummary } from '../pages/summary.tsx';
 
-/** The value of a step's field, and what is wrong with it. */
+/** The value of a step's field, and its problem. */
 export type Entry = Pick<CheckoutView, 'step' | 'value' | 'problem'>;
 
-/** The page of the current step. @param status 422 tells a script that the entry was rejected */
+/** The page of the current step. @param status 422 for a rejected entry */
 export function showStep(
   c: AppContext,
   parts: AppParts,
@@ -106,21 +106,21 @@ function customerView(c: AppContext, payment: Payment | null, images = 'data:'):
 
 /** The tip for developers: a wallet that can pay or a command to fund one; in the next step, the code. */
 function tipFor({ wallets, runtime, state, checkout }: AppParts, payment: Payment): LiveTip {
-  const shown = (name: string, ...args: string[]) => runtime.style.command(command(name, ...args));
+  const commandText = (name: string, ...args: string[]) => runtime.style.command(command(name, ...args));
   if (stepOf(payment) === 'code') {
     const sent = checkout.codeProblem(payment)
       ? undefined
       : state.current.messages.get(payment.messageId ?? '');
-    return { about: 'code', code: sent?.code ?? null, command: shown('inbox') };
+    return { about: 'code', code: sent?.code ?? null, command: commandText('inbox') };
   }
   const found = wallets.payerOf(payment);
-  if (!found) return { about: 'no_wallet', command: shown('wallets fund') };
+  if (!found) return { about: 'no_wallet', command: commandText('wallets fund') };
   const { id: walletId, email } = found.wallet;
-  if (found.canPay) return { about: 'wallet', email, command: shown('wallets') };
+  if (found.canPay) return { about: 'wallet', email, command: commandText('wallets') };
   // An imported state may have any wallet id.
   return {
     about: 'no_wallet',
-    command: shown('wallets fund', shellWord(walletId), '--amount', payment.amount),
+    command: commandText('wallets fund', shellWord(walletId), '--amount', payment.amount),
   };
 }
 

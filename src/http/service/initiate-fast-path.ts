@@ -57,7 +57,7 @@ async function readForm(incoming: IncomingMessage, type: string) {
   return fieldReader(type)(await readIncoming(incoming, MAX_BODY_BYTES), type);
 }
 
-/** Whether the headers are as usual. */
+/** Whether the app would handle these headers in the same way. */
 function arePlain(headers: IncomingHttpHeaders): boolean {
   return (
     // Without a length the body is chunked or empty.

@@ -68,7 +68,7 @@ function emulator({ options, ipns }: TestStory, prefix: '' | 'test.'): string[] 
 
 const ANSWERS = [
   '',
-  '/** What the receiver answered, attempt by attempt. */',
+  '/** The status of the response to each attempt. */',
   'async function answers(id) {',
   '  const { attempts } = await sim.ipns.get(id);',
   '  return attempts.map(({ responseStatus }) => responseStatus);',

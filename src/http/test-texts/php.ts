@@ -100,7 +100,7 @@ const TRIGGERS = {
 };
 
 const HELPERS = `
-    /** What the receiver answered, attempt by attempt. */
+    /** The status of the response to each attempt. */
     private function answers(string $ipn): array
     {
         return array_column($this->control('GET', "/ipns/$ipn")['attempts'], 'responseStatus');
