@@ -36,7 +36,7 @@ async function inject(
     return undefined;
   }
   c.get('requestLog').fault = rule;
-  // A stop does not wait for a latency.
+  // A stop interrupts the latency.
   await realPause(faults.rules.latencyOf(rule), runtime.stopped);
   if (rule.drop) return drop(c);
   if (statusOfFault(rule) !== undefined) return answerWithFault(rule, subject, dialect);
