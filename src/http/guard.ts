@@ -32,7 +32,7 @@ export function tokenGuard(runtime: ServerRuntime): MiddlewareHandler<AppEnviron
   return async (c, next) => {
     if (!hasToken(c, runtime)) {
       throw new GatewayError('unauthorized', 'the control token is missing or wrong', {
-        hint: hint`Specify it with ${option('controlToken')} or GATEWAY_SIM_CONTROL_TOKEN, or send Authorization: Bearer <control token>. You find it in the ready event and in server.json of the data folder.`,
+        hint: hint`Specify it with ${option('controlToken')} or GATEWAY_SIM_CONTROL_TOKEN, or send Authorization: Bearer <control token>. It is in the ready event and in server.json of the data folder.`,
       });
     }
     await next();
