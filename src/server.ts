@@ -22,7 +22,7 @@ import { faultView, simEventView } from './http/control/views.ts';
 import type { AppParts, ServerRuntime } from './http/environment.ts';
 import { close, listen, portOf } from './http/listener.ts';
 import { mask } from './http/mask.ts';
-import { initiateLane } from './http/service/initiate-lane.ts';
+import { initiateFastPath } from './http/service/initiate-fast-path.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
 import { basePathsOf, baseUrlOf, ownUrlOf } from './options/base-url.ts';
 import { givenAs, isGivenByUser } from './options/resolve.ts';
@@ -236,7 +236,7 @@ async function serve(
       report,
     );
   const servers = await listen(options, load, dialect, {
-    lane: initiateLane(parts, report),
+    fastPath: initiateFastPath(parts, report),
     edge,
     basePaths: basePathsOf(options),
   });

@@ -282,7 +282,7 @@ describe('the rooms of src/', () => {
   });
 
   it('answer an initiate without the packages that make requests and responses', () => {
-    const { files, packages } = reachedFrom('http/service/initiate-lane.ts');
+    const { files, packages } = reachedFrom('http/service/initiate-fast-path.ts');
     expect(packages.filter((name) => /hono/.test(name))).toEqual([]);
     expect(files.length).toBeGreaterThan(10);
   });

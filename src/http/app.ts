@@ -17,12 +17,12 @@ import { mountCards } from './service/cards.ts';
 import { mountCheckout } from './service/checkout.ts';
 import { mountInitiate } from './service/initiate.ts';
 
-/** The whole HTTP side: the only list of routes, in the order in which they are tried. */
+/** Creates the app: the only list of routes, in order of precedence. */
 export function createApp(parts: AppParts, report: (error: unknown) => void): App {
   const app = new Hono<AppEnvironment>();
-  // Before the log: browsers ask for it on what names no icon, such as JSON, and some on every page.
+  // Before the log, because browsers request it for pages without an icon and for JSON.
   app.all('/favicon.ico', (c) => c.body(ICON_SVG, 200, { 'Content-Type': 'image/svg+xml' }));
-  // An answer that shows a change must not be out before the change is on disk.
+  // A response must not show a change before the change is on disk.
   app.use(async (_, next) => {
     await next();
     await parts.state.stored();
@@ -33,14 +33,14 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
   mountInitiate(app, parts, report);
   mountCheckout(app, parts);
   mountCards(app, parts);
-  // Who opens the address should see something (chosen: route-root).
+  // The base URL leads users to the dashboard (chosen: route-root).
   app.get('/', (c) => c.redirect('/_sim'));
   const maskAnswer = (answer: object) => mask(answer, parts);
   mountControl(app, { 'Control: emulator': probeRoutes() }, maskAnswer);
   app.use('/_sim/*', siteGuard(parts.runtime));
   mountOpenPages(app, parts);
   app.use('/_sim/*', tokenGuard(parts.runtime));
-  // Only when it is asked for: making the schemas of all messages takes longer than the start may.
+  // On request only, because the schemas of all messages would slow down the start.
   const document = async () => (await import('./openapi.ts')).openApiDocument(app.routes, parts);
   mountDashboard(app, parts);
   mountControl(app, controlRoutes(parts, document), maskAnswer);

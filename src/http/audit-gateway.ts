@@ -7,7 +7,7 @@ import { listPage } from './control/list.ts';
 import { maskedRequest, paymentView, settledView } from './control/views.ts';
 import type { AppParts } from './environment.ts';
 
-/** This emulator as an audit needs it, without any request to itself. */
+/** The gateway of an audit inside the emulator, without HTTP requests to itself. */
 function auditGateway(parts: AppParts, egress: AuditGateway['egress']): AuditGateway {
   const { dialect, events, merchants, payments, runtime, state } = parts;
   const settle = async (id: string, how: SettleInput) => {
@@ -26,7 +26,7 @@ function auditGateway(parts: AppParts, egress: AuditGateway['egress']): AuditGat
       return merchants.default.secretKey;
     },
     controlToken: runtime.controlToken,
-    // Who asks by a page or over the network has no command that could see them.
+    // An audit from a page or the API runs no commands, so it needs no variables.
     env: {},
     payments: {
       list: async ({ limit, cursor }) =>
@@ -38,8 +38,8 @@ function auditGateway(parts: AppParts, egress: AuditGateway['egress']): AuditGat
         ),
       create: async ({ mode = 'sandbox', ...values }) => {
         const { publicKey } = merchants.default;
-        const asked = withPaymentDefaults(values, { baseUrl: runtime.baseUrl(), publicKey });
-        const { form = {} } = dialect.merchant.initiate(mode, asked);
+        const fields = withPaymentDefaults(values, { baseUrl: runtime.baseUrl(), publicKey });
+        const { form = {} } = dialect.merchant.initiate(mode, fields);
         const command = dialect.readInitiate({ fields: form, text: '' }, runtime.settings.choices);
         return paymentView(await payments.initiate(command, mode), parts);
       },
@@ -55,7 +55,7 @@ function auditGateway(parts: AppParts, egress: AuditGateway['egress']): AuditGat
   };
 }
 
-/** Audits a shop with the emulator's own egress rules. The audit itself is loaded only then. */
+/** Audits a shop with the egress rules of the emulator. Loads the audit on first use. */
 export async function auditShop(
   parts: AppParts,
   egress: AuditGateway['egress'],

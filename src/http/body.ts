@@ -3,19 +3,19 @@ import { GatewayError } from '../contract/error.ts';
 import { fieldReader, type PostedFields } from '../wire/body.ts';
 import type { AppContext } from './environment.ts';
 
-/** No request that this interface knows is anywhere near this large (chosen). */
+/** Far larger than any request of this interface (chosen). */
 export const MAX_BODY_BYTES = 2 ** 20;
 
-/** Maximum size of a whole state: a hundred thousand payments (chosen). It is in memory as a whole. */
+/** Maximum size of a whole state, about 100,000 payments (chosen). All of it is read into memory. */
 const MAX_STATE_BYTES = 64 * 2 ** 20;
 
-/** Bodies that were read before their handler asked for them: from a connection they can be read once only. */
+/** Bodies that were read before their handler needed them. A connection can be read only once. */
 const kept = new WeakMap<AppContext, Promise<Buffer>>();
 
-/** Reads the body so that a later reader gets it, or its error, too. */
+/** Reads the body early and keeps it, or its error, for the handler. */
 export function keepBody(c: AppContext): void {
   const body = readBody(c, MAX_BODY_BYTES);
-  // Nobody reads it when its type is refused first: its error must not go uncaught, which would end the process.
+  // The handler may reject the type without reading the body. An uncaught error would end the process.
   body.catch(() => {});
   kept.set(c, body);
 }
@@ -30,14 +30,13 @@ async function readBody(c: AppContext, limit: number): Promise<Buffer> {
 }
 
 /**
- * Reads to the end, or just beyond the limit.
+ * Reads a body to its end, or just beyond the limit.
  *
- * @throws GatewayError `unparseable_body` when the client breaks off
+ * @throws GatewayError `unparseable_body` if the client disconnects
  */
 export async function readIncoming(incoming: IncomingMessage, limit: number): Promise<Buffer> {
   const declared = Number(incoming.headers['content-length']);
-  // A small body nearly always comes in one piece with its headers: it is here as soon as that is parsed, and need not
-  // be listened for.
+  // A small body nearly always arrives in one piece with its headers. It is then available without listening for it.
   await undefined;
   if (incoming.readableLength === declared) {
     const body: Buffer | null = incoming.read();
@@ -51,17 +50,17 @@ export async function readIncoming(incoming: IncomingMessage, limit: number): Pr
     return size <= limit;
   });
   if (isBroken) {
-    throw new GatewayError('unparseable_body', 'the client broke off before the body was complete');
+    throw new GatewayError('unparseable_body', 'the client disconnected before the body was complete');
   }
   if (size > limit) incoming.pause();
-  // Most bodies come in one piece, which need not be copied.
+  // Most bodies arrive in one piece: no need to copy it.
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
 }
 
 /**
- * Takes a body until its end, until `take` returns false, or for that many milliseconds of real time.
+ * Reads a body until its end, until `take` returns false, or for `maxMs` of real time.
  *
- * @returns whether it broke off before
+ * @returns whether the body is incomplete, because the client disconnected or the time ran out
  */
 export function takeChunks(
   incoming: IncomingMessage,
@@ -84,7 +83,7 @@ export function takeChunks(
   });
 }
 
-/** A header as Node parsed it; hono would build all of them anew to find one. */
+/** A header as Node parsed it. Hono would build all headers to find one. */
 function header(c: AppContext, name: 'content-type' | 'content-length'): string {
   const incoming = c.env?.incoming;
   return (incoming ? incoming.headers[name] : c.req.header(name)) ?? '';
@@ -93,8 +92,8 @@ function header(c: AppContext, name: 'content-type' | 'content-length'): string 
 /**
  * Reads the fields of a form (URL-encoded or multipart) or a JSON object.
  *
- * @throws GatewayError `unsupported_media_type`; `body_too_large`, without reading on; `unparseable_body`, also when the
- *   client breaks off
+ * @throws GatewayError `unsupported_media_type`; `body_too_large`, as soon as the limit is exceeded; `unparseable_body`,
+ *   also if the client disconnects
  */
 export async function readFields(c: AppContext, { jsonOnly = false } = {}): Promise<PostedFields> {
   const type = header(c, 'content-type');
@@ -109,9 +108,9 @@ export function readStateText(c: AppContext): Promise<Buffer> {
 }
 
 /**
- * Reads the fields of a form of our own pages: all of them are text. The request log is told what was posted.
+ * Reads the fields of a form of our own pages, all of them text, and adds the body to the request log.
  *
- * @throws GatewayError as `readFields`, and `invalid_fields` for JSON that holds something else
+ * @throws GatewayError as `readFields`, and `invalid_fields` for JSON values that are not scalars
  */
 export async function readTextFields(c: AppContext): Promise<Record<string, string>> {
   const { fields, text } = await readFields(c);

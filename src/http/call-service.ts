@@ -10,24 +10,24 @@ export interface ServiceRequest {
   body: string | null;
 }
 
-/** What the service answered, and what the request log kept of it. */
+/** The response of the service, and its entry in the request log. */
 export interface ServiceResponse {
   status: number;
   body: string;
   recorded: RecordedRequest | undefined;
 }
 
-/** Sends a request to the service as a merchant's code or a browser would. */
+/** Sends a request to the service like a merchant's code or a browser. */
 export type CallService = (request: ServiceRequest) => Promise<ServiceResponse>;
 
-/** Calls the service by the routes of the app itself: log, faults and checks are those of any other request. */
+/** Calls the routes of the app inside the process. Log, faults and checks apply as to any other request. */
 export function serviceCaller(app: App): CallService {
   return async ({ method, target, headers, body }) => {
     let recorded: RecordedRequest | undefined;
     const onRecorded = (one: RecordedRequest) => {
       recorded = one;
     };
-    // The host is never looked at: the service's own routes answer to any.
+    // Any host works: the routes of the service do not check it.
     const request = new Request(`http://localhost${target}`, { method, headers: { ...headers }, body });
     const response = await app.fetch(request, { onRecorded });
     return { status: response.status, body: await response.text(), recorded };

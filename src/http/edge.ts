@@ -7,61 +7,61 @@ import type { Dialect } from '../wire/dialect.ts';
 import { markProxied } from './proxied.ts';
 import { endRaw, NO_PROXY, refuse } from './refusal.ts';
 
-/** What stands between the socket and the routes. */
+/** Options of the TLS and proxy front end. */
 export interface EdgeOptions {
-  /** With which certificate https is spoken; null for plain http. */
+  /** The certificate for HTTPS; null for plain HTTP. */
   credentials: { cert: string; key: string } | null;
-  /** The hosts that the proxy answers for; null where it is none. */
+  /** Hosts that the proxy serves; null without a proxy. */
   aliases: readonly string[] | null;
-  /** Where the emulator itself is, for messages. */
+  /** The address of the emulator, for messages. */
   url: () => string;
   dialect: Dialect;
-  /** Gets told, once, that a client does not trust the certificate. */
+  /** Called once, when a client does not trust the certificate. */
   onUntrusted: (why: string) => void;
-  /** How long a connection has to say what it wants, with its handshake, in milliseconds of real time. */
-  patienceMs?: number;
+  /** Time limit for a connection to send its first request, handshake included (real time). */
+  requestTimeoutMs?: number;
 }
 
-/** The first byte of a TLS handshake; no method of HTTP begins with it. */
+/** The first byte of a TLS handshake. No HTTP method begins with it. */
 const HANDSHAKE = 0x16;
 
-/** What is patient for less would lose clients on slow machines. */
-const PATIENCE_MS = 10_000;
+/** A shorter limit would lose clients on slow machines. */
+const REQUEST_TIMEOUT_MS = 10_000;
 
-/** Maximum connections that have not come as far as a request (chosen). */
+/** Maximum connections without a request (chosen). */
 const MAX_BEGINNING = 1_000;
 
-/** A client that has just connected is not silent yet, in milliseconds of real time. */
+/** A new connection counts as silent only after this time (real time). */
 const GRACE_MS = 250;
 
 /**
- * Speaks TLS, and answers as a proxy, in front of a server of Node's. One port does it all: the first byte tells TLS
- * from HTTP, and plain HTTP is refused with a sentence where TLS is spoken, but for what is meant for the proxy.
+ * Terminates TLS and acts as a proxy, before a Node server. One port serves both: the first byte shows whether it is TLS
+ * or HTTP. If TLS is on, plain HTTP is rejected with a message, except requests to the proxy.
  */
 export class Edge {
   readonly #options: EdgeOptions;
-  readonly #patienceMs: number;
+  readonly #requestTimeoutMs: number;
   /**
-   * Connections that have not come as far as a request, the oldest first, by their other end: TLS makes another object
-   * of them.
+   * Connections without a request, oldest first. The key is the remote address, because TLS wraps the socket in another
+   * object.
    */
   readonly #beginning = new Map<string, Beginning>();
-  /** The TLS connections that came by a CONNECT. */
+  /** TLS connections inside a CONNECT tunnel. */
   readonly #tunneled = new WeakSet<Duplex>();
-  /** What begins a tunnel to a server. */
+  /** Starts a tunnel, by server. */
   readonly #tunnels = new WeakMap<Server, (socket: Socket) => void>();
   #closed = false;
-  #toldUntrusted = false;
+  #reportedUntrusted = false;
 
   constructor(options: EdgeOptions) {
     this.#options = options;
-    this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
+    this.#requestTimeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
   }
 
-  /** Takes over the connections of a server. */
+  /** Handles the connections of a server. */
   attach(server: Server): void {
     const { credentials } = this.#options;
-    // What makes requests of the bytes of a connection: it takes any stream (documented as injecting a connection).
+    // Node's own listeners parse the requests of any stream (documented as injecting a connection).
     const serve = (socket: Socket) => {
       for (const listener of listeners) listener.call(server, socket);
     };
@@ -89,23 +89,23 @@ export class Edge {
     server.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
       socket.destroy();
       if (
-        this.#toldUntrusted ||
+        this.#reportedUntrusted ||
         !/ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)/.test(error.code ?? '')
       )
         return;
-      this.#toldUntrusted = true;
-      // OpenSSL tells its own file and line, too.
+      this.#reportedUntrusted = true;
+      // The message of OpenSSL also has its source file and line.
       this.#options.onUntrusted(/alert ([a-z ]+):/.exec(error.message)?.[1] ?? 'it ended the handshake');
     });
     return server;
   }
 
-  /** Counts a connection until a request can come by it, and gives its first byte away. */
+  /** Counts a connection until its first request, and calls back with its first byte. */
   #begin(socket: Socket, then: (byte: number | undefined) => void): void {
     if (this.#closed) return void socket.destroy();
     if (this.#beginning.size >= MAX_BEGINNING) this.#dropOne();
-    const key = otherEnd(socket);
-    const timer = setTimeout(() => socket.destroy(), this.#patienceMs).unref();
+    const key = remoteEnd(socket);
+    const timer = setTimeout(() => socket.destroy(), this.#requestTimeoutMs).unref();
     const beginning = {
       socket,
       timer,
@@ -127,8 +127,8 @@ export class Edge {
   }
 
   /**
-   * Makes room for a new connection, so that nobody keeps others out: of the address that has most of them the oldest
-   * one goes that has said nothing for a while, else the oldest one.
+   * Makes room for a new connection, so that no client can lock out others. Of the address with the most connections, it
+   * drops the oldest silent one, or the oldest one.
    */
   #dropOne(): void {
     const byAddress = new Map<string, [key: string, beginning: Beginning][]>();
@@ -148,9 +148,9 @@ export class Edge {
     dropped[1].socket.destroy();
   }
 
-  /** Whether a request may go on to the routes; else it was answered. */
+  /** Whether a request may pass to the routes. If not, it was answered. */
   admits(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
-    this.#forget(otherEnd(incoming.socket));
+    this.#forget(remoteEnd(incoming.socket));
     const reason = this.#tunneled.has(incoming.socket)
       ? this.#tunneledProblem(incoming)
       : this.#directProblem(incoming);
@@ -159,7 +159,7 @@ export class Edge {
     return false;
   }
 
-  /** A request by a CONNECT is for one of the aliases too. */
+  /** A request in a tunnel must be for an alias, too. */
   #tunneledProblem(incoming: IncomingMessage): Problem | undefined {
     const { host = '' } = incoming.headers;
     if (!this.#isAlias(host, 443)) return this.#notProxied(host);
@@ -172,10 +172,10 @@ export class Edge {
     const [, scheme, authority = '', rest = ''] =
       /^(https?):\/\/([^/?#]*)(.*)$/is.exec(incoming.url ?? '') ?? [];
     if (scheme !== undefined && aliases !== null) {
-      // Some clients ask a proxy for an https address in plain http, without a tunnel.
+      // Some clients request https URLs from a proxy in plain HTTP, without a tunnel.
       if (!this.#isAlias(authority, scheme.toLowerCase() === 'https' ? 443 : 80))
         return this.#notProxied(authority);
-      // From here on it is a request like any other.
+      // From here on it is an ordinary request.
       incoming.url = rest.startsWith('/') ? rest : `/${rest}`;
       incoming.headers.host = authority;
       markProxied(incoming);
@@ -185,15 +185,15 @@ export class Edge {
     const name = scheme === undefined ? undefined : nameIn(authority);
     const text =
       name === undefined || isLoopback(name)
-        ? `this port speaks https: use ${url()}`
-        : `gateway-sim is no proxy here: start with --proxy --host-alias ${name}`;
+        ? `this port serves HTTPS only: use ${url()}`
+        : `the proxy is off: start with --proxy --host-alias ${name}`;
     return { status: 400, text };
   }
 
-  /** Answers a CONNECT. @param head what came behind it */
+  /** Answers a CONNECT. @param head bytes after the request */
   connect(server: Server, incoming: IncomingMessage, socket: Duplex, head: Buffer): void {
     const { url: target = '' } = incoming;
-    this.#forget(otherEnd(incoming.socket));
+    this.#forget(remoteEnd(incoming.socket));
     const problem = this.#connectProblem(target, socket);
     if (problem) {
       endRaw(socket, problem.status, problem.text, this.#options.dialect);
@@ -209,10 +209,10 @@ export class Edge {
     const { credentials, aliases } = this.#options;
     if (aliases === null) return { status: 405, text: NO_PROXY };
     if (this.#tunneled.has(socket) || !this.#isAlias(target, 443)) return this.#notProxied(target);
-    return credentials ? undefined : { status: 403, text: `CONNECT ${target} needs https: start with --tls` };
+    return credentials ? undefined : { status: 403, text: `CONNECT ${target} needs HTTPS: start with --tls` };
   }
 
-  /** @param authority a host, with or without a port. @param port the one that it must have, or that it has without saying so */
+  /** @param authority a host, with or without a port. @param port the required port, and the default */
   #isAlias(authority: string, port: number): boolean {
     const [, name = '', own] = /^([^@:]+)(?::(\d{1,5}))?$/.exec(authority) ?? [];
     const isKnown = this.#options.aliases?.includes(name.toLowerCase()) ?? false;
@@ -221,57 +221,57 @@ export class Edge {
 
   #notProxied(authority: string): Problem {
     const { aliases, url } = this.#options;
-    const known = aliases?.length ? aliases.join(', ') : 'no host: none was named with --host-alias';
+    const known = aliases?.length ? aliases.join(', ') : 'no host (add one with --host-alias)';
     const name = nameIn(authority);
     const isOther = name !== undefined && !isLoopback(name) && !aliases?.includes(name);
     const fix = isOther
-      ? `For the gateway start with --host-alias ${name}, for any other set no_proxy=${name}`
-      : `The emulator's own address is ${url()}: set no_proxy for it`;
-    const text = `this proxy answers for ${known}, http on port 80 and https on port 443 (got "${authority.slice(0, 80)}"); nothing is passed on. ${fix}`;
+      ? `If this is the gateway, start with --host-alias ${name}. Otherwise set no_proxy=${name}`
+      : `Set no_proxy for the emulator's own address, ${url()}`;
+    const text = `this proxy serves only ${known}, http on port 80 and https on port 443 (got "${authority.slice(0, 80)}"). ${fix}`;
     return { status: 403, text };
   }
 
-  /** Ends what has not come as far as a request; what has is left to the servers. */
+  /** Closes the connections without a request. The servers close the others. */
   close(): void {
     this.#closed = true;
     for (const { socket } of this.#beginning.values()) socket.destroy();
   }
 }
 
-/** The host name in front of a port; undefined for an address, and for what is none. */
+/** The host name before the port; undefined for an IP address or an invalid name. */
 const nameIn = (authority: string) => hostName(authority.replace(/:\d*$/, ''));
 
-/** Waits for the first byte of a connection, and leaves it there. */
+/** Waits for the first byte of a connection without consuming it. */
 function firstByte(socket: Socket, then: (byte: number | undefined) => void): void {
   const drop = () => socket.destroy();
   socket.on('error', drop);
   socket.on('end', drop);
-  const look = () => {
+  const onReadable = () => {
     const first: Buffer | null = socket.read(1);
     if (first === null) return;
-    socket.off('readable', look);
+    socket.off('readable', onReadable);
     socket.off('error', drop);
     socket.off('end', drop);
     socket.unshift(first);
     then(first[0]);
   };
-  socket.on('readable', look);
+  socket.on('readable', onReadable);
 }
 
-/** A connection that has not come as far as a request. */
+/** A connection without a request. */
 interface Beginning {
   socket: Socket;
   timer: NodeJS.Timeout;
-  /** As `sharingAddress` gives it. */
+  /** See `sharingAddress`. */
   address: string;
   since: number;
-  /** Not even its first byte has come. */
+  /** Has not sent its first byte. */
   isSilent: boolean;
 }
 
-const otherEnd = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
+const remoteEnd = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
 
-/** What shares the room for connections: one machine has millions of loopback addresses of its own. */
+/** The address that connections are counted by. One machine has millions of loopback addresses. */
 const sharingAddress = ({ remoteAddress = '' }: Socket) =>
   /^(::ffff:)?127\./.test(remoteAddress) ? '127.0.0.0/8' : remoteAddress;
 

@@ -11,24 +11,24 @@ import type { Dialect } from '../wire/dialect.ts';
 export interface ServerRuntime {
   options: ResolvedOptions;
   settings: Settings;
-  /** Where the state is kept; null in memory. */
+  /** Folder of the state; null with `--in-memory`. */
   dataDir: string | null;
-  /** The certificate that clients trust; null where plain http is spoken. */
+  /** The certificate that clients must trust; null for plain HTTP. */
   tlsCa: string | null;
   pid: number;
   startedAt: string;
-  /** The address that checkout URLs are built on: `--public-url`, else the bound address. */
+  /** Base of checkout URLs: `--public-url`, or the bound address. */
   baseUrl: () => string;
-  /** Asked for under /_sim; null when none is: only this machine can reach the emulator, and no token was given. */
+  /** Required under /_sim; null if none was set and only this machine can reach the emulator. */
   controlToken: string | null;
-  /** How pages write commands and options: as the user of this emulator would type them. */
+  /** Writes commands and options the way this user types them. */
   style: HintStyle;
-  /** Aborted when the server begins to stop: endless answers end then. */
+  /** Aborted when the server begins to stop, to end streams. */
   stopped: AbortSignal;
   stop: () => Promise<void>;
 }
 
-/** All that the routes work with: the use cases by noun, what is read, and how the service is spoken. */
+/** Everything that the routes need: the use cases by noun, the state, and the dialect of the service. */
 export interface AppParts extends UseCases {
   runtime: ServerRuntime;
   dialect: Dialect;
@@ -36,8 +36,8 @@ export interface AppParts extends UseCases {
 }
 
 /**
- * What a handler of the service tells the request log beside status and time. A status only where the answer did not go
- * out by the usual way. Only a request to the service has an id.
+ * What a handler of the service adds to the request log, besides status and time. It sets `status` only if the response
+ * bypassed Hono. Only requests to the service have an id.
  */
 export type RequestLog = Partial<
   Pick<RecordedRequest, 'id' | 'requestBody' | 'responseBody' | 'paymentId' | 'status' | 'notes' | 'fault'>
@@ -45,7 +45,7 @@ export type RequestLog = Partial<
 
 export interface AppEnvironment {
   Bindings: Partial<HttpBindings> & {
-    /** Asked for by what calls the service from within: gets what the log kept of the call. */
+    /** For calls from inside the process: receives the log entry of the request. */
     onRecorded?: (recorded: RecordedRequest) => void;
   };
   Variables: { requestLog: RequestLog };

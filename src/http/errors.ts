@@ -5,30 +5,29 @@ import { command, type HintStyle, hint, renderHint } from '../contract/hint.ts';
 import type { Mode } from '../contract/vocabulary.ts';
 import type { Dialect } from '../wire/dialect.ts';
 
-/** The error that anything thrown stands for: a fault of ours is `internal`, and its details stay in the log. */
+/** Converts anything thrown to an error. An unexpected error is `internal`, and its details appear only in the log. */
 export function asGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
-  return new GatewayError('internal', 'gateway-sim failed on this request; that is a bug of gateway-sim', {
-    hint: hint`The log of ${command('start')} shows where. Please report it.`,
+  return new GatewayError('internal', 'gateway-sim failed on this request; this is a bug in gateway-sim', {
+    hint: hint`The log of ${command('start')} shows the error. Please report it.`,
     cause: thrown,
   });
 }
 
-/** Maximum problems of one request in the log. */
+/** Maximum problems per request in the log. */
 const NOTED = 6;
 
-/** What the log tells of a refusal: its problems, and what to do. */
-export function notesOf({ problems, problemCount, hint: advice }: GatewayError, style: HintStyle): string[] {
+/** The log entry of an error: its problems and the fix. */
+export function notesOf({ problems, problemCount, hint: fix }: GatewayError, style: HintStyle): string[] {
   const noted = firstProblems(problems, problemCount, NOTED);
-  return advice ? [...noted, renderHint(advice, style)] : [...noted];
+  return fix ? [...noted, renderHint(fix, style)] : [...noted];
 }
 
-/** The status of an error. */
 export function statusOf({ code }: GatewayError): ContentfulStatusCode {
   return STATUS[code];
 }
 
-/** Answers with an error: the only place where one is made, but for initiate, which has a status of its own. */
+/** Creates every error response except those of initiate, which has other statuses. */
 export function answerError(
   c: Context,
   error: GatewayError,
@@ -41,15 +40,15 @@ export function answerError(
   return c.json(isControl ? error.toJSON() : dialect.serviceError(error), statusOf(error));
 }
 
-/** A route as hono lists it. */
+/** A route as Hono lists it. */
 interface KnownRoute {
   method: string;
   path: string;
 }
 
 /**
- * The error for a path or method that no route answers: 405 where the path is known, else 404 naming the nearest
- * (chosen: route-unknown*, card-route-*).
+ * The error for an unknown path or method: 405 for a known path, otherwise 404 with the nearest route (chosen:
+ * route-unknown*, card-route-*).
  */
 export function unknownRoute(
   method: string,
@@ -58,7 +57,7 @@ export function unknownRoute(
   dialect: Pick<Dialect, 'missingPath' | 'paths'>,
 ): GatewayError {
   const literal = routes.filter((route) => route.path === path);
-  // A path that only lacks its last part is no value of another route's parameter.
+  // A path without its last part is incomplete, not a parameter of another route.
   const incomplete = routes.find((route) => route.path.startsWith(`${path}/:`));
   const fitting =
     literal.length || incomplete ? literal : routes.filter((route) => matches(route.path, path));
@@ -66,11 +65,11 @@ export function unknownRoute(
   if (methods.size) {
     const allow = [...methods].sort();
     const names = allow.filter((name) => name !== 'OPTIONS').join(' or ');
-    // A word for what is to be done, in the place of a value: `POST …/ipns/fire`.
+    // A verb instead of an id: `POST …/ipns/fire`.
     const above = path.slice(0, path.lastIndexOf('/'));
     const isMeant = routes.some((route) => route.method === method && route.path === above);
     const meant = isMeant ? `${method} ${above}` : names;
-    return new GatewayError('method_not_allowed', `${path} does not answer ${method}: use ${meant}`, {
+    return new GatewayError('method_not_allowed', `${path} does not support ${method}: use ${meant}`, {
       allow,
     });
   }
@@ -81,7 +80,7 @@ export function unknownRoute(
   return new GatewayError('not_found', `there is no route ${method} ${path.slice(0, 200)}${hint}`);
 }
 
-/** Routes of the mode that a path is meant for: a nearer one of the other mode would move real money, or none. */
+/** Routes of the same mode: a suggestion of the other mode would move real money, or none. */
 function sameMode(
   path: string,
   routes: readonly KnownRoute[],

@@ -9,12 +9,12 @@ import type { Dialect } from '../wire/dialect.ts';
 import { keepBody, readFields } from './body.ts';
 import type { AppContext, AppEnvironment, AppParts } from './environment.ts';
 
-/** What the log shows as status of a response that never went out whole: "no response", as web servers log it. */
+/** The logged status of a response that was not sent: "no response", as in the logs of web servers. */
 const NO_RESPONSE = 444;
 /** Statuses whose responses have no body. */
 const BODILESS = new Set([204, 205, 304]);
 
-/** Makes requests to the service go wrong where a rule says so. */
+/** Applies fault rules to requests to the service. */
 export function injectFaults(parts: AppParts): MiddlewareHandler<AppEnvironment> {
   const mayAct = (c: AppContext) =>
     parts.faults.areOn && c.req.method !== 'OPTIONS' && !/^\/_sim(\/|$)/.test(c.req.path);
@@ -36,7 +36,7 @@ async function inject(
     return undefined;
   }
   c.get('requestLog').fault = rule;
-  // A stop does not wait for a latency.
+  // A stop interrupts the latency.
   await realPause(faults.rules.latencyOf(rule), runtime.stopped);
   if (rule.drop) return drop(c);
   if (statusOfFault(rule) !== undefined) return answerWithFault(rule, subject, dialect);
@@ -46,7 +46,7 @@ async function inject(
   return undefined;
 }
 
-/** The service's route that a path belongs to; null for any other. */
+/** The route of the service for a path; null for any other path. */
 export function serviceRoute(path: string, { paths }: Dialect): FaultRoute | null {
   const isBelow = (base: string) => path === base || path.startsWith(`${base}/`);
   if (MODES.some((mode) => path === paths.initiate[mode])) return 'initiate';
@@ -54,7 +54,7 @@ export function serviceRoute(path: string, { paths }: Dialect): FaultRoute | nul
   return isBelow(paths.cards.list) ? 'cards' : null;
 }
 
-/** The merchant's identifier that a request is about, or the id of its card; undefined when it names none. */
+/** The identifier or card id of a request; undefined without one. */
 async function identifierOf(c: AppContext, { state, dialect }: AppParts): Promise<string | undefined> {
   const payment = state.current.payments.get(c.req.query(dialect.paymentParameter) ?? '');
   if (payment) return payment.identifier;
@@ -62,12 +62,12 @@ async function identifierOf(c: AppContext, { state, dialect }: AppParts): Promis
   if (card !== undefined) return card;
   if (c.req.method === 'GET') return undefined;
   keepBody(c);
-  // A body that cannot be read is the handler's to refuse.
+  // The handler rejects a body that cannot be read.
   const { fields } = await readFields(c).catch(() => ({ fields: {} }));
   return dialect.identifierIn(fields);
 }
 
-/** Closes the connection without an answer. */
+/** Closes the connection without a response. */
 function drop(c: AppContext): Response {
   c.get('requestLog').status = NO_RESPONSE;
   const incoming = c.env?.incoming;
@@ -81,20 +81,20 @@ function answerWithFault(rule: FaultRule, { route }: FaultSubject, { serviceErro
   const headers = new Headers({ 'X-Gateway-Sim-Fault': '1' });
   const seconds = retryAfterSeconds(rule);
   if (seconds !== undefined) headers.set('Retry-After', seconds);
-  // A client in a browser must be able to see what hit it.
+  // A client in a browser must be able to read the error.
   if (route === 'initiate') headers.set('Access-Control-Allow-Origin', '*');
   if (BODILESS.has(status)) return new Response(null, { status, headers });
-  const message = `a fault rule of gateway-sim answers ${status} here on purpose`;
+  const message = `a fault rule of gateway-sim returns ${status} here on purpose`;
   return Response.json(serviceError({ message, problems: [message] }), { status, headers });
 }
 
-/** Announces the whole body, sends half of it and closes the connection. */
+/** Declares the length of the whole body, sends half of it and closes the connection. */
 async function truncate(c: AppContext): Promise<void> {
   const { res } = c;
   const body = Buffer.from(await res.arrayBuffer());
   const half = body.subarray(0, Math.floor(body.length / 2));
   const outgoing = c.env?.outgoing;
-  // What replaces an answer takes over its headers, unless there is none.
+  // Hono copies the headers of a previous response.
   c.res = undefined;
   if (!outgoing) {
     c.res = new Response(half, res);

@@ -10,42 +10,42 @@ import { answerProbe } from './probes.ts';
 import { isProxied } from './proxied.ts';
 import { endRaw, NO_PROXY, refuse } from './refusal.ts';
 
-/** Answers a request without the app; false when that is not for it, with nothing of the body read. */
-export type Lane = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
+/** Answers a request without the app. Returns false for requests of the app, before it reads anything of the body. */
+export type FastPath = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
-/** Receivers' answers and open pages get this long to end on a stop, in real time. */
+/** On a stop, maximum time for open requests to end (real time). */
 const DRAIN_MS = 1_500;
 
 export function portOf(server: Server | undefined): number {
   return (server?.address() as AddressInfo | null)?.port ?? 0;
 }
 
-/** Answers a request of Node's. */
+/** Answers a request of `node:http`. */
 export type RequestListener = (incoming: IncomingMessage, outgoing: ServerResponse) => unknown;
 
 /**
- * Hono, and the parts of fetch that it stands on, take as long to load as everything else: they are loaded once no
- * request has come for this long (milliseconds of real time), or when the first one needs them.
+ * Hono and its fetch classes take as long to load as everything else together. They are loaded this many milliseconds
+ * after the start (real time), or when the first request needs them.
  */
 const LOAD_AFTER_MS = 50;
 
 /**
- * Listens on the host, and on ::1 too when that is 127.0.0.1: `localhost` means either.
+ * Listens on the host. For 127.0.0.1 also listens on ::1, because `localhost` means either.
  *
- * @param load what answers requests; loaded once
- * @param lane asked before that
- * @param edge what stands in front of both: TLS, the proxy
- * @param basePaths below which the routes are, too
- * @throws GatewayError `port_in_use`, or `usage` for an address that is not of this machine
+ * @param load loads the listener; called once
+ * @param fastPath tried before the listener
+ * @param edge handles TLS and the proxy, before both
+ * @param basePaths paths under which the routes are served, too
+ * @throws GatewayError `port_in_use`, or `usage` for an address of another machine
  */
 export async function listen(
   { host, port }: Pick<ResolvedOptions, 'host' | 'port'>,
   load: () => Promise<RequestListener>,
   dialect: Dialect,
-  { lane = () => false, edge, basePaths = [] }: Surroundings = {},
+  { fastPath = () => false, edge, basePaths = [] }: Surroundings = {},
 ): Promise<Server[]> {
-  const { listener, start } = loadedLater(load);
-  const surroundings = { lane, edge, basePaths };
+  const { listener, start } = lazyListener(load);
+  const surroundings = { fastPath, edge, basePaths };
   const server = serverFor(listener, dialect, surroundings);
   await bind(server, port, host);
   const timer = setTimeout(start, LOAD_AFTER_MS).unref();
@@ -56,19 +56,19 @@ export async function listen(
     await bind(second, portOf(server), '::1');
     return [server, second];
   } catch (error) {
-    // A machine without IPv6, or with that port taken there, still has its IPv4 loopback.
+    // Without IPv6, or with the port in use there, IPv4 is enough.
     if (error instanceof GatewayError) return [server];
     throw error;
   }
 }
 
 interface Surroundings {
-  lane?: Lane;
+  fastPath?: FastPath;
   edge?: Edge | undefined;
   basePaths?: readonly string[];
 }
 
-function loadedLater(load: () => Promise<RequestListener>) {
+function lazyListener(load: () => Promise<RequestListener>) {
   let loading: Promise<void> | undefined;
   let loaded: RequestListener | undefined;
   const start = () => {
@@ -84,31 +84,31 @@ function loadedLater(load: () => Promise<RequestListener>) {
   return { listener, start };
 }
 
-/** Maximum requests of one connection that wait for the answers to those before them (chosen). */
+/** Maximum pipelined requests that wait on one connection (chosen). */
 const MAX_WAITING = 1_000;
 
 /**
- * Answers the requests of one connection one after the other: the answers to all that a client sends at once, and does
- * not read, would pile up in memory.
+ * Answers the requests of one connection one after another. A client could otherwise pipeline requests without reading,
+ * and fill the memory with responses.
  */
 function inTurn(answer: RequestListener): RequestListener {
   const waiting = new WeakMap<Socket, number>();
   return (incoming, outgoing) => {
     const { socket } = incoming;
-    // Node gives it the connection once the answer before it is written out.
+    // Node assigns the socket when the previous response is written.
     if (outgoing.socket) return answer(incoming, outgoing);
     const count = waiting.get(socket) ?? 0;
     if (count === MAX_WAITING) return socket.destroy();
     waiting.set(socket, count + 1);
     return outgoing.once('socket', () => {
       waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
-      // Node is not done with giving it.
+      // Node has not finished assigning the socket.
       process.nextTick(answer, incoming, outgoing);
     });
   };
 }
 
-/** The address of a route that was asked for below one of these paths; a route of our own that begins like one stays. */
+/** Removes a base path from a URL, unless a route of the service begins with the same path. */
 function withoutBase(url: string, basePaths: readonly string[], { paths }: Dialect): string {
   const base = basePaths.find((path) => url.startsWith(path) && /^[/?]|^$/.test(url.slice(path.length)));
   const own = [...Object.values(paths.initiate), ...Object.values(paths.checkout)];
@@ -120,50 +120,48 @@ function withoutBase(url: string, basePaths: readonly string[], { paths }: Diale
 function serverFor(
   listener: RequestListener,
   dialect: Dialect,
-  { lane, edge, basePaths }: Required<Surroundings>,
+  { fastPath, edge, basePaths }: Required<Surroundings>,
 ): Server {
   const answer = inTurn((incoming, outgoing) => {
-    // Here and not in the app: on a finished answer a header more is many times as expensive.
+    // Set here because adding a header to a finished response costs many times more.
     outgoing.setHeader('X-Gateway-Sim', '1');
     if (incoming.headers.host === undefined && incoming.httpVersion === '1.1')
       refuse(outgoing, 400, 'the request has no Host header', dialect);
     else if (isProxied(incoming) || !answerProbe(incoming, outgoing)) listener(incoming, outgoing);
   });
-  /** The last two answers in line on each connection, the newest first. */
+  /** The last two responses of each connection, newest first. */
   const newest = new WeakMap<Duplex, [ServerResponse, ServerResponse | undefined]>();
   const server = createServer(
-    // A request without Host is refused below with a body, which Node's own refusal does not have.
+    // Node rejects a request without Host but sends no body, so the listener does it.
     { requestTimeout: 30_000, keepAliveTimeout: 65_000, requireHostHeader: false },
     (incoming, outgoing) => {
       newest.set(incoming.socket, [outgoing, newest.get(incoming.socket)?.[0]]);
       if (edge && !edge.admits(incoming, outgoing)) return;
       if (basePaths.length) incoming.url = withoutBase(incoming.url ?? '', basePaths, dialect);
-      // What the lane answers is small, and Node stops reading where much of it waits.
-      if (!lane(incoming, outgoing)) answer(incoming, outgoing);
+      // The fast path needs no queue: its responses are small, and Node stops reading when many of them wait.
+      if (!fastPath(incoming, outgoing)) answer(incoming, outgoing);
     },
   );
-  /** Answers behind those before it, or it would be taken for one of theirs. */
-  const behindOthers = (socket: Duplex, refusal: () => void) => {
+  /** Waits for the earlier responses, because clients match responses by order. */
+  const afterOthers = (socket: Duplex, refusal: () => void) => {
     const [last, former] = newest.get(socket) ?? [];
-    // The last one may be of the request that is broken.
+    // The last response may belong to the broken request.
     const before = last?.req.complete ? last : former;
     if (before && !before.writableFinished && !socket.destroyed) before.once('close', refusal);
     else refusal();
   };
   server.on('clientError', (error, socket) =>
-    behindOthers(socket, () => answerMalformed(error, socket, dialect)),
+    afterOthers(socket, () => answerMalformed(error, socket, dialect)),
   );
-  // Node would close the connection of the one and refuse the other without a word of who did.
+  // By default, Node closes the connection on CONNECT and rejects an Expect header without a body.
   server.on('connect', (request, socket, head) => {
     socket.on('error', () => socket.destroy());
-    behindOthers(socket, () => {
+    afterOthers(socket, () => {
       if (edge) edge.connect(server, request, socket, head);
       else endRaw(socket, 405, NO_PROXY, dialect);
     });
   });
-  server.on('checkExpectation', (_, outgoing) =>
-    refuse(outgoing, 417, 'the Expect header is not understood', dialect),
-  );
+  server.on('checkExpectation', (_, outgoing) => refuse(outgoing, 417, 'unsupported Expect header', dialect));
   edge?.attach(server);
   return server;
 }
@@ -178,20 +176,20 @@ function bind(server: Server, port: number, host: string): Promise<void> {
 function bindError(error: NodeJS.ErrnoException, port: number, host: string): GatewayError {
   const { code, message } = error;
   if (code === 'EADDRINUSE') {
-    const advice = hint`Take a free one with ${option('port', '0')}, or choose one with ${option('port')}.`;
+    const advice = hint`Use any free port with ${option('port', '0')}, or choose one with ${option('port')}.`;
     const text = `port ${port} on ${host} is in use by another process`;
     return new GatewayError('port_in_use', text, { hint: advice, cause: error });
   }
   if (code === 'EACCES') {
     const advice = hint`Choose a port above 1023 with ${option('port')}.`;
-    const text = `port ${port} on ${host} may not be used without more rights`;
+    const text = `port ${port} on ${host} needs more permissions`;
     return new GatewayError('port_in_use', text, { hint: advice, cause: error });
   }
-  const advice = hint`Give an address of this machine with ${option('host')}.`;
+  const advice = hint`Specify an address of this machine with ${option('host')}.`;
   return new GatewayError('usage', `cannot listen on ${host}: ${message}`, { hint: advice, cause: error });
 }
 
-/** What Node's parser refuses still gets an answer before the connection closes. */
+/** Answers a request that Node's parser rejected, then closes the connection. */
 function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex, dialect: Dialect): void {
   const end = (status: number, reason: string) => endRaw(socket, status, reason, dialect);
   if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
@@ -200,7 +198,7 @@ function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex, dialect: 
   else end(400, 'the request is not valid HTTP');
 }
 
-/** Lets a server answer what is under way, at most `DRAIN_MS` long, and closes it. */
+/** Closes a server when its open requests end, or after `DRAIN_MS`. */
 export async function close(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   const force = setTimeout(() => server.closeAllConnections(), DRAIN_MS);

@@ -1,13 +1,13 @@
 import { textMask } from '../contract/secret.ts';
 import type { AppParts, ServerRuntime } from './environment.ts';
 
-/** What masks for the secrets of an emulator: keys change rarely, what is shown changes all the time. */
-const made = new WeakMap<ServerRuntime, Masking>();
+/** Cached, because secrets change rarely. */
+const maskings = new WeakMap<ServerRuntime, Masking>();
 
 interface Masking {
-  /** Tells those in force from others. */
+  /** The current secrets. */
   key: string;
-  /** Those and the newest that were replaced: what is remembered may hold them. */
+  /** Current secrets and the latest replaced ones, which old records may contain. */
   known: readonly string[];
   mask: (text: string) => string;
 }
@@ -15,19 +15,19 @@ interface Masking {
 const MAX_KNOWN = 100;
 
 /**
- * What may be shown of a value: the same without any merchant's secret key or the control token in any of its texts.
- * The one place where that is decided, for events, the request log, records, log lines and pages alike.
+ * Masks the merchants' secret keys and the control token in all texts of a value. Events, the request log, records, log
+ * lines and pages all use it.
  */
 export function mask<Value>(value: Value, { runtime, state }: Pick<AppParts, 'runtime' | 'state'>): Value {
   const keys = Array.from(state.current.merchants.values(), ({ secretKey }) => secretKey);
   const secrets = runtime.controlToken === null ? keys : [runtime.controlToken, ...keys];
   const key = secrets.join('\n');
-  let masking = made.get(runtime);
+  let masking = maskings.get(runtime);
   if (masking?.key !== key) {
     const former = masking?.known.slice(0, MAX_KNOWN) ?? [];
     const known = [...new Set([...secrets, ...former])];
     masking = { key, known, mask: textMask(known) };
-    made.set(runtime, masking);
+    maskings.set(runtime, masking);
   }
   return maskedValue(value, masking.mask);
 }

@@ -17,33 +17,32 @@ export interface ResponseObject {
 
 const TEXT: JsonSchema = { type: 'string' };
 
-/** On every answer. */
+/** Part of every response. */
 export const EMULATOR_HEADER = {
-  description:
-    'Always 1: nothing here may be mistaken for a real gateway (chosen: initiate-emulator-header).',
+  description: 'Always 1: marks responses of the emulator (chosen: initiate-emulator-header).',
   required: true,
   schema: { type: 'string', const: '1' },
 };
 const OURS = { 'X-Gateway-Sim': { $ref: '#/components/headers/Emulator' } };
 
-/** What each status of an error means. */
+/** The meaning of each error status. */
 const MEANINGS: Readonly<Record<string, string>> = {
   400: 'The body cannot be read.',
   401: 'The key or token is missing or wrong.',
-  403: 'Refused: another site, an unknown Host, or an address that IPNs may not go to.',
+  403: 'Rejected: a page of another site, an unknown Host, or a forbidden IPN address.',
   404: 'Not found.',
-  405: 'The path does not answer this method; Allow names those that it does.',
-  409: 'The record is in a state in which this is refused.',
+  405: 'The path does not support this method. Allow lists the supported methods.',
+  409: 'The current state of the record does not allow this.',
   410: 'The payment has expired.',
   413: 'The body is too large.',
-  415: 'The Content-Type is none of those that are read.',
-  422: 'Fields are missing or wrong; each is named.',
-  504: 'It took too long, and got only so far.',
-  507: 'Any route: the change, or one that the answer would show, could not be stored, and is not made.',
+  415: 'The Content-Type is not supported.',
+  422: 'Fields are missing or invalid. Each is named.',
+  504: 'The time limit was reached before the end.',
+  507: 'Any route: a change could not be stored and is not applied.',
   default: 'Any other error.',
 };
 
-/** What an error looks like from each side: people get pages, programs JSON. */
+/** The format of an error by side: pages for humans, JSON for programs. */
 const SHAPES = {
   service: { [JSON_TYPE]: media(ref(ServiceError)) },
   checkout: { [HTML_TYPE]: media(TEXT), [JSON_TYPE]: media(ref(ServiceError)) },
@@ -57,7 +56,7 @@ function sideOf(tag: Tag): keyof typeof SHAPES {
   return tag.startsWith('Control') ? 'control' : 'service';
 }
 
-/** Every error of every side, to be referred to. */
+/** All errors of all sides, as components. */
 export const ERROR_RESPONSES: Readonly<Record<string, ResponseObject>> = Object.fromEntries(
   Object.entries(SHAPES).flatMap(([side, content]) =>
     Object.entries(MEANINGS).map(([status, description]) => [
@@ -101,8 +100,8 @@ export function describeOperation(method: string, path: string, operation: Opera
 
 function contentOf({ types = [JSON_TYPE], schema, examples }: NonNullable<Operation['body']>): ContentObject {
   const example = messageOf(schema)?.example;
-  const shown = examples ?? (example === undefined ? undefined : { example });
-  return Object.fromEntries(types.map((type) => [type, media(ref(schema), shown)]));
+  const mediaExamples = examples ?? (example === undefined ? undefined : { example });
+  return Object.fromEntries(types.map((type) => [type, media(ref(schema), mediaExamples)]));
 }
 
 function media(schema: JsonSchema, examples?: Examples) {
@@ -120,7 +119,7 @@ function response(answer: Answer, summary: string): ResponseObject {
   const about = only && !more.length ? messageOf(only)?.description : undefined;
   const schema = more.length ? { anyOf: named.map(ref) } : only && ref(only);
   const body = media(schema ?? (type === JSON_TYPE ? { type: 'object' } : TEXT), examples);
-  // OpenAPI 3.1 knows no schema for the items of a stream.
+  // OpenAPI 3.1 has no schema for the items of a stream.
   const eventData = type === 'text/event-stream' && { 'x-event-data': ref(SimEvent) };
   return {
     description: answer.description ?? about ?? `${summary}.`,

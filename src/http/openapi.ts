@@ -18,17 +18,17 @@ import { FORM_TYPE, JSON_TYPE, operationOf, TAGS } from './operation.ts';
 
 const DESCRIPTION = `A local emulator of a hosted payment gateway and virtual-card service. No real money moves.
 
-Each operation, and each field of the service, tells where it comes from, in words and as x-source: documented (the service interface says so), observed (published clients or deployments of it show it), or chosen (ours); x-fidelity names the lines of fixtures/fidelity/manifest.jsonl that show it. Everything under /_sim is chosen.`;
+Each operation and each field of the service has a source, in its description and as x-source: documented (by the service interface), observed (in published clients or deployments), or chosen (by gateway-sim). x-fidelity lists the lines of fixtures/fidelity/manifest.jsonl that prove it. Everything under /_sim is chosen.`;
 
 /**
- * The OpenAPI 3.1 document of the service and the control API: the routes that are mounted, and the messages that
- * validate. It is not cheap: load this module only when somebody asks.
+ * The OpenAPI 3.1 document of the service and the control API, from the mounted routes and the schemas that validate
+ * messages. This is slow: load this module only on request.
  */
 export function openApiDocument(
   routes: readonly RouterRoute[],
   { runtime, dialect }: Pick<AppParts, 'runtime' | 'dialect'>,
 ) {
-  // What is shared by all documents stays as it is.
+  // Cloned, because documents share parts and `nameLines` changes them.
   const document = structuredClone({
     openapi: '3.1.0',
     info: {
@@ -55,7 +55,7 @@ export function openApiDocument(
           type: 'http',
           scheme: 'bearer',
           description:
-            'The control token, asked for when the emulator listens on more than a loopback address; the dashboard keeps it in a cookie.',
+            'The control token, required unless the emulator listens only on a loopback address. The dashboard keeps it in a cookie.',
         },
       },
     },
@@ -64,7 +64,7 @@ export function openApiDocument(
   return document;
 }
 
-/** Leaves the word alone in each mark, and puts the ids of the lines that it stands for beside it. */
+/** Reduces each mark to its word and adds the ids of its manifest lines as `x-fidelity`. */
 function nameLines(part: unknown): void {
   if (typeof part !== 'object' || part === null) return;
   for (const inner of Object.values(part)) nameLines(inner);
@@ -78,7 +78,7 @@ function nameLines(part: unknown): void {
 
 export type OpenApiDocument = ReturnType<typeof openApiDocument>;
 
-/** In the order of the groups, and inside each in the order in which they are mounted. */
+/** Sorted by group, then in the order of mounting. */
 function pathsOf(routes: readonly RouterRoute[]): Record<string, Record<string, OperationObject>> {
   const paths: Record<string, Record<string, OperationObject>> = {};
   for (const tag of Object.keys(TAGS)) {
@@ -93,14 +93,13 @@ function pathsOf(routes: readonly RouterRoute[]): Record<string, Record<string, 
   return paths;
 }
 
-/** What the service posts to a merchant. */
+/** The IPN that the service posts to a merchant. */
 function ipnOperation(schema: z.ZodMiniType): OperationObject {
   return {
     ...describeOperation('ipn', '', {
       tag: 'Service: payments',
       summary: 'Instant payment notification',
-      description:
-        'Posted to the ipn_url of a payment when it succeeds, on other outcomes only with --ipn-on.',
+      description: 'Posted to the ipn_url of a payment when it succeeds. Other outcomes need --ipn-on.',
       source: 'documented',
       lines: 'ipn-*, signature*',
       body: { types: [FORM_TYPE, JSON_TYPE], schema },
@@ -108,22 +107,26 @@ function ipnOperation(schema: z.ZodMiniType): OperationObject {
       errors: [],
     }),
     parameters: [
-      parameter('User-Agent', 'header', 'gateway-sim and its version (chosen: ipn-user-agent).'),
+      parameter('User-Agent', 'header', 'gateway-sim/<version> (chosen: ipn-user-agent).'),
       parameter(
         'X-Gateway-Sim',
         'header',
-        'Always 1: nothing here comes from a real gateway (chosen: ipn-emulator-header).',
+        'Always 1: marks messages of the emulator (chosen: ipn-emulator-header).',
       ),
       parameter(
         'X-Gateway-Sim-Delivery',
         'header',
         'Id of the delivery: the same for every attempt (chosen: ipn-delivery-header).',
       ),
-      parameter('X-Gateway-Sim-Attempt', 'header', 'Counts from 1 (chosen: ipn-attempt-header).'),
+      parameter(
+        'X-Gateway-Sim-Attempt',
+        'header',
+        'Number of the attempt, from 1 (chosen: ipn-attempt-header).',
+      ),
       parameter(
         'X-Gateway-Sim-Original-Url',
         'header',
-        'With --forward-ipn: the ipn_url (chosen: ipn-emulator-header).',
+        'The ipn_url, with --forward-ipn (chosen: ipn-emulator-header).',
         false,
       ),
     ],
@@ -131,7 +134,7 @@ function ipnOperation(schema: z.ZodMiniType): OperationObject {
       '2XX': { description: 'Delivered (chosen: ipn-answer-ignored).' },
       default: {
         description:
-          'Anything else, or nothing within 10 s: retried by the schedule (chosen: ipn-retried, ipn-redirect-not-followed).',
+          'Any other response, or none within 10 s: retried on schedule (chosen: ipn-retried, ipn-redirect-not-followed).',
       },
     },
   };

@@ -5,87 +5,87 @@ export const JSON_TYPE = 'application/json';
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
 export const HTML_TYPE = 'text/html';
 
-/** Groups of operations, in the order in which they are read. */
+/** Groups of operations, in the order of the document. */
 export const TAGS = {
-  'Service: payments': 'What a merchant’s code calls to take a payment, and what it receives.',
+  'Service: payments': 'What a merchant’s code calls to accept a payment, and what it receives.',
   'Service: checkout':
-    'Where the customer’s browser goes. The steps behind the first page are forms of the emulator.',
+    'Pages for the customer’s browser. The steps after the first page are forms of the emulator.',
   'Service: cards': 'Virtual cards of a merchant, in live mode only.',
-  'Control: payments': 'Payments from the simulator’s side.',
-  'Control: IPNs': 'Deliveries with every attempt; resend one, make one by hand.',
-  'Control: cards': 'Cards of all merchants; charge and fund them.',
-  'Control: merchants and wallets': 'Keys, and the money of live mode.',
-  'Control: what happened': 'Requests, verification codes, and a stream of everything.',
-  'Control: faults': 'What goes wrong on purpose.',
+  'Control: payments': 'View and settle payments.',
+  'Control: IPNs': 'View, resend and create deliveries.',
+  'Control: cards': 'View, charge and fund the cards of all merchants.',
+  'Control: merchants and wallets': 'Keys, and balances in live mode.',
+  'Control: activity': 'Requests, verification codes, and a stream of all events.',
+  'Control: faults': 'Errors and delays on purpose.',
   'Control: clock': 'The emulator’s time.',
-  'Control: audit': 'Whether a shop’s payment code is safe.',
-  'Control: state': 'Back to the start, out, and in.',
-  'Control: emulator': 'How it is doing; stop it.',
-  Dashboard: 'Pages for people. Their own forms are no interface and not listed.',
+  'Control: audit': 'Check whether a shop’s payment code is safe.',
+  'Control: state': 'Reset, export and import all state.',
+  'Control: emulator': 'Check and stop the emulator.',
+  Dashboard: 'Pages for humans. Their forms are not listed: they are not part of the API.',
 } as const;
 export type Tag = keyof typeof TAGS;
 
-/** A value that is in the document as an example, by name. */
+/** Examples in the document, by name. */
 export type Examples = Readonly<Record<string, unknown>>;
 
-/** What a success answers with. */
+/** A successful response. */
 export interface Answer {
   status: number;
-  /** Default: what its one message says of itself, else the summary of the operation. */
+  /** Default: the description of its only message, or the summary of the operation. */
   description?: string;
   /** Default: JSON. */
   type?: string | undefined;
-  /** The messages that the body may be; several where the body tells them apart. */
+  /** The possible messages of the body. */
   schemas?: readonly z.ZodMiniType[];
-  /** What is said of its headers, by name. */
+  /** Descriptions of its headers, by name. */
   headers?: Readonly<Record<string, string>>;
   examples?: Examples;
 }
 
 export function seeOtherAnswer(description: string): Answer {
-  return { status: 303, description, headers: { Location: 'Where the browser goes.' } };
+  return { status: 303, description, headers: { Location: 'The next page for the browser.' } };
 }
 
-/** What the OpenAPI document says of a route, beside its method and its path. */
+/** The description of a route in the OpenAPI document, without its method and path. */
 export interface Operation {
   tag: Tag;
   summary: string;
-  /** More about it; its source comes on top. */
+  /** More details. The document adds the source. */
   description?: string | undefined;
   source: Source;
-  /** The lines of the manifest that show it, as in a mark: `card-read*, card-list`. */
+  /** The manifest lines that prove it, as in a mark: `card-read*, card-list`. */
   lines?: string;
-  /** What it asks for; default: nothing. */
+  /** Default: none. */
   security?: 'secretKey' | 'controlToken' | undefined;
-  /** Its media types are JSON unless it says otherwise. */
+  /** Default type: JSON. */
   body?:
     | {
         types?: readonly string[];
         schema: z.ZodMiniType;
         optional?: boolean | undefined;
-        /** Default: that of its message. */
+        /** Default: the example of its message. */
         examples?: Examples;
       }
     | undefined;
   query?: z.ZodMiniType | undefined;
-  /** What is said of the parameters in its path, by name. */
+  /** Descriptions of the path parameters, by name. */
   params?: Readonly<Record<string, string>>;
   /** Headers of the request that change the response. */
   headers?: Readonly<Record<string, string>>;
   answers: readonly Answer[];
-  /** Statuses of its errors beside those that follow from its security and from having a body. */
+  /** Error statuses, except those that follow from its security and its body. */
   errors: readonly number[];
 }
 
 const OPERATIONS = new WeakMap<object, Operation>();
 
-/** A handler with its operation: what is mounted is in the document because it is mounted. */
+/** Attaches an operation to a handler, so that every mounted route is in the document. */
 export function described<Handler extends object>(operation: Operation, handler: Handler): Handler {
   OPERATIONS.set(handler, operation);
   return handler;
 }
 
-/** The operation of a handler; undefined for what is no part of an interface. */
+/** The operation of a handler; undefined if it is not part of the API. */
 export function operationOf(handler: object): Operation | undefined {
   return OPERATIONS.get(handler);
 }

@@ -14,7 +14,7 @@ export function isProxied(incoming: IncomingMessage): boolean {
   return proxied.has(incoming);
 }
 
-/** Clients of the proxy reach the service's own routes only, however they write the address. */
+/** Restricts clients of the proxy to the routes of the service, however they write the URL. */
 export function proxiedGuard(): MiddlewareHandler<AppEnvironment> {
   return async (c, next) => {
     const { path } = c.req;
@@ -22,7 +22,7 @@ export function proxiedGuard(): MiddlewareHandler<AppEnvironment> {
     if (isOurs && c.env?.incoming && isProxied(c.env.incoming)) {
       throw new GatewayError(
         'forbidden',
-        `${path} is not served through the proxy: go to the emulator's own address`,
+        `${path} is not served through the proxy: use the address of the emulator`,
       );
     }
     await next();

@@ -9,7 +9,7 @@ import { notesOf } from './errors.ts';
 /** Maximum characters of a request body in the request log. */
 export const KEPT_BODY_CHARACTERS = 16_384;
 
-/** Remembers every request to the service and its response. What happens under /_sim is not the service's. */
+/** Records every request to the service and its response, but none under /_sim. */
 export function recordRequests(parts: AppParts): MiddlewareHandler<AppEnvironment> {
   return async (c, next) => {
     const log: RequestLog = {};
@@ -28,12 +28,12 @@ export function recordRequests(parts: AppParts): MiddlewareHandler<AppEnvironmen
   };
 }
 
-/** Path and query of a request, as they came. */
+/** Path and query of a request, as received. */
 export function targetOf({ req }: AppContext): string {
   return req.url.replace(/^\w+:\/\/[^/]*/, '');
 }
 
-/** @param started when the request came, on the clock of `performance.now()` */
+/** @param started `performance.now()` at the start of the request */
 export function recordRequest(
   request: Pick<RecordedRequest, 'method' | 'target' | 'requestHeaders'>,
   status: number,
@@ -56,7 +56,7 @@ export function recordRequest(
   });
 }
 
-/** Tells the log of an error and what the service answers with it: its usual error, or `answer`. Returns that body. */
+/** Adds an error and its response body to the log. @returns the body, by default the error of the service */
 export function noteError(
   log: RequestLog,
   error: GatewayError,
@@ -69,7 +69,7 @@ export function noteError(
   return body;
 }
 
-/** The beginning of a long text. A mere slice would keep the whole of it in memory. */
+/** The beginning of a long text. Copied, because a slice keeps the whole text in memory. */
 function beginning(text: string | null): string | null {
   if (text === null || text.length <= KEPT_BODY_CHARACTERS) return text;
   return Buffer.from(text.slice(0, KEPT_BODY_CHARACTERS)).toString();

@@ -4,18 +4,18 @@ import { GatewayError } from '../contract/error.ts';
 import type { Dialect } from '../wire/dialect.ts';
 
 /*
- * Refusals of what hono never sees, in the one error shape too. The connection closes after each of them.
+ * Error responses before Hono, in the same format. The connection closes after each.
  */
 
-export const NO_PROXY = 'gateway-sim is no proxy: it takes no CONNECT';
+export const NO_PROXY = 'CONNECT is not supported: the proxy is off';
 
-/** Refuses a request. */
+/** Rejects a request. */
 export function refuse(outgoing: ServerResponse, status: number, reason: string, dialect: Dialect): void {
   const { headers, body } = refusalOf(outgoing.req, reason, dialect);
   outgoing.writeHead(status, headers).end(body);
 }
 
-/** Answers where there is no response to write to. */
+/** Rejects a connection that has no response object. */
 export function endRaw(socket: Duplex, status: number, reason: string, dialect: Dialect): void {
   const { headers, body } = refusalOf(undefined, reason, dialect);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -8,10 +8,10 @@ import { asGatewayError, statusOf } from './errors.ts';
 import type { RequestListener } from './listener.ts';
 
 /**
- * What answers requests by the routes of the app.
+ * Creates a listener that answers requests with the routes of the app.
  *
- * @param replaceGlobals whether the globals of fetch may be replaced by faster ones
- * @param report gets every fault of ours
+ * @param replaceGlobals whether to replace the fetch globals with faster ones
+ * @param report receives every internal error
  */
 export function requestListener(
   parts: AppParts,
@@ -28,7 +28,7 @@ export function requestListener(
     hostname: host,
     overrideGlobalObjects: replaceGlobals,
     errorHandler: (thrown) => {
-      // Its address or its Host header makes no sense.
+      // The URL or the Host header is invalid.
       const isMalformed = thrown instanceof Error && thrown.name === 'RequestError';
       const error = isMalformed
         ? new GatewayError('unparseable_body', `the request is malformed: ${thrown.message}`)
@@ -39,13 +39,13 @@ export function requestListener(
   });
 }
 
-/** Maximum of an unread body that is taken over before the response goes out: bytes, and milliseconds of real time. */
+/** Maximum size of an unread body that is read before the response is sent, and maximum time for it (real time). */
 const MAX_DISCARDED_BYTES = 64 * 2 ** 20;
 const MAX_DISCARD_MS = 2_000;
 
 /**
- * Takes over what is left of a body. Closing a connection while the client still sends resets it, and a client that
- * reads late, as blocking ones do, would never see the answer.
+ * Reads and discards the rest of a body. Closing a connection while the client still sends resets it. A blocking client,
+ * which reads only after it has sent everything, would never see the response.
  */
 async function discardRest(incoming: IncomingMessage): Promise<void> {
   if (incoming.destroyed) return;

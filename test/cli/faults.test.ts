@@ -64,7 +64,7 @@ it('a request that a fault rule answers is no wrong usage', async () => {
     for (const status of ['503', '429']) {
       await run(['faults', 'set', route, '--status', status], { cwd });
       const { code, stderr } = await run([command, 'create'], { cwd });
-      expect([code, stderr]).toEqual([1, expect.stringContaining(`answers ${status} here on purpose`)]);
+      expect([code, stderr]).toEqual([1, expect.stringContaining(`returns ${status} here on purpose`)]);
       await run(['faults', 'clear'], { cwd });
     }
   }

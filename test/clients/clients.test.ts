@@ -194,7 +194,7 @@ describe('a client in Node, by gateway-sim/alias-hosts', () => {
     const args = ['--import', fileOf('../../bin/alias-hosts.js'), '--input-type=module', '-e', script];
     const reach = { GATEWAY_SIM_URL: sim.url, GATEWAY_SIM_HOST_ALIAS: ALIAS, NODE_EXTRA_CA_CERTS: caFile };
     const { stdout } = await runProgram([process.execPath, ...args], { env: { ...env, ...reach } });
-    expect(stdout).toMatch(/^400.*this port speaks https.*\n401.*Authorization/);
+    expect(stdout).toMatch(/^400.*this port serves HTTPS only.*\n401.*Authorization/);
   });
 
   it('says what it needs', async () => {

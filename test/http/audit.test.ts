@@ -25,7 +25,7 @@ async function prepared(changed: Parameters<typeof startAuditable>[1] = {}, opti
   return { sim, shop, asked, post, start, page, state, ended };
 }
 
-/** Orders of the shop wait until they are let through. */
+/** Delays the orders of the shop until they are released. */
 function held(shop: { place: () => Promise<void> }): () => void {
   let open = () => {};
   const gate = new Promise<void>((resolve) => {
@@ -46,8 +46,8 @@ const text = (html: string) =>
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ');
 
-describe('an audit by the page', () => {
-  it('runs, and shows what was done to whom, what it means, and how to fix it', async () => {
+describe('an audit from the dashboard', () => {
+  it('runs, and shows its steps, their meaning and the fixes', async () => {
     const { post, page, asked, ended } = await prepared({ isAmount: () => true });
     const before = text(await page());
     expect(before).toContain('Run the audit');
@@ -66,7 +66,7 @@ describe('an audit by the page', () => {
     expect(html).toContain('<a href="#mistake-amount-not-compared">');
     expect(shown).toMatch(/Repeat it curl .* Copy curl: amount-too-low/);
     expect(html).toMatch(/<details id="case-amount-too-low" class="told" open/);
-    // What was asked for stands there to be asked again.
+    // The form keeps the input for another run.
     expect(html).toContain('value="amount-too-low, amount-too-high"');
     expect(html).toContain('<details id="again"><summary>');
     const refused = await (await post({ ...asked, only: 'nothing-there' })).text();
@@ -75,7 +75,7 @@ describe('an audit by the page', () => {
     expect(text(refused)).toContain('2 of 2 cases, ended at');
   });
 
-  it('shows how far it is, refuses another meanwhile, and takes one after it', async () => {
+  it('shows its progress, rejects a second audit while it runs, and accepts one after it', async () => {
     const { shop, post, start, page, asked, state, ended } = await prepared();
     const open = held(shop);
     expect((await post({ ...asked, only: 'A' })).status).toBe(303);
@@ -103,7 +103,7 @@ describe('an audit by the page', () => {
     ['probeUrl', { probeUrl: 'http://8.8.8.8/{identifier}' }, 403, 'neither a loopback'],
     ['a command', { probeCmd: 'id {identifier}' }, 422, 'unknown field probeCmd'],
     ['a command', { orderCmd: 'id' }, 422, 'unknown field orderCmd'],
-  ])('refuses %s %j over its form, which keeps what was typed', async (_, wrong, status, said) => {
+  ])('rejects %s %j above the form and keeps the input', async (_, wrong, status, said) => {
     const { post, page, asked, state } = await prepared();
     const answer = await post({ ...asked, orderAmount: '.of-the-order', ...wrong });
     const html = await answer.text();
@@ -115,7 +115,7 @@ describe('an audit by the page', () => {
     expect(text(await page())).not.toContain('of cases');
   });
 
-  it('is not started from another site', async () => {
+  it('cannot be started from another site', async () => {
     const { post, start, asked, state } = await prepared();
     expect((await post(asked, { Origin: 'https://elsewhere.example' })).status).toBe(403);
     expect((await start({})).status).toBe(422);
@@ -124,7 +124,7 @@ describe('an audit by the page', () => {
     expect(await state()).toMatchObject({ code: 'not_found' });
   });
 
-  it.each(['ipnUrl', 'orderUrl', 'probeUrl'])('never sends to the emulator itself by %s', async (name) => {
+  it.each(['ipnUrl', 'orderUrl', 'probeUrl'])('never sends to the emulator itself with %s', async (name) => {
     const { sim, post, asked } = await prepared();
     const own = `http://localhost:${sim.server.port}/_sim/shutdown?{identifier}`;
     const answer = await post({ ...asked, [name]: own });
@@ -134,7 +134,7 @@ describe('an audit by the page', () => {
     ]);
   });
 
-  it('shows no secret, whatever the shop says', async () => {
+  it('shows no secret, whatever the shop returns', async () => {
     const { sim, post, page, asked, ended } = await prepared({
       refuse: (response, _, { secretKey }) => response.writeHead(400).end(`not signed with ${secretKey}`),
     });
@@ -146,7 +146,7 @@ describe('an audit by the page', () => {
     expect(await page()).not.toContain(sim.secretKey);
   });
 
-  it('shows what a shop says as text', async () => {
+  it('shows the response of a shop as text', async () => {
     const { post, page, asked, ended } = await prepared({
       ...{ isSigned: () => true },
       accept: (response) => response.end('<img src=x onerror=alert(1)>'),
@@ -157,8 +157,8 @@ describe('an audit by the page', () => {
   });
 });
 
-describe('an audit over the control API', () => {
-  test('is as the library makes it: the same cases, and orders invented where there are none', async () => {
+describe('an audit by the control API', () => {
+  test('runs the same cases as the library, and creates orders if none are given', async () => {
     const { shop, start, ended } = await prepared({ isSigned: () => true });
     const answer = await start({ ipnUrl: shop.ipnUrl, only: ['signature-missing', 'M'] });
     expect([answer.status, await answer.json()]).toMatchObject([202, { state: 'running', cases: [] }]);
@@ -168,7 +168,7 @@ describe('an audit over the control API', () => {
     expect(shop.orders.size).toBe(0);
   });
 
-  test('tells each of its steps as an event', async () => {
+  test('reports each step as an event', async () => {
     const { sim, shop, asked, start, ended } = await prepared();
     const { ipnUrl, orderUrl, probeUrl, paidWhen } = asked;
     const request: AuditRequest = { ipnUrl, orderUrl, probeUrl, paidWhen, only: ['splice'] };
@@ -187,7 +187,7 @@ describe('an audit over the control API', () => {
     expect(shop.orders.size).toBeGreaterThan(0);
   });
 
-  test('leaves every payment that it made settled, and marked as its own', async () => {
+  test('settles and marks every payment that it created', async () => {
     const { sim, asked, start, ended } = await prepared();
     const { ipnUrl, orderUrl, probeUrl, paidWhen } = asked;
     await start({ ipnUrl, orderUrl, probeUrl, paidWhen, only: ['A'] });
@@ -197,11 +197,11 @@ describe('an audit over the control API', () => {
     expect(new Set(data.map(({ settledBy }) => settledBy))).toEqual(new Set(['audit']));
   });
 
-  test('ends with its emulator, and what it was about to use is canceled before', async () => {
+  test('ends with its emulator, and cancels its pending payments first', async () => {
     const { sim, shop, asked, start } = await prepared();
     const { place } = shop;
     const initiated = new Promise<void>((resolve) => {
-      // The shop never answers the request that places its order.
+      // The shop never responds to the request that places the order.
       shop.place = async () => {
         await place();
         resolve();
@@ -219,11 +219,11 @@ describe('an audit over the control API', () => {
   });
 });
 
-test('there is none before somebody asks', async () => {
+test('responds 404 before the first audit', async () => {
   const sim = await startSim();
   const answer = await fetch(`${sim.url}/_sim/audit`);
   expect([answer.status, await answer.json()]).toMatchObject([
     404,
-    { message: 'no audit was started since this emulator was' },
+    { message: 'no audit was started since the emulator started' },
   ]);
 });

@@ -17,7 +17,7 @@ async function clock(sim: Sim, body: object): Promise<void> {
   expect((await ask(sim, 'POST', '/clock', body)).status).toBe(200);
 }
 
-/** An emulator whose time stands still, so that nothing happens by itself before the test says so. */
+/** An emulator with a frozen clock, so that nothing happens before the test moves it. */
 async function frozen(options: StartOptions = {}): Promise<Sim> {
   const sim = await startSim({ ipnSchedule: ['1h'], ...options });
   await clock(sim, { freeze: 'now' });
@@ -32,8 +32,8 @@ async function deliveries(sim: Sim): Promise<Delivery[]> {
   return (await sim.control<{ data: Delivery[] }>('/ipns')).data;
 }
 
-describe('a payment that settles itself', () => {
-  it("does so when its time has come on the emulator's clock, not before", async () => {
+describe('automatic settlement', () => {
+  it("happens at its time on the emulator's clock, not before", async () => {
     const receiver = await startReceiver();
     const sim = await frozen({ auto: 'approve', autoDelay: '2s' });
     await initiated(sim, { ipn_url: `${receiver.url}/ipn` });
@@ -49,7 +49,7 @@ describe('a payment that settles itself', () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('goes by rules, magic e-mails and --auto, each payment at its own time', async () => {
+  it('follows rules, magic e-mails and --auto, each payment at its own time', async () => {
     const sim = await frozen({
       auto: 'approve',
       autoDelay: '5s',
@@ -76,7 +76,7 @@ describe('a payment that settles itself', () => {
   });
 
   it.each([false, true])(
-    'never does so before the answer of initiate is out (on disk: %s)',
+    'never happens before the response to initiate is sent (on disk: %s)',
     async (onDisk) => {
       const order: string[] = [];
       const receiver = await startReceiver(({ body }) => {
@@ -87,7 +87,7 @@ describe('a payment that settles itself', () => {
         auto: 'approve',
         autoDelay: 0,
         ...(onDisk && { inMemory: false, dataDir: await temporaryFolder() }),
-        // The latency of the first, and the whole of the others.
+        // The latency of the first response, and all of the others.
         faults: [{ route: 'initiate', identifier: 'n0', latency: '300ms' }],
       });
       const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
@@ -117,7 +117,7 @@ describe('a payment that settles itself', () => {
     },
   );
 
-  it('does so once, and not at all when somebody was faster', async () => {
+  it('happens once, and not at all if the payment is already settled', async () => {
     const receiver = await startReceiver();
     const sim = await frozen({ auto: 'fail', ipnOn: ['failed'] });
     await initiated(sim, { ipn_url: `${receiver.url}/ipn` });
@@ -143,12 +143,12 @@ describe('a payment that settles itself', () => {
     expect(await payment(sim)).toMatchObject({ status, settledBy: by });
   });
 
-  it('does so after a kill and a restart that knows nothing of --auto', async () => {
+  it('happens after a kill and a restart without --auto', async () => {
     const dataDir = await temporaryFolder();
     const first = await frozen({ auto: 'approve', autoDelay: '50ms', inMemory: false, dataDir });
     await initiated(first, { identifier: 'killed' });
     const copy = await temporaryFolder();
-    // What a kill right after the answer would have left on disk.
+    // The files as a kill right after the response leaves them.
     for (const name of ['db.json', 'journal.jsonl']) await cp(join(dataDir, name), join(copy, name));
     const second = await startSim({ inMemory: false, dataDir: copy });
     await clock(second, { resume: true });
@@ -159,7 +159,7 @@ describe('a payment that settles itself', () => {
   });
 });
 
-describe('the checkout of a payment that settled itself', () => {
+describe('the checkout of an automatically settled payment', () => {
   const EMAIL = { approve: SUCCESS, cancel: CANCEL, fail: CANCEL };
 
   async function settledCheckout(
@@ -185,7 +185,7 @@ describe('the checkout of a payment that settled itself', () => {
     (['approve', 'cancel', 'fail'] as const).flatMap((outcome) =>
       (['sandbox', 'live'] as const).map((mode) => ({ outcome, mode })),
     ),
-  )('leads to its address, by GET and by POST: $outcome, $mode', async ({ outcome, mode }) => {
+  )('redirects to its URL, by GET and by POST: $outcome, $mode', async ({ outcome, mode }) => {
     const { sim, checkout } = await settledCheckout({}, outcome, mode);
     for (const method of ['GET', 'POST', 'GET']) {
       const answer = await visit(checkout, method);
@@ -203,24 +203,24 @@ describe('the checkout of a payment that settled itself', () => {
     ['cancel', {}],
     ['panel', { outcome: 'fail' }],
     ['back', {}],
-  ])('leads there from the form %s that was still open', async (form, body) => {
+  ])('redirects from the open form %s', async (form, body) => {
     const { sim, checkout } = await settledCheckout({}, 'approve');
     const answer = await visit(checkout.replace('/checkout?', `/checkout/${form}?`), 'POST', body);
     expect([answer.status, answer.headers.get('location')]).toEqual([303, SUCCESS]);
     expect(await payment(sim)).toMatchObject({ status: 'succeeded', settledBy: 'auto' });
   });
 
-  it('stays with ipn-only', async () => {
+  it('does not redirect with ipn-only', async () => {
     const { checkout } = await settledCheckout({ delivery: 'ipn-only' }, 'approve');
     for (const method of ['GET', 'POST']) expect((await visit(checkout, method)).status).toBe(409);
   });
 
-  it('stays when it expired', async () => {
+  it('does not redirect after it expired', async () => {
     const { checkout } = await settledCheckout({}, 'expire');
     for (const method of ['GET', 'POST']) expect((await visit(checkout, method)).status).toBe(410);
   });
 
-  it('lets the first attempt of the IPN go before the redirect, as whoever settles it does', async () => {
+  it('sends the first attempt of the IPN before the redirect, as in any settlement', async () => {
     const answered = gate();
     const receiver = await startReceiver([{ after: answered.opened }]);
     const sim = await startSim({ auto: 'approve', autoDelay: 0 });
@@ -239,7 +239,7 @@ describe('the checkout of a payment that settled itself', () => {
   });
 
   it.each([['redirect-then-ipn'], ['ipn-then-redirect']] as const)(
-    'does not wait for ever for a receiver that hangs: %s',
+    'does not wait forever for a receiver that hangs: %s',
     async (delivery) => {
       const receiver = await startReceiver(['hang']);
       const sim = await startSim({

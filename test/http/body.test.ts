@@ -16,11 +16,11 @@ const FORM = 'application/x-www-form-urlencoded';
 interface Answer {
   status: number;
   body: string;
-  /** Whether the whole body had been taken over before the answer came. */
+  /** Whether the whole body was sent before the response arrived. */
   sentAll: boolean;
 }
 
-/** Posts a body of so many bytes over an agent of its own choice, as `node:http` and its many users do. */
+/** Posts a body of this size over the given agent, as users of `node:http` do. */
 function post(url: string, bytes: number, chunked: boolean, agent: Agent): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const outgoing = request(url, {
@@ -45,7 +45,7 @@ function post(url: string, bytes: number, chunked: boolean, agent: Agent): Promi
   });
 }
 
-/** Writes everything first and reads only then, as blocking clients do. Resolves with all that came back. */
+/** Writes everything before it reads, as blocking clients do. Resolves with the whole response. */
 function postBlocking(
   port: number,
   bytes: number,
@@ -88,7 +88,7 @@ const OVERSIZED = SIZES.flatMap(([size, bytes]) =>
 );
 
 describe('a body that is too large', () => {
-  it.each(OVERSIZED)('%s gets its 413 over a connection that is kept alive', async (_, bytes, chunked) => {
+  it.each(OVERSIZED)('gets 413 over a keep-alive connection: %s', async (_, bytes, chunked) => {
     const sim = await startSim();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const answer = await post(sim.url + PATH, bytes, chunked, agent);
@@ -102,14 +102,14 @@ describe('a body that is too large', () => {
     agent.destroy();
   });
 
-  it.each(OVERSIZED)('%s gets its 413 even from a client that reads late', async (_, bytes, chunked) => {
+  it.each(OVERSIZED)('gets 413 for a client that reads late: %s', async (_, bytes, chunked) => {
     const sim = await startSim();
     const text = await postBlocking(sim.server.port, bytes, chunked);
     expect(text).toMatch(/^HTTP\/1\.1 413 /);
     expect(text).toContain('1 MiB');
   });
 
-  it.each(OVERSIZED)('%s gets its 413 from fetch', async (_, bytes, chunked) => {
+  it.each(OVERSIZED)('gets 413 with fetch: %s', async (_, bytes, chunked) => {
     const sim = await startSim();
     const body = chunked ? new Blob([Buffer.alloc(bytes, 'a')]).stream() : Buffer.alloc(bytes, 'a');
     const init = { method: 'POST', headers: { 'Content-Type': FORM }, body, duplex: 'half' } as RequestInit;
@@ -120,26 +120,26 @@ describe('a body that is too large', () => {
     ['of an unknown type', PATH, 415],
     ['for no route', '/nowhere', 404],
     ['with the wrong method', '/_sim/status', 405],
-  ])('and unread, %s, loses nobody their answer', async (_, path, status) => {
+  ])('gets its response although it is not read: %s', async (_, path, status) => {
     const sim = await startSim();
     const text = await postBlocking(sim.server.port, 10 * MIB, false, { path, type: 'text/plain' });
     expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   });
 
-  it('is answered although the client never sends it', async () => {
+  it('gets a response even if the client never sends it', async () => {
     const sim = await startSim();
     const head = `POST ${PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: ${FORM}\r\nContent-Length: ${10 * MIB}\r\nConnection: close\r\n\r\n`;
     expect((await rawExchange(sim.server.port, head)).status).toBe(413);
   });
 
-  it('of exactly 1 MiB is read', async () => {
+  it('is accepted with exactly 1 MiB', async () => {
     const sim = await startSim();
     const agent = new Agent();
     expect((await post(sim.url + PATH, MIB, false, agent)).status).toBe(200);
     agent.destroy();
   });
 
-  it('is refused by the control API and the checkout, too', async () => {
+  it('is rejected by the control API and the checkout, too', async () => {
     const sim = await startSim();
     const checkout = await sim.initiate(sandboxFields());
     const id = new URL(checkout).searchParams.get('payment_id');
@@ -166,7 +166,7 @@ async function memoryOf(pid: number, name: 'VmRSS' | 'VmHWM'): Promise<number> {
 
 describe.runIf(process.platform === 'linux')('the memory of the process', () => {
   it.each(sample(ENCODINGS, ([, chunked]) => chunked))(
-    'grows by less than 60 MiB while 10 MiB %s are refused',
+    'grows by less than 60 MiB while 10 MiB %s are rejected',
     async (_, chunked) => {
       const { ready } = await startBinary(['--in-memory', '--quiet'], { cwd: await temporaryFolder() });
       const agent = new Agent({ keepAlive: true });
@@ -199,7 +199,7 @@ const HOSTILE = [
     [400, 'error'],
   ],
   [
-    'fields that are no UTF-8',
+    'fields that are not UTF-8',
     FORM,
     (number) => Array.from({ length: 500 }, (_, index) => `k${number}_${index}=%ff`).join('&'),
     [200, 'error'],
@@ -230,11 +230,11 @@ async function postHostile(
   expect([what, answer.status, field]).toEqual([what, ...expected]);
 }
 
-it.each(HOSTILE)('a body of %s is answered like any other', async (...hostile) => {
+it.each(HOSTILE)('responds to a body of %s as to any other', async (...hostile) => {
   await postHostile(await startSim(), hostile);
 });
 
-/** An initiate that is accepted although it carries 60 fields of 200 characters that nobody knows. */
+/** An initiate that is accepted with 60 unknown fields of 200 characters. */
 function hostileFields(publicKey: string, number: number): Record<string, string> {
   const unknown = Array.from({ length: 60 }, (_, index) => [`field${index}`, '€'.repeat(200)]);
   return {

@@ -29,8 +29,8 @@ async function cardsOf(options: Parameters<typeof startSim>[0] = {}) {
 }
 
 /*
- * What a field may be, and what an answer looks like, is in fixtures/fidelity/manifest.jsonl, which conform.test.ts holds
- * against the emulator. Here is what a request and its answer cannot say alone.
+ * fixtures/fidelity/manifest.jsonl has the rules for fields and responses; conform.test.ts checks the emulator
+ * against it. These tests check what one request and its response cannot show.
  */
 
 describe('a card', () => {
@@ -66,15 +66,15 @@ describe('the list of cards', () => {
   });
 });
 
-describe('who may ask', () => {
-  it('finds in the log that the public key was sent', async () => {
+describe('authentication', () => {
+  it('logs that the public key was sent', async () => {
     const { sim, call } = await cardsOf();
     await call('GET', '/api/cards', undefined, { Authorization: `Bearer ${sim.publicKey}` });
     const { data } = await sim.control<{ data: { notes: string[] }[] }>('/requests');
     expect(data[0]?.notes.join()).toContain('public key');
   });
 
-  it('is nobody with a key that was replaced', async () => {
+  it('rejects a replaced key', async () => {
     const { sim, call } = await cardsOf();
     expect((await call('GET', '/api/cards')).status).toBe(200);
     await fetch(`${sim.url}/_sim/merchants/mer_demo/keys`, { method: 'POST' });
@@ -89,7 +89,7 @@ describe('bad input', () => {
     ['a number that is not exact', JSON.stringify(CARD).replace('"250.00"', '99.99999999999999999'), 422],
     ['256 emoji', JSON.stringify({ ...CARD, title: '😀'.repeat(256) }), 422],
     ['more than 1 MiB', JSON.stringify({ ...CARD, title: 'x'.repeat(2 ** 20) }), 413],
-  ])('is refused and changes nothing: %s', async (_, body, status) => {
+  ])('is rejected and changes nothing: %s', async (_, body, status) => {
     const { call } = await cardsOf();
     const answer = await call('POST', '/api/cards/save', body);
     expect(answer.status).toBe(status);
@@ -108,7 +108,7 @@ describe('bad input', () => {
     ['GET', '/api/cards/__proto__', 404],
     ['PUT', '/api/cards/cancel/a%2Fb', 404],
     ['PUT', '/api/cards/cancel', 404],
-  ])('%s %s is answered %i in the one error shape', async (method, path, status) => {
+  ])('%s %s gets %i in the error shape', async (method, path, status) => {
     const { call } = await cardsOf();
     const answer = await call(method, path);
     expect(answer.status).toBe(status);
@@ -120,7 +120,7 @@ describe('bad input', () => {
   });
 });
 
-it('no card number, card code or key stands in the request log', async () => {
+it('keeps card numbers, card codes and keys out of the request log', async () => {
   const { sim, call, create } = await cardsOf();
   const card = await create();
   await call('GET', '/api/cards');
@@ -135,8 +135,8 @@ it('no card number, card code or key stands in the request log', async () => {
   }
 });
 
-describe('the simulator side', () => {
-  it('declines a charge with a message of its own, keeps it in the request log, and makes no transaction', async () => {
+describe('a charge by the simulator', () => {
+  it('is declined with a message, recorded in the request log, and creates no transaction', async () => {
     const { sim, call, create, move } = await cardsOf();
     const { id } = await create();
     await call('PUT', '/api/cards/toggle', { card_id: id, active: false });
@@ -153,26 +153,26 @@ describe('moving money on a card', () => {
     ['an unknown type', { type: 'refund', amount: '1' }, 422],
     ['no amount', { type: 'charge' }, 422],
     ['a negative amount', { type: 'charge', amount: '-1' }, 422],
-    ['an amount that is no text', { type: 'charge', amount: 1 }, 422],
+    ['an amount that is not text', { type: 'charge', amount: 1 }, 422],
     ['an unknown field', { type: 'charge', amount: '1', amuont: '2' }, 422],
     ['details of 256 characters', { type: 'charge', amount: '1', details: 'x'.repeat(256) }, 422],
-    ['more than a JSON number holds exactly', { type: 'fund', amount: '9999999999' }, 422],
-    ['more than there is', { type: 'charge', amount: '247.51' }, 409],
+    ['more than a JSON number can represent exactly', { type: 'fund', amount: '9999999999' }, 422],
+    ['more than the balance', { type: 'charge', amount: '247.51' }, 409],
     ['another currency', { type: 'charge', amount: '1', currency: 'EUR' }, 409],
-  ])('is refused and changes nothing: %s', async (_, transaction, status) => {
+  ])('is rejected and changes nothing: %s', async (_, transaction, status) => {
     const { call, create, move } = await cardsOf();
     const card = await create();
     expect((await move(card['id'], transaction)).status).toBe(status);
     expect((await call('GET', `/api/cards/${card['id']}`)).body.data).toEqual({ ...card, transactions: [] });
   });
 
-  it('takes no unknown card, which is no declined charge either', async () => {
+  it('rejects an unknown card, which is not a declined charge', async () => {
     const { sim, move } = await cardsOf();
     expect((await move('nope', { type: 'charge', amount: '1' })).status).toBe(404);
     expect((await sim.control<{ data: unknown[] }>('/requests')).data).toEqual([]);
   });
 
-  it('is told in the events', async () => {
+  it('is reported as an event', async () => {
     const { sim, create, move } = await cardsOf();
     const { id } = await create();
     await move(id, { type: 'charge', amount: '12.50', details: 'Coffee' });
@@ -181,7 +181,7 @@ describe('moving money on a card', () => {
   });
 });
 
-it('a seed repeats ids and card numbers, but never keys', async () => {
+it('repeats ids and card numbers with a seed, but never keys', async () => {
   const first = await cardsOf({ seed: 'abc' });
   const second = await cardsOf({ seed: 'abc' });
   const other = await cardsOf({ seed: 'abd' });

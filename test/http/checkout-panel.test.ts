@@ -15,7 +15,7 @@ async function atCode(options = {}): Promise<{ sim: Sim; id: string }> {
 const enterForm = (html: string) => /<form class="tip enter".*?<\/form>/s.exec(html)?.[0];
 
 describe('the code in the panel of a live checkout', () => {
-  it('is the one that was sent, and its button pays', async () => {
+  it('is the one that was sent, and its button pays the payment', async () => {
     const { sim, id } = await atCode();
     const form = enterForm(await pageOf(sim, `${CHECKOUT}?payment_id=${id}`)) ?? '';
     const [message] = sim.server.parts.state.current.messages.values();
@@ -27,7 +27,7 @@ describe('the code in the panel of a live checkout', () => {
     expect(sim.server.parts.payments.require(id).status).toBe('succeeded');
   });
 
-  it('is not there when it cannot pay any more, and not before it was sent', async () => {
+  it('is hidden when it can no longer pay, and before it was sent', async () => {
     const { sim, id } = await atCode();
     await sim.server.parts.clock.move({ advance: '11m' });
     const html = await pageOf(sim, `${CHECKOUT}?payment_id=${id}`);
@@ -37,7 +37,7 @@ describe('the code in the panel of a live checkout', () => {
     expect(enterForm(await (await fetch(fresh)).text())).toBeUndefined();
   });
 
-  it('is not told with --no-panel, only how to read it', async () => {
+  it('is hidden with --no-panel, which shows only the command to read it', async () => {
     const { sim, id } = await atCode({ panel: false });
     const [message] = sim.server.parts.state.current.messages.values();
     const html = await pageOf(sim, `${CHECKOUT}?payment_id=${id}`);
@@ -48,8 +48,8 @@ describe('the code in the panel of a live checkout', () => {
   });
 });
 
-describe('what the emulator says of a live payment before the e-mail is entered', () => {
-  it('is which wallet can pay it, else the command that fills one that there is', async () => {
+describe('the tip of a live payment before the e-mail is entered', () => {
+  it('names a wallet that can pay, or the command to fund one', async () => {
     const sim = await startSim();
     const tipOf = async (amount: string) => {
       const page = await (await fetch(await sim.initiate({ ...ORDER, amount }, 'live'))).text();
@@ -63,8 +63,8 @@ describe('what the emulator says of a live payment before the e-mail is entered'
   });
 });
 
-describe('the way from the checkout to the dashboard', () => {
-  it('is on the page of a payment that is open, over or unknown', async () => {
+describe('the link from the checkout to the dashboard', () => {
+  it('is on the page of a pending, settled or unknown payment', async () => {
     const { sim, id } = await atCode();
     const checkout = `${CHECKOUT}?payment_id=${id}`;
     const link = `href="/_sim/ui/payments/${id}" target="_blank" rel="noopener">Open in the dashboard`;

@@ -7,16 +7,16 @@ import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 type Mode = 'sandbox' | 'live';
 const MODES: Mode[] = ['sandbox', 'live'];
-/** What every browser sends when it opens a page. */
+/** The Accept header of every browser that opens a page. */
 const BROWSER = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const SANDBOX = { email: 'test_mode@mail.com', code: '222666' };
 
-/** A checkout as a browser without JavaScript and without patience for redirects. */
+/** A checkout in a client without JavaScript that follows no redirects. */
 interface Checkout {
   sim: Sim;
   url: string;
   id: string;
-  /** Posts one of its forms. */
+  /** Posts a form of the checkout. */
   step: (name: string, form?: Record<string, string>, headers?: Record<string, string>) => Promise<Response>;
   status: () => Promise<string>;
 }
@@ -44,7 +44,7 @@ async function checkoutOf(
   };
 }
 
-/** Goes through the steps; live codes come from the inbox. */
+/** Completes the steps, with a live code from the inbox. */
 async function pay(checkout: Checkout, mode: Mode): Promise<Response> {
   const email = mode === 'sandbox' ? SANDBOX.email : 'wallet@example.com';
   const entered = await checkout.step('email', { email });
@@ -92,7 +92,7 @@ describe.each(MODES)('the %s checkout', (mode) => {
     expect(await checkout.status()).toBe('canceled');
   });
 
-  it('answers a POST to its address like a GET', async () => {
+  it('responds to a POST to its URL like to a GET', async () => {
     const sim = await startSim();
     const checkout = await checkoutOf(sim, {}, mode);
     const nonce = /(nonce(-|=")|page=)[^"']+/g;
@@ -102,7 +102,7 @@ describe.each(MODES)('the %s checkout', (mode) => {
     expect((await post.text()).replace(nonce, '')).toBe((await get.text()).replace(nonce, ''));
   });
 
-  it('leads a browser from a refused entry to a page of its own, which keeps it', async () => {
+  it('redirects a browser after a rejected entry to a page that keeps the entry', async () => {
     const sim = await startSim();
     const checkout = await checkoutOf(sim, {}, mode);
     const refused = await checkout.step('email', { email: 'no address' }, BROWSER);
@@ -119,14 +119,14 @@ describe.each(MODES)('the %s checkout', (mode) => {
     );
   });
 
-  it('keeps of a refused entry no more than it shows again', async () => {
+  it('keeps only the part of a rejected entry that it shows', async () => {
     const checkout = await checkoutOf(await startSim(), {}, mode);
     await checkout.step('email', { email: `${'a'.repeat(1_000_000)}` }, BROWSER);
     const page = await (await fetch(`${checkout.url}&refused=1`)).text();
     expect(/value="(a*)"/.exec(page)?.[1]).toHaveLength(320);
   });
 
-  it('refuses a field that is no text, and stays as it was', async () => {
+  it('rejects a field that is not text, and changes nothing', async () => {
     const checkout = await checkoutOf(await startSim(), {}, mode);
     for (const step of ['email', 'code', 'panel']) {
       const answer = await fetch(checkout.url.replace('/checkout?', `/checkout/${step}?`), {
@@ -139,7 +139,7 @@ describe.each(MODES)('the %s checkout', (mode) => {
     expect(await checkout.status()).toBe('pending');
   });
 
-  it('answers a form that is sent twice from one page like the first time, and settles once', async () => {
+  it('repeats the response to a form that is sent twice from one page, and settles once', async () => {
     const { receiver, sim } = await startWithReceiver();
     const checkout = await checkoutOf(sim, { ipn_url: `${receiver.url}/ipn` }, mode);
     await checkout.step('email', { email: mode === 'sandbox' ? SANDBOX.email : 'wallet@example.com' });
@@ -160,7 +160,7 @@ describe.each(MODES)('the %s checkout', (mode) => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('leads a browser that comes to the address of a form by GET to the checkout', async () => {
+  it('redirects a browser that opens the URL of a form to the checkout', async () => {
     const sim = await startSim();
     const checkout = await checkoutOf(sim, {}, mode);
     const address = new URL(checkout.url);
@@ -179,7 +179,7 @@ describe.each(MODES)('the %s checkout', (mode) => {
     expect(await checkout.status()).toBe('pending');
   });
 
-  it('refuses a browser with a page that leads back to the payment', async () => {
+  it('shows a rejection to a browser as a page that links back to the payment', async () => {
     const sim = await startSim();
     const checkout = await checkoutOf(sim, {}, mode);
     const headers = { ...BROWSER, Origin: 'https://evil.test' };
@@ -190,7 +190,7 @@ describe.each(MODES)('the %s checkout', (mode) => {
     expect(await checkout.status()).toBe('pending');
   });
 
-  it('has a page of its own for a payment that is over, for GET and POST, at every step', async () => {
+  it('shows that a payment is settled, for GET and POST, at every step', async () => {
     const sim = await startSim();
     const endings = [
       ['approve', 409, 'http://localhost/ok'],
@@ -223,7 +223,7 @@ describe.each(MODES)('the %s checkout', (mode) => {
     }
   });
 
-  it('has a page for a payment it does not know, for GET and POST, at every step', async () => {
+  it('shows that a payment is unknown, for GET and POST, at every step', async () => {
     const sim = await startSim();
     const checkout = await checkoutOf(sim, {}, mode);
     const other = await checkoutOf(sim, {}, mode === 'live' ? 'sandbox' : 'live');
@@ -248,7 +248,7 @@ describe.each(MODES)('the %s checkout', (mode) => {
     expect([await checkout.status(), await other.status()]).toEqual(['pending', 'pending']);
   });
 
-  it('takes no form from a page of another site', async () => {
+  it('rejects forms from a page of another site', async () => {
     const sim = await startSim();
     const checkout = await checkoutOf(sim, {}, mode);
     const foreign: Record<string, string>[] = [
@@ -271,7 +271,7 @@ describe.each(MODES)('the %s checkout', (mode) => {
     expect((await checkout.step('cancel', {}, own)).status).toBe(303);
   });
 
-  it('lets its forms end on the address of the merchant, and nothing in from elsewhere but the logo', async () => {
+  it('lets its forms redirect to the merchant, and loads only the logo from elsewhere', async () => {
     const sim = await startSim();
     const checkout = await checkoutOf(sim, {}, mode);
     const { headers } = await fetch(checkout.url);
@@ -290,7 +290,7 @@ describe.each(MODES)('the %s checkout', (mode) => {
   });
 });
 
-/** Addresses as merchants give them; each must reach the browser byte for byte. */
+/** URLs as merchants send them; each must reach the browser byte for byte. */
 const ADDRESSES = [
   'http://localhost?paid=1',
   'http://localhost:3000/?a=1&b=%20c%2F&a=2#top',
@@ -327,7 +327,8 @@ describe('the sandbox checkout', () => {
   it.each([
     ['email', 'nobody@example.com'],
     ['code', '000000'],
-  ])('says so when the %s is %j, and the payment stays pending', async (step, value) => {
+    ['code', ''],
+  ])('reports a problem if the %s is %j, and the payment stays pending', async (step, value) => {
     const sim = await startSim();
     const checkout = await checkoutOf(sim);
     if (step === 'code') await checkout.step('email', SANDBOX);
@@ -339,7 +340,7 @@ describe('the sandbox checkout', () => {
     expect(await checkout.status()).toBe('pending');
   });
 
-  it('takes the e-mail and code of --sandbox-email and --sandbox-code only', async () => {
+  it('accepts only the values of --sandbox-email and --sandbox-code', async () => {
     const sim = await startSim({ sandboxEmail: 'me@test.example', sandboxCode: 'letmein' });
     const checkout = await checkoutOf(sim);
     expect((await checkout.step('email', SANDBOX)).status).toBe(422);
@@ -348,7 +349,7 @@ describe('the sandbox checkout', () => {
     expect((await checkout.step('code', { code: 'letmein' })).status).toBe(303);
   });
 
-  it('fills the test values in when asked to', async () => {
+  it('fills in the test values on request', async () => {
     const sim = await startSim();
     const checkout = await checkoutOf(sim);
     expect(await (await fetch(`${checkout.url}&fill=1`)).text()).toContain(`value="${SANDBOX.email}"`);
@@ -356,7 +357,7 @@ describe('the sandbox checkout', () => {
     expect(await (await fetch(`${checkout.url}&fill=1`)).text()).toContain(`value="${SANDBOX.code}"`);
   });
 
-  it('asks for the e-mail first when a code is posted before it', async () => {
+  it('asks for the e-mail if a code is posted first', async () => {
     const sim = await startSim();
     const checkout = await checkoutOf(sim);
     const answer = await checkout.step('code', SANDBOX);
@@ -388,7 +389,7 @@ describe('the simulator panel', () => {
       { outcome: 'approve', delivery: 'ipn-onyl' },
       'delivery must be one of ipn-then-redirect, redirect-then-ipn, ipn-only, redirect-only, ipn-twice (got &quot;ipn-onyl&quot;): did you mean ipn-only?',
     ],
-  ])('refuses %j and tells a browser on a page', async (form, problem) => {
+  ])('rejects %j, and shows a browser a page', async (form, problem) => {
     const sim = await startSim();
     const checkout = await checkoutOf(sim);
     const answer = await checkout.step('panel', form, BROWSER);
@@ -400,7 +401,7 @@ describe('the simulator panel', () => {
     expect(await checkout.status()).toBe('pending');
   });
 
-  it('stays on a page of its own with the order ipn-only', async () => {
+  it('shows a page instead of a redirect with ipn-only', async () => {
     const sim = await startSim();
     const checkout = await checkoutOf(sim);
     const answer = await checkout.step('panel', { outcome: 'approve', delivery: 'ipn-only' });
@@ -409,7 +410,7 @@ describe('the simulator panel', () => {
 });
 
 describe('the live checkout', () => {
-  it('says that a code has expired before it is entered, and no more once a new one was sent', async () => {
+  it('shows that a code has expired before it is entered, until a new one is sent', async () => {
     const sim = await startSim();
     const checkout = await checkoutOf(sim, {}, 'live');
     await checkout.step('email', { email: 'wallet@example.com' });
@@ -435,7 +436,7 @@ describe('the live checkout', () => {
     expect((await shown()).html).not.toContain('role="alert"');
   });
 
-  it('ends a code with the fifth wrong one, and says so in the language of the customer', async () => {
+  it('locks a code after five wrong ones, and reports it in the language of the customer', async () => {
     const sim = await startSim();
     const checkout = await checkoutOf(sim, {}, 'live');
     await checkout.step('email', { email: 'wallet@example.com' });
@@ -454,7 +455,7 @@ describe('the live checkout', () => {
 });
 
 describe('the thank-you pages of payments create', () => {
-  it.each(['paid', 'canceled'])('%s is a page that tells nothing', async (which) => {
+  it.each(['paid', 'canceled'])('%s shows no details of the payment', async (which) => {
     const sim = await startSim();
     const answer = await fetch(`${sim.url}/_sim/ui/${which}`);
     const html = await answer.text();
@@ -466,33 +467,33 @@ describe('the thank-you pages of payments create', () => {
     expect(html).toMatch(/<h1>.+<\/h1>/);
   });
 
-  it('come with a logo', async () => {
+  it('have a logo', async () => {
     const sim = await startSim();
     const answer = await fetch(`${sim.url}/_sim/ui/logo.svg`);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
     expect(await answer.text()).toMatch(/^<svg .*<\/svg>$/);
   });
 
-  it('can be reached from another machine without the token', async () => {
+  it('are open to other machines without the token', async () => {
     const sim = await startSim({ host: '0.0.0.0', controlToken: 'the-token' });
     expect((await fetch(`${sim.url}/_sim/ui/paid`)).status).toBe(200);
   });
 
-  it.each([true, false])('leads to the dashboard where the panel is shown: %s', async (panel) => {
+  it.each([true, false])('link to the dashboard if the panel is shown: %s', async (panel) => {
     const sim = await startSim({ panel });
     const html = await (await fetch(`${sim.url}/_sim/ui/paid`)).text();
     expect(html.includes('href="/_sim"')).toBe(panel);
   });
 });
 
-it('leads to no address that is none, wherever the state came from', async () => {
+it('never link to an invalid URL of an imported state', async () => {
   const sim = await startSim();
   await sim.initiate({ ...ORDER });
   const { payment } = await sim.server.parts.payments.settle('order-1', {
     outcome: 'approve',
     by: 'control',
   });
-  // As a journal of somebody else may have it.
+  // As an edited journal may contain it.
   sim.server.parts.state.current.load({ payments: [{ ...payment, successUrl: 'javascript:alert(1)' }] });
   const page = await fetch(sim.server.parts.dialect.checkoutUrl(payment, sim.url));
   const html = await page.text();

@@ -4,7 +4,7 @@ import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const PAGE = '/_sim/ui/clock';
 
-/** The rows of what is scheduled, as text, each with the instant that its button sends. */
+/** The scheduled rows as text, each with the time that its button sends. */
 async function queue(sim: Sim): Promise<{ text: string; at: string }[]> {
   const rows = (await pageOf(sim, PAGE))
     .split('<section id="queue-list"')[1]
@@ -18,7 +18,7 @@ async function queue(sim: Sim): Promise<{ text: string; at: string }[]> {
   }));
 }
 
-/** A clock that stands, with a payment that expires, one that settles itself and an IPN to be tried again. */
+/** A paused clock with a payment that expires, one that settles automatically and an IPN to retry. */
 async function scheduled(): Promise<Sim> {
   const sim = await startSim({ ipnSchedule: ['1h', '4h'], paymentExpires: '2h', autoDelay: '30m' });
   await sim.server.parts.clock.move({ freeze: 'now' });
@@ -30,10 +30,10 @@ async function scheduled(): Promise<Sim> {
 }
 
 describe('the queue of the clock', () => {
-  it('tells what is scheduled, soonest first, with the way to each record', async () => {
+  it('lists what is scheduled, soonest first, with a link to each record', async () => {
     const sim = await scheduled();
     const rows = (await queue(sim)).map(({ text }) => text);
-    // A retry is up to a tenth late or early.
+    // Jitter: a retry is up to 10 % early.
     const told = [
       /^auto settles itself: approve .* 30 min Run until here auto$/,
       /^paid IPN, attempt 2 .* (1 h|5\d min).* Run until here paid$/,
@@ -47,7 +47,7 @@ describe('the queue of the clock', () => {
     expect(html).toContain(`<a href="/_sim/ui/payments/${state.current.findPayment('late')?.id}">late</a>`);
   });
 
-  it('runs until the one that is pressed, and no further', async () => {
+  it('runs to the selected event, and no further', async () => {
     const sim = await scheduled();
     const [first] = (await queue(sim)).filter(({ text }) => text.startsWith('paid'));
     const answer = await postForm(sim, PAGE, { move: 'until', at: first?.at ?? '' });
@@ -59,12 +59,12 @@ describe('the queue of the clock', () => {
     expect(state.current.findPayment('late')?.status).toBe('pending');
   });
 
-  it.each(['', 'soon', '2026-02-30T00:00:00Z'])('refuses to run until "%s"', async (at) => {
+  it.each(['', 'soon', '2026-02-30T00:00:00Z'])('rejects "%s" as a time', async (at) => {
     const answer = await postForm(await startSim(), PAGE, { move: 'until', at });
     expect([answer.status, answer.html.includes('at must be a time with its zone')]).toEqual([422, true]);
   });
 
-  it('ends after fifty, and says so when nothing is scheduled', async () => {
+  it('shows fifty events, and a note if nothing is scheduled', async () => {
     const sim = await startSim({ paymentExpires: '2h' });
     expect(await pageOf(sim, PAGE)).toContain('Nothing scheduled.');
     for (let number = 0; number < 51; number++) await sim.initiate({ ...ORDER, identifier: `n-${number}` });
@@ -72,7 +72,7 @@ describe('the queue of the clock', () => {
     expect(await pageOf(sim, PAGE)).toContain('The first 50; more are scheduled later.');
   });
 
-  it('tells how far the clock is ahead, and whether it is paused', async () => {
+  it('shows how far the clock is ahead, and whether it is paused', async () => {
     const sim = await startSim();
     expect(await pageOf(sim, PAGE)).toMatch(/<dd>running<\/dd>.*Clock is at real time/s);
     await postForm(sim, PAGE, { move: 'freeze', freeze: 'now' });

@@ -19,7 +19,7 @@ const idOf = (checkoutUrl: string) => new URL(checkoutUrl).searchParams.get('pay
 const payment = (sim: Sim, id: string) => sim.control<PaymentView>(`/payments/${id}`);
 
 describe('the clock under /_sim', () => {
-  it('tells real time until it is moved', async () => {
+  it('shows real time until it is moved', async () => {
     const sim = await startSim();
     const clock = await sim.control<ClockView>('/clock');
     expect(clock).toMatchObject({ frozen: false, aheadMs: 0, nextDue: null });
@@ -39,7 +39,7 @@ describe('the clock under /_sim', () => {
     [{ freeze: '2020-01-01T00:00:00Z' }, 'freeze must not move the clock backwards'],
     [{ resume: false }, 'resume must be true'],
     [{ advnce: '1h' }, 'did you mean advance?'],
-  ])('refuses %j, and stays where it is', async (json, message) => {
+  ])('rejects %j and does not move', async (json, message) => {
     const sim = await startSim();
     const refused = await move(sim, json);
     expect(refused.status).toBe(422);
@@ -51,7 +51,7 @@ describe('the clock under /_sim', () => {
     ['2999-01-01', '2999-01-01T00:00:00.000Z'],
     ['2999-01-01T12:00+02:00', '2999-01-01T10:00:00.000Z'],
     ['2999-01-01T00:00:00.250Z', '2999-01-01T00:00:00.250Z'],
-  ])('freezes at %s, and every record bears that time', async (freeze, now) => {
+  ])('freezes at %s, and every record has that time', async (freeze, now) => {
     const sim = await startSim();
     expect((await move(sim, { freeze })).body).toMatchObject({ now, frozen: true });
     const { createdAt } = await payment(sim, idOf(await initiate(sim, 'http://127.0.0.1:9/ipn')));
@@ -59,7 +59,7 @@ describe('the clock under /_sim', () => {
     expect((await move(sim, { resume: true })).body.frozen).toBe(false);
   });
 
-  it('runs an IPN through a schedule of 1 h and 2 h at once, with both sides of every attempt', async () => {
+  it('runs a schedule of 1 h and 2 h immediately, with request and response of every attempt', async () => {
     const receiver = await startReceiver([{ status: 500, body: 'no' }, { status: 503 }, { body: 'OK' }]);
     const sim = await startSim({ ipnSchedule: ['1h', '2h'] });
     await move(sim, { freeze: '2999-01-01' });
@@ -67,7 +67,7 @@ describe('the clock under /_sim', () => {
     await ask(sim, 'POST', `/payments/${id}/settle`, { outcome: 'approve' });
     expect(receiver.requests).toHaveLength(1);
 
-    // A retry comes at most 10 % early.
+    // Jitter sends a retry at most 10 % early.
     await move(sim, { advance: '53m' });
     expect(receiver.requests).toHaveLength(1);
 
@@ -94,7 +94,7 @@ describe('the clock under /_sim', () => {
 });
 
 describe('payments that expire', () => {
-  it('do so when their time is up, by the clock, and their checkout answers 410', async () => {
+  it('expire at their time on the clock, and their checkout responds 410', async () => {
     const sim = await startSim({ paymentExpires: '30m' });
     await move(sim, { freeze: '2999-01-01' });
     const url = await initiate(sim, 'http://127.0.0.1:9/ipn');
@@ -110,13 +110,13 @@ describe('payments that expire', () => {
     expect((await fetch(url)).status).toBe(410);
   });
 
-  it('do so in real time too, when nobody moves the clock', async () => {
+  it('expire in real time if the clock is not moved', async () => {
     const sim = await startSim({ paymentExpires: '20ms' });
     const id = idOf(await initiate(sim, 'http://127.0.0.1:9/ipn'));
     await expect.poll(async () => (await payment(sim, id)).status).toBe('expired');
   });
 
-  it('do not when they were settled before', async () => {
+  it('do not expire after they are settled', async () => {
     const sim = await startSim({ paymentExpires: '30m' });
     const id = idOf(await initiate(sim, 'http://127.0.0.1:9/ipn'));
     expect((await sim.control<ClockView>('/clock')).nextDue).toBe((await payment(sim, id)).expiresAt);
@@ -126,7 +126,7 @@ describe('payments that expire', () => {
     expect(await payment(sim, id)).toMatchObject({ status: 'canceled' });
   });
 
-  it('do so one after another, those of the same instant too', async () => {
+  it('expire one after another, even at the same time', async () => {
     const sim = await startSim({ paymentExpires: '30m' });
     await move(sim, { freeze: '2999-01-01' });
     const early = [await initiate(sim, 'http://a.test/'), await initiate(sim, 'http://a.test/')];
@@ -141,7 +141,7 @@ describe('payments that expire', () => {
     expect(await payment(sim, idOf(late))).toMatchObject({ settledAt: '2999-01-01T00:40:00.000Z' });
   });
 
-  it('do so after a restart too, even one that no longer lets new ones expire', async () => {
+  it('expire after a restart without --payment-expires', async () => {
     const dataDir = await temporaryFolder();
     const first = await startSim({ inMemory: false, dataDir, paymentExpires: '30m' });
     const id = idOf(await initiate(first, 'http://127.0.0.1:9/ipn'));
@@ -154,20 +154,20 @@ describe('payments that expire', () => {
     expect(await payment(second, fresh)).toMatchObject({ status: 'pending', expiresAt: null });
   });
 
-  it.each(['0ms', '721h'])('must not do so after %s', async (paymentExpires) => {
+  it.each(['0ms', '721h'])('reject an expiry of %s', async (paymentExpires) => {
     await expect(startSim({ paymentExpires })).rejects.toThrow('--payment-expires must be from 1ms to 720h');
   });
 });
 
 describe('after a restart the clock', () => {
-  /** What a kill would have left on disk. */
+  /** The folder as a kill leaves it. */
   async function restarted(dataDir: string) {
     const copy = await temporaryFolder();
     for (const name of ['db.json', 'journal.jsonl']) await cp(join(dataDir, name), join(copy, name));
     return startSim({ inMemory: false, dataDir: copy });
   }
 
-  it('keeps its lead, and what was due soon is still due soon', async () => {
+  it('stays ahead, and scheduled events keep their remaining time', async () => {
     const dataDir = await temporaryFolder();
     const first = await startSim({ inMemory: false, dataDir, paymentExpires: '3h' });
     await move(first, { advance: '2h' });
@@ -179,7 +179,7 @@ describe('after a restart the clock', () => {
     expect(Math.abs(after.aheadMs - 2 * HOUR)).toBeLessThan(HOUR / 60);
   });
 
-  it('stands still where it stood', async () => {
+  it('stays paused at the same time', async () => {
     const dataDir = await temporaryFolder();
     const first = await startSim({ inMemory: false, dataDir });
     const { body } = await move(first, { freeze: '2099-01-01T00:00:00Z' });
@@ -192,7 +192,7 @@ describe('after a restart the clock', () => {
     expect([frozen, now > '2099-01-01T01:00:00.000Z']).toEqual([false, true]);
   });
 
-  it('that was refused a move is where it was', async () => {
+  it('is unchanged by a rejected move', async () => {
     const dataDir = await temporaryFolder();
     const first = await startSim({ inMemory: false, dataDir });
     await move(first, { freeze: '2020-01-01T00:00:00Z' });

@@ -3,14 +3,14 @@ import { held, linesNamed } from '../helpers/conform.ts';
 import { freePort } from '../helpers/port.ts';
 import { startSim } from '../helpers/sim.ts';
 
-/** By an address of this machine that is no loopback one: so it is taken for somebody else's. */
+/** An address of this machine that is not loopback, so that it counts as a foreign server. */
 async function startElsewhere() {
   const port = await freePort();
   const url = `http://0.0.0.0:${port}`;
   return { ...(await startSim({ port, publicUrl: url })), url };
 }
 
-it('is left alone in live mode, and where it takes an emulator or a way back', async () => {
+it('is not tested in live mode, nor where a line needs an emulator or a callback', async () => {
   const sim = await startElsewhere();
   const lines = linesNamed(
     ...['initiate-sandbox', 'initiate-live', 'card-create', 'checkout-page-live', 'ipn-status', 'route-root'],
@@ -19,7 +19,7 @@ it('is left alone in live mode, and where it takes an emulator or a way back', a
   const began = performance.now();
   const { report } = await held(sim, {}, { lines });
   expect(report.differ).toEqual([]);
-  // The checkout is paid on as a customer does it, without any control API.
+  // Pays on the checkout like a customer, without the control API.
   expect(report.agree).toBe(4);
   expect(Object.fromEntries(report.unseen.map(({ id, why }) => [id, why]))).toEqual({
     'initiate-live': 'live mode is not tested: use --live --live to test it',
@@ -32,17 +32,17 @@ it('is left alone in live mode, and where it takes an emulator or a way back', a
   const asked = sim.server.parts.events.requests();
   expect(asked.length).toBeGreaterThan(8);
   expect(asked.filter(({ target }) => !target.startsWith('/sandbox/'))).toEqual([]);
-  // Five a second at most; timers may be a little early.
+  // At most five per second; timers may fire a little early.
   expect(performance.now() - began).toBeGreaterThan((asked.length - 1) * 200 * 0.95);
 });
 
-it('is tried in live mode only by who says so', async () => {
+it('is tested in live mode only on request', async () => {
   const lines = linesNamed('initiate-live', 'card-create');
   const { report } = await held(await startElsewhere(), {}, { lines, live: true });
   expect(report).toMatchObject({ agree: 2, differ: [], unseen: [] });
 });
 
-it('posts its IPNs where a public address leads to us', async () => {
+it('sends its IPNs to a public address of this machine', async () => {
   const ipnPort = await freePort();
   const ipnUrl = `http://localhost:${ipnPort}/tunnel?shop=7`;
   const lines = linesNamed('ipn-status', 'signature');
@@ -50,7 +50,7 @@ it('posts its IPNs where a public address leads to us', async () => {
   expect(report).toMatchObject({ agree: 2, differ: [], unseen: [] });
 });
 
-it('does not blame the target for a tunnel that leads nowhere', async () => {
+it('does not blame the target for a broken tunnel', async () => {
   const [ipnPort, other] = [await freePort(), await freePort()];
   const more = { lines: linesNamed('ipn-status'), ipnUrl: `http://localhost:${other}/tunnel`, ipnPort };
   const { report } = await held(await startElsewhere(), {}, more);

@@ -5,12 +5,12 @@ import { conformJunit, maskedReport } from '../../src/conform/reports.ts';
 import { auditSummary } from '../../src/contract/audit-summary.ts';
 import { LINES, linesNamed } from '../helpers/conform.ts';
 
-describe('a report that is sent to others', () => {
+describe('a report for others', () => {
   const line = linesNamed('refusal-key')[0] ?? expect.fail('no such line');
   const keys = ['sec_live_0123456789abcdef', 'a-public-key-of-their-own'];
   const ipnUrl = 'https://a1b2c3.tunnel.example/ipn';
 
-  /** What of a mismatch stands in the file. */
+  /** The part of a mismatch that is in the file. */
   function written(got: string, expected = 'a refusal') {
     const { id } = line;
     const target = 'https://pay.example/base';
@@ -56,10 +56,10 @@ describe('a report that is sent to others', () => {
     ],
     ['keys', `"${keys.join(' ')} ${Buffer.from(keys[1] ?? '').toString('base64')}"`],
     ['the address of our IPNs', `"cannot reach ${ipnUrl}?conform=c1, host a1b2c3.tunnel.example"`],
-    ['an address that is cut off', `"${filler}${mail}"`],
-    ['a key that is cut off', `"${filler}${keys[1]}"`],
-    ['a name that is cut off', `{"x":"${filler.slice(30)}","customer_name":"Bob Builder"}`],
-  ])('holds no key, address, name or number of a card that came in %s', (_, body) => {
+    ['a truncated address', `"${filler}${mail}"`],
+    ['a truncated key', `"${filler}${keys[1]}"`],
+    ['a truncated name', `{"x":"${filler.slice(30)}","customer_name":"Bob Builder"}`],
+  ])('contains no key, address, name or card number from %s', (_, body) => {
     const { got, cause } = written(body);
     for (const text of [got, cause]) {
       expect(text).not.toMatch(
@@ -73,7 +73,7 @@ describe('a report that is sent to others', () => {
   const json = (text: string) => JSON.stringify(text).slice(1, -1);
   const inHex = (before: string, after = '') =>
     [...key].map((one) => `${before}${one.charCodeAt(0).toString(16)}${after}`).join('');
-  /** With an end of a line where the mask still looks for what tells a key. */
+  /** With a line break where the mask still looks for the label of a key. */
   const inLines = (text: string, end: string) => text.slice(0, 10) + end + text.slice(10);
   const spellings: Record<string, string> = {
     ...{ percent: inHex('%'), 'percent, twice': inHex('%25'), unicode: inHex('\\u00') },
@@ -92,7 +92,7 @@ describe('a report that is sent to others', () => {
     'Base64 of a third beginning': Buffer.from(`me:${key}!`).toString('base64'),
   };
 
-  it.each(Object.entries(spellings))('holds no key in %s, nor does any other', (_, spelling) => {
+  it.each(Object.entries(spellings))('contains no key in %s, nor does any other report', (_, spelling) => {
     const { got } = written(`"it is ${spelling}."`);
     const shown = keyMask(keys)(`"it is ${spelling}."`);
     for (const text of [got, shown]) {
@@ -101,18 +101,18 @@ describe('a report that is sent to others', () => {
     }
   });
 
-  it('takes no longer for what begins like a key again and again', () => {
+  it('takes no longer for repeated beginnings of a key', () => {
     const began = process.cpuUsage();
     for (const text of ['\\', '%25', '&#0', 's', 'sec_']) keyMask(keys)(text.repeat(20_000));
     expect(process.cpuUsage(began).user).toBeLessThan(2_000_000);
   });
 
-  it('holds no key and no address in what was expected, either', () => {
+  it('contains no key and no address in the expectation, either', () => {
     const { expected } = written('nothing', `an IPN at ${ipnUrl} signed with ${key}`);
     expect(expected).toBe('an IPN at … signed with sec_live…ef');
   });
 
-  it('tells why a line was not seen without the address of our IPNs', () => {
+  it('explains why a line was skipped without the address of our IPNs', () => {
     const unseen = [{ id: line.id, why: 'nothing listens at a1b2c3.tunnel.example' }];
     const report = {
       target: 'https://pay.example',
@@ -126,7 +126,7 @@ describe('a report that is sent to others', () => {
     expect(masked.unseen).toEqual([{ id: line.id, why: 'nothing listens at …' }]);
   });
 
-  it('hides what a field about a person holds, and shows which it is', () => {
+  it('hides the values of personal fields, and shows their names', () => {
     expect(written('"Bob Builder"', 'data[account_holder] "Ada Example"')).toMatchObject({
       expected: 'data[account_holder] "Ada Example"',
       got: '…',
@@ -138,7 +138,7 @@ describe('a report that is sent to others', () => {
     expect(written('nothing', 'data.email "x"').got).toBe('nothing');
   });
 
-  it('shows what tells a deployment from another', () => {
+  it('shows what distinguishes a deployment from another', () => {
     const telling = [
       '{"error":"yes","errors":["The customer_name field is required.","identifier may have 20"]}',
       '"100.00000000"',
@@ -148,7 +148,7 @@ describe('a report that is sent to others', () => {
     for (const got of telling) expect(written(got, 'a refusal that names customer_name').got).toBe(got);
   });
 
-  it('is one test a line for CI servers', () => {
+  it('is one test per line for CI servers', () => {
     const lines = LINES.slice(0, 3);
     const [one, two] = lines.map(({ id }) => id);
     const xml = conformJunit(
@@ -164,11 +164,11 @@ describe('a report that is sent to others', () => {
   });
 });
 
-describe('what is not seen in a text, or turns its direction,', () => {
+describe('invisible and bidirectional characters', () => {
   const hostile = 'order-\u202e1\u202c\u2066\u200b\u00ad\u{e0041}\u0007\u2028\ud800';
   const shown = 'order-\\u202e1\\u202c\\u2066\\u200b\\u00ad\\u{e0041}\\u0007\\u2028\ufffd';
 
-  it('is written out in the page of an audit', () => {
+  it('are escaped in the HTML report of an audit', () => {
     const report = { cases: [], summary: auditSummary([]), mistakes: [], orders: 0, notices: [hostile] };
     const page = htmlReport(report, `http://127.0.0.1/${hostile}`);
     expect(page.split(shown)).toHaveLength(4);
@@ -176,7 +176,7 @@ describe('what is not seen in a text, or turns its direction,', () => {
       expect(page).not.toContain(character);
   });
 
-  it('is written out for CI servers', () => {
+  it('are escaped for CI servers', () => {
     const [line = expect.fail('no line')] = LINES;
     const differ = [{ id: line.id, expected: 'a line\n', got: hostile }];
     const report = { target: 'http://a', profile: 'document', agree: 0, differ, causes: [], unseen: [] };

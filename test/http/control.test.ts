@@ -3,7 +3,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ask, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
-/** What the routes under test answer with, in one: each test looks at what its route has. */
+/** The responses of all routes under test in one type. */
 interface Answer {
   status: number;
   body: Partial<{
@@ -24,7 +24,7 @@ async function initiate(sim: Sim, identifier: string, changes: Record<string, st
 }
 
 describe('/_sim/payments', () => {
-  it('shows a payment by id or identifier: the newest pending one, else the newest', async () => {
+  it('shows a payment by id or identifier: the newest pending one, or the newest', async () => {
     const sim = await startSim();
     const older = await initiate(sim, 'a/b ?#%');
     const newer = await initiate(sim, 'a/b ?#%');
@@ -45,7 +45,7 @@ describe('/_sim/payments', () => {
     ['?status=paid', 'status'],
     ['?statsu=pending', 'status'],
     ['?mode=test', 'mode'],
-  ])('with %s is a 422 that names %s', async (query, named) => {
+  ])('responds to %s with a 422 that names %s', async (query, named) => {
     const sim = await startSim();
     const response = await fetch(`${sim.url}/_sim/payments${query}`);
     const body = (await response.json()) as { message: string; code: string };
@@ -53,7 +53,7 @@ describe('/_sim/payments', () => {
     expect(body.message).toContain(named);
   });
 
-  it('settles once, says what became of the IPN, and gives the address exactly', async () => {
+  it('settles once, and returns the result of the IPN and the exact URL', async () => {
     const receiver = await startReceiver([{ status: 201, body: 'OK' }]);
     const sim = await startSim();
     const success = 'http://localhost?paid=1&x=%zz';
@@ -76,7 +76,7 @@ describe('/_sim/payments', () => {
     [{ outcome: 'pay' }, 'outcome'],
     [{ outcome: 'approve', delivery: 'soon' }, 'delivery'],
     [{ outcome: 'approve', dellivery: 'ipn-only' }, 'delivery'],
-  ])('refuses to settle with %j and names %s', async (body, named) => {
+  ])('rejects to settle with %j and names %s', async (body, named) => {
     const sim = await startSim();
     await initiate(sim, 'a');
     const answer = await post(sim, '/payments/a/settle', body);
@@ -97,14 +97,14 @@ describe('/_sim/merchants and /_sim/wallets', () => {
     ['/wallets/wal_rich_usd/fund', { amount: 1 }, 422],
     ['/wallets/wal_rich_usd/fund', { amount: '-1' }, 422],
     ['/wallets/nobody/fund', { amount: '1' }, 404],
-  ])('a post to %s of %j is answered %i', async (path, body, status) => {
+  ])('responds to a post to %s of %j with %i', async (path, body, status) => {
     const sim = await startSim();
     expect((await post(sim, path, body)).status).toBe(status);
   });
 });
 
 describe('/_sim/requests', () => {
-  it('tells what merchants sent and were answered, newest first, with every secret masked', async () => {
+  it('lists requests and responses, newest first, with every secret masked', async () => {
     const sim = await startSim();
     const id = await initiate(sim, 'a');
     await fetch(`${sim.url}/payment/initiate?x=1`, {
@@ -125,7 +125,7 @@ describe('/_sim/requests', () => {
   });
 });
 
-it('a secret with signs in it is masked as it stands in forms and in JSON', async () => {
+it('masks a secret with special characters in forms and in JSON', async () => {
   const secretKey = 'sec_+/="x';
   const sim = await startSim({ secretKey });
   const path = `${sim.url}/payment/initiate`;
@@ -137,7 +137,7 @@ it('a secret with signs in it is masked as it stands in forms and in JSON', asyn
 });
 
 describe('/_sim/status and /_sim/shutdown', () => {
-  it('status tells counts and options in force, and no secret in full', async () => {
+  it('status shows counts and current options, and no secret in full', async () => {
     const sim = await startSim({ loose: true, secretKey: 'sec_of_the_team_1234' });
     await initiate(sim, 'a');
     const status = await sim.control<Record<string, unknown>>('/status');
@@ -147,7 +147,7 @@ describe('/_sim/status and /_sim/shutdown', () => {
     expect(JSON.stringify(status)).not.toContain('sec_of_the_team_1234');
   });
 
-  it('shutdown tells when the next start goes on, an IPN that is under way included', async () => {
+  it('shutdown reports when the next event is due, including an IPN in progress', async () => {
     const sim = await startSim({ inMemory: false, dataDir: await temporaryFolder() });
     const receiver = await startReceiver(['hang']);
     await initiate(sim, 'a', { ipn_url: receiver.url });
@@ -157,7 +157,7 @@ describe('/_sim/status and /_sim/shutdown', () => {
     await sim.server.stopped;
   });
 
-  it('shutdown answers first and then lets go of the port, open streams included', async () => {
+  it('shutdown responds first, then closes the port and open streams', async () => {
     const sim = await startSim();
     const events = await fetch(`${sim.url}/_sim/events`);
     expect((await post(sim, '/shutdown')).body).toEqual({ stopping: true, pid: process.pid, nextDue: null });
@@ -167,7 +167,7 @@ describe('/_sim/status and /_sim/shutdown', () => {
   });
 });
 
-it('a configured wallet never takes the place of one that every currency has', async () => {
+it('a configured wallet never replaces the default wallet of a currency', async () => {
   const sim = await startSim({
     currency: ['KES:KSh'],
     wallets: [{ email: 'rich@example.com', holder: 'Rich', currency: 'KES', balance: '5' }],

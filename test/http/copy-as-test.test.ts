@@ -18,7 +18,7 @@ async function storyOf(sim: Sim, change: Partial<Payment> = {}) {
   return testStoryOf({ ...payment, ...change }, sim.server.parts);
 }
 
-/** The texts of a payment, once each was read by a parser of its language where there is one. */
+/** The tests of a payment, checked by a parser of each language if available. */
 async function textsOf(sim: Sim, change?: Partial<Payment>) {
   const story = await storyOf(sim, change);
   const texts = { vitest: vitestText(story), playwright: playwrightText(story), phpunit: phpunitText(story) };
@@ -34,7 +34,7 @@ async function initiated(options: StartOptions = {}): Promise<Sim> {
 }
 
 describe('a payment as a test', () => {
-  it('expects no address where a state from outside tells none that is one', async () => {
+  it('expects no redirect if an imported state has an invalid URL', async () => {
     const sim = await initiated();
     const { payments } = sim.server.parts;
     const { payment } = await payments.settle('order-1', { outcome: 'approve', by: 'customer' });
@@ -55,7 +55,7 @@ describe('a payment as a test', () => {
     ],
     ['fail', undefined, /payments\.fail\(id/, /status\)\.toBe\('failed'\)/],
     ['expire', undefined, /payments\.expire\(id/, /redirectUrl\)\.toBe\(null\)/],
-  ])('settles it the same way (%s, %s)', async (outcome, delivery, how, expected) => {
+  ])('settles the payment the same way (%s, %s)', async (outcome, delivery, how, expected) => {
     const sim = await initiated();
     await sim.server.parts.payments.settle('order-1', {
       outcome,
@@ -71,17 +71,17 @@ describe('a payment as a test', () => {
     expect(phpunit).toContain(`'outcome' => '${outcome}'`);
   });
 
-  it('expects of a pending one that it stays so, and of one that settled itself that it does', async () => {
+  it('expects a pending payment to stay pending, and an automatic settlement to happen', async () => {
     const sim = await initiated();
     expect((await textsOf(sim)).vitest).toContain(
       "expect((await sim.payments.get(id)).status).toBe('pending');",
     );
     const { vitest, phpunit } = await textsOf(sim, { status: 'succeeded', settledBy: 'auto' });
     expect(vitest).toContain("payments.waitFor({ identifier: 'order-1', status: 'succeeded' }");
-    expect(phpunit).toContain('It settles itself.');
+    expect(phpunit).toContain('It settles automatically.');
   });
 
-  it('names the options that matter, and no secret', async () => {
+  it('has the relevant options, and no secret', async () => {
     const sim = await initiated({ ipnSchedule: ['1h'], secretKey: 'sec_very_secret_0123456789' });
     const { vitest, phpunit } = await textsOf(sim);
     expect(vitest).toContain("ipnSchedule: ['1h'],");
@@ -89,7 +89,7 @@ describe('a payment as a test', () => {
     expect(vitest + phpunit).not.toContain('very_secret');
   });
 
-  it('walks the checkout as the customer did, also back and to the end without paying', async () => {
+  it("repeats the customer's steps in the checkout, including back and cancel", async () => {
     const sim = await initiated();
     const at = '2026-01-01T00:00:00.000Z';
     const change: Partial<Payment> = {
@@ -117,7 +117,7 @@ describe('a payment as a test', () => {
     ]);
   });
 
-  it('can be parsed, whatever the texts of the payment are', async () => {
+  it('can be parsed with any text in the payment', async () => {
     const sim = await initiated();
     const text = fc.string({ unit: character, maxLength: 40 });
     await fc.assert(

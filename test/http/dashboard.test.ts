@@ -22,7 +22,7 @@ function post(
   return fetch(sim.url + path, { method: 'POST', body, headers, redirect: 'manual' });
 }
 
-/** The page that a form led to, as text. */
+/** The page after a form, as text. */
 async function followed(answer: Response): Promise<string> {
   expect(answer.status).toBe(303);
   return (await get(answer.headers.get('location') ?? '')).text();
@@ -46,7 +46,7 @@ const PAGES = [
 ];
 
 describe('every page of the dashboard', () => {
-  it.each(PAGES)('/_sim%s is whole, with nothing in the store and with something', async (path) => {
+  it.each(PAGES)('/_sim%s is complete, with an empty store and with records', async (path) => {
     const empty = await get(`/_sim${path}`);
     expect([empty.status, empty.headers.get('content-type')]).toEqual([200, 'text/html; charset=UTF-8']);
     await sim.initiate(fields());
@@ -56,7 +56,7 @@ describe('every page of the dashboard', () => {
     expect(full).not.toContain('undefined');
   });
 
-  it('leads to each record, however a state from outside names it', async () => {
+  it('links to each record, with any id of an imported state', async () => {
     await sim.initiate(fields());
     const odd = `pay /../?a#b%0a\n${HOSTILE}`;
     const snapshot = (await (await get('/_sim/snapshot')).text()).replaceAll(
@@ -73,7 +73,7 @@ describe('every page of the dashboard', () => {
     expect(await followed(await post(`${path}/settle`, { outcome: 'approve' }))).toContain('>succeeded<');
   });
 
-  it('runs no script but its own, and goes nowhere else', async () => {
+  it('runs only its own script, and loads nothing from elsewhere', async () => {
     const policy = (await get('/_sim')).headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("script-src 'self'");
@@ -84,7 +84,7 @@ describe('every page of the dashboard', () => {
     expect(html).not.toMatch(/<script(?! src="\/_sim\/ui\/live.js")| on\w+=|style="/);
   });
 
-  it('shows what a merchant sent as text, never as markup', async () => {
+  it('shows the text of a merchant as text, never as markup', async () => {
     await sim.initiate(fields({ identifier: HOSTILE, details: HOSTILE, customer_name: HOSTILE }));
     const id = await newest();
     await sim.server.parts.payments.settle(id, { outcome: 'approve', by: 'control' });
@@ -94,7 +94,7 @@ describe('every page of the dashboard', () => {
     }
   });
 
-  it('shows commands as they can be pasted', async () => {
+  it('shows commands that can be pasted', async () => {
     const shown: string[] = [];
     for (const path of PAGES) {
       const html = await (await get(`/_sim${path}`)).text();
@@ -104,7 +104,7 @@ describe('every page of the dashboard', () => {
     for (const command of shown) expect(command).toMatch(/>npx gateway-sim /);
   });
 
-  it('has an icon, also for what names none, and that is no request of a merchant', async () => {
+  it('has an icon, also for pages without one, and does not log its requests', async () => {
     const icon = await get('/favicon.ico');
     expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
     expect(await (await get('/_sim')).text()).toContain('<link rel="icon" href="data:image/svg+xml,');
@@ -112,7 +112,7 @@ describe('every page of the dashboard', () => {
   });
 
   it.each(['GET', 'POST', 'DELETE'])(
-    'answers %s at an address of the dashboard that is none with a page',
+    'responds to %s at an unknown URL of the dashboard with a page',
     async (method) => {
       for (const path of [
         '/_sim/ui/payment',
@@ -132,12 +132,12 @@ describe('every page of the dashboard', () => {
     },
   );
 
-  it('answers 404 in words for what is not there', async () => {
+  it('explains a 404', async () => {
     for (const path of ['payments/none', 'ipns/none', 'cards/none', 'requests/999']) {
       const answer = await get(`/_sim/ui/${path}`);
       expect(answer.status).toBe(404);
       expect(await answer.text()).toMatch(/role="alert".*<h1>Not found<\/h1>/s);
-      // The script must not fill the console when what it shows is gone.
+      // The script must not fill the console when its record is removed.
       const live = await get(`/_sim/ui/${path}`, { 'x-gateway-sim-live': '1' });
       expect([live.status, (await live.text()).includes('Not found')]).toEqual([200, true]);
     }
@@ -147,14 +147,14 @@ describe('every page of the dashboard', () => {
 describe('a form that the script sends', () => {
   const script = { 'x-gateway-sim-live': '1' };
 
-  it('is told where to go on, and whether that is another page is for it to see', async () => {
+  it('gets the next URL, and decides itself whether that is another page', async () => {
     await sim.initiate(fields());
     const path = `/_sim/ui/payments/${await newest()}`;
     const answer = await post(`${path}/settle`, { outcome: 'approve' }, script);
     expect([answer.status, answer.headers.get('location'), await answer.text()]).toEqual([204, path, '']);
   });
 
-  it('is refused with a page that marks what is wrong, and with no error in the console', async () => {
+  it('gets a page that marks the problem, without an error in the console', async () => {
     const card = { amount: '0', title: 'Tea', name_on_card: 'Ada', email: 'a@b.test', currency_code: 'USD' };
     const answer = await post('/_sim/ui/cards', card, script);
     const html = await answer.text();
@@ -169,7 +169,7 @@ describe('a form that the script sends', () => {
 });
 
 describe('payments', () => {
-  it('are narrowed by status, mode and text', async () => {
+  it('are filtered by status, mode and text', async () => {
     await sim.initiate(fields({ identifier: 'tea-1' }));
     await sim.initiate(fields({ identifier: 'tea-2' }), 'live');
     await sim.initiate(fields({ identifier: 'milk' }));
@@ -187,19 +187,19 @@ describe('payments', () => {
     expect(await shown('cursor=nonsense&status=')).toEqual(['tea-1', 'tea-2', 'milk']);
   });
 
-  it('are counted by status, which leads to those of it and keeps the rest of the filter', async () => {
+  it('are counted by status, with a link that keeps the rest of the filter', async () => {
     await sim.initiate(fields());
     const html = await (await get('/_sim?status=canceled&text=tea')).text();
     expect(html).toMatch(/href="\/_sim\?status=pending&amp;text=tea"><span class="number">1</);
     expect(html).toMatch(/href="\/_sim\?status=canceled&amp;text=tea" aria-current="true"/);
     expect(html).toMatch(/href="\/_sim\?text=tea"><span class="number">1<\/span> all/);
-    // What is chosen stays when a text is typed, and another press takes a mode back.
+    // Text keeps the selection. A second press removes a mode.
     expect(html).toContain('<input type="hidden" name="status" value="canceled"/>');
     const live = await (await get('/_sim?mode=live')).text();
     expect(live).toMatch(/href="\/_sim" aria-current="true">live</);
   });
 
-  it('say in the list how many warnings they have, and on their page which', async () => {
+  it('have the number of warnings in the list, and the warnings on their page', async () => {
     for (let times = 0; times < 2; times++) await sim.initiate(fields());
     const list = await (await get('/_sim')).text();
     const page = await (await get(`/_sim/ui/payments/${await newest()}`)).text();
@@ -212,7 +212,7 @@ describe('payments', () => {
     ['cancel', 'canceled'],
     ['fail', 'failed'],
     ['expire', 'expired'],
-  ])('%s by one press', async (outcome, status) => {
+  ])('%s with one press', async (outcome, status) => {
     await sim.initiate(fields());
     const id = await newest();
     const html = await followed(
@@ -224,7 +224,7 @@ describe('payments', () => {
     expect(ipns.data).toHaveLength(outcome === 'approve' ? 2 : 0);
   });
 
-  it('say so when they are settled already', async () => {
+  it('report that they are already settled', async () => {
     await sim.initiate(fields());
     const path = `/_sim/ui/payments/${await newest()}/settle`;
     await post(path, { outcome: 'approve' });
@@ -235,7 +235,7 @@ describe('payments', () => {
 });
 
 describe('IPNs', () => {
-  it('are narrowed by state and text, and a press on Resend comes back to that', async () => {
+  it('are filtered by state and text, and Resend keeps the filter', async () => {
     const receiver = await startReceiver();
     for (const [identifier, ipn_url] of [
       ['tea', `${receiver.url}/ipn`],
@@ -267,7 +267,7 @@ describe('IPNs', () => {
     expect(answer.headers.get('location')).toBe(`/_sim/ui/ipns?state=delivered&text=tea#${id}`);
   });
 
-  it('are sent once more, somewhere else, and falsified', async () => {
+  it('are resent, sent elsewhere, and forged', async () => {
     const receiver = await startReceiver();
     await sim.initiate(fields({ ipn_url: `${receiver.url}/ipn` }));
     await sim.server.parts.payments.settle(await newest(), { outcome: 'approve', by: 'control' });
@@ -284,7 +284,7 @@ describe('IPNs', () => {
     expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/ipn', '/other', '/ipn']);
   });
 
-  it('that are forwarded are shown where they went, not as sent to their ipn_url', async () => {
+  it('show the forward address, not their ipn_url, if they were forwarded', async () => {
     const receiver = await startReceiver();
     const forwarding = await startSim({ forwardIpn: `${receiver.url}/mine` });
     await forwarding.initiate({ ...ORDER, ipn_url: 'https://shop.example/ipn' });
@@ -297,7 +297,7 @@ describe('IPNs', () => {
     expect(await page(`ipns/${delivery?.id}`)).toMatch(/Forwarded to.*\/mine/s);
   });
 
-  it('lead back to pages of ours only', async () => {
+  it('link back to our own pages only', async () => {
     const receiver = await startReceiver();
     await sim.initiate(fields({ ipn_url: `${receiver.url}/ipn` }));
     await sim.server.parts.payments.settle(await newest(), { outcome: 'approve', by: 'control' });
@@ -313,7 +313,7 @@ describe('IPNs', () => {
     }
   });
 
-  it('show the text that was signed, and both sides of the wire', async () => {
+  it('show the signed text, and request and response', async () => {
     const receiver = await startReceiver([{ status: 500, body: '{"oops":true}' }]);
     await sim.initiate(fields({ ipn_url: `${receiver.url}/ipn` }));
     await sim.server.parts.payments.settle(await newest(), { outcome: 'approve', by: 'control' });
@@ -353,7 +353,7 @@ describe('cards', () => {
     expect(await followed(await post(`${path}/cancel`))).toContain('class="status canceled"');
   });
 
-  it('are created by the command that the empty page shows', async () => {
+  it('are created with the command on the empty page', async () => {
     const html = await (await get('/_sim/ui/cards')).text();
     const command = /<code id="sample">(.*?)<\/code>/s.exec(html)?.[1] ?? '';
     const [, url] = /^curl (\S+)/.exec(command) ?? [];
@@ -364,7 +364,7 @@ describe('cards', () => {
     expect(created.status).toBe(200);
   });
 
-  it('belong to the merchant that was chosen', async () => {
+  it('belong to the selected merchant', async () => {
     await post('/_sim/ui/merchants', { name: 'Second Shop' });
     const second = [...sim.server.parts.state.current.merchants.values()].at(-1);
     const form = {
@@ -382,7 +382,7 @@ describe('cards', () => {
 });
 
 describe('keys', () => {
-  it('are replaced by one press, and the old pair stops working', async () => {
+  it('are replaced with one press, and the old pair stops working', async () => {
     const html = await followed(await post('/_sim/ui/keys', {}));
     expect(html).not.toContain(sim.publicKey);
     expect(html).toContain('The old pair stops working at once');
@@ -390,7 +390,7 @@ describe('keys', () => {
     expect(html).toContain(data[0]?.publicKey);
   });
 
-  it('of another merchant', async () => {
+  it('are replaced for another merchant', async () => {
     expect(await followed(await post('/_sim/ui/merchants', { name: 'Second Shop' }))).toContain(
       'Second Shop',
     );
@@ -399,7 +399,7 @@ describe('keys', () => {
 });
 
 describe('verification codes', () => {
-  it('are valid, replaced, expired or settled, and offered to be copied while they are valid', async () => {
+  it('are valid, replaced, expired or settled, and can be copied while valid', async () => {
     const { state, payments, checkout, clock } = sim.server.parts;
     await sim.initiate(fields(), 'live');
     const id = await newest();
@@ -422,7 +422,7 @@ describe('verification codes', () => {
 });
 
 describe('faults and clock', () => {
-  it('are set and taken away, loud while they are on', async () => {
+  it('are set and cleared, and prominent while active', async () => {
     const STATUS = '/_sim/ui/faults/status';
     const set = { route: 'initiate', status: '503', times: '2', identifier: '' };
     const html = await followed(await post(STATUS, set));
@@ -436,7 +436,7 @@ describe('faults and clock', () => {
     expect(await followed(await post('/_sim/ui/faults/clear', {}))).not.toContain('1 fault active');
   });
 
-  it('stand still, are moved and go on', async () => {
+  it('pause, move and resume', async () => {
     expect(await followed(await post('/_sim/ui/clock', { move: 'freeze' }))).toContain('Clock is paused');
     await post('/_sim/ui/clock', { move: 'advance', advance: '2h' });
     const { aheadMs } = await sim.control<{ aheadMs: number }>('/clock');

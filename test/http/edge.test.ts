@@ -26,7 +26,7 @@ const ALIAS = 'pay.example.com';
 const INITIATE = '/sandbox/payment/initiate';
 const PROXY: StartOptions = { proxy: true, hostAlias: [ALIAS, 'Gateway.Example.NET'] };
 
-/** An emulator that speaks https, and the certificate that it is trusted by. */
+/** An emulator with HTTPS, and the certificate to trust. */
 async function startSecure(options: StartOptions = {}) {
   const sim = await startSim({ tls: true, ...options });
   const caFile = sim.server.tlsCa ?? '';
@@ -36,7 +36,7 @@ async function startSecure(options: StartOptions = {}) {
 const form = (publicKey: string, more: Record<string, string> = {}) =>
   new URLSearchParams({ public_key: publicKey, ...ORDER, ...more }).toString();
 
-/** The bytes of a request with a form, on a connection that ends with it. */
+/** The bytes of a request with a form that closes its connection. */
 function posting(path: string, host: string, body: string): string {
   const type = 'Content-Type: application/x-www-form-urlencoded';
   return `POST ${path} HTTP/1.1\r\nHost: ${host}\r\n${type}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`;
@@ -46,7 +46,7 @@ const getting = (path: string, host: string) =>
   `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
 
 describe('https', () => {
-  it.each(LOOPBACK_NAMES)('answers at %s to a client that trusts nothing but tlsCa', async (name) => {
+  it.each(LOOPBACK_NAMES)('responds at %s to a client that trusts only tlsCa', async (name) => {
     const { port, caFile, url } = await startSecure();
     expect(url).toBe(`https://127.0.0.1:${port}`);
     const host = name.includes(':') ? `[${name}]` : name;
@@ -68,7 +68,7 @@ describe('https', () => {
     expect([page.statusCode, await readText(page)]).toEqual([200, expect.stringContaining('Two paperbacks')]);
   });
 
-  it('answers all requests of a connection, in their order', async () => {
+  it('answers all requests of a connection in order', async () => {
     const { port, ca, publicKey } = await startSecure();
     const socket = await secured(await connected(port), ca, 'localhost');
     const both = textUntil(socket, 'there is no route');
@@ -90,20 +90,20 @@ describe('https', () => {
     }
   });
 
-  it('answers what is neither HTTP nor TLS', async () => {
+  it('responds to bytes that are neither HTTP nor TLS', async () => {
     const { port } = await startSecure();
     expect((await rawExchange(port, '\0\0\0 what?\r\n\r\n')).status).toBe(400);
     expect((await rawExchange(port, '\x16\x03\x01\x00\x04\xff\0\0\0')).reset).toBe(false);
   });
 
-  it('keeps the certificate in a folder for its owner only, which is gone after a stop', async () => {
+  it('keeps the certificate in a private folder, which is removed on a stop', async () => {
     const { server, caFile } = await startSecure();
     expect(statSync(dirname(caFile)).mode & 0o777).toBe(0o700);
     await server.stop();
     expect(existsSync(dirname(caFile))).toBe(false);
   });
 
-  it('has no guard less: a page of another site, and a foreign Host, are refused', async () => {
+  it('has the same guards: rejects a page of another site and a foreign Host', async () => {
     const { port, ca } = await startSecure();
     const get = async (host: string, ...headers: string[]) => {
       const socket = await secured(await connected(port), ca, 'localhost');
@@ -118,7 +118,7 @@ describe('https', () => {
 });
 
 describe('the proxy', () => {
-  it.each([ALIAS, 'gateway.example.net'])('leads a CONNECT to %s to the service', async (host) => {
+  it.each([ALIAS, 'gateway.example.net'])('tunnels a CONNECT to %s to the service', async (host) => {
     const { port, ca, publicKey, url } = await startSecure(PROXY);
     const { text } = await inTunnel(port, host, ca, posting(INITIATE, host, form(publicKey)));
     // A browser without the proxy must reach the checkout, too.
@@ -128,7 +128,7 @@ describe('the proxy', () => {
     });
   });
 
-  it('shows a certificate for the alias there', async () => {
+  it('has a certificate for the alias', async () => {
     const { port, ca } = await startSecure(PROXY);
     const { socket, status } = await tunnel(port, `${ALIAS}:443`);
     const secure = await secured(socket, ca, ALIAS);
@@ -136,7 +136,7 @@ describe('the proxy', () => {
     expect(secure.authorized).toBe(true);
   });
 
-  it('takes requests for an alias and port 80 by plain http', async () => {
+  it('accepts plain HTTP requests for an alias and port 80', async () => {
     for (const { server, publicKey } of [await startSim(PROXY), await startSecure(PROXY)]) {
       const path = `http://${ALIAS}${INITIATE}`;
       const { body } = await rawExchange(server.port, posting(path, ALIAS, form(publicKey)));
@@ -146,7 +146,7 @@ describe('the proxy', () => {
     }
   });
 
-  it('takes requests for an alias and https by plain http, too: some clients make no tunnel', async () => {
+  it('accepts https URLs of an alias in plain HTTP, because some clients open no tunnel', async () => {
     for (const { server, publicKey } of [await startSim(PROXY), await startSecure(PROXY)]) {
       const path = `https://${ALIAS}${INITIATE}`;
       const { body } = await rawExchange(server.port, posting(path, ALIAS, form(publicKey)));
@@ -155,13 +155,13 @@ describe('the proxy', () => {
       expect([other.status, other.body]).toEqual([
         403,
         expect.stringContaining(
-          'start with --host-alias other.example, for any other set no_proxy=other.example',
+          'start with --host-alias other.example. Otherwise set no_proxy=other.example',
         ),
       ]);
     }
   });
 
-  it('is named to whoever takes an emulator without it for one', async () => {
+  it('is suggested to a client that sends proxy requests without it', async () => {
     const { server } = await startSecure();
     const { body } = await rawExchange(server.port, getting(`https://${ALIAS}/`, ALIAS));
     expect(body).toContain(`start with --proxy --host-alias ${ALIAS}`);
@@ -171,7 +171,7 @@ describe('the proxy', () => {
     expect(JSON.parse(answered.body)).toMatchObject({ success: 'ok' });
   });
 
-  it('proves what it is to whoever asks through it', async () => {
+  it('identifies itself to its clients', async () => {
     const { server } = await startSim(PROXY);
     const { text } = await rawExchange(server.port, getting(`http://${ALIAS}/_sim/livez`, ALIAS));
     expect(text).toMatch(/^x-gateway-sim: 1\r$/im);
@@ -200,7 +200,7 @@ describe('the proxy', () => {
     }
   });
 
-  it('shows nobody what a client gave it as a password', async () => {
+  it('never shows the proxy password of a client', async () => {
     const { server, publicKey, control } = await startSim(PROXY);
     const given = posting(`http://${ALIAS}${INITIATE}`, ALIAS, form(publicKey)).replace(
       'Connection: close',
@@ -212,7 +212,7 @@ describe('the proxy', () => {
     expect(JSON.stringify(data)).not.toContain('c2VjcmV0OnBhc3N3b3Jk');
   });
 
-  it('passes nothing on', async () => {
+  it('forwards nothing', async () => {
     const receiver = await startReceiver();
     const { port } = await startSecure(PROXY);
     for (const host of [
@@ -250,21 +250,22 @@ describe('the proxy', () => {
     }
   });
 
-  it('refuses requests for another host in the tunnel to an alias', async () => {
-    const { port, ca } = await startSecure(PROXY);
-    for (const host of ['127.0.0.1', 'localhost', 'shop.example', `${ALIAS}:8443`, `${ALIAS}:80`]) {
-      for (const bytes of [getting('/_sim/status', host), posting(INITIATE, host, 'a=b')])
-        expect([host, (await inTunnel(port, ALIAS, ca, bytes)).status]).toEqual([host, 403]);
-    }
-  });
+  it.each(['127.0.0.1', 'localhost', 'shop.example', `${ALIAS}:8443`, `${ALIAS}:80`])(
+    'rejects requests for %s in the tunnel to an alias',
+    async (host) => {
+      const { port, ca } = await startSecure(PROXY);
+      expect((await inTunnel(port, ALIAS, ca, getting('/_sim/status', host))).status).toBe(403);
+      expect((await inTunnel(port, ALIAS, ca, posting(INITIATE, host, 'a=b'))).status).toBe(403);
+    },
+  );
 
-  it('makes no tunnel in a tunnel', async () => {
+  it('opens no tunnel in a tunnel', async () => {
     const { port, ca } = await startSecure(PROXY);
     const inner = `CONNECT ${ALIAS}:443 HTTP/1.1\r\nHost: ${ALIAS}\r\n\r\n`;
     expect((await inTunnel(port, ALIAS, ca, inner)).status).toBe(403);
   });
 
-  it('makes no tunnel without https, and says what to start with', async () => {
+  it('opens no tunnel without HTTPS, and names the option', async () => {
     const { server } = await startSim(PROXY);
     const answer = await exchange(
       await connected(server.port),
@@ -273,7 +274,7 @@ describe('the proxy', () => {
     expect([answer.status, answer.text]).toEqual([403, expect.stringContaining('start with --tls')]);
   });
 
-  it('is not there unless it was asked for', async () => {
+  it('is off by default', async () => {
     const { port, ca } = await startSecure({ hostAlias: [ALIAS] });
     expect((await tunnel(port, `${ALIAS}:443`)).status).toBe(405);
     const direct = await secured(await connected(port), ca, ALIAS);
@@ -283,7 +284,7 @@ describe('the proxy', () => {
   });
 });
 
-describe('a connection that comes to nothing', () => {
+describe('a connection without a request', () => {
   const { cert, key, ca } = issue([...LOOPBACK_NAMES, ALIAS], Date.now());
 
   const ended = (socket: Socket) =>
@@ -292,11 +293,11 @@ describe('a connection that comes to nothing', () => {
       socket.resume().once('close', () => resolve());
     });
 
-  async function edge(patienceMs = 600_000, credentials: EdgeOptions['credentials'] = { cert, key }) {
+  async function edge(requestTimeoutMs = 600_000, credentials: EdgeOptions['credentials'] = { cert, key }) {
     const made = new Edge({
       ...{ credentials, aliases: [ALIAS], url: () => 'https://x', dialect },
       onUntrusted: () => {},
-      patienceMs,
+      requestTimeoutMs,
     });
     const load = async () => (_: unknown, outgoing: { end: (text: string) => void }) => outgoing.end('hello');
     const servers = await listen({ host: '127.0.0.1', port: 0 }, load, dialect, { edge: made });
@@ -308,7 +309,7 @@ describe('a connection that comes to nothing', () => {
     return { port: portOf(servers[0]), stop };
   }
 
-  it('is dropped when it says nothing, before and in a tunnel', async () => {
+  it('is closed if it sends nothing, before and in a tunnel', async () => {
     const { port } = await edge(100);
     const silent = await connected(port);
     const half = await tunnel(port, `${ALIAS}:443`);
@@ -317,7 +318,7 @@ describe('a connection that comes to nothing', () => {
     await Promise.all([silent, half.socket, begun].map(ended));
   });
 
-  it('is dropped when it sends no whole request behind its handshake', async () => {
+  it('is closed if it sends no complete request after its handshake', async () => {
     const { port } = await edge(2_000);
     const secure = await secured(await connected(port), ca, 'localhost');
     const slow = await secured(await connected(port), ca, 'localhost');
@@ -325,7 +326,7 @@ describe('a connection that comes to nothing', () => {
     await Promise.all([secure, slow].map(ended));
   });
 
-  it('is dropped by a proxy without TLS, too, and one that was answered is not', async () => {
+  it('is closed by a proxy without TLS, too, but not after a response', async () => {
     const { port } = await edge(1_000, null);
     const idle = await connected(port);
     const answered = textUntil(idle, 'hello');
@@ -335,9 +336,9 @@ describe('a connection that comes to nothing', () => {
     expect(idle.destroyed).toBe(false);
   });
 
-  /** More than are let wait at a time. */
+  /** More than the limit. */
   const FLOOD = 1_100;
-  /** Opens many, fewer at a time than wait for their accept: what is above that comes a second later, or never. */
+  /** Opens many connections in batches below the accept backlog, because excess ones connect a second later or never. */
   async function flood(open: () => Promise<Socket>, length = FLOOD) {
     const sockets: Socket[] = [];
     while (sockets.length < length)
@@ -347,20 +348,20 @@ describe('a connection that comes to nothing', () => {
     return sockets;
   }
 
-  /** Resolves when so many have ended: in which order they were accepted is for the system to say. */
+  /** Resolves when this many are closed. The system decides the order of acceptance. */
   const someEnded = (sockets: readonly Socket[], count: number) =>
     new Promise<void>((resolve) => {
       let left = count;
       for (const socket of sockets) void ended(socket).then(() => --left === 0 && resolve());
     });
 
-  /** The status that a client gets. */
+  /** The status of a response. */
   const served = async (port: number) => {
     const socket = await secured(await connected(port), ca, 'localhost');
     return (await exchange(socket, getting('/', 'localhost'))).status;
   };
 
-  it('makes room for a newer one: the oldest that says nothing goes first', async () => {
+  it('makes room for a new one: the oldest silent one is closed first', async () => {
     const { port } = await edge();
     const begun = await connected(port);
     begun.write('\x16\x03\x01');
@@ -374,7 +375,7 @@ describe('a connection that comes to nothing', () => {
     expect([begun.destroyed, newer.at(-1)?.destroyed]).toEqual([false, false]);
   });
 
-  it('makes room also where each has said something', async () => {
+  it('makes room even if none is silent', async () => {
     const { port } = await edge();
     const begun = await flood(async () => {
       const socket = await connected(port);
@@ -385,7 +386,7 @@ describe('a connection that comes to nothing', () => {
     expect(await served(port)).toBe(200);
   });
 
-  it.runIf(HAS_IPV6)('leaves those of an address that has few', async () => {
+  it.runIf(HAS_IPV6)('keeps the connections of an address that has few', async () => {
     const { port } = await edge();
     const other = await connected(port, '::1');
     const silent = await flood(() => connected(port));
@@ -409,7 +410,7 @@ describe('a connection that comes to nothing', () => {
     expect(begun.some(({ destroyed }) => destroyed)).toBe(false);
   });
 
-  it('does not hold up a stop', async () => {
+  it('does not delay a stop', async () => {
     const { port, stop } = await edge();
     const silent = await connected(port);
     const half = await tunnel(port, `${ALIAS}:443`);
@@ -418,7 +419,7 @@ describe('a connection that comes to nothing', () => {
   });
 });
 
-it('listens on one port for all of it', async () => {
+it('uses one port for everything', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => void taken.close());
   await new Promise((resolve) => taken.once('listening', resolve));

@@ -6,7 +6,7 @@ import { brokenApp, startSim } from '../helpers/sim.ts';
 const HOST = 'Host: 127.0.0.1\r\n';
 const CLOSE = 'Connection: close\r\n';
 
-/** What no well-behaved client sends, and the statuses that are right for it. */
+/** Malformed requests, and their expected statuses. */
 const MALFORMED: [what: string, request: string | Buffer, statuses: number[]][] = [
   ['a garbage request line', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', [400]],
   ['words', 'hello there\r\n\r\n', [400]],
@@ -17,9 +17,9 @@ const MALFORMED: [what: string, request: string | Buffer, statuses: number[]][] 
   ['OPTIONS *', `OPTIONS * HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 404, 405]],
   ['no Host', `GET /_sim/livez HTTP/1.1\r\n${CLOSE}\r\n`, [400]],
   ['an empty Host', `GET /_sim/livez HTTP/1.1\r\nHost:\r\n${CLOSE}\r\n`, [200, 400]],
-  ['a Host that is no name', `GET / HTTP/1.1\r\nHost: a b\r\n${CLOSE}\r\n`, [400]],
+  ['an invalid host name', `GET / HTTP/1.1\r\nHost: a b\r\n${CLOSE}\r\n`, [400]],
   ['a Host with a path in it', `GET / HTTP/1.1\r\nHost: a/b\r\n${CLOSE}\r\n`, [400]],
-  ['a Host of brackets', `GET / HTTP/1.1\r\nHost: [[\r\n${CLOSE}\r\n`, [400]],
+  ['a Host with brackets only', `GET / HTTP/1.1\r\nHost: [[\r\n${CLOSE}\r\n`, [400]],
   ['a Host with a huge port', `GET / HTTP/1.1\r\nHost: a:99999999\r\n${CLOSE}\r\n`, [400]],
   ['two Hosts', `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.test\r\n${CLOSE}\r\n`, [302, 400]],
   ['headers of 100 KiB', `GET / HTTP/1.1\r\n${HOST}X: ${'x'.repeat(102_400)}\r\n\r\n`, [431]],
@@ -29,7 +29,7 @@ const MALFORMED: [what: string, request: string | Buffer, statuses: number[]][] 
   ['a NUL in the target', `GET /a\0b HTTP/1.1\r\n${HOST}\r\n`, [400]],
   ['an encoded NUL in the path', `GET /a%00b HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [404]],
   ['a bad escape in the path', `GET /%zz HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 404]],
-  ['a cut escape in the path', `GET /_sim/payments/%E0%A4 HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 404]],
+  ['a truncated escape in the path', `GET /_sim/payments/%E0%A4 HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 404]],
   ['a bad escape in a reference', `GET /_sim/payments/%ff%fe HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 404]],
   [
     'a bad escape in the query',
@@ -46,7 +46,7 @@ const MALFORMED: [what: string, request: string | Buffer, statuses: number[]][] 
   ['an absolute target of ftp', `GET ftp://evil.test/ HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 404]],
   ['a double slash', `GET //evil.test/_sim HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [404]],
   [
-    'a Content-Length that is no number',
+    'a Content-Length that is not a number',
     `POST /payment/initiate HTTP/1.1\r\n${HOST}Content-Length: ten\r\n\r\n`,
     [400],
   ],
@@ -56,12 +56,12 @@ const MALFORMED: [what: string, request: string | Buffer, statuses: number[]][] 
     [400],
   ],
   [
-    'both lengths at once',
+    'both kinds of length',
     `POST /payment/initiate HTTP/1.1\r\n${HOST}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
     [400],
   ],
   [
-    'a chunk size that is no number',
+    'a chunk size that is not a number',
     `POST /payment/initiate HTTP/1.1\r\n${HOST}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
     [400],
   ],
@@ -78,7 +78,7 @@ const MALFORMED: [what: string, request: string | Buffer, statuses: number[]][] 
 ];
 
 describe('malformed HTTP', () => {
-  it.each(MALFORMED)('with %s gets an answer that says who gave it', async (_, request, statuses) => {
+  it.each(MALFORMED)('with %s gets a response of the emulator', async (_, request, statuses) => {
     const { server } = await startSim();
     const answer = await rawExchange(server.port, request);
     expect(answer).toMatchObject({ headers: { 'x-gateway-sim': '1' } });
@@ -89,7 +89,7 @@ describe('malformed HTTP', () => {
   });
 });
 
-describe('a broken request behind whole ones on the same connection', () => {
+describe('a broken request after whole ones on the same connection', () => {
   it.each([
     ['garbage', 'hello there\r\n\r\n', 400],
     ['CONNECT', `CONNECT a:1 HTTP/1.1\r\n${HOST}\r\n`, 405],
@@ -98,7 +98,7 @@ describe('a broken request behind whole ones on the same connection', () => {
       `POST /payment/initiate HTTP/1.1\r\n${HOST}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
       400,
     ],
-  ])('with %s is answered behind them', async (_, broken, status) => {
+  ])('with %s is answered after them', async (_, broken, status) => {
     const { server } = await startSim();
     const whole = `GET /_sim/clock HTTP/1.1\r\n${HOST}\r\n`.repeat(20);
     const { text } = await rawExchange(server.port, whole + broken);
@@ -107,7 +107,7 @@ describe('a broken request behind whole ones on the same connection', () => {
   });
 });
 
-describe('a request that no route answers', () => {
+describe('a request without a route', () => {
   it.each([
     ['POST', '/payment/initate', '/payment/initiate'],
     ['POST', '/sandbox/payments/initiate', '/sandbox/payment/initiate'],
@@ -129,13 +129,13 @@ describe('a request that no route answers', () => {
     ['/sandbox/payment/checkout', '/sandbox/payment/initiate'],
     ['/payments/initiate', '/payment/initiate'],
     ['/api/payment/initiate', '/payment/initiate'],
-  ])('%s never names a route of the other mode', async (path, nearest) => {
+  ])('%s never suggests a route of the other mode', async (path, nearest) => {
     const { url } = await startSim();
     const { message } = (await (await fetch(url + path, { method: 'POST' })).json()) as { message: string };
     expect(message).toMatch(new RegExp(`the nearest route is \\S+ ${nearest}(/|$)`));
   });
 
-  it('names the route that is meant where a word stands in the place of an id', async () => {
+  it('names the intended route for a verb instead of an id', async () => {
     const { url } = await startSim();
     const ask = async (path: string) => {
       const answer = await fetch(url + path, { method: 'POST' });
@@ -143,12 +143,12 @@ describe('a request that no route answers', () => {
     };
     expect(await ask('/_sim/ipns/fire')).toEqual([
       405,
-      '/_sim/ipns/fire does not answer POST: use POST /_sim/ipns',
+      '/_sim/ipns/fire does not support POST: use POST /_sim/ipns',
     ]);
     expect(await ask('/_sim/payments/order-1')).toEqual([405, expect.stringMatching(/use GET$/)]);
   });
 
-  it('says under /sandbox/api/cards that cards exist in live mode only', async () => {
+  it('explains under /sandbox/api/cards that cards exist in live mode only', async () => {
     const { url } = await startSim();
     const response = await fetch(`${url}/sandbox/api/cards/save`, { method: 'POST' });
     expect(response.status).toBe(404);
@@ -173,7 +173,7 @@ describe('a request that no route answers', () => {
     if (method !== 'HEAD') expect(await response.json()).toMatchObject({ error: 'true' });
   });
 
-  it('with HEAD answers what GET would, without a body', async () => {
+  it('gets for HEAD the response to GET without a body', async () => {
     const { url } = await startSim();
     for (const path of ['/_sim', '/_sim/status', '/nowhere']) {
       const head = await fetch(url + path, { method: 'HEAD' });
@@ -182,14 +182,14 @@ describe('a request that no route answers', () => {
     }
   });
 
-  it('from / is led to the dashboard', async () => {
+  it('to / is redirected to the dashboard', async () => {
     const { url } = await startSim();
     const response = await fetch(url, { redirect: 'manual' });
     expect([response.status, response.headers.get('location')]).toEqual([302, '/_sim']);
   });
 });
 
-describe('a fault of ours', () => {
+describe('an internal error', () => {
   it.each([
     'POST /payment/initiate',
     'GET /_sim/payments',

@@ -7,7 +7,7 @@ import { simEventView } from '../../src/http/control/views.ts';
 import type { AppContext } from '../../src/http/environment.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
-/** A client that asks for the events and reads nothing until it is told to. */
+/** A client that requests events and reads nothing until `read` is called. */
 async function listener(sim: Sim, query = ''): Promise<Socket> {
   const socket = connect({ port: Number(new URL(sim.url).port), host: '127.0.0.1' });
   onTestFinished(() => void socket.destroy());
@@ -23,13 +23,13 @@ function contextWith(env: object): AppContext {
   return { env, body: (body: ReadableStream) => new Response(body) } as unknown as AppContext;
 }
 
-/** More than any buffer of the system between us and a client holds. */
+/** More than the buffers between the server and a client. */
 function manyEvents(sim: Sim, count = 3_000): void {
   const text = 'x'.repeat(10_000);
   for (let number = 0; number < count; number++) sim.server.parts.events.notice(text);
 }
 
-it('drops a client that does not read, which goes on where it stopped', async () => {
+it('drops a client that does not read, which can resume where it stopped', async () => {
   const sim = await startSim();
   const socket = await listener(sim);
   for (let round = 0; round < 10; round++) {
@@ -57,7 +57,7 @@ it('drops a client that does not read, which goes on where it stopped', async ()
   expect(ids).toEqual([before + 2_999, before + 3_000]);
 });
 
-it('cuts the connection of a client that never reads', async () => {
+it('closes the connection of a client that never reads', async () => {
   const { parts } = (await startSim()).server;
   const stream = eventStreams(parts, (event) => simEventView(event, parts));
   vi.useFakeTimers();
@@ -73,7 +73,7 @@ it('cuts the connection of a client that never reads', async () => {
   expect(await reader?.read()).toEqual({ done: true, value: undefined });
 });
 
-it('sends what happened before, then what happens, in one row', async () => {
+it('sends past events, then new ones, in order', async () => {
   const sim = await startSim();
   await sim.initiate({ ...ORDER });
   const response = await fetch(`${sim.url}/_sim/events?since=0`);
@@ -87,7 +87,7 @@ it('sends what happened before, then what happens, in one row', async () => {
   expect(ids.length).toBeGreaterThan(2);
 });
 
-it('tells with each change of a payment what happened to it now, and when', async () => {
+it('reports with each change of a payment what happened, and when', async () => {
   const sim = await startSim();
   const order = { ...ORDER, amount: '900000', customer_email: 'poor@example.com' };
   await fetch(await sim.initiate(order, 'live'));

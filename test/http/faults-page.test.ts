@@ -8,7 +8,7 @@ import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 const PAGE = '/_sim/ui/faults';
 const rules = ({ server }: Sim) => server.parts.faults.list.map(({ rule }) => rule);
 
-/** The forms of the page for an effect that set one, by the last part of the address that they post to. */
+/** The forms for an effect, by the last part of the URL that they post to. */
 async function effectForms(sim: Sim, effect: string): Promise<Map<string, string>> {
   const html = await pageOf(sim, `${PAGE}?effect=${effect}`);
   const all = [...html.matchAll(/<form method="post" action="[^"]*\/(\w+)".*?<\/form>/gs)];
@@ -19,7 +19,7 @@ const namesIn = (form = '') =>
   [...form.matchAll(/<(?:input|select)[^>]* name="(\w+)"/g)].map(([, name]) => name).sort();
 
 describe('a preset of faults', () => {
-  it.each(Object.entries(FAULT_PRESETS))('%s is set at one press', async (name, { label, does, rule }) => {
+  it.each(Object.entries(FAULT_PRESETS))('%s is set with one press', async (name, { label, does, rule }) => {
     const sim = await startSim();
     const html = await pageOf(sim, PAGE);
     expect(html).toContain(`value="${name}" class="plain">${label}</button>`);
@@ -29,7 +29,7 @@ describe('a preset of faults', () => {
     expect(rules(sim)).toEqual([rule]);
   });
 
-  it.each(['toString', 'recevier-down', ''])('that is none is refused: "%s"', async (preset) => {
+  it.each(['toString', 'recevier-down', ''])('rejects an unknown name: "%s"', async (preset) => {
     const sim = await startSim();
     const answer = await postForm(sim, `${PAGE}/preset`, { preset });
     expect([answer.status, rules(sim)]).toEqual([422, []]);
@@ -38,7 +38,7 @@ describe('a preset of faults', () => {
 });
 
 describe('the form of a fault', () => {
-  it('asks only for what applies to it', async () => {
+  it('has only the fields that apply', async () => {
     const sim = await startSim();
     const asked = async (effect: string) => namesIn((await effectForms(sim, effect)).get(effect));
     expect(await asked('status')).toEqual(['from', 'identifier', 'route', 'status', 'times']);
@@ -51,7 +51,7 @@ describe('the form of a fault', () => {
     }
   });
 
-  it('is that of a status unless another one is chosen, and comes back to what was chosen', async () => {
+  it('shows the status effect by default, and keeps the selected effect', async () => {
     const sim = await startSim();
     const chosen = async (effect: string) => [...(await effectForms(sim, effect)).keys()];
     expect([await chosen(''), await chosen('toString')]).toEqual([['status'], ['status']]);
@@ -60,7 +60,7 @@ describe('the form of a fault', () => {
     expect([answer.location, rules(sim)]).toEqual([from, [{ route: 'ipn', drop: true }]]);
   });
 
-  it.each(Object.entries(FAULT_EFFECTS))('of %s works as it comes', async (effect, about) => {
+  it.each(Object.entries(FAULT_EFFECTS))('of %s works with its defaults', async (effect, about) => {
     const sim = await startSim();
     const value = 'sample' in about ? { [effect]: about.sample } : {};
     const given = { route: 'ipn', times: '', identifier: '', ...value };
@@ -77,7 +77,7 @@ describe('the form of a fault', () => {
     ['latency', { latency: 'soon' }, 'latency must be a duration such as 2s'],
     ['malformed', { route: 'checkout' }, 'malformed is not for pages'],
     ['drop', { route: 'inititate' }, 'did you mean initiate?'],
-  ])('of %s with %j is refused in words, open and as it was filled in', async (effect, wrong, problem) => {
+  ])('of %s rejects %j with an explanation, and keeps the input', async (effect, wrong, problem) => {
     const sim = await startSim();
     const given = { route: 'initiate', identifier: 'order-*', ...wrong };
     const answer = await postForm(sim, `${PAGE}/${effect}`, given);
@@ -87,7 +87,7 @@ describe('the form of a fault', () => {
     expect(answer.html.match(/value="order-\*"/g)).toHaveLength(1);
   });
 
-  it('tells once that a rule is spent', async () => {
+  it('shows once that a rule is spent', async () => {
     const sim = await startSim();
     await postForm(sim, `${PAGE}/drop`, { route: 'initiate', times: '1' });
     await fetch(`${sim.url}/sandbox/payment/initiate`, { method: 'POST' }).catch(() => {});
@@ -97,7 +97,7 @@ describe('the form of a fault', () => {
   });
 });
 
-it('the page of an IPN names the rule that changed it, at the attempt and at the signature', async () => {
+it('names the rule that changed an IPN, at the attempt and at the signature', async () => {
   const receiver = await startReceiver([{ status: 400 }]);
   const sim = await startSim({ ipnSchedule: ['1h'] });
   const { clock, faults, payments } = sim.server.parts;
@@ -112,7 +112,7 @@ it('the page of an IPN names the rule that changed it, at the attempt and at the
   expect(html).toContain(`<p class="warning">${fault}</p>`);
   expect(html).not.toContain('matches neither');
   expect(html).toMatch(/data-verdict="waiting".*>Send again<\/button>.*>Show the rules<\/a>/s);
-  // A retry comes up to a tenth early.
+  // Jitter sends a retry up to 10 % early.
   expect(html).toMatch(
     /<h1>IPN of order-1<\/h1><span class="retrying">retrying · 400 ×1 · next in (5[4-9]|60) min/,
   );

@@ -19,7 +19,7 @@ async function simWith(faults: FaultRule[], options: StartOptions = {}): Promise
   return sim;
 }
 
-/** A valid initiate of this identifier, as the client sees what comes back. */
+/** A valid initiate with this identifier, and the response as the client sees it. */
 function initiate(sim: Sim, identifier = 'order-1', path = '/sandbox/payment/initiate'): Promise<Response> {
   const all = fields({ public_key: sim.publicKey, identifier }) as Record<string, string>;
   return fetch(sim.url + path, { method: 'POST', body: new URLSearchParams(all) });
@@ -30,13 +30,13 @@ const used = async (sim: Sim) =>
   (await sim.control<{ data: { used: number }[] }>('/faults')).data.map((rule) => rule.used);
 
 describe('the list of faults', () => {
-  it('is empty, and nothing goes wrong, until somebody sets one', async () => {
+  it('is empty by default, and nothing goes wrong', async () => {
     const sim = await startSim();
     expect(await sim.control('/faults')).toEqual({ data: [], nextCursor: null });
     expect((await initiate(sim)).status).toBe(200);
   });
 
-  it('takes one rule after another, and shows how often each acted', async () => {
+  it('accepts one rule after another, and shows how often each was used', async () => {
     const sim = await startSim();
     const rule = { route: 'initiate', status: 503, times: 2 };
     const set = await ask(sim, 'POST', '/faults', rule);
@@ -56,7 +56,7 @@ describe('the list of faults', () => {
     });
   });
 
-  it('is set as a whole or not at all', async () => {
+  it('is set completely or not at all', async () => {
     const sim = await simWith([{ route: 'ipn', drop: true }]);
     const refused = await ask<ErrorAnswer>(sim, 'PUT', '/faults', {
       faults: [
@@ -78,14 +78,14 @@ describe('the list of faults', () => {
     ['PUT', '', { rules: [] }, 'unknown field rules'],
     ['PUT', '', { faults: {} }, 'faults must be of the type array'],
     ['DELETE', '?rout=ipn', undefined, 'did you mean route?'],
-  ])('refuses %s%s %j naming the field', async (method, query, json, message) => {
+  ])('rejects %s%s %j and names the field', async (method, query, json, message) => {
     const sim = await startSim();
     const refused = await ask<ErrorAnswer>(sim, method, `/faults${query}`, json);
     expect(refused.status).toBe(422);
     expect(refused.body.errors.join('\n')).toContain(message);
   });
 
-  it('can come with the configuration, where a mistake ends the start', async () => {
+  it('can be configured, and a mistake there stops the start', async () => {
     const sim = await startSim({ faults: [{ route: 'initiate', status: 503, times: 1 }] });
     expect((await initiate(sim)).status).toBe(503);
     await expect(startSim({ faults: [{ route: 'initate', drop: true }] })).rejects.toThrow(
@@ -93,7 +93,7 @@ describe('the list of faults', () => {
     );
   });
 
-  it('stands in the status and on the dashboard while a rule can act, and no longer', async () => {
+  it('is in the status and on the dashboard only while a rule can act', async () => {
     const sim = await simWith([{ route: 'initiate', status: 503, times: 1 }]);
     const dashboard = async () => (await fetch(`${sim.url}/_sim`)).text();
     expect(await sim.control('/status')).toMatchObject({ faults: [{ route: 'initiate', spent: false }] });
@@ -103,7 +103,7 @@ describe('the list of faults', () => {
     expect(await dashboard()).not.toContain('initiate: status 503');
   });
 
-  it('leaves /_sim alone, whatever the path', async () => {
+  it('never affects /_sim', async () => {
     const sim = await simWith([{ route: '/*', drop: true }]);
     expect((await ask(sim, 'GET', '/faults')).status).toBe(200);
     await expect(fetch(`${sim.url}/nowhere`)).rejects.toThrow();
@@ -112,7 +112,7 @@ describe('the list of faults', () => {
 
 describe('a fault on a route of the service', () => {
   it.each(['/payment/initiate', '/sandbox/payment/initiate'])(
-    'called initiate answers %s with its status so many times, and makes no payment',
+    'of initiate responds to %s with its status as often as configured, and creates no payment',
     async (path) => {
       const sim = await simWith([{ route: 'initiate', status: 503, times: 2 }]);
       const answers = [await initiate(sim, 'a', path), await initiate(sim, 'a', path)];
@@ -128,19 +128,19 @@ describe('a fault on a route of the service', () => {
     },
   );
 
-  it('answers 429 with Retry-After in seconds', async () => {
+  it('returns 429 with Retry-After in seconds', async () => {
     const sim = await simWith([{ route: 'initiate', retryAfter: '90s' }]);
     const answer = await initiate(sim);
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '90']);
   });
 
-  it('answers a status that has no body without one', async () => {
+  it('sends no body with a status that has none', async () => {
     const sim = await simWith([{ route: 'initiate', status: 204 }]);
     const answer = await initiate(sim);
     expect([answer.status, await answer.text()]).toEqual([204, '']);
   });
 
-  it('closes the connection without an answer, and makes no payment', async () => {
+  it('closes the connection without a response, and creates no payment', async () => {
     const sim = await simWith([{ route: 'initiate', drop: true, times: 1 }]);
     await expect(initiate(sim)).rejects.toThrow();
     expect(await paymentCount(sim)).toBe(0);
@@ -150,9 +150,9 @@ describe('a fault on a route of the service', () => {
     expect((await initiate(sim)).status).toBe(200);
   });
 
-  it('breaks off in the middle of the answer to a payment that was made', async () => {
+  it('cuts off the response after it created the payment', async () => {
     const sim = await simWith([{ route: 'initiate', truncate: true, times: 1 }]);
-    // A client of Node drops what it was sent before the end.
+    // Node's client discards an incomplete body.
     const form = new URLSearchParams(fields({ public_key: sim.publicKey }) as Record<string, string>);
     const head = [
       'POST /sandbox/payment/initiate HTTP/1.1',
@@ -170,14 +170,14 @@ describe('a fault on a route of the service', () => {
     expect(await paymentCount(sim)).toBe(1);
   });
 
-  it('sends JSON that is none', async () => {
+  it('sends malformed JSON', async () => {
     const sim = await simWith([{ route: 'initiate', malformed: true }]);
     const text = await (await initiate(sim)).text();
     expect(text).toMatch(/^\{"success""ok"/);
     expect(await paymentCount(sim)).toBe(1);
   });
 
-  it('waits first, in real time: also while the clock is paused', async () => {
+  it('waits in real time, even if the clock is paused', async () => {
     const sim = await simWith([{ route: 'initiate', latency: '60ms..80ms' }]);
     await freeze(sim);
     const began = performance.now();
@@ -185,19 +185,19 @@ describe('a fault on a route of the service', () => {
     expect(performance.now() - began).toBeGreaterThanOrEqual(59);
   });
 
-  it('does not hold up a stop while it waits', async () => {
+  it('does not delay a stop while it waits', async () => {
     const sim = await simWith([{ route: 'initiate', latency: '10m' }]);
     const answer = initiate(sim);
     await expect.poll(() => used(sim)).toEqual([1]);
     await sim.server.stop();
-    // Answered, not cut off when the stop had waited long enough.
+    // Answered, not closed at the time limit of the stop.
     expect((await answer).status).toBe(200);
   });
 
   it.each([
     ['order-*', ['order-1', 'other'], [503, 200]],
     ['other', ['order-1', 'other'], [200, 503]],
-  ])('acts only where the identifier fits %s, and hands the body on', async (identifier, sent, statuses) => {
+  ])('acts only if the identifier matches %s, and passes the body on', async (identifier, sent, statuses) => {
     const sim = await simWith([{ route: 'initiate', status: 503, identifier }]);
     const answers = [];
     for (const one of sent) answers.push((await initiate(sim, one)).status);
@@ -205,7 +205,7 @@ describe('a fault on a route of the service', () => {
     expect(await paymentCount(sim)).toBe(1);
   });
 
-  it('leaves a body that cannot be read to the route', async () => {
+  it('passes an unreadable body to the route', async () => {
     const sim = await simWith([{ route: 'initiate', status: 503, identifier: 'a' }]);
     const send = (type: string) =>
       fetch(`${sim.url}/payment/initiate`, { method: 'POST', headers: { 'Content-Type': type }, body: '{' });
@@ -213,7 +213,7 @@ describe('a fault on a route of the service', () => {
     expect((await send('text/plain')).status).toBe(415);
   });
 
-  it('looks for it in a body that is refused for its type, too large a one included', async () => {
+  it('reads the identifier of a body with the wrong type, even a large one', async () => {
     const sim = await simWith([{ route: 'initiate', status: 503, identifier: 'a' }]);
     const uncaught: unknown[] = [];
     const note = (error: unknown) => uncaught.push(error);
@@ -226,7 +226,7 @@ describe('a fault on a route of the service', () => {
     expect(uncaught).toEqual([]);
   });
 
-  it('acts on the checkout of the payments whose identifier fits', async () => {
+  it('acts on the checkout of payments whose identifier matches', async () => {
     const sim = await simWith([{ route: 'checkout', status: 500, identifier: 'order-1' }]);
     const urls = [];
     for (const identifier of ['order-1', 'order-2']) {
@@ -238,7 +238,7 @@ describe('a fault on a route of the service', () => {
     expect(step.status).toBe(500);
   });
 
-  it('acts on cards, all of them or one by its path', async () => {
+  it('acts on all cards or on one by its path', async () => {
     const sim = await simWith([
       { route: '/api/cards/card_1', status: 500 },
       { route: 'cards', status: 503, identifier: 'card_2' },
@@ -250,7 +250,7 @@ describe('a fault on a route of the service', () => {
     expect(await read('/api/cards')).toBe(200);
   });
 
-  it('is none of a preflight', async () => {
+  it('does not act on a preflight', async () => {
     const sim = await simWith([{ route: 'initiate', status: 503, times: 1 }]);
     const preflight = await fetch(`${sim.url}/payment/initiate`, { method: 'OPTIONS' });
     expect(preflight.status).toBe(204);
@@ -273,7 +273,7 @@ const freeze = (sim: Sim) => ask(sim, 'POST', '/clock', { freeze: 'now' });
 const identifierIn = (body: string) => new URLSearchParams(body).get('identifier');
 
 describe('a fault on IPNs', () => {
-  it('stands in for the refusals of the receiver, whom the retries reach', async () => {
+  it("fails like a receiver's error, and the retries reach the receiver", async () => {
     const receiver = await startReceiver();
     const sim = await simWith([{ route: 'ipn', status: 503, times: 2 }], { ipnSchedule: ['1h', '1h'] });
     await approve(sim, `${receiver.url}/ipn`, 'a');
@@ -285,7 +285,7 @@ describe('a fault on IPNs', () => {
     expect(delivery?.attempts[0]?.error).toContain('fault rule');
   });
 
-  it('makes its Retry-After count like that of a receiver', async () => {
+  it("applies its Retry-After like a receiver's", async () => {
     const receiver = await startReceiver();
     const sim = await simWith([{ route: 'ipn', retryAfter: '50m', times: 1 }], { ipnSchedule: ['1s'] });
     await freeze(sim);
@@ -299,7 +299,7 @@ describe('a fault on IPNs', () => {
     expect(Date.parse(delivery?.nextAttemptAt ?? '') - started).toBe(50 * 60_000);
   });
 
-  it('loses it, and the attempt has failed', async () => {
+  it('loses the IPN, and the attempt fails', async () => {
     const receiver = await startReceiver();
     const sim = await simWith([{ route: 'ipn', drop: true }], { ipnRetries: 0 });
     await approve(sim, `${receiver.url}/ipn`, 'a');
@@ -312,7 +312,7 @@ describe('a fault on IPNs', () => {
     expect(receiver.requests).toHaveLength(0);
   });
 
-  it('sends the same bytes twice, both kept, and only once delivered', async () => {
+  it('sends the same bytes twice, records both, and delivers once', async () => {
     const receiver = await startReceiver([{ body: 'first' }, { status: 409, body: 'again' }]);
     const sim = await simWith([{ route: 'ipn', duplicate: true }]);
     await approve(sim, `${receiver.url}/ipn`, 'a');
@@ -330,7 +330,7 @@ describe('a fault on IPNs', () => {
     expect(two?.body).toBe(one?.body);
   });
 
-  it('delays it once, on the clock of the emulator', async () => {
+  it('delays the IPN once, on the clock of the emulator', async () => {
     const receiver = await startReceiver();
     const sim = await simWith([{ route: 'ipn', delay: '2h' }]);
     await freeze(sim);
@@ -345,7 +345,7 @@ describe('a fault on IPNs', () => {
     expect(await deliveries(sim)).toMatchObject([{ state: 'delivered', note: null }]);
   });
 
-  it('lets the next one overtake it', async () => {
+  it('sends the next IPN first', async () => {
     const receiver = await startReceiver();
     const sim = await simWith([{ route: 'ipn', reorder: true }]);
     await freeze(sim);
@@ -354,7 +354,7 @@ describe('a fault on IPNs', () => {
     expect(receiver.requests.map(({ body }) => identifierIn(body))).toEqual(['b', 'a', 'd', 'c']);
   });
 
-  it('sends it all the same when there is no next one', async () => {
+  it('sends the IPN even if there is no next one', async () => {
     const receiver = await startReceiver();
     const sim = await simWith([{ route: 'ipn', reorder: true }]);
     await freeze(sim);
@@ -364,7 +364,7 @@ describe('a fault on IPNs', () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('falsifies the signature only, and says so in a header', async () => {
+  it('changes only the signature, and marks it in a header', async () => {
     const receiver = await startReceiver();
     const sim = await simWith([{ route: 'ipn', corruptSignature: true, times: 1 }]);
     await approve(sim, `${receiver.url}/ipn`, 'a');
@@ -383,23 +383,20 @@ describe('a fault on IPNs', () => {
     ['form', { truncate: true }, /^status=success&signature=/],
     ['form', { malformed: true }, /^statussuccess&signature=/],
     ['json', { malformed: true }, /^\{"status""success"/],
-  ] as const)(
-    'spoils the body as %s with %j, whose length is told right',
-    async (ipnFormat, effect, body) => {
-      const receiver = await startReceiver();
-      const sim = await simWith([{ route: 'ipn', ...effect }], { ipnFormat });
-      // In JSON its characters are more bytes than one each.
-      await approve(sim, `${receiver.url}/ipn`, 'Zoë €');
-      const [received] = receiver.requests;
-      expect(received?.body).toMatch(body);
-      const [delivery] = await deliveries(sim);
-      expect(delivery?.body).not.toBe(received?.body);
-      expect(delivery?.attempts[0]?.requestBody).toBe(received?.body);
-      expect(received?.headers['content-length']).toBe(String(Buffer.byteLength(received?.body ?? '')));
-    },
-  );
+  ] as const)('corrupts the body as %s with %j, with the right length', async (ipnFormat, effect, body) => {
+    const receiver = await startReceiver();
+    const sim = await simWith([{ route: 'ipn', ...effect }], { ipnFormat });
+    // In JSON its characters have more than one byte each.
+    await approve(sim, `${receiver.url}/ipn`, 'Zoë €');
+    const [received] = receiver.requests;
+    expect(received?.body).toMatch(body);
+    const [delivery] = await deliveries(sim);
+    expect(delivery?.body).not.toBe(received?.body);
+    expect(delivery?.attempts[0]?.requestBody).toBe(received?.body);
+    expect(received?.headers['content-length']).toBe(String(Buffer.byteLength(received?.body ?? '')));
+  });
 
-  it('of one payment does not hold up those of another', async () => {
+  it('of one payment does not delay the IPNs of another', async () => {
     const receiver = await startReceiver();
     const sim = await simWith([{ route: 'ipn', latency: '10m', identifier: 'slow' }], {
       delivery: 'redirect-then-ipn',
@@ -408,7 +405,7 @@ describe('a fault on IPNs', () => {
     expect(identifierIn((await receiver.request(1)).body)).toBe('fast');
   });
 
-  it('waits in real time: also while the clock is paused', async () => {
+  it('waits in real time while the clock is paused', async () => {
     const receiver = await startReceiver();
     const sim = await simWith([{ route: 'ipn', latency: '60ms' }]);
     await freeze(sim);
@@ -418,7 +415,7 @@ describe('a fault on IPNs', () => {
     expect(performance.now() - began).toBeGreaterThanOrEqual(59);
   });
 
-  it('is over for the retries once it is cleared', async () => {
+  it('does not affect retries after it is cleared', async () => {
     const arrived = gate();
     const receiver = await startReceiver(() => {
       arrived.open();

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { startSim } from '../helpers/sim.ts';
 
-/** A GET with headers that fetch would not let through, such as Host and Sec-Fetch-Site. */
+/** A GET with headers that fetch forbids, such as Host and Sec-Fetch-Site. */
 function get(
   port: number,
   path: string,
@@ -50,23 +50,25 @@ describe('the Host header of a request to /_sim', () => {
     ['mine.example.test', 403],
   ];
 
-  it('must be one of this machine', async () => {
-    const { port } = (await startSim()).server;
-    for (const [Host, status] of HOSTS) {
-      for (const path of ['/_sim', '/_sim/status', '/_sim/ui/paid', '/_sim/openapi.json'])
-        expect([Host, path, (await get(port, path, { Host })).status]).toEqual([Host, path, status]);
+  it.each(HOSTS)('%s gets %i', async (host, status) => {
+    const { server } = await startSim();
+    for (const path of ['/_sim', '/_sim/status', '/_sim/ui/paid', '/_sim/openapi.json']) {
+      expect([path, (await get(server.port, path, { Host: host })).status]).toEqual([path, status]);
     }
   });
 
-  it('breaks no other route', async () => {
-    const { port } = (await startSim()).server;
-    for (const Host of ['127.0.0.999', '1.2.3.4.5', 'a b', '[::1', 'x:99999']) {
-      for (const path of ['/', '/nowhere', '/api/cards', '/initiate/payment/checkout?payment_id=x'])
-        expect([Host, path, (await get(port, path, { Host })).status < 500]).toEqual([Host, path, true]);
-    }
-  });
+  it.each(['127.0.0.999', '1.2.3.4.5', 'a b', '[::1', 'x:99999'])(
+    '%s affects no other route',
+    async (Host) => {
+      const { server } = await startSim();
+      for (const path of ['/', '/nowhere', '/api/cards', '/initiate/payment/checkout?payment_id=x']) {
+        const { status } = await get(server.port, path, { Host });
+        expect([path, status < 500]).toEqual([path, true]);
+      }
+    },
+  );
 
-  it('may be that of --public-url or --allow-host', async () => {
+  it('may be the host of --public-url or --allow-host', async () => {
     const { server } = await startSim({
       publicUrl: 'https://public.example.test',
       allowHost: ['mine.example.test'],
@@ -80,7 +82,7 @@ describe('the Host header of a request to /_sim', () => {
     }
   });
 
-  it('that is refused comes with the flag to use', async () => {
+  it('is rejected with the flag to use', async () => {
     const { server } = await startSim();
     expect((await get(server.port, '/_sim/status', { Host: 'evil.test' })).text).toContain(
       '--allow-host evil.test',
@@ -100,9 +102,9 @@ describe('the Host header of a request to /_sim', () => {
   });
 });
 
-describe('a request to /_sim that a page made a browser send', () => {
+describe('a browser request to /_sim from a page', () => {
   const CASES: [what: string, headers: Record<string, string>, api: number, page: number][] = [
-    ['no browser at all', {}, 200, 200],
+    ['a client that is not a browser', {}, 200, 200],
     ['the dashboard', { 'Sec-Fetch-Site': 'same-origin' }, 200, 200],
     ['the address bar', { 'Sec-Fetch-Site': 'none', ...NAVIGATION }, 200, 200],
     ['another site', { 'Sec-Fetch-Site': 'cross-site' }, 403, 403],
@@ -126,7 +128,7 @@ describe('a request to /_sim that a page made a browser send', () => {
     expect((await get(server.port, '/_sim', { Host, ...headers })).status).toBe(page);
   });
 
-  it('may be a post only from a page of ours', async () => {
+  it('may be a post only from our own pages', async () => {
     const { server, url } = await startSim();
     const Host = `127.0.0.1:${server.port}`;
     const foreign = { Host, Origin: 'https://evil.test', 'Sec-Fetch-Site': 'cross-site', ...NAVIGATION };
@@ -158,7 +160,7 @@ describe('an emulator that other machines can reach', () => {
     [{ Authorization: 'bearer the-token' }, 200],
     [{ Cookie: 'a=b; gateway_sim_token=the-token' }, 200],
   ] as [Record<string, string>, number][])(
-    'asks for the control token: %j is answered %i',
+    'requires the control token: %j gets %i',
     async (headers, status) => {
       const { server } = await startSim(options);
       const answer = await get(server.port, '/_sim/status', headers);
@@ -167,7 +169,7 @@ describe('an emulator that other machines can reach', () => {
     },
   );
 
-  it('asks for it on every route, and makes one up where none is given', async () => {
+  it('requires it on every route, and creates one if none is given', async () => {
     const { server } = await startSim({ host: '0.0.0.0' });
     expect(server.controlToken).toMatch(/^[\w-]{20,}$/);
     for (const path of GUARDED) {
@@ -177,7 +179,7 @@ describe('an emulator that other machines can reach', () => {
     expect((await get(server.port, '/_sim/status', headers)).status).toBe(200);
   });
 
-  it('asks for none on a loopback address, unless one is given', async () => {
+  it('requires none on a loopback address, unless one is given', async () => {
     const { server: open } = await startSim();
     expect(open.controlToken).toBeNull();
     expect((await get(open.port, '/_sim/status')).status).toBe(200);
@@ -186,7 +188,7 @@ describe('an emulator that other machines can reach', () => {
     expect((await get(server.port, '/_sim/status')).status).toBe(401);
   });
 
-  it('by a tunnel says so, unless it asks for the token', async () => {
+  it('warns about a tunnel, unless it requires the token', async () => {
     const publicUrl = 'https://shop.tunnel.test';
     const { server } = await startSim({ publicUrl });
     expect(server.notices.join()).toContain('--control-token');
@@ -194,7 +196,7 @@ describe('an emulator that other machines can reach', () => {
     expect((await startSim({ publicUrl: 'http://localhost:8080' })).server.notices).toEqual([]);
   });
 
-  it('leads on to the page that was asked for, and to no other site', async () => {
+  it('redirects to the requested page, and to no other site', async () => {
     const { server, url } = await startSim(options);
     const asked = await get(server.port, '/_sim/ui/ipns?state=failed');
     const [, action = ''] = /action="([^"]*)"/.exec(asked.text) ?? [];
@@ -214,7 +216,7 @@ describe('an emulator that other machines can reach', () => {
       expect([to, await led(`/_sim/ui/token?${new URLSearchParams({ to })}`)]).toEqual([to, '/_sim']);
   });
 
-  it('asks once on the dashboard and keeps the answer in a cookie of its own', async () => {
+  it('asks once on the dashboard and keeps the token in its own cookie', async () => {
     const { server, url, publicKey } = await startSim(options);
     const asked = await get(server.port, '/_sim');
     expect(asked.status).toBe(401);

@@ -3,8 +3,8 @@ import { fields } from '../helpers/records.ts';
 import { type Sim, startSim } from '../helpers/sim.ts';
 
 /*
- * What a field may be, and what an answer looks like, is in fixtures/fidelity/manifest.jsonl, which conform.test.ts holds
- * against the emulator. Here is what a request and its answer cannot say alone.
+ * fixtures/fidelity/manifest.jsonl has the rules for fields and responses; conform.test.ts checks the emulator
+ * against it. These tests check what one request and its response cannot show.
  */
 
 const PATHS = { live: '/payment/initiate', sandbox: '/sandbox/payment/initiate' } as const;
@@ -41,7 +41,7 @@ async function post(
 
 const valid = (changes: Record<string, unknown> = {}) => fields({ public_key: '$PUBLIC_KEY', ...changes });
 
-/** Values that a reader may spoil. A euro sign is one character and three bytes. */
+/** Values that a parser may corrupt. A euro sign is one character and three bytes. */
 const ODD = {
   identifier: ' 😀/€?#%20 ',
   details: '<script>alert(1)</script>\n"\'',
@@ -52,14 +52,14 @@ const ODD = {
 };
 
 describe('initiate', () => {
-  it.each(ENCODINGS)('keeps values as they came in a body of %s', async (encoding) => {
+  it.each(ENCODINGS)('keeps values as received in a body of %s', async (encoding) => {
     const sim = await startSim();
     expect((await post(sim, valid(ODD), { encoding })).answer).toMatchObject({ success: 'ok' });
     const { data } = await sim.control<{ data: Record<string, unknown>[] }>('/payments');
     expect(data).toMatchObject([
       {
         identifier: ODD.identifier,
-        // Multipart writes line breaks as CR LF: that is the browser's doing.
+        // In multipart bodies, browsers write line breaks as CR LF.
         details: encoding === 'multipart' ? ODD.details.replace(/\n/g, '\r\n') : ODD.details,
         amount: ODD.amount,
         successUrl: ODD.success_url,
@@ -69,14 +69,14 @@ describe('initiate', () => {
     ]);
   });
 
-  it('makes no payment of what it refuses', async () => {
+  it('creates no payment for a rejected request', async () => {
     const sim = await startSim();
     for (const changes of [{ amount: '-1' }, { currency: 'XXX' }, { public_key: 'nobody' }])
       expect((await post(sim, valid(changes))).answer.error).toBe('true');
     expect((await sim.control<{ data: unknown[] }>('/payments')).data).toEqual([]);
   });
 
-  it('says in the log only that the secret key was sent', async () => {
+  it('reports a sent secret key in the log only', async () => {
     const sim = await startSim();
     const { answer } = await post(sim, valid({ public_key: sim.secretKey }));
     expect(answer).toEqual({ error: 'true', message: 'Invalid api key', errors: ['Invalid api key'] });
@@ -85,7 +85,7 @@ describe('initiate', () => {
     expect(log).not.toContain(sim.secretKey);
   });
 
-  it('says in the log and not in the answer that --loose would have accepted it', async () => {
+  it('reports that --loose would accept it in the log, not in the response', async () => {
     const sim = await startSim();
     const { answer } = await post(sim, valid({ site_logo: '' }));
     expect(JSON.stringify(answer)).not.toContain('loose');

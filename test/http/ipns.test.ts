@@ -7,7 +7,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ask, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
-/** A documentation address (RFC 5737): never let out, and never reached if it were. */
+/** A documentation address (RFC 5737): never allowed, and never reachable. */
 const PUBLIC_URL = 'http://203.0.113.9/ipn';
 
 interface Settled {
@@ -36,7 +36,7 @@ async function settle(sim: Sim, input: object = {}): Promise<Settled> {
 
 const show = (sim: Sim, id: string) => sim.control<DeliveryView>(`/ipns/${id}`);
 
-/** The delivery once nothing of it is due any more. */
+/** The delivery after its last attempt. */
 async function done(sim: Sim, id: string): Promise<DeliveryView> {
   await expect.poll(async () => (await show(sim, id)).state).not.toBe('pending');
   return show(sim, id);
@@ -48,7 +48,7 @@ function delivered(settled: Settled): DeliveryView {
 }
 
 describe('the order of IPN and redirect', () => {
-  it('ipn-then-redirect: the answer has the first attempt', async () => {
+  it('ipn-then-redirect: the response has the first attempt', async () => {
     const receiver = await startReceiver();
     const sim = await withPayment(receiver.url);
     const settled = await settle(sim, { delivery: 'ipn-then-redirect' });
@@ -56,7 +56,7 @@ describe('the order of IPN and redirect', () => {
     expect(settled.redirectUrl).toBe(ORDER['success_url']);
   });
 
-  it('redirect-then-ipn: the answer is out half a second of the clock before the IPN is due', async () => {
+  it('redirect-then-ipn: the response is sent half a second before the IPN is due', async () => {
     const receiver = await startReceiver();
     const sim = await withPayment(receiver.url);
     const settled = await settle(sim, { delivery: 'redirect-then-ipn' });
@@ -67,14 +67,14 @@ describe('the order of IPN and redirect', () => {
     await receiver.request(1);
   });
 
-  it('redirect-then-ipn with awaitDelivery waits for the attempt all the same', async () => {
+  it('redirect-then-ipn with awaitDelivery still waits for the attempt', async () => {
     const receiver = await startReceiver();
     const sim = await withPayment(receiver.url);
     const settled = await settle(sim, { delivery: 'redirect-then-ipn', awaitDelivery: true });
     expect(delivered(settled).state).toBe('delivered');
   });
 
-  it('ipn-twice: two deliveries of the same fields, one after the other; the answer has the last', async () => {
+  it('ipn-twice: two deliveries of the same fields, one after the other; the response has the last', async () => {
     const receiver = await startReceiver();
     const sim = await withPayment(receiver.url);
     const last = delivered(await settle(sim, { delivery: 'ipn-twice' }));
@@ -87,12 +87,12 @@ describe('the order of IPN and redirect', () => {
     expect(receiver.requests[0]?.body).toBe(receiver.requests[1]?.body);
   });
 
-  it('is that of the server when settling names none', async () => {
+  it('defaults to the order of the server', async () => {
     const sim = await withPayment(PUBLIC_URL, { delivery: 'redirect-only' });
     expect((await settle(sim)).delivery).toBeNull();
   });
 
-  it('lets the redirect go after 3 s at the latest, while the attempt is still open', async () => {
+  it('redirects after 3 s at the latest, even if the attempt is in progress', async () => {
     const receiver = await startReceiver(['hang']);
     const sim = await withPayment(receiver.url, { ipnTimeout: '60s' });
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -103,7 +103,7 @@ describe('the order of IPN and redirect', () => {
     });
     await receiver.request(1);
     await vi.advanceTimersByTimeAsync(2_999);
-    // Whatever was answered by then would be here before this.
+    // Earlier responses would have arrived before this.
     await sim.control('/livez');
     expect(isSettled).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
@@ -138,7 +138,7 @@ describe('the options of start', () => {
     expect(Date.parse(body.nextAttemptAt ?? '') - Date.parse(second)).toBeGreaterThan(50 * 60_000);
   });
 
-  it('give a receiver its time', async () => {
+  it('set the time limit of a receiver', async () => {
     const receiver = await startReceiver(['hang']);
     const sim = await withPayment(receiver.url, { ipnTimeout: '50ms', ipnRetries: 0 });
     const delivery = await done(sim, delivered(await settle(sim)).id);
@@ -154,7 +154,7 @@ describe('the options of start', () => {
     [{ ipnOn: ['cancelled'] }, /--ipn-on takes canceled, failed, expired.*did you mean canceled/],
     [{ forwardIpn: 'localhost:3000' }, /--forward-ipn must be an absolute http or https address/],
     [{ ipnRetries: 101 }, /--ipn-retries must be a whole number from 0 to 100/],
-  ])('refuse %j by name', async (options, message) => {
+  ])('reject %j and name it', async (options, message) => {
     await expect(startSim(options)).rejects.toMatchObject({
       code: 'usage',
       message: expect.stringMatching(message),
@@ -167,7 +167,7 @@ describe('--forward-ipn', () => {
     ['/local', '?order=1&q=%C3%A9', '/local?order=1&q=%C3%A9'],
     ['/local?from=sim', '?order=1', '/local?from=sim&order=1'],
     ['/local', '', '/local'],
-  ])('to %s takes an IPN for %j along as %s and keeps the ipn_url in a header', async (to, query, got) => {
+  ])('to %s sends an IPN for %j to %s, with the ipn_url in a header', async (to, query, got) => {
     const receiver = await startReceiver();
     const sim = await withPayment(PUBLIC_URL + query, { forwardIpn: receiver.url + to });
     const delivery = delivered(await settle(sim));
@@ -179,7 +179,7 @@ describe('--forward-ipn', () => {
     });
   });
 
-  it('leaves alone what is sent by hand to an address of its own', async () => {
+  it('does not affect IPNs that are sent by hand to another address', async () => {
     const [forwarded, named] = [await startReceiver(), await startReceiver()];
     const sim = await withPayment(PUBLIC_URL, { forwardIpn: forwarded.url });
     const { id } = delivered(await settle(sim));
@@ -189,9 +189,9 @@ describe('--forward-ipn', () => {
     expect(forwarded.requests).toHaveLength(1);
   });
 
-  it('lets its own host out, which the guard would refuse, and warns of no ipn_url', async () => {
+  it('allows its own host, which the guard would reject, without a warning about the ipn_url', async () => {
     const receiver = await startReceiver();
-    // The unspecified address leads to this machine, but is no loopback address.
+    // The unspecified address reaches this machine, but is not a loopback address.
     const unspecified = receiver.url.replace('127.0.0.1', '0.0.0.0');
     const guarded = await withPayment(unspecified);
     expect(delivered(await settle(guarded)).state).toBe('refused');
@@ -203,7 +203,7 @@ describe('--forward-ipn', () => {
 });
 
 describe('POST /_sim/ipns/:id/resend', () => {
-  it('is one more attempt on the same delivery with the same bytes, and answers after it', async () => {
+  it('adds an attempt to the same delivery with the same bytes, and responds after it', async () => {
     const receiver = await startReceiver();
     const sim = await withPayment(receiver.url);
     const first = delivered(await settle(sim));
@@ -215,7 +215,7 @@ describe('POST /_sim/ipns/:id/resend', () => {
   });
 
   it.each(['form', 'json'] as const)(
-    'signs a %s anew when the key pair was replaced meanwhile, and says so',
+    'signs a %s again if the key pair was replaced, and reports it',
     async (ipnFormat) => {
       const receiver = await startReceiver();
       const sim = await withPayment(receiver.url, { ipnFormat });
@@ -234,7 +234,7 @@ describe('POST /_sim/ipns/:id/resend', () => {
     },
   );
 
-  it('to another address makes a new delivery of the same bytes and leaves the old one alone', async () => {
+  it('to another address creates a new delivery of the same bytes and does not change the old one', async () => {
     const [one, two] = [await startReceiver(), await startReceiver()];
     const sim = await withPayment(one.url);
     const first = delivered(await settle(sim));
@@ -248,7 +248,7 @@ describe('POST /_sim/ipns/:id/resend', () => {
     expect(await show(sim, first.id)).toEqual(first);
   });
 
-  it('of a refused delivery says which flag allows it', async () => {
+  it('of a rejected delivery names the flag that allows it', async () => {
     const sim = await withPayment(PUBLIC_URL);
     const { id, state } = delivered(await settle(sim));
     expect(state).toBe('refused');
@@ -261,7 +261,7 @@ describe('POST /_sim/ipns/:id/resend', () => {
     expect((await show(sim, id)).attempts).toHaveLength(2);
   });
 
-  it('of a delivered IPN that fails leaves it delivered, with a failed resend beside it', async () => {
+  it('of a delivered IPN leaves it delivered if the resend fails', async () => {
     const receiver = await startReceiver([{}, { status: 500 }, {}]);
     const sim = await withPayment(receiver.url);
     const { id } = delivered(await settle(sim));
@@ -276,7 +276,7 @@ describe('POST /_sim/ipns/:id/resend', () => {
     expect(again).toMatchObject({ state: 'delivered', note: null });
   });
 
-  it('of a delivered IPN whose address is not allowed any more leaves it delivered and says so', async () => {
+  it('of a delivered IPN leaves it delivered if its address is no longer allowed, and reports it', async () => {
     const receiver = await startReceiver();
     const ipnUrl = receiver.url.replace('127.0.0.1', '0.0.0.0');
     const dataDir = await temporaryFolder();
@@ -293,7 +293,7 @@ describe('POST /_sim/ipns/:id/resend', () => {
     });
   });
 
-  it('to the emulator itself says that no option allows it', async () => {
+  it('to the emulator itself reports that no option allows it', async () => {
     const receiver = await startReceiver();
     const sim = await withPayment(receiver.url);
     const { id } = delivered(await settle(sim));
@@ -306,7 +306,7 @@ describe('POST /_sim/ipns/:id/resend', () => {
   });
 
   it.each([undefined, 500])(
-    'makes an attempt for each of twenty at once, answered with %s',
+    'makes an attempt for each of twenty simultaneous requests, answered with %s',
     async (status) => {
       const receiver = await startReceiver([status ? { status } : {}]);
       const sim = await withPayment(receiver.url, { ipnSchedule: ['1h'] });
@@ -318,7 +318,7 @@ describe('POST /_sim/ipns/:id/resend', () => {
     },
   );
 
-  it('waits for an attempt under way to end, and makes its own after it', async () => {
+  it('waits for the current attempt to end, then makes its own', async () => {
     const receiver = await startReceiver(['hang', { body: 'second' }]);
     const sim = await withPayment(receiver.url, { ipnTimeout: '200ms', ipnSchedule: ['1h'] });
     const settling = settle(sim);
@@ -335,7 +335,7 @@ describe('POST /_sim/ipns/:id/resend', () => {
     [':id', { to: 'localhost:3000' }, 422, /to must be an absolute http or https address/],
     [':id', { to: 'ftp://localhost/' }, 422, /to must be an absolute http or https address/],
     [':id', { too: 'x' }, 422, /unknown field too: did you mean to\?/],
-  ])('%s with %j is refused with %d', async (id, input, status, message) => {
+  ])('%s with %j is rejected with %d', async (id, input, status, message) => {
     const receiver = await startReceiver();
     const sim = await withPayment(receiver.url);
     const made = delivered(await settle(sim));
@@ -350,7 +350,7 @@ describe('POST /_sim/ipns', () => {
   const signed = (sim: Sim, text: string) =>
     createHmac('sha256', sim.secretKey).update(text).digest('hex').toUpperCase();
 
-  it('keeps in its note what was tampered with, behind whatever else it says', async () => {
+  it('notes what was tampered with, after any other note', async () => {
     const receiver = await startReceiver([{ status: 500 }, {}]);
     const sim = await startSim();
     const input = { to: receiver.url, tamper: ['status=lost', 'amount'] };
@@ -366,7 +366,7 @@ describe('POST /_sim/ipns', () => {
     });
   });
 
-  it('fires an invented IPN, signed, attempted once and answered for after the attempt', async () => {
+  it('sends an IPN without a payment, signed, once, and responds after the attempt', async () => {
     const receiver = await startReceiver([{ status: 500, body: 'no' }]);
     const sim = await startSim({ ipnSchedule: ['1ms'] });
     const { status, body } = await post<DeliveryView>(sim, '/ipns', {
@@ -387,7 +387,7 @@ describe('POST /_sim/ipns', () => {
     expect(sent.get('data[currency][code]')).toBe('USD');
   });
 
-  it('fires one for a payment, to its ipn_url, as settling would', async () => {
+  it('sends one for a payment, to its ipn_url, as after a settlement', async () => {
     const receiver = await startReceiver();
     const sim = await withPayment(`${receiver.url}/ipn?order=1`);
     await settle(sim);
@@ -397,7 +397,7 @@ describe('POST /_sim/ipns', () => {
     expect(receiver.requests[1]?.body).toBe(receiver.requests[0]?.body);
   });
 
-  it('fires the same bytes so many times', async () => {
+  it('sends the same bytes several times', async () => {
     const receiver = await startReceiver();
     const sim = await startSim();
     const { body } = await post<{ data: DeliveryView[] }>(sim, '/ipns', { to: receiver.url, times: 3 });
@@ -406,7 +406,7 @@ describe('POST /_sim/ipns', () => {
     expect(receiver.requests).toHaveLength(3);
   });
 
-  it('waits as long as it is told before each', async () => {
+  it('waits for the delay before each', async () => {
     const receiver = await startReceiver();
     const sim = await startSim();
     const { body } = await post<{ data: DeliveryView[] }>(sim, '/ipns', {
@@ -421,7 +421,7 @@ describe('POST /_sim/ipns', () => {
     expect(waits[1]?.[0]).toBeGreaterThanOrEqual(80);
   });
 
-  it('never signs anew what was tampered with', async () => {
+  it('never signs a forged IPN again', async () => {
     const receiver = await startReceiver();
     const sim = await startSim();
     const { body } = await post<DeliveryView>(sim, '/ipns', { to: receiver.url, tamper: 'secret' });
@@ -452,7 +452,7 @@ describe('POST /_sim/ipns', () => {
     [{ to: ':url', delay: 'soon' }, 422, /delay must be a duration/],
     [{ to: ':url', format: 'xml' }, 422, /format must be one of form, json/],
     [{ to: ':url', ammount: '1' }, 422, /unknown field ammount: did you mean amount\?/],
-  ])('%j is refused with %d', async (input, status, message) => {
+  ])('rejects %j with %d', async (input, status, message) => {
     const receiver = await startReceiver();
     const sim = await startSim();
     const to = 'to' in input ? { to: input.to === ':url' ? receiver.url : input.to } : {};

@@ -8,7 +8,7 @@ import { startReceiver } from '../helpers/receiver.ts';
 import { startSecureReceiver } from '../helpers/secure-receiver.ts';
 import { ask, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
-/** What a client in production sends. */
+/** The request of a client in production. */
 const SENT = {
   ipn_url: 'https://shop.example/wc-api/ipn?order=1&key=%20x',
   success_url: 'https://shop.example:8443/thanks?order=1#é',
@@ -23,7 +23,7 @@ async function settled(sim: Sim, fields: Record<string, string> = {}, outcome = 
   return (await ask<Settled>(sim, 'POST', `/payments/${id}/settle`, json)).body;
 }
 
-/** An emulator that reaches the shop at a receiver of this machine. */
+/** An emulator that maps the shop to a local receiver. */
 async function mappedSim(more: StartOptions = {}) {
   const receiver = await startReceiver();
   const { port } = receiver;
@@ -31,7 +31,7 @@ async function mappedSim(more: StartOptions = {}) {
   return { receiver, port, sim: await startSim({ map, ...more }) };
 }
 
-describe('a host that is mapped', () => {
+describe('a mapped host', () => {
   it('is shown as mapped on the page of a payment', async () => {
     const { port, sim } = await mappedSim();
     const { payment } = await settled(sim);
@@ -41,7 +41,7 @@ describe('a host that is mapped', () => {
     expect(text).toContain(`mapped to http://127.0.0.1:${port}?cancel`);
   });
 
-  it('gets its IPNs there, with path, query and Host header as they were meant', async () => {
+  it('gets its IPNs there, with the original path, query and Host header', async () => {
     const { receiver, port, sim } = await mappedSim();
     const { delivery, payment } = await settled(sim);
     const { url, headers } = await receiver.request(1);
@@ -53,7 +53,7 @@ describe('a host that is mapped', () => {
     expect(payment.warnings.filter((text) => text.includes('cannot be reached'))).toEqual([]);
   });
 
-  it('is where browsers are sent; what is stored stays as it was sent', async () => {
+  it('redirects browsers there, and stores the URLs as received', async () => {
     const { port, sim } = await mappedSim();
     const shop = `http://127.0.0.1:${port}`;
     const approved = await settled(sim);
@@ -75,7 +75,7 @@ describe('a host that is mapped', () => {
     expect([plain.payment.mappedTo, plain.redirectUrl]).toEqual([null, ORDER['success_url']]);
   });
 
-  it('is where the checkout shows the logo from and leads to', async () => {
+  it('applies to the logo and the links of the checkout', async () => {
     const { port, sim } = await mappedSim();
     const checkout = await sim.initiate({ ...ORDER, ...SENT });
     const page = await (await fetch(checkout)).text();
@@ -91,14 +91,14 @@ describe('a host that is mapped', () => {
     expect(closed).not.toContain('shop.example');
   });
 
-  it('leads a payment that settles itself', async () => {
+  it('applies to a payment that settles automatically', async () => {
     const { port, sim } = await mappedSim({ auto: 'approve', autoDelay: '0ms', delivery: 'redirect-only' });
     const checkout = await sim.initiate({ ...ORDER, ...SENT });
     const location = async () => (await fetch(checkout, { redirect: 'manual' })).headers.get('location');
     await expect.poll(location).toContain(`http://127.0.0.1:${port}/thanks?order=1`);
   });
 
-  it('keeps TLS where the target has https, and is known there by its own name', async () => {
+  it('keeps TLS if the target has https, with the original host name', async () => {
     const folder = await temporaryFolder();
     for (const name of ['shop.example', 'localhost']) {
       const pair = await writePair(folder, 'shop', [name]);
@@ -113,7 +113,7 @@ describe('a host that is mapped', () => {
     }
   });
 
-  it('that is public still needs to be allowed', async () => {
+  it('must be allowed if the target is public', async () => {
     const sim = await startSim({ map: ['shop.example=https://203.0.113.7'] });
     const { delivery, payment } = await settled(sim);
     expect(delivery).toMatchObject({
@@ -123,7 +123,7 @@ describe('a host that is mapped', () => {
     expect(payment.warnings).toContainEqual(expect.stringContaining('--allow-ipn-host 203.0.113.7'));
   });
 
-  it('is left alone where somebody names an address by hand, and yields to --forward-ipn', async () => {
+  it('does not apply to addresses given by hand, and --forward-ipn overrides it', async () => {
     const { receiver, sim } = await mappedSim();
     const other = await startReceiver();
     const { delivery } = await settled(sim);
@@ -139,7 +139,7 @@ describe('a host that is mapped', () => {
   });
 });
 
-it('shows nothing as mapped where nothing is', async () => {
+it('is shown only if it applies', async () => {
   const sim = await startSim();
   const { delivery, payment }: { delivery: Delivery | null; payment: Payment } = await settled(sim, ORDER);
   expect([delivery?.forwardedTo, payment.mappedTo]).toEqual([null, null]);

@@ -6,8 +6,8 @@ const FORM = '/_sim/ui/new-payment';
 const newest = async (sim: Sim) =>
   (await sim.control<{ data: Record<string, unknown>[] }>('/payments')).data[0];
 
-describe('a new payment from the page', () => {
-  it('is offered by the list, full or empty, once', async () => {
+describe('a new payment on the dashboard', () => {
+  it('has one button on the list, full or empty', async () => {
     const sim = await startSim();
     const links = async () => (await pageOf(sim, '/_sim')).match(/<a [^>]*>New payment<\/a>/g);
     expect(await links()).toEqual([`<a class="button" href="${FORM}">New payment</a>`]);
@@ -16,7 +16,7 @@ describe('a new payment from the page', () => {
     expect(await newest(sim)).toMatchObject({ checkoutTheme: 'light' });
   });
 
-  it('is made of values that work, as by the command, and leads to its page', async () => {
+  it('is created with working defaults, like the command, and opens its page', async () => {
     const sim = await startSim();
     const html = await pageOf(sim, FORM);
     expect(html).toContain('>Create payment</button>');
@@ -39,7 +39,7 @@ describe('a new payment from the page', () => {
     ]);
   });
 
-  it('takes what was filled in, in live mode and for another merchant', async () => {
+  it('uses the input, in live mode and for another merchant', async () => {
     const sim = await startSim();
     const other = await sim.server.parts.merchants.add('Second Shop');
     expect(await pageOf(sim, FORM)).toContain('Second Shop');
@@ -57,7 +57,7 @@ describe('a new payment from the page', () => {
     [{ ipn_url: 'nowhere' }, 422, 'ipn_url must be an absolute'],
     [{ mode: 'test' }, 422, 'mode must be one of sandbox, live'],
     [{ merchant: 'nobody' }, 404, 'nobody'],
-  ])('is refused in words with what was filled in: %j', async (wrong, status, problem) => {
+  ])('is rejected with an explanation and keeps the input: %j', async (wrong, status, problem) => {
     const sim = await startSim();
     const answer = await postForm(sim, FORM, { identifier: 'order-8', ...wrong });
     expect(answer.status).toBe(status);
@@ -67,7 +67,7 @@ describe('a new payment from the page', () => {
     expect(await newest(sim)).toBeUndefined();
   });
 
-  it('meets the faults that are set, and says so', async () => {
+  it('is affected by active faults, and reports them', async () => {
     const sim = await startSim({ errorStatus: 'http' });
     sim.server.parts.faults.set({ route: 'initiate', status: 503, times: 1 });
     const answer = await postForm(sim, FORM);
@@ -76,7 +76,7 @@ describe('a new payment from the page', () => {
     expect((await postForm(sim, FORM)).html).toContain('your rule acted: connection dropped');
   });
 
-  it('is made by nobody from another site, and by nobody without the token', async () => {
+  it('cannot be created from another site or without the token', async () => {
     const sim = await startSim({ controlToken: 'a-token-of-eighteen' });
     expect((await postForm(sim, FORM)).status).toBe(401);
     const open = await startSim();

@@ -13,7 +13,7 @@ interface Run {
   sim: Sim;
   contract: Contract;
   document: Document;
-  /** Initiates and tells the payment's id. */
+  /** Initiates a payment and returns its id. */
   initiate: (mode: Mode, changes?: Record<string, string>) => Promise<string>;
   call: Contract['call'];
 }
@@ -228,7 +228,7 @@ async function useInitiate({ sim, call }: Run): Promise<void> {
   }
 }
 
-/** What only an emulator that was started in another way answers. */
+/** Responses that need other start options. */
 async function useOthers(seen: Set<string>): Promise<void> {
   const staying = await run({ delivery: 'ipn-only' }, seen);
   for (const mode of ['sandbox', 'live'] as const) {
@@ -262,8 +262,8 @@ async function useOthers(seen: Set<string>): Promise<void> {
   await guarded.call('POST /_sim/ui/token', { status: 303, form: { token: 'a-token-of-ours' } });
 }
 
-describe('what an emulator answers', () => {
-  it('is what its OpenAPI document says, for every operation and for its errors', async () => {
+describe('a response', () => {
+  it('matches the OpenAPI document, for every operation and its errors', async () => {
     const seen = new Set<string>();
     const one = await run({}, seen);
     await useInitiate(one);
@@ -285,7 +285,7 @@ describe('what an emulator answers', () => {
     expect(successes.filter((success) => !seen.has(success)).sort()).toEqual([]);
   });
 
-  it('is told apart from what it is not', async () => {
+  it('does not match another schema', async () => {
     const { sim, contract, initiate } = await run();
     const id = await initiate('sandbox');
     const payment = await sim.control<Record<string, unknown>>(`/payments/${id}`);
@@ -299,7 +299,7 @@ describe('what an emulator answers', () => {
     ]);
   });
 
-  it('and what it sends is what its OpenAPI document says', async () => {
+  it('and an IPN match the OpenAPI document', async () => {
     const { contract, document } = await run();
     const receiver = await startReceiver([{}]);
     const sim = await startSim({ ipnFormat: 'json', forwardIpn: `${receiver.url}/here` });

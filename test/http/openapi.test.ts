@@ -9,9 +9,9 @@ import { startServer } from '../../src/server.ts';
 import { Contract, type Document, type Schema } from '../helpers/contract.ts';
 import { startSim } from '../helpers/sim.ts';
 
-/** Not part of any interface: preflights, and the way from / to the dashboard. */
+/** Not part of the API: preflights, and the redirect from / to the dashboard. */
 const UNLISTED = ['OPTIONS', 'ALL'];
-/** The dashboard's own pages and forms: only those that others lead to are listed. */
+/** The dashboard's own pages and forms: only pages with links from elsewhere are listed. */
 const OWN = /^\w+ \/_sim\/ui\//;
 
 const document = await documentOfAStart();
@@ -33,7 +33,7 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
 );
 const { schemas = {} } = document.components;
 
-/** Every field of a schema and of the objects without a name in it, by its way from the top. */
+/** Every field of a schema and of its unnamed objects, by its path. */
 function* fieldsOf(schema: Schema, path = ''): Generator<[string, Schema]> {
   for (const [name, field] of Object.entries((schema['properties'] ?? {}) as Record<string, Schema>)) {
     yield [path + name, field];
@@ -44,7 +44,7 @@ function* fieldsOf(schema: Schema, path = ''): Generator<[string, Schema]> {
 }
 
 describe('the OpenAPI document', () => {
-  it('is valid to a validator that is not ours', async () => {
+  it('is valid to an independent validator', async () => {
     const validator = new Validator();
     expect(await validator.validate({ ...document })).toMatchObject({ valid: true });
     expect(validator.version).toBe('3.1');
@@ -52,7 +52,7 @@ describe('the OpenAPI document', () => {
     expect(await new Validator().validate(broken)).toMatchObject({ valid: false });
   });
 
-  it('lists exactly the routes that there are, but for what the dashboard keeps to itself', async () => {
+  it("lists exactly the existing routes, except the dashboard's own", async () => {
     const sim = await startSim();
     const { paths } = await sim.control<Document>('/openapi.json');
     const listed = Object.entries(paths).flatMap(([path, item]) =>
@@ -68,7 +68,7 @@ describe('the OpenAPI document', () => {
     expect(told.filter((operation) => !listed.includes(operation))).toEqual([]);
   });
 
-  it('has no reference that leads nowhere', () => {
+  it('has no broken reference', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, to]) => to ?? '');
     expect(references.length).toBeGreaterThan(100);
     for (const reference of new Set(references)) {
@@ -79,7 +79,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('names every operation once, says where it comes from, and what it answers', () => {
+  it('has every operation once, with its source and its responses', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(operations.length);
     const tags = document.tags.map(({ name }) => name);
@@ -89,7 +89,7 @@ describe('the OpenAPI document', () => {
       expect(operation.description).toContain(`Source: ${source}.`);
       expect(tags).toContain(operation.tags[0]);
       expect(Object.keys(operation.responses)).toContainEqual(expect.stringMatching(/^[23]\d\d$/));
-      // On a full disk any of them.
+      // Every route, on a full disk.
       expect([path, Object.keys(operation.responses)]).toEqual([path, expect.arrayContaining(['507'])]);
       for (const { name, description } of operation.parameters ?? [])
         expect([path, name, description]).toEqual([path, name, expect.stringMatching(/\.$/)]);
@@ -111,13 +111,13 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('does not ask for the body that a resend may leave out', () => {
+  it('does not require the optional body of a resend', () => {
     const body = (path: string) => document.paths[path]?.['post']?.requestBody?.required;
     expect(body('/_sim/ipns/{id}/resend')).toBe(false);
     expect(body('/_sim/ipns')).toBe(true);
   });
 
-  it('describes every schema and every field of it, and tells the source of the service ones', () => {
+  it('describes every schema and its fields, with the source of the service ones', () => {
     const silent: string[] = [];
     for (const [name, schema] of Object.entries(schemas)) {
       if (!schema['description']) silent.push(name);
@@ -130,12 +130,12 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('names the lines of the manifest behind every mark', () => {
+  it('lists the manifest lines of every mark', () => {
     const bare: string[] = [];
     const look = (part: unknown, place: string) => {
       if (typeof part !== 'object' || part === null) return;
       const isMarked = 'x-source' in part && !('x-fidelity' in part);
-      // What is below /_sim is ours as a whole.
+      // Everything below /_sim is chosen.
       if (isMarked && !place.startsWith('/paths//_sim')) bare.push(place);
       for (const [name, inner] of Object.entries(part)) look(inner, `${place}/${name}`);
     };
@@ -143,7 +143,7 @@ describe('the OpenAPI document', () => {
     expect(bare).toEqual([]);
   });
 
-  it('is loaded by nothing that a start loads', async () => {
+  it('is not loaded by a start', async () => {
     const src = fileURLToPath(new URL('../../src', import.meta.url));
     const files = (await readdir(src, { recursive: true })).filter((name) => /\.tsx?$/.test(name));
     const own = /^http\/(openapi\b|pages\/reference)/;
@@ -156,7 +156,7 @@ describe('the OpenAPI document', () => {
     expect(eager).toEqual([]);
   });
 
-  it('stands at the address that merchants see', async () => {
+  it('has the URL that merchants see', async () => {
     const sim = await startSim({ publicUrl: 'https://pay.example.test' });
     const { openapi, servers } = await sim.control<Document>('/openapi.json');
     expect([openapi, servers]).toEqual(['3.1.0', [{ url: 'https://pay.example.test' }]]);
@@ -189,7 +189,7 @@ describe('the examples of the document', () => {
     );
   });
 
-  it('are there for every body and JSON answer of the service', () => {
+  it('exist for every body and JSON response of the service', () => {
     const titles = examples.map(({ title }) => title).join('\n');
     for (const { method, path, operation } of operations) {
       if (!/^Service: (payments|cards)$/.test(operation.tags[0] ?? '')) continue;
@@ -198,15 +198,15 @@ describe('the examples of the document', () => {
     }
   });
 
-  it.each(examples)('fit their schema: $title', ({ place, value }) => {
+  it.each(examples)('match their schema: $title', ({ place, value }) => {
     expect(contract.problems(value, ...place)).toEqual([]);
   });
 
-  it('are read by the emulator itself', async () => {
+  it('are accepted by the emulator', async () => {
     const sim = await startSim({ publicKey: 'pub_sim_0123456789abcdefghijklmnopqrstuv' });
     for (const { method, path, operation } of operations) {
       const samples = operation.requestBody?.content['application/json']?.examples ?? {};
-      // What names a record of its own is answered 404 at the most, never "your fields are wrong".
+      // An example with an unknown record may get 404, but never a field error.
       for (const [name, { value }] of Object.entries(samples)) {
         const answer = await fetch(sim.url + path.replace(/\{\w+\}/, 'none'), {
           method: method.toUpperCase(),

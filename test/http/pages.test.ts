@@ -68,7 +68,7 @@ function closed(changes: Partial<ClosedView> = {}): string {
   });
 }
 
-/** The forms of a page by the last part of their action; `fill` is the one that is sent by GET. */
+/** The forms of a page by the last part of their action. `fill` is sent by GET. */
 function forms(html: string): Record<string, string> {
   const found = [...html.matchAll(/<form [^>]*method="(\w+)" action="([^"]*)"[^>]*>(.*?)<\/form>/gs)];
   return Object.fromEntries(
@@ -115,14 +115,14 @@ const PAGES: [string, string][] = [
 ];
 
 describe.each(PAGES)('every page: %s', (_name, html) => {
-  test('is a whole document that is marked as an emulator', () => {
+  test('is a complete document, marked as an emulator', () => {
     expect(html).toMatch(/^<!doctype html><html lang="en"/);
     expect(html).toMatch(/<header class="mark"><strong>gateway-sim<\/strong>: local emulator, no real money/);
     expect(html.match(/<h1/g)).toHaveLength(1);
     expect(html.match(/<main/g)).toHaveLength(1);
   });
 
-  test('has one short script, and nothing that the policy would block', () => {
+  test('has one short script, and nothing that the policy blocks', () => {
     expect(html).not.toMatch(/javascript:| on\w+="| style="/i);
     const scripts = [...html.matchAll(/<script(.*?)>(.*?)<\/script>/gs)];
     for (const [, attributes, text = ''] of scripts) {
@@ -133,11 +133,11 @@ describe.each(PAGES)('every page: %s', (_name, html) => {
     expect(html.match(/<style[^>]*>/g)).toEqual(['<style nonce="nonce-1">']);
   });
 
-  test('brings its own icon, so that the browser asks for none', () => {
+  test('has its own icon, so that the browser requests none', () => {
     expect(html).toContain('<link rel="icon" href="data:image/svg+xml,');
   });
 
-  test('has no id twice, and every reference to one leads somewhere', () => {
+  test('has unique ids, and no broken reference to one', () => {
     const ids = idsOf(html);
     expect(new Set(ids).size).toBe(ids.length);
     const references = [...html.matchAll(/ (?:for|aria-describedby|aria-labelledby)="([^"]*)"/g)];
@@ -160,7 +160,7 @@ describe('a checkout step', () => {
       hints: ['type="text"', 'inputmode="numeric"', 'autocomplete="one-time-code"'],
     },
   ] as const)(
-    '$step is one form with one labelled field whose first button submits',
+    '$step is one form with one labeled field whose first button submits',
     ({ step, label, submit, hints }) => {
       const main = form(checkout({ step }), step);
       const fields = main.match(/<input[^>]*>/g) ?? [];
@@ -175,13 +175,13 @@ describe('a checkout step', () => {
     },
   );
 
-  test.each(STEPS)('%s has one button named Cancel, in a form that asks nothing', (step) => {
+  test.each(STEPS)('%s has one button named Cancel, in a form without a question', (step) => {
     const html = live({ step });
     expect(buttons(html).filter((name) => /cancel/i.test(name))).toEqual(['Cancel']);
     expect(form(html, 'cancel')).not.toContain('<input');
   });
 
-  test('posts below the path of the checkout, with the id encoded and the page named', () => {
+  test('posts below the path of the checkout, with the encoded id and the page', () => {
     const html = checkout({ payment: { id: 'pay&"1' } });
     for (const name of ['email', 'cancel', 'panel']) {
       const action = `${PATH}/${name}?payment_id=pay%26%221&amp;page=page-1`;
@@ -189,32 +189,32 @@ describe('a checkout step', () => {
     }
   });
 
-  test('takes a test code with letters from a keyboard that has them', () => {
+  test('opens a keyboard with letters for a test code with letters', () => {
     const html = checkout({ step: 'code', sandbox: { email: 'a@b.test', code: 'letmein' } });
     expect(form(html, 'code')).toContain('inputmode="text"');
   });
 
-  test('code says who pays, and lets change the e-mail', () => {
+  test('code shows who pays, and can change the e-mail', () => {
     const back = form(checkout({ step: 'code', email: 'a@b.test' }), 'back');
     expect(back).toContain('<strong dir="auto">a@b.test</strong>');
     expect(buttons(back)).toEqual(['Change e-mail']);
     expect(forms(checkout())).not.toHaveProperty('back');
   });
 
-  test('a new code can be asked for in live mode only', () => {
+  test('a new code can be requested in live mode only', () => {
     expect(buttons(form(live({ step: 'code' }), 'resend'))).toEqual(['Send a new code']);
     expect(forms(checkout({ step: 'code' }))).not.toHaveProperty('resend');
     expect(forms(live())).not.toHaveProperty('resend');
   });
 
-  test('says that a new code was sent', () => {
+  test('confirms that a new code was sent', () => {
     const html = live({ step: 'code', resent: true });
     expect(html).toMatch(/role="status" id="sent">We sent a new code/);
     expect(html).toContain('aria-describedby="sent code-hint"');
     expect(live({ step: 'code' })).not.toContain('role="status"');
   });
 
-  test.each(STEPS)('%s has the focus on its field, whether it was refused or not', (step) => {
+  test.each(STEPS)('%s focuses its field, with or without a problem', (step) => {
     for (const problem of [null, 'email_invalid'] as const) {
       expect(checkout({ step, problem }).match(/<[^>]* autofocus=""[^>]*>/g)).toEqual([
         expect.stringContaining(`id="${step}"`),
@@ -222,7 +222,7 @@ describe('a checkout step', () => {
     }
   });
 
-  test.each(STEPS)('%s says what happens next, and no part of the page takes the name of a field', (step) => {
+  test.each(STEPS)('%s explains what happens next, and no id shadows the name of a field', (step) => {
     for (const html of [checkout({ step }), live({ step })]) {
       expect(html).toMatch(/<h2 id="next">What happens next<\/h2><ol>(<li>[^<]+<\/li>)+<\/ol>/);
       expect(html).toContain('<li>You return to Demo Store.</li>');
@@ -232,19 +232,19 @@ describe('a checkout step', () => {
     }
   });
 
-  test.each(['light', 'dark'] as const)('has the %s theme that the merchant asked for', (theme) => {
+  test.each(['light', 'dark'] as const)('has the %s theme that the merchant requested', (theme) => {
     const html = checkout({ theme });
     expect(html).toContain(`<html lang="en" class="${theme}">`);
     expect(html).toContain(`<meta name="color-scheme" content="${theme}"/>`);
   });
 
-  test.each(STEPS)('%s is light: less than 16 KB', (step) => {
+  test.each(STEPS)('%s has less than 16 KB', (step) => {
     const tip: LiveTip = { about: 'code', code: '482913', command: 'npx gateway-sim inbox' };
     for (const html of [checkout({ step }), live({ step, tip })])
       expect(Buffer.byteLength(html)).toBeLessThan(16 * 1_024);
   });
 
-  test('is read in the order: who, how much, what for, what to do, what follows', () => {
+  test('has the order: who, how much, what for, what to do, what follows', () => {
     const [, main = ''] = /<main(.*)<\/main>/s.exec(checkout()) ?? [];
     const texts = [
       'Demo Store',
@@ -260,7 +260,7 @@ describe('a checkout step', () => {
     expect(places).toEqual(places.toSorted((one, other) => one - other));
   });
 
-  test('shows the amount unbroken, and a very long one breakable between its groups', () => {
+  test('keeps the amount on one line, and breaks a very long one between its groups', () => {
     expect(checkout()).toContain('<span class="amount">$100.00</span>');
     const medium = checkout({ payment: { amount: '$1,234,567.89' } });
     expect(medium).toContain('<span class="amount medium">$1,234,567.89</span>');
@@ -283,7 +283,7 @@ describe('a problem', () => {
   ];
 
   test.each(problems)(
-    '%s on the %s step is announced, names the field, and keeps the form',
+    '%s on the %s step is announced, refers to the field, and keeps the form',
     (problem, step, label) => {
       const main = form(checkout({ step, problem, value: 'kept' }), step);
       expect(main).toMatch(
@@ -304,14 +304,14 @@ describe('a problem', () => {
     );
   });
 
-  test('is in the title too, which is read first after the page has loaded', () => {
+  test('is in the title, too, which screen readers read first', () => {
     expect(checkout({ problem: 'email_invalid' })).toContain(
       '<title>Error: Pay $100.00 to Demo Store · Step 1 of 2</title>',
     );
     expect(checkout({ step: 'code' })).toContain('<title>Pay $100.00 to Demo Store · Step 2 of 2</title>');
   });
 
-  test('leaves no mark where there is none', () => {
+  test('leaves no trace if there is none', () => {
     expect(checkout()).not.toMatch(/role="alert"| aria-invalid=/);
   });
 });
@@ -319,7 +319,7 @@ describe('a problem', () => {
 describe('text of the merchant and the customer', () => {
   const hostile = `"><script>alert(1)</script><img src=x onerror='x'>`;
 
-  test.each(STEPS)('is escaped wherever it stands on the %s step', (step) => {
+  test.each(STEPS)('is escaped everywhere on the %s step', (step) => {
     const html = checkout({
       step,
       value: hostile,
@@ -337,14 +337,14 @@ describe('text of the merchant and the customer', () => {
     );
   });
 
-  test('cannot leave the address of the logo', () => {
+  test('cannot escape from the URL of the logo', () => {
     const html = checkout({ payment: { siteLogo: 'https://shop.test/"onerror="alert(1)' } });
     expect(html).toContain('<img src="https://shop.test/&quot;onerror=&quot;alert(1)" alt=""');
   });
 });
 
 describe('the logo', () => {
-  test('is asked for without a referrer, and has a monogram to fall back on', () => {
+  test('is requested without a referrer, with a monogram as fallback', () => {
     const html = checkout();
     expect(html).toContain('<img src="https://shop.test/logo.png" alt="" referrerpolicy="no-referrer"/>');
     expect(html).toContain('<span class="monogram">D</span>');
@@ -355,7 +355,7 @@ describe('the logo', () => {
     ['  «1001» nuits', '1'],
     ['', '•'],
     ['😀', '•'],
-  ])('of %j is the monogram %s where the merchant gave none', (merchantName, monogram) => {
+  ])('of %j is the monogram %s by default', (merchantName, monogram) => {
     const html = checkout({ payment: { siteLogo: null, merchantName } });
     expect(html).not.toContain('<img');
     expect(html).toContain(`<span class="monogram">${monogram}</span>`);
@@ -366,7 +366,7 @@ describe('the sandbox', () => {
   test.each([
     ['email', 'test_mode@mail.com', 'Use test e-mail', 'name="email" value="test_mode@mail.com"'],
     ['code', '222666', 'Fill in test code', 'name="fill" value="1"'],
-  ] as const)('says on the %s step what it takes, and gives it by a form of its own', (...given) => {
+  ] as const)('shows on the %s step the test value, and fills it in with a separate form', (...given) => {
     const [step, value, button, field] = given;
     const html = checkout({ step });
     expect(html).toContain('<strong>Test mode.</strong>');
@@ -382,7 +382,7 @@ describe('the sandbox', () => {
 });
 
 describe('the simulator panel', () => {
-  test('is a region of its own outside the page, with four outcomes and five delivery orders', () => {
+  test('is a separate region outside the page, with four outcomes and five delivery orders', () => {
     const html = checkout({ panel: { ...PANEL, defaultDelivery: 'ipn-twice' } });
     expect(html).toMatch(/<\/main><aside class="panel" aria-label="Simulator, not part of the page">/);
     const panel = form(html, 'panel');
@@ -396,17 +396,17 @@ describe('the simulator panel', () => {
     expect(panel.match(/<option[^>]* selected[^>]*>/g)).toEqual(['<option value="ipn-twice" selected="">']);
   });
 
-  test('folds away without a script', () => {
+  test('collapses without a script', () => {
     const panel = checkout().split('<aside')[1] ?? '';
     expect(panel).toMatch(/<details open=""><summary><span class="tag">simulator<\/span>/);
   });
 });
 
-describe('what only the emulator would say', () => {
+describe('a tip of the emulator', () => {
   const CODE: LiveTip = { about: 'code', code: null, command: 'npx gateway-sim inbox' };
   const FUND: LiveTip = { about: 'no_wallet', command: 'npx gateway-sim wallets fund wal_1 --amount 5' };
   const WALLET: LiveTip = { about: 'wallet', email: 'rich@b.test', command: 'npx gateway-sim wallets' };
-  /** What stands around the card of the customer, as text. */
+  /** The text outside the card of the customer. */
   const around = (html: string) =>
     html
       .replace(/^.*<\/main>/s, '')
@@ -417,7 +417,7 @@ describe('what only the emulator would say', () => {
     [CODE, 'Read the code with npx gateway-sim inbox or in the inbox.'],
     [WALLET, 'rich@b.test can pay this. All wallets: npx gateway-sim wallets'],
     [FUND, 'No wallet can pay this. Fill one with npx gateway-sim wallets fund wal_1 --amount 5'],
-  ])('stands outside the card, with a panel and without: %j', (tip, text) => {
+  ])('is outside the card, with and without a panel: %j', (tip, text) => {
     const step = tip.about === 'code' ? 'code' : 'email';
     for (const panel of [null, PANEL]) {
       const html = live({ step, tip, panel });
@@ -427,7 +427,7 @@ describe('what only the emulator would say', () => {
     }
   });
 
-  test('says nothing of a panel where there is none, to the style sheet', () => {
+  test('has no class for the panel without a panel', () => {
     for (const [step, tip] of [
       ['email', WALLET],
       ['email', FUND],
@@ -438,18 +438,18 @@ describe('what only the emulator would say', () => {
     }
   });
 
-  test('is nothing in the sandbox', () => {
+  test('does not exist in the sandbox', () => {
     for (const step of STEPS) expect(around(checkout({ step, panel: null })).trim()).toBe('');
   });
 
-  test('keeps each word of a command in one piece', () => {
+  test('does not break the words of a command', () => {
     expect(live({ tip: WALLET })).toContain('<span>npx</span> <span>gateway-sim</span> <span>wallets</span>');
   });
 });
 
 describe('the page that asks for the control token', () => {
   test.each(LANGUAGES)(
-    'names the command as the user types it, and again when the token is wrong (%s)',
+    'shows the command as the user types it, also after a wrong token (%s)',
     (language) => {
       const view = { language, theme: 'system', nonce: 'nonce-1' } as const;
       const page = (wrong: boolean) =>
@@ -463,7 +463,7 @@ describe('the page that asks for the control token', () => {
 });
 
 describe('text from right to left', () => {
-  test('keeps its own direction, and turns nothing around it', () => {
+  test('keeps its own direction, and does not affect its surroundings', () => {
     const html = checkout({ payment: { merchantName: 'متجر (1)', details: 'كتاب' } });
     expect(html).toContain('Pay \u2068متجر (1)\u2069');
     expect(html).toContain('<dd dir="auto">كتاب</dd>');
@@ -471,7 +471,7 @@ describe('text from right to left', () => {
   });
 });
 
-test('a receipt has the logo, and says when, with which transaction and by whom it was paid', () => {
+test('a receipt has the logo, the date, the transaction and the payer', () => {
   const receipt = { trx: 'TRX123456789', date: '2026-01-02 03:04:05 UTC', payer: 'ada@shop.test' };
   const html = closed({ payment: { ...PAYMENT, receipt } });
   expect(html).toContain('https://shop.test/logo.png');
@@ -513,7 +513,7 @@ describe('a closed page', () => {
     ['succeeded', 'Payment complete', 'is paid. You are not charged again.'],
     ['canceled', 'Payment canceled', 'was canceled.'],
     ['failed', 'Payment failed', 'This payment failed.'],
-  ] as const)('of a %s payment says so', (status, title, text) => {
+  ] as const)('of a %s payment shows the status', (status, title, text) => {
     const html = closed({ payment: { ...PAYMENT, status } });
     expect(html).toContain(`<h1>${title}</h1>`);
     expect(html).toContain(text);
@@ -521,25 +521,25 @@ describe('a closed page', () => {
     expect(html).not.toContain('<form');
   });
 
-  test('says that the payment expired', () => {
+  test('shows that the payment expired', () => {
     const html = closed({ payment: { ...PAYMENT, status: 'expired' } });
     expect(html).toContain('<h1>Payment expired</h1>');
     expect(html).toContain('The time to pay is over.');
   });
 
-  test('after settling just now says what happened, not that it was over before', () => {
+  test('shows what happened right after settling, not that it was settled before', () => {
     expect(closed({ stays: true })).toContain('Your payment to Demo Store went through.');
     expect(closed({ stays: true, payment: { ...PAYMENT, status: 'canceled' } })).not.toContain('already');
   });
 
-  test('leads back to the merchant where there is an address', () => {
+  test('links back to the merchant if it has a URL', () => {
     expect(closed()).toMatch(
       /<a class="button" href="https:\/\/shop.test\/back\?a=1&amp;b=2">Back to Demo Store<\/a>/,
     );
     expect(closed({ backUrl: null })).not.toContain('<a ');
   });
 
-  test.each(LANGUAGES)('has a title and a text for every end in %s', (language) => {
+  test.each(LANGUAGES)('has a title and a text for every status in %s', (language) => {
     for (const stays of [false, true]) {
       for (const status of PAYMENT_STATUSES)
         expect(closed({ language, stays, payment: { ...PAYMENT, status } })).toMatch(/<\/h1><p>[^<]{10,}/);

@@ -6,10 +6,10 @@ import { dialect } from '../../src/wire/documented/service.ts';
 import { startSim } from '../helpers/sim.ts';
 
 const PAGE = 'x'.repeat(2 ** 20);
-/** Far more of them than the system takes over unread. */
+/** Far more than the buffers of the system. */
 const COUNT = 80;
 
-/** A server of large pages, and the requests that it was asked to answer. */
+/** A server with large responses, and the requests that it received. */
 async function server(answer: RequestListener) {
   const servers = await listen({ host: '127.0.0.1', port: 0 }, async () => answer, dialect);
   onTestFinished(async () => void (await Promise.all(servers.map(close))));
@@ -28,7 +28,7 @@ const request = (path: string, last = false) =>
 const requests = (count: number) =>
   Array.from({ length: count }, (_, index) => request(`/${index}`, index === count - 1)).join('');
 
-it('answers that nobody reads are not made: one waits, and the rest when it is read', async () => {
+it('creates the next response of a connection only after the client reads the previous one', async () => {
   const asked: string[] = [];
   const port = await server(({ url = '' }, outgoing) => {
     asked.push(url);
@@ -37,13 +37,13 @@ it('answers that nobody reads are not made: one waits, and the rest when it is r
   const socket = await opened(port);
   socket.pause();
   socket.write(requests(COUNT));
-  // Another connection is served meanwhile: by then all that would be answered is.
+  // A request on another connection: by its response, all possible responses exist.
   for (let count = 0; count < 5; count++) {
     const answer = await fetch(`http://127.0.0.1:${port}/other`);
     expect(await answer.text()).toBe(PAGE);
   }
   const waiting = asked.filter((url) => url !== '/other');
-  // What the system itself takes over, some megabytes, was written out.
+  // The buffers of the system, some megabytes, are full.
   expect(waiting.length).toBeLessThan(40);
 
   let read = 0;
@@ -58,7 +58,7 @@ it('answers that nobody reads are not made: one waits, and the rest when it is r
   );
 });
 
-it('a connection on which more than a thousand requests wait is dropped', async () => {
+it('drops a connection with more than a thousand waiting requests', async () => {
   const port = await server(() => {});
   const socket = await opened(port);
   const closed = once(socket, 'close');
@@ -68,7 +68,7 @@ it('a connection on which more than a thousand requests wait is dropped', async 
   await closed;
 });
 
-it('an emulator answers the same in turn, whatever its routes, and goes on after a client that hangs up', async () => {
+it('an emulator responds in order on all routes, and keeps running after a client disconnects', async () => {
   const sim = await startSim();
   const port = Number(new URL(sim.url).port);
   const gone = await opened(port);

@@ -9,7 +9,7 @@ import { LINES } from '../helpers/conform.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';
 
-/** What an emulator with these options answers to an order with these changes. */
+/** The response of an emulator with these options to an order with these changes. */
 async function answerTo(options: StartOptions, changes: Record<string, string>, mode = '/sandbox') {
   const { url, publicKey } = await startSim(options);
   const body = new URLSearchParams({ public_key: publicKey, ...ORDER, ...changes });
@@ -21,7 +21,7 @@ const NAMELESS = { customer_name: '' };
 const REASON = 'customer_name is required';
 
 describe('the OpenAPI document', () => {
-  it('has what the profile adds, and names the lines that show it', async () => {
+  it('has the routes that the profile adds, with their manifest lines', async () => {
     const sim = await startSim({ profile: 'newer-server' });
     const document = await sim.control<Document>('/openapi.json');
     expect(await new Validator().validate({ ...document })).toMatchObject({ valid: true });
@@ -47,7 +47,7 @@ interface Document {
 
 describe('a command', () => {
   it.each(['older-server', 'newer-server'])(
-    'tells why %s refused it, whatever the shape',
+    'shows why %s rejected it, in any error format',
     async (profile) => {
       const sim = await startSim({ profile });
       const gateway = await connectGatewaySim(sim.url);
@@ -62,8 +62,8 @@ describe('a command', () => {
   );
 });
 
-describe('what a profile stands on', () => {
-  it.each(PROFILE_NAMES)('is told by the status: %s', async (profile) => {
+describe('the choices of a profile', () => {
+  it.each(PROFILE_NAMES)('are in the status: %s', async (profile) => {
     const sim = await startSim({ profile });
     const { fidelity, options } =
       await sim.control<Record<'fidelity' | 'options', Record<string, number>>>('/status');
@@ -76,15 +76,15 @@ describe('what a profile stands on', () => {
     expect(options).toMatchObject({ profile });
   });
 
-  it('is told with what is chosen against it', async () => {
+  it('are in the status with the options that override them', async () => {
     const sim = await startSim({ profile: 'newer-server', amountFormat: 'sent', loose: true });
     const { fidelity } = await sim.control<{ fidelity: { changes: string[] } }>('/status');
     expect(fidelity.changes).toEqual(['valueLengths free', 'amountFormat sent']);
   });
 });
 
-describe('beside a profile', () => {
-  it('single choices and options count more', async () => {
+describe('with a profile', () => {
+  it('single choices and options override it', async () => {
     const newer = { profile: 'newer-server' };
     const picky = await answerTo({ ...newer, choices: { siteLogo: 'required' } }, { site_logo: '' });
     expect(picky.body).toEqual({ error: 'yes', errors: ['site_logo is required'] });
@@ -93,12 +93,12 @@ describe('beside a profile', () => {
     expect([ipn.schedule.length, ipn.amountFormat]).toEqual([2, 'fixed:2']);
   });
 
-  it('--loose counts more than both', async () => {
+  it('--loose overrides both', async () => {
     const { body } = await answerTo({ loose: true, choices: { siteLogo: 'required' } }, { site_logo: '' });
     expect(body).toHaveProperty('success', 'ok');
   });
 
-  it('a file may say what is other than in one of them', async () => {
+  it('a file may change a profile', async () => {
     const file = join(await temporaryFolder(), 'ours.json');
     const choices = { sandboxRefusal: 'message-list' };
     await writeFile(file, JSON.stringify({ profile: 'newer-server', choices, amountFormat: 'fixed:1' }));
@@ -112,11 +112,11 @@ describe('beside a profile', () => {
   });
 });
 
-describe('what is no profile', () => {
+describe('an invalid profile', () => {
   it.each([
     ['newer', 'profile names no profile: "newer": did you mean newer-server?'],
     ['/nowhere/ours.json', 'profile cannot be read from /nowhere/ours.json: ENOENT'],
-  ])('%s is refused', async (profile, message) => {
+  ])('rejects %s', async (profile, message) => {
     await expect(startSim({ profile })).rejects.toThrow(message);
   });
 
@@ -124,7 +124,7 @@ describe('what is no profile', () => {
     [{ siteLogos: 'optional' }, 'choices has no choice "siteLogos": did you mean siteLogo?'],
     [{ siteLogo: 'maybe' }, 'choices: siteLogo must be one of required, optional (got "maybe")'],
     ['optional', 'choices must be an object'],
-  ])('nor is a choice %j taken', async (choices, message) => {
+  ])('rejects the choice %j', async (choices, message) => {
     await expect(startSim({ choices })).rejects.toThrow(message);
   });
 
@@ -133,7 +133,7 @@ describe('what is no profile', () => {
     ['{"prot":1}', 'unknown key "prot"'],
     ['[]', 'it is not a JSON object'],
     ['{', 'cannot be read from'],
-  ])('nor a file with %s', async (text, message) => {
+  ])('rejects a file with %s', async (text, message) => {
     const file = join(await temporaryFolder(), 'ours.json');
     await writeFile(file, text);
     await expect(startSim({ profile: file })).rejects.toThrow(message);

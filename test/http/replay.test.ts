@@ -7,8 +7,8 @@ const INITIATE = '/sandbox/payment/initiate';
 const replay = (sim: Sim, id: number | string) => postForm(sim, `/_sim/ui/requests/${id}/replay`);
 const recorded = ({ server }: Sim): RecordedRequest[] => server.parts.events.requests().toReversed();
 
-describe('a recorded request that is sent again', () => {
-  it('is the same request to the service, and leads to the page of the new one', async () => {
+describe('a resent request', () => {
+  it('is the same request to the service, and opens the page of the new one', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
     expect(await pageOf(sim, '/_sim/ui/requests/1')).toContain('>Send again</button>');
@@ -25,7 +25,7 @@ describe('a recorded request that is sent again', () => {
     expect((await replay(sim, 2)).location).toBe('/_sim/ui/requests/3');
   });
 
-  it('carries its real secret, which no page shows', async () => {
+  it('has its real secret, which no page shows', async () => {
     const sim = await startSim();
     const headers = { authorization: `Bearer ${sim.secretKey}`, 'x-trace': 'a1' };
     await fetch(`${sim.url}/api/cards?page=1`, { headers });
@@ -39,7 +39,7 @@ describe('a recorded request that is sent again', () => {
     expect([html.includes('x-trace: a1'), html.includes(sim.secretKey)]).toEqual([true, false]);
   });
 
-  it('meets the faults that are set now', async () => {
+  it('is affected by the current faults', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
     sim.server.parts.faults.set({ route: 'initiate', drop: true });
@@ -48,15 +48,20 @@ describe('a recorded request that is sent again', () => {
   });
 
   it.each([
-    ['went nowhere', '/payments/initiate', { method: 'POST' }, "only requests to the service's own routes"],
     [
-      'was too long for the log',
+      'has an unknown path',
+      '/payments/initiate',
+      { method: 'POST' },
+      "only requests to the service's own routes",
+    ],
+    [
+      'is too long for the log',
       INITIATE,
       { method: 'POST', body: new URLSearchParams({ details: 'x'.repeat(20_000) }) },
       'the log does not hold its body',
     ],
     [
-      'held other bytes than text',
+      'has a body that is not text',
       INITIATE,
       {
         method: 'POST',
@@ -66,12 +71,12 @@ describe('a recorded request that is sent again', () => {
       'the log does not hold its body',
     ],
     [
-      'was never read',
+      'has a body that was never read',
       '/api/cards',
       { method: 'POST', body: new URLSearchParams({ amount: '5' }) },
       'the log does not hold its body',
     ],
-  ])('is refused in a sentence when it %s', async (_, path, request, problem) => {
+  ])('is rejected with an explanation when it %s', async (_, path, request, problem) => {
     const sim = await startSim();
     await fetch(sim.url + path, request);
     expect(await pageOf(sim, '/_sim/ui/requests/1')).toContain('It cannot be sent again: ');
@@ -80,7 +85,7 @@ describe('a recorded request that is sent again', () => {
     expect(answer.html.replaceAll('&#39;', "'")).toContain(problem);
   });
 
-  it('never reaches the control API, however it was written', async () => {
+  it('never reaches the control API, in any spelling', async () => {
     const sim = await startSim();
     const request = { at: '', method: 'POST', requestHeaders: {}, requestBody: null, status: 200 };
     const rest = { responseBody: null, durationMs: 0, paymentId: null, fault: null, notes: [] };
@@ -93,7 +98,7 @@ describe('a recorded request that is sent again', () => {
     for (const { id } of recorded(sim)) expect((await replay(sim, id)).status).toBe(409);
   });
 
-  it('is asked for in vain when the log holds it no more', async () => {
+  it('is rejected if the log no longer has it', async () => {
     const answer = await replay(await startSim(), 99);
     expect([answer.status, answer.html.includes('there is no request 99 any more')]).toEqual([404, true]);
   });

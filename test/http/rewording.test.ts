@@ -35,7 +35,7 @@ async function settled() {
   return { parts: sim.server.parts, delivery, attempt, receiver };
 }
 
-it('what to do about a failure does not depend on how it is worded', async () => {
+it('the fix for a failure does not depend on its wording', async () => {
   const { parts, delivery, attempt } = await settled();
   const silent = { ...attempt, responseStatus: null, responseHeaders: [], responseBody: null };
   const offered = (failure: AttemptFailure) => {
@@ -54,7 +54,7 @@ it('what to do about a failure does not depend on how it is worded', async () =>
   expect(parts.ipns.verdictOnAttempt(delivery, attempt).tone).toBe('good');
 });
 
-it('an IPN that the guard refused stays refused, and a forged one forged, however that is worded', async () => {
+it('a rejected IPN stays rejected, and a forged one forged, in any wording', async () => {
   const { parts, receiver } = await settled();
   const fired = parts.ipns.fire({ to: 'http://203.0.113.9/' });
   await expect(fired).rejects.toMatchObject({

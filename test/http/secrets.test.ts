@@ -6,7 +6,7 @@ import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 const SECRET = 'sec_sim_0123456789abcdefghijklmnopqrstuv';
 const TOKEN = 'token_0123456789abcdefghij';
 
-/** Sends the secret in every place of a request, answers with it, and settles a payment that holds it. */
+/** Sends the secret in every part of a request, returns it in a response, and settles a payment that contains it. */
 async function leakEverywhere(sim: Sim): Promise<{ id: string; ipn: string }> {
   const { url, publicKey } = sim;
   const headers = { Authorization: `Bearer ${TOKEN}` };
@@ -32,7 +32,7 @@ async function leakEverywhere(sim: Sim): Promise<{ id: string; ipn: string }> {
 }
 
 describe('the secret key and the control token', () => {
-  it('are in no record, event, request log, log line or page, wherever they came in', async () => {
+  it('are in no record, event, request log, log line or page, wherever they were sent', async () => {
     const sim = await startSim({ secretKey: SECRET, controlToken: TOKEN });
     const seen: SimEvent[] = [];
     sim.server.onEvent((event) => seen.push(event));
@@ -72,7 +72,7 @@ describe('the secret key and the control token', () => {
     expect(await read('/requests')).toContain('the secret key was sent in details');
   });
 
-  it('are masked in what is remembered even when they were replaced since', async () => {
+  it('are masked in old records even after they are replaced', async () => {
     const sim = await startSim({ secretKey: SECRET, controlToken: TOKEN });
     await leakEverywhere(sim);
     await sim.server.parts.merchants.replaceKeys(sim.server.parts.merchants.default.id);
@@ -81,7 +81,7 @@ describe('the secret key and the control token', () => {
     expect(await response.text()).not.toContain(SECRET);
   });
 
-  it('stay in what is stored, and are shown where keys are', async () => {
+  it('stay in the stored state, and are shown with the keys', async () => {
     const sim = await startSim({ secretKey: SECRET, controlToken: TOKEN });
     const { id } = await leakEverywhere(sim);
     expect(sim.server.parts.state.current.payments.get(id)?.details).toBe(SECRET);

@@ -4,7 +4,7 @@ import { ORDER, startSim } from '../helpers/sim.ts';
 const textOf = (html: string) =>
   html.replace(/<(?:style|script)[\s\S]*?<\/(?:style|script)>|<[^>]+>/g, ' ').replace(/\s+/g, ' ');
 
-it('the settings show every option with its value and where it came from, without secrets', async () => {
+it('the settings show every option with its value and its origin, without secrets', async () => {
   const sim = await startSim({ ipnRetries: 3, profile: 'newer-server' });
   const html = await (await fetch(`${sim.url}/_sim/ui/settings`)).text();
   const text = textOf(html);
@@ -15,7 +15,7 @@ it('the settings show every option with its value and where it came from, withou
   expect(await (await fetch(`${given.url}/_sim/ui/settings`)).text()).not.toContain('given_by_the_user');
 });
 
-it('the settings reset and import the state once the word is typed, and not before', async () => {
+it('the settings reset and import the state only after the word is typed', async () => {
   const sim = await startSim();
   await sim.initiate(ORDER);
   const state = await (await fetch(`${sim.url}/_sim/snapshot`)).text();

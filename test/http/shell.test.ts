@@ -11,11 +11,11 @@ beforeEach(async () => {
 
 const page = async (path: string) => (await fetch(`${sim.url}/_sim${path}`)).text();
 
-/** What stands in an element, as text. */
+/** The text of an element. */
 const textOf = (html: string, from: RegExp) =>
   (from.exec(html)?.[1] ?? '').replace(/<[^>]+>/g, '').replace(/\s+/g, ' ');
 
-/** As many payments as a page of a list shows, settled, with identifiers as long as they may be. */
+/** A full page of settled payments with identifiers of the maximum length. */
 async function fullLists(ipn_url: string): Promise<void> {
   const { payments } = sim.server.parts;
   for (let number = 0; number < 50; number++) {
@@ -28,7 +28,7 @@ async function fullLists(ipn_url: string): Promise<void> {
 const LIGHT_BYTES = 60 * 1_024;
 
 describe('the frame', () => {
-  it('groups the places, and names what is open', async () => {
+  it('groups the pages, and marks the current one', async () => {
     const html = await page('/ui/faults');
     const [, groups = ''] = /<nav class="tabs"[^>]*>(.*?)<\/nav>/s.exec(html) ?? [];
     const lists = groups
@@ -41,7 +41,7 @@ describe('the frame', () => {
     expect(groups).toMatch(/aria-current="page">Faults</);
   });
 
-  it('has the search on every page, and tells the keys to those without a script', async () => {
+  it('has the search on every page, and shows the keys without a script', async () => {
     for (const path of ['', '/ui/keys', '/ui/search']) {
       const html = await page(path);
       expect(html).toMatch(/<form method="get" action="\/_sim\/ui\/search"><label[^>]*>Search<\/label>/);
@@ -49,7 +49,7 @@ describe('the frame', () => {
     }
   });
 
-  it('says in chips how many faults there are and how the clock stands', async () => {
+  it('shows the number of faults and the state of the clock', async () => {
     const { clock, faults } = sim.server.parts;
     for (const route of ['initiate', 'cards', 'ipn'] as const) faults.set({ route, latency: '1s' });
     await clock.move({ advance: '29h' });
@@ -65,7 +65,7 @@ describe('the frame', () => {
 });
 
 describe('a list', () => {
-  it('has fifty rows in less than 60 KiB, also with addresses of 2,000 characters', async () => {
+  it('is as small with URLs of 2,000 characters', async () => {
     const long = 'x'.repeat(1_900);
     const receiver = await startReceiver([{ status: 302, headers: { Location: `/${long}` } }]);
     await fullLists(`${receiver.url}/${long}`);
@@ -76,7 +76,7 @@ describe('a list', () => {
     }
   });
 
-  it('of requests is narrowed by route, method, result and text', async () => {
+  it('of requests is filtered by route, method, result and text', async () => {
     await fetch(await sim.initiate({ ...ORDER, identifier: 'paid-1' }));
     await fetch(`${sim.url}/api/cards`);
     await fetch(`${sim.url}/wp-login.php`);
@@ -94,12 +94,12 @@ describe('a list', () => {
     expect(await rows('?method=POST')).toEqual([initiated]);
     expect(await rows('?result=refused')).toEqual([other, cards]);
     expect(await rows('?text=paid-1')).toEqual([opened, initiated]);
-    // Without the checkout, whose random id may hold any digits.
+    // Without the checkout, whose random id may contain any digits.
     expect(await rows('?result=refused&text=401')).toEqual([cards]);
     expect(await page('/ui/requests?method=PUT')).toContain('No matches.');
   });
 
-  it('tells which of how many it shows, and leads on and back', async () => {
+  it('shows its range and the total, with links to the next and the previous page', async () => {
     const { current: state } = sim.server.parts.state;
     await sim.initiate(ORDER);
     const [one] = state.payments.values();
@@ -127,7 +127,7 @@ describe('a list', () => {
     expect((await pages(first.older ?? '')).text).toBe('52-101 of 2,001NewerOlder');
   });
 
-  it('shortens an identifier in its middle, and keeps it whole for reading, copying and searching', async () => {
+  it('shortens an identifier in its middle, and keeps all of it for reading, copying and searching', async () => {
     const identifier = 'invoice-2026-11-22-customer-0001';
     await sim.initiate({ ...ORDER, identifier });
     const [, link = '', content = ''] =
@@ -137,13 +137,13 @@ describe('a list', () => {
     expect(content).toMatch(/<\/span>mer-0001$/);
   });
 
-  it('says how long ago by the clock of the emulator', async () => {
+  it('shows the age by the clock of the emulator', async () => {
     await sim.initiate(ORDER);
     await sim.server.parts.clock.move({ advance: '2h' });
     expect(await page('')).toMatch(/<time datetime="[^"]+" data-ago="" title="[\d-]+ [\d:]+ UTC">2 h ago</);
   });
 
-  it('says of what was delivered that its answer was an error', async () => {
+  it('shows that the response to a delivery was an error', async () => {
     const long = `${'<p>paid</p>'.repeat(4_000)}<b>Fatal error</b>: Uncaught TypeError in ipn.php:3`;
     const receiver = await startReceiver([{}, { body: long }]);
     const { payments } = sim.server.parts;
@@ -162,7 +162,7 @@ describe('a list', () => {
     }
   });
 
-  it('gives every Resend a name of its own', async () => {
+  it('gives every Resend a unique name', async () => {
     for (const identifier of ['order-1', 'order-2']) {
       await sim.initiate({ ...ORDER, identifier });
       await sim.server.parts.payments.settle(identifier, { outcome: 'approve', by: 'control' });
@@ -177,7 +177,7 @@ describe('a list', () => {
   it.each([
     ['accepted', {}, 'failed'],
     ['rejected', { status: 400 }, 'delivered'],
-  ])('says that a forged IPN was %s, and what is right about it', async (ended, answer, look) => {
+  ])('shows that a forged IPN was %s, and whether that is right', async (ended, answer, look) => {
     const receiver = await startReceiver([{}, answer]);
     await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
     const { ipns, payments } = sim.server.parts;
@@ -200,11 +200,11 @@ describe('the search', () => {
     );
   };
 
-  /** Without the requests that led to what is found. */
+  /** Without the requests that created the results. */
   const foundRecords = async (text: string) =>
     (await found(text)).filter((one) => !one.startsWith('requests: '));
 
-  it('finds payments, IPNs and cards by what people know of them', async () => {
+  it('finds payments, IPNs and cards by their visible values', async () => {
     const { payments, cards, dialect, merchants, state } = sim.server.parts;
     const ada = { customer_name: 'Ada Lovelace', customer_email: 'ada@analytical.test' };
     await sim.initiate({ ...ORDER, ...ada, identifier: 'iced-tea', amount: '1250.34' });
@@ -236,7 +236,7 @@ describe('the search', () => {
     expect(await page('/ui/search?q=%3Cimg%3E')).not.toContain('<img');
   });
 
-  it('finds requests by path and by the identifier that they came with, refused ones too', async () => {
+  it('finds requests by path and by identifier, including rejected ones', async () => {
     const initiate = `${sim.url}/sandbox/payment/initiate`;
     const body = { identifier: 'refused-1' };
     await fetch(initiate, { method: 'POST', body: new URLSearchParams(body) });
@@ -251,7 +251,7 @@ describe('the search', () => {
     expect(await found('GET checkout')).toEqual([opened]);
   });
 
-  it('lets others have their turn, and looks at what came before all the same', async () => {
+  it('yields to other requests, and still finds earlier records', async () => {
     const { parts } = sim.server;
     await sim.initiate({ ...ORDER, identifier: 'the-first' });
     const [payment] = parts.state.current.payments.values();
@@ -269,7 +269,7 @@ describe('the search', () => {
     expect(await found('order-6999')).toEqual(['payments: order-6999']);
   });
 
-  it('looks for ten words at most, each of which costs time in each record', async () => {
+  it('uses ten words at most, because each costs time per record', async () => {
     await sim.initiate({ ...ORDER, identifier: 'a-b-c-d-e-f-g-h-i-j' });
     const words = 'a b c d a b c d e f g h i j';
     expect(await foundRecords(words)).toHaveLength(1);
@@ -277,7 +277,7 @@ describe('the search', () => {
     expect(await foundRecords(`${words} no-such`)).toHaveLength(1);
   });
 
-  it('shows ten of a kind, and leads to all', async () => {
+  it('shows ten results of each kind, and links to all', async () => {
     for (let number = 0; number < 11; number++) await sim.initiate({ ...ORDER, identifier: `tea-${number}` });
     expect(await foundRecords('tea')).toHaveLength(10);
     expect(await page('/ui/search?q=tea')).toContain(
@@ -287,7 +287,7 @@ describe('the search', () => {
   });
 });
 
-it('a command that an error names can be copied', async () => {
+it('a command in an error can be copied', async () => {
   const html = await page('/ui/payments/nope');
   expect(html).toMatch(/<code id="advice-\d">[^<]+ payments<\/code><button [^>]*data-copy="advice-\d"/);
 });

@@ -12,7 +12,7 @@ function signed({ secretKey }: Pick<Sim, 'secretKey'>, text = '49.90order-1'): s
 }
 
 describe('the signature checker', () => {
-  it('says that a right IPN is valid, and shows the line that computes it in each language', async () => {
+  it('accepts a valid IPN, and shows the code that computes its signature in each language', async () => {
     const sim = await startSim();
     const { status, html } = await postForm(sim, PAGE, { body: signed(sim) });
     expect([status, html.includes('Valid: the signature is right')]).toEqual([200, true]);
@@ -21,7 +21,7 @@ describe('the signature checker', () => {
     expect(html).toContain('identifier=order-1&amp;data%5Bamount%5D=49.90</textarea>');
   });
 
-  it('shows what was signed beside what is to be signed, and marks the difference', async () => {
+  it('shows the signed text and the expected text, and marks the difference', async () => {
     const sim = await startSim();
     const { html } = await postForm(sim, PAGE, { body: signed(sim, '49.9order-1') });
     expect(html).toContain('data-verdict="bad"');
@@ -32,7 +32,7 @@ describe('the signature checker', () => {
     expect(html).toContain(`<dt>Expected</dt><dd><code>${expected}</code></dd>`);
   });
 
-  it('takes the key of the merchant that is chosen, and names one that was mixed up', async () => {
+  it('uses the key of the selected merchant, and names a confused one', async () => {
     const sim = await startSim();
     const other = await sim.server.parts.merchants.add('Second Shop');
     const body = signed(other);
@@ -42,7 +42,7 @@ describe('the signature checker', () => {
     expect(html).not.toContain(other.secretKey);
   });
 
-  it('takes the id of an IPN for what was sent last', async () => {
+  it('accepts the id of an IPN for its last attempt', async () => {
     const sim = await startSim({ ipnSchedule: ['1h'] });
     await sim.initiate(ORDER);
     const { delivery } = await sim.server.parts.payments.settle('order-1', {
@@ -53,7 +53,7 @@ describe('the signature checker', () => {
     expect(html).toContain('data-verdict="good"');
   });
 
-  it('explains the signature that their code computed for an IPN, from the page of that', async () => {
+  it('explains a computed signature on the page of an IPN', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
     const { payments } = sim.server.parts;
@@ -72,7 +72,7 @@ describe('the signature checker', () => {
     [{ body: '' }, 422, 'the body to verify is empty'],
     [{ body: 'ipn_none' }, 404, 'ipn_none'],
     [{ body: 'status=success', merchant: 'nobody' }, 404, 'nobody'],
-  ])('refuses %j in words and keeps what was pasted', async (given, status, problem) => {
+  ])('rejects %j with an explanation and keeps the input', async (given, status, problem) => {
     const sim = await startSim();
     const answer = await postForm(sim, PAGE, given);
     expect(answer.status).toBe(status);
@@ -81,24 +81,24 @@ describe('the signature checker', () => {
     expect(answer.html).toContain(`>${given.body}</textarea>`);
   });
 
-  it('refuses what is longer than any IPN, in no time', async () => {
+  it('rejects text that is longer than any IPN immediately', async () => {
     const body = `status=success&signature=AB&data[amount]=1&identifier=${'x'.repeat(500_000)}`;
     const { status, html } = await postForm(await startSim(), PAGE, { body });
     expect([status, html.includes('an IPN may have at most 65536 bytes')]).toEqual([422, true]);
   });
 
-  it('says of what is no IPN that it is none', async () => {
+  it('reports that other text is not an IPN', async () => {
     const { status, html } = await postForm(await startSim(), PAGE, { body: '<img src=x>' });
     expect([status, html.includes('neither the form nor the JSON of an IPN')]).toEqual([200, true]);
     expect(html).not.toContain('<img');
   });
 
-  it('answers no page of another site', async () => {
+  it('rejects a page of another site', async () => {
     const answer = await postForm(await startSim(), PAGE, { body: 'x' }, { origin: 'https://evil.test' });
     expect(answer.status).toBe(403);
   });
 
-  it('is a place of the navigation', async () => {
+  it('is in the navigation', async () => {
     expect(await pageOf(await startSim(), '/_sim')).toContain(`<a href="${PAGE}">Signature</a>`);
   });
 });

@@ -24,12 +24,12 @@ async function posted(url: string, body: string | URLSearchParams, headers: Reco
   return answer;
 }
 
-/** An emulator that has made a record of every kind by itself. */
+/** An emulator that has created a record of every kind. */
 async function busy(): Promise<Sim> {
   const sim = await startSim({ ipnSchedule: ['1h'], currency: ['NPR:Rs'] });
   const control = (path: string, body: object) =>
     posted(`${sim.url}/_sim${path}`, JSON.stringify(body), json);
-  // What settles itself waits.
+  // Automatic settlement waits.
   await control('/clock', { freeze: 'now' });
   await control('/clock', { advance: '90m' });
   const receiver = await startReceiver([{ status: 500, body: 'Zoë 😀 \u2028' }]);
@@ -52,20 +52,20 @@ async function busy(): Promise<Sim> {
   return sim;
 }
 
-it('a state with records of every kind goes out, comes in and goes out as the same bytes', async () => {
+it('exports the same bytes after an import, with records of every kind', async () => {
   const sim = await busy();
   const state = await exported(sim);
   const parsed = JSON.parse(state) as Snapshot;
   expect(COLLECTION_NAMES.filter((name) => !parsed[name].length)).toEqual([]);
   await imported(sim, state);
   expect(await exported(sim)).toBe(state);
-  // Also where nobody had moved the clock, and the currency was not asked for.
+  // Also if the clock was not moved, and without the option for the currency.
   const other = await startSim();
   await imported(other, state);
   expect(await exported(other)).toBe(state);
 });
 
-it('so does one that people wrote, whatever its texts hold, once it went out', async () => {
+it('does so for a state written by hand, with any text, after its first export', async () => {
   const sim = await startSim();
   const text = fc.string({ unit: character, maxLength: 20 });
   const written = fc.record({
@@ -92,7 +92,7 @@ it('so does one that people wrote, whatever its texts hold, once it went out', a
         wallets: state.wallets.map((one) => ({ ...one, holder: text })),
         cards: state.cards.map((one) => ({ ...one, title: text })),
       };
-      // People write fields and lists in any order.
+      // By hand, fields and lists come in any order.
       const given = isTurned ? Object.fromEntries(Object.entries(changed).reverse()) : changed;
       await imported(sim, JSON.stringify(given));
       const first = await exported(sim);

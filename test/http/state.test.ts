@@ -29,13 +29,13 @@ async function list<Item>(sim: Sim, path: string): Promise<Item[]> {
   return (await sim.control<{ data: Item[] }>(path)).data;
 }
 
-/** An emulator on whose disk something happened, and its folder. */
+/** An emulator with records on disk, and its folder. */
 async function onDisk(options: StartOptions = {}): Promise<{ sim: Sim; dataDir: string }> {
   const dataDir = await temporaryFolder();
   return { sim: await startSim({ inMemory: false, dataDir, ...options }), dataDir };
 }
 
-/** What a kill at this moment would leave on disk, in a folder of its own. */
+/** The folder as a kill at this moment leaves it, as a copy. */
 async function killed(dataDir: string): Promise<string> {
   const copy = await temporaryFolder();
   for (const name of ['journal.jsonl', 'db.json']) await cp(join(dataDir, name), join(copy, name));
@@ -43,7 +43,7 @@ async function killed(dataDir: string): Promise<string> {
 }
 
 describe('a reset', () => {
-  it('goes back to the fixtures, fault rules and an empty log, and leaves the clock alone', async () => {
+  it('restores the fixtures and fault rules, empties the log, and does not change the clock', async () => {
     const sim = await startSim({
       faults: [{ route: 'ipn', status: 500 }],
       wallets: [{ email: 'ada@example.com', holder: 'Ada', currency: 'EUR', balance: '5' }],
@@ -65,7 +65,7 @@ describe('a reset', () => {
     expect(await sim.control('/clock')).toMatchObject({ now, frozen: true, nextDue: null });
   });
 
-  it('keeps every merchant and its keys of now, also where the options pinned others', async () => {
+  it('keeps every merchant and its current keys, even if the options set others', async () => {
     const sim = await startSim({ publicKey: 'pub_sim_pinned', secretKey: 'sec_sim_pinned' });
     const [first] = await list<{ id: string }>(sim, '/merchants');
     const second = await post(sim, '/merchants', { name: 'second' });
@@ -79,7 +79,7 @@ describe('a reset', () => {
     ]);
   });
 
-  it('ends the attempt that is under way, lets go who waits for it, and nothing of it comes back', async () => {
+  it('aborts the attempt in progress, releases its waiting requests, and discards its result', async () => {
     const receiver = await startReceiver(['hang']);
     const sim = await startSim({ ipnSchedule: ['1s'], ipnTimeout: '5m' });
     await initiated(sim, { ipn_url: `${receiver.url}/ipn` });
@@ -94,7 +94,7 @@ describe('a reset', () => {
     expect({ payments, deliveries, attempts }).toEqual({ payments: [], deliveries: [], attempts: [] });
   });
 
-  it('drops retries, expiries and what settles itself', async () => {
+  it('drops retries, expiries and automatic settlements', async () => {
     const receiver = await startReceiver([{ status: 500 }]);
     const sim = await startSim({
       auto: 'cancel',
@@ -114,7 +114,7 @@ describe('a reset', () => {
     expect((await exported(sim)).payments).toEqual([]);
   });
 
-  it('lets a fault rule for the order of IPNs act again', async () => {
+  it('re-enables a fault rule for the order of IPNs', async () => {
     const receiver = await startReceiver();
     const sim = await startSim({ faults: [{ route: 'ipn', reorder: true, times: 1 }] });
     await post(sim, '/clock', { freeze: 'now' });
@@ -131,7 +131,7 @@ describe('a reset', () => {
     expect(await settle('four')).toEqual(['three', 'two', 'four']);
   });
 
-  it('while payments are initiated and settled leaves a state that hangs together', async () => {
+  it('leaves a consistent state while payments are initiated and settled', async () => {
     const receiver = await startReceiver();
     const { sim, dataDir } = await onDisk({ auto: 'approve', autoDelay: 0 });
     const statuses = new Set<number>();
@@ -153,14 +153,14 @@ describe('a reset', () => {
   });
 });
 
-describe('own fixtures', () => {
+describe('custom fixtures', () => {
   async function fixtures(content: object): Promise<string> {
     const path = join(await temporaryFolder(), 'mine.json');
     await writeFile(path, JSON.stringify({ version: 1, ...content }));
     return path;
   }
 
-  it('are what a server starts with and goes back to, with their keys', async () => {
+  it('are the initial state and the state after a reset, with their keys', async () => {
     const sim = await startSim({
       fixtures: await fixtures({ merchants: [merchant()], wallets: [wallet({ id: 'w', balance: '5' })] }),
     });
@@ -172,7 +172,7 @@ describe('own fixtures', () => {
     expect(await list(sim, '/wallets')).toContainEqual(wallet({ id: 'w', balance: '5' }));
   });
 
-  it('on a folder that has a state are left for a reset, and that is said', async () => {
+  it('apply to a folder with a state only after a reset, with a notice', async () => {
     const dataDir = await temporaryFolder();
     const first = await startSim({ inMemory: false, dataDir });
     await first.server.stop();
@@ -186,7 +186,7 @@ describe('own fixtures', () => {
     expect(await list(second, '/wallets')).toContainEqual(wallet({ id: 'w' }));
   });
 
-  it('that are found to be missing by a reset are said, with nothing changed', async () => {
+  it('are reported if a reset does not find them, and nothing changes', async () => {
     const dataDir = await temporaryFolder();
     await (await startSim({ inMemory: false, dataDir })).server.stop();
     const sim = await startSim({ inMemory: false, dataDir, fixtures: join(dataDir, 'none.json') });
@@ -201,7 +201,7 @@ describe('own fixtures', () => {
 });
 
 describe('a state', () => {
-  /** An emulator with something of every kind that is still going on. */
+  /** An emulator with something of every kind in progress. */
   async function busy(options: StartOptions = {}): Promise<Sim> {
     const sim = await startSim({ ipnSchedule: ['1h'], ...options });
     await post(sim, '/clock', { freeze: 'now' });
@@ -224,7 +224,7 @@ describe('a state', () => {
     return sim;
   }
 
-  it('goes out and comes in again the same, and what is due in it falls due there', async () => {
+  it('is the same after an export and import, and its scheduled events happen', async () => {
     const first = await busy();
     const state = await exported(first);
     const second = await startSim();
@@ -233,7 +233,7 @@ describe('a state', () => {
       status: 200,
       body: { counts: { payments: 2, cards: 1, deliveries: 1 } },
     });
-    // The clock of the state, too, where nobody had moved the one here.
+    // The clock of the state, too, if the local clock was not moved.
     expect(await exported(second)).toEqual(state);
     expect(await list(second, '/requests')).toEqual([]);
     await post(second, '/clock', { advance: '2h' });
@@ -242,7 +242,7 @@ describe('a state', () => {
     expect(deliveries[0]?.attempts.length).toBeGreaterThan(1);
   });
 
-  it('takes the place of one of which an attempt is under way, the same payment included', async () => {
+  it('replaces a state with an attempt in progress, even of the same payment', async () => {
     const receiver = await startReceiver(['hang', { status: 200 }]);
     const sim = await startSim({ ipnTimeout: '5m' });
     await initiated(sim, { ipn_url: `${receiver.url}/ipn` });
@@ -262,7 +262,7 @@ describe('a state', () => {
     expect(receiver.requests).toHaveLength(3);
   });
 
-  it('goes by its own plans for a payment that had others before', async () => {
+  it('replaces the scheduled events of an existing payment', async () => {
     const sim = await startSim({ auto: 'approve', autoDelay: '1h' });
     await post(sim, '/clock', { freeze: 'now' });
     await initiated(sim);
@@ -275,7 +275,7 @@ describe('a state', () => {
     expect(await list<Payment>(sim, '/payments')).toMatchObject([{ status: 'canceled', settledAt: at }]);
   });
 
-  it('with pinned keys keeps those, and is in line with the options in one write', async () => {
+  it('keeps the keys of the options, and matches the options in one write', async () => {
     const { sim, dataDir } = await onDisk({ publicKey: 'pub_sim_pinned', currency: ['NPR:Rs'] });
     const state = { version: 1, merchants: [merchant()], wallets: [wallet({ id: 'w1' })] };
     expect((await ask(sim, 'PUT', '/snapshot', state)).status).toBe(200);
@@ -287,7 +287,7 @@ describe('a state', () => {
     expect(last.wallets).toContainEqual(wallet({ id: 'w1_npr', currency: 'NPR' }));
   });
 
-  it('with a currency that this server does not have can be worked with', async () => {
+  it('works with a currency that this server does not have', async () => {
     const first = await startSim({ currency: ['NPR:Rs'] });
     const checkout = await initiated(first, { currency: 'NPR' });
     const second = await startSim();
@@ -298,7 +298,7 @@ describe('a state', () => {
     await post(second, '/payments/order-1/settle', { outcome: 'approve' });
   });
 
-  it('from a server with the same seed is not written over by what comes next', async () => {
+  it('of a server with the same seed is not overwritten by new records', async () => {
     const receiver = await startReceiver();
     const pay = async (sim: Sim, identifier: string) => {
       await initiated(sim, { identifier, ipn_url: `${receiver.url}/ipn` }, 'live');
@@ -315,8 +315,8 @@ describe('a state', () => {
   });
 
   const bad: [what: string, (state: Snapshot) => unknown, status: number, problem: string][] = [
-    ['no JSON', () => '{"version":1', 400, 'the body is not valid JSON'],
-    ['no object', () => '[]', 400, 'the body must be a JSON object'],
+    ['invalid JSON', () => '{"version":1', 400, 'the body is not valid JSON'],
+    ['JSON that is not an object', () => '[]', 400, 'the body must be a JSON object'],
     ['no version', () => ({}), 422, 'the imported state is not a gateway-sim state: it has no version'],
     [
       'a version of any depth',
@@ -330,8 +330,8 @@ describe('a state', () => {
       422,
       'has version 99, but this gateway-sim reads versions up to 2',
     ],
-    ['a version that never was', (state) => ({ ...state, version: 0 }), 422, 'unknown version 0'],
-    ['nothing in it', () => ({ version: 1 }), 422, 'merchants is empty'],
+    ['an unknown version', (state) => ({ ...state, version: 0 }), 422, 'none has the version 0'],
+    ['only a version', () => ({ version: 1 }), 422, 'merchants is empty'],
     [
       'an unknown key',
       (state) => ({ ...state, payment: [] }),
@@ -339,7 +339,7 @@ describe('a state', () => {
       'unknown key "payment": did you mean payments?',
     ],
     [
-      'a damaged record at its very end',
+      'a damaged record at its end',
       (state) => ({ ...state, cards: [...state.cards, { id: 'card_x' }] }),
       422,
       'the imported state is damaged: cards.1.',
@@ -357,20 +357,20 @@ describe('a state', () => {
       'the imported state is damaged: details contains a lone surrogate',
     ],
     [
-      'a value that is no choice',
+      'an invalid choice',
       (state) => ({ ...state, payments: state.payments.map((one) => ({ ...one, status: 'cancelled' })) }),
       422,
       'payments.0.status must be one of pending, succeeded, canceled, failed, expired (got "cancelled"): did you mean canceled?',
     ],
     [
-      'an id twice',
+      'a duplicate id',
       (state) => ({ ...state, payments: [...state.payments, state.payments[0]] }),
       422,
       'the imported state: payments has the id "pay_',
     ],
   ];
 
-  it.each(bad)('with %s is refused, and nothing is changed', async (_, change, status, problem) => {
+  it.each(bad)('with %s is rejected, and nothing changes', async (_, change, status, problem) => {
     const sim = await busy();
     const before = await exported(sim);
     const answer = await ask(sim, 'PUT', '/snapshot', change(before));
@@ -387,13 +387,13 @@ describe('a state', () => {
     expect(await exported(sim)).toEqual(before);
   });
 
-  it('of another content type is refused', async () => {
+  it('of another content type is rejected', async () => {
     const sim = await startSim();
     const response = await fetch(`${sim.url}/_sim/snapshot`, { method: 'PUT', body: '{}' });
     expect(response.status).toBe(415);
   });
 
-  it('of many payments goes out and comes in again, and the emulator answers meanwhile', async () => {
+  it('with many payments is exported and imported while the emulator responds', async () => {
     const { sim, dataDir } = await onDisk();
     const count = IS_RELEASE ? 50_000 : 2_000;
     await initiated(sim);
@@ -417,18 +417,18 @@ describe('a state', () => {
   });
 });
 
-describe('a start that fails', () => {
+describe('a failed start', () => {
   const locks = async (folder: string) =>
     (await readdir(folder).catch(() => [])).filter((name) => /^(lock|server)/.test(name));
 
-  /** The files of a folder that this process has open; nothing where the system does not tell. */
+  /** The open files of this process in a folder; empty if the system does not list them. */
   const openIn = async (folder: string) => {
     const handles = await readdir('/proc/self/fd').catch(() => []);
     const files = await Promise.all(handles.map((one) => readlink(`/proc/self/fd/${one}`).catch(() => '')));
     return files.filter((file) => file.startsWith(folder));
   };
 
-  it('because the port is taken leaves nothing open or locked', async () => {
+  it('leaves nothing open or locked if the port is in use', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void other.close());
@@ -442,7 +442,7 @@ describe('a start that fails', () => {
     await initiated(sim);
   });
 
-  it('at its very end closes its port again', async () => {
+  it('closes its port after an error at the end', async () => {
     const dataDir = await temporaryFolder();
     await mkdir(join(dataDir, 'server.json', 'taken'), { recursive: true });
     const probe = createServer();
@@ -464,7 +464,7 @@ describe('a start that fails', () => {
     ],
     [{ faults: [{ route: 'initiate' }] }, 'faults.0'],
     [{ currencies: [{ code: 'x' }] }, 'currencies.0.code must be two to four upper-case letters or digits'],
-  ])('because of %j does not touch the folder', async (options, problem) => {
+  ])('does not touch the folder: %j', async (options, problem) => {
     const dataDir = join(await temporaryFolder(), 'new');
     await expect(startSim({ inMemory: false, dataDir, ...options })).rejects.toMatchObject({
       name: 'GatewayError',
@@ -479,7 +479,7 @@ describe('a start that fails', () => {
       { wallets: [{ email: 'a@example.com', holder: 'A', currency: 'XYZ', balance: '1' }] },
       'wallets: unknown currency XYZ of a@example.com',
     ],
-  ])('because of %j leaves the folder free', async (options, problem) => {
+  ])('leaves the folder unlocked: %j', async (options, problem) => {
     const dataDir = await temporaryFolder();
     await expect(startSim({ inMemory: false, dataDir, ...options })).rejects.toMatchObject({
       code: 'usage',

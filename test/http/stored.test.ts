@@ -20,13 +20,13 @@ async function settledAndRead(fails: boolean) {
   return { settled: await settled, read };
 }
 
-describe('an answer that shows a change', () => {
+describe('a response that shows a change', () => {
   it('waits until the change is stored', async () => {
     const { read } = await settledAndRead(false);
     expect([read.status, await read.json()]).toEqual([200, expect.objectContaining({ status: 'canceled' })]);
   });
 
-  it('is an error when the change could not be stored', async () => {
+  it('is an error if the change could not be stored', async () => {
     const { settled, read } = await settledAndRead(true);
     expect(settled).toMatchObject({ code: 'storage_failed' });
     expect([read.status, await read.json()]).toEqual([

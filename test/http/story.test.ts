@@ -20,7 +20,7 @@ async function post(path: string, fields: Record<string, string>): Promise<Respo
   });
 }
 
-/** The form that runs the clock until an attempt. */
+/** The form that advances the clock to an attempt. */
 function runForm(html: string) {
   const [, path = '', inputs = ''] = /action="([^"]*\/run)"[^>]*>(.*?)<button/s.exec(html) ?? [];
   const named = inputs.matchAll(/name="([^"]*)" value="([^"]*)"/g);
@@ -28,7 +28,7 @@ function runForm(html: string) {
   return { path, fields, ipn: fields['ipn'] ?? '' };
 }
 
-/** A payment that a customer made, with a wrong e-mail and a wrong code before; returns its id. */
+/** A payment by a customer after a wrong e-mail and a wrong code; returns its id. */
 async function paid(): Promise<string> {
   const checkout = await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
   await fetch(checkout);
@@ -49,7 +49,7 @@ async function paid(): Promise<string> {
 
 const pageOf = async (id: string) => (await fetch(`${sim.url}/_sim/ui/payments/${id}`)).text();
 
-/** The attempts and the steps of a page by their id, each with its part of the page. */
+/** The attempts and steps of a page by id, with their HTML. */
 function stepsIn(html: string): Map<string, string> {
   const parts = html.split(/<li (?:data-key|id)="(?=step-)/).slice(1);
   return new Map(parts.map((part) => [part.slice(0, part.indexOf('"')), part]));
@@ -60,7 +60,7 @@ describe.each([false, true])('the page of a payment (paused clock: %s)', (paused
     if (paused) await sim.server.parts.clock.move({ freeze: 'now' });
   });
 
-  it('holds request, answer and curl of every step, each with a link of its own', async () => {
+  it('has request, response and curl of every step, each with its own link', async () => {
     const id = await paid();
     const steps = stepsIn(await pageOf(id));
     const ipn = sim.server.parts.state.current.deliveriesOf(id)[0]?.id;
@@ -112,7 +112,7 @@ describe('the page of a payment', () => {
     ['denied', 'approve', { body: '{"ok":false}' }, 'paid', 'told, but says no', 'IPN 200.'],
     ['failed', 'fail', {}, 'payment failed', 'nothing to tell', 'Gateway failed.'],
     ['expired', 'expire', {}, 'did not pay in time', 'nothing to tell', 'Gateway expired.'],
-  ] as const)('tells at a glance how it stands: %s', async (_, outcome, answer, customer, shop, lanes) => {
+  ] as const)('summarizes the status: %s', async (_, outcome, answer, customer, shop, lanes) => {
     receiver = await startReceiver([answer]);
     await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
     const { payments } = sim.server.parts;
@@ -125,7 +125,7 @@ describe('the page of a payment', () => {
     expect(html).toMatch(/data-verdict="\w+".*<h2>[^<]+<\/h2>/s);
   });
 
-  it('leads back to the list with its filter', async () => {
+  it('links back to the list with its filter', async () => {
     await sim.initiate(ORDER);
     const list = await (await fetch(`${sim.url}/_sim?status=pending`)).text();
     const [, path] = /href="(\/_sim\/ui\/payments\/[^"]*)" class="id/.exec(list) ?? [];
@@ -134,14 +134,14 @@ describe('the page of a payment', () => {
     expect(html).toContain('<a class="back" href="/_sim?status=pending">Back to the list as filtered</a>');
   });
 
-  it('says the date once, and offsets after it', async () => {
+  it('shows the date once, then offsets', async () => {
     const html = await pageOf(await paid());
     const story = html.slice(html.indexOf('id="story"'), html.indexOf('id="facts"'));
     expect(story.match(/>\d{4}-\d\d-\d\d /g)).toHaveLength(1);
     expect(story).toMatch(/>\+0 s<.*>\+[\d.]+ m?s</s);
   });
 
-  it('rebuilds the request of initiate when the log has forgotten it, and says so', async () => {
+  it('rebuilds the initiate request if the log no longer has it, and says so', async () => {
     const id = await paid();
     sim.server.parts.events.forget('a test');
     const steps = stepsIn(await pageOf(id));
@@ -154,7 +154,7 @@ describe('the page of a payment', () => {
     expect(steps.get('step-code-refused-1')).toContain('111111');
   });
 
-  it('rebuilds the command of initiate so that a shell runs nothing of a field', async () => {
+  it('rebuilds the initiate command so that a shell never runs a field', async () => {
     await sim.initiate({ ...ORDER, details: "';touch PWNED #" });
     sim.server.parts.events.forget('a test');
     const { id } = sim.server.parts.payments.require('order-1');
@@ -170,7 +170,7 @@ describe('the page of a payment', () => {
     expect(closed).toMatch(/GET \/sandbox\/initiate\/payment\/checkout<.*>409</s);
   });
 
-  it('says how often the page was shown, and leaves out where a form led back to it', async () => {
+  it('shows how often the page was opened, without redirects from a form', async () => {
     const checkout = await sim.initiate(ORDER);
     for (const _ of [1, 2, 3]) await fetch(checkout);
     const body = new URLSearchParams({ email: 'test_mode@mail.com' });
@@ -180,7 +180,7 @@ describe('the page of a payment', () => {
     expect(steps.get('step-opened-1')).toContain('shown 3 times');
   });
 
-  it('shows the code that was sent, with the request that asked for it', async () => {
+  it('shows the code that was sent, with its request', async () => {
     const checkout = await sim.initiate({ ...ORDER }, 'live');
     const body = new URLSearchParams({ email: 'wallet@example.com' });
     await fetch(checkout.replace('/checkout?', '/checkout/email?'), {
@@ -195,7 +195,7 @@ describe('the page of a payment', () => {
     expect(sent).toContain('href="#step-email-entered-1"');
   });
 
-  it('masks what is secret in its requests', async () => {
+  it('masks the secrets in its requests', async () => {
     const checkout = await sim.initiate({ ...ORDER, details: `oops ${sim.secretKey}` });
     await fetch(checkout, { headers: { cookie: 'session=letmein', authorization: 'Bearer letmein' } });
     const html = await pageOf(sim.server.parts.payments.require('order-1').id);
@@ -204,13 +204,13 @@ describe('the page of a payment', () => {
     expect(html).not.toContain('letmein');
   });
 
-  it('tells whether IPN or redirect came first', async () => {
+  it('shows whether IPN or redirect came first', async () => {
     expect(await pageOf(await paid())).toMatch(
       /The IPN came first: its attempt ended ([\d.]+ m?s|less than a millisecond) before/,
     );
   });
 
-  it('tells by how much the redirect came first', async () => {
+  it('shows by how much the redirect came first', async () => {
     sim = await startSim({ delivery: 'redirect-then-ipn' });
     const { clock } = sim.server.parts;
     await clock.move({ freeze: 'now' });
@@ -221,7 +221,7 @@ describe('the page of a payment', () => {
     );
   });
 
-  it('runs the clock until an attempt that is due, once it was moved or paused', async () => {
+  it('advances a moved or paused clock to a scheduled attempt', async () => {
     const id = await paid();
     expect(await pageOf(id)).not.toContain('Run until this attempt');
     await sim.server.parts.clock.move({ freeze: 'now' });
@@ -236,7 +236,7 @@ describe('the page of a payment', () => {
     expect(sim.server.parts.clock.read().frozen).toBe(true);
   });
 
-  it('runs no further attempt when it is pressed again, as in another tab', async () => {
+  it('runs no further attempt when it is pressed again in another tab', async () => {
     sim = await startSim({ ipnSchedule: ['8m', '1h'] });
     receiver = await startReceiver([{ status: 500 }]);
     const id = await paid();
@@ -249,7 +249,7 @@ describe('the page of a payment', () => {
     expect(receiver.requests).toHaveLength(2);
   });
 
-  it('runs an attempt of the payment of the page only', async () => {
+  it('runs only attempts of this payment', async () => {
     const id = await paid();
     const { clock } = sim.server.parts;
     const { now } = await clock.move({ freeze: 'now' });
@@ -261,7 +261,7 @@ describe('the page of a payment', () => {
     expect([clock.read().now, receiver.requests.length]).toEqual([now, 1]);
   });
 
-  it('sends an IPN again, and leads to the new attempt', async () => {
+  it('resends an IPN, and links to the new attempt', async () => {
     const id = await paid();
     const ipn = sim.server.parts.state.current.deliveriesOf(id)[0]?.id;
     const answer = await post(`/_sim/ui/ipns/${ipn}/resend`, { from: `/_sim/ui/payments/${id}` });
@@ -269,7 +269,7 @@ describe('the page of a payment', () => {
     expect(stepsIn(await pageOf(id)).get(`step-${ipn}-2`)).toContain('thanks');
   });
 
-  it('names a fault of yours where it bit, and blames nobody', async () => {
+  it('names an active fault where it had effect, without blaming the receiver', async () => {
     sim.server.parts.faults.set({ route: 'ipn', corruptSignature: true, times: 1 });
     const id = await paid();
     const ipn = sim.server.parts.state.current.deliveriesOf(id)[0]?.id;
@@ -279,7 +279,7 @@ describe('the page of a payment', () => {
     );
   });
 
-  it('offers to send the request of a step again', async () => {
+  it('can resend the request of a step', async () => {
     const sim = await startSim();
     const url = await sim.initiate(ORDER);
     const id = new URL(url).searchParams.get('payment_id');
@@ -289,7 +289,7 @@ describe('the page of a payment', () => {
     );
   });
 
-  it('tells of an IPN that was not let out', async () => {
+  it('reports a rejected IPN', async () => {
     await sim.initiate({ ...ORDER, ipn_url: 'http://93.184.216.34/ipn' });
     const { id } = sim.server.parts.payments.require('order-1');
     await sim.server.parts.payments.settle(id, { outcome: 'approve', by: 'control' });
@@ -298,7 +298,7 @@ describe('the page of a payment', () => {
     expect(step).toMatch(/Attempt 1<.*--allow-ipn-host/s);
   });
 
-  it('says that an attempt waits for its answer', async () => {
+  it('shows that an attempt waits for its response', async () => {
     const silent = await startReceiver(['hang']);
     await sim.initiate({ ...ORDER, ipn_url: `${silent.url}/ipn` });
     const { id } = sim.server.parts.payments.require('order-1');
@@ -307,7 +307,7 @@ describe('the page of a payment', () => {
     expect(await pageOf(id)).toContain('It waits for its answer, at most 10 s.');
   });
 
-  it('tells several IPNs apart', async () => {
+  it('distinguishes several IPNs', async () => {
     const id = await paid();
     await sim.server.parts.ipns.fire({ payment: id });
     const steps = stepsIn(await pageOf(id));
@@ -316,7 +316,7 @@ describe('the page of a payment', () => {
     }
   });
 
-  it('stays light with very many attempts, and keeps the beginning of the story', async () => {
+  it('stays small with very many attempts, and keeps the first steps', async () => {
     const id = await paid();
     const { ipns, state } = sim.server.parts;
     const ipn = state.current.deliveriesOf(id)[0]?.id ?? '';

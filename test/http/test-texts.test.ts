@@ -27,10 +27,10 @@ const text = fc
   .map((parts) => parts.join(''));
 
 const context = createContext({});
-/** What a JavaScript engine reads. */
+/** The value that a JavaScript engine reads. */
 const evaluated = (source: string): unknown => runInContext(`(${source})`, context);
 
-/** What PHP reads, by its manual: single quotes know `\\` and `\'`; double ones these escapes, and `$` and `{$` begin a variable. */
+/** The value that PHP reads, according to its manual: single quotes have `\\` and `\'`; double quotes have these escapes, and `$` and `{$` begin a variable. */
 function readByPhp(source: string): string {
   const inner = source.slice(1, -1);
   if (source.startsWith("'")) {
@@ -46,8 +46,8 @@ function readByPhp(source: string): string {
   );
 }
 
-describe('a value in the text of a test', () => {
-  it('is read by JavaScript as it was, and can be no tag, line end or invisible sign', () => {
+describe('a value in a generated test', () => {
+  it('is unchanged in JavaScript, and is never a tag, line break or invisible character', () => {
     fc.assert(
       fc.property(text, (value) => {
         const source = javaScriptText(value);
@@ -57,7 +57,7 @@ describe('a value in the text of a test', () => {
     );
   });
 
-  it('is read by PHP as it was', () => {
+  it('is unchanged in PHP', () => {
     fc.assert(
       fc.property(text, (value) => {
         const source = phpText(value);
@@ -67,7 +67,7 @@ describe('a value in the text of a test', () => {
     );
   });
 
-  it('may have any shape of JSON', () => {
+  it('may be any JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
         const read = evaluated(`JSON.stringify(${javaScriptValue(value)})`);

@@ -56,7 +56,7 @@ const STORY = [
 ];
 
 describe('the timeline of a payment', () => {
-  it.each([false, true])('tells its whole story in order (frozen clock: %s)', async (frozen) => {
+  it.each([false, true])('has every step in order (frozen clock: %s)', async (frozen) => {
     const { sim, checkout } = await initiated([{ body: 'OK', headers: { 'X-Shop': 'yes' } }]);
     if (frozen) await post(sim, '/clock', { freeze: 'now' });
     await pay(checkout);
@@ -66,7 +66,7 @@ describe('the timeline of a payment', () => {
     expect(timeline.at(-1)?.detail).toBe('http://localhost:3000/paid');
   });
 
-  it('holds both sides of every attempt', async () => {
+  it('has request and response of every attempt', async () => {
     const { sim, checkout, receiverUrl } = await initiated([{ body: 'OK', headers: { 'X-Shop': 'yes' } }]);
     await pay(checkout);
     const { timeline } = await story(sim, 'order-1');
@@ -101,7 +101,7 @@ describe('the timeline of a payment', () => {
     ]);
   });
 
-  it('ends with what is still due', async () => {
+  it('ends with what is scheduled', async () => {
     const { sim, checkout } = await initiated([{ status: 500 }], { ipnSchedule: ['1h'] });
     await pay(checkout);
     const { timeline } = await story(sim, 'order-1');

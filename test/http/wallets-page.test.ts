@@ -7,13 +7,13 @@ const FUND = `${PAGE}/wal_poor_usd/fund`;
 const balance = ({ server }: Sim) => server.parts.state.current.wallets.get('wal_poor_usd')?.balance;
 
 describe('the wallets', () => {
-  it('are listed with what they hold, each with a form of its own', async () => {
+  it('are listed with their balance, each with its own form', async () => {
     const html = await pageOf(await startSim(), PAGE);
     expect(html).toMatch(/id="wallet-wal_poor_usd".*poor@example\.com.*\$1\.00/s);
     expect(html).toContain('Fund<span class="unseen"> poor@example.com USD</span>');
   });
 
-  it('are funded, and the page comes back to the wallet', async () => {
+  it('are funded, and the page returns to the wallet', async () => {
     const sim = await startSim();
     const answer = await postForm(sim, FUND, { amount: ' 250.50 ', from: `${PAGE}?text=poor` });
     expect([answer.status, answer.location]).toEqual([303, `${PAGE}?text=poor#wallet-wal_poor_usd`]);
@@ -23,7 +23,7 @@ describe('the wallets', () => {
   });
 
   it.each(['', '0', '-5', '1,50', 'much'])(
-    'are not funded with "%s", which stays in the field',
+    'are not funded with "%s", and the field keeps it',
     async (amount) => {
       const sim = await startSim();
       const answer = await postForm(sim, FUND, { amount });
@@ -37,7 +37,7 @@ describe('the wallets', () => {
     },
   );
 
-  it('say so where there is none of that id', async () => {
+  it('report an unknown id', async () => {
     const answer = await postForm(await startSim(), `${PAGE}/wal_none/fund`, { amount: '5' });
     expect([answer.status, answer.html.includes('no wallet has the id')]).toEqual([404, true]);
   });

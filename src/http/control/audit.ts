@@ -6,9 +6,9 @@ import { control } from './route.ts';
 export function auditRoutes({ audits }: AppParts) {
   return [
     control('POST /audit', {
-      summary: "Start an audit: attack a shop's IPN handler, and look at what the shop did",
+      summary: "Start an audit: attack a shop's IPN handler and check the result",
       description:
-        'It goes on by itself, and each of its steps is an event. By addresses only: `gateway-sim audit` and the library run commands and code, too.',
+        'It runs in the background, and each step is an event. This route accepts URLs only; `gateway-sim audit` and the library also run commands and code.',
       body: AuditRequest,
       answer: AuditRun,
       status: 202,
@@ -16,12 +16,12 @@ export function auditRoutes({ audits }: AppParts) {
       run: ({ body }) => audits.start(body),
     }),
     control('GET /audit', {
-      summary: 'The audit that runs, or ran last',
+      summary: 'The current audit, or the last one',
       answer: AuditRun,
       errors: [404],
       run: () => {
         if (audits.last) return audits.last;
-        throw new GatewayError('not_found', 'no audit was started since this emulator was');
+        throw new GatewayError('not_found', 'no audit was started since the emulator started');
       },
     }),
   ];

@@ -30,7 +30,7 @@ export function cardRoutes({ cards, state }: AppParts) {
     }),
     control('POST /cards/:id/transactions', {
       summary: 'Charge or fund a card',
-      description: 'Refused (409) when a card to be charged is not active or its balance is too small.',
+      description: '409: the card to charge is not active, or its balance is too small.',
       body: CardTransactionInput,
       answer: CardMovement,
       status: 201,

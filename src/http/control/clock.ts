@@ -12,7 +12,7 @@ export function clockRoutes({ clock }: AppParts) {
     }),
     control('POST /clock', {
       summary: 'Advance, freeze or resume time',
-      description: 'Answers when what fell due on the way has run.',
+      description: 'Responds after everything that was due has run.',
       body: ClockInput,
       answer: Clock,
       errors: [504],

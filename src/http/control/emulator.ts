@@ -10,18 +10,18 @@ import { control } from './route.ts';
 import { paymentCounts, recordCounts } from './state.ts';
 import { clockView, faultView } from './views.ts';
 
-/** In the document by these; on a socket they are answered before the app is asked. */
+/** Describes the probes in the document. The listener answers them before the app. */
 export function probeRoutes() {
   return [
     control('GET /livez', {
-      summary: 'Whether the process answers',
+      summary: 'Check that the process responds',
       answer: Live,
       open: true,
       verbatim: true,
       run: () => PROBES['/_sim/livez'],
     }),
     control('GET /readyz', {
-      summary: 'Whether state is loaded and requests are taken',
+      summary: 'Check that state is loaded and requests are accepted',
       answer: Ready,
       open: true,
       verbatim: true,
@@ -34,7 +34,7 @@ export function emulatorRoutes(parts: AppParts, document: () => Promise<object>)
   const { runtime, clock, faults } = parts;
   return [
     control('GET /status', {
-      summary: 'Version, address, counts, options in force',
+      summary: 'Version, address, counts and current options',
       answer: Status,
       run: () => {
         const { dataDir, tlsCa, pid, startedAt } = runtime;
@@ -69,7 +69,7 @@ export function emulatorRoutes(parts: AppParts, document: () => Promise<object>)
       summary: 'Stop gracefully',
       answer: Stopping,
       run: () => {
-        // The response is on its way before the server begins to stop.
+        // Sends the response before the server begins to stop.
         setImmediate(() => void runtime.stop());
         const next = runtime.dataDir === null ? null : clock.nextAfterRestart();
         return {

@@ -3,16 +3,15 @@ import type { SimEvent } from '../../contract/event.ts';
 import type * as happened from '../../usecases/event-log.ts';
 import type { AppContext, AppParts } from '../environment.ts';
 
-/** Maximum events that a client may be behind: then it is dropped, and goes on by Last-Event-ID (chosen). */
+/** A client that is further behind is dropped; it can resume with Last-Event-ID (chosen). */
 const MAX_BEHIND = 1_000;
-/** A dropped client has this long to take what was sent before its connection is cut, in real time. */
+/** Time for a dropped client to read what was sent before its connection is closed (real time). */
 const DROPPED_MS = 10_000;
-/** Keeps a connection open on which nothing happens. */
+/** Keeps an idle connection open. */
 const HEARTBEAT_MS = 15_000;
 
 /**
- * The streams of events. A client takes each from the log when it is ready for it: nothing else waits for one that does
- * not read.
+ * The streams of events. Each client pulls events from the log at its own pace, so a slow client delays nothing.
  *
  * @param view an event as the control API shows it
  */
@@ -35,7 +34,7 @@ export function eventStreams(
       while (!dropped) {
         const event = events.after(sent);
         if (event) {
-          // The log has let go of one that was not sent.
+          // The log has dropped an event that was not sent.
           if (event.seq > sent + 1) return;
           sent = event.seq;
           const data = JSON.stringify(view(event));

@@ -30,13 +30,13 @@ export function eventRoutes(parts: AppParts) {
       run: () => wholeList(listPage(state.current.messages, { limit: 100 }, {}, inboxMessage).data),
     }),
     control('GET /events', {
-      summary: 'Server-sent events of everything that happens',
+      summary: 'Stream all events (server-sent events)',
       description:
-        'The event is named by its `type`; its data is a SimEvent (see x-event-data) on one line. A client that does not read is dropped when it is 1,000 events behind.',
+        'The name of an event is its `type`; its data is a SimEvent (see x-event-data) on one line. A client that is more than 1,000 events behind is dropped.',
       query: EventQuery,
       answer: null,
       type: 'text/event-stream',
-      headers: { 'Last-Event-ID': 'Goes on after this event; browsers send it when they connect again.' },
+      headers: { 'Last-Event-ID': 'Resume after this event. Browsers send it when they reconnect.' },
       run: ({ c, query: { since, follow = true } }) => {
         const from = Number(c.req.header('last-event-id') ?? since ?? events.newest);
         return stream(c, Number.isInteger(from) ? from : events.newest, follow);

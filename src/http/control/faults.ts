@@ -8,20 +8,20 @@ export function faultRoutes({ faults }: AppParts) {
   const list = () => wholeList(faults.list.map(faultView));
   return [
     control('GET /faults', {
-      summary: 'Fault rules, in the order in which they are tried',
+      summary: 'Fault rules, in the order of evaluation',
       answer: FaultList,
       run: list,
     }),
     control('POST /faults', {
       summary: 'Set one rule',
-      description: 'It takes the place of the one on the same route and identifiers.',
+      description: 'It replaces the rule with the same route and identifiers.',
       body: FaultRule,
       answer: Fault,
       status: 201,
       run: ({ body }) => faultView(faults.set(body)),
     }),
     control('PUT /faults', {
-      summary: 'Set these rules and no others',
+      summary: 'Replace all rules',
       body: FaultRules,
       answer: FaultList,
       run: ({ body }) => {

@@ -35,7 +35,7 @@ export function ipnRoutes(parts: AppParts) {
     control('POST /ipns/:id/resend', {
       summary: 'Resend a delivery',
       description:
-        'Answers after the attempt; resends of one delivery come one after another. 403: the egress guard refuses the address. 504: no attempt in time; it stays due.',
+        'Responds after the attempt. Resends of one delivery run one after another. 403: the egress guard rejects the address. 504: no attempt in time; it is still due.',
       body: ResendInput,
       optionalBody: true,
       answer: Delivery,
@@ -43,9 +43,9 @@ export function ipnRoutes(parts: AppParts) {
       run: async ({ params, body }) => view(await ipns.resend(params.id, body.to)),
     }),
     control('POST /ipns', {
-      summary: 'Make an IPN by hand',
+      summary: 'Send an IPN by hand',
       description:
-        'Answers after the attempts: the delivery, or a list where `times` made several. 403: the egress guard does not let it out.',
+        'Responds after the attempts with the delivery, or with a list if `times` is more than 1. 403: the egress guard rejects the address.',
       body: FireInput,
       answer: [Delivery, DeliveryBatch],
       status: 201,

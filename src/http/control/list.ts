@@ -3,8 +3,8 @@ import type { Collection } from '../../domain/collection.ts';
 /**
  * A page of a collection, newest first.
  *
- * @param wanted the value that a field of a record must have, by field; what is undefined is not looked at
- * @param view the record as it is shown
+ * @param wanted required values by field; undefined matches any value
+ * @param view converts a record for the response
  */
 export function listPage<Item extends { id: string }, View>(
   collection: Collection<Item>,
@@ -18,7 +18,7 @@ export function listPage<Item extends { id: string }, View>(
   return { ...page, data: page.data.map(view) };
 }
 
-/** A list that is always whole. */
+/** A list without further pages. */
 export function wholeList<View>(data: View[]): { data: View[]; nextCursor: null } {
   return { data, nextCursor: null };
 }

@@ -26,7 +26,7 @@ export function merchantRoutes({ merchants, wallets, state }: AppParts) {
     }),
     control('POST /merchants/:id/keys', {
       summary: 'Generate a new pair of keys',
-      description: 'The old pair stops working at once.',
+      description: 'The old pair stops working immediately.',
       params: { id: 'Id or name of the merchant.' },
       answer: Merchant,
       verbatim: true,
@@ -38,7 +38,7 @@ export function merchantRoutes({ merchants, wallets, state }: AppParts) {
       run: () => wholeList([...state.current.wallets.values()]),
     }),
     control('POST /wallets/:id/fund', {
-      summary: 'Put money into a wallet',
+      summary: 'Add money to a wallet',
       body: FundInput,
       answer: Wallet,
       run: ({ params, body }) => wallets.fund(params.id, body.amount),

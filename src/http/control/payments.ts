@@ -12,9 +12,9 @@ import { control } from './route.ts';
 import { paymentView, settledView } from './views.ts';
 
 const REFERENCE = {
-  params: { ref: 'Payment id, or an identifier of the merchant, percent-encoded.' },
+  params: { ref: 'Payment id or the merchant’s identifier, percent-encoded.' },
   description:
-    'The reference is an id or an identifier: the newest pending payment with it, else the newest.',
+    'For an identifier: the newest pending payment with it, or the newest payment if none is pending.',
 };
 
 export function paymentRoutes(parts: AppParts) {

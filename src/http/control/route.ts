@@ -7,7 +7,7 @@ import { described, type Operation, type Tag } from '../operation.ts';
 
 type Schema = z.ZodMiniType;
 type Awaitable<Value> = Value | Promise<Value>;
-/** What may be shown of an answer. */
+/** Masks the secrets of a response. */
 type Mask = (answer: object) => object;
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 /** Method and path below `/_sim`, such as `POST /payments/:ref/settle`. */
@@ -23,7 +23,7 @@ type OutputOf<One> = One extends readonly (infer Each)[]
     ? z.output<One>
     : never;
 
-/** What a handler gets: everything that came in, checked. */
+/** The validated input of a handler. */
 interface Input<Key extends string, Query, Body> {
   c: AppContext;
   params: ParamsOf<Key>;
@@ -33,24 +33,24 @@ interface Input<Key extends string, Query, Body> {
 
 type AnswerSchemas = Schema | readonly Schema[] | null;
 
-/** What is said of a control route; all of them are chosen. */
+/** The description of a control route. */
 export interface About<Query, Body, Answer>
   extends Pick<Operation, 'summary' | 'description' | 'params' | 'headers'> {
   query?: Query;
   body?: Body;
-  /** The handler reads the body itself, which is too large to be read as a whole. */
+  /** The handler reads the body itself, because it may be large. */
   readsBody?: true;
-  /** A request without any body is for an empty object. */
+  /** A request without a body means an empty object. */
   optionalBody?: true;
-  /** Its messages; null for what is no JSON message of ours. */
+  /** Its messages; null if the response is not JSON. */
   answer: Answer;
   status?: 200 | 201 | 202;
   type?: string;
-  /** Statuses of errors beside those that follow from path, query and body. */
+  /** Error statuses, except those that follow from path, query and body. */
   errors?: readonly number[];
-  /** Holds nothing that must be masked, or shows keys to who may see them. */
+  /** Not masked: it has no secrets, or shows keys on purpose. */
   verbatim?: true;
-  /** Asked by whatever waits for the emulator: guarded by nothing. */
+  /** Not guarded, because clients that wait for the emulator need it. */
   open?: true;
 }
 
@@ -65,7 +65,7 @@ export interface ControlRoute<
   handle: (c: AppContext, mask: Mask) => Promise<Response>;
 }
 
-/** Declares a route of the control API; the handler stands below its schemas, which type it. */
+/** Declares a route of the control API. The schemas type the handler. */
 export function control<
   const Key extends RouteKey,
   Answer extends AnswerSchemas,
@@ -84,21 +84,21 @@ export function control<
       query: about.query && parseInput(about.query, queryOf(c)),
       body: !about.readsBody && about.body && parseInput(about.body, await bodyOf(c, about.optionalBody)),
     } as unknown as Input<Key, Query, Body>;
-    const answered = await about.run(input);
-    if (answered instanceof Response) return answered;
-    return c.json(about.verbatim ? (answered as object) : mask(answered as object), about.status ?? 200);
+    const answer = await about.run(input);
+    if (answer instanceof Response) return answer;
+    return c.json(about.verbatim ? (answer as object) : mask(answer as object), about.status ?? 200);
   };
   return { key, about, handle };
 }
 
-/** Of a repeated parameter the last counts. */
+/** The last value of a repeated parameter counts. */
 function queryOf(c: AppContext): Record<string, unknown> {
   return Object.fromEntries(Object.entries(c.req.queries()).map(([name, list]) => [name, list.at(-1)]));
 }
 
 async function bodyOf(c: AppContext, isOptional: true | undefined): Promise<object> {
-  const signs = ['content-type', 'content-length', 'transfer-encoding'].map((name) => c.req.header(name));
-  const hasBody = c.req.header('content-length') !== '0' && signs.some((value) => value !== undefined);
+  const headers = ['content-type', 'content-length', 'transfer-encoding'].map((name) => c.req.header(name));
+  const hasBody = c.req.header('content-length') !== '0' && headers.some((value) => value !== undefined);
   return isOptional && !hasBody ? {} : (await readFields(c, { jsonOnly: true })).fields;
 }
 
@@ -120,9 +120,9 @@ export function mountControl(
 }
 
 function operationFor(path: string, tag: Tag, about: ControlRoute['about']): Operation {
-  const { query, body, optionalBody, answer, status = 200, type, open, errors = [], ...said } = about;
+  const { query, body, optionalBody, answer, status = 200, type, open, errors = [], ...rest } = about;
   return {
-    ...said,
+    ...rest,
     tag,
     source: 'chosen',
     security: open ? undefined : 'controlToken',
@@ -135,7 +135,7 @@ function operationFor(path: string, tag: Tag, about: ControlRoute['about']): Ope
   };
 }
 
-/** What requests and responses of routes are, by key: what the client of CLI and library is typed with. */
+/** Types of requests and responses by route key, for the client of CLI and library. */
 export type ApiOf<Route> = {
   [One in Route as KeyOf<One>]: One extends {
     about: { query?: infer Query; body?: infer Body; answer: infer Answer };

@@ -11,14 +11,14 @@ import { paymentRoutes } from './payments.ts';
 import type { ApiOf } from './route.ts';
 import { stateRoutes } from './state.ts';
 
-/** The JSON routes below `/_sim` that the guards stand in front of, by group. */
+/** The guarded JSON routes below `/_sim`, by group. */
 export function controlRoutes(parts: AppParts, document: () => Promise<object>) {
   return {
     'Control: payments': paymentRoutes(parts),
     'Control: IPNs': ipnRoutes(parts),
     'Control: cards': cardRoutes(parts),
     'Control: merchants and wallets': merchantRoutes(parts),
-    'Control: what happened': eventRoutes(parts),
+    'Control: activity': eventRoutes(parts),
     'Control: faults': faultRoutes(parts),
     'Control: clock': clockRoutes(parts),
     'Control: audit': auditRoutes(parts),

@@ -9,8 +9,8 @@ export function stateRoutes(parts: AppParts) {
   const { state } = parts;
   return [
     control('POST /reset', {
-      summary: 'Back to the fixtures that it started with',
-      description: 'Merchants keep their keys; what is due is dropped.',
+      summary: 'Reset to the initial fixtures',
+      description: 'Merchants keep their keys. Scheduled events are dropped.',
       answer: Counted,
       run: async () => {
         await state.reset();
@@ -18,17 +18,17 @@ export function stateRoutes(parts: AppParts) {
       },
     }),
     control('GET /snapshot', {
-      summary: 'The whole state',
+      summary: 'Export the whole state',
       answer: State,
       run: ({ c }) => {
-        // In slices: a large state must not hold up the payments that come in meanwhile.
+        // In slices, so that a large state does not delay payments.
         const body = Readable.toWeb(Readable.from(state.snapshotText())) as ReadableStream<Uint8Array>;
         return c.body(body, 200, { 'Content-Type': 'application/json' });
       },
     }),
     control('PUT /snapshot', {
-      summary: 'Put a whole state in the place of this one',
-      description: 'All or nothing, at most 64 MiB.',
+      summary: 'Replace the whole state',
+      description: 'All or nothing. Maximum 64 MiB.',
       body: GivenState,
       readsBody: true,
       answer: Counted,

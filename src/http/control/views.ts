@@ -18,7 +18,7 @@ import type { AppParts, ServerRuntime } from '../environment.ts';
 import { mask } from '../mask.ts';
 
 /*
- * Stored records as the control API shows them.
+ * Converts stored records to records of the control API.
  */
 
 export function paymentView(payment: stored.Payment, { runtime, dialect, payments }: AppParts): Payment {
@@ -34,7 +34,7 @@ export function paymentView(payment: stored.Payment, { runtime, dialect, payment
   return { ...record, checkoutUrl, mappedTo: mappedAddresses(payment, runtime), verdict };
 }
 
-/** Where the addresses of a payment lead instead; null when none of them is mapped. */
+/** The mapped addresses of a payment; null if none is mapped. */
 export function mappedAddresses(
   payment: stored.Payment,
   { settings }: ServerRuntime,
@@ -52,14 +52,14 @@ export function mappedAddresses(
   return Object.values(addresses).some((url) => url !== null) ? addresses : null;
 }
 
-/** @param underWay where it is known; default: of now */
+/** @param underWay default: the current value */
 export function deliveryView(
   delivery: stored.Delivery,
   { state, ipns }: Pick<AppParts, 'state' | 'ipns'>,
   underWay = ipns.underWay(delivery.id),
 ): Delivery {
   const { attemptCount, signedWith: _key, ...record } = delivery;
-  // A record out of the log is shown with the attempts of its moment.
+  // A record from the event log has only the attempts of its time.
   const attempts = state.current.attemptsOf(delivery.id).slice(0, attemptCount).map(attemptView);
   const note = noteOf(delivery, attempts.at(-1));
   const verdict = verdictView(ipns.verdict(delivery));
@@ -97,7 +97,7 @@ export function clockView({ now, frozen, ahead, nextDue }: ClockReading): Clock 
   };
 }
 
-/** An event with the records as the control API shows them, secrets masked. */
+/** An event of the control API, with secrets masked. */
 export function simEventView(event: happened.SimEvent, parts: AppParts): SimEvent {
   return mask(openEventView(event, parts), parts);
 }
@@ -132,7 +132,7 @@ function openEventView(event: happened.SimEvent, parts: AppParts): SimEvent {
   }
 }
 
-/** What a change of a payment added to its history and to its warnings. */
+/** The steps and warnings that a change added to a payment. */
 function changesOf(
   { payment, before }: { payment: stored.Payment; before: stored.Payment | undefined },
   { payments }: AppParts,
@@ -144,7 +144,7 @@ function changesOf(
   };
 }
 
-/** A recorded request without bearer token, cookie, card number or card code in it; secret keys are masked by `mask`. */
+/** Masks bearer tokens, cookies, card numbers and card codes. `mask` masks the secret keys. */
 function requestView(request: RecordedRequest, { dialect }: AppParts): RecordedRequest {
   const headers = Object.entries(request.requestHeaders).map(([name, value]) =>
     ['authorization', 'proxy-authorization', 'cookie'].includes(name)
@@ -155,7 +155,7 @@ function requestView(request: RecordedRequest, { dialect }: AppParts): RecordedR
   return { ...request, responseBody, requestHeaders: Object.fromEntries(headers) };
 }
 
-/** A recorded request without any secret in it. */
+/** A recorded request with all secrets masked. */
 export function maskedRequest(request: RecordedRequest, parts: AppParts): RecordedRequest {
   return mask(requestView(request, parts), parts);
 }

@@ -8,29 +8,29 @@ import type { App, AppContext, AppParts } from '../environment.ts';
 import { bearer } from '../guard.ts';
 import { described, type Operation } from '../operation.ts';
 
-/** A card endpoint: routes and messages are documented, responses and statuses chosen. */
+/** A card endpoint. Routes and messages are documented; responses and statuses are chosen. */
 interface Endpoint extends Omit<Operation, 'tag' | 'source'> {
   method: 'GET' | 'POST' | 'PUT';
   path: string;
-  /** Makes the body of the response; the merchant is known before anything else of the request is read. */
+  /** Creates the body of the response. The merchant is authenticated before the body is read. */
   handle: (c: AppContext, merchant: Merchant) => object | Promise<object>;
 }
 
 export function mountCards(app: App, parts: AppParts): void {
   const changing = changes(parts);
-  /** Words of the other routes' paths, which are no ids, and the method that they answer. */
+  /** Path words of the other routes, which are not card ids, with their methods. */
   const reserved = new Map(
     changing.map(({ path, method }) => {
       const [word = ''] = path.slice(parts.dialect.paths.cards.list.length + 1).split('/', 1);
       return [word, method];
     }),
   );
-  for (const { method, path, handle, ...said } of [...reads(parts), ...changing]) {
+  for (const { method, path, handle, ...details } of [...reads(parts), ...changing]) {
     const operation: Operation = {
       tag: 'Service: cards',
       source: 'documented',
       security: 'secretKey',
-      ...said,
+      ...details,
       params: { id: 'Card identifier, at most 40 characters (documented: card-read-long*).' },
     };
     const answer = async (c: AppContext) => {
@@ -56,7 +56,7 @@ function reads({ cards, dialect }: AppParts): Endpoint[] {
       path: paths.cards.list,
       summary: 'List virtual cards',
       lines: 'card-list*, card-auth-*, card-route-list-post',
-      description: 'Newest first, 15 on a page (chosen: card-list-*). A page past the end is empty.',
+      description: 'Newest first, 15 per page (chosen: card-list-*). A page past the end is empty.',
       query: CardListQuery,
       answers: [{ status: 200, schemas: [messages.VirtualCardList], examples: cardList }],
       errors: [422],
@@ -70,7 +70,7 @@ function reads({ cards, dialect }: AppParts): Endpoint[] {
       path: paths.cards.read,
       summary: 'Get a virtual card with its transactions',
       lines: 'card-read*, card-transaction-*, card-charged, card-funded, card-route-card-delete',
-      description: "Another merchant's card does not exist (chosen: card-read-of-another).",
+      description: 'A card of another merchant is not found (chosen: card-read-of-another).',
       answers: [{ status: 200, schemas: [messages.VirtualCardDetails], examples: cardDetails }],
       errors: [404, 405, 422],
       handle: (c, merchant) => {
@@ -93,7 +93,7 @@ function changes({ cards, dialect }: AppParts): Endpoint[] {
       lines:
         'card-create*, card-amount-*, card-currency-*, card-title-*, card-name-on-card-*, card-email-*, card-all-at-once, card-unknown-fields, card-form-refused, card-json-*, card-error-shape, card-record-*, card-charges-rate, card-route-save-*',
       description:
-        'New cards are active, and their charges are taken from the amount (chosen: card-record-active, card-charges-rate, card-record-balance).',
+        'New cards are active. Their charges are deducted from the amount (chosen: card-record-active, card-charges-rate, card-record-balance).',
       body: { schema: messages.CardRequest, examples: cardRequest },
       answers: [{ ...answer, examples: cardCreated }],
       errors: [422],
@@ -108,7 +108,7 @@ function changes({ cards, dialect }: AppParts): Endpoint[] {
       summary: 'Activate or block a virtual card',
       lines: 'card-toggle-*, card-block*, card-activate*, card-route-toggle-get',
       description:
-        'To the state that it already has: succeeds and changes nothing. A canceled card is refused (chosen: card-toggle-same, card-activate-canceled, card-block-canceled).',
+        'Succeeds and changes nothing if the card already has this status. A canceled card is rejected (chosen: card-toggle-same, card-activate-canceled, card-block-canceled).',
       body: { schema: messages.ToggleRequest, examples: toggleRequest },
       answers: [{ ...answer, examples: cardToggled }],
       errors: [404, 409, 422],
@@ -123,7 +123,7 @@ function changes({ cards, dialect }: AppParts): Endpoint[] {
       path: paths.cards.cancel,
       summary: 'Cancel a virtual card',
       lines: 'card-cancel*, card-route-cancel-get',
-      description: 'That is final: a canceled card is refused (chosen: card-cancel-again).',
+      description: 'Permanent: a canceled card is rejected (chosen: card-cancel-again).',
       answers: [{ ...answer, examples: cardCanceled }],
       errors: [404, 409, 422],
       handle: async (c, merchant) =>
@@ -142,11 +142,11 @@ async function postedFields(c: AppContext): Promise<PostedFields> {
   return posted;
 }
 
-/** GET on the path of another route is a wrong method, and never a card. */
+/** Rejects GET on the path of another route: it is a wrong method, not a card. */
 function refuseReserved(c: AppContext, reserved: ReadonlyMap<string, string>): void {
   const method = reserved.get(c.req.param('id') ?? '');
   if (method === undefined) return;
-  throw new GatewayError('method_not_allowed', `${c.req.path} does not answer GET: use ${method}`, {
+  throw new GatewayError('method_not_allowed', `${c.req.path} does not support GET: use ${method}`, {
     allow: [method],
   });
 }

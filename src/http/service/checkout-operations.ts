@@ -5,12 +5,12 @@ import { type Answer, FORM_TYPE, HTML_TYPE, type Operation, seeOtherAnswer } fro
 import { MODE_WORDS } from './initiate.ts';
 
 const page: Answer = { status: 200, description: 'A page.', type: HTML_TYPE };
-const seeOther = seeOtherAnswer('To the next page, or to the address of the merchant, exactly as given.');
+const seeOther = seeOtherAnswer('To the next page, or to the merchant’s URL, exactly as received.');
 const TAG = 'Service: checkout';
 
 const SHOWS = {
-  GET: 'The step that the payment is on. One that settled itself leads to the address of the merchant at once.',
-  POST: 'Answers like the GET: one published client sends the browser here by POST.',
+  GET: 'The current step of the payment. A payment that settled automatically redirects to the merchant.',
+  POST: 'Same as GET. One published client sends the browser here by POST.',
 } as const;
 
 /** The page of the checkout, by GET and by POST. */
@@ -22,7 +22,7 @@ export function showOperation(mode: Mode, method: keyof typeof SHOWS, { messages
     description: SHOWS[method],
     source: 'observed',
     lines: 'checkout-*',
-    headers: { 'Accept-Language': 'English unless it asks for French.' },
+    headers: { 'Accept-Language': 'English, or French if preferred.' },
     answers: [page, seeOther],
     errors: [404, 409, 410],
   };
@@ -40,16 +40,16 @@ const STEPS = {
   email: { summary: 'Enter the e-mail', form: 'EmailForm' },
   code: {
     summary: 'Enter the verification code',
-    description: `In live mode it is valid for ${CODE_LIFETIME_MS / 60_000} minutes. The right one pays.`,
+    description: `In live mode it is valid for ${CODE_LIFETIME_MS / 60_000} minutes. The correct code pays.`,
     form: 'CodeForm',
     settles: true,
   },
-  resend: { summary: 'Ask for a new verification code' },
+  resend: { summary: 'Request a new verification code' },
   back: { summary: 'Change the e-mail' },
   cancel: { summary: 'Cancel', settles: true },
   panel: {
     summary: 'Settle from the simulator panel',
-    description: 'Not there with --no-panel.',
+    description: 'Not available with --no-panel.',
     form: 'PanelForm',
     settles: true,
   },
@@ -60,10 +60,10 @@ export const STEP_NAMES = Object.keys(STEPS) as StepName[];
 /** Whether a form has fields. */
 export const readsForm = (name: StepName) => 'form' in STEPS[name];
 
-/** A form of the checkout. A browser sees what is wrong with an entry on the next page; a program gets 422. */
+/** A form of the checkout. For an invalid entry, a browser is redirected to a page with the problem; a program gets 422. */
 export function stepOperation(mode: Mode, name: StepName, { messages }: Dialect): Operation {
   const { summary, description, form, settles }: Step = STEPS[name];
-  const stays = { ...page, description: 'It is settled, and the browser stays: delivery `ipn-only`.' };
+  const stays = { ...page, description: 'Settled without a redirect: delivery `ipn-only`.' };
   return {
     tag: TAG,
     query: messages.CheckoutQuery,

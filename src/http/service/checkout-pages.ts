@@ -16,10 +16,10 @@ import type { LiveTip } from '../pages/panel.tsx';
 import type { CheckoutView } from '../pages/step.tsx';
 import type { PaymentSummary } from '../pages/summary.tsx';
 
-/** The value of a step's field, and what is wrong with it. */
+/** The value of a step's field, and its problem. */
 export type Entry = Pick<CheckoutView, 'step' | 'value' | 'problem'>;
 
-/** The page of the step that the payment is on by now. @param status tells a script whether an entry was refused */
+/** The page of the current step. @param status 422 for a rejected entry */
 export function showStep(
   c: AppContext,
   parts: AppParts,
@@ -52,14 +52,14 @@ export function showStep(
   return c.html(html, status);
 }
 
-/** What stands before the paths of the checkout as browsers see them: the path of --public-url. */
+/** The path of --public-url, which browsers see before the paths of the checkout. */
 export const basePath = ({ baseUrl }: Pick<ServerRuntime, 'baseUrl'>): string =>
   new URL(baseUrl()).pathname.replace(/\/+$/, '');
 
 /**
- * The page of a payment that is over or unknown.
+ * The page of a settled or unknown payment.
  *
- * @param stays it was settled just now, without a redirect
+ * @param stays whether this request settled it, without a redirect
  */
 export function showClosed(c: AppContext, parts: AppParts, payment: Payment | null, stays = false) {
   const page = customerView(c, payment, payment ? 'http: https: data:' : 'data:');
@@ -70,14 +70,14 @@ export function showClosed(c: AppContext, parts: AppParts, payment: Payment | nu
     stays,
     payment: payment && summaryOf(parts, payment, page.language),
     dashboard: dashboardOf(parts, payment),
-    // A state from outside may say anything.
+    // An imported state may contain any text.
     backUrl: back !== null && urlProblem(back) === undefined ? back : null,
   });
   if (stays) return c.html(html);
   return c.html(html, payment === null ? 404 : payment.status === 'expired' ? 410 : 409);
 }
 
-/** The page for a request that was refused before it could do anything. */
+/** The page for a rejected request. */
 export function showRefused(c: AppContext, parts: AppParts, payment: Payment | null, error: GatewayError) {
   const backUrl = payment && parts.dialect.checkoutUrl(payment, '');
   c.get('requestLog').notes = notesOf(error, parts.runtime.style);
@@ -86,16 +86,15 @@ export function showRefused(c: AppContext, parts: AppParts, payment: Payment | n
   return c.html(html, statusOf(error));
 }
 
-/** Where the dashboard tells more; null where the panel is hidden, and with it the emulator's own words. */
+/** The dashboard's page of the payment; null if the panel is hidden, because then nothing shows the emulator. */
 function dashboardOf({ runtime }: AppParts, payment: Payment | null): string | null {
   if (!runtime.options.panel) return null;
   return payment ? recordPath('payments', payment.id) : PLACES.payments.path;
 }
 
 /**
- * `form-action` also governs where a post may be redirected to, and the merchant's page may redirect further: any
- * http(s) address must do. A phone's web view shows the page on its own, so that `frame-ancestors` may shut out the
- * pages of other sites.
+ * `form-action` also restricts the redirects after a post. The merchant's page may redirect further, so it must allow
+ * any http(s) URL. `frame-ancestors` can exclude other sites because a phone's web view uses no frame.
  */
 const CHECKOUT_POLICY = { forms: "'self' http: https:", framedBy: "'self'", script: 'inline' } as const;
 
@@ -105,23 +104,23 @@ function customerView(c: AppContext, payment: Payment | null, images = 'data:'):
   return view;
 }
 
-/** What a developer need not look for: a wallet that could pay, or how to fill one, and then the code. */
+/** The tip for developers: a wallet that can pay or a command to fund one; in the next step, the code. */
 function tipFor({ wallets, runtime, state, checkout }: AppParts, payment: Payment): LiveTip {
-  const shown = (name: string, ...args: string[]) => runtime.style.command(command(name, ...args));
+  const commandText = (name: string, ...args: string[]) => runtime.style.command(command(name, ...args));
   if (stepOf(payment) === 'code') {
     const sent = checkout.codeProblem(payment)
       ? undefined
       : state.current.messages.get(payment.messageId ?? '');
-    return { about: 'code', code: sent?.code ?? null, command: shown('inbox') };
+    return { about: 'code', code: sent?.code ?? null, command: commandText('inbox') };
   }
   const found = wallets.payerOf(payment);
-  if (!found) return { about: 'no_wallet', command: shown('wallets fund') };
+  if (!found) return { about: 'no_wallet', command: commandText('wallets fund') };
   const { id: walletId, email } = found.wallet;
-  if (found.canPay) return { about: 'wallet', email, command: shown('wallets') };
-  // A state from outside may name its wallets as it likes.
+  if (found.canPay) return { about: 'wallet', email, command: commandText('wallets') };
+  // An imported state may have any wallet id.
   return {
     about: 'no_wallet',
-    command: shown('wallets fund', shellWord(walletId), '--amount', payment.amount),
+    command: commandText('wallets fund', shellWord(walletId), '--amount', payment.amount),
   };
 }
 

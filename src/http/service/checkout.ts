@@ -14,7 +14,7 @@ import { described } from '../operation.ts';
 import { readsForm, STEP_NAMES, type StepName, showOperation, stepOperation } from './checkout-operations.ts';
 import { basePath, type Entry, showClosed, showRefused, showStep } from './checkout-pages.ts';
 
-/** Mounts the hosted checkout in both modes. A POST to its address answers like the GET (observed: checkout-post), or with 405 (observed: checkout-post-refused). */
+/** Mounts the hosted checkout in both modes. A POST to its URL responds like the GET (observed: checkout-post), or with 405 (observed: checkout-post-refused). */
 export function mountCheckout(app: App, parts: AppParts): void {
   for (const mode of MODES) {
     const path = parts.dialect.paths.checkout[mode];
@@ -26,7 +26,7 @@ export function mountCheckout(app: App, parts: AppParts): void {
     }
     for (const name of STEP_NAMES) {
       if (name === 'panel' && !parts.runtime.options.panel) continue;
-      // A phone that reopens its web view asks for the address of the last post by GET.
+      // A phone that reopens its web view repeats the last post as a GET.
       app.all(`${path}/${name}`, async (c, next) =>
         c.req.method === 'GET' && isBrowser(c) ? steps.backToPage(c) : next(),
       );
@@ -36,13 +36,13 @@ export function mountCheckout(app: App, parts: AppParts): void {
   }
 }
 
-/** Maximum payments whose refused entries are remembered, and maximum forms that settled. */
+/** Maximum rejected entries, and maximum results of settling forms, in memory. */
 const REMEMBERED = 1_000;
 
-/** Maximum characters of a refused entry that are shown again: longer than any e-mail address. */
+/** Maximum characters of a rejected entry to show again; longer than any e-mail address. */
 const SHOWN_AGAIN = 320;
 
-/** Keeps the newest entries only, so that no number of visitors fills the memory. */
+/** Keeps only the newest entries, so that visitors cannot fill the memory. */
 class BoundedMap<Value> extends Map<string, Value> {
   readonly #limit: number;
 
@@ -60,16 +60,16 @@ class BoundedMap<Value> extends Map<string, Value> {
   }
 }
 
-/** What a form does: one call, and a redirect. */
+/** The action of a form: one call and a redirect. */
 type Step = (c: AppContext, payment: Payment, fields: Readonly<Record<string, string>>) => Promise<Response>;
 
 /** The steps of the checkout in one mode. */
 class Checkout {
   readonly #parts: AppParts;
   readonly #mode: Mode;
-  /** What was entered last and did not pass, by payment: shown again with the problem beside it. */
+  /** The last rejected entry by payment, to show again with the problem. */
   readonly #refused = new BoundedMap<Entry>(REMEMBERED);
-  /** What came of the forms that settle, by form and page. */
+  /** Results of the forms that settle, by form and page. */
   readonly #sent = new BoundedMap<Promise<StepResult>>(REMEMBERED);
 
   constructor(parts: AppParts, mode: Mode) {
@@ -108,14 +108,14 @@ class Checkout {
     },
   };
 
-  /** Does what a form asks for. */
+  /** Runs the action of a form. */
   async submit(c: AppContext, name: StepName): Promise<Response> {
     refuseCrossSite(c, this.#parts.runtime);
     const fields = readsForm(name) ? await readTextFields(c) : {};
     return this.#steps[name](c, this.#payment(c), fields);
   }
 
-  /** Turns the errors that a customer can run into to pages of their own. */
+  /** Shows errors that a customer can cause as pages. */
   async guarded(c: AppContext, step: () => Promise<Response>): Promise<Response> {
     try {
       return await step();
@@ -146,7 +146,7 @@ class Checkout {
     return payment;
   }
 
-  /** The page of the step that the payment is on. */
+  /** The page of the current step. */
   async show(c: AppContext): Promise<Response> {
     const payment = this.#payment(c);
     if (payment.status !== 'pending') return this.#over(c, payment);
@@ -154,7 +154,7 @@ class Checkout {
     return showStep(c, this.#parts, payment, this.#entry(c, payment));
   }
 
-  /** The value of the field: what was refused, the test value, or nothing. A code that is over is said at once. */
+  /** The value of the field (the rejected entry, the test value, or empty) and its problem, such as an expired code. */
   #entry(c: AppContext, payment: Payment): Entry {
     const step = stepOf(payment) === 'code' ? 'code' : 'email';
     const refused = c.req.query('refused') === '1' ? this.#refused.get(payment.id) : undefined;
@@ -167,11 +167,11 @@ class Checkout {
   }
 
   /**
-   * Shows the step again with what is wrong. A browser is led there, so that its back button never comes to a page
-   * that was posted; a client that does not ask for a page gets it as the response.
+   * Shows the step again with the problem. A browser is redirected, so that its back button never leads to a posted
+   * page. Other clients get the page as the response.
    */
   #again(c: AppContext, payment: Payment, entry: Entry): Response | Promise<Response> {
-    // Copied: a part of a longer text would keep the whole of it in memory.
+    // Copied, because a slice keeps the whole text in memory.
     const value = Buffer.from(entry.value.slice(0, SHOWN_AGAIN)).toString();
     this.#refused.set(payment.id, { ...entry, value });
     return isBrowser(c) ? this.backToPage(c, '&refused=1') : showStep(c, this.#parts, payment, entry, 422);
@@ -183,8 +183,8 @@ class Checkout {
   }
 
   /**
-   * Runs what a form asks for, once for each page that it stood on: a browser follows only the last answer to a double
-   * click, and that must be the same redirect again, not the news that the payment is over.
+   * Runs the action of a form once per page. After a double click, a browser follows only the last response, which must
+   * be the same redirect and not the page of a settled payment.
    */
   async #settle(c: AppContext, payment: Payment, form: string, run: () => Promise<StepResult>) {
     const page = c.req.query('page');
@@ -197,7 +197,7 @@ class Checkout {
     });
     if (!result.problem) return this.#leave(c, payment, result.redirectUrl);
     this.#sent.delete(key);
-    // A wrong code is typed anew.
+    // The customer enters a new code, not the wrong one.
     return this.#again(c, payment, { step: 'code', value: '', problem: result.problem });
   }
 
@@ -210,7 +210,7 @@ class Checkout {
       : showClosed(c, this.#parts, payment);
   }
 
-  /** Sends the browser to the merchant, or says that it stays here. */
+  /** Redirects the browser to the merchant, or shows that the payment is settled. */
   async #leave(c: AppContext, payment: Payment, redirectUrl: string | null): Promise<Response> {
     const settled = this.#parts.state.current.payments.get(payment.id) ?? payment;
     if (redirectUrl === null) return showClosed(c, this.#parts, settled, true);
@@ -218,7 +218,7 @@ class Checkout {
     return seeOther(c, redirectUrl);
   }
 
-  /** Leads to the page of the step that the payment is on. */
+  /** Redirects to the page of the current step. */
   backToPage(c: AppContext, more = ''): Response {
     const { dialect, runtime } = this.#parts;
     const id = encodeURIComponent(this.#id(c));
@@ -233,14 +233,13 @@ function mustBeOneOf(field: string, known: readonly string[], got = ''): Gateway
   return new GatewayError('invalid_fields', problem + didYouMean(got, known));
 }
 
-/** Whether the client wants a page to look at: every browser says so when it opens one. */
+/** Whether the client accepts HTML, as browsers do. */
 function isBrowser(c: AppContext): boolean {
   return (c.req.header('accept') ?? '').includes('text/html');
 }
 
 /**
- * Redirects a browser, byte for byte as given: a header carries bytes, so the text goes out as its UTF-8 bytes,
- * neither re-encoded nor refused.
+ * Redirects a browser to exactly this location. The header has the UTF-8 bytes of the text, without percent-encoding.
  */
 function seeOther(c: AppContext, location: string): Response {
   c.header('Location', Buffer.from(location, 'utf8').toString('latin1'));

@@ -11,8 +11,8 @@ import { described, FORM_TYPE, JSON_TYPE, type Operation } from '../operation.ts
 import { noteError } from '../record-requests.ts';
 import { foreignPage, type PageHeaders } from './page-guard.ts';
 
-/** What is known of an initiate before its body is read. */
-interface Asked {
+/** The parts of an initiate request except its body. */
+interface InitiateRequest {
   mode: Mode;
   page: PageHeaders;
   log: RequestLog;
@@ -20,7 +20,7 @@ interface Asked {
 
 type Report = (error: unknown) => void;
 
-/** Mounts initiate in both modes. CORS is open: one published client calls it from the browser (observed: initiate-cors*, initiate-preflight*). */
+/** Mounts initiate in both modes. CORS is open because one published client calls it from the browser (observed: initiate-cors*, initiate-preflight*). */
 export function mountInitiate(app: App, parts: AppParts, report: Report): void {
   for (const mode of MODES) {
     const path = parts.dialect.paths.initiate[mode];
@@ -32,7 +32,7 @@ export function mountInitiate(app: App, parts: AppParts, report: Report): void {
         'Access-Control-Max-Age': '600',
       }),
     );
-    const asked = (c: AppContext): Asked => ({
+    const requestOf = (c: AppContext): InitiateRequest => ({
       mode,
       page: {
         origin: c.req.header('origin'),
@@ -42,14 +42,14 @@ export function mountInitiate(app: App, parts: AppParts, report: Report): void {
       log: c.get('requestLog'),
     });
     const answer = async (c: AppContext) => {
-      const { status, body } = await answerInitiate(readFields(c), asked(c), parts, report);
+      const { status, body } = await answerInitiate(readFields(c), requestOf(c), parts, report);
       return c.body(body, status, ANSWER_HEADERS);
     };
     app.post(path, described(operationOf(mode, parts.dialect), answer));
     if (parts.runtime.settings.choices.initiateByGet !== 'taken') continue;
     const answerGet = async (c: AppContext) => {
       const posted = Promise.resolve(fieldReader(FORM_TYPE)(Buffer.from(search(c)), FORM_TYPE));
-      const { status, body } = await answerInitiate(posted, asked(c), parts, report);
+      const { status, body } = await answerInitiate(posted, requestOf(c), parts, report);
       return c.body(body, status, ANSWER_HEADERS);
     };
     app.get(path, described(getOperationOf(mode, parts.dialect), answerGet));
@@ -63,7 +63,7 @@ function operationOf(mode: Mode, { messages }: Pick<Dialect, 'messages'>): Opera
     tag: 'Service: payments',
     summary: `Initiate a payment in ${MODE_WORDS[mode]}`,
     description:
-      'The public key in the body tells the merchant. Refusals are answered 200 (observed: refusal-*-status*), so look at the body; `--error-status http` answers 422, 401 and 403 instead (chosen: refusal-*-http-status*). Fields are checked first, all of them at once, then the currency, then the key. JSON bodies are taken, too (observed: initiate-json*), and CORS is open (observed: initiate-cors*), but before all that a page is refused that is neither of this machine nor of a private network nor allowed by `--allow-origin` (chosen: initiate-foreign-origin*, initiate-null-origin, initiate-cross-site).',
+      'The public key in the body identifies the merchant. Errors have status 200 (observed: refusal-*-status*), so check the body. With `--error-status http` they have 422, 401 or 403 (chosen: refusal-*-http-status*). All fields are checked first, then the currency, then the key. JSON bodies are accepted, too (observed: initiate-json*). CORS is open (observed: initiate-cors*), but only for pages of this machine, of a private network or of an `--allow-origin`; any other page is rejected first (chosen: initiate-foreign-origin*, initiate-null-origin, initiate-cross-site).',
     source: 'documented',
     lines: 'initiate-*, field-*, amount-*, currency-*, refusal-*, route-initiate-*',
     body: {
@@ -74,7 +74,7 @@ function operationOf(mode: Mode, { messages }: Pick<Dialect, 'messages'>): Opera
     answers: [
       {
         status: 200,
-        description: 'A checkout URL for the customer, or why there is none.',
+        description: 'The checkout URL for the customer, or an error.',
         schemas: [messages.InitiateAnswer, ServiceError],
         headers: { 'Access-Control-Allow-Origin': 'Always `*`.' },
         examples: messages.examples.initiated[mode],
@@ -84,36 +84,36 @@ function operationOf(mode: Mode, { messages }: Pick<Dialect, 'messages'>): Opera
   };
 }
 
-/** Initiate as both server copies take it, too (observed: route-initiate-by-get*). */
+/** Initiate by GET, which both server copies accept (observed: route-initiate-by-get*). */
 function getOperationOf(mode: Mode, { messages }: Dialect): Operation {
   const { body: _, ...operation } = operationOf(mode, { messages });
   return {
     ...operation,
     summary: `Initiate a payment in ${MODE_WORDS[mode]} by GET`,
-    description: 'The same by the query, where the profile says so.',
+    description: 'Accepts the fields in the query, if the profile allows it.',
     source: 'observed',
     lines: 'route-initiate-by-get*',
     query: messages.InitiateRequest,
   };
 }
 
-/** The fields of a request by GET, as they were written. */
+/** The query of a request, not decoded. */
 const search = (c: AppContext): string => /\?([^#]*)/.exec(c.req.url)?.[1] ?? '';
 
-/** What goes out for an initiate. Every answer has these headers; CORS is open (observed: initiate-cors*). */
+/** Headers of every initiate response. CORS is open (observed: initiate-cors*). */
 export const ANSWER_HEADERS = {
   'access-control-allow-origin': '*',
   'content-type': JSON_TYPE,
 } as const;
 
 /**
- * Initiates what was posted, or says why not, and notes both for the request log: the same whichever way it came.
+ * Initiates a payment or returns the error, and adds either to the request log. The app and the fast path share it.
  *
  * @param posted rejects when the body cannot be read
  */
 export async function answerInitiate(
   posted: Promise<PostedFields>,
-  { mode, page, log }: Asked,
+  { mode, page, log }: InitiateRequest,
   parts: AppParts,
   report: Report,
 ): Promise<{ status: ContentfulStatusCode; body: string }> {
@@ -123,7 +123,7 @@ export async function answerInitiate(
   try {
     const foreign = foreignPage(page, runtime);
     if (foreign) {
-      // Whatever is wrong with its body.
+      // Even if its body is invalid.
       log.requestBody = (await posted.catch(() => undefined))?.text ?? null;
       throw foreign;
     }
@@ -141,8 +141,8 @@ export async function answerInitiate(
     const isRefusal = dialect.refusals.has(error.code);
     const isOk = isRefusal && runtime.options.errorStatus === 'ok';
     const given = isRefusal ? read : undefined;
-    const told = given ? payments.explained(error, () => dialect.readInitiate(given, LOOSE)) : error;
+    const logged = given ? payments.explained(error, () => dialect.readInitiate(given, LOOSE)) : error;
     const refusal = isRefusal ? dialect.refusal(error, mode, choices) : undefined;
-    return { status: isOk ? 200 : statusOf(error), body: noteError(log, told, parts, refusal) };
+    return { status: isOk ? 200 : statusOf(error), body: noteError(log, logged, parts, refusal) };
   }
 }

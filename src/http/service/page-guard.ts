@@ -4,7 +4,7 @@ import { GatewayError } from '../../contract/error.ts';
 import { isOwnPage, readOrigin } from '../../contract/page-origin.ts';
 import type { ServerRuntime } from '../environment.ts';
 
-/** What a browser says of the page that sends a request. */
+/** Headers in which a browser describes the page that sends a request. */
 export interface PageHeaders {
   origin: string | undefined;
   /** `Sec-Fetch-Site`. */
@@ -14,8 +14,8 @@ export interface PageHeaders {
 }
 
 /**
- * Why a request may not initiate: a stranger's page sends it from the browser of whoever runs the emulator (chosen:
- * initiate-foreign-origin*, initiate-null-origin, initiate-cross-site). What no browser sends has neither header.
+ * The error for a browser request from a foreign page (chosen: initiate-foreign-origin*, initiate-null-origin,
+ * initiate-cross-site). Clients that are not browsers send neither header.
  */
 export function foreignPage(
   { origin, site, host }: PageHeaders,
@@ -25,22 +25,22 @@ export function foreignPage(
   if (origin === undefined) {
     const isForeign = site === 'cross-site' || (site === 'same-site' && !isHere(host));
     if (!isForeign) return undefined;
-    const asked = `send it from a page that names its Origin, and allow that with ${allowing('<origin>')}`;
-    return refused(`a page of another site may not initiate without its Origin: ${asked}`);
+    const fix = `send the Origin header, and allow the origin with ${allowing('<origin>')}`;
+    return refused(`a page of another site may not initiate without an Origin: ${fix}`);
   }
   const read = readOrigin(origin);
   if (read === undefined) {
     return refused(
-      `the Origin "${shorten(origin)}" is none; ${allowing('<origin>')} lets a page initiate, such as https://shop.example`,
+      `invalid Origin "${shorten(origin)}": ${allowing('<origin>')} allows a page to initiate, such as https://shop.example`,
     );
   }
   if (isOwnPage(read, settings.pages)) return undefined;
-  // Its host may hold what a shell obeys.
+  // The host may contain shell syntax.
   const named = shellWord(read);
-  return refused(`a page of ${read} may not initiate: if it is yours, start with ${allowing(named)}`);
+  return refused(`a page of ${read} may not initiate: if this is your site, start with ${allowing(named)}`);
 }
 
-/** Whether a request was sent to this machine: all of its ports are one site. */
+/** Whether a request was sent to this machine. For a browser, all of its ports are the same site. */
 function isHere(host = ''): boolean {
   return URL.canParse(`http://${host}`) && isLoopback(bareHost(new URL(`http://${host}`).hostname));
 }

@@ -3,7 +3,7 @@ import { javaScriptText, javaScriptValue } from './quoting.ts';
 import type { TestStory } from './test-story.ts';
 
 /*
- * A payment as a test in JavaScript. The receiver is the developer's own, and must run; the emulator is a fresh one.
+ * Writes a payment as a test in JavaScript. The test starts a new emulator and uses the developer's running receiver.
  */
 
 /** A test for Vitest. */
@@ -20,7 +20,7 @@ export function vitestText(story: TestStory): string {
   );
 }
 
-/** A test for Playwright, which goes through the checkout as the customer did. */
+/** A test for Playwright that repeats the customer's steps in the checkout. */
 export function playwrightText(story: TestStory): string {
   const walks = story.entries.length > 0 || isCanceledByCustomer(story);
   return lines(
@@ -50,7 +50,7 @@ function nameOf({ payment }: TestStory): string {
 
 function emulator({ options, ipns }: TestStory, prefix: '' | 'test.'): string[] {
   return [
-    '// Your receiver must run, and check signatures with this pair: `gateway-sim keys env` prints it.',
+    '// Your receiver must run and check signatures with these keys: `gateway-sim keys env` prints them.',
     'const { GATEWAY_SIM_PUBLIC_KEY: publicKey, GATEWAY_SIM_SECRET_KEY: secretKey } = process.env;',
     '',
     'let sim;',
@@ -68,7 +68,7 @@ function emulator({ options, ipns }: TestStory, prefix: '' | 'test.'): string[] 
 
 const ANSWERS = [
   '',
-  '/** What the receiver answered, attempt by attempt. */',
+  '/** The status of the response to each attempt. */',
   'async function answers(id) {',
   '  const { attempts } = await sim.ipns.get(id);',
   '  return attempts.map(({ responseStatus }) => responseStatus);',
@@ -88,7 +88,7 @@ function settled({ payment, outcome, order, redirectUrl }: TestStory): string[] 
   if (outcome === null) return [`expect((await sim.payments.get(id)).status).toBe('${status}');`];
   if (settledBy === 'auto') {
     const wanted = `{ identifier: ${javaScriptText(payment.identifier)}, status: '${status}' }`;
-    return ['// It settles itself.', `await sim.payments.waitFor(${wanted}, { timeout: '30s' });`];
+    return ['// It settles automatically.', `await sim.payments.waitFor(${wanted}, { timeout: '30s' });`];
   }
   const how = order === undefined ? '' : `delivery: '${order}', `;
   return [
@@ -103,15 +103,15 @@ function settled({ payment, outcome, order, redirectUrl }: TestStory): string[] 
 const isCanceledByCustomer = ({ payment }: TestStory) =>
   payment.settledBy === 'customer' && payment.status === 'canceled';
 
-/** The customer's way through the checkout. */
+/** The customer's steps in the checkout. */
 function walked(story: TestStory): string[] {
   const { entries, payment, redirectUrl } = story;
-  let asked: 'email' | 'code' = 'email';
+  let step: 'email' | 'code' = 'email';
   const steps = entries.flatMap(({ field, value, passes }) => {
     const isLast = field === 'code' && passes;
-    const back = asked === 'code' && field === 'email' ? [CHANGE_EMAIL] : [];
+    const back = step === 'code' && field === 'email' ? [CHANGE_EMAIL] : [];
     if (isLast && isCanceledByCustomer(story)) return [];
-    asked = field === 'email' && !passes ? 'email' : 'code';
+    step = field === 'email' && !passes ? 'email' : 'code';
     const label = field === 'email' ? 'E-mail' : 'Verification code';
     return [
       ...back,
@@ -137,14 +137,14 @@ function codeOf({ payment, options }: TestStory): string {
   return javaScriptText(String(options['sandboxCode'] ?? START_OPTIONS.sandboxCode.default));
 }
 
-/** Not awaited at once: what the shop shows there is its own matter. */
+/** Waits for the request only, because the shop's page is not under test. */
 function leaving(redirectUrl: string | null | undefined): string {
   if (!redirectUrl) return '';
   const address = new URL(redirectUrl).href.split('#', 1)[0] ?? '';
   return `const left = page.waitForRequest((request) => request.url() === ${javaScriptText(address)});`;
 }
 
-/** The IPNs of the payment, oldest first, and what was answered to each attempt. */
+/** The IPNs of the payment, oldest first, with the response to each attempt. */
 function delivered({ ipns }: TestStory): string[] {
   return [
     '',
@@ -155,11 +155,11 @@ function delivered({ ipns }: TestStory): string[] {
       : []),
     ...ipns.flatMap(({ state, attempts }, index) => {
       const ipn = `ipn${index + 1}.id`;
-      const told = attempts.map(({ status }) => status);
+      const statuses = attempts.map(({ status }) => status);
       return [
         ...attempts.flatMap(({ by }, number) => [
-          ...MADE[by](ipn),
-          `await expect.poll(() => answers(${ipn}), { timeout: 15_000 }).toEqual(${javaScriptValue(told.slice(0, number + 1))});`,
+          ...TRIGGERS[by](ipn),
+          `await expect.poll(() => answers(${ipn}), { timeout: 15_000 }).toEqual(${javaScriptValue(statuses.slice(0, number + 1))});`,
         ]),
         `expect((await sim.ipns.get(${ipn})).state).toBe('${state}');`,
       ];
@@ -167,11 +167,11 @@ function delivered({ ipns }: TestStory): string[] {
   ];
 }
 
-const MADE = {
+const TRIGGERS = {
   first: () => [],
   retry: (ipn: string) => [
-    '// The retry: the clock runs until it is due.',
+    '// The retry: move the clock to its time.',
     `await sim.clock.freeze((await sim.ipns.get(${ipn})).nextAttemptAt);`,
   ],
-  resend: (ipn: string) => ['// Sent again by hand.', `await sim.ipns.resend(${ipn});`],
+  resend: (ipn: string) => ['// Resent by hand.', `await sim.ipns.resend(${ipn});`],
 };

@@ -3,15 +3,15 @@ import { kebab } from '../../contract/hint.ts';
 import { phpText } from './quoting.ts';
 import type { TestStory } from './test-story.ts';
 
-/** A payment as a test for PHPUnit, by the control API of an emulator that `exec` runs around it. */
+/** A payment as a test for PHPUnit. It uses the control API of an emulator that `exec` starts. */
 export function phpunitText(story: TestStory): string {
   return `<?php
 
 use PHPUnit\\Framework\\TestCase;
 
 /*
- * Your receiver must run, and check signatures with the pair of the emulator: \`gateway-sim keys env\` prints one, which
- * the emulator takes over from these variables.
+ * Your receiver must run and check signatures with the keys of the emulator. \`gateway-sim keys env\` prints keys as
+ * variables, which the emulator reads.
  *
  * ${commandOf(story)}
  */
@@ -28,7 +28,7 @@ ${HELPERS}}
 const indented = (lines: readonly string[]) =>
   lines.map((line) => (line === '' ? '' : `        ${line}`)).join('\n');
 
-/** In a comment, so that nothing in it may end that. */
+/** The command for the comment of the test. Options that would end the comment are omitted. */
 function commandOf({ options }: TestStory): string {
   const flags = Object.entries(options).flatMap(([name, value]) => {
     const values = [value].flat();
@@ -54,7 +54,7 @@ function settled({ payment, outcome, order, redirectUrl }: TestStory): string[] 
   const { status, settledBy } = payment;
   if (outcome === null || settledBy === 'auto') {
     return [
-      ...(outcome === null ? [] : ['// It settles itself.']),
+      ...(outcome === null ? [] : ['// It settles automatically.']),
       `$this->until(fn () => $this->control('GET', "/payments/$id")['status'], '${status}');`,
     ];
   }
@@ -78,8 +78,11 @@ function delivered({ ipns }: TestStory): string[] {
       const id = `$ipns[${index}]['id']`;
       return [
         ...attempts.flatMap(({ by }, number) => {
-          const told = attempts.slice(0, number + 1).map(({ status }) => String(status));
-          return [...MADE[by](id), `$this->until(fn () => $this->answers(${id}), [${told.join(', ')}]);`];
+          const statuses = attempts.slice(0, number + 1).map(({ status }) => String(status));
+          return [
+            ...TRIGGERS[by](id),
+            `$this->until(fn () => $this->answers(${id}), [${statuses.join(', ')}]);`,
+          ];
         }),
         `$this->assertSame('${state}', $this->control('GET', '/ipns/' . ${id})['state']);`,
       ];
@@ -87,17 +90,17 @@ function delivered({ ipns }: TestStory): string[] {
   ];
 }
 
-const MADE = {
+const TRIGGERS = {
   first: () => [],
   retry: (id: string) => [
-    '// The retry: the clock runs until it is due.',
+    '// The retry: move the clock to its time.',
     `$this->control('POST', '/clock', ['freeze' => $this->control('GET', '/ipns/' . ${id})['nextAttemptAt']]);`,
   ],
-  resend: (id: string) => ['// Sent again by hand.', `$this->control('POST', '/ipns/' . ${id} . '/resend');`],
+  resend: (id: string) => ['// Resent by hand.', `$this->control('POST', '/ipns/' . ${id} . '/resend');`],
 };
 
 const HELPERS = `
-    /** What the receiver answered, attempt by attempt. */
+    /** The status of the response to each attempt. */
     private function answers(string $ipn): array
     {
         return array_column($this->control('GET', "/ipns/$ipn")['attempts'], 'responseStatus');
@@ -119,7 +122,7 @@ const HELPERS = `
     private function call(string $method, string $path, string $body = '', string $type = 'application/json'): array
     {
         $url = getenv('GATEWAY_SIM_URL');
-        $this->assertNotFalse($url, 'run it inside of \`gateway-sim exec\`');
+        $this->assertNotFalse($url, 'run it with \`gateway-sim exec\`');
         $context = stream_context_create(['http' => [
             'method' => $method,
             'header' => "Content-Type: $type",
@@ -127,7 +130,7 @@ const HELPERS = `
             'ignore_errors' => true,
         ]]);
         $answer = file_get_contents($url . $path, false, $context);
-        $this->assertIsString($answer, "$method $path was not answered");
+        $this->assertIsString($answer, "no response to $method $path");
         $read = json_decode($answer, true, 512, JSON_THROW_ON_ERROR);
         $this->assertArrayNotHasKey('error', $read, "$method $path: $answer");
         return $read;

@@ -1,8 +1,8 @@
 import { OBEYED_BY_TERMINALS } from '../../contract/curl.ts';
 
 /*
- * Values of a payment are anybody's text: in the source code of a test they must stay values, and what an editor or a
- * terminal would obey must be seen.
+ * Values of a payment may contain any text. In the source of a test they must not become code, and control characters
+ * must be visible.
  */
 
 /** A text as JavaScript writes it, also safe inside a `<script>`. */
@@ -29,7 +29,7 @@ function keyOf(name: string): string {
   return /^[A-Za-z]\w*$/.test(name) ? name : `[${javaScriptText(name)}]`;
 }
 
-/** A text as PHP writes it: between single quotes, where `$` means nothing, or with escapes between double ones. */
+/** A text as PHP writes it: in single quotes, or in double quotes if it needs escapes. */
 export function phpText(text: string): string {
   if (text.search(/[\n\r\t]/) < 0 && text.search(OBEYED_BY_TERMINALS) < 0) {
     return `'${text.replace(/[\\']/g, '\\$&')}'`;

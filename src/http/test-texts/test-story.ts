@@ -5,30 +5,30 @@ import type { Attempt, Delivery, Payment } from '../../domain/state.ts';
 import { type OptionSpec, START_OPTIONS } from '../../options/table.ts';
 import type { AppParts } from '../environment.ts';
 
-/** A payment as a test repeats it: what is asked for, what is done, and what came of it. */
+/** A payment as a test repeats it: the request, the actions and the results. */
 export interface TestStory {
   /** The options of the emulator that differ from their defaults and matter here. */
   options: Readonly<Record<string, unknown>>;
-  /** What the merchant asked for, by the names of the library. */
+  /** The merchant's request, with the names of the library. */
   fields: Readonly<Record<string, string>>;
-  /** The same as it is posted, without the public key. */
+  /** The same request as form fields, without the public key. */
   form: Readonly<Record<string, string>>;
   initiatePath: string;
   payment: Payment;
   /** Null while it is pending. */
   outcome: PaymentOutcome | null;
-  /** Where it is not what the emulator does by itself. */
+  /** Undefined for the default of the emulator. */
   order: DeliveryOrder | undefined;
-  /** Where the browser goes; undefined where nobody can know. */
+  /** The URL of the redirect; undefined if unknown. */
   redirectUrl: string | null | undefined;
-  /** What the customer entered, where the customer settled it. */
+  /** The customer's entries, if the customer settled the payment. */
   entries: readonly Entry[];
   ipns: readonly TestedIpn[];
 }
 
 interface Entry {
   field: 'email' | 'code';
-  /** Null for the code that is right, which is another one each time in live mode. */
+  /** Null for the correct code, which changes in live mode. */
   value: string | null;
   passes: boolean;
 }
@@ -36,28 +36,28 @@ interface Entry {
 interface TestedIpn {
   state: Delivery['state'];
   attempts: readonly {
-    /** Null where there was no answer. */
+    /** Null without a response. */
     status: number | null;
-    /** What made it: `first` of them, a retry that was due, or a resend by hand. */
+    /** The cause: the first attempt, a scheduled retry, or a resend by hand. */
     by: 'first' | 'retry' | 'resend';
   }[];
 }
 
-/** What a test needs to know of the emulator. */
+/** Options that affect a test. */
 const OPTIONS = [
   ...['delivery', 'ipnSchedule', 'ipnRetries', 'ipnFormat', 'amountFormat', 'ipnOn', 'forwardIpn'],
   ...['allowIpnHost', 'loose', 'sandboxEmail', 'sandboxCode', 'auto'],
   ...['currency', 'currencies', 'charges', 'wallets', 'outcomes'],
 ];
 
-/** Maximum attempts of an IPN that a test repeats. */
+/** Maximum attempts per IPN that a test repeats. */
 const ATTEMPTS = 10;
 
 export function testStoryOf(payment: Payment, parts: AppParts): TestStory {
   const { dialect, runtime, state } = parts;
   const { current } = state;
   const { settings } = runtime;
-  const fields = askedOf(payment, dialect.merchant.initiateFields);
+  const fields = requestOf(payment, dialect.merchant.initiateFields);
   const call = dialect.merchant.initiate(payment.mode, fields);
   const outcome = OUTCOMES.find((one) => PAYMENT_OUTCOMES[one].status === payment.status) ?? null;
   const deliveries = current.deliveriesOf(payment.id).filter(({ once }) => !once);
@@ -80,7 +80,7 @@ export function testStoryOf(payment: Payment, parts: AppParts): TestStory {
   };
 }
 
-function askedOf(payment: Payment, names: readonly string[]): Record<string, string> {
+function requestOf(payment: Payment, names: readonly string[]): Record<string, string> {
   const values = Object.entries(payment).filter(([name, value]) => names.includes(name) && value !== null);
   return Object.fromEntries(values.map(([name, value]) => [name, String(value)]));
 }
@@ -101,13 +101,13 @@ function redirectOf(
 ): string | null | undefined {
   if (outcome === null) return undefined;
   const { redirect } = PAYMENT_OUTCOMES[outcome];
-  const went = payment.history.find(({ event }) => event === 'redirected')?.value;
-  const url = went || (redirect === null || order === 'ipn-only' ? null : payment[redirect]);
-  // A state from outside may say anything.
+  const redirected = payment.history.find(({ event }) => event === 'redirected')?.value;
+  const url = redirected || (redirect === null || order === 'ipn-only' ? null : payment[redirect]);
+  // An imported state may contain any text.
   return url !== null && !URL.canParse(url) ? undefined : url;
 }
 
-/** What the customer entered, in order. A value that was cut cannot be entered again. */
+/** The customer's entries, in order. A truncated value cannot be entered again. */
 function entriesOf({ history }: Payment): Entry[] {
   return history.flatMap(({ event, value }): Entry[] => {
     const entered = value ?? '';
@@ -131,5 +131,5 @@ function attemptsOf(attempts: readonly Attempt[], schedule: readonly number[]): 
   });
 }
 
-/** A retry comes up to a tenth earlier than its schedule says. */
+/** Jitter sends a retry up to 10 % earlier than scheduled. */
 const EARLIEST = 0.85;

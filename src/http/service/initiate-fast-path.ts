@@ -4,18 +4,17 @@ import { MODES, type Mode } from '../../contract/vocabulary.ts';
 import { fieldReader } from '../../wire/body.ts';
 import { MAX_BODY_BYTES, readIncoming } from '../body.ts';
 import type { AppParts, RequestLog } from '../environment.ts';
-import type { Lane } from '../listener.ts';
+import type { FastPath } from '../listener.ts';
 import { recordRequest } from '../record-requests.ts';
 import { ANSWER_HEADERS, answerInitiate } from './initiate.ts';
 
 const FORM = /^(?:application\/x-www-form-urlencoded|multipart\/form-data) *(?:;|$)/i;
 
 /**
- * Initiate as nearly all clients send it, answered on Node's own request. The app makes a `Request`, a `Response` and
- * a route of each, which costs more processor time than the payment does. Whatever is unusual goes through the app;
- * both answer by `answerInitiate`.
+ * A fast path for initiate as nearly all clients send it. It skips the app, whose `Request`, `Response` and routing cost
+ * more CPU time than the payment. Unusual requests go through the app; both use `answerInitiate`.
  */
-export function initiateLane(parts: AppParts, report: (error: unknown) => void): Lane {
+export function initiateFastPath(parts: AppParts, report: (error: unknown) => void): FastPath {
   const { faults, dialect } = parts;
   const modes = new Map<string, Mode>(MODES.map((mode) => [dialect.paths.initiate[mode], mode]));
   return (incoming, outgoing) => {
@@ -46,7 +45,7 @@ export function initiateLane(parts: AppParts, report: (error: unknown) => void):
     recordRequest(request, status, log, started, parts);
     outgoing.writeHead(status, [...ALL_HEADERS, 'Content-Length', String(Buffer.byteLength(body))]);
     outgoing.write(body);
-    // `end(body)` makes two pieces of it, and hands them to the system together: that takes longer than one.
+    // `end(body)` sends two chunks in one call, which takes longer than one chunk.
     outgoing.socket?.uncork();
     outgoing.end();
   }
@@ -58,10 +57,10 @@ async function readForm(incoming: IncomingMessage, type: string) {
   return fieldReader(type)(await readIncoming(incoming, MAX_BODY_BYTES), type);
 }
 
-/** Whether nothing about the headers is unusual. */
+/** Whether the app would handle these headers in the same way. */
 function arePlain(headers: IncomingHttpHeaders): boolean {
   return (
-    // Without a length it is chunked, or empty.
+    // Without a length the body is chunked or empty.
     Number(headers['content-length']) <= MAX_BODY_BYTES &&
     FORM.test(headers['content-type'] ?? '') &&
     isPlainHost(headers.host ?? '') &&

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { close, type Lane, listen, portOf } from '../../src/http/listener.ts';
+import { close, type FastPath, listen, portOf } from '../../src/http/listener.ts';
 import { requestListener } from '../../src/http/request-listener.ts';
-import { initiateLane } from '../../src/http/service/initiate-lane.ts';
+import { initiateFastPath } from '../../src/http/service/initiate-fast-path.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { dialect } from '../../src/wire/documented/service.ts';
 import { character } from '../helpers/characters.ts';
@@ -16,7 +16,7 @@ const FORM = 'application/x-www-form-urlencoded';
 const MULTIPART = 'multipart/form-data; boundary=XX';
 const PATH = '/sandbox/payment/initiate';
 
-/** A request as it goes over the wire; a header that is undefined is left out. */
+/** A request as bytes; an undefined header is omitted. */
 interface Sent {
   method?: string;
   path?: string;
@@ -26,7 +26,7 @@ interface Sent {
   body?: string;
 }
 
-/** What is the same in every emulator: ids, times and ports are not. */
+/** Removes ids, times and ports, which differ between emulators. */
 const anonymous = (text: string) =>
   text
     .replace(/pay_[a-z0-9]{24}/g, 'pay_')
@@ -62,34 +62,34 @@ const PART = '--XX\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n';
 const manyFields = (count: number) =>
   JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, index) => [`field${index}`, 1])));
 
-/** An emulator whose requests go through the app, all of them or those that the lane does not take. */
-async function emulator(hasLane: boolean, options: StartOptions) {
+/** An emulator whose requests all go through the app, or only those that the fast path does not accept. */
+async function emulator(hasFastPath: boolean, options: StartOptions) {
   const { server, control } = await startSim(options);
   const { parts } = server;
   const reported: unknown[] = [];
   const report = (error: unknown) => reported.push(error);
-  const inLane = initiateLane(parts, report);
-  let taken = 0;
-  const lane: Lane = (incoming, outgoing) => {
-    const takes = hasLane && inLane(incoming, outgoing);
-    if (takes) taken++;
-    return takes;
+  const accepts = initiateFastPath(parts, report);
+  let accepted = 0;
+  const fastPath: FastPath = (incoming, outgoing) => {
+    const isAccepted = hasFastPath && accepts(incoming, outgoing);
+    if (isAccepted) accepted++;
+    return isAccepted;
   };
   const listening = { host: '127.0.0.1', port: 0 };
   const app = requestListener(parts, { ...listening, replaceGlobals: true }, report);
-  const servers = await listen(listening, async () => app, dialect, { lane });
+  const servers = await listen(listening, async () => app, dialect, { fastPath });
   onTestFinished(async () => void (await Promise.all(servers.map(close))));
   return {
     parts,
     reported,
     port: portOf(servers[0]),
-    taken: () => taken,
+    accepted: () => accepted,
     log: async () => anonymous(JSON.stringify(await control('/requests?limit=1000'))),
     payments: async () => anonymous(JSON.stringify(await control('/payments?limit=1000'))),
   };
 }
 
-/** Two emulators that are sent the same, and must answer, log and keep the same. */
+/** Two emulators that get the same requests, and must respond, log and store the same. */
 async function both(options: StartOptions = {}) {
   const keyed = { publicKey: 'pub_pinned', secretKey: 'sec_pinned', ...options };
   const quick = await emulator(true, keyed);
@@ -98,16 +98,16 @@ async function both(options: StartOptions = {}) {
     quick,
     full,
     async send(sent: Sent) {
-      const before = quick.taken();
+      const before = quick.accepted();
       const bytes = written(sent);
       const [one, other] = [await rawExchange(quick.port, bytes), await rawExchange(full.port, bytes)];
       expect(anonymous(one.text)).toBe(anonymous(other.text));
-      return { answer: one, taken: quick.taken() > before };
+      return { answer: one, accepted: quick.accepted() > before };
     },
     async compare() {
       expect(await quick.log()).toBe(await full.log());
       expect(await quick.payments()).toBe(await full.payments());
-      expect([quick.reported, full.reported, full.taken()]).toEqual([[], [], 0]);
+      expect([quick.reported, full.reported, full.accepted()]).toEqual([[], [], 0]);
     },
   };
 }
@@ -115,38 +115,35 @@ async function both(options: StartOptions = {}) {
 const KEY = { public_key: 'pub_pinned' };
 
 describe('initiate without the app', () => {
-  const TAKEN: [what: string, sent: Sent][] = [
+  const ACCEPTED: [what: string, sent: Sent][] = [
     ['a form', { body: form(KEY) }],
     ['a form to live mode', { path: '/payment/initiate', body: form(KEY) }],
     ['a form with a charset', { type: `${FORM}; charset=UTF-8`, body: form(KEY) }],
     ['a type in capitals', { type: FORM.toUpperCase(), body: form(KEY) }],
     ['multipart', { type: MULTIPART, body: multipart(KEY) }],
     ['an empty form', {}],
-    ['fields that are refused', { body: form({ amount: '-1', details: '', ...KEY }) }],
-    ['a currency that is refused', { body: form({ currency: 'XXX', ...KEY }) }],
-    ['a key that is refused', { body: form({ public_key: 'nobody' }) }],
+    ['invalid fields', { body: form({ amount: '-1', details: '', ...KEY }) }],
+    ['an invalid currency', { body: form({ currency: 'XXX', ...KEY }) }],
+    ['an invalid key', { body: form({ public_key: 'nobody' }) }],
     ['the secret key', { body: form({ public_key: 'sec_pinned' }) }],
     ['unknown fields', { body: `${form(KEY)}&merchant=&amout=1` }],
     ['a long body', { body: `${form(KEY)}&long=${'x'.repeat(40_000)}` }],
-    ['bytes that are no UTF-8', { body: `${form(KEY)}&details=%ff%` }],
+    ['invalid UTF-8', { body: `${form(KEY)}&details=%ff%` }],
     ['multipart without a boundary', { type: 'multipart/form-data', body: multipart(KEY) }],
-    ['multipart that breaks off', { type: MULTIPART, body: multipart(KEY).slice(0, -9) }],
+    ['truncated multipart', { type: MULTIPART, body: multipart(KEY).slice(0, -9) }],
     ['a form with too many fields', { body: `${form(KEY)}${'&a=1'.repeat(1_000)}` }],
-    ['a form with nothing but field ends', { body: '&'.repeat(2 ** 20) }],
+    ['a form of separators only', { body: '&'.repeat(2 ** 20) }],
     ['multipart with too many fields', { type: MULTIPART, body: `${PART.repeat(1_000)}${multipart(KEY)}` }],
-    ['a host that is a name', { headers: { Host: 'pay.shop.test' }, body: form(KEY) }],
-    ['a page of a stranger', { headers: { Origin: 'https://evil.example' }, body: form(KEY) }],
-    [
-      'a page of a stranger whose body cannot be read',
-      { headers: { Origin: 'null' }, type: MULTIPART, body: 'x' },
-    ],
+    ['a host name', { headers: { Host: 'pay.shop.test' }, body: form(KEY) }],
+    ['a foreign page', { headers: { Origin: 'https://evil.example' }, body: form(KEY) }],
+    ['a foreign page with an unreadable body', { headers: { Origin: 'null' }, type: MULTIPART, body: 'x' }],
     ['a page of another site', { headers: { 'Sec-Fetch-Site': 'cross-site' }, body: form(KEY) }],
     [
       'unusual headers',
       { headers: { Cookie: 'a=1', 'X-A': 'é', Origin: 'https://shop.test' }, body: form(KEY) },
     ],
   ];
-  const LEFT: typeof TAKEN = [
+  const OTHERS: typeof ACCEPTED = [
     ['another method', { method: 'PUT', body: form(KEY) }],
     ['a preflight', { method: 'OPTIONS' }],
     ['a query', { path: `${PATH}?a=1`, body: form(KEY) }],
@@ -154,10 +151,10 @@ describe('initiate without the app', () => {
     ['an absolute address', { path: `http://127.0.0.1${PATH}`, body: form(KEY) }],
     ['JSON', { type: 'application/json', body: JSON.stringify(fields(KEY)) }],
     ['another type', { type: 'text/plain', body: 'x' }],
-    ['a type that only begins alike', { type: `${FORM}x`, body: form(KEY) }],
+    ['a type with the same beginning', { type: `${FORM}x`, body: form(KEY) }],
     ['no type', { type: undefined, headers: { 'Content-Type': undefined }, body: form(KEY) }],
     ['no host', { headers: { Host: undefined }, body: form(KEY) }],
-    ['a host that is none', { headers: { Host: 'a b' }, body: form(KEY) }],
+    ['an invalid host', { headers: { Host: 'a b' }, body: form(KEY) }],
     ['a host with a user', { headers: { Host: 'a@b' }, body: form(KEY) }],
     ['HTTP/1.0', { version: '1.0', body: form(KEY) }],
     ['an expectation', { headers: { Expect: '100-continue' }, body: form(KEY) }],
@@ -175,24 +172,25 @@ describe('initiate without the app', () => {
     ['a body over the limit', { body: 'x'.repeat(2 ** 20 + 1) }],
   ];
   it.each([
-    ['answers as the app does', TAKEN, true],
-    ['leaves to the app', LEFT, false],
-  ])('%s what it is for', async (_, requests, isTaken) => {
+    ['answers like the app', ACCEPTED, true],
+    ['passes to the app', OTHERS, false],
+  ])('%s', async (_, requests, isAccepted) => {
     const { send, compare } = await both();
-    for (const [what, sent] of requests) expect([what, (await send(sent)).taken]).toEqual([what, isTaken]);
+    for (const [what, sent] of requests)
+      expect([what, (await send(sent)).accepted]).toEqual([what, isAccepted]);
     await compare();
   });
 
   it('leaves everything to the app while a fault rule can act', async () => {
     const { quick, full, send, compare } = await both();
     for (const { parts } of [quick, full]) parts.faults.set({ route: 'cards', status: 500 });
-    expect((await send({ body: form(KEY) })).taken).toBe(false);
+    expect((await send({ body: form(KEY) })).accepted).toBe(false);
     for (const { parts } of [quick, full]) parts.faults.clear();
-    expect((await send({ body: form(KEY) })).taken).toBe(true);
+    expect((await send({ body: form(KEY) })).accepted).toBe(true);
     await compare();
   });
 
-  it('answers whatever is posted as the app does', async () => {
+  it('answers any body like the app', async () => {
     const value = fc.oneof(
       fc.string({ unit: character, maxLength: 24 }),
       fc.constantFrom('', 'USD', 'usd', 'light', '10.00', '1.005', 'a@b.cd', 'sec_pinned', 'http://h/?a=b'),
@@ -209,22 +207,22 @@ describe('initiate without the app', () => {
       }),
       { numRuns: 60 },
     );
-    expect(quick.taken()).toBeGreaterThan(0);
+    expect(quick.accepted()).toBeGreaterThan(0);
     await compare();
   });
 
-  it('reports a fault of ours and says no more of it than the app does', async () => {
+  it('reports an internal error and shows no more of it than the app', async () => {
     const { quick, full, send } = await both();
     for (const { parts } of [quick, full]) {
       vi.spyOn(parts.payments, 'initiate').mockRejectedValue(new Error('the details'));
     }
-    const { answer, taken } = await send({ body: form(KEY) });
-    expect([answer.status, taken]).toEqual([500, true]);
+    const { answer, accepted } = await send({ body: form(KEY) });
+    expect([answer.status, accepted]).toEqual([500, true]);
     expect([quick.reported, full.reported]).toEqual([[new Error('the details')], [new Error('the details')]]);
     expect(await quick.log()).toBe(await full.log());
   });
 
-  it('reports a fault of ours in the log itself, and lives on', async () => {
+  it('reports an internal error of the log, and keeps running', async () => {
     const { quick } = await both();
     const fault = new Error('no room');
     const record = vi.spyOn(quick.parts.events, 'record').mockImplementationOnce(() => {
@@ -235,7 +233,7 @@ describe('initiate without the app', () => {
     expect((await rawExchange(quick.port, written({ body: form(KEY) }))).status).toBe(200);
   });
 
-  it('logs an upload that breaks off as the app does', async () => {
+  it('logs an incomplete upload like the app', async () => {
     const { quick, full, compare } = await both();
     for (const { port, log } of [quick, full]) {
       const socket = connect(port, '127.0.0.1');
@@ -243,13 +241,13 @@ describe('initiate without the app', () => {
       const bytes = written({ body: form(KEY) });
       await new Promise((resolve) => socket.write(bytes.subarray(0, -20), resolve));
       socket.destroy();
-      await expect.poll(log).toContain('broke off');
+      await expect.poll(log).toContain('disconnected');
     }
-    expect(quick.taken()).toBe(1);
+    expect(quick.accepted()).toBe(1);
     await compare();
   });
 
-  it('answers several requests of one connection in order, however their bytes are cut', async () => {
+  it('answers several requests of one connection in order, however their bytes are split', async () => {
     const { quick, full, compare } = await both();
     const bytes = Buffer.concat([
       written({ headers: { Connection: undefined }, body: form(KEY) }),
@@ -273,7 +271,7 @@ describe('initiate without the app', () => {
     }
     expect(answers[0]).toBe(answers[1]);
     expect(answers[0]?.match(/HTTP\/1\.1 200/g)).toHaveLength(3);
-    expect(quick.taken()).toBe(3);
+    expect(quick.accepted()).toBe(3);
     await compare();
   });
 });
