@@ -16,15 +16,15 @@ const ROUTES = ['initiate', 'checkout', 'cards', 'other'] as const;
 const METHODS = ['GET', 'POST', 'PUT'] as const;
 const RESULTS = ['accepted', 'refused'] as const;
 
-/** A request with what the list is narrowed by. */
+/** A request with the fields that filter the list. */
 interface ListedRequest extends RecordedRequest {
   route: (typeof ROUTES)[number];
   result: (typeof RESULTS)[number];
-  /** That of its payment, or the one that it came with; '' where there is none. */
+  /** The identifier of its payment, or the identifier in its body; '' if there is none. */
   identifier: string;
 }
 
-/** The requests that the log remembers, newest first. */
+/** The requests in the log, newest first. */
 function listedRequests({ events, dialect, state }: AppParts): ListedRequest[] {
   return events.requests().map((request) => {
     const { target, paymentId, requestBody } = request;
@@ -48,7 +48,7 @@ export const REQUESTS: List<ListedRequest> = {
   noun: 'request',
   filter: {
     choices: [
-      { name: 'route', values: ROUTES, label: 'Routes of the service', isCounted: true },
+      { name: 'route', values: ROUTES, label: 'Route', isCounted: true },
       { name: 'method', values: METHODS, label: 'Method' },
       { name: 'result', values: RESULTS, label: 'Result' },
     ],
@@ -74,7 +74,7 @@ export const REQUESTS: List<ListedRequest> = {
   ],
   first: (parts) => (
     <>
-      <p>This makes one:</p>
+      <p>To send one:</p>
       <SampleInitiate parts={parts} merchant={parts.merchants.default} />
     </>
   ),
@@ -98,7 +98,7 @@ function titleOf({ method, target }: RecordedRequest): string {
   return `${method} ${target.split('?', 1)[0]}`;
 }
 
-/** Of initiate many refusals are 200. */
+/** Initiate rejects many requests with status 200. */
 const isRefused = ({ status, responseBody }: RecordedRequest): boolean =>
   status >= 400 || responseBody?.startsWith('{"error"') === true;
 
@@ -137,7 +137,7 @@ export const requestPage: PageRenderer = ({ parts, id }) => {
           }}
           response={
             responseBody === null
-              ? 'No body, or a page: the request log does not keep pages.'
+              ? 'No body, or a page. The request log does not keep pages.'
               : { line: String(status), headers: [], body: responseBody }
           }
         />
@@ -147,13 +147,13 @@ export const requestPage: PageRenderer = ({ parts, id }) => {
 };
 
 export function Replay({ id, problem }: { id: number; problem: string | undefined }) {
-  if (problem !== undefined) return <p class="soft">It cannot be sent again: {problem}.</p>;
+  if (problem !== undefined) return <p class="soft">This request cannot be sent again: {problem}.</p>;
   return (
     <Form
       to={`${recordPath('requests', id)}/replay`}
       label={`Request ${id}`}
       submit="Send again"
-      note="The same method, path, headers and body, with the real secrets in them."
+      note="Sends the same method, path, headers and body, with the real secrets."
     />
   );
 }

@@ -8,7 +8,7 @@ import { recordPath } from './page.tsx';
 
 const TIMINGS = DELIVERY_ORDERS.map((order) => [order, `${IPN_TIMINGS[order]} (${order})`] as const);
 
-/** No two outcomes look alike. */
+/** Each outcome looks different. */
 const LOOKS: Readonly<Record<PaymentOutcome, ButtonLook>> = {
   approve: 'primary',
   cancel: 'plain',
@@ -41,7 +41,7 @@ export function Settle({ parts, payment }: { parts: AppParts; payment: Payment }
       </Form>
       {auto && (
         <p class="soft">
-          It settles itself ({auto.outcome}) at <Time at={auto.at} zone />.
+          It settles automatically ({auto.outcome}) at <Time at={auto.at} zone />.
         </p>
       )}
       {expiresAt !== null && (
