@@ -26,12 +26,12 @@ test('a shop is audited from its page, which grows under the eyes, fits and is a
   await page.goto(`${sim.url}/_sim`);
   await page.getByRole('link', { name: 'Audit', exact: true }).click();
   await page.getByLabel('IPN handler').fill(asked.ipnUrl);
-  await page.getByLabel('Order address').fill(asked.orderUrl);
-  await page.getByLabel('Probe address').fill(asked.probeUrl);
+  await page.getByLabel('Order URL').fill(asked.orderUrl);
+  await page.getByLabel('Probe URL').fill(asked.probeUrl);
   await page.getByLabel('Paid when').fill(asked.paidWhen);
   await page.getByLabel('Only cases').fill(IS_RELEASE ? 'amount, merchant, A, L' : 'amount');
   await page.getByRole('button', { name: 'Run the audit' }).click();
-  await page.getByRole('progressbar', { name: 'Cases that are done' }).waitFor();
+  await page.getByRole('progressbar', { name: 'Completed cases' }).waitFor();
   await page.evaluate('window.isTheSamePage = true');
   await page.locator('#control-cases').getByText('pass', { exact: true }).waitFor();
   expect(await page.getByRole('button', { name: 'Run the audit' }).count()).toBe(0);

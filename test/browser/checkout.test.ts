@@ -176,7 +176,7 @@ describe('the back button', () => {
     await arrive({ page, ...at });
     await enterEmail(page, 'nonsense');
     await page.reload();
-    expect(await alertOf(page)).toContain('This e-mail is not a valid address');
+    expect(await alertOf(page)).toContain('This e-mail is not valid');
     expect(await page.getByLabel('E-mail').inputValue()).toBe('nonsense');
     // The browser gives the focus in its own time.
     await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('email');
@@ -207,7 +207,7 @@ test('pages of other sites may lead to the checkout by POST, but neither press i
   const action = url.replace('/checkout?', '/checkout/cancel?');
   await otherPage(`<form method="post" action="${action}"><button>Win a prize</button></form>`);
   await press(page, 'Win a prize');
-  expect(await headingOf(page)).toBe('That did not work');
+  expect(await headingOf(page)).toBe('Something went wrong');
   await picture(page, 'refused');
   expect(await statusOf(at.sim)).toBe('pending');
   await page.getByRole('link', { name: 'Back to the payment' }).click();

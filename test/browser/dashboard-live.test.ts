@@ -89,7 +89,7 @@ describe('while things happen', () => {
     expect(fetched).toBe(2);
     expect(await news.textContent()).toBe('Payment order-1 pending');
     await page.clock.runFor(100);
-    expect(await news.textContent()).toBe('50 changes, the last: Payment order-51 pending');
+    expect(await news.textContent()).toBe('50 changes, latest: Payment order-51 pending');
   });
 
   test('faults, a paused clock and new keys show themselves wherever one is', async () => {

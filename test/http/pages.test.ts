@@ -438,7 +438,7 @@ describe('what only the emulator would say', () => {
   test.each([
     [CODE, 'Read the code with npx gateway-sim inbox or in the inbox.'],
     [WALLET, 'rich@b.test can pay this. All wallets: npx gateway-sim wallets'],
-    [FUND, 'No wallet can pay this. Fill one with npx gateway-sim wallets fund wal_1 --amount 5'],
+    [FUND, 'No wallet can pay this. Fund one with npx gateway-sim wallets fund wal_1 --amount 5'],
   ])('stands outside the card, with a panel and without: %j', (tip, text) => {
     const step = tip.about === 'code' ? 'code' : 'email';
     for (const panel of [null, PANEL]) {
@@ -498,7 +498,7 @@ describe('a request that was refused', () => {
 
   test('gets a page that says why and leads back to the payment', () => {
     const html = refusedPage({ ...view, dashboard: null, backUrl: `${PATH}?payment_id=pay_1` });
-    expect(html).toContain('<h1>That did not work</h1>');
+    expect(html).toContain('<h1>Something went wrong</h1>');
     expect(html).toContain('no &lt;forms&gt; here');
     expect(html).toContain(`<a class="button" href="${PATH}?payment_id=pay_1">Back to the payment</a>`);
     expect(refusedPage({ ...view, dashboard: null, backUrl: null })).not.toContain('<a ');
@@ -544,7 +544,7 @@ describe('in French', () => {
 
 describe('a closed page', () => {
   test.each([
-    ['succeeded', 'Payment complete', 'is paid. You are not charged again.'],
+    ['succeeded', 'Payment complete', 'is complete. You are not charged again.'],
     ['canceled', 'Payment canceled', 'was canceled.'],
     ['failed', 'Payment failed', 'This payment failed.'],
   ] as const)('of a %s payment says so', (status, title, text) => {
@@ -558,7 +558,7 @@ describe('a closed page', () => {
   test('says that the payment expired', () => {
     const html = closed({ payment: { ...PAYMENT, status: 'expired' } });
     expect(html).toContain('<h1>Payment expired</h1>');
-    expect(html).toContain('The time to pay is over.');
+    expect(html).toContain('The time to pay has expired.');
   });
 
   test('after settling just now says what happened, not that it was over before', () => {

@@ -53,7 +53,7 @@ describe('a recorded request that is sent again', () => {
       'was too long for the log',
       INITIATE,
       { method: 'POST', body: new URLSearchParams({ details: 'x'.repeat(20_000) }) },
-      'the log does not hold its body',
+      'its body is not complete in the log',
     ],
     [
       'held other bytes than text',
@@ -63,18 +63,18 @@ describe('a recorded request that is sent again', () => {
         body: Buffer.from([0xff, 0x3d, 0xfe]),
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
       },
-      'the log does not hold its body',
+      'its body is not complete in the log',
     ],
     [
       'was never read',
       '/api/cards',
       { method: 'POST', body: new URLSearchParams({ amount: '5' }) },
-      'the log does not hold its body',
+      'its body is not complete in the log',
     ],
   ])('is refused in a sentence when it %s', async (_, path, request, problem) => {
     const sim = await startSim();
     await fetch(sim.url + path, request);
-    expect(await pageOf(sim, '/_sim/ui/requests/1')).toContain('It cannot be sent again: ');
+    expect(await pageOf(sim, '/_sim/ui/requests/1')).toContain('This request cannot be sent again: ');
     const answer = await replay(sim, 1);
     expect([answer.status, recorded(sim).length]).toEqual([409, 1]);
     expect(answer.html.replaceAll('&#39;', "'")).toContain(problem);
@@ -95,6 +95,6 @@ describe('a recorded request that is sent again', () => {
 
   it('is asked for in vain when the log holds it no more', async () => {
     const answer = await replay(await startSim(), 99);
-    expect([answer.status, answer.html.includes('there is no request 99 any more')]).toEqual([404, true]);
+    expect([answer.status, answer.html.includes('request 99 is not in the request log')]).toEqual([404, true]);
   });
 });

@@ -158,7 +158,7 @@ describe('a list', () => {
       await payments.settle(identifier, { outcome: 'approve', by: 'control', awaitDelivery: true });
     }
     for (const [path, wrong] of [
-      ['', 'error in answer'],
+      ['', 'error in response'],
       ['/ui/ipns', 'answered 2xx, but with an error'],
       ['/ui/search?q=127.0.0.1', 'answered 2xx, but with an error'],
     ] as const) {
@@ -287,7 +287,7 @@ describe('the search', () => {
     for (let number = 0; number < 11; number++) await sim.initiate({ ...ORDER, identifier: `tea-${number}` });
     expect(await foundRecords('tea')).toHaveLength(10);
     expect(await page('/ui/search?q=tea')).toContain(
-      '<a href="/_sim?text=tea">All that match in Payments</a>',
+      '<a href="/_sim?text=tea">All matches in Payments</a>',
     );
     expect(await page('?text=tea')).toContain('1-11 of 11');
   });
@@ -295,5 +295,5 @@ describe('the search', () => {
 
 it('a command that an error names can be copied', async () => {
   const html = await page('/ui/payments/nope');
-  expect(html).toMatch(/<code id="advice-\d">[^<]+ payments<\/code><button [^>]*data-copy="advice-\d"/);
+  expect(html).toMatch(/<code id="fix-\d">[^<]+ payments<\/code><button [^>]*data-copy="fix-\d"/);
 });

@@ -17,7 +17,7 @@ export function CopyAsTest({ parts, payment }: { parts: AppParts; payment: Payme
   return (
     <Section id="test" title="Copy as test">
       <p class="soft">
-        Creates this payment on a new emulator, settles it the same way, and expects the same responses from
+        Creates this payment on a fresh emulator, settles it the same way, and expects the same responses from
         your receiver at <code>{payment.ipnUrl}</code>.
       </p>
       {RUNNERS.map(([runner, file, write]) => {

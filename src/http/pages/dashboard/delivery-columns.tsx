@@ -56,7 +56,7 @@ function DeliveryStatus({ delivery, parts, isBrief }: StandingProps) {
   if (!forged) {
     const isWrong = delivery.state === 'delivered' && parts.ipns.verdict(delivery).tone === 'bad';
     return isWrong ? (
-      <span class="status failed">{isBrief ? 'error in response' : 'responded 2xx, but with an error'}</span>
+      <span class="status failed">{isBrief ? 'error in response' : 'answered 2xx, but with an error'}</span>
     ) : (
       <Status of={delivery.state} />
     );
