@@ -13,11 +13,11 @@ const LOOKS = [
   { colorScheme: 'dark', width: 360 },
 ] as const;
 
-test('a shop is audited from its page, which grows under the eyes, fits and is accessible', async () => {
+test('the audit page starts an audit, shows its progress, fits and is accessible', async () => {
   const { sim, shop, asked } = await startAuditable({}, { isAmount: () => true });
   const { opened, open } = gate();
   const { place } = shop;
-  // Two orders go through; the others wait until the page was looked at.
+  // Two orders pass. The others wait until the page has been checked.
   shop.place = async () => {
     if (shop.orders.size >= 2) await opened;
     await place();
@@ -56,7 +56,7 @@ test('a shop is audited from its page, which grows under the eyes, fits and is a
   expect(errors).toEqual([]);
 });
 
-test('the page follows where no payment changes', async () => {
+test('the page updates although no payment changes', async () => {
   const { sim, asked } = await startAuditable();
   const { page, errors } = await openPage();
   await page.goto(`${sim.url}/_sim/ui/audit`);

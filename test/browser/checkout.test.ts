@@ -19,11 +19,11 @@ import {
   toCodeStep,
 } from '../helpers/shop.ts';
 
-/** Unlike `waitForURL` it does not mind that a second press ends the way of the first. */
+/** Unlike `waitForURL` it tolerates a second click that cancels the navigation of the first. */
 const arrivesAt = (page: Page, url = '') => expect.poll(() => page.url()).toBe(url);
 
 describe('paying', () => {
-  test('the sandbox is paid with what its buttons fill in, and the shop learns nothing of the checkout', async () => {
+  test('the sandbox is paid with its fill buttons, and the shop receives nothing about the checkout', async () => {
     const { page, ...at } = await openShop();
     const asked: string[] = [];
     page.on('request', (request) => {
@@ -40,12 +40,12 @@ describe('paying', () => {
     expect(paths.filter((path) => !path.startsWith('/logo'))).toEqual(['/ipn?order=1', '/thanks?order=1']);
     expect(paths).toContain('/logo-160x48.svg');
     for (const { headers } of at.merchant.requests) expect(headers.referer ?? '').not.toContain('payment_id');
-    // A step is one request: nothing but pages was asked for.
+    // Each step is one request: the browser requested only pages.
     expect([...new Set(asked)]).toEqual(['document']);
     expect(at.errors).toEqual([]);
   });
 
-  test('a live payment survives every mistake, and a double click at its end pays once', async () => {
+  test('a live payment survives every mistake, and a final double click pays once', async () => {
     const { page, ...at } = await openShop();
     await arrive({ page, ...at }, 'live');
     await enterEmail(page, 'poor@example.com');
@@ -65,7 +65,7 @@ describe('paying', () => {
     expect(at.errors).toEqual([]);
   });
 
-  test('the keyboard alone goes from the field through everything, and shows where it is', async () => {
+  test('the keyboard reaches everything from the field, with a visible focus', async () => {
     const { page, ...at } = await openShop();
     await arrive({ page, ...at }, 'live');
     const focused = () =>
@@ -75,7 +75,7 @@ describe('paying', () => {
         const seen = outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2;
         return (at.id || at.textContent.trim()) + (seen ? '' : ' (not to be seen)');
       })()`);
-    // Chromium gives the first field its focus in its own time.
+    // Chromium focuses the first field asynchronously.
     await expect.poll(focused).toBe('email');
     const tab = async (times: number) => {
       const reached: string[] = [];
@@ -98,8 +98,8 @@ describe('paying', () => {
   });
 });
 
-describe('pressing twice', () => {
-  test('on Continue, and then on Cancel, does what one press does', async () => {
+describe('a double click', () => {
+  test('on Continue, and then on Cancel, acts like one click', async () => {
     const { page, ...at } = await openShop();
     await arrive({ page, ...at });
     await page.getByLabel('E-mail').fill(SANDBOX.email);
@@ -115,7 +115,7 @@ describe('pressing twice', () => {
     { name: 'Approve', code: '' },
   ];
   test.each(sample(ways, ({ name }) => name !== 'Approve'))(
-    '$name while the payment is under way leads to the shop, too, without a script',
+    '$name while the payment is in progress also leads to the shop, without a script',
     async ({ name, code }) => {
       const { opened, open } = gate();
       const slow = await startReceiver([{ after: opened }]);
@@ -137,7 +137,7 @@ describe('pressing twice', () => {
     },
   );
 
-  test('is not done where the script runs, and the button that was pressed is busy', async () => {
+  test('is ignored if the script runs, and the clicked button is busy', async () => {
     const { opened, open } = gate();
     const slow = await startReceiver([{ after: opened }]);
     const { page, ...at } = await openShop({ fields: { ipn_url: `${slow.url}/ipn` } });
@@ -159,7 +159,7 @@ describe('pressing twice', () => {
 });
 
 describe('the back button', () => {
-  test('of a browser that paid shows that it is over, with a link to the shop', async () => {
+  test('after paying shows the settled payment, with a link to the shop', async () => {
     const { page, ...at } = await openShop();
     await toCodeStep({ page, ...at }, 'sandbox');
     await enterCode(page, SANDBOX.code);
@@ -171,14 +171,14 @@ describe('the back button', () => {
     expect(at.ipns()).toHaveLength(1);
   });
 
-  test('after wrong entries goes through pages only, which a reload keeps, and none was posted', async () => {
+  test('after wrong entries visits only pages that can be reloaded, and no posted form', async () => {
     const { page, ...at } = await openShop();
     await arrive({ page, ...at });
     await enterEmail(page, 'nonsense');
     await page.reload();
     expect(await alertOf(page)).toContain('This e-mail is not valid');
     expect(await page.getByLabel('E-mail').inputValue()).toBe('nonsense');
-    // The browser gives the focus in its own time.
+    // The browser sets the focus asynchronously.
     await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('email');
     await enterEmail(page, SANDBOX.email);
     await enterCode(page, '000000');
@@ -194,7 +194,7 @@ describe('the back button', () => {
   });
 });
 
-test('pages of other sites may lead to the checkout by POST, but neither press its buttons nor frame it', async () => {
+test('pages of other sites may open the checkout by POST, but cannot submit its forms or frame it', async () => {
   const { page, ...at } = await openShop();
   const url = await at.sim.initiate(at.fields);
   const otherPage = async (html: string) => {
@@ -232,7 +232,7 @@ const VISITORS: { name: string; browser: BrowserContextOptions }[] = [
   },
 ];
 test.each(sample(VISITORS, ({ browser }) => browser.javaScriptEnabled === false))(
-  'the redirect leads $name from a form to another port, and from there further',
+  'the redirect leads $name from a form to another port, and then to a third',
   async ({ browser }) => {
     const last = await startReceiver(() => ({
       headers: { 'content-type': 'text/html' },
@@ -249,7 +249,7 @@ test.each(sample(VISITORS, ({ browser }) => browser.javaScriptEnabled === false)
   },
 );
 
-test('the command that the emulator tells is taken whole by a click, and its link leads to the inbox', async () => {
+test('a click selects the whole command of the emulator, and its link leads to the inbox', async () => {
   const { page, ...at } = await openShop({ browser: { viewport: PHONE } });
   await arrive({ page, ...at }, 'live');
   await page.getByText('wallets', { exact: true }).click();

@@ -4,7 +4,7 @@ import { payWithMistake } from '../helpers/busy.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { startSim } from '../helpers/sim.ts';
 
-test('the story of a payment shows every step with both sides, and runs until the attempt that is due', async () => {
+test('the page of a payment shows the request and response of every step, and runs until the next attempt', async () => {
   const receiver = await startReceiver(({ headers }) =>
     headers['x-gateway-sim-attempt'] === '1' ? { status: 500, body: 'no database' } : { body: 'thanks' },
   );
@@ -19,7 +19,7 @@ test('the story of a payment shows every step with both sides, and runs until th
     expect.stringMatching(/500$/),
     expect.stringMatching(/^due/),
   ]);
-  // The last attempt is shown first; every other step by its link.
+  // The last attempt is open. Links open every other step.
   const attempt = page.locator('[data-attempt]:visible');
   await attempt.getByText('no database').first().waitFor();
   const steps = page.locator('.steps summary');
