@@ -65,7 +65,7 @@ describe('an audit by the page', () => {
     expect(shown).toMatch(/Amount not compared .*PHP: .*Node: .*Python: .* Shown by amount-too-low/);
     expect(html).toContain('<a href="#mistake-amount-not-compared">');
     expect(shown).toMatch(/Repeat curl .* Copy curl: amount-too-low/);
-    expect(html).toMatch(/<details id="case-amount-too-low" class="told" open/);
+    expect(html).toMatch(/<details id="case-amount-too-low" class="case" open/);
     // What was asked for stands there to be asked again.
     expect(html).toContain('value="amount-too-low, amount-too-high"');
     expect(html).toContain('<details id="again"><summary>');
@@ -80,7 +80,9 @@ describe('an audit by the page', () => {
     const open = held(shop);
     expect((await post({ ...asked, only: 'A' })).status).toBe(303);
     expect(await state()).toMatchObject({ state: 'running', endedAt: null, orders: null, cases: [] });
-    expect(text(await page())).toMatch(/Running: audit of .* 0 of \d+ cases, started at .* Only one audit runs at a time/);
+    expect(text(await page())).toMatch(
+      /Running: audit of .* 0 of \d+ cases, started at .* Only one audit runs at a time/,
+    );
     const refused = await post({ ...asked, only: 'B' });
     expect(refused.status).toBe(409);
     expect(text(await refused.text())).toContain('an audit is running: there is one at a time');

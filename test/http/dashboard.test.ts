@@ -457,7 +457,7 @@ describe('requests and codes', () => {
       body: new URLSearchParams({ ...fields(), public_key: 'wrong' }),
     });
     const first = await (await get('/_sim/ui/requests')).text();
-    expect(first).toContain('200 refused');
+    expect(first).toContain('200 rejected');
     expect(first).toContain('class="warning"');
     expect(first).not.toContain('href="/_sim/ui/requests/2"');
     const more = /href="(\/_sim\/ui\/requests\?cursor=\d+)"/.exec(first)?.[1] ?? '';

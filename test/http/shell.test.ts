@@ -98,10 +98,10 @@ describe('a list', () => {
     expect(await rows('')).toEqual([other, cards, opened, initiated]);
     expect(await rows('?route=cards')).toEqual([cards]);
     expect(await rows('?method=POST')).toEqual([initiated]);
-    expect(await rows('?result=refused')).toEqual([other, cards]);
+    expect(await rows('?result=rejected')).toEqual([other, cards]);
     expect(await rows('?text=paid-1')).toEqual([opened, initiated]);
     // Without the checkout, whose random id may hold any digits.
-    expect(await rows('?result=refused&text=401')).toEqual([cards]);
+    expect(await rows('?result=rejected&text=401')).toEqual([cards]);
     expect(await page('/ui/requests?method=PUT')).toContain('No matches.');
   });
 
@@ -286,9 +286,7 @@ describe('the search', () => {
   it('shows ten of a kind, and leads to all', async () => {
     for (let number = 0; number < 11; number++) await sim.initiate({ ...ORDER, identifier: `tea-${number}` });
     expect(await foundRecords('tea')).toHaveLength(10);
-    expect(await page('/ui/search?q=tea')).toContain(
-      '<a href="/_sim?text=tea">All matches in Payments</a>',
-    );
+    expect(await page('/ui/search?q=tea')).toContain('<a href="/_sim?text=tea">All matches in Payments</a>');
     expect(await page('?text=tea')).toContain('1-11 of 11');
   });
 });

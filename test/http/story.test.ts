@@ -109,7 +109,7 @@ describe('the page of a payment', () => {
     ['pending', undefined, {}, 'not paid yet', 'no IPN sent', 'Your shop to Gateway initiate.'],
     ['notified', 'approve', {}, 'paid', 'notified', 'Gateway to Your shop IPN 200.'],
     ['broken', 'approve', { status: 500 }, 'paid', 'not notified', 'Gateway to Your shop IPN 500.'],
-    ['denied', 'approve', { body: '{"ok":false}' }, 'paid', 'notified, but refused it', 'IPN 200.'],
+    ['denied', 'approve', { body: '{"ok":false}' }, 'paid', 'notified, but reported an error', 'IPN 200.'],
     ['failed', 'fail', {}, 'payment failed', 'no IPN sent', 'Gateway failed.'],
     ['expired', 'expire', {}, 'did not pay in time', 'no IPN sent', 'Gateway expired.'],
   ] as const)('tells at a glance how it stands: %s', async (_, outcome, answer, customer, shop, lanes) => {

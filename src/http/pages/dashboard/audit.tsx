@@ -243,7 +243,7 @@ function FailedCase({ one }: { one: AuditedCase }) {
     ['Repeat', curl && <Code id={`curl-${name}`} text={curl} what={`curl: ${name}`} />],
   ] as const;
   return (
-    <details id={`case-${name}`} class="told" open>
+    <details id={`case-${name}`} class="case" open>
       <summary>
         <Status of={verdict} /> <strong>{name}</strong>: {about}
       </summary>

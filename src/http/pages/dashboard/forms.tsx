@@ -11,8 +11,8 @@ const NO_PROBLEMS: ReadonlyMap<string, string> = new Map();
 const Problems = createContext<ReadonlyMap<string, string>>(NO_PROBLEMS);
 
 /** The problems in the order of the fields. */
-function problemsByField({ given, error }: PostedForm): ReadonlyMap<string, string> {
-  const problems = Object.keys(given).map((name) => [name, error?.problemWith(name)] as const);
+function problemsByField({ values, error }: PostedForm): ReadonlyMap<string, string> {
+  const problems = Object.keys(values).map((name) => [name, error?.problemWith(name)] as const);
   return new Map(problems.filter((one): one is [string, string] => one[1] !== undefined));
 }
 
@@ -130,7 +130,7 @@ export function Form(props: FormProps) {
   const { to, label, confirm, hidden = {}, children, inline = children === undefined, submit, note } = props;
   const { posted } = useContext(PageContext);
   const mine = posted?.to === to ? posted : undefined;
-  const given = props.forgets ? {} : mine?.given;
+  const submitted = props.forgets ? {} : mine?.values;
   const look = inline ? 'inline' : 'form';
   return (
     <form method="post" action={to} class={look} aria-label={label} data-confirm={confirm}>
@@ -138,7 +138,7 @@ export function Form(props: FormProps) {
         <input type="hidden" name={name} value={value} />
       ))}
       <Problems.Provider value={mine ? problemsByField(mine) : NO_PROBLEMS}>
-        <Submitted.Provider value={given ?? {}}>{children}</Submitted.Provider>
+        <Submitted.Provider value={submitted ?? {}}>{children}</Submitted.Provider>
       </Problems.Provider>
       {submit && <Submit {...props}>{submit}</Submit>}
       {note && <span class="soft">{note}</span>}

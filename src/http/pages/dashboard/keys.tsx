@@ -13,7 +13,7 @@ import { column, Table } from './table.tsx';
 export const keysPage: PageRenderer = ({ parts }) => {
   const merchants = [...parts.state.current.merchants.values()];
   const first = parts.merchants.default;
-  const whose = merchants.length > 1 ? ` as ${first.name}` : '';
+  const whose = merchants.length > 1 ? ` (${first.name})` : '';
   const baseUrl = parts.runtime.baseUrl();
   // As `gateway-sim keys env` prints them.
   const environment = [

@@ -21,7 +21,7 @@ interface PlaceFacts {
   tab?: string;
 }
 
-/** The places of the navigation, in order. */
+/** The pages in the navigation, in order. */
 export const PLACES = {
   payments: { group: 'records', name: 'Payments', path: '/_sim' },
   ipns: { group: 'records', name: 'IPNs', path: `${UI}/ipns` },
@@ -38,7 +38,7 @@ export const PLACES = {
 } as const satisfies Record<string, PlaceFacts>;
 export type Place = keyof typeof PLACES;
 
-/** The places of a group. */
+/** The pages of a group. */
 export function placesOf(group: keyof typeof GROUPS): (PlaceFacts & { place: Place })[] {
   return namesOf(PLACES)
     .map((place) => ({ place, ...PLACES[place] }))
@@ -54,7 +54,7 @@ export function listPath(place: Place, query: FormValues): string {
   return given.length ? `${path}?${new URLSearchParams(given)}` : path;
 }
 
-/** The places whose records have pages. */
+/** The lists whose records have pages. */
 export type RecordPlace = 'payments' | 'ipns' | 'cards' | 'requests';
 
 /** The route of the pages of records. */
@@ -96,13 +96,13 @@ export function ownPage(requested: string | undefined, otherwise: string): strin
   return requested !== undefined && OWN_PAGE.test(requested) ? requested : otherwise;
 }
 
-/** The values of a form, or the filter of a list, by field. */
+/** The values of a form or the filter of a list, by field. */
 export type FormValues = Readonly<Record<string, string | undefined>>;
 
 /** A rejected form, to be shown again. */
 export interface PostedForm {
   to: string;
-  given: FormValues;
+  values: FormValues;
   error?: GatewayError;
 }
 

@@ -103,7 +103,11 @@ function shopStatus(deliveries: readonly Delivery[], { ipns }: AppParts): string
   const attempts = genuine.reduce((sum, { attemptCount }) => sum + attemptCount, 0);
   const { tone } = ipns.verdict(newest);
   const status =
-    newest.state !== 'delivered' ? 'not notified' : tone === 'bad' ? 'notified, but refused it' : 'notified';
+    newest.state !== 'delivered'
+      ? 'not notified'
+      : tone === 'bad'
+        ? 'notified, but reported an error'
+        : 'notified';
   if (attempts === 0) return 'not notified yet';
   return attempts === 1 ? status : `${status}, ${attempts} attempts`;
 }

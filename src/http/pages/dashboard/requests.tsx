@@ -14,7 +14,7 @@ import { column } from './table.tsx';
 
 const ROUTES = ['initiate', 'checkout', 'cards', 'other'] as const;
 const METHODS = ['GET', 'POST', 'PUT'] as const;
-const RESULTS = ['accepted', 'refused'] as const;
+const RESULTS = ['accepted', 'rejected'] as const;
 
 /** A request with the fields that filter the list. */
 interface ListedRequest extends RecordedRequest {
@@ -32,7 +32,7 @@ function listedRequests({ events, dialect, state }: AppParts): ListedRequest[] {
     return {
       ...request,
       route: ROUTES.find((name) => name === route) ?? 'other',
-      result: isRefused(request) ? 'refused' : 'accepted',
+      result: isRejected(request) ? 'rejected' : 'accepted',
       identifier: state.current.payments.get(paymentId ?? '')?.identifier ?? identifierIn(requestBody ?? ''),
     };
   });
@@ -99,13 +99,13 @@ function titleOf({ method, target }: RecordedRequest): string {
 }
 
 /** Initiate rejects many requests with status 200. */
-const isRefused = ({ status, responseBody }: RecordedRequest): boolean =>
+const isRejected = ({ status, responseBody }: RecordedRequest): boolean =>
   status >= 400 || responseBody?.startsWith('{"error"') === true;
 
 function ResponseStatus({ of }: { of: RecordedRequest }) {
-  const isRefusal = isRefused(of);
-  const text = `${of.status}${isRefusal ? ' refused' : ''}`;
-  return <span class={`status ${isRefusal ? 'failed' : 'succeeded'}`}>{text}</span>;
+  const failed = isRejected(of);
+  const text = `${of.status}${failed ? ' rejected' : ''}`;
+  return <span class={`status ${failed ? 'failed' : 'succeeded'}`}>{text}</span>;
 }
 
 export const requestPage: PageRenderer = ({ parts, id }) => {

@@ -87,10 +87,10 @@ export function mountDashboard(app: Hono<AppEnvironment>, parts: AppParts): void
   for (const [path, { page, act }] of Object.entries(FORMS)) {
     app.post(path, async (c) => {
       const id = c.req.param('id') ?? '';
-      const posted: PostedForm = { to: withId(path, id), given: {} };
+      const posted: PostedForm = { to: withId(path, id), values: {} };
       try {
-        posted.given = await readTextFields(c);
-        return goTo(c, await act(parts, posted.given, id, callService));
+        posted.values = await readTextFields(c);
+        return goTo(c, await act(parts, posted.values, id, callService));
       } catch (thrown) {
         return refuse(c, parts, PAGES[page] ?? missing, thrown, posted);
       }
@@ -99,10 +99,10 @@ export function mountDashboard(app: Hono<AppEnvironment>, parts: AppParts): void
   // The response is the page itself, because pasted text may be too long for an address.
   const { path: checker } = PLACES.signature;
   app.post(checker, async (c) => {
-    const posted: PostedForm = { to: checker, given: {} };
+    const posted: PostedForm = { to: checker, values: {} };
     try {
-      posted.given = await readTextFields(c);
-      return await show(c, parts, signatureCheckerPage, { query: posted.given });
+      posted.values = await readTextFields(c);
+      return await show(c, parts, signatureCheckerPage, { query: posted.values });
     } catch (thrown) {
       return refuse(c, parts, signatureCheckerPage, thrown, posted);
     }
