@@ -38,8 +38,8 @@ test('the audit page starts an audit, shows its progress, fits and is accessible
   expect(await violationsOf(page, { within: 'main' })).toEqual([]);
   await picture(page, 'audit-running');
   open();
-  const told = page.locator('#case-amount-too-low');
-  await told.getByText('and the order is paid').waitFor();
+  const failed = page.locator('#case-amount-too-low');
+  await failed.getByText('and the order is paid').waitFor();
   await page.getByRole('heading', { name: 'Finished: audit of' }).waitFor();
   expect(await page.evaluate('window.isTheSamePage')).toBe(true);
   const mistake = page.locator('#mistake-amount-not-compared');

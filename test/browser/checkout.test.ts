@@ -25,9 +25,9 @@ const arrivesAt = (page: Page, url = '') => expect.poll(() => page.url()).toBe(u
 describe('paying', () => {
   test('the sandbox is paid with its fill buttons, and the shop receives nothing about the checkout', async () => {
     const { page, ...at } = await openShop();
-    const asked: string[] = [];
+    const types: string[] = [];
     page.on('request', (request) => {
-      if (request.url().startsWith(at.sim.url)) asked.push(request.resourceType());
+      if (request.url().startsWith(at.sim.url)) types.push(request.resourceType());
     });
     await arrive({ page, ...at });
     await press(page, 'Use test e-mail');
@@ -41,7 +41,7 @@ describe('paying', () => {
     expect(paths).toContain('/logo-160x48.svg');
     for (const { headers } of at.merchant.requests) expect(headers.referer ?? '').not.toContain('payment_id');
     // Each step is one request: the browser requested only pages.
-    expect([...new Set(asked)]).toEqual(['document']);
+    expect([...new Set(types)]).toEqual(['document']);
     expect(at.errors).toEqual([]);
   });
 
@@ -110,11 +110,11 @@ describe('a double click', () => {
     expect(await statusOf(at.sim)).toBe('canceled');
   });
 
-  const ways = [
+  const buttons = [
     { name: /^Pay /, code: SANDBOX.code },
     { name: 'Approve', code: '' },
   ];
-  test.each(sample(ways, ({ name }) => name !== 'Approve'))(
+  test.each(sample(buttons, ({ name }) => name !== 'Approve'))(
     '$name while the payment is in progress also leads to the shop, without a script',
     async ({ name, code }) => {
       const { opened, open } = gate();
@@ -142,16 +142,16 @@ describe('a double click', () => {
     const slow = await startReceiver([{ after: opened }]);
     const { page, ...at } = await openShop({ fields: { ipn_url: `${slow.url}/ipn` } });
     await toCodeStep({ page, ...at }, 'sandbox');
-    const told: string[] = [];
-    page.on('console', (message) => told.push(message.text()));
-    const tell = 'console.log(event.defaultPrevented, event.submitter.className)';
-    await page.evaluate(`addEventListener('submit', (event) => ${tell})`);
+    const messages: string[] = [];
+    page.on('console', (message) => messages.push(message.text()));
+    const log = 'console.log(event.defaultPrevented, event.submitter.className)';
+    await page.evaluate(`addEventListener('submit', (event) => ${log})`);
     await page.locator('#code').fill(SANDBOX.code);
     const { x = 0, y = 0 } = (await page.getByRole('button', { name: /^Pay / }).boundingBox()) ?? {};
     await page.mouse.click(x + 9, y + 9);
     await slow.request(1);
     await page.mouse.click(x + 9, y + 9);
-    await expect.poll(() => told).toEqual(['false button busy', 'true button busy']);
+    await expect.poll(() => messages).toEqual(['false button busy', 'true button busy']);
     open();
     await arrivesAt(page, at.fields['success_url']);
     expect(slow.requests).toHaveLength(1);

@@ -175,14 +175,14 @@ describe('a form that acts on its own page', () => {
 
 /** Answers the script's first request for the page only after its second. */
 async function answerFirstLast(page: Page): Promise<() => number> {
-  let asked = 0;
+  let requests = 0;
   const { opened, open: askedAgain } = gate();
   await page.route(page.url(), async (route) => {
-    if (++asked === 1) await opened;
+    if (++requests === 1) await opened;
     else askedAgain();
     await route.continue();
   });
-  return () => asked;
+  return () => requests;
 }
 
 describe('a form that is done', () => {
@@ -201,7 +201,7 @@ describe('a form that is done', () => {
     await create();
     expect(sim.server.parts.state.current.cards.size).toBe(2);
     // An event refreshes the page, too.
-    const asked = await answerFirstLast(page);
+    const requests = await answerFirstLast(page);
     await page.getByLabel('Amount to fund').fill('7');
     await page.getByLabel('Amount to charge').fill('12.50');
     await page.getByRole('button', { name: 'Charge' }).click();
@@ -209,7 +209,7 @@ describe('a form that is done', () => {
     await expect.poll(() => page.getByLabel('Amount to charge').inputValue()).toBe('');
     expect(await page.getByLabel('Amount to fund').inputValue()).toBe('7');
     expect(await hasFocus(page.getByRole('button', { name: 'Charge' }))).toBe(true);
-    expect(asked()).toBeGreaterThan(1);
+    expect(requests()).toBeGreaterThan(1);
     expect(errors).toEqual([]);
   });
 
@@ -222,11 +222,11 @@ describe('a form that is done', () => {
     await page.getByRole('heading', { level: 1, name: 'order-1' }).waitFor();
     await page.locator('#live.on').waitFor();
     // An event refreshes the page, too.
-    const asked = await answerFirstLast(page);
+    const requests = await answerFirstLast(page);
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.locator('#settle').waitFor({ state: 'detached' });
     expect(await hasFocus(page.locator('main'))).toBe(true);
-    expect(asked()).toBeGreaterThan(1);
+    expect(requests()).toBeGreaterThan(1);
     await page.goBack();
     expect(new URL(page.url()).pathname).toBe('/_sim');
     expect(errors).toEqual([]);
@@ -241,9 +241,9 @@ describe('a form that does not reach the emulator', () => {
     const { page } = await open(first, paymentPath(first));
     await first.server.stop();
     await page.getByRole('button', { name: 'Approve' }).click();
-    const told = page.getByRole('alert');
-    await told.getByText('“Approve → succeeded” was not sent.').waitFor();
-    expect(await told.textContent()).toContain('Disconnected, reconnecting…');
+    const alert = page.getByRole('alert');
+    await alert.getByText('“Approve → succeeded” was not sent.').waitFor();
+    expect(await alert.textContent()).toContain('Disconnected, reconnecting…');
     expect(await page.locator('#live').textContent()).toBe('Disconnected, reconnecting…');
     expect(await page.getByRole('button', { name: 'Approve' }).getAttribute('aria-busy')).toBeNull();
     expect(await hasFocus(page.getByRole('button', { name: 'Approve' }))).toBe(true);
@@ -254,10 +254,10 @@ describe('a form that does not reach the emulator', () => {
     // The page shows what happened meanwhile.
     await page.locator('#live.on').waitFor();
     await page.getByText('1 fault active').waitFor();
-    expect(await told.textContent()).toBe('“Approve → succeeded” was not sent.');
+    expect(await alert.textContent()).toBe('“Approve → succeeded” was not sent.');
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.locator('#settle').waitFor({ state: 'detached' });
-    await told.waitFor({ state: 'detached' });
+    await alert.waitFor({ state: 'detached' });
   });
 
   test('says that its connection broke, and recovers with the next response', async () => {

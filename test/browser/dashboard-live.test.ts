@@ -15,7 +15,7 @@ async function watching(sim: Sim, path: string, options = {}): Promise<TestPage>
 const paymentPath = (sim: Sim) => `/_sim/ui/payments/${sim.server.parts.payments.require('order-1').id}`;
 
 /** Waits until the page has received every event. */
-const heardAll = (sim: Sim, page: Page) =>
+const receivedAll = (sim: Sim, page: Page) =>
   expect
     .poll(() => page.locator('#live').getAttribute('data-since'))
     .toBe(String(sim.server.parts.events.newest));
@@ -77,13 +77,13 @@ describe('a page that receives events', () => {
     });
     const news = page.locator('#news');
     await sim.initiate(ORDER);
-    await heardAll(sim, page);
+    await receivedAll(sim, page);
     await page.clock.runFor(500);
     expect(await news.textContent()).toBe('Payment order-1 pending');
     await page.getByRole('link', { name: '1 all' }).waitFor();
     const initiate = (number: number) => sim.initiate({ ...ORDER, identifier: `order-${number}` });
     for (let number = 2; number < 52; number++) await initiate(number);
-    await heardAll(sim, page);
+    await receivedAll(sim, page);
     await page.clock.runFor(3_900);
     await page.getByRole('link', { name: '51 all' }).waitFor();
     expect(fetched).toBe(2);
@@ -229,7 +229,7 @@ test('times follow the emulator’s clock, and stop while it is paused', async (
   await page.clock.runFor(61_000);
   expect(await ago.textContent()).toBe('1 min ago');
   await sim.server.parts.clock.move({ freeze: 'now' });
-  await heardAll(sim, page);
+  await receivedAll(sim, page);
   await page.clock.runFor(500);
   await page.getByText('Clock is paused').waitFor();
   const standing = await ago.textContent();

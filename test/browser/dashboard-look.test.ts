@@ -104,7 +104,7 @@ const VISITS: readonly (readonly Look[])[] = IS_RELEASE
     ];
 
 /** Checks pages, and reports problems by page and display mode. */
-async function lookAtAll(sim: Sim, ways: Ways, looks: readonly Look[], of: string) {
+async function checkAll(sim: Sim, ways: Ways, looks: readonly Look[], of: string) {
   const { page, errors } = await openPage({ reducedMotion: 'reduce' });
   const wrong: Record<string, string[]> = {};
   for (const [name, way] of Object.entries(ways)) {
@@ -132,13 +132,13 @@ describe.each(VISITS.map((looks) => ({ widths: looks.map(({ size }) => size.widt
       'the %s of an emulator that was busy fit, and axe finds nothing',
       async (of) => {
         const { sim, ...pages } = await busyPages();
-        await lookAtAll(sim, pages[of], looks, of);
+        await checkAll(sim, pages[of], looks, of);
       },
     );
 
     test('empty lists fit, and axe finds nothing', async () => {
       const { payments, IPNs, cards, inbox } = PLACES;
-      await lookAtAll(await startSim(), { payments, IPNs, cards, inbox }, looks, 'empty');
+      await checkAll(await startSim(), { payments, IPNs, cards, inbox }, looks, 'empty');
     });
   },
 );

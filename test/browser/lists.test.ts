@@ -9,14 +9,14 @@ const LISTS = ['', '/ui/ipns', '/ui/requests', '/ui/cards'];
 test('a list starts near the top despite a fault and a moved clock, has rows of 36 pixels, and loads with four requests', async () => {
   const { sim } = await busySim();
   const { page } = await openPage();
-  let asked: string[] = [];
-  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  let paths: string[] = [];
+  page.on('request', (request) => paths.push(new URL(request.url()).pathname));
   for (const list of LISTS) {
-    asked = [];
+    paths = [];
     await resize(page, { width: 1440, height: 900 });
     await page.goto(`${sim.url}/_sim${list}`);
     await page.locator('#live.on').waitFor();
-    expect(asked).toEqual([`/_sim${list}`, '/_sim/ui/dashboard.css', '/_sim/ui/live.js', '/_sim/events']);
+    expect(paths).toEqual([`/_sim${list}`, '/_sim/ui/dashboard.css', '/_sim/ui/live.js', '/_sim/events']);
     await page.getByText('1 fault active').waitFor();
     await page.getByText(/Clock is .* ahead/).waitFor();
     const rows = page.locator('tbody tr');
@@ -83,9 +83,9 @@ test('a list is printed without navigation', async () => {
   const { page } = await openPage();
   await page.goto(`${sim.url}/_sim/ui/ipns`);
   await page.emulateMedia({ media: 'print' });
-  for (const gone of ['.tabs', '.top search', '.toolbar nav', 'td button', '.foot']) {
-    const first = page.locator(gone).first();
-    expect([gone, await first.count(), await first.isVisible()]).toEqual([gone, 1, false]);
+  for (const hidden of ['.tabs', '.top search', '.toolbar nav', 'td button', '.foot']) {
+    const first = page.locator(hidden).first();
+    expect([hidden, await first.count(), await first.isVisible()]).toEqual([hidden, 1, false]);
   }
   expect(await page.getByRole('link', { name: 'order-1', exact: true }).isVisible()).toBe(true);
 });

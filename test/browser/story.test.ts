@@ -75,7 +75,7 @@ test.each(sample([true, false], (hasScript) => !hasScript))(
     const { body } = await receiver.request(1);
     await page.getByLabel('IPN', { exact: true }).fill(body);
     await page.getByRole('button', { name: 'Check signature' }).click();
-    await page.getByText('Valid: the signature is right').waitFor();
+    await page.getByText('Valid: the signature is correct').waitFor();
     await page.getByLabel('IPN', { exact: true }).fill(body.replace('100.00', '999.00'));
     await page.getByRole('button', { name: 'Check signature' }).click();
     await page.getByText('Not valid').waitFor();

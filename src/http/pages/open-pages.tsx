@@ -19,7 +19,7 @@ export function page(summary: string, errors: readonly number[], type = HTML_TYP
   return { tag: 'Dashboard', summary, source: 'chosen', answers: [{ status: 200, type }], errors };
 }
 
-/** The pages that replace the merchant's own when `payments create` gets no addresses. */
+/** The default pages of `payments create`, which replace the merchant's own. */
 const PLACEHOLDERS = {
   paid: { insteadOf: 'success_url', sign: 'succeeded' },
   canceled: { insteadOf: 'cancel_url', sign: 'canceled' },
@@ -37,12 +37,12 @@ const TOKEN_OPERATION: Operation = {
  */
 export function mountOpenPages(app: App, parts: AppParts): void {
   for (const which of ['paid', 'canceled'] as const) {
-    const said = page(`Replaces the ${PLACEHOLDERS[which].insteadOf} of a merchant that has none`, [403]);
+    const said = page(`The default ${PLACEHOLDERS[which].insteadOf}, for a merchant that has none`, [403]);
     const dashboard = parts.runtime.options.panel ? PLACES.payments.path : null;
     const show = (c: AppContext) => c.html(thanksPage(which, pageView(c, 'system'), dashboard));
     app.get(`/_sim/ui/${which}`, described(said, show));
   }
-  const said = page('Replaces the site_logo of a merchant that has none', [403], 'image/svg+xml');
+  const said = page('The default site_logo, for a merchant that has none', [403], 'image/svg+xml');
   const logo = (c: AppContext) => {
     c.header('Content-Security-Policy', "default-src 'none'");
     c.header('Cache-Control', 'max-age=3600');

@@ -50,7 +50,7 @@ export const PAYMENTS: List<Payment> = {
         <p>Or like your shop's code:</p>
         <SampleInitiate parts={parts} merchant={parts.merchants.default} />
         <p>
-          Your keys and the lines for your .env are on the page <a href={PLACES.keys.path}>API keys</a>.
+          <a href={PLACES.keys.path}>Your keys and the lines for your .env</a> are on the API keys page.
         </p>
       </>
     );
