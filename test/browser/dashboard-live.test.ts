@@ -243,7 +243,7 @@ test('the keyboard reaches every form and link of a payment in a sensible order,
   const { page } = await openPage();
   await page.goto(sim.url + paymentPath(sim));
   await page.keyboard.press('Tab');
-  expect(await focused(page)).toContain('Skip to the content');
+  expect(await focused(page)).toContain('Skip to content');
   await page.keyboard.press('Enter');
   await page.waitForURL('**#content');
   const names: string[] = [];

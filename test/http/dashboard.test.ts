@@ -366,7 +366,7 @@ describe('IPNs', () => {
     const html = await (await get(`/_sim/ui/ipns/${id}`)).text();
     expect(html).toContain(`id="step-${id}-22"`);
     expect(html).not.toContain(`id="step-${id}-2"`);
-    expect(html).toMatch(new RegExp(`And 2 earlier:.*>npx gateway-sim ipn show ${id}<`, 's'));
+    expect(html).toMatch(new RegExp(`And 2 more:.*>npx gateway-sim ipn show ${id}<`, 's'));
   });
 });
 

@@ -131,7 +131,7 @@ describe('the page of a payment', () => {
     const [, path] = /href="(\/_sim\/ui\/payments\/[^"]*)" class="id/.exec(list) ?? [];
     expect(path).toMatch(/\?status=pending$/);
     const html = await (await fetch(sim.url + path)).text();
-    expect(html).toContain('<a class="back" href="/_sim?status=pending">Back to the list as filtered</a>');
+    expect(html).toContain('<a class="back" href="/_sim?status=pending">Back to the filtered list</a>');
   });
 
   it('says the date once, and offsets after it', async () => {
@@ -326,7 +326,7 @@ describe('the page of a payment', () => {
     expect(steps.has('step-initiated-1')).toBe(true);
     expect(steps.has(`step-${ipn}-121`)).toBe(true);
     expect(steps.has(`step-${ipn}-101`)).toBe(false);
-    expect(html).toContain('And 101 earlier:');
+    expect(html).toContain('And 101 more:');
     expect(html.length).toBeLessThan(250_000);
   });
 });

@@ -182,9 +182,7 @@ export function More({ id, count, run, of }: { id: string; count: number; run: C
   if (count <= 0) return null;
   return (
     <>
-      <p class="soft">
-        And {count} {id}:
-      </p>
+      <p class="soft">And {count} more:</p>
       <CommandCode id={id} run={run} does={`shows all ${of}`} />
     </>
   );

@@ -16,7 +16,7 @@ export const clockPage: PageRenderer = ({ parts }) => {
   const facts = [
     ['Now (UTC)', <Time at={timestamp(read.now)} runs={!read.frozen} />],
     ['Time', read.frozen ? 'paused' : 'running'],
-    ['Against real time', againstReal(read.ahead)],
+    ['Compared to real time', againstReal(read.ahead)],
     ['Next event (UTC)', <NextDue {...read} />],
   ] as const;
   return pageAt(

@@ -44,7 +44,7 @@ export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?:
       <PageContext.Provider value={{ style, now, posted: refusal?.posted }}>
         <div class="frame">
           <a class="skip" href="#content">
-            Skip to the content
+            Skip to content
           </a>
           <Top parts={parts} query={page.query} />
           <Navigation page={page} />

@@ -146,7 +146,7 @@ export function Heading({ title, sum, status, list }: HeadingProps & { list: str
       {sum !== undefined && <span class="sum">{sum}</span>}
       {status}
       <a class="back" href={list}>
-        Back to the list{list.includes('?') && ' as filtered'}
+        Back to the {list.includes('?') && 'filtered '}list
       </a>
     </div>
   );

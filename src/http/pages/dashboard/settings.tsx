@@ -48,7 +48,7 @@ export const settingsPage: PageRenderer = ({ parts }) => {
           </p>
           <Form to={`${PLACES.settings.path}/import`} submit="Import state" look="danger" forgets>
             <Field name="state" label="Exported state, replaces the current state" rows={3} wide required />
-            <Field name="confirm" label="Type import" scope="import-" required />
+            <Field name="confirm" label="Type “import” to confirm" scope="import-" required />
           </Form>
           <p class="soft">To import more than 1 MiB:</p>
           <CommandCode id="larger" run={command('state import', 'state.json')} does="imports a state" />
@@ -58,7 +58,7 @@ export const settingsPage: PageRenderer = ({ parts }) => {
             Removes all payments, IPNs and cards, and cancels scheduled events. Merchants keep their keys.
           </p>
           <Form to={`${PLACES.settings.path}/reset`} submit="Reset state" look="danger" forgets>
-            <Field name="confirm" label="Type reset" scope="reset-" required />
+            <Field name="confirm" label="Type “reset” to confirm" scope="reset-" required />
           </Form>
         </Section>
       </div>

@@ -26,7 +26,7 @@ export function Settle({ parts, payment }: { parts: AppParts; payment: Payment }
         <a class="button plain" href={checkoutUrl} target="_blank" rel="noopener">
           Open checkout
         </a>
-        <span class="soft">Pay as the customer does, in a new tab. Or skip the checkout:</span>
+        <span class="soft">Pay like a customer, in a new tab. Or skip the checkout:</span>
       </p>
       <Form to={`${recordPath('payments', payment.id)}/settle`} forgets>
         <Field name="delivery" label="IPN timing" value={order} options={TIMINGS} wide />
