@@ -13,11 +13,11 @@ const LOOKS = [
   { colorScheme: 'dark', width: 360 },
 ] as const;
 
-test('a shop is audited from its page, which grows under the eyes, fits and is accessible', async () => {
+test('the audit page starts an audit, shows its progress, fits and is accessible', async () => {
   const { sim, shop, asked } = await startAuditable({}, { isAmount: () => true });
   const { opened, open } = gate();
   const { place } = shop;
-  // Two orders go through; the others wait until the page was looked at.
+  // Two orders pass. The others wait until the page has been checked.
   shop.place = async () => {
     if (shop.orders.size >= 2) await opened;
     await place();
@@ -26,20 +26,20 @@ test('a shop is audited from its page, which grows under the eyes, fits and is a
   await page.goto(`${sim.url}/_sim`);
   await page.getByRole('link', { name: 'Audit', exact: true }).click();
   await page.getByLabel('IPN handler').fill(asked.ipnUrl);
-  await page.getByLabel('Order address').fill(asked.orderUrl);
-  await page.getByLabel('Probe address').fill(asked.probeUrl);
+  await page.getByLabel('Order URL').fill(asked.orderUrl);
+  await page.getByLabel('Probe URL').fill(asked.probeUrl);
   await page.getByLabel('Paid when').fill(asked.paidWhen);
   await page.getByLabel('Only cases').fill(IS_RELEASE ? 'amount, merchant, A, L' : 'amount');
   await page.getByRole('button', { name: 'Run the audit' }).click();
-  await page.getByRole('progressbar', { name: 'Cases that are done' }).waitFor();
+  await page.getByRole('progressbar', { name: 'Completed cases' }).waitFor();
   await page.evaluate('window.isTheSamePage = true');
   await page.locator('#control-cases').getByText('pass', { exact: true }).waitFor();
   expect(await page.getByRole('button', { name: 'Run the audit' }).count()).toBe(0);
   expect(await violationsOf(page, { within: 'main' })).toEqual([]);
   await picture(page, 'audit-running');
   open();
-  const told = page.locator('#case-amount-too-low');
-  await told.getByText('and the order is paid').waitFor();
+  const failed = page.locator('#case-amount-too-low');
+  await failed.getByText('and the order is paid').waitFor();
   await page.getByRole('heading', { name: 'Finished: audit of' }).waitFor();
   expect(await page.evaluate('window.isTheSamePage')).toBe(true);
   const mistake = page.locator('#mistake-amount-not-compared');
@@ -56,7 +56,7 @@ test('a shop is audited from its page, which grows under the eyes, fits and is a
   expect(errors).toEqual([]);
 });
 
-test('the page follows where no payment changes', async () => {
+test('the page updates although no payment changes', async () => {
   const { sim, asked } = await startAuditable();
   const { page, errors } = await openPage();
   await page.goto(`${sim.url}/_sim/ui/audit`);

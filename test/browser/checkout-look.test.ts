@@ -24,7 +24,7 @@ const DEVICES = { desktop: DESKTOP, phone: PHONE } as const;
 const LOCALES = { en: 'en-US', fr: 'fr-CA' } as const;
 const LANGUAGES = ['en', 'fr'] as const;
 
-/** Presses the main button of a step, whatever its language. */
+/** Clicks the main button of a step, in any language. */
 async function submit(page: Page, value: string): Promise<void> {
   await page.locator('#email, #code').fill(value);
   const loaded = page.waitForEvent('load');
@@ -32,7 +32,7 @@ async function submit(page: Page, value: string): Promise<void> {
   await loaded;
 }
 
-/** Goes through all that a checkout can show while it waits, and stops at each. */
+/** Visits every state of a pending checkout. */
 async function everyStep(at: Shop, mode: Mode, look: (name: string) => Promise<void>): Promise<void> {
   const url = await arrive(at, mode);
   await look('1-email');
@@ -47,7 +47,7 @@ async function everyStep(at: Shop, mode: Mode, look: (name: string) => Promise<v
   await look('5-code-sent-again');
 }
 
-/** Goes through all the pages on which a checkout can end. */
+/** Visits every final page of a checkout. */
 async function everyEnd(at: Shop, look: (name: string) => Promise<void>): Promise<void> {
   for (const outcome of ['approve', 'cancel', 'fail', 'expire']) {
     const url = await at.sim.initiate({ ...at.fields, identifier: outcome });
@@ -69,7 +69,7 @@ async function everyEnd(at: Shop, look: (name: string) => Promise<void>): Promis
   }
 }
 
-/** What does not fit, and what is too small to be pressed (WCAG 2.2, 2.5.8). */
+/** Elements that do not fit, or are too small to click (WCAG 2.2, 2.5.8). */
 async function wrongWith(page: Page): Promise<string[]> {
   const small = await page.evaluate<
     string[]
@@ -119,7 +119,7 @@ describe.each(sample(LOOKS, ({ theme, language }) => (theme === 'light') === (la
         const at = await open();
         await everyStep(at, mode, async (name) => {
           expect(await at.page.title()).toContain(language === 'fr' ? '1\u202f234,50\u00a0€' : '€1,234.50');
-          // The browser gives the focus in its own time.
+          // The browser sets the focus asynchronously.
           await expect.poll(() => at.page.evaluate('document.activeElement.tagName')).toBe('INPUT');
           const cancel = at.page.getByRole('button', { name: /cancel|annul/i });
           expect(await cancel.allTextContents()).toEqual([language === 'fr' ? 'Annuler' : 'Cancel']);
@@ -129,19 +129,16 @@ describe.each(sample(LOOKS, ({ theme, language }) => (theme === 'light') === (la
       },
     );
 
-    test.runIf(IS_RELEASE || theme === 'dark')(
-      'every page on which it ends fits, and axe finds nothing',
-      async () => {
-        const at = await open();
-        await everyEnd(at, (name) => lookAt(at.page, `end-${name}`));
-      },
-    );
+    test.runIf(IS_RELEASE || theme === 'dark')('every final page fits, and axe finds nothing', async () => {
+      const at = await open();
+      await everyEnd(at, (name) => lookAt(at.page, `end-${name}`));
+    });
   },
 );
 
 const BARE = MODES.flatMap((mode) => THEMES.map((theme) => ({ mode, theme })));
 test.each(sample(BARE, ({ mode, theme }) => mode === 'live' && theme === 'dark'))(
-  'a $mode checkout without panel and logo is for eyes and hands of all kinds ($theme)',
+  'a $mode checkout without panel and logo is accessible in every display mode ($theme)',
   async ({ mode, theme }) => {
     const sizes = {
       ...DEVICES,
@@ -150,7 +147,7 @@ test.each(sample(BARE, ({ mode, theme }) => mode === 'live' && theme === 'dark')
     };
     const at = await openShop({
       start: { panel: false },
-      // The theme is what the merchant asked for, whatever the browser prefers.
+      // The merchant's theme overrides the browser's preference.
       browser: { locale: 'fr-FR', colorScheme: theme === 'dark' ? 'light' : 'dark', reducedMotion: 'reduce' },
       fields: { checkout_theme: theme },
     });
@@ -163,7 +160,7 @@ test.each(sample(BARE, ({ mode, theme }) => mode === 'live' && theme === 'dark')
         expect({ name, size, wrong: await wrongWith(at.page) }).toEqual({ name, size, wrong: [] });
       }
       const wrong = await violationsOf(at.page, { rules: OF_LOOKS });
-      // Wider spacing of the text cuts nothing off (WCAG 1.4.12).
+      // Wider text spacing cuts nothing off (WCAG 1.4.12).
       await resize(at.page, PHONE);
       await at.page.evaluate(WIDER_SPACING);
       expect({ name, wrong: [...wrong, ...(await wrongWith(at.page))] }).toEqual({ name, wrong: [] });
@@ -181,7 +178,7 @@ test.each(sample(BARE, ({ mode, theme }) => mode === 'live' && theme === 'dark')
   },
 );
 
-/** A sheet that is constructed: no policy forbids it. */
+/** A constructed style sheet, which the content security policy does not block. */
 const WIDER_SPACING = `{
   const sheet = new CSSStyleSheet();
   sheet.replaceSync('* { line-height: 1.5 !important; letter-spacing: .12em !important; word-spacing: .16em !important } p { margin-bottom: 2em !important }');
@@ -193,14 +190,14 @@ const MOVING = `[...document.querySelectorAll('*')].filter((element) => {
   return transitionDuration !== '0s' || animationName !== 'none';
 }).map(({ tagName }) => tagName + ' moves')`;
 
-/** What tells the step and the problem by a colour of its own, which forced colours must leave. */
+/** Elements that show the step and the problem by colour, which forced colours must keep. */
 const MARKS = `[['.progress', '::after'], ['.problem', '::before']].map(([selector, part]) => {
   const element = document.querySelector(selector);
   const { backgroundColor, backgroundImage } = element ? getComputedStyle(element, part) : {};
   return selector + ': ' + backgroundColor + ' ' + backgroundImage;
 })`;
 
-/** Forced colours leave no more than an edge of what is pressed or typed in. */
+/** With forced colours, buttons and fields have only an edge. */
 const EDGELESS = `[...document.querySelectorAll('.button, input:not([type=hidden])')]
   .filter((element) => getComputedStyle(element).borderTopStyle !== 'solid')
   .map(({ outerHTML }) => outerHTML)`;
@@ -221,7 +218,7 @@ test.each(sample(THEMES, (theme) => theme === 'light'))(
   },
 );
 
-test('what merchants send fits a phone, and the amount breaks between groups only', async () => {
+test('long texts of a merchant fit a phone, and the amount breaks only between groups', async () => {
   const sent = {
     longest: {
       identifier: 'W'.repeat(20),
@@ -262,7 +259,7 @@ describe('the logo', () => {
       return width > 0 && top < box.bottom;
     })()`);
 
-  /** The darkest pixel of a picture and the one in the middle, from 0 to 255. */
+  /** The darkest and the middle pixel of a picture, from 0 to 255. */
   async function rangeOf(page: Page, image: Buffer): Promise<{ darkest: number; median: number }> {
     await page.goto('about:blank');
     return page.evaluate(`(async () => {
@@ -291,7 +288,7 @@ describe('the logo', () => {
     },
   );
 
-  test('leaves its box as it is, and a letter is seen where there is none', async () => {
+  test('does not change its box, and a letter is visible without a logo', async () => {
     const shown = {
       'logo-160x48.svg': 'img',
       'logo-900x60.svg': 'img',
@@ -302,12 +299,12 @@ describe('the logo', () => {
       'gone.png': '.monogram',
       // No image.
       thanks: '.monogram',
-      // Never comes.
+      // Never responds.
       'slow.png': '.monogram',
     };
     const { page, ...at } = await openShop();
     for (const [path, selector] of Object.entries(shown)) {
-      // A dark page has a plate behind the logo, which must not take room either.
+      // The plate behind the logo of a dark page must not take space either.
       const fields = { ...at.fields, site_logo: `${at.merchant.url}/${path}`, checkout_theme: 'dark' };
       const waitUntil = path === 'slow.png' ? 'domcontentloaded' : 'load';
       await page.goto(await at.sim.initiate(fields), { waitUntil });
@@ -320,12 +317,12 @@ describe('the logo', () => {
         width: 208,
         height: 56,
       });
-      // No picture is to be had of a page that still loads.
+      // A page that is still loading cannot be captured.
       if (waitUntil === 'load') await picture(page, `checkout-${path}`);
     }
   });
 
-  test('that comes late moves nothing but the letter whose place it takes', async () => {
+  test('that loads late replaces the letter and moves nothing else', async () => {
     const { page, ...at } = await openShop({ browser: { viewport: PHONE } });
     const { opened, open } = gate();
     await page.route('**/logo-900x300.svg', async (route) => {

@@ -17,15 +17,15 @@ import {
   toCodeStep,
 } from '../helpers/shop.ts';
 
-/** Unlike `waitForURL` it does not mind that a second press ends the way of the first. */
+/** Unlike `waitForURL` it tolerates a second click that cancels the navigation of the first. */
 const arrivesAt = (page: Page, url = '') => expect.poll(() => page.url()).toBe(url);
 
 describe('paying', () => {
-  test('the sandbox is paid with what its buttons fill in, and the shop learns nothing of the checkout', async () => {
+  test('the sandbox is paid with its fill buttons, and the shop receives nothing about the checkout', async () => {
     const { page, ...at } = await openShop();
-    const asked: string[] = [];
+    const types: string[] = [];
     page.on('request', (request) => {
-      if (request.url().startsWith(at.sim.url)) asked.push(request.resourceType());
+      if (request.url().startsWith(at.sim.url)) types.push(request.resourceType());
     });
     await arrive({ page, ...at });
     await press(page, 'Use test e-mail');
@@ -38,12 +38,12 @@ describe('paying', () => {
     expect(paths.filter((path) => !path.startsWith('/logo'))).toEqual(['/ipn?order=1', '/thanks?order=1']);
     expect(paths).toContain('/logo-160x48.svg');
     for (const { headers } of at.merchant.requests) expect(headers.referer ?? '').not.toContain('payment_id');
-    // A step is one request: nothing but pages was asked for.
-    expect([...new Set(asked)]).toEqual(['document']);
+    // Each step is one request: the browser requested only pages.
+    expect([...new Set(types)]).toEqual(['document']);
     expect(at.errors).toEqual([]);
   });
 
-  test('a live payment survives every mistake, and a double click at its end pays once', async () => {
+  test('a live payment survives every mistake, and a final double click pays once', async () => {
     const { page, ...at } = await openShop();
     await arrive({ page, ...at }, 'live');
     await enterEmail(page, 'poor@example.com');
@@ -63,7 +63,7 @@ describe('paying', () => {
     expect(at.errors).toEqual([]);
   });
 
-  test('the keyboard alone goes from the field through everything, and shows where it is', async () => {
+  test('the keyboard reaches everything from the field, with a visible focus', async () => {
     const { page, ...at } = await openShop();
     await arrive({ page, ...at }, 'live');
     const focused = () =>
@@ -73,7 +73,7 @@ describe('paying', () => {
         const seen = outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2;
         return (at.id || at.textContent.trim()) + (seen ? '' : ' (not to be seen)');
       })()`);
-    // Chromium gives the first field its focus in its own time.
+    // Chromium focuses the first field asynchronously.
     await expect.poll(focused).toBe('email');
     const tab = async (times: number) => {
       const reached: string[] = [];
@@ -96,8 +96,8 @@ describe('paying', () => {
   });
 });
 
-describe('pressing twice', () => {
-  test('on Continue, and then on Cancel, does what one press does', async () => {
+describe('a double click', () => {
+  test('on Continue, and then on Cancel, acts like one click', async () => {
     const { page, ...at } = await openShop();
     await arrive({ page, ...at });
     await page.getByLabel('E-mail').fill(SANDBOX.email);
@@ -108,12 +108,12 @@ describe('pressing twice', () => {
     expect(await statusOf(at.sim)).toBe('canceled');
   });
 
-  const ways = [
+  const buttons = [
     { name: /^Pay /, code: SANDBOX.code },
     { name: 'Approve', code: '' },
   ];
-  test.each(sample(ways, ({ name }) => name !== 'Approve'))(
-    '$name while the payment is under way leads to the shop, too, without a script',
+  test.each(sample(buttons, ({ name }) => name !== 'Approve'))(
+    '$name while the payment is in progress also leads to the shop, without a script',
     async ({ name, code }) => {
       const { opened, open } = gate();
       const slow = await startReceiver([{ after: opened }]);
@@ -135,21 +135,21 @@ describe('pressing twice', () => {
     },
   );
 
-  test('is not done where the script runs, and the button that was pressed is busy', async () => {
+  test('is ignored if the script runs, and the clicked button is busy', async () => {
     const { opened, open } = gate();
     const slow = await startReceiver([{ after: opened }]);
     const { page, ...at } = await openShop({ fields: { ipn_url: `${slow.url}/ipn` } });
     await toCodeStep({ page, ...at }, 'sandbox');
-    const told: string[] = [];
-    page.on('console', (message) => told.push(message.text()));
-    const tell = 'console.log(event.defaultPrevented, event.submitter.className)';
-    await page.evaluate(`addEventListener('submit', (event) => ${tell})`);
+    const messages: string[] = [];
+    page.on('console', (message) => messages.push(message.text()));
+    const log = 'console.log(event.defaultPrevented, event.submitter.className)';
+    await page.evaluate(`addEventListener('submit', (event) => ${log})`);
     await page.locator('#code').fill(SANDBOX.code);
     const { x = 0, y = 0 } = (await page.getByRole('button', { name: /^Pay / }).boundingBox()) ?? {};
     await page.mouse.click(x + 9, y + 9);
     await slow.request(1);
     await page.mouse.click(x + 9, y + 9);
-    await expect.poll(() => told).toEqual(['false button busy', 'true button busy']);
+    await expect.poll(() => messages).toEqual(['false button busy', 'true button busy']);
     open();
     await arrivesAt(page, at.fields['success_url']);
     expect(slow.requests).toHaveLength(1);
@@ -171,7 +171,7 @@ const VISITORS: { name: string; browser: BrowserContextOptions }[] = [
   },
 ];
 test.each(sample(VISITORS, ({ browser }) => browser.javaScriptEnabled === false))(
-  'the redirect leads $name from a form to another port, and from there further',
+  'the redirect leads $name from a form to another port, and then to a third',
   async ({ browser }) => {
     const last = await startReceiver(() => ({
       headers: { 'content-type': 'text/html' },

@@ -25,14 +25,14 @@ const ipnPath = (sim: Sim) =>
 
 const hasFocus = (element: Locator) => element.evaluate((one) => one.ownerDocument.activeElement === one);
 
-/** A receiver that answers the first IPNs at once and the others when it is told to. */
+/** A receiver that answers the first IPNs immediately, and the others on demand. */
 async function thinkingReceiver(first: number): Promise<{ receiver: Receiver; answer: () => void }> {
   const { opened, open: answer } = gate();
   const receiver = await startReceiver((_, number) => (number <= first ? {} : { after: opened }));
   return { receiver, answer };
 }
 
-/** Approved payments, each with an IPN that was delivered. */
+/** Approved payments, each with a delivered IPN. */
 async function settled(sim: Sim, receiver: Receiver, count: number): Promise<void> {
   for (let number = 1; number <= count; number++) {
     const identifier = `order-${number}`;
@@ -45,8 +45,8 @@ async function settled(sim: Sim, receiver: Receiver, count: number): Promise<voi
   }
 }
 
-describe('a button whose form waits', () => {
-  test('says so and for how long in its own width, acts once, and comes back with the focus', async () => {
+describe('a button with a pending form', () => {
+  test('shows how long it has waited, keeps its width, acts once, and gets the focus back', async () => {
     const { receiver, answer } = await thinkingReceiver(1);
     const sim = await startSim();
     await settled(sim, receiver, 1);
@@ -63,7 +63,7 @@ describe('a button whose form waits', () => {
     expect(await resend.getAttribute('aria-busy')).toBe('true');
     expect(await resend.boundingBox()).toEqual(before);
     expect(await violationsOf(page, { within: '#send' })).toEqual([]);
-    // Where there is no room for more, the time alone is seen.
+    // A small button shows only the time.
     await page.evaluate("document.styleSheets[0].insertRule('#send button { max-width: 60px; padding: 0 }')");
     await page.clock.runFor(1_000);
     await resend.locator('.unseen', { hasText: 'Sending…' }).waitFor();
@@ -81,7 +81,7 @@ describe('a button whose form waits', () => {
     expect(errors).toEqual([]);
   });
 
-  test('stays although the page goes on, and hands on the focus when it is no longer needed', async () => {
+  test('stays while the page updates, and passes the focus on when it disappears', async () => {
     const { receiver, answer } = await thinkingReceiver(0);
     const sim = await startSim();
     await sim.initiate({ ...ORDER, ipn_url: receiver.url });
@@ -98,7 +98,7 @@ describe('a button whose form waits', () => {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
-  test('waits its turn where two forms are on their way, so that the page still loads', async () => {
+  test('waits while two forms are being sent, so that the page still loads', async () => {
     const { receiver, answer } = await thinkingReceiver(3);
     const sim = await startSim();
     await settled(sim, receiver, 3);
@@ -118,7 +118,7 @@ describe('a button whose form waits', () => {
 });
 
 describe('a form that acts on its own page', () => {
-  test('leaves a long list where it is, and as narrow as it was', async () => {
+  test('preserves the scroll position and the filter of a long list', async () => {
     const receiver = await startReceiver();
     const sim = await startSim();
     await settled(sim, receiver, 8);
@@ -138,12 +138,12 @@ describe('a form that acts on its own page', () => {
     expect([loads, search, hash]).toEqual([0, '?state=&text=order-', '']);
   });
 
-  test('leads to what it made, although events ask for the page meanwhile', async () => {
+  test('leads to its result, although events refresh the page meanwhile', async () => {
     const receiver = await startReceiver();
     const sim = await startSim();
     await settled(sim, receiver, 1);
     const { page } = await open(sim, paymentPath(sim));
-    // Nothing is answered until an event was told, and the page asked for because of it; then one after the other.
+    // Nothing is answered until an event has refreshed the page. Then each request is answered in turn.
     let answered = page.locator('#news', { hasText: 'order-1' }).waitFor({ state: 'attached' });
     await page.route('**/ui/payments/*', (route) => {
       answered = answered.then(async () => route.fulfill({ response: await route.fetch() }));
@@ -154,7 +154,7 @@ describe('a form that acts on its own page', () => {
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   });
 
-  test('without a script shows on a phone what came of it, and the keyboard goes on there', async () => {
+  test('without a script shows its result on a phone, and the keyboard continues there', async () => {
     const sim = await startSim();
     await settled(sim, await startReceiver(), 1);
     const { page } = await openPage({ ...PHONE, javaScriptEnabled: false });
@@ -162,7 +162,7 @@ describe('a form that acts on its own page', () => {
     for (const number of [2, 3]) {
       await page.getByRole('button', { name: 'Resend' }).click();
       const outcome = page.getByRole('status').filter({ hasText: `Attempt ${number}: ` });
-      // The browser goes to it, and the keyboard with it, in its own time.
+      // The browser scrolls to it and moves the focus asynchronously.
       await page.locator(':target', { has: outcome }).waitFor();
       const { y = -1, height = 0 } = (await outcome.boundingBox()) ?? {};
       expect(y).toBeGreaterThanOrEqual(0);
@@ -173,20 +173,20 @@ describe('a form that acts on its own page', () => {
   });
 });
 
-/** The first time that the script asks for the page is answered when it has asked again. */
+/** Answers the script's first request for the page only after its second. */
 async function answerFirstLast(page: Page): Promise<() => number> {
-  let asked = 0;
+  let requests = 0;
   const { opened, open: askedAgain } = gate();
   await page.route(page.url(), async (route) => {
-    if (++asked === 1) await opened;
+    if (++requests === 1) await opened;
     else askedAgain();
     await route.continue();
   });
-  return () => asked;
+  return () => requests;
 }
 
 describe('a form that is done', () => {
-  test('leads on, and back to be sent once more; where it stays it is empty again, and others keep their text', async () => {
+  test('redirects and can be sent again after going back, or is cleared on the same page while others keep their text', async () => {
     const sim = await startSim();
     const { page, errors } = await open(sim, '/_sim/ui/cards');
     const create = async () => {
@@ -200,8 +200,8 @@ describe('a form that is done', () => {
     await page.locator('#live.on').waitFor();
     await create();
     expect(sim.server.parts.state.current.cards.size).toBe(2);
-    // The page is fetched because of an event, too.
-    const asked = await answerFirstLast(page);
+    // An event refreshes the page, too.
+    const requests = await answerFirstLast(page);
     await page.getByLabel('Amount to fund').fill('7');
     await page.getByLabel('Amount to charge').fill('12.50');
     await page.getByRole('button', { name: 'Charge' }).click();
@@ -209,24 +209,24 @@ describe('a form that is done', () => {
     await expect.poll(() => page.getByLabel('Amount to charge').inputValue()).toBe('');
     expect(await page.getByLabel('Amount to fund').inputValue()).toBe('7');
     expect(await hasFocus(page.getByRole('button', { name: 'Charge' }))).toBe(true);
-    expect(asked()).toBeGreaterThan(1);
+    expect(requests()).toBeGreaterThan(1);
     expect(errors).toEqual([]);
   });
 
-  test('hands on the focus, and leaves one way back: to where the reader came from', async () => {
+  test('passes the focus on, and adds no history entry', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
     const { page, errors } = await open(sim, '/_sim');
     await page.getByRole('link', { name: 'order-1' }).click();
-    // Both pages have a connection that is on: only this one has the heading.
+    // Both pages show an open connection, but only this one has the heading.
     await page.getByRole('heading', { level: 1, name: 'order-1' }).waitFor();
     await page.locator('#live.on').waitFor();
-    // The page is fetched because of an event, too.
-    const asked = await answerFirstLast(page);
+    // An event refreshes the page, too.
+    const requests = await answerFirstLast(page);
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.locator('#settle').waitFor({ state: 'detached' });
     expect(await hasFocus(page.locator('main'))).toBe(true);
-    expect(asked()).toBeGreaterThan(1);
+    expect(requests()).toBeGreaterThan(1);
     await page.goBack();
     expect(new URL(page.url()).pathname).toBe('/_sim');
     expect(errors).toEqual([]);
@@ -234,16 +234,16 @@ describe('a form that is done', () => {
 });
 
 describe('a form that does not reach the emulator', () => {
-  test('leaves the page, says what was not sent, and can be sent again to one that came back', async () => {
+  test('keeps the page, says what was not sent, and can be sent after a reconnect', async () => {
     const kept = { inMemory: false, dataDir: await temporaryFolder(), port: await freePort() };
     const first = await startSim(kept);
     await first.initiate(ORDER);
     const { page } = await open(first, paymentPath(first));
     await first.server.stop();
     await page.getByRole('button', { name: 'Approve' }).click();
-    const told = page.getByRole('alert');
-    await told.getByText('“Approve → succeeded” was not sent.').waitFor();
-    expect(await told.textContent()).toContain('Disconnected, reconnecting…');
+    const alert = page.getByRole('alert');
+    await alert.getByText('“Approve → succeeded” was not sent.').waitFor();
+    expect(await alert.textContent()).toContain('Disconnected, reconnecting…');
     expect(await page.locator('#live').textContent()).toBe('Disconnected, reconnecting…');
     expect(await page.getByRole('button', { name: 'Approve' }).getAttribute('aria-busy')).toBeNull();
     expect(await hasFocus(page.getByRole('button', { name: 'Approve' }))).toBe(true);
@@ -251,16 +251,16 @@ describe('a form that does not reach the emulator', () => {
     const second = await startSim(kept);
     await second.server.parts.merchants.add('Second Shop');
     second.server.parts.faults.set({ route: 'initiate', status: 503 });
-    // It is shown what happened meanwhile.
+    // The page shows what happened meanwhile.
     await page.locator('#live.on').waitFor();
     await page.getByText('1 fault active').waitFor();
-    expect(await told.textContent()).toBe('“Approve → succeeded” was not sent.');
+    expect(await alert.textContent()).toBe('“Approve → succeeded” was not sent.');
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.locator('#settle').waitFor({ state: 'detached' });
-    await told.waitFor({ state: 'detached' });
+    await alert.waitFor({ state: 'detached' });
   });
 
-  test('says so where its connection breaks, and goes on when the next answer comes', async () => {
+  test('says that its connection broke, and recovers with the next response', async () => {
     const sim = await startSim();
     await settled(sim, await startReceiver(), 1);
     const { page } = await open(sim, ipnPath(sim));
@@ -275,7 +275,7 @@ describe('a form that does not reach the emulator', () => {
     await page.getByRole('alert').waitFor({ state: 'detached' });
   });
 
-  test('asks for the control token where it was replaced, and so does what hears events', async () => {
+  test('asks for a replaced control token, and so does the event stream', async () => {
     const sim = await startSim({ host: '0.0.0.0', controlToken: 'token-1' });
     const { page } = await openPage();
     const enterToken = async () => {
@@ -299,8 +299,8 @@ describe('a form that does not reach the emulator', () => {
   });
 });
 
-describe('a form that is refused', () => {
-  test('marks what is wrong, focuses the first, keeps what was typed, and can be mended while the page goes on', async () => {
+describe('a rejected form', () => {
+  test('marks invalid fields, focuses the first, keeps the input, and can be corrected while the page updates', async () => {
     const sim = await startSim();
     const { page } = await open(sim, '/_sim/ui/cards');
     const create = page.getByRole('button', { name: 'Create', exact: true });
@@ -309,7 +309,7 @@ describe('a form that is refused', () => {
       page.getByLabel('Name on the card'),
       page.getByLabel('Amount'),
     ];
-    // Where it is not seen, a text of that length costs nothing.
+    // An invisible text of this length takes no space.
     await page.evaluate(
       "document.querySelector('main form').insertAdjacentHTML('beforeend', '<input type=hidden name=more>')",
     );
@@ -345,7 +345,7 @@ describe('a form that is refused', () => {
     await page.getByRole('heading', { name: 'Half a card' }).waitFor();
   });
 
-  test('says what the emulator answers where that is no page, and that somebody else was faster', async () => {
+  test('shows a response that is not a page, and says that another user was faster', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
     const { page } = await open(sim, paymentPath(sim));
@@ -356,7 +356,7 @@ describe('a form that is refused', () => {
     await approve.click();
     await page.getByRole('alert').getByText('the disk is full').waitFor();
     await page.unroute('**/settle');
-    // The page hears no more of what happens.
+    // The page receives no more events.
     await page.evaluate("dispatchEvent(new Event('pagehide'))");
     await sim.server.parts.payments.settle('order-1', { outcome: 'cancel', by: 'control' });
     await approve.click();
@@ -365,7 +365,7 @@ describe('a form that is refused', () => {
   });
 });
 
-test('what happens meanwhile does not take the answer of the signature checker away', async () => {
+test('events do not remove the result of the signature checker', async () => {
   const sim = await startSim();
   const { page } = await open(sim, '/_sim/ui/signature');
   await page.getByLabel('IPN', { exact: true }).fill('status=success');
@@ -377,7 +377,7 @@ test('what happens meanwhile does not take the answer of the signature checker a
     if (request.resourceType() === 'fetch') fetched++;
   });
   sim.server.parts.faults.set({ route: 'cards', drop: true });
-  // It is told when the page would have been fetched again.
+  // The announcement comes when another page would be refreshed.
   await page.getByText('FAULT ON').waitFor({ state: 'attached' });
   expect([fetched, await page.locator('#verdict').count()]).toEqual([0, 1]);
 });

@@ -4,7 +4,7 @@ import { openPage, type TestPage } from '../helpers/browser.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
-/** A page of the dashboard that hears what happens. */
+/** A page of the dashboard that receives events. */
 async function watching(sim: Sim, path: string, options = {}): Promise<TestPage> {
   const opened = await openPage(options);
   await opened.page.goto(sim.url + path);
@@ -14,8 +14,8 @@ async function watching(sim: Sim, path: string, options = {}): Promise<TestPage>
 
 const paymentPath = (sim: Sim) => `/_sim/ui/payments/${sim.server.parts.payments.require('order-1').id}`;
 
-/** Waits until the page has heard of everything that happened. */
-const heardAll = (sim: Sim, page: Page) =>
+/** Waits until the page has received every event. */
+const receivedAll = (sim: Sim, page: Page) =>
   expect
     .poll(() => page.locator('#live').getAttribute('data-since'))
     .toBe(String(sim.server.parts.events.newest));
@@ -23,8 +23,8 @@ const heardAll = (sim: Sim, page: Page) =>
 const focused = (page: Page) =>
   page.evaluate<string>('document.activeElement.id || document.activeElement.textContent');
 
-describe('while things happen', () => {
-  test('a payment, its IPN and its delivery appear without a reload, and the focus stays', async () => {
+describe('a page that receives events', () => {
+  test('shows a payment, its IPN and its delivery without a reload, and keeps the focus', async () => {
     const receiver = await startReceiver();
     const sim = await startSim();
     const { page, errors } = await watching(sim, '/_sim');
@@ -45,7 +45,7 @@ describe('while things happen', () => {
     expect(errors).toEqual([]);
   });
 
-  test('what the reader chose, opened and selected stays', async () => {
+  test('preserves what the user chose, opened and selected', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
     const { page } = await watching(sim, paymentPath(sim));
@@ -63,10 +63,10 @@ describe('while things happen', () => {
     expect(await selected()).toBe(before);
   });
 
-  test('it is told to those who do not see it, and the page fetched, once for many', async () => {
+  test('announces many events once to screen readers, and is fetched once for many', async () => {
     const sim = await startSim();
     const { page } = await openPage();
-    // Its seconds go by when this says so: otherwise the last of many could come after a few were told.
+    // The test controls the page's time. Otherwise some events could be announced before the last one arrives.
     await page.clock.install();
     await page.goto(`${sim.url}/_sim`);
     await page.locator('#live.on').waitFor();
@@ -77,22 +77,22 @@ describe('while things happen', () => {
     });
     const news = page.locator('#news');
     await sim.initiate(ORDER);
-    await heardAll(sim, page);
+    await receivedAll(sim, page);
     await page.clock.runFor(500);
     expect(await news.textContent()).toBe('Payment order-1 pending');
     await page.getByRole('link', { name: '1 all' }).waitFor();
     const initiate = (number: number) => sim.initiate({ ...ORDER, identifier: `order-${number}` });
     for (let number = 2; number < 52; number++) await initiate(number);
-    await heardAll(sim, page);
+    await receivedAll(sim, page);
     await page.clock.runFor(3_900);
     await page.getByRole('link', { name: '51 all' }).waitFor();
     expect(fetched).toBe(2);
     expect(await news.textContent()).toBe('Payment order-1 pending');
     await page.clock.runFor(100);
-    expect(await news.textContent()).toBe('50 changes, the last: Payment order-51 pending');
+    expect(await news.textContent()).toBe('50 changes, latest: Payment order-51 pending');
   });
 
-  test('faults, a paused clock and new keys show themselves wherever one is', async () => {
+  test('shows faults, a paused clock and new keys', async () => {
     const sim = await startSim();
     const { page, errors } = await watching(sim, '/_sim/ui/keys');
     const { clock, faults, merchants } = sim.server.parts;
@@ -111,7 +111,7 @@ describe('while things happen', () => {
     expect(errors).toEqual([]);
   });
 
-  test('a reset leaves no stale page and no error behind', async () => {
+  test('is up to date after a reset, without an error', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
     const { page, errors } = await watching(sim, paymentPath(sim));
@@ -129,7 +129,7 @@ async function listOfThree(): Promise<TestPage & { sim: Sim }> {
 }
 
 describe('a list', () => {
-  test('is gone through by keys, and those with a modifier are the browser’s', async () => {
+  test('is navigated with keys, and keys with a modifier belong to the browser', async () => {
     const { page, errors } = await listOfThree();
     for (const modifier of ['Control', 'Alt', 'Meta']) await page.keyboard.press(`${modifier}+j`);
     expect(await page.locator('tbody a:focus').count()).toBe(0);
@@ -157,7 +157,7 @@ describe('a list', () => {
     expect(errors).toEqual([]);
   });
 
-  test('is narrowed a moment after the last letter, and the field keeps the focus and its text', async () => {
+  test('is filtered shortly after the last keystroke, and the field keeps the focus and its text', async () => {
     const { sim, page, errors } = await listOfThree();
     let loads = 0;
     page.on('load', () => loads++);
@@ -178,7 +178,7 @@ describe('a list', () => {
     expect(errors).toEqual([]);
   });
 
-  test('flashes a new row once, only where it came by itself, and not for who wants no motion', async () => {
+  test('flashes a new row once, only if an event added it, and not with reduced motion', async () => {
     const { sim, page } = await listOfThree();
     await page.emulateMedia({ reducedMotion: 'no-preference' });
     await page.evaluate(`
@@ -205,7 +205,7 @@ describe('a list', () => {
   });
 });
 
-test('times go on by the emulator’s clock, and stand where it is paused', async () => {
+test('times follow the emulator’s clock, and stop while it is paused', async () => {
   const sim = await startSim({ paymentExpires: '1h' });
   await sim.initiate(ORDER);
   const { page } = await openPage();
@@ -229,7 +229,7 @@ test('times go on by the emulator’s clock, and stand where it is paused', asyn
   await page.clock.runFor(61_000);
   expect(await ago.textContent()).toBe('1 min ago');
   await sim.server.parts.clock.move({ freeze: 'now' });
-  await heardAll(sim, page);
+  await receivedAll(sim, page);
   await page.clock.runFor(500);
   await page.getByText('Clock is paused').waitFor();
   const standing = await ago.textContent();
@@ -237,13 +237,13 @@ test('times go on by the emulator’s clock, and stand where it is paused', asyn
   expect(await ago.textContent()).toBe(standing);
 });
 
-test('every form and link of a payment is reached by keyboard in an order that makes sense, and looks its own', async () => {
+test('the keyboard reaches every form and link of a payment in a sensible order, and each outcome looks different', async () => {
   const sim = await startSim();
   await sim.initiate(ORDER);
   const { page } = await openPage();
   await page.goto(sim.url + paymentPath(sim));
   await page.keyboard.press('Tab');
-  expect(await focused(page)).toContain('Skip to the content');
+  expect(await focused(page)).toContain('Skip to content');
   await page.keyboard.press('Enter');
   await page.waitForURL('**#content');
   const names: string[] = [];
@@ -269,7 +269,7 @@ test('every form and link of a payment is reached by keyboard in an order that m
   expect(new Set(looks).size).toBe(4);
 });
 
-test('the keys are copied, and replaced after a question', async () => {
+test('the keys can be copied, and replaced after a confirmation', async () => {
   const sim = await startSim();
   const { page } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
   await page.goto(`${sim.url}/_sim/ui/keys`);

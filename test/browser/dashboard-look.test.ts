@@ -31,13 +31,13 @@ const PLACES = {
   settings: `${UI}/settings`,
 };
 
-/** An address, or the way to a page. */
+/** An address, or steps that lead to a page. */
 type Way = string | ((page: Page) => Promise<unknown>);
 
-/** The ways to all pages, by name. */
+/** How to open each page, by name. */
 type Ways = Readonly<Record<string, Way>>;
 
-/** Every page of an emulator that was busy; a form as it answers, where that shows more. */
+/** Every page of an emulator with many records; for forms, the response if it shows more. */
 async function busyPages(): Promise<{ sim: Sim; places: Ways; records: Ways }> {
   const { sim, receiver } = await busySim();
   const { clock, ipns, merchants, payments, state } = sim.server.parts;
@@ -54,7 +54,7 @@ async function busyPages(): Promise<{ sim: Sim; places: Ways; records: Ways }> {
   };
   const places = {
     ...PLACES,
-    // With the links to newer and older ones.
+    // With links to newer and older records.
     requests: `${PLACES.requests}?cursor=6`,
     signature: async (page: Page) => {
       const data = { identifier: 'order-1', 'data[amount]': '49.90' };
@@ -93,7 +93,7 @@ interface Look {
   size: (typeof SIZES)[number];
 }
 
-/** How a page is seen each time that it is loaded. */
+/** The display modes in which each loaded page is checked. */
 const VISITS: readonly (readonly Look[])[] = IS_RELEASE
   ? SIZES.map((size) => THEMES.map((colorScheme) => ({ colorScheme, size })))
   : [
@@ -103,8 +103,8 @@ const VISITS: readonly (readonly Look[])[] = IS_RELEASE
       ],
     ];
 
-/** Looks at pages, and tells what is wrong by page and look. */
-async function lookAtAll(sim: Sim, ways: Ways, looks: readonly Look[], of: string) {
+/** Checks pages, and reports problems by page and display mode. */
+async function checkAll(sim: Sim, ways: Ways, looks: readonly Look[], of: string) {
   const { page, errors } = await openPage({ reducedMotion: 'reduce' });
   const wrong: Record<string, string[]> = {};
   for (const [name, way] of Object.entries(ways)) {
@@ -121,7 +121,7 @@ async function lookAtAll(sim: Sim, ways: Ways, looks: readonly Look[], of: strin
     }
   }
   expect(wrong).toEqual({});
-  // Chromium writes down that a page answered 404.
+  // Chromium logs that a page returned 404.
   expect(errors.filter((error) => !error.includes('404'))).toEqual([]);
 }
 
@@ -132,13 +132,13 @@ describe.each(VISITS.map((looks) => ({ widths: looks.map(({ size }) => size.widt
       'the %s of an emulator that was busy fit, and axe finds nothing',
       async (of) => {
         const { sim, ...pages } = await busyPages();
-        await lookAtAll(sim, pages[of], looks, of);
+        await checkAll(sim, pages[of], looks, of);
       },
     );
 
-    test('lists that are empty fit, and axe finds nothing', async () => {
+    test('empty lists fit, and axe finds nothing', async () => {
       const { payments, IPNs, cards, inbox } = PLACES;
-      await lookAtAll(await startSim(), { payments, IPNs, cards, inbox }, looks, 'empty');
+      await checkAll(await startSim(), { payments, IPNs, cards, inbox }, looks, 'empty');
     });
   },
 );

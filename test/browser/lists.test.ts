@@ -6,17 +6,17 @@ import { ORDER, startSim } from '../helpers/sim.ts';
 const LONG = 'order-2026-11-22-of-the-second-shop-17';
 const LISTS = ['', '/ui/ipns', '/ui/requests', '/ui/cards'];
 
-test('a list stands high although a fault is set and the clock moved, in rows of 36 pixels, after four requests', async () => {
+test('a list starts near the top despite a fault and a moved clock, has rows of 36 pixels, and loads with four requests', async () => {
   const { sim } = await busySim();
   const { page } = await openPage();
-  let asked: string[] = [];
-  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  let paths: string[] = [];
+  page.on('request', (request) => paths.push(new URL(request.url()).pathname));
   for (const list of LISTS) {
-    asked = [];
+    paths = [];
     await resize(page, { width: 1440, height: 900 });
     await page.goto(`${sim.url}/_sim${list}`);
     await page.locator('#live.on').waitFor();
-    expect(asked).toEqual([`/_sim${list}`, '/_sim/ui/dashboard.css', '/_sim/ui/live.js', '/_sim/events']);
+    expect(paths).toEqual([`/_sim${list}`, '/_sim/ui/dashboard.css', '/_sim/ui/live.js', '/_sim/events']);
     await page.getByText('1 fault active').waitFor();
     await page.getByText(/Clock is .* ahead/).waitFor();
     const rows = page.locator('tbody tr');
@@ -29,7 +29,7 @@ test('a list stands high although a fault is set and the clock moved, in rows of
   }
 });
 
-test('an instant is seen where it is pointed at, or its row has the focus', async () => {
+test('an instant appears on hover, or when its row has the focus', async () => {
   const { sim } = await busySim();
   const { page } = await openPage();
   await page.goto(`${sim.url}/_sim`);
@@ -48,7 +48,7 @@ test('an instant is seen where it is pointed at, or its row has the focus', asyn
   expect(await instant()).toMatch(/UTC"$/);
 });
 
-test('on a phone the open tab is in sight, and what is copied of a shortened identifier is the whole', async () => {
+test('on a phone the current tab is visible, and copying a shortened identifier copies all of it', async () => {
   const { sim } = await busySim();
   const { page } = await openPage({ viewport: { width: 360, height: 740 } });
   await page.goto(`${sim.url}/_sim/ui/inbox`);
@@ -56,7 +56,7 @@ test('on a phone the open tab is in sight, and what is copied of a shortened ide
   const { x = -1, width = 0 } = (await page.getByRole('link', { name: 'Inbox' }).boundingBox()) ?? {};
   expect(x).toBeGreaterThan(20);
   expect(x + width).toBeLessThan(340);
-  // Its style makes no table of it; it is read as one all the same.
+  // It is not styled as a table, but is still read as one.
   const row = page.getByRole('table').getByRole('row').nth(1);
   expect(await row.getByRole('rowheader').textContent()).toBe('wallet@example.com');
   expect(await row.getByRole('cell').count()).toBe(5);
@@ -72,7 +72,7 @@ test('on a phone the open tab is in sight, and what is copied of a shortened ide
   expect(await head.evaluate((one) => one.scrollWidth > one.clientWidth)).toBe(true);
 });
 
-test('a list is printed without what leads elsewhere', async () => {
+test('a list is printed without navigation', async () => {
   const sim = await startSim();
   await sim.initiate(ORDER);
   await sim.server.parts.payments.settle('order-1', {
@@ -83,9 +83,9 @@ test('a list is printed without what leads elsewhere', async () => {
   const { page } = await openPage();
   await page.goto(`${sim.url}/_sim/ui/ipns`);
   await page.emulateMedia({ media: 'print' });
-  for (const gone of ['.tabs', '.top search', '.toolbar nav', 'td button', '.foot']) {
-    const first = page.locator(gone).first();
-    expect([gone, await first.count(), await first.isVisible()]).toEqual([gone, 1, false]);
+  for (const hidden of ['.tabs', '.top search', '.toolbar nav', 'td button', '.foot']) {
+    const first = page.locator(hidden).first();
+    expect([hidden, await first.count(), await first.isVisible()]).toEqual([hidden, 1, false]);
   }
   expect(await page.getByRole('link', { name: 'order-1', exact: true }).isVisible()).toBe(true);
 });

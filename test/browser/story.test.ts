@@ -7,7 +7,7 @@ import { startReceiver } from '../helpers/receiver.ts';
 import { startSim } from '../helpers/sim.ts';
 
 /**
- * Somebody who never read the documentation: from an empty dashboard to an IPN that arrived, by what the pages show.
+ * A user who never read the documentation gets from an empty dashboard to a delivered IPN with what the pages show.
  */
 test('the first payment, from the dashboard alone', async () => {
   const sim = await startSim({ ipnSchedule: ['1h'] });
@@ -19,7 +19,7 @@ test('the first payment, from the dashboard alone', async () => {
   expect([await shownKey(/^pub_sim_/), await shownKey(/^sec_sim_/)]).toEqual([sim.publicKey, sim.secretKey]);
   await page.getByRole('link', { name: 'Payments' }).click();
 
-  // The port of the receiver that is to be: nothing listens there yet.
+  // The port of the future receiver. Nothing listens there yet.
   const port = await freePort();
   const shown = await page.getByRole('region', { name: 'The command that initiates a payment' }).innerText();
   const command = shown.replace('http://localhost:3000/ipn', `http://127.0.0.1:${port}/ipn`);

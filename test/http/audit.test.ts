@@ -64,9 +64,9 @@ describe('an audit from the dashboard', () => {
     expect(shown).toMatch(/Sent .*data\[amount\]=0\.49.* The shop answered 200: OK, and the order is paid/);
     expect(shown).toMatch(/Amount not compared .*PHP: .*Node: .*Python: .* Shown by amount-too-low/);
     expect(html).toContain('<a href="#mistake-amount-not-compared">');
-    expect(shown).toMatch(/Repeat it curl .* Copy curl: amount-too-low/);
-    expect(html).toMatch(/<details id="case-amount-too-low" class="told" open/);
-    // The form keeps the input for another run.
+    expect(shown).toMatch(/Repeat curl .* Copy curl: amount-too-low/);
+    expect(html).toMatch(/<details id="case-amount-too-low" class="case" open/);
+    // What was asked for stands there to be asked again.
     expect(html).toContain('value="amount-too-low, amount-too-high"');
     expect(html).toContain('<details id="again"><summary>');
     const refused = await (await post({ ...asked, only: 'nothing-there' })).text();
@@ -80,7 +80,9 @@ describe('an audit from the dashboard', () => {
     const open = held(shop);
     expect((await post({ ...asked, only: 'A' })).status).toBe(303);
     expect(await state()).toMatchObject({ state: 'running', endedAt: null, orders: null, cases: [] });
-    expect(text(await page())).toMatch(/Running: audit of .* 0 of \d+ cases, since .* one audit at a time/);
+    expect(text(await page())).toMatch(
+      /Running: audit of .* 0 of \d+ cases, started at .* Only one audit runs at a time/,
+    );
     const refused = await post({ ...asked, only: 'B' });
     expect(refused.status).toBe(409);
     expect(text(await refused.text())).toContain('another audit is running: wait until it ends');

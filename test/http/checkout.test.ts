@@ -428,7 +428,7 @@ describe('the live checkout', () => {
     for (const method of ['GET', 'POST']) {
       const { status, html } = await shown(method);
       expect(status).toBe(200);
-      expect(html).toMatch(/role="alert"[^>]*>The verification code has expired\. Ask for a new code/);
+      expect(html).toMatch(/role="alert"[^>]*>The verification code has expired\. Request a new code/);
     }
     const french = await fetch(checkout.url, { headers: { 'Accept-Language': 'fr' } });
     expect(await french.text()).toContain('>Le code de vérification a expiré. ');
@@ -445,7 +445,7 @@ describe('the live checkout', () => {
     const french = { 'Accept-Language': 'fr' };
     for (let tries = 1; tries < 5; tries++) await checkout.step('code', { code: wrong });
     const fifth = await checkout.step('code', { code: wrong });
-    expect(await fifth.text()).toContain('entered wrong five times and no longer works');
+    expect(await fifth.text()).toContain('no longer works after five wrong attempts');
     const right = await checkout.step('code', { code }, french);
     expect([right.status, await right.text()]).toEqual([422, expect.stringContaining('saisi cinq fois')]);
     expect(await checkout.status()).toBe('pending');

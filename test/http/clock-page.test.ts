@@ -35,7 +35,7 @@ describe('the queue of the clock', () => {
     const rows = (await queue(sim)).map(({ text }) => text);
     // Jitter: a retry is up to 10 % early.
     const told = [
-      /^auto settles itself: approve .* 30 min Run until here auto$/,
+      /^auto settles automatically: approve .* 30 min Run until here auto$/,
       /^paid IPN, attempt 2 .* (1 h|5\d min).* Run until here paid$/,
       /^late expires .* 2 h Run until here late$/,
     ];
@@ -64,12 +64,12 @@ describe('the queue of the clock', () => {
     expect([answer.status, answer.html.includes('at must be a time with its zone')]).toEqual([422, true]);
   });
 
-  it('shows fifty events, and a note if nothing is scheduled', async () => {
+  it('shows at most fifty events, and says when nothing is scheduled', async () => {
     const sim = await startSim({ paymentExpires: '2h' });
     expect(await pageOf(sim, PAGE)).toContain('Nothing scheduled.');
     for (let number = 0; number < 51; number++) await sim.initiate({ ...ORDER, identifier: `n-${number}` });
     expect(await queue(sim)).toHaveLength(50);
-    expect(await pageOf(sim, PAGE)).toContain('The first 50; more are scheduled later.');
+    expect(await pageOf(sim, PAGE)).toContain('Only the first 50 are shown.');
   });
 
   it('shows how far the clock is ahead, and whether it is paused', async () => {

@@ -256,7 +256,7 @@ describe('IPNs', () => {
     expect(await shown('state=ok')).toEqual(['tea']);
     expect(await shown('state=retrying')).toEqual(['milk']);
     expect((await (await get('/_sim/ui/ipns')).text()).replace(/<[^>]+>/g, '')).toMatch(
-      /2 all0 Needs you1 Retrying0 Forgery accepted1 OK/,
+      /2 all0 Needs attention1 Retrying0 Forgery accepted1 OK/,
     );
     expect(await shown('text=:9/IPN')).toEqual(['milk']);
     expect(await shown('state=delivered&text=milk')).toEqual([]);
@@ -280,7 +280,7 @@ describe('IPNs', () => {
     );
     expect(elsewhere).toContain(`${receiver.url}/other`);
     const falsified = await followed(await post(`/_sim/ui/ipns/${id}/tamper`, { tamper: 'case' }));
-    expect(falsified).toContain('Not right for the secret key');
+    expect(falsified).toContain('Wrong for the secret key');
     expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/ipn', '/other', '/ipn']);
   });
 
@@ -322,10 +322,10 @@ describe('IPNs', () => {
     expect(html).toContain('data[amount] = 49.90');
     expect(html).toContain('data%5Bamount%5D=49.90');
     expect(html).toContain('&quot;oops&quot;: true');
-    expect(html).toContain('Right: upper-case hex HMAC-SHA256');
+    expect(html).toContain('Correct: upper-case hex HMAC-SHA256');
     await post('/_sim/ui/keys', {});
     expect(await (await get(`/_sim/ui/ipns/${await newestIpn()}`)).text()).toMatch(
-      /Not right for the secret key.*which was replaced since/s,
+      /Wrong for the secret key.*which was replaced later/s,
     );
   });
 });
@@ -385,7 +385,7 @@ describe('keys', () => {
   it('are replaced with one press, and the old pair stops working', async () => {
     const html = await followed(await post('/_sim/ui/keys', {}));
     expect(html).not.toContain(sim.publicKey);
-    expect(html).toContain('The old pair stops working at once');
+    expect(html).toContain('The old pair stops working immediately');
     const { data } = await sim.control<{ data: { publicKey: string }[] }>('/merchants');
     expect(html).toContain(data[0]?.publicKey);
   });

@@ -71,9 +71,9 @@ describe('a new payment on the dashboard', () => {
     const sim = await startSim({ errorStatus: 'http' });
     sim.server.parts.faults.set({ route: 'initiate', status: 503, times: 1 });
     const answer = await postForm(sim, FORM);
-    expect([answer.status, answer.html.includes('your rule acted: status 503')]).toEqual([422, true]);
+    expect([answer.status, answer.html.includes('your fault rule applied: status 503')]).toEqual([422, true]);
     sim.server.parts.faults.set({ route: 'initiate', drop: true });
-    expect((await postForm(sim, FORM)).html).toContain('your rule acted: connection dropped');
+    expect((await postForm(sim, FORM)).html).toContain('your fault rule applied: connection dropped');
   });
 
   it('cannot be created from another site or without the token', async () => {

@@ -416,8 +416,8 @@ describe('a tip of the emulator', () => {
   test.each([
     [CODE, 'Read the code with npx gateway-sim inbox or in the inbox.'],
     [WALLET, 'rich@b.test can pay this. All wallets: npx gateway-sim wallets'],
-    [FUND, 'No wallet can pay this. Fill one with npx gateway-sim wallets fund wal_1 --amount 5'],
-  ])('is outside the card, with and without a panel: %j', (tip, text) => {
+    [FUND, 'No wallet can pay this. Fund one with npx gateway-sim wallets fund wal_1 --amount 5'],
+  ])('stands outside the card, with a panel and without: %j', (tip, text) => {
     const step = tip.about === 'code' ? 'code' : 'email';
     for (const panel of [null, PANEL]) {
       const html = live({ step, tip, panel });
@@ -471,7 +471,7 @@ describe('text from right to left', () => {
   });
 });
 
-test('a receipt has the logo, the date, the transaction and the payer', () => {
+test('a receipt has the logo, and says when, with which transaction and by whom it was paid', () => {
   const receipt = { trx: 'TRX123456789', date: '2026-01-02 03:04:05 UTC', payer: 'ada@shop.test' };
   const html = closed({ payment: { ...PAYMENT, receipt } });
   expect(html).toContain('https://shop.test/logo.png');
@@ -510,7 +510,7 @@ describe('in French', () => {
 
 describe('a closed page', () => {
   test.each([
-    ['succeeded', 'Payment complete', 'is paid. You are not charged again.'],
+    ['succeeded', 'Payment complete', 'is complete. You are not charged again.'],
     ['canceled', 'Payment canceled', 'was canceled.'],
     ['failed', 'Payment failed', 'This payment failed.'],
   ] as const)('of a %s payment shows the status', (status, title, text) => {
@@ -524,7 +524,7 @@ describe('a closed page', () => {
   test('shows that the payment expired', () => {
     const html = closed({ payment: { ...PAYMENT, status: 'expired' } });
     expect(html).toContain('<h1>Payment expired</h1>');
-    expect(html).toContain('The time to pay is over.');
+    expect(html).toContain('The time to pay has expired.');
   });
 
   test('shows what happened right after settling, not that it was settled before', () => {

@@ -58,7 +58,7 @@ describe('a resent request', () => {
       'is too long for the log',
       INITIATE,
       { method: 'POST', body: new URLSearchParams({ details: 'x'.repeat(20_000) }) },
-      'the log does not hold its body',
+      'its body is not complete in the log',
     ],
     [
       'has a body that is not text',
@@ -68,18 +68,18 @@ describe('a resent request', () => {
         body: Buffer.from([0xff, 0x3d, 0xfe]),
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
       },
-      'the log does not hold its body',
+      'its body is not complete in the log',
     ],
     [
       'has a body that was never read',
       '/api/cards',
       { method: 'POST', body: new URLSearchParams({ amount: '5' }) },
-      'the log does not hold its body',
+      'its body is not complete in the log',
     ],
   ])('is rejected with an explanation when it %s', async (_, path, request, problem) => {
     const sim = await startSim();
     await fetch(sim.url + path, request);
-    expect(await pageOf(sim, '/_sim/ui/requests/1')).toContain('It cannot be sent again: ');
+    expect(await pageOf(sim, '/_sim/ui/requests/1')).toContain('This request cannot be sent again: ');
     const answer = await replay(sim, 1);
     expect([answer.status, recorded(sim).length]).toEqual([409, 1]);
     expect(answer.html.replaceAll('&#39;', "'")).toContain(problem);
@@ -100,6 +100,9 @@ describe('a resent request', () => {
 
   it('is rejected if the log no longer has it', async () => {
     const answer = await replay(await startSim(), 99);
-    expect([answer.status, answer.html.includes('there is no request 99 any more')]).toEqual([404, true]);
+    expect([answer.status, answer.html.includes('request 99 is not in the request log')]).toEqual([
+      404,
+      true,
+    ]);
   });
 });

@@ -8,7 +8,7 @@ it('the settings show every option with its value and its origin, without secret
   const sim = await startSim({ ipnRetries: 3, profile: 'newer-server' });
   const html = await (await fetch(`${sim.url}/_sim/ui/settings`)).text();
   const text = textOf(html);
-  expect(text).toMatch(/Profile newer-server Its facts \d+ documented, \d+ observed, \d+ chosen/);
+  expect(text).toMatch(/Profile newer-server Behaviours \d+ documented, \d+ observed, \d+ chosen/);
   expect(text).toMatch(/--ipn-retries 3 --ipn-retries /);
   expect(text).toMatch(/--delivery ipn-then-redirect default /);
   const given = await startSim({ secretKey: 'sec_sim_given_by_the_user_1' });

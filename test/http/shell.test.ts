@@ -92,10 +92,10 @@ describe('a list', () => {
     expect(await rows('')).toEqual([other, cards, opened, initiated]);
     expect(await rows('?route=cards')).toEqual([cards]);
     expect(await rows('?method=POST')).toEqual([initiated]);
-    expect(await rows('?result=refused')).toEqual([other, cards]);
+    expect(await rows('?result=rejected')).toEqual([other, cards]);
     expect(await rows('?text=paid-1')).toEqual([opened, initiated]);
-    // Without the checkout, whose random id may contain any digits.
-    expect(await rows('?result=refused&text=401')).toEqual([cards]);
+    // Without the checkout, whose random id may hold any digits.
+    expect(await rows('?result=rejected&text=401')).toEqual([cards]);
     expect(await page('/ui/requests?method=PUT')).toContain('No matches.');
   });
 
@@ -152,7 +152,7 @@ describe('a list', () => {
       await payments.settle(identifier, { outcome: 'approve', by: 'control', awaitDelivery: true });
     }
     for (const [path, wrong] of [
-      ['', 'error in answer'],
+      ['', 'error in response'],
       ['/ui/ipns', 'answered 2xx, but with an error'],
       ['/ui/search?q=127.0.0.1', 'answered 2xx, but with an error'],
     ] as const) {
@@ -280,14 +280,12 @@ describe('the search', () => {
   it('shows ten results of each kind, and links to all', async () => {
     for (let number = 0; number < 11; number++) await sim.initiate({ ...ORDER, identifier: `tea-${number}` });
     expect(await foundRecords('tea')).toHaveLength(10);
-    expect(await page('/ui/search?q=tea')).toContain(
-      '<a href="/_sim?text=tea">All that match in Payments</a>',
-    );
+    expect(await page('/ui/search?q=tea')).toContain('<a href="/_sim?text=tea">All matches in Payments</a>');
     expect(await page('?text=tea')).toContain('1-11 of 11');
   });
 });
 
 it('a command in an error can be copied', async () => {
   const html = await page('/ui/payments/nope');
-  expect(html).toMatch(/<code id="advice-\d">[^<]+ payments<\/code><button [^>]*data-copy="advice-\d"/);
+  expect(html).toMatch(/<code id="fix-\d">[^<]+ payments<\/code><button [^>]*data-copy="fix-\d"/);
 });

@@ -15,7 +15,7 @@ describe('the signature checker', () => {
   it('accepts a valid IPN, and shows the code that computes its signature in each language', async () => {
     const sim = await startSim();
     const { status, html } = await postForm(sim, PAGE, { body: signed(sim) });
-    expect([status, html.includes('Valid: the signature is right')]).toEqual([200, true]);
+    expect([status, html.includes('Valid: the signature is correct')]).toEqual([200, true]);
     expect(html).toContain('data-verdict="good"');
     for (const line of ['hash_hmac(', 'createHmac(', 'hmac.new(']) expect(html).toContain(line);
     expect(html).toContain('identifier=order-1&amp;data%5Bamount%5D=49.90</textarea>');

@@ -106,13 +106,13 @@ describe.each([false, true])('the page of a payment (paused clock: %s)', (paused
 
 describe('the page of a payment', () => {
   it.each([
-    ['pending', undefined, {}, 'not paid yet', 'nothing to tell', 'Your shop to Gateway initiate.'],
-    ['told', 'approve', {}, 'paid', 'told', 'Gateway to Your shop IPN 200.'],
-    ['broken', 'approve', { status: 500 }, 'paid', 'not told', 'Gateway to Your shop IPN 500.'],
-    ['denied', 'approve', { body: '{"ok":false}' }, 'paid', 'told, but says no', 'IPN 200.'],
-    ['failed', 'fail', {}, 'payment failed', 'nothing to tell', 'Gateway failed.'],
-    ['expired', 'expire', {}, 'did not pay in time', 'nothing to tell', 'Gateway expired.'],
-  ] as const)('summarizes the status: %s', async (_, outcome, answer, customer, shop, lanes) => {
+    ['pending', undefined, {}, 'not paid yet', 'no IPN sent', 'Your shop to Gateway initiate.'],
+    ['notified', 'approve', {}, 'paid', 'notified', 'Gateway to Your shop IPN 200.'],
+    ['broken', 'approve', { status: 500 }, 'paid', 'not notified', 'Gateway to Your shop IPN 500.'],
+    ['denied', 'approve', { body: '{"ok":false}' }, 'paid', 'notified, but reported an error', 'IPN 200.'],
+    ['failed', 'fail', {}, 'payment failed', 'no IPN sent', 'Gateway failed.'],
+    ['expired', 'expire', {}, 'did not pay in time', 'no IPN sent', 'Gateway expired.'],
+  ] as const)('tells at a glance how it stands: %s', async (_, outcome, answer, customer, shop, lanes) => {
     receiver = await startReceiver([answer]);
     await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
     const { payments } = sim.server.parts;
@@ -121,7 +121,7 @@ describe('the page of a payment', () => {
     const html = await pageOf(id);
     expect(html).toMatch(new RegExp(`data-pill="customer">Customer: ${customer}</span>`));
     expect(html).toMatch(new RegExp(`data-pill="shop">Your shop: ${shop}</span>`));
-    expect(html).toMatch(new RegExp(`<svg data-lanes="" role="img" aria-label="Who told[^"]*${lanes}"`));
+    expect(html).toMatch(new RegExp(`<svg data-lanes="" role="img" aria-label="Message flow[^"]*${lanes}"`));
     expect(html).toMatch(/data-verdict="\w+".*<h2>[^<]+<\/h2>/s);
   });
 
@@ -131,7 +131,7 @@ describe('the page of a payment', () => {
     const [, path] = /href="(\/_sim\/ui\/payments\/[^"]*)" class="id/.exec(list) ?? [];
     expect(path).toMatch(/\?status=pending$/);
     const html = await (await fetch(sim.url + path)).text();
-    expect(html).toContain('<a class="back" href="/_sim?status=pending">Back to the list as filtered</a>');
+    expect(html).toContain('<a class="back" href="/_sim?status=pending">Back to the filtered list</a>');
   });
 
   it('shows the date once, then offsets', async () => {
@@ -146,11 +146,11 @@ describe('the page of a payment', () => {
     sim.server.parts.events.forget('a test');
     const steps = stepsIn(await pageOf(id));
     const initiated = steps.get('step-initiated-1') ?? '';
-    expect(initiated).toContain('Rebuilt from the record');
+    expect(initiated).toContain('Rebuilt from the payment');
     expect(initiated).toContain('identifier = order-1');
     expect(initiated).toContain('&quot;success&quot;: &quot;ok&quot;');
     expect(initiated).toContain('--data-urlencode &#39;details=Two paperbacks&#39;');
-    expect(steps.get('step-code-refused-1')).toContain('not in the request log any more');
+    expect(steps.get('step-code-refused-1')).toContain('no longer in the request log');
     expect(steps.get('step-code-refused-1')).toContain('111111');
   });
 
@@ -298,13 +298,13 @@ describe('the page of a payment', () => {
     expect(step).toMatch(/Attempt 1<.*--allow-ipn-host/s);
   });
 
-  it('shows that an attempt waits for its response', async () => {
+  it('says that an attempt waits for its response', async () => {
     const silent = await startReceiver(['hang']);
     await sim.initiate({ ...ORDER, ipn_url: `${silent.url}/ipn` });
     const { id } = sim.server.parts.payments.require('order-1');
     void sim.server.parts.payments.settle(id, { outcome: 'approve', by: 'control' }).catch(() => {});
     await silent.request(1);
-    expect(await pageOf(id)).toContain('It waits for its answer, at most 10 s.');
+    expect(await pageOf(id)).toContain('Waiting for the response, at most 10 s.');
   });
 
   it('distinguishes several IPNs', async () => {
@@ -312,7 +312,7 @@ describe('the page of a payment', () => {
     await sim.server.parts.ipns.fire({ payment: id });
     const steps = stepsIn(await pageOf(id));
     for (const { id: ipn } of sim.server.parts.state.current.deliveriesOf(id)) {
-      expect(steps.get(`step-${ipn}-1`)).toContain(`, of <a href="/_sim/ui/ipns/${ipn}">${ipn}</a>`);
+      expect(steps.get(`step-${ipn}-1`)).toContain(`, IPN <a href="/_sim/ui/ipns/${ipn}">${ipn}</a>`);
     }
   });
 
@@ -326,7 +326,7 @@ describe('the page of a payment', () => {
     expect(steps.has('step-initiated-1')).toBe(true);
     expect(steps.has(`step-${ipn}-121`)).toBe(true);
     expect(steps.has(`step-${ipn}-101`)).toBe(false);
-    expect(html).toContain('And 101 earlier:');
+    expect(html).toContain('And 101 more:');
     expect(html.length).toBeLessThan(250_000);
   });
 });

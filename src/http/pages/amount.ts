@@ -2,7 +2,7 @@ import { formatAmount } from '../../contract/amount.ts';
 import type { AppParts } from '../environment.ts';
 import type { Language } from './page-view.ts';
 
-/** An amount as pages show it. A state from outside may have currencies that the configuration does not know. */
+/** An amount as pages show it. An imported state may have currencies that are not configured. */
 export function shownAmount(
   { runtime }: AppParts,
   amount: string,

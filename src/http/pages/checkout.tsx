@@ -55,13 +55,13 @@ export function checkoutPage(view: CheckoutView): string {
   });
 }
 
-/** What follows on a step, by mode. */
+/** What happens after a step, by mode. */
 const NEXT = {
   sandbox: { email: ['enterCode', 'paid', 'back'], code: ['paid', 'back'] },
   live: { email: ['sendCode', 'confirm', 'back'], code: ['charged', 'back'] },
 } as const;
 
-/** What the customer may expect, beside or below the step. */
+/** What the customer can expect next. */
 function Next({ view: { payment, step }, words }: { view: CheckoutView; words: Wording }) {
   const { next } = words;
   const merchant = merchantOf(payment, words);
@@ -78,23 +78,23 @@ function Next({ view: { payment, step }, words }: { view: CheckoutView; words: W
   );
 }
 
-/** A page that is one card, in the look of the checkout. */
+/** A page with a single card, styled like the checkout. */
 export function renderCard(view: PageView, title: string, children: Child, below?: Child): string {
   const content = [<main class="card closed">{children}</main>, below];
   const styles = CHECKOUT_STYLES + CLOSED_STYLES;
   return renderDocument({ view, theme: view.theme, title, styles, children: content });
 }
 
-/** What a page says where a way ends. */
+/** The content of a final page. */
 interface End {
-  /** Its sign; the heading says the same in words. */
+  /** The icon, which repeats the heading. */
   sign: keyof typeof SIGNS;
   title: string;
   text: string;
   more?: Child;
-  /** The button that leads on; its address is null where there is none. */
+  /** The button below the text; no button if its address is null. */
   back?: { url: string | null; label: string };
-  /** Where the dashboard tells more. */
+  /** The payment's page in the dashboard. */
   dashboard?: string | null;
 }
 
@@ -128,15 +128,15 @@ const SIGNS = {
   unknown: 'M9 9a3 3 0 1 1 4.5 2.6c-1 .6-1.5 1.2-1.5 2.4M12 18v.5',
 } as const satisfies Record<PaymentStatus | 'unknown', string>;
 
-/** A checkout that is over. */
+/** A checkout that can no longer be paid. */
 export interface ClosedView extends PageView {
-  /** Null for one that was never known. */
+  /** Null for an unknown payment. */
   payment: PaymentSummary | null;
-  /** It was settled just now, without a redirect. */
+  /** Whether the payment was settled just now, without a redirect. */
   stays: boolean;
-  /** The merchant's address to go back to; null where there is none. */
+  /** The merchant's address to return to; null if there is none. */
   backUrl: string | null;
-  /** What the dashboard shows of it; null where the emulator's own words are hidden. */
+  /** The payment's page in the dashboard; null if the simulator panel is hidden. */
   dashboard: string | null;
 }
 
@@ -166,9 +166,9 @@ export function closedPage(view: ClosedView): string {
 }
 
 /**
- * The page for a request that the checkout did not take, as a whole HTML document.
+ * The page for a request that the checkout rejected, as a whole HTML document.
  *
- * @param view `message`: why, for the developer; `backUrl`: the checkout's address, null where the payment is not known;
+ * @param view `message`: the reason, for the developer; `backUrl`: the checkout's address, null for an unknown payment;
  *   `dashboard`: as on a closed page
  */
 export function refusedPage(

@@ -5,14 +5,14 @@ import type { PageView } from './page-view.ts';
 
 export const ICON_SVG =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="2" y="6" width="28" height="20" rx="5" fill="#0b6b53"/><path d="M2 12h28" stroke="#fff" stroke-width="3"/><path d="M7 20h6" stroke="#fff" stroke-width="2" stroke-dasharray="2 1"/></svg>';
-/** Inline, so that no page asks the server for an icon and none logs a 404. */
+/** Inline, so that browsers do not request an icon and log a 404. */
 const ICON = `data:image/svg+xml,${encodeURIComponent(ICON_SVG)}`;
 
 /**
- * A whole page as text. With its styles inline it needs no second request.
+ * A whole HTML document. With inline styles it needs no second request.
  *
- * @param parts `sheet` and `script`: addresses of its styles and of what makes it livelier; `styles` and `inline` are in
- *   the page itself. It is whole without a script
+ * @param parts `sheet` and `script`: addresses of the style sheet and of the script; `styles` and `inline`: styles and a
+ *   script in the page itself. The page works without the script
  */
 export function renderDocument(parts: {
   view: Pick<PageView, 'language' | 'nonce'>;
@@ -32,7 +32,7 @@ export function renderDocument(parts: {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content={theme === 'system' ? 'light dark' : theme} />
         <meta name="robots" content="noindex" />
-        {/* Phones make links of amounts and references otherwise. */}
+        {/* Otherwise phones turn amounts and references into links. */}
         <meta name="format-detection" content="telephone=no" />
         <title>{title}</title>
         <link rel="icon" href={ICON} />

@@ -8,8 +8,8 @@ interface Texts {
 type In<All> = { readonly [Name in keyof All]: All[Name] extends Pair ? string : In<All[Name]> };
 
 /**
- * All that a page says, in English and in French. Where a field is concerned, the text names it by its label. Names in
- * braces are filled in.
+ * Every text of the pages, in English and in French. A text about a field uses the label of the field. Names in braces
+ * are placeholders.
  */
 const TEXTS = {
   /** Follows the name of the emulator. */
@@ -29,19 +29,19 @@ const TEXTS = {
     payer: ['Paid by', 'Payé par'],
   },
   step: { email: ['Step 1 of 2', 'Étape 1 sur 2'], code: ['Step 2 of 2', 'Étape 2 sur 2'] },
-  /** Heads the step, and names nothing: a test that looks for a field by its label finds one. */
+  /** The heading of a step differs from its label, so that a test that looks up a label finds one element. */
   stepTitle: {
     email: ['Your e-mail', 'Votre e-mail'],
     code: ['Confirm the payment', 'Confirmez le paiement'],
   },
   label: { email: ['E-mail', 'E-mail'], code: ['Verification code', 'Code de vérification'] },
-  /** What the customer is to do, by mode. In the sandbox the value that it takes follows. */
+  /** What the customer enters, by mode. In the sandbox the accepted value follows. */
   hint: {
     sandbox: { email: ['Pay with', 'Payez avec'], code: ['Confirm with', 'Confirmez avec'] },
     live: {
       email: [
-        'The address of your wallet. We send a code to it, so that only you can pay.',
-        'L’adresse de votre portefeuille. Nous y envoyons un code, pour que vous seul puissiez payer.',
+        'Enter the e-mail of your wallet. We send it a code, so that only you can pay.',
+        'Saisissez l’e-mail de votre portefeuille. Nous y envoyons un code, pour que vous seul puissiez payer.',
       ],
       code: [
         'We sent a code to this address. It is valid for 10 minutes.',
@@ -53,7 +53,7 @@ const TEXTS = {
   changeEmail: ['Change e-mail', 'Modifier l’e-mail'],
   resend: ['Send a new code', 'Renvoyer un code'],
   resent: [
-    'We sent a new code. The one before is no longer valid.',
+    'We sent a new code. The previous one is no longer valid.',
     'Nouveau code envoyé. Le précédent n’est plus valable.',
   ],
   cancel: ['Cancel', 'Annuler'],
@@ -77,19 +77,19 @@ const TEXTS = {
   },
   problems: {
     email_invalid: [
-      'This e-mail is not a valid address. Enter one like name@example.com.',
+      'This e-mail is not valid. Enter an address like name@example.com.',
       'Cet e-mail n’est pas une adresse valable. Saisissez-en une comme nom@example.com.',
     ],
     email_not_test: [
-      'This e-mail is not the test address. Test mode takes only the one shown above.',
+      'This e-mail is not the test address. Test mode accepts only the one shown above.',
       'Cet e-mail n’est pas l’adresse de test. Le mode test n’accepte que celle indiquée ci-dessus.',
     ],
     wallet_unknown: [
-      'This e-mail does not belong to a wallet in this currency. Check it, or enter another one.',
+      'This e-mail has no wallet in this currency. Check it or enter another one.',
       'Cet e-mail ne correspond à aucun portefeuille dans cette devise. Vérifiez-le ou saisissez-en un autre.',
     ],
     balance_too_small: [
-      'This e-mail belongs to a wallet that does not hold enough for this payment. Enter another one.',
+      'This e-mail has a wallet with insufficient funds for this payment. Enter another one.',
       'Cet e-mail correspond à un portefeuille dont le solde est insuffisant pour ce paiement. Saisissez-en un autre.',
     ],
     code_wrong: [
@@ -97,22 +97,22 @@ const TEXTS = {
       'Le code de vérification est incorrect. Vérifiez-le et réessayez.',
     ],
     code_spent: [
-      'The verification code was entered wrong five times and no longer works. Ask for a new code and enter that one.',
+      'The verification code no longer works after five wrong attempts. Request a new code and enter it.',
       'Le code de vérification a été saisi cinq fois de façon incorrecte\u00a0: il n’est plus valable. Demandez un nouveau code et saisissez-le.',
     ],
     code_expired: [
-      'The verification code has expired. Ask for a new code and enter that one.',
+      'The verification code has expired. Request a new code and enter it.',
       'Le code de vérification a expiré. Demandez un nouveau code et saisissez-le.',
     ],
   },
-  /** A wallet can fall short between the steps; then the field in sight is the code. */
+  /** A wallet can lose its funds between the steps. The visible field is then the code. */
   problemsAtCode: {
     wallet_unknown: [
-      'The verification code is right, but there is no wallet in this currency any more. Change the e-mail to pay from another one.',
+      'The verification code is correct, but your wallet in this currency no longer exists. Change the e-mail to pay from another one.',
       'Le code de vérification est correct, mais il n’y a plus de portefeuille dans cette devise. Modifiez l’e-mail pour payer avec un autre.',
     ],
     balance_too_small: [
-      'The verification code is right, but the wallet does not hold enough for this payment. Change the e-mail to pay from another one.',
+      'The verification code is correct, but your wallet has insufficient funds for this payment. Change the e-mail to pay from another one.',
       'Le code de vérification est correct, mais le solde du portefeuille est insuffisant pour ce paiement. Modifiez l’e-mail pour payer avec un autre.',
     ],
   },
@@ -135,8 +135,8 @@ const TEXTS = {
       'redirect-only': [IPN_TIMINGS['redirect-only'], 'redirection seule, sans IPN'],
       'ipn-twice': [IPN_TIMINGS['ipn-twice'], 'IPN deux fois, puis redirection'],
     } satisfies Record<DeliveryOrder, Pair>,
-    settle: ['Settle at once, without the steps above', 'Régler d’un coup, sans les étapes ci-dessus'],
-    /** No name contains the word Cancel: a test that looks for that button finds one, also by a part of its name. */
+    settle: ['Settle immediately, without the steps above', 'Régler d’un coup, sans les étapes ci-dessus'],
+    /** No label contains the word Cancel, so that a test that looks for it finds only the checkout's button. */
     outcomes: {
       approve: ['Approve', 'Approuver'],
       cancel: ['Decline', 'Refuser'],
@@ -146,17 +146,17 @@ const TEXTS = {
     result: ['The payment becomes {status}', 'Le paiement devient {status}'],
     dashboard: ['Open in the dashboard', 'Ouvrir dans le tableau de bord'],
   },
-  /** What only an emulator would say below a live checkout; commands and addresses stand around it. */
+  /** Tips of the emulator below a live checkout. The page adds commands and addresses before or after them. */
   tip: {
     wallet: ['can pay this. All wallets:', 'peut payer. Tous les portefeuilles\u00a0:'],
     noWallet: [
-      'No wallet can pay this. Fill one with',
+      'No wallet can pay this. Fund one with',
       'Aucun portefeuille ne peut payer. Pour en approvisionner un\u00a0:',
     ],
-    codeIs: ['No mail was sent. The code is', 'Aucun message n’est parti. Le code est'],
+    codeIs: ['No e-mail was sent. The code is', 'Aucun message n’est parti. Le code est'],
     alsoIn: ['also in the', 'aussi dans la'],
     enter: ['Enter this code', 'Saisir ce code'],
-    code: ['No mail was sent. Read the code with', 'Aucun message n’est parti. Le code se lit avec'],
+    code: ['No e-mail was sent. Read the code with', 'Aucun message n’est parti. Le code se lit avec'],
     orIn: ['or in the', 'ou dans la'],
     inbox: ['inbox', 'boîte de réception'],
   },
@@ -176,14 +176,14 @@ const TEXTS = {
       expired: ['Payment expired', 'Paiement expiré'],
       unknown: ['Payment not found', 'Paiement introuvable'],
     },
-    /** The customer came (back) to a payment that was over. */
+    /** The customer opens a payment that is already settled. */
     earlier: {
       pending: [
-        'This payment to {merchant} still waits.',
+        'This payment to {merchant} is still pending.',
         'Ce paiement à {merchant} est toujours en attente.',
       ],
       succeeded: [
-        'This payment to {merchant} is paid. You are not charged again.',
+        'This payment to {merchant} is complete. You are not charged again.',
         'Ce paiement à {merchant} est effectué. Vous n’êtes pas débité une seconde fois.',
       ],
       canceled: [
@@ -192,11 +192,11 @@ const TEXTS = {
       ],
       failed: ['This payment failed. Nothing was charged.', 'Ce paiement a échoué. Rien n’a été débité.'],
       expired: [
-        'The time to pay is over. Nothing was charged.',
+        'The time to pay has expired. Nothing was charged.',
         'Le délai de paiement est écoulé. Rien n’a été débité.',
       ],
     },
-    /** The payment was settled just now and the page stays: what differs. */
+    /** Differs from `earlier` where the payment was settled just now, without a redirect. */
     now: {
       succeeded: [
         'Your payment to {merchant} went through. You can close this page.',
@@ -218,7 +218,7 @@ const TEXTS = {
     back: ['Back to {merchant}', 'Retour à {merchant}'],
   },
   refused: {
-    title: ['That did not work', 'Cela n’a pas fonctionné'],
+    title: ['Something went wrong', 'Cela n’a pas fonctionné'],
     text: [
       'Nothing was charged. Go back to the payment and try again.',
       'Rien n’a été débité. Revenez au paiement et recommencez.',
@@ -233,7 +233,7 @@ const TEXTS = {
         'Un vrai marchand confirmerait ici la commande.',
       ],
       note: [
-        "This page stands in for the merchant's success_url.",
+        "This page replaces the merchant's success_url.",
         'Cette page tient lieu du success_url du marchand.',
       ],
     },
@@ -244,21 +244,21 @@ const TEXTS = {
         'Un vrai marchand montrerait ici de nouveau le panier.',
       ],
       note: [
-        "This page stands in for the merchant's cancel_url.",
+        "This page replaces the merchant's cancel_url.",
         'Cette page tient lieu du cancel_url du marchand.',
       ],
     },
   },
-  /** Text and problem end with the command that printed the token. */
+  /** The command that printed the token follows `text` and `wrong`. */
   token: {
     title: ['Control token', 'Jeton de contrôle'],
     text: [
-      'This emulator can be reached from other machines, so its dashboard asks once for the control token. It was printed by',
+      'Other machines can reach this emulator, so its dashboard asks once for the control token. It was printed by',
       'D’autres machines peuvent joindre cet émulateur\u00a0: son tableau de bord demande une fois le jeton de contrôle. Il a été affiché par',
     ],
     open: ['Open the dashboard', 'Ouvrir le tableau de bord'],
     wrong: [
-      'The control token is not right. Copy the one that was printed by',
+      'The control token is wrong. Copy the one that was printed by',
       'Le jeton de contrôle est incorrect. Copiez celui qui a été affiché par',
     ],
   },
@@ -266,14 +266,14 @@ const TEXTS = {
 
 export type Wording = In<typeof TEXTS>;
 
-/** The texts with the one of each pair that is in this language. */
+/** The texts in one language. */
 function inLanguage(language: 0 | 1): Wording {
   return JSON.parse(JSON.stringify(TEXTS), (_, one) => (Array.isArray(one) ? one[language] : one));
 }
 
 export const WORDING: Readonly<Record<Language, Wording>> = { en: inLanguage(0), fr: inLanguage(1) };
 
-/** A text with its values in it. */
+/** Replaces the placeholders in a text. */
 export function fill(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 }

@@ -14,42 +14,42 @@ import { Command } from './panel.tsx';
 
 const TOKEN_PATH = '/_sim/ui/token';
 
-/** A page that has a lasting address. */
+/** The operation of a page with a permanent address. */
 export function page(summary: string, errors: readonly number[], type = HTML_TYPE): Operation {
   return { tag: 'Dashboard', summary, source: 'chosen', answers: [{ status: 200, type }], errors };
 }
 
-/** The pages that stand in for a merchant's own when `payments create` is given no addresses. */
-const STAND_INS = {
+/** The default pages of `payments create`, which replace the merchant's own. */
+const PLACEHOLDERS = {
   paid: { insteadOf: 'success_url', sign: 'succeeded' },
   canceled: { insteadOf: 'cancel_url', sign: 'canceled' },
 } as const;
 
 const TOKEN_OPERATION: Operation = {
-  ...page('Takes the control token and keeps it in a cookie', [401, 403]),
+  ...page('Checks the control token and stores it in a cookie', [401, 403]),
   body: { types: [FORM_TYPE], schema: TokenForm },
   answers: [seeOtherAnswer('To the dashboard.')],
 };
 
 /**
- * Mounts the pages that need no token: those that tell nothing, and the one that takes it. A customer on another
- * machine ends on a thank-you page.
+ * Mounts the pages that need no token: the token form, and pages that reveal nothing. A customer on another machine can
+ * reach a thank-you page.
  */
 export function mountOpenPages(app: App, parts: AppParts): void {
   for (const which of ['paid', 'canceled'] as const) {
-    const said = page(`Stands in for the ${STAND_INS[which].insteadOf} of a merchant that has none`, [403]);
+    const said = page(`The default ${PLACEHOLDERS[which].insteadOf}, for a merchant that has none`, [403]);
     const dashboard = parts.runtime.options.panel ? PLACES.payments.path : null;
     const show = (c: AppContext) => c.html(thanksPage(which, pageView(c, 'system'), dashboard));
     app.get(`/_sim/ui/${which}`, described(said, show));
   }
-  const said = page('Stands in for the site_logo of a merchant that has none', [403], 'image/svg+xml');
+  const said = page('The default site_logo, for a merchant that has none', [403], 'image/svg+xml');
   const logo = (c: AppContext) => {
     c.header('Content-Security-Policy', "default-src 'none'");
     c.header('Cache-Control', 'max-age=3600');
     return c.body(LOGO_SVG, 200, { 'Content-Type': 'image/svg+xml' });
   };
   app.get('/_sim/ui/logo.svg', described(said, logo));
-  // A page asks for the token; what a form does and what the script fetches is rejected without it.
+  // Only pages ask for the token. Without it, form submissions and requests of the script are rejected.
   for (const path of ['/_sim', '/_sim/ui/*']) {
     app.get(path, (c, next) => (hasToken(c, parts.runtime) ? next() : askForToken(c, parts, targetOf(c))));
   }
@@ -63,14 +63,14 @@ export function mountOpenPages(app: App, parts: AppParts): void {
   app.post(TOKEN_PATH, described(TOKEN_OPERATION, takeToken));
 }
 
-/** A thank-you page, as a whole HTML document. It tells nothing about any payment: anybody may open it. */
-function thanksPage(which: keyof typeof STAND_INS, view: PageView, dashboard: string | null): string {
+/** A thank-you page, as a whole HTML document. It reveals nothing about payments, because anyone can open it. */
+function thanksPage(which: keyof typeof PLACEHOLDERS, view: PageView, dashboard: string | null): string {
   const { title, text, note } = WORDING[view.language].thanks[which];
   const more = <p class="detail">{note}</p>;
-  return renderEnd(view, { sign: STAND_INS[which].sign, title, text, more, dashboard });
+  return renderEnd(view, { sign: PLACEHOLDERS[which].sign, title, text, more, dashboard });
 }
 
-/** @param to where the reader wants to go */
+/** @param to the page to open with a valid token */
 function askForToken(c: AppContext, { runtime }: AppParts, to: string, wrong = false): Response {
   const start = runtime.style.command(command('start'));
   const action = `${TOKEN_PATH}?${new URLSearchParams({ to })}`;
@@ -80,8 +80,8 @@ function askForToken(c: AppContext, { runtime }: AppParts, to: string, wrong = f
 /**
  * The page that asks for the control token, as a whole HTML document.
  *
- * @param asking `start`: the command that printed the token, as the user would type it; `action`: where the form posts
- *   to; `wrong`: another token was entered before
+ * @param form `start`: the command that printed the token, as the user would type it; `action`: where the form posts to;
+ *   `wrong`: whether a wrong token was entered
  */
 export function tokenPage(
   view: PageView,
@@ -124,6 +124,6 @@ export function tokenPage(
   );
 }
 
-/** The logo of a merchant that has none of its own. */
+/** The default logo of a merchant. */
 const LOGO_SVG =
   '<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" fill="#0b6b53"/><path d="M18 25h28l-3 22H21z" fill="#fff"/><path d="M25 29v-7a7 7 0 0 1 14 0v7" fill="none" stroke="#fff" stroke-width="3"/></svg>';

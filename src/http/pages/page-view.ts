@@ -6,27 +6,27 @@ import type { AppContext } from '../environment.ts';
 /** The languages of the pages; the first one is the default. */
 export type Language = 'en' | 'fr';
 
-/** What every page is made with. */
+/** What every page is rendered with. */
 export interface PageView {
   language: Language;
-  /** `system` follows the browser's own choice. */
+  /** `system` follows the browser's preference. */
   theme: CheckoutTheme | 'system';
-  /** The one-time value that the Content-Security-Policy allows what is inline with. */
+  /** The one-time value by which the Content-Security-Policy allows inline styles and scripts. */
   nonce: string;
 }
 
-/** What a page may do beside showing its own text and styles, as parts of a Content-Security-Policy. */
+/** What a page may do apart from showing its own text and styles, as parts of a Content-Security-Policy. */
 interface Allowances {
   images?: string;
   /** Where its forms may post to, and be redirected to. */
   forms?: string;
-  /** Whose pages may frame it. */
+  /** Which pages may frame it. */
   framedBy?: string;
-  /** The emulator's own style sheet and script, which asks it for news, or a script in the page itself. */
+  /** `own`: the emulator's style sheet and script, which may call the emulator. `inline`: a script in the page. */
   script?: 'own' | 'inline';
 }
 
-/** Sets the headers that keep a page to itself; returns the nonce of what is inline. */
+/** Sets the security headers of a page; returns the nonce for inline styles and scripts. */
 export function secure(c: AppContext, allowed: Allowances = {}): string {
   const { images = 'data:', forms = "'self'", framedBy = "'none'", script } = allowed;
   const nonce = randomBytes(16).toString('base64');
@@ -42,19 +42,19 @@ export function secure(c: AppContext, allowed: Allowances = {}): string {
   return nonce;
 }
 
-/** What every page in the customer's language is given; sets its headers. */
+/** The view of a page in the customer's language. Sets the security headers. */
 export function pageView(c: AppContext, theme: PageView['theme'], allowed: Allowances = {}): PageView {
   return { language: languageOf(c.req.header('accept-language') ?? ''), theme, nonce: secure(c, allowed) };
 }
 
 /**
- * The language that a browser asks for, by the quality that it gives each (RFC 9110, 12.5.4).
+ * The language that a browser prefers, by quality (RFC 9110, 12.5.4).
  *
- * @param header the value of `Accept-Language`; what makes no sense in it is skipped
- * @returns `fr` when it is wanted more than English, or as much and named first, else `en`
+ * @param header the value of `Accept-Language`; invalid parts are ignored
+ * @returns `fr` if French has a higher quality than English, or the same quality and comes first; otherwise `en`
  */
 export function languageOf(header: string): Language {
-  // Best first; those of the same quality in the order in which they are named.
+  // Best first. Languages of the same quality keep their order.
   const ranges = parseAccept(header.toLowerCase());
   const rank = (language: Language) => {
     const named = ranges.findIndex(({ type }) => type.split('-')[0] === language);

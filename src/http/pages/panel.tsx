@@ -4,16 +4,16 @@ import { PLACES } from './dashboard/page.tsx';
 import { fill, type Wording } from './messages.ts';
 
 /**
- * What a developer who tries a live checkout would look for elsewhere: who can pay, and where the code is. The command tells
- * or does more, and can be pasted as it stands.
+ * What a developer needs to test a live checkout: a wallet that can pay, or the verification code. `command` shows or
+ * does more, ready to paste.
  */
 export type LiveTip =
   | { about: 'wallet'; email: string; command: string }
   | { about: 'no_wallet'; command: string }
-  /** `code`: the one that was sent last; null where it cannot pay any more. */
+  /** `code`: the latest code; null if it is no longer valid. */
   | { about: 'code'; code: string | null; command: string };
 
-/** The emulator's own word below a checkout, and its controls: settle at once. They fold away without a script. */
+/** The emulator's tip below a checkout, and buttons that settle the payment immediately. It folds without a script. */
 export function SimulatorPanel(props: {
   words: Wording;
   action: string;
@@ -70,7 +70,7 @@ export function SimulatorPanel(props: {
   );
 }
 
-/** A code that can pay is there to be entered. @param codeAction where the form of the verification code posts to */
+/** Offers a button that enters a valid code. @param codeAction where the form of the verification code posts to */
 function PanelTip({ tip, words, codeAction }: { tip: LiveTip; words: Wording; codeAction: string }) {
   if (tip.about !== 'code' || tip.code === null) {
     return (
@@ -90,7 +90,7 @@ function PanelTip({ tip, words, codeAction }: { tip: LiveTip; words: Wording; co
   );
 }
 
-/** To what the emulator knows of the payment, in a tab of its own: the checkout stays where it is. */
+/** Links to the payment's page in a new tab, so that the checkout stays open. */
 function DashboardLink({ to, words }: { to: string; words: Wording }) {
   return (
     <a href={to} target="_blank" rel="noopener">
@@ -99,7 +99,7 @@ function DashboardLink({ to, words }: { to: string; words: Wording }) {
   );
 }
 
-/** The emulator's own word below a page that is over. */
+/** The emulator's link below a final page. */
 export function DashboardStrip({ to, words }: { to: string; words: Wording }) {
   return (
     <footer class="tip strip">
@@ -108,7 +108,7 @@ export function DashboardStrip({ to, words }: { to: string; words: Wording }) {
   );
 }
 
-/** Who can pay, and where the code is: on a live page, where the emulator sends nothing to anybody. */
+/** Who can pay, or where the code is: the emulator sends no e-mails. */
 export function Tip({ tip, words }: { tip: LiveTip; words: Wording }) {
   const { tip: texts } = words;
   const command = <Command text={tip.command} />;
@@ -134,7 +134,7 @@ function InboxLink({ words }: { words: Wording }) {
   );
 }
 
-/** A command to paste. A line ends between its words, not at a hyphen within one. */
+/** A command to paste. Lines break between words, not at hyphens. */
 export function Command({ text }: { text: string }) {
   const words = text.split(' ').flatMap((word, index) => [index > 0 && ' ', <span>{word}</span>]);
   return <code class="command">{words}</code>;

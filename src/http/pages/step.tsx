@@ -9,22 +9,22 @@ import type { PaymentSummary } from './summary.tsx';
 export interface CheckoutView extends PageView {
   step: 'email' | 'code';
   payment: PaymentSummary;
-  /** The checkout's path without query; each form posts below it. */
+  /** The checkout's path without its query. Forms post to paths below it. */
   path: string;
-  /** The query parameter that names the payment. */
+  /** The query parameter with the payment's id. */
   parameter: string;
-  /** Identifies this page: a form of it that is sent twice counts once. */
+  /** Identifies this page, so that a form sent twice counts once. */
   page: string;
-  /** The value of the step's one field. */
+  /** The value of the step's only field. */
   value: string;
   /** The e-mail that the customer entered; empty on the first step. */
   email: string;
   problem: CheckoutProblem | null;
-  /** A new code was sent because the customer asked for it. */
+  /** Whether the customer requested a new code. */
   resent: boolean;
-  /** The only values that a sandbox checkout takes; null in live mode. */
+  /** The only values that a sandbox checkout accepts; null in live mode. */
   sandbox: { email: string; code: string } | null;
-  /** What only an emulator would say; null in the sandbox, whose page says it all. */
+  /** A tip of the emulator; null in the sandbox, whose page shows the values. */
   tip: LiveTip | null;
   /** The simulator panel; null when it is hidden. */
   panel: { defaultDelivery: DeliveryOrder; dashboard: string } | null;
@@ -35,7 +35,7 @@ interface StepProps {
   words: Wording;
 }
 
-/** One step: the main form with its one field, and around it the forms that each do one other thing. */
+/** One step: the main form with its field, and a form for each other action. */
 export function Step({ view, words }: StepProps) {
   const { step, payment, sandbox } = view;
   const canResend = step === 'code' && payment.mode === 'live';
@@ -76,7 +76,7 @@ export function Step({ view, words }: StepProps) {
   );
 }
 
-/** The e-mail is used at once; what pays is pressed by hand. */
+/** The button submits the test e-mail, but only fills in the code: paying takes another click. */
 function SandboxNotice({ view, words }: StepProps) {
   const fillIn = (
     <button type="submit" class="link fill">
@@ -104,7 +104,7 @@ function SandboxNotice({ view, words }: StepProps) {
   );
 }
 
-/** The server checks, so that its errors are the only ones: hence `novalidate`. */
+/** Uses `novalidate`, so that only the server reports errors. */
 function MainForm({ view, words }: StepProps) {
   const { step, problem, payment, sandbox } = view;
   return (
@@ -126,7 +126,7 @@ function MainForm({ view, words }: StepProps) {
   );
 }
 
-/** The step's one field, which has the focus. Everything that is said about it is tied to it. */
+/** The step's only field. It has the focus, and its hint and problem describe it. */
 function Field({ view: { step, value, problem, resent, sandbox } }: { view: CheckoutView }) {
   const described = [problem && `${step}-problem`, resent && 'sent', `${step}-hint`];
   const field = {
@@ -144,7 +144,7 @@ function Field({ view: { step, value, problem, resent, sandbox } }: { view: Chec
   } as const;
   if (step === 'email')
     return <input {...field} type="email" inputmode="email" autocomplete="email" enterkeyhint="next" />;
-  // The test code is the user's to choose: a keyboard of digits could not write every one.
+  // The test code is configurable and may contain letters.
   const inputmode = sandbox && /\D/.test(sandbox.code) ? 'text' : 'numeric';
   return (
     <input {...field} type="text" inputmode={inputmode} autocomplete="one-time-code" enterkeyhint="done" />

@@ -5,22 +5,21 @@ import type { Wording } from './messages.ts';
 export interface PaymentSummary
   extends Pick<Payment, 'id' | 'mode' | 'status' | 'siteLogo' | 'details' | 'amount' | 'identifier'> {
   merchantName: string;
-  /** What a receipt says beside; null for a payment that nobody paid. */
+  /** The other facts of a receipt; null for a payment that is not paid. */
   receipt: { trx: string; date: string; payer: string } | null;
 }
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 
-/** The merchant's name as the page says it. One that runs from right to left is kept from turning what follows. */
+/** The merchant's name as pages show it. A right-to-left name is isolated, so it does not reorder the text after it. */
 export function merchantOf(payment: PaymentSummary | null, words: Pick<Wording, 'merchant'>): string {
   const name = payment?.merchantName.trim() || words.merchant;
   return RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name;
 }
 
 /**
- * The merchant's logo in a box of fixed size. The monogram's line is as wide as the box: beside an image it wraps
- * out of sight, and where the image did not load and takes no room, it is what one sees. No script, no broken image,
- * no layout shift.
+ * The merchant's logo in a box of fixed size. The monogram is as wide as the box. It wraps out of sight next to an
+ * image, and is visible if the image did not load. No script, no broken image, no layout shift.
  */
 export function Logo({ payment }: { payment: PaymentSummary }) {
   const monogram = /[\p{L}\p{N}]/u.exec(payment.merchantName)?.[0].toUpperCase() ?? '•';
@@ -39,8 +38,8 @@ export function Logo({ payment }: { payment: PaymentSummary }) {
 }
 
 /**
- * The amount. One of up to 20 digits and 8 decimals is set smaller, and breaks between groups of digits only. The
- * limits are what a phone of 360 pixels has room for.
+ * The amount. A long one, up to 20 digits and 8 decimals, is smaller and breaks only between groups of digits. The
+ * limits fit a phone that is 360 pixels wide.
  */
 export function Amount({ text }: { text: string }) {
   const { length } = text.replace(/[\s.,]/g, '');
@@ -55,7 +54,7 @@ export function Amount({ text }: { text: string }) {
   );
 }
 
-/** What the payment is for. The texts are the merchant's: each has the direction of its own script. */
+/** What the payment is for. Texts come from the merchant, so each has the direction of its own script. */
 export function Facts({ payment, words }: { payment: PaymentSummary; words: Wording }) {
   return (
     <dl class="facts">

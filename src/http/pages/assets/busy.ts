@@ -1,4 +1,4 @@
-/* One press is enough: the page is busy until the next one is there, or this one comes back. */
+/* Ignores further clicks until the next page has loaded, or the browser returns to this one. */
 const page = document.documentElement;
 addEventListener('submit', (event) => {
   if (page.ariaBusy) event.preventDefault();

@@ -1,10 +1,10 @@
-import { live, main, news, refreshSoon, setHearing } from './shown-page.ts';
+import { live, main, news, refreshSoon, setConnected } from './shown-page.ts';
 
 const PAUSE_MS = 500;
 const NEWS_MS = 4000;
 const RETRY_MS = 5000;
 
-// A large page that never changes has a frame that does.
+// Events do not change this page, only the frame around it: `notice` events update that.
 const isStill = main.hasAttribute('data-still');
 let events: EventSource | undefined;
 let newsTimer: number | undefined;
@@ -12,7 +12,7 @@ let lastNewsAt = 0;
 let unreported = 0;
 let last: MessageEvent<string> | undefined;
 
-/** Tells screen readers what happened: the last event and how many there were, at intervals. */
+/** Announces the last event and the number of events to screen readers, at intervals. */
 function onEvent(event: MessageEvent<string>): void {
   if (event.lastEventId) live.dataset['since'] = event.lastEventId;
   if (!isStill || event.type === 'notice') refreshSoon();
@@ -27,7 +27,7 @@ function report(): void {
   newsTimer = undefined;
   if (!last) return;
   const what = describeEvent(last.type, JSON.parse(last.data) as EventData);
-  news.textContent = unreported > 1 ? `${unreported} changes, the last: ${what}` : what;
+  news.textContent = unreported > 1 ? `${unreported} changes, latest: ${what}` : what;
   lastNewsAt = Date.now();
   unreported = 0;
 }
@@ -47,16 +47,16 @@ function describeEvent(type: string, { payment, delivery, message, audit, text }
   return text ?? 'Card transaction';
 }
 
-/** Hears what happens, and keeps the page to it. */
+/** Subscribes to events and keeps the page up to date. */
 export function connect(): void {
   if (events || document.hidden) return;
   const source = new EventSource(`/_sim/events?since=${live.dataset['since']}`);
   events = source;
-  source.onopen = () => setHearing(true);
+  source.onopen = () => setConnected(true);
   source.onerror = () => {
-    setHearing(false);
+    setConnected(false);
     if (source.readyState !== EventSource.CLOSED) return;
-    // The browser gives up after a response that refuses; a proxy in between may recover.
+    // The browser does not reconnect after an error status, but a proxy in between may recover.
     events = undefined;
     setTimeout(connect, RETRY_MS);
     refreshSoon();
@@ -75,7 +75,7 @@ function resume(): void {
   if (!isStill) refreshSoon();
 }
 
-// A browser has few connections for one address: a hidden tab gives up its own.
+// Browsers limit the connections to one host, so a hidden tab closes its own.
 document.addEventListener('visibilitychange', () => (document.hidden ? disconnect() : resume()));
 addEventListener('pagehide', disconnect);
 addEventListener('pageshow', ({ persisted }) => {

@@ -1,11 +1,11 @@
-import { lose, main, refreshNow } from './shown-page.ts';
+import { main, refreshNow, reportDisconnected } from './shown-page.ts';
 
-/** After the last letter that was typed. */
+/** How long to wait after the last keystroke. */
 const PAUSE_MS = 300;
 
 let timer: number | undefined;
 
-/** Forms that narrow the list below them do so at once, and the field that is typed in keeps the focus. */
+/** A form that filters the list below it. It applies immediately, and its field keeps the focus. */
 function filterOf(target: EventTarget | null): HTMLFormElement | null {
   const form = target instanceof Element ? target.closest<HTMLFormElement>('search form') : null;
   return main.contains(form) ? form : null;
@@ -17,7 +17,7 @@ function apply(form: HTMLFormElement): void {
   const query = new URLSearchParams(given.filter(([, value]) => value));
   const path = form.getAttribute('action') ?? location.pathname;
   history.replaceState(null, '', String(query) ? `${path}?${query}` : path);
-  refreshNow().catch(lose);
+  refreshNow().catch(reportDisconnected);
 }
 
 document.addEventListener('input', ({ target }) => {

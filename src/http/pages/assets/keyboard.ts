@@ -1,6 +1,6 @@
 import { main } from './shown-page.ts';
 
-/** Keys that do something wherever the focus is, but for fields, which take them as text. */
+/** Shortcuts that work everywhere except in fields. */
 const KEYS: Readonly<Record<string, () => boolean>> = {
   '/': () => {
     const search = document.querySelector<HTMLInputElement>('[data-search]');
@@ -13,7 +13,7 @@ const KEYS: Readonly<Record<string, () => boolean>> = {
   '?': () => toggle('#shortcuts'),
 };
 
-/** Opens a dialog, or closes it; Escape does so by itself. */
+/** Opens or closes a dialog. The browser handles Escape. */
 function toggle(name: string): boolean {
   const dialog = document.querySelector<HTMLDialogElement>(name);
   if (dialog?.open) dialog.close();
@@ -28,7 +28,7 @@ document.addEventListener('input', ({ target }) => {
     item.hidden = !item.textContent?.toLowerCase().includes(words);
 });
 
-/** Focuses the link of the next row or the one before: Enter opens it. */
+/** Focuses the link of the next or previous row, so that Enter opens it. */
 function moveTo(step: 1 | -1): boolean {
   const links = [...main.querySelectorAll('tbody tr')].flatMap((row) => {
     const link = row.querySelector<HTMLElement>('a[href]');

@@ -1,10 +1,10 @@
-/** The language of code that was chosen last, on every page. */
-const KEPT = 'language';
+/** Every page shows code samples in the language that the user chose last. */
+const KEY = 'language';
 
-const kept = localStorage.getItem(KEPT);
+const saved = localStorage.getItem(KEY);
 for (const choice of document.querySelectorAll<HTMLInputElement>('.languages input'))
-  choice.checked ||= choice.value === kept;
+  choice.checked ||= choice.value === saved;
 
 document.addEventListener('change', ({ target }) => {
-  if (target instanceof HTMLInputElement && target.name === KEPT) localStorage.setItem(KEPT, target.value);
+  if (target instanceof HTMLInputElement && target.name === KEY) localStorage.setItem(KEY, target.value);
 });

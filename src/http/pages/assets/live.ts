@@ -1,7 +1,6 @@
 /*
- * The one script of the dashboard. Pages are whole without it; it makes them live: events come from the server, the
- * page is fetched again at most twice a second, and what changed in it is changed in place. Forms are sent the same
- * way.
+ * The dashboard's only script. Pages work without it. It keeps them up to date: on events from the server it fetches the
+ * page again, at most twice a second, and updates the changed elements in place. It sends forms the same way.
  */
 import { startCopying } from './copy.ts';
 import { connect } from './events.ts';
@@ -12,12 +11,12 @@ import { main, news } from './shown-page.ts';
 import './submit.ts';
 import './times.ts';
 
-// On a small screen the tabs scroll sideways: the one that is open is in sight.
+// On a small screen the tabs scroll sideways. Scroll to the current one.
 const tab = document.querySelector<HTMLElement>('.tabs [aria-current]');
 const tabs = tab?.closest('.tabs');
 if (tab && tabs) tabs.scrollLeft = tab.offsetLeft - 60;
 
-// After a form was refused the address is that of its action: reloading must not send it again.
+// After a rejected form, the address is the form's action. Reloading must not submit it again.
 if (main.dataset['page']) history.replaceState(null, '', main.dataset['page']);
 startCopying((text) => {
   news.textContent = text;

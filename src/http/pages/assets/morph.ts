@@ -1,16 +1,16 @@
 /*
- * Makes elements of the page like fresh ones, with as few changes as that takes. Elements with an id or a data-key are
- * the same ones before and after, so that focus, selection, scrolling, open details and what was typed stay.
+ * Updates elements of the page to match fresh ones, with as few changes as possible. An id or a data-key identifies an
+ * element, so focus, selection, scrolling, open details and typed text are preserved.
  */
 
-/** On a row that was not there before, until it has flashed. */
+/** The class of a new row until its flash ends. */
 export const NEW_ROW = 'new';
 
 const isElement = (node: Node): node is HTMLElement => node.nodeType === Node.ELEMENT_NODE;
-/** What an element is found by again. */
+/** Identifies an element in both versions of the page. */
 const keyOf = (node: Node) => (isElement(node) ? node.id || node.dataset?.['key'] || '' : '');
 const isKept = (node: Node) => isElement(node) && node.dataset?.['keep'] !== undefined;
-/** A button that waits for its response shows so until then, wherever it is. */
+/** A button keeps its busy state until its response arrives, wherever it is. */
 const isBusy = (node: Node) => isElement(node) && node.ariaBusy === 'true';
 const waits = (node: Node) =>
   isBusy(node) || (isElement(node) && node.querySelector('[aria-busy=true]') !== null);
@@ -18,7 +18,7 @@ const waits = (node: Node) =>
 interface Morphing {
   /** Called with every new element. */
   onInsert: (element: HTMLElement) => void;
-  /** Forms that were sent: what the reader made of them is done with. */
+  /** Submitted forms, whose input is reset. */
   sent: readonly HTMLFormElement[];
 }
 
@@ -58,8 +58,8 @@ function morphChildren(old: HTMLElement, fresh: HTMLElement, how: Morphing): voi
   }
 }
 
-/** What the reader made of an element stays. */
-function isReaders(element: HTMLElement, name: string, { sent }: Morphing): boolean {
+/** Whether the user set an attribute, which is then preserved. */
+function isSetByUser(element: HTMLElement, name: string, { sent }: Morphing): boolean {
   const isSent = () => sent.some((form) => form.contains(element));
   switch (name) {
     case 'value':
@@ -77,14 +77,14 @@ function isReaders(element: HTMLElement, name: string, { sent }: Morphing): bool
   }
 }
 
-/** What is wrong with what was typed stays said when the page is fetched again, which knows nothing of it. */
+/** The fetched page does not know about problems of a submitted form, so they are preserved. */
 const isProblem = (element: HTMLElement, name: string) =>
   element.ariaInvalid === 'true' && (name === 'aria-invalid' || name === 'aria-describedby');
 
 function morphAttributes(old: HTMLElement, fresh: HTMLElement, how: Morphing): void {
   for (const { name, value } of [...fresh.attributes])
-    if (old.getAttribute(name) !== value && !isReaders(old, name, how)) old.setAttribute(name, value);
+    if (old.getAttribute(name) !== value && !isSetByUser(old, name, how)) old.setAttribute(name, value);
   for (const { name } of [...old.attributes])
-    if (!fresh.hasAttribute(name) && !isReaders(old, name, how) && !isProblem(old, name))
+    if (!fresh.hasAttribute(name) && !isSetByUser(old, name, how) && !isProblem(old, name))
       old.removeAttribute(name);
 }

@@ -14,8 +14,8 @@ export const main = required('content');
 export const live = required('live');
 export const news = required('news');
 
-/** Whether events come. */
-let isHearing = false;
+/** Whether the event stream is open. */
+let isConnected = false;
 
 function showConnection(connection: 'on' | 'off'): void {
   if (live.classList.contains(connection)) return;
@@ -24,28 +24,28 @@ function showConnection(connection: 'on' | 'off'): void {
   if (connection === 'on') for (const lost of main.querySelectorAll('.lost')) lost.remove();
 }
 
-/** Tells whether events come; where they come again, what they would have told was missed. */
-export function setHearing(isOn: boolean): void {
+/** Shows whether the event stream is open. After a reconnect the page is fetched again, because events were missed. */
+export function setConnected(isOn: boolean): void {
   if (isOn && live.classList.contains('off')) refreshSoon();
-  isHearing = isOn;
+  isConnected = isOn;
   showConnection(isOn ? 'on' : 'off');
 }
 
-/** Tells that an answer did not come, until one comes. */
-export function lose(): void {
+/** Shows "disconnected" until the next response arrives. */
+export function reportDisconnected(): void {
   showConnection('off');
   refreshSoon();
 }
 
-/** What the emulator answered to the script. */
+/** A response of the emulator to the script. */
 export interface Loaded {
   response: Response;
   text: string;
-  /** What the page shows; null for what is no page of the dashboard. */
+  /** The content of the page; null if the response is not a dashboard page. */
   content: HTMLElement | null;
 }
 
-/** @throws TypeError when no answer comes */
+/** @throws TypeError if the emulator does not respond */
 export async function load(address: string, init: RequestInit = {}): Promise<Loaded> {
   const response = await fetch(address, { ...init, headers: { 'X-Gateway-Sim-Live': '1' } });
   if (response.status === 401) {
@@ -61,14 +61,14 @@ export async function load(address: string, init: RequestInit = {}): Promise<Loa
   };
 }
 
-/** Counts what was asked for: only the last of it is shown. */
-let asked = 0;
+/** The number of page requests. Only the response to the latest is shown. */
+let requested = 0;
 let shownAddress = location.href;
 
-/** Changes the page to what the emulator answered. @param sent forms that are done */
+/** Updates the page to the emulator's response. @param sent forms that are done */
 export function show(content: HTMLElement, sent: readonly HTMLFormElement[] = []): void {
-  asked++;
-  // A list that shows something else has no new rows.
+  requested++;
+  // Rows are new only if the list is still the same.
   const flashes = shownAddress === location.href;
   shownAddress = location.href;
   const onInsert = (element: HTMLElement) => {
@@ -78,31 +78,31 @@ export function show(content: HTMLElement, sent: readonly HTMLFormElement[] = []
   const focused = document.activeElement;
   morph(main, content, { onInsert, sent });
   for (const form of sent) form.reset();
-  // What had the focus may be gone, and the focus with it.
+  // The focused element may have been removed.
   if (document.activeElement === document.body && focused !== document.body)
     main.focus({ preventScroll: true });
 }
 
-/** A form that is done, and the end of its waiting. */
+/** A form that is done, and the function that ends its busy state. */
 interface Sent {
   form: HTMLFormElement;
   stopWaiting: () => void;
 }
 
-/** Forms that are done, and whose outcome no page shows yet. */
+/** Forms that are done, but whose result is not shown yet. */
 const unshown = new Set<Sent>();
-/** The last that was asked for by address, and whether it was shown. */
+/** The latest page request, and whether its response was shown. */
 let newest = { number: 0, isShown: Promise.resolve(false) };
 
 /**
- * Shows the page at the address as it is now.
+ * Fetches the page at the current address and shows it.
  *
- * @param sent what asks for it
- * @returns whether this page or one that was asked for later was shown
+ * @param sent the form that caused the refresh
+ * @returns whether this page or a later one was shown
  */
 export function refreshNow(sent?: Sent): Promise<boolean> {
   if (sent) unshown.add(sent);
-  const number = ++asked;
+  const number = ++requested;
   newest = { number, isShown: fetchAndShow(number) };
   const { isShown } = newest;
   return sent ? isShown.finally(() => unshown.delete(sent)) : isShown;
@@ -110,8 +110,8 @@ export function refreshNow(sent?: Sent): Promise<boolean> {
 
 async function fetchAndShow(number: number): Promise<boolean> {
   const { response, content } = await load(location.href);
-  if (isHearing) showConnection('on');
-  if (number !== asked) return number < newest.number && newest.isShown;
+  if (isConnected) showConnection('on');
+  if (number !== requested) return number < newest.number && newest.isShown;
   if (!response.ok || !content) return false;
   for (const { stopWaiting } of unshown) stopWaiting();
   show(
@@ -125,16 +125,16 @@ let timer: number | undefined;
 let isFetching = false;
 let pressedUntil = 0;
 
-/** Shows the page anew in a moment, at most twice a second. */
+/** Refreshes the page soon, at most twice a second. */
 export function refreshSoon(): void {
   if (timer === undefined) timer = setTimeout(refresh, PAUSE_MS);
 }
 
 async function refresh(): Promise<void> {
   timer = undefined;
-  // What answers a form is at no address.
+  // The response to a form has no address to fetch it from.
   if (main.hasAttribute('data-still') && main.dataset['page']) return;
-  // A click is a press and a release on the same element: none is moved in between.
+  // A click is a press and a release on the same element, so nothing may move in between.
   if (isFetching || Date.now() < pressedUntil) return refreshSoon();
   isFetching = true;
   try {

@@ -1,15 +1,15 @@
-import { live, load, lose, main, refreshNow, refreshSoon, show } from './shown-page.ts';
+import { live, load, main, refreshNow, refreshSoon, reportDisconnected, show } from './shown-page.ts';
 import { showWaiting } from './waiting-button.ts';
 
-/** Of the few connections that a browser has for one address the events hold one; others load pages. */
+/** Browsers limit the connections to one host. Events use one, and pages need others. */
 const MAX_SENDING = 2;
-/** A connection that nobody takes is refused within this; one that breaks later may have brought the form. */
+/** A connection that fails within this time never reached the emulator. Later, the form may have been processed. */
 const REFUSED_MS = 2000;
 
 const sending = new Set<HTMLFormElement>();
 const queue: (() => void)[] = [];
 
-/** Sends forms so that the page keeps its place. One press acts once, however long its response takes. */
+/** Sends forms without leaving the page. A form is sent once, however long the response takes. */
 document.addEventListener('submit', (event) => {
   const form = event.target;
   if (!(form instanceof HTMLFormElement) || form.getAttribute('method') !== 'post' || form.target) return;
@@ -31,11 +31,11 @@ async function send(form: HTMLFormElement, button: HTMLButtonElement | null): Pr
     startedAt = Date.now();
     await post(form, body, stopWaiting);
   } catch {
-    lose();
+    reportDisconnected();
     const isUnsent = Date.now() - startedAt < REFUSED_MS;
-    tell(
+    showMessage(
       form,
-      isUnsent ? `“${name}” was not sent.` : `“${name}” got no answer. It may have been done.`,
+      isUnsent ? `“${name}” was not sent.` : `“${name}” got no response. It may have been processed.`,
       true,
     );
   } finally {
@@ -52,19 +52,19 @@ async function post(form: HTMLFormElement, body: BodyInit, stopWaiting: () => vo
     stopWaiting();
     clearProblems();
     if (content) showRefusal(content);
-    else tell(form, messageIn(text));
+    else showMessage(form, messageIn(text));
   } else if (isHere(target)) {
     clearProblems();
     if (!(await refreshNow({ form, stopWaiting }).catch(() => false))) refreshSoon();
     pointTo(new URL(target, location.href).hash, form);
   } else {
     location.assign(target);
-    // It waits until the other page is there; the reader may come back to this one.
+    // The button is busy until the other page has loaded. The user may return to this one.
     await new Promise((resolve) => addEventListener('pageshow', resolve, { once: true }));
   }
 }
 
-/** Shows what has a link of its own, such as a step; the reader stays where the form is. */
+/** Opens the element that a form links to, such as a step, without scrolling away from the form. */
 function pointTo(hash: string, form: HTMLFormElement): void {
   const shown = document.getElementById(hash.slice(1));
   if (!shown || shown.contains(form) || hash === location.hash) return;
@@ -73,7 +73,7 @@ function pointTo(hash: string, form: HTMLFormElement): void {
   scrollTo({ left: scrollX, top: scrollY, behavior: 'instant' });
 }
 
-/** As the browser itself would send them. */
+/** The fields as the browser would send them. */
 function fieldsOf(form: HTMLFormElement, button: HTMLButtonElement | null): FormData | URLSearchParams {
   const fields = new FormData(form);
   if (button?.name) fields.append(button.name, button.value);
@@ -81,7 +81,7 @@ function fieldsOf(form: HTMLFormElement, button: HTMLButtonElement | null): Form
   return new URLSearchParams([...fields].map(([name, value]) => [name, String(value)]));
 }
 
-/** Whether an address is that of this page, wherever on it. */
+/** Whether an address points to this page, or to a part of it. */
 function isHere(target: string): boolean {
   return withoutEmpty(new URL(target, location.href)) === withoutEmpty(new URL(location.href));
 }
@@ -90,7 +90,7 @@ function withoutEmpty({ pathname, searchParams }: URL): string {
   return `${pathname}?${new URLSearchParams([...searchParams].filter(([, value]) => value))}`;
 }
 
-/** What was wrong before, which refreshing keeps. */
+/** Removes problems, which a refresh preserves. */
 function clearProblems(): void {
   for (const element of main.querySelectorAll('[data-keep]')) element.remove();
   for (const field of main.querySelectorAll('[aria-invalid]')) {
@@ -106,7 +106,7 @@ function showRefusal(content: HTMLElement): void {
   else main.querySelector('[role=alert]')?.scrollIntoView({ block: 'nearest' });
 }
 
-/** The message of an answer that is no page: an error of the control API. */
+/** The message of a response that is not a page: an error of the control API. */
 function messageIn(text: string): string {
   try {
     const { message } = JSON.parse(text) as { message?: string };
@@ -116,8 +116,8 @@ function messageIn(text: string): string {
   }
 }
 
-/** Says what became of a form, beside it. */
-function tell(form: HTMLFormElement, text: string, isLost = false): void {
+/** Shows a message next to a form. */
+function showMessage(form: HTMLFormElement, text: string, isLost = false): void {
   const box = document.createElement('div');
   box.className = 'box alert';
   box.role = 'alert';

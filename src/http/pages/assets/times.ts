@@ -2,7 +2,7 @@ import { span } from '../../../contract/duration.ts';
 import { ago, instant } from '../dashboard/text.ts';
 import { main } from './shown-page.ts';
 
-/** The emulator's time when the page was made, and this browser's when that was seen. */
+/** The emulator's time when it rendered the page, and the browser's time when it showed it. */
 let shown = '';
 let shownAt = 0;
 
@@ -16,7 +16,7 @@ function now(): number {
   return Date.parse(read) + (frozen === undefined ? Date.now() - shownAt : 0);
 }
 
-/** Keeps times going from second to second. */
+/** Updates times once a second. */
 setInterval(() => {
   for (const time of main.querySelectorAll<HTMLTimeElement>('time[data-runs]')) {
     time.dateTime = new Date(Date.parse(time.dateTime) + 1000).toISOString();
@@ -31,7 +31,7 @@ setInterval(() => {
   if (Number.isNaN(at)) return;
   for (const time of main.querySelectorAll<HTMLTimeElement>('time[data-ago]')) {
     const words = ago(at - Date.parse(time.dateTime));
-    // What somebody selects is not written anew.
+    // Writing the same text again would clear a selection.
     if (time.textContent !== words) time.textContent = words;
   }
 }, 1000);

@@ -1,9 +1,9 @@
 const TICK_MS = 200;
 
 /**
- * Shows on a button, in its own size, that a response is waited for and how long.
+ * Shows on a button how long it has been waiting for a response, without changing its size.
  *
- * @returns what ends it; further calls do nothing
+ * @returns a function that restores the button; further calls do nothing
  */
 export function showWaiting(button: HTMLButtonElement | null): () => void {
   if (!button) return () => {};
@@ -21,7 +21,7 @@ export function showWaiting(button: HTMLButtonElement | null): () => void {
     const seconds = Math.floor((Date.now() - startedAt) / 1000);
     if (seconds) time.data = ` ${seconds} s`;
     if (!word.isConnected) button.replaceChildren(word, time);
-    // A small button has room for the time alone.
+    // A small button has room for the time only.
     if (seconds && button.scrollWidth > button.clientWidth) word.className = 'unseen';
   }, TICK_MS);
   return () => {

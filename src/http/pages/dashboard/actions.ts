@@ -18,7 +18,7 @@ import { type FormValues, ownPage, PLACES, recordPath, recordRoute, UI, withId }
 import { replay } from './replay.ts';
 import { FUND, walletRow } from './wallets.tsx';
 
-/** What a form does; returns the address that the browser goes to. */
+/** What a form does; returns the address to redirect to. */
 type FormAction = (
   parts: AppParts,
   fields: FormValues,
@@ -26,7 +26,7 @@ type FormAction = (
   callService: CallService,
 ) => Promise<string | undefined>;
 
-/** A form of the page at a path, to which it goes back unless it says otherwise. */
+/** A form of the page at a path. It returns to that page unless the action returns another address. */
 function on(page: string, act: FormAction) {
   const actAndGo: (...given: Parameters<FormAction>) => Promise<string> = async (...given) =>
     (await act(...given)) ?? ownPage(given[1]['from'], withId(page, given[2]));
@@ -52,8 +52,8 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
   [`${PAYMENT}/run`]: on(PAYMENT, async ({ payments, ipns, clock }, { ipn = '', attempt = '' }, id) => {
     const payment = payments.require(id);
     const { paymentId, nextAttemptAt, attemptCount } = ipns.require(ipn);
-    if (paymentId !== payment.id) throw new GatewayError('not_found', `${ipn} is no IPN of this payment`);
-    // A second press, as in another tab, must not run the attempt after it.
+    if (paymentId !== payment.id) throw new GatewayError('not_found', `${ipn} is not an IPN of this payment`);
+    // A second click, for example in another tab, must not run the next attempt.
     if (nextAttemptAt !== null && attemptCount < Number(attempt)) {
       await clock.move({ advance: atLeast(Date.parse(nextAttemptAt) - clock.now()) });
     }
@@ -63,7 +63,7 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
     const sent = await ipns.resend(id, to || undefined);
     const page = recordPath('ipns', sent.id);
     const back = ownPage(from, page);
-    // The outcome is looked for where the press was, not at the top.
+    // Scrolls to the place of the button, where the user expects the result.
     if (to || back === page) return `${page}#send`;
     const [path] = back.split('?', 1);
     const isStory = sent.paymentId !== null && path === recordPath('payments', sent.paymentId);
@@ -144,23 +144,23 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
   }),
 };
 
-/** What cannot be undone asks for its name. @throws GatewayError `invalid_fields` */
+/** Requires a typed word to confirm what cannot be undone. @throws GatewayError `invalid_fields` */
 function requireTyped(word: string, typed = ''): void {
   if (typed.trim().toLowerCase() === word) return;
   throw new GatewayError('invalid_fields', `confirm must be the word ${word}`);
 }
 
-/** Forms of one page that differ by a name, which ends their path. */
+/** Forms of one page that differ by the last part of their path. */
 function byName<Name extends string>(page: string, names: readonly Name[], act: (name: Name) => FormAction) {
   return Object.fromEntries(names.map((name) => [`${page}/${name}`, on(page, act(name))]));
 }
 
-/** A number where one is wanted and written; the schema says what else is wrong. */
+/** Converts integers to numbers. The schema reports invalid values. */
 function writtenValue(kind: FaultMember['kind'], written = ''): string | number {
   return kind === 'integer' && /^\d{1,10}$/.test(written.trim()) ? Number(written) : written.trim();
 }
 
-/** Names as people write them one after another; undefined where there is none. */
+/** Names separated by commas or spaces; undefined if there are none. */
 function namesIn(text = ''): string[] | undefined {
   const names = text.split(/[\s,]+/).filter(Boolean);
   return names.length ? names : undefined;
@@ -173,7 +173,7 @@ function requireInstant(at: string): number {
   throw new GatewayError('invalid_fields', 'at must be a time with its zone such as 2027-01-01T00:00:00Z');
 }
 
-/** A duration as it is written, which takes nine digits: to the millisecond, or the second above. */
+/** A duration as text, rounded up. Durations have at most nine digits, so long ones are in seconds. */
 function atLeast(milliseconds: number): string {
   const whole = Math.max(0, Math.ceil(milliseconds));
   return whole < 1e9 ? `${whole}ms` : `${Math.ceil(whole / 1_000)}s`;

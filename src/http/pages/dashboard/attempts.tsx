@@ -10,22 +10,22 @@ import { Form } from './forms.tsx';
 import { PLACES, recordPath } from './page.tsx';
 import { attemptSides, BothSides } from './sides.tsx';
 
-/** What Resend does. */
+/** The note below the Resend button. */
 export const RESENDS = 'Sends the same bytes again as a new attempt.';
 
-/** Maximum attempts shown, each with both sides. */
+/** Maximum attempts shown, each with its request and response. */
 const SHOWN = 20;
-/** Maximum characters of a body, of which a page has many. */
+/** Maximum characters of a body, because a page has many bodies. */
 const SHOWN_BODY = 8_192;
 
 interface AttemptsProps {
   deliveries: readonly Delivery[];
-  /** The page that it is on, to come back to. */
+  /** The page to return to. */
   from: string;
   parts: AppParts;
 }
 
-/** Attempts as a row of dots; the newest is open unless the page's address names another, so that none needs a script. */
+/** Attempts as a row of dots. The newest is open unless the page's address names another. Works without a script. */
 export function Attempts({ deliveries, from, parts }: AttemptsProps) {
   const all = deliveries
     .flatMap((delivery) => {
@@ -65,12 +65,12 @@ export function Attempts({ deliveries, from, parts }: AttemptsProps) {
 interface AttemptProps {
   delivery: Delivery;
   attempt: Attempt;
-  /** The attempt before it at the same delivery. */
+  /** The previous attempt of the same delivery. */
   before: Attempt | undefined;
   parts: AppParts;
 }
 
-/** In pixels, on a logarithmic scale: 1 s and 10 min both can be seen. */
+/** In pixels, on a logarithmic scale, so that both 1 s and 10 min are visible. */
 const gapOf = (milliseconds: number) => Math.round(8 * Math.log10(1 + milliseconds));
 
 function Dot({ delivery, attempt, before, parts }: AttemptProps) {
@@ -82,7 +82,7 @@ function Dot({ delivery, attempt, before, parts }: AttemptProps) {
       {wait !== undefined && <svg class="gap" width={gapOf(wait)} height="2" aria-hidden="true" />}
       <span>
         <span class="unseen">IPN attempt {attempt.number}: </span>
-        {attempt.responseStatus ?? 'no answer'}
+        {attempt.responseStatus ?? 'no response'}
         {wait !== undefined && <small>after {duration(wait)}</small>}
       </span>
     </a>
@@ -103,7 +103,7 @@ function Details(props: AttemptProps & { isOne: boolean; from: string }) {
           Took {duration(durationMs)}, at <Time at={startedAt} zone />
           {!isOne && (
             <>
-              , of <a href={page}>{id}</a>
+              , IPN <a href={page}>{id}</a>
             </>
           )}
         </span>
@@ -128,7 +128,7 @@ function Details(props: AttemptProps & { isOne: boolean; from: string }) {
   );
 }
 
-/** With a clock that was moved already, the wait need not be waited for. */
+/** The next attempt. If the clock was moved, a button skips the wait. */
 function Due({ delivery, parts }: { delivery: Delivery; parts: AppParts }) {
   const { id, paymentId, attemptCount, nextAttemptAt } = delivery;
   const { now, frozen, ahead } = parts.clock.read();
@@ -142,13 +142,13 @@ function Due({ delivery, parts }: { delivery: Delivery; parts: AppParts }) {
           <svg class="gap" width={gapOf(left)} height="2" aria-hidden="true" />
         )}
         <span>
-          {underWay ? 'waits' : 'due'}
+          {underWay ? 'waiting' : 'due'}
           <small>attempt {attemptCount + 1}</small>
         </span>
       </a>
       <div class="details">
         {underWay ? (
-          <p>It waits for its answer, at most {underWay.timeoutMs / 1_000} s.</p>
+          <p>Waiting for the response, at most {underWay.timeoutMs / 1_000} s.</p>
         ) : (
           <p>
             Due in <span data-left={frozen ? undefined : Math.ceil(left / 1_000)}>{span(left)}</span>.
@@ -164,7 +164,7 @@ function Due({ delivery, parts }: { delivery: Delivery; parts: AppParts }) {
         )}
         {!underWay && !frozen && ahead === 0 && (
           <p class="soft">
-            Pause or move the <a href={PLACES.clock.path}>clock</a>, and the wait can be run from here.
+            Pause or move the <a href={PLACES.clock.path}>clock</a> to run this attempt without the wait.
           </p>
         )}
       </div>

@@ -31,11 +31,11 @@ export const auditPage: PageRenderer = ({ parts: { audits } }) => {
     <>
       <h1>Audit</h1>
       <p class="soft">
-        Is your payment code safe? Places orders in your shop, attacks its IPN handler as real attackers and
-        real gateways do, and looks at what the shop did.
+        Is your payment code safe? The audit places orders in your shop, attacks its IPN handler like real
+        attackers and gateways do, and checks what the shop did.
       </p>
       {run && <Run {...run} />}
-      {run?.state !== 'running' && <Asking last={run?.options} />}
+      {run?.state !== 'running' && <NewAudit last={run?.options} />}
       {run?.mistakes.map((one) => (
         <MistakeCard {...one} />
       ))}
@@ -44,8 +44,8 @@ export const auditPage: PageRenderer = ({ parts: { audits } }) => {
   );
 };
 
-/** What is asked for; folded away under a report, unless it was refused. */
-function Asking({ last }: { last: AuditRequest | undefined }) {
+/** The form that starts an audit. It is folded below a report, unless the request was rejected. */
+function NewAudit({ last }: { last: AuditRequest | undefined }) {
   const { posted } = useContext(PageContext);
   if (!last) {
     return (
@@ -81,7 +81,7 @@ function AuditForm({ last }: { last: AuditRequest | undefined }) {
         <div class="form">
           <Field
             name="orderUrl"
-            label="Order address: places an order (empty: orders are invented)"
+            label="Order URL: places an order (empty: uses made-up orders)"
             value={last?.orderUrl}
             placeholder={`${EXAMPLE}/test/order`}
             wide
@@ -96,7 +96,7 @@ function AuditForm({ last }: { last: AuditRequest | undefined }) {
         <div class="form">
           <Field
             name="probeUrl"
-            label="Probe address: tells about an order (empty: nothing can be proven)"
+            label="Probe URL: returns an order (empty: nothing can be proven)"
             value={last?.probeUrl}
             placeholder={`${EXAMPLE}/orders/{identifier}`}
             wide
@@ -121,15 +121,15 @@ function AuditForm({ last }: { last: AuditRequest | undefined }) {
         </div>
       </Form>
       <p class="soft">
-        Only payments of the audit are settled; its orders stay in the shop’s database. This page takes
-        addresses only. To place and look up orders by commands:
+        The audit settles only its own payments. Its orders stay in the shop’s database. This page accepts
+        only URLs. To place and look up orders with commands:
       </p>
-      <CommandCode id="commands" run={WITH_COMMANDS} does="audits by commands" />
+      <CommandCode id="commands" run={WITH_COMMANDS} does="audits with commands" />
     </>
   );
 }
 
-/** How far it is, or what it came to. */
+/** The progress of an audit, or its result. */
 function Run({ state, startedAt, endedAt, options, of, cases, summary, orders, notices, error }: AuditRun) {
   const done = cases.length;
   const isRunning = state === 'running';
@@ -138,13 +138,13 @@ function Run({ state, startedAt, endedAt, options, of, cases, summary, orders, n
       <h2 id="run-name">
         {capitalized(state)}: audit of <code>{options.ipnUrl}</code>
       </h2>
-      {isRunning && <progress max={of} value={done} aria-label="Cases that are done" />}
+      {isRunning && <progress max={of} value={done} aria-label="Completed cases" />}
       <p id="progress">
         <strong>
           {done} of {of}
         </strong>{' '}
-        cases, {isRunning ? 'since' : 'ended at'} <Time at={endedAt ?? startedAt} zone />.
-        {isRunning && ' There is one audit at a time.'}
+        cases, {isRunning ? 'started' : 'ended'} at <Time at={endedAt ?? startedAt} zone />.
+        {isRunning && ' Only one audit runs at a time.'}
       </p>
       {state === 'finished' && (
         <p id="headline">
@@ -187,11 +187,11 @@ const COLUMNS: readonly Column<AuditedCase>[] = [
   }),
 ];
 
-/** What is done of a group. */
+/** The completed cases of a group. */
 function Group({ group, run }: { group: AuditGroup; run: AuditRun }) {
   const cases = run.cases.filter((one) => one.group === group);
   if (cases.length === 0) return null;
-  const told = cases.filter(({ verdict }) => isTold(verdict));
+  const failed = cases.filter(({ verdict }) => isTold(verdict));
   const passed = cases.filter(({ verdict }) => verdict === 'pass').length;
   return (
     <Section id={group} title={`${capitalized(group)}: ${AUDIT_GROUPS[group]}`}>
@@ -205,14 +205,14 @@ function Group({ group, run }: { group: AuditGroup; run: AuditRun }) {
         rows={cases}
         keyOf={({ name }) => ({ 'data-key': name })}
       />
-      {told.map((one) => (
-        <Told one={one} />
+      {failed.map((one) => (
+        <FailedCase one={one} />
       ))}
     </Section>
   );
 }
 
-/** A mistake of the shop: what it costs, how to fix it, and the cases that show it. */
+/** A mistake of the shop: what it can cost, how to fix it, and the cases that show it. */
 function MistakeCard({ name, cost, fix, cases }: AuditRun['mistakes'][number]) {
   return (
     <Section id={`mistake-${name}`} title={capitalized(name.replaceAll('-', ' '))}>
@@ -231,8 +231,8 @@ function MistakeCard({ name, cost, fix, cases }: AuditRun['mistakes'][number]) {
   );
 }
 
-/** All that is to be said of a case that did not go well. */
-function Told({ one }: { one: AuditedCase }) {
+/** The details of a case that did not pass. */
+function FailedCase({ one }: { one: AuditedCase }) {
   const { name, verdict, about, class: kind, sent, observed, why, mistake, curl } = one;
   const facts = [
     ['Class', `${kind}: ${AUDIT_CLASSES[kind]}`],
@@ -240,10 +240,10 @@ function Told({ one }: { one: AuditedCase }) {
     ['The shop', observed],
     ['Why', why],
     ['How to fix it', mistake && <a href={`#mistake-${mistake}`}>{mistake.replaceAll('-', ' ')}</a>],
-    ['Repeat it', curl && <Code id={`curl-${name}`} text={curl} what={`curl: ${name}`} />],
+    ['Repeat', curl && <Code id={`curl-${name}`} text={curl} what={`curl: ${name}`} />],
   ] as const;
   return (
-    <details id={`case-${name}`} class="told" open>
+    <details id={`case-${name}`} class="case" open>
       <summary>
         <Status of={verdict} /> <strong>{name}</strong>: {about}
       </summary>

@@ -3,7 +3,7 @@ import type { CommandHint } from '../../../contract/hint.ts';
 import { PageContext } from './page.tsx';
 import { ago, clip, instant } from './text.ts';
 
-/** An instant; `zone` says that it is UTC where nothing near does, and with `runs` the script keeps it going. */
+/** An instant. `zone` adds UTC if nothing nearby does. With `runs` the script advances it. */
 export function Time(props: { at: string; precise?: boolean; runs?: boolean; zone?: boolean }) {
   const { at, precise, runs, zone } = props;
   return (
@@ -17,8 +17,8 @@ export function Time(props: { at: string; precise?: boolean; runs?: boolean; zon
 }
 
 /**
- * How long ago an instant was; the instant itself appears where it is pointed at, or its row has the focus. The script
- * keeps the words true.
+ * How long ago an instant was. The instant itself appears on hover, or when the row has the focus. The script keeps the
+ * text up to date.
  */
 export function Ago({ at }: { at: string }) {
   const { now } = useContext(PageContext);
@@ -29,22 +29,22 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
-/** A text of no more characters is never shortened. */
+/** A text of at most this many characters is never shortened. */
 const SHORT = 20;
-/** The end of a shortened text, which tells it from its likes. The style sheet leaves it as much room. */
+/** The end of a shortened text, which distinguishes similar texts. The style sheet reserves space for it. */
 const TAIL = 8;
 const CHARACTERS = new Intl.Segmenter();
 
 /**
- * A text, or a link to what has an identifier, that is shortened in its middle where there is no room for it; it can be
- * read, copied and found whole, unless it is too long for a list.
+ * A text or a link that is shortened in the middle if there is no space for it. Screen readers, copy and search see the
+ * whole text, unless it is too long for a list.
  */
 export function Short(props: { text: string; to?: string }) {
   const { to } = props;
   const text = clip(props.text);
   const isShort = text.length <= SHORT;
   if (isShort && to === undefined) return text;
-  // By what people see as characters.
+  // By the characters that people see.
   const all = [...CHARACTERS.segment(text)].map(({ segment }) => segment);
   const content = isShort ? text : [<span>{all.slice(0, -TAIL).join('')}</span>, all.slice(-TAIL).join('')];
   const whole = isShort ? undefined : text;
@@ -75,7 +75,7 @@ export function Section({ id, title, children }: { id: string; title: Child; chi
   );
 }
 
-/** Names and values; what is null has no row. */
+/** Names and values. A null value has no row. */
 type FactRows = readonly (readonly [name: string, value: Child])[];
 
 export function Facts({ rows }: { rows: FactRows }) {
@@ -107,7 +107,7 @@ export function Warnings({ of }: { of: readonly string[] }) {
   return of.map((warning) => <p class="warning">{warning}</p>);
 }
 
-/** How many warnings a row has; what they say is on the record's own page. */
+/** The number of warnings. Their texts are on the record's own page. */
 export function WarningCount({ of: warnings }: { of: readonly string[] }) {
   const { length } = warnings;
   if (length === 0) return null;
@@ -118,7 +118,7 @@ export function WarningCount({ of: warnings }: { of: readonly string[] }) {
   );
 }
 
-/** A text to be copied; without the script it can be selected. */
+/** A text with a copy button. Without the script it can be selected. */
 export function Copyable({ id, text, what }: { id: string; text: Child; what: string }) {
   return (
     <span class="copyable">
@@ -128,7 +128,7 @@ export function Copyable({ id, text, what }: { id: string; text: Child; what: st
   );
 }
 
-/** Copies the text of an element; only there where the script runs. */
+/** Copies the text of an element. Only the script shows it. */
 export function CopyButton({ target, what }: { target: string; what: string }) {
   return (
     <button type="button" class="small" data-copy={target} hidden>
@@ -141,9 +141,9 @@ interface CodeProps {
   id?: string | undefined;
   text: Child;
   what: string;
-  /** It is only read, and long words may break. */
+  /** The text is only for reading, so long words may break. */
   wraps?: boolean;
-  /** The id of what is copied. Default: all of it. */
+  /** The id of the element to copy. Default: the whole text. */
   copies?: string | undefined;
 }
 
@@ -151,7 +151,7 @@ interface CodeProps {
 export function Code({ id, text, what, wraps, copies = id }: CodeProps) {
   return (
     <div class="code">
-      {/* Scrolls sideways; the keyboard needs a focus to do so. */}
+      {/* Scrolls sideways. For the keyboard it must be focusable. */}
       <section class={wraps ? 'text wraps' : 'text'} tabindex={0} aria-label={what}>
         <pre>
           <code id={id}>{text}</code>
@@ -162,7 +162,7 @@ export function Code({ id, text, what, wraps, copies = id }: CodeProps) {
   );
 }
 
-/** Code that is there when it is asked for; `id` is that of the fold, `code` that of the text where it can be copied. */
+/** Folded code. @param props `id`: of the fold; `code`: of the text, if it can be copied */
 export function FoldedCode(props: { id: string; title: string; code?: string; text: Child; what: string }) {
   const { id, title, code, text, what } = props;
   return (
@@ -177,14 +177,12 @@ export function CommandCode({ id, run, does }: { id: string; run: CommandHint; d
   return <Code id={id} text={useContext(PageContext).style.command(run)} what={`The command that ${does}`} />;
 }
 
-/** What a page has no room for: how many more there are, and the command that shows all. */
+/** How many more records there are, and the command that shows all. */
 export function More({ id, count, run, of }: { id: string; count: number; run: CommandHint; of: string }) {
   if (count <= 0) return null;
   return (
     <>
-      <p class="soft">
-        And {count} {id}:
-      </p>
+      <p class="soft">And {count} more:</p>
       <CommandCode id={id} run={run} does={`shows all ${of}`} />
     </>
   );

@@ -38,7 +38,7 @@ export const CARDS: List<Card> = {
   ],
   first: (parts) => (
     <>
-      <p>Create one below, or as a merchant's code does, with the secret key as bearer:</p>
+      <p>Create one below, or through the API with the secret key as bearer token:</p>
       <Code
         id="sample"
         text={sampleCard(parts, parts.merchants.default)}
@@ -71,8 +71,8 @@ export const cardPage: PageRenderer = ({ parts, id }) => {
   const number = (
     <details id="number">
       <summary>{maskedCardNumber(card.number)} (show)</summary>
-      <code>{card.number}</code> valid to {String(card.expiryMonth).padStart(2, '0')}/{card.expiryYear}, CVC{' '}
-      <code>{card.cvc}</code>
+      <code>{card.number}</code> valid until {String(card.expiryMonth).padStart(2, '0')}/{card.expiryYear},
+      CVC <code>{card.cvc}</code>
     </details>
   );
   const facts = [
@@ -148,7 +148,7 @@ function Transactions({ card, parts }: { card: Card; parts: AppParts }) {
         label="Transactions, newest first"
         columns={columns}
         rows={all.slice(0, PER_PAGE)}
-        none="None yet: charge or fund the card."
+        none="No transactions yet. Charge or fund the card."
       />
       <More id="older" count={all.length - PER_PAGE} run={command('cards show', card.id)} of="transactions" />
     </Section>

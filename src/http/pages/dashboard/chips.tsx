@@ -11,7 +11,7 @@ export interface FrameProps {
   page: Page;
 }
 
-/** What makes this emulator behave unlike others, on every page while it does. */
+/** Active faults and a moved clock, on every page. */
 export function Chips(props: FrameProps) {
   return (
     <div id="trouble">
@@ -35,7 +35,7 @@ function FaultChip({ parts, page: { path } }: FrameProps) {
   );
 }
 
-/** The clock, where it was moved. */
+/** The clock, if it was moved. */
 function ClockChip({ parts, page: { path } }: FrameProps) {
   const { now, frozen, ahead } = parts.clock.read();
   if (!frozen && ahead === 0) return null;

@@ -16,7 +16,7 @@ export const clockPage: PageRenderer = ({ parts }) => {
   const facts = [
     ['Now (UTC)', <Time at={timestamp(read.now)} runs={!read.frozen} />],
     ['Time', read.frozen ? 'paused' : 'running'],
-    ['Against real time', againstReal(read.ahead)],
+    ['Compared to real time', againstReal(read.ahead)],
     ['Next event (UTC)', <NextDue {...read} />],
   ] as const;
   return pageAt(
@@ -35,7 +35,9 @@ export const clockPage: PageRenderer = ({ parts }) => {
 function Moves({ frozen, nextDue }: Reading) {
   return (
     <Section id="move" title="Move the clock">
-      <p class="soft">Forward only. What falls due on the way runs, in order, before the page comes back.</p>
+      <p class="soft">
+        The clock only moves forward. Events that fall due run in order before the page reloads.
+      </p>
       <Form to={path} label="Advance" hidden={{ move: 'advance' }} submit="Advance" look="primary">
         <Field name="advance" label="Advance by" value="1h" required placeholder="30s, 10m, 2h" />
       </Form>
@@ -50,20 +52,20 @@ function Moves({ frozen, nextDue }: Reading) {
   );
 }
 
-/** What waits for its time, each with the way to run the clock until then. */
+/** Scheduled events, each with a button that runs the clock until then. */
 function Queue({ parts, reading }: { parts: AppParts; reading: Reading }) {
   const upcoming = parts.clock.upcoming(PER_PAGE + 1);
   return (
     <>
       <Table
         id="queue-list"
-        label="What is scheduled, soonest first"
+        label="Scheduled events, soonest first"
         columns={columnsAt(reading)}
         rows={upcoming.slice(0, PER_PAGE)}
         keyOf={(one) => ({ 'data-key': one.what === 'attempt' ? one.delivery.id : one.payment.id })}
         none="Nothing scheduled."
       />
-      {upcoming.length > PER_PAGE && <p class="soft">The first {PER_PAGE}; more are scheduled later.</p>}
+      {upcoming.length > PER_PAGE && <p class="soft">Only the first {PER_PAGE} are shown.</p>}
     </>
   );
 }
@@ -101,7 +103,9 @@ function Event({ of }: { of: Upcoming }) {
   return (
     <>
       <a href={recordPath('payments', of.payment.id)}>{identifier}</a>{' '}
-      <span class="soft below">{of.outcome === 'expire' ? 'expires' : `settles itself: ${of.outcome}`}</span>
+      <span class="soft below">
+        {of.outcome === 'expire' ? 'expires' : `settles automatically: ${of.outcome}`}
+      </span>
     </>
   );
 }
@@ -116,7 +120,7 @@ function NextDue({ nextDue, ...reading }: Reading) {
   );
 }
 
-/** How long it is until an instant, counted down while the clock runs. */
+/** The time until an instant. It counts down while the clock runs. */
 function Left({ until, now, frozen }: { until: number } & Pick<Reading, 'now' | 'frozen'>) {
   const left = until - now;
   if (left <= 0) return 'now';

@@ -11,13 +11,13 @@ const RUNNERS = [
   ['PHPUnit', 'PaymentTest.php', phpunitText],
 ] as const;
 
-/** The payment as a test that does the same again and expects the same of the receiver. */
+/** The payment as a test that repeats it and expects the same responses from the receiver. */
 export function CopyAsTest({ parts, payment }: { parts: AppParts; payment: Payment }) {
   const story = testStoryOf(payment, parts);
   return (
     <Section id="test" title="Copy as test">
       <p class="soft">
-        Creates this payment on a fresh emulator, settles it the same way, and expects the same answers of
+        Creates this payment on a fresh emulator, settles it the same way, and expects the same responses from
         your receiver at <code>{payment.ipnUrl}</code>.
       </p>
       {RUNNERS.map(([runner, file, write]) => {

@@ -6,7 +6,7 @@ import type { CallService, ServiceResponse } from '../../call-service.ts';
 import type { AppParts } from '../../environment.ts';
 import type { FormValues } from './page.tsx';
 
-/** Every field of initiate by its name on the wire, with a value that works. */
+/** Every field of initiate by its wire name, with a valid value. */
 export function initiateDefaults({ dialect, runtime }: AppParts, publicKey: string) {
   const values = withPaymentDefaults(
     { checkoutTheme: CHECKOUT_THEMES[0] },
@@ -16,11 +16,11 @@ export function initiateDefaults({ dialect, runtime }: AppParts, publicKey: stri
 }
 
 /**
- * Initiates a payment over the service's own route, as a merchant would.
+ * Initiates a payment through the service's own route, as a merchant would.
  *
- * @param fields those of initiate by the names on the wire, beside `merchant` and `mode`; an empty identifier is made up
+ * @param fields the fields of initiate by their wire names, plus `merchant` and `mode`; an empty identifier is generated
  * @returns the id of the payment
- * @throws GatewayError `invalid_fields` with every problem that the service names
+ * @throws GatewayError `invalid_fields` with every problem that the service reports
  */
 export async function createPayment(
   parts: AppParts,
@@ -57,12 +57,12 @@ function jsonOf({ body }: ServiceResponse): unknown {
   }
 }
 
-/** Why there is no payment: what the service answered, and what the developer should know beside that. */
+/** Why no payment was created: the service's response, and notes for the developer. */
 function refusal(answered: readonly string[] = [], { status, recorded }: ServiceResponse): GatewayError {
   const { notes = [], fault } = recorded ?? {};
-  const known = fault ? [`your rule acted: ${describeEffects(fault)}`] : [...answered, ...notes];
+  const known = fault ? [`your fault rule applied: ${describeEffects(fault)}`] : [...answered, ...notes];
   const problems = known.length
     ? [...new Set(known)]
-    : [`initiate was answered ${status}, without a checkout URL`];
+    : [`initiate returned ${status} without a checkout URL`];
   return new GatewayError('invalid_fields', problems[0] ?? '', { problems });
 }

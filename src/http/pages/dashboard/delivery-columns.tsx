@@ -7,7 +7,7 @@ import { recordPath } from './page.tsx';
 import { type Column, column } from './table.tsx';
 import { clip } from './text.ts';
 
-/** @param from the page to come back to; with `ofOne` all are of one payment, whose identifier tells nothing apart */
+/** @param from the page to return to @param ofOne whether all are of one payment, so that its identifier is the same */
 export function deliveryColumns(parts: AppParts, from: string, ofOne = false): Column<Delivery>[] {
   const name = ({ id, identifier }: Delivery) => (ofOne ? id : identifier);
   return [
@@ -39,11 +39,11 @@ interface DeliveryProps {
 }
 
 interface StandingProps extends DeliveryProps {
-  /** There is little room. */
+  /** For narrow columns. */
   isBrief?: boolean | undefined;
 }
 
-/** How a forged IPN ended, and the state that looks like it: it is right that one fails. */
+/** The result of a forged IPN, and the state that it is styled as. A forged IPN should fail. */
 const FORGED: Readonly<Record<Tone, readonly [ended: string, look: Delivery['state']]>> = {
   bad: ['accepted', 'failed'],
   good: ['rejected', 'delivered'],
@@ -56,7 +56,7 @@ function DeliveryStatus({ delivery, parts, isBrief }: StandingProps) {
   if (!forged) {
     const isWrong = delivery.state === 'delivered' && parts.ipns.verdict(delivery).tone === 'bad';
     return isWrong ? (
-      <span class="status failed">{isBrief ? 'error in answer' : 'answered 2xx, but with an error'}</span>
+      <span class="status failed">{isBrief ? 'error in response' : 'answered 2xx, but with an error'}</span>
     ) : (
       <Status of={delivery.state} />
     );
@@ -77,7 +77,7 @@ export function Standing({ delivery, parts, isBrief }: StandingProps) {
   return <span class="retrying">{isBrief ? failing.brief : failing.text}</span>;
 }
 
-/** A delivery that keeps failing is no mere `pending`: how often it did, and when it is tried next. */
+/** A pending delivery with failed attempts: how many, and when the next attempt is due. */
 export function retrying(delivery: Delivery, { state, clock }: AppParts) {
   const failures = state.current.attemptsOf(delivery.id).filter(({ failure }) => failure !== null);
   const last = failures.at(-1);
@@ -87,7 +87,7 @@ export function retrying(delivery: Delivery, { state, clock }: AppParts) {
   const times = `×${failures.length}`;
   return {
     brief: `retrying ${times}`,
-    text: `retrying · ${last.responseStatus ?? 'no answer'} ${times} · next in ${wait}`,
+    text: `retrying · ${last.responseStatus ?? 'no response'} ${times} · next in ${wait}`,
   };
 }
 
@@ -112,7 +112,7 @@ function DeliveryLink(props: { delivery: Delivery; name: string; from: string })
   );
 }
 
-/** What is wrong; its page says why. */
+/** What is wrong. The IPN's page explains why. */
 function Problem({ delivery, parts }: DeliveryProps) {
   const { tone, headline } = parts.ipns.verdict(delivery);
   return tone === 'good' ? null : clip(headline);

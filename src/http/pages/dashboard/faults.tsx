@@ -31,7 +31,7 @@ export const faultsPage: PageRenderer = ({ parts, query }) => {
         <section class="box" id="faults" aria-label="Rules">
           <Table
             id="fault-list"
-            label="Rules, in the order in which they are tried"
+            label="Rules, in the order in which they apply"
             columns={COLUMNS}
             rows={parts.faults.list}
             keyOf={({ rule: { route, identifier = '' } }) => ({ 'data-key': `${route} ${identifier}` })}
@@ -43,12 +43,12 @@ export const faultsPage: PageRenderer = ({ parts, query }) => {
         <Presets />
       </Section>
       <Section id="set" title="Set a fault">
-        <SetFault asked={query['effect']} />
+        <SetFault selected={query['effect']} />
         <p class="soft">
-          There is one rule for each place and identifier: a new one replaces it. Several effects in one rule,
-          chances, paths and more:
+          Each route and identifier has one rule. A new rule replaces the old one. To combine effects in one
+          rule, or to set probabilities or paths:
         </p>
-        <CommandCode id="more" run={SET} does="tells what rules can do" />
+        <CommandCode id="more" run={SET} does="explains rules" />
       </Section>
     </>,
   );
@@ -62,7 +62,7 @@ const COLUMNS: readonly Column<ActiveFault>[] = [
   )),
 ];
 
-/** What is wanted often: a button each, and the command that does the same. */
+/** Common faults, each with a button and the equivalent command. */
 function Presets() {
   const { style } = useContext(PageContext);
   return (
@@ -82,21 +82,21 @@ function Presets() {
   );
 }
 
-/** A line ends between the words of a command, not at a hyphen within one. */
+/** Breaks the lines of a command between words, not at hyphens. */
 function wordByWord(text: string) {
   return text.split(' ').flatMap((word, index) => [index > 0 && ' ', <span class="word">{word}</span>]);
 }
 
-/** What can go wrong, and the form of what is chosen. @param asked undefined and what is none: the first one */
-function SetFault({ asked }: { asked: string | undefined }) {
+/** The effects, and the form of the selected one. @param selected default, also if unknown: `status` */
+function SetFault({ selected }: { selected: string | undefined }) {
   const { posted } = useContext(PageContext);
   const chosen =
     FAULT_EFFECT_NAMES.find((effect) => posted?.to === formOf(effect)) ??
-    FAULT_EFFECT_NAMES.find((effect) => effect === asked) ??
+    FAULT_EFFECT_NAMES.find((effect) => effect === selected) ??
     'status';
   return (
     <>
-      <nav aria-label="What goes wrong">
+      <nav aria-label="Effect">
         <ul class="counts">
           {Object.entries<FaultMember>(FAULT_EFFECTS).map(([effect, { label = effect }]) => (
             <li>
@@ -107,7 +107,7 @@ function SetFault({ asked }: { asked: string | undefined }) {
           ))}
         </ul>
       </nav>
-      <EffectForm effect={chosen} member={FAULT_EFFECTS[chosen]} from={asked && pageOf(chosen)} />
+      <EffectForm effect={chosen} member={FAULT_EFFECTS[chosen]} from={selected && pageOf(chosen)} />
     </>
   );
 }
@@ -118,11 +118,11 @@ const pageOf = (effect: string) => `${PLACES.faults.path}?effect=${effect}`;
 interface EffectFormProps {
   effect: string;
   member: FaultMember;
-  /** The page to come back to. */
+  /** The page to return to. */
   from: string | undefined;
 }
 
-/** One effect with the fields that apply to it. */
+/** The form of one effect. */
 function EffectForm({ effect, member, from }: EffectFormProps) {
   const scope = `${effect}-`;
   const { kind, label = effect, words = effect, sample = '', placeholder = '', ipnOnly } = member;

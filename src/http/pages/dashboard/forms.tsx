@@ -2,22 +2,22 @@ import { type Child, createContext, useContext } from 'hono/jsx';
 import { type FormValues, PageContext, type PostedForm } from './page.tsx';
 import { capitalized } from './text.ts';
 
-/** What the fields of a form were given. */
-const Given = createContext<FormValues>({});
+/** The submitted values of a form. */
+const Submitted = createContext<FormValues>({});
 
-const NOTHING_WRONG: ReadonlyMap<string, string> = new Map();
+const NO_PROBLEMS: ReadonlyMap<string, string> = new Map();
 
-/** What is wrong with the fields of a form, by name; the first of them takes the focus. */
-const Wrong = createContext<ReadonlyMap<string, string>>(NOTHING_WRONG);
+/** The problems of a form by field. The first invalid field gets the focus. */
+const Problems = createContext<ReadonlyMap<string, string>>(NO_PROBLEMS);
 
-/** In the order of the fields: a form is sent in it. */
-function wrongFields({ given, error }: PostedForm): ReadonlyMap<string, string> {
-  const problems = Object.keys(given).map((name) => [name, error?.problemWith(name)] as const);
+/** The problems in the order of the fields. */
+function problemsByField({ values, error }: PostedForm): ReadonlyMap<string, string> {
+  const problems = Object.keys(values).map((name) => [name, error?.problemWith(name)] as const);
   return new Map(problems.filter((one): one is [string, string] => one[1] !== undefined));
 }
 
-/** A problem as it is said beside the field, whose label names it. */
-function besideField(problem: string, name: string): string {
+/** A problem as shown next to its field, without the name of the field. */
+function withoutName(problem: string, name: string): string {
   const rest = problem.slice(name.length + 1);
   return capitalized(
     rest.replace(/^is required$/, 'enter a value').replace(/^(must be|may have) /, 'enter '),
@@ -28,32 +28,32 @@ function besideField(problem: string, name: string): string {
 export function Field(props: {
   name: string;
   label: string;
-  /** What it holds unless it was given something. */
+  /** The default value. */
   value?: string | undefined;
   required?: boolean;
   placeholder?: string | undefined;
   type?: 'url' | 'email';
   wide?: boolean;
-  /** Of a field that takes a text of several lines. */
+  /** The number of lines of a multi-line field. */
   rows?: number;
-  /** What it takes. */
+  /** Explains the accepted values. */
   hint?: Child;
-  /** Tells fields of the same name on one page apart. */
+  /** Distinguishes fields with the same name on one page. */
   scope?: string;
-  /** Values that speak for themselves, or with what is shown for them. */
+  /** Values, or values with a label each. */
   options?: readonly (string | readonly [value: string, shown: string])[] | undefined;
 }) {
   const { name, label, value, type = 'text', wide, scope = '', rows, hint, options, ...looks } = props;
   const id = `field-${scope}${name}`;
-  const held = useContext(Given)[name] ?? value;
-  const wrong = useContext(Wrong);
-  const problem = wrong.get(name);
+  const current = useContext(Submitted)[name] ?? value;
+  const problems = useContext(Problems);
+  const problem = problems.get(name);
   const isWrong = problem !== undefined;
   const described = [isWrong && `${id}-problem`, hint && `${id}-hint`].filter(Boolean);
   const marks = {
     'aria-invalid': isWrong ? ('true' as const) : undefined,
     'aria-describedby': described.join(' ') || undefined,
-    autofocus: isWrong && wrong.keys().next().value === name,
+    autofocus: isWrong && problems.keys().next().value === name,
   };
   return (
     <p class={wide ? 'field wide' : 'field'}>
@@ -63,17 +63,17 @@ export function Field(props: {
           {options
             .map((one) => (typeof one === 'string' ? [one, one] : one))
             .map(([option, shown]) => (
-              <option value={option} selected={option === held}>
+              <option value={option} selected={option === current}>
                 {shown}
               </option>
             ))}
         </select>
       ) : rows ? (
         <textarea id={id} name={name} rows={rows} spellcheck={false} {...looks} {...marks}>
-          {held}
+          {current}
         </textarea>
       ) : (
-        <input id={id} name={name} type={type} value={held} {...looks} {...marks} autocomplete="off" />
+        <input id={id} name={name} type={type} value={current} {...looks} {...marks} autocomplete="off" />
       )}
       {hint && (
         <span class="soft" id={`${id}-hint`}>
@@ -82,7 +82,7 @@ export function Field(props: {
       )}
       {isWrong && (
         <span class="problem" id={`${id}-problem`} data-keep="">
-          {besideField(problem, name)}
+          {withoutName(problem, name)}
         </span>
       )}
     </p>
@@ -93,9 +93,9 @@ export type ButtonLook = 'plain' | 'danger' | 'primary' | 'late';
 
 interface ButtonProps {
   look?: ButtonLook;
-  /** What the button adds to the fields. */
+  /** The field that the button adds. */
   send?: readonly [name: string, value: string];
-  /** Tells it from its likes, for those who do not see its place. */
+  /** Distinguishes similar buttons for screen readers. */
   about?: string;
 }
 
@@ -110,18 +110,18 @@ export function Submit({ look = 'plain', send, about, children }: ButtonProps & 
 
 interface FormProps extends ButtonProps {
   to: string;
-  /** What the form is for, where its place does not say. */
+  /** The accessible name, if the context does not explain the form. */
   label?: string | undefined;
-  /** Asked before it acts, where the script runs. */
+  /** The question before the form is sent. It needs the script. */
   confirm?: string;
   hidden?: FormValues;
-  /** Default: where it has no fields. */
+  /** Default: true for a form without fields. */
   inline?: boolean;
-  /** What it was given is not kept. */
+  /** Submitted values are not shown again. */
   forgets?: boolean;
-  /** What its button says. Without it the button is among its children. */
+  /** The text of the button. Without it the children contain the button. */
   submit?: string;
-  /** Stands behind the button. */
+  /** Text after the button. */
   note?: string;
   children?: Child;
 }
@@ -130,16 +130,16 @@ export function Form(props: FormProps) {
   const { to, label, confirm, hidden = {}, children, inline = children === undefined, submit, note } = props;
   const { posted } = useContext(PageContext);
   const mine = posted?.to === to ? posted : undefined;
-  const given = props.forgets ? {} : mine?.given;
+  const submitted = props.forgets ? {} : mine?.values;
   const look = inline ? 'inline' : 'form';
   return (
     <form method="post" action={to} class={look} aria-label={label} data-confirm={confirm}>
       {Object.entries(hidden).map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}
-      <Wrong.Provider value={mine ? wrongFields(mine) : NOTHING_WRONG}>
-        <Given.Provider value={given ?? {}}>{children}</Given.Provider>
-      </Wrong.Provider>
+      <Problems.Provider value={mine ? problemsByField(mine) : NO_PROBLEMS}>
+        <Submitted.Provider value={submitted ?? {}}>{children}</Submitted.Provider>
+      </Problems.Provider>
       {submit && <Submit {...props}>{submit}</Submit>}
       {note && <span class="soft">{note}</span>}
     </form>

@@ -23,17 +23,17 @@ import {
 } from './page.tsx';
 import { clip } from './text.ts';
 
-/** What a request ran into. */
+/** The error of a request, and the form that was posted. */
 export interface Refusal {
   error: GatewayError;
   posted?: PostedForm | undefined;
 }
 
-/** A whole page of the dashboard as text, under what went wrong. */
+/** A whole page of the dashboard as text, with any error on top. */
 export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?: Refusal): string {
   const { style } = parts.runtime;
   const { now, frozen } = parts.clock.read();
-  // What answers a form is not at its own address.
+  // The response to a form has the form's address, not the page's.
   const answered = c.req.method === 'POST' ? page.path : undefined;
   return renderDocument({
     view: { language: 'en', nonce: secure(c, { script: 'own' }) },
@@ -45,7 +45,7 @@ export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?:
       <PageContext.Provider value={{ style, now, posted: refusal?.posted }}>
         <div class="frame">
           <a class="skip" href="#content">
-            Skip to the content
+            Skip to content
           </a>
           <Top parts={parts} query={page.query} />
           <Navigation page={page} />
@@ -65,7 +65,7 @@ export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?:
                     <strong>{problem}</strong>
                   </p>
                 ))}
-                {refusal.error.hint && <Advice of={refusal.error.hint} />}
+                {refusal.error.hint && <Fix of={refusal.error.hint} />}
               </div>
             )}
             {page.content}
@@ -80,14 +80,14 @@ export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?:
   });
 }
 
-/** What to do about an error; its commands can be copied. */
-function Advice({ of }: { of: Hint }) {
+/** The fix for an error. Its commands can be copied. */
+function Fix({ of }: { of: Hint }) {
   const { style } = useContext(PageContext);
   return (
     <p>
       {of.map((part, index) =>
         typeof part !== 'string' && 'command' in part ? (
-          <Copyable id={`advice-${index}`} text={style.command(part)} what="the command" />
+          <Copyable id={`fix-${index}`} text={style.command(part)} what="the command" />
         ) : (
           renderHint([part], style)
         ),
@@ -96,7 +96,7 @@ function Advice({ of }: { of: Hint }) {
   );
 }
 
-/** @param query what is searched for already */
+/** @param query the current search text */
 function Top({ parts: { runtime, events }, query }: { parts: AppParts; query: string | undefined }) {
   return (
     <section class="top" aria-label="Emulator">
@@ -155,15 +155,15 @@ function Navigation({ page }: Pick<FrameProps, 'page'>) {
 }
 
 const SHORTCUTS = [
-  ['Ctrl K', 'go anywhere, or do something'],
+  ['Ctrl K', 'find a page or an action'],
   ['/', 'search everything'],
   ['j', 'next row'],
   ['k', 'previous row'],
   ['Enter', 'open the row'],
-  ['?', 'this list'],
+  ['?', 'show this list'],
 ] as const;
 
-/** Opened by keys: without the script, which they need, both stay closed. */
+/** Dialogs that open with shortcuts, which need the script. */
 function Dialogs({ parts }: { parts: AppParts }) {
   const [pending] = parts.state.current.payments.page(
     1,

@@ -32,7 +32,7 @@ export const INBOX: List<Message> = {
   first: ({ runtime }) => (
     <>
       <p>
-        The checkout of a live payment sends one when it gets the e-mail of a wallet, such as
+        A live checkout sends a code when the customer enters the e-mail of a wallet, such as
         wallet@example.com:
       </p>
       <CommandCode
@@ -40,12 +40,12 @@ export const INBOX: List<Message> = {
         run={command('payments create', '--url', runtime.baseUrl(), '--live --open')}
         does="opens a live payment"
       />
-      <p>Sandbox payments always take the code {runtime.settings.sandboxCode}.</p>
+      <p>Sandbox payments always accept the code {runtime.settings.sandboxCode}.</p>
     </>
   ),
 };
 
-/** Whether the checkout still takes a code, or why not. */
+/** Whether the checkout still accepts a code, or why not. */
 function statusOf({ id, paymentId, expiresAt }: Message, { state, clock }: AppParts): string {
   const payment = state.current.payments.get(paymentId);
   if (payment && payment.status !== 'pending') return 'settled';

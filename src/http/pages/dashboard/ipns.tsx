@@ -16,15 +16,15 @@ import { type PageRenderer, recordPage, recordPath } from './page.tsx';
 import { Signature } from './signature.tsx';
 import { VerdictCard } from './verdict.tsx';
 
-/** How IPNs stand, by what matters to a reader. */
+/** The tabs of the list. */
 const TABS = {
-  'needs-you': 'Needs you',
+  'needs-you': 'Needs attention',
   retrying: 'Retrying',
   'forgery-accepted': 'Forgery accepted',
   ok: 'OK',
 } as const;
 
-/** A record never changes, and reading the answers of all takes long. */
+/** Records never change, and reading the responses of all of them is slow. */
 const known = new WeakMap<Delivery, keyof typeof TABS>();
 
 function tabOf(delivery: Delivery, parts: AppParts): keyof typeof TABS {
@@ -48,7 +48,7 @@ export const IPNS: List<Delivery> = {
       {
         name: 'state',
         values: namesOf(TABS),
-        label: 'How IPNs stand',
+        label: 'State',
         shown: TABS,
         of: tabOf,
         isCounted: true,
@@ -66,10 +66,10 @@ export const IPNS: List<Delivery> = {
     const fire = command('ipn fire', '--url', url, '--to http://localhost:3000/ipn --amount 49.90');
     return (
       <>
-        <p>Finishing a payment sends one. This receives and checks what comes:</p>
+        <p>Finishing a payment sends an IPN. To receive and check IPNs:</p>
         <CommandCode id="listen" run={listen} does="receives IPNs" />
-        <p>This sends one without a payment:</p>
-        <CommandCode id="fire" run={fire} does="makes an IPN" />
+        <p>To send one without a payment:</p>
+        <CommandCode id="fire" run={fire} does="creates an IPN" />
       </>
     );
   },
@@ -118,7 +118,7 @@ export const ipnPage: PageRenderer = ({ parts, id, query }) => {
   );
 };
 
-/** It takes the focus: a press on Resend comes back to here. */
+/** It gets the focus after Resend. */
 function Send(props: { delivery: Delivery; parts: AppParts; outcome: string }) {
   const { delivery, parts, outcome } = props;
   const path = recordPath('ipns', delivery.id);
@@ -143,19 +143,14 @@ function Send(props: { delivery: Delivery; parts: AppParts; outcome: string }) {
         />
       </Form>
       <Form to={`${path}/tamper`} label="Forged" submit="Send a forged copy">
-        <Field
-          name="tamper"
-          label="What is forged (your receiver should reject it)"
-          options={TAMPERINGS}
-          wide
-        />
+        <Field name="tamper" label="Forgery (your receiver should reject it)" options={TAMPERINGS} wide />
       </Form>
       <FoldedCode
         id="ipn-curl"
         title="Copy as curl"
         code="curl"
         text={curl}
-        what="The command that posts it"
+        what="The command that sends it"
       />
     </section>
   );

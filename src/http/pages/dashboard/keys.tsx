@@ -9,11 +9,11 @@ import { type PageRenderer, PER_PAGE, PLACES, pageAt, UI } from './page.tsx';
 import { SampleInitiate } from './samples.tsx';
 import { column, Table } from './table.tsx';
 
-/** The page of the keys: the menu that the service interface calls Api Key. */
+/** The API keys. The service interface calls this menu Api Key. */
 export const keysPage: PageRenderer = ({ parts }) => {
   const merchants = [...parts.state.current.merchants.values()];
   const first = parts.merchants.default;
-  const whose = merchants.length > 1 ? ` as ${first.name}` : '';
+  const whose = merchants.length > 1 ? ` (${first.name})` : '';
   const baseUrl = parts.runtime.baseUrl();
   // As `gateway-sim keys env` prints them.
   const environment = [
@@ -25,7 +25,7 @@ export const keysPage: PageRenderer = ({ parts }) => {
   return pageAt(
     'keys',
     <>
-      {/* The service interface calls this menu Api Key: a reader who looks for that finds it, too. */}
+      {/* Users of the service interface look for "Api Key". */}
       <h1 aria-label="API keys (Api Key)">API keys</h1>
       {merchants.slice(0, PER_PAGE).map((merchant) => (
         <MerchantKeys merchant={merchant} parts={parts} alone={merchants.length === 1} />
@@ -42,7 +42,7 @@ export const keysPage: PageRenderer = ({ parts }) => {
         </div>
         <div class="stack">
           <Customers parts={parts} />
-          <Section id="merchant" title="Another merchant">
+          <Section id="merchant" title="Add a merchant">
             <Form to={`${UI}/merchants`} submit="Add merchant">
               <Field name="name" label="Name" required placeholder="Second Shop" />
             </Form>
@@ -75,7 +75,7 @@ function Customers({ parts }: { parts: AppParts }) {
   return (
     <Section id="customers" title="Test customers">
       <Facts rows={facts} />
-      <Table id="wallets" label="Wallets of live mode" columns={columns} rows={wallets} />
+      <Table id="wallets" label="Live mode wallets" columns={columns} rows={wallets} />
     </Section>
   );
 }
@@ -96,12 +96,12 @@ function MerchantKeys({ merchant, parts, alone }: { merchant: Merchant; parts: A
       <Form
         to={PLACES.keys.path}
         label={alone ? undefined : `Keys of ${name}`}
-        confirm={`Replace the keys of ${name}? The old pair stops working at once.`}
+        confirm={`Replace the keys of ${name}? The old pair stops working immediately.`}
         hidden={{ merchant: id }}
         inline
       >
         <Submit look="danger">Replace keys (Generate Api Key)</Submit>
-        <span class="warning">The old pair stops working at once, everywhere it is used.</span>
+        <span class="warning">The old pair stops working immediately, everywhere it is used.</span>
       </Form>
     </section>
   );

@@ -7,10 +7,10 @@ import type { AppParts } from '../../environment.ts';
 const LANES = ['Customer', 'Gateway', 'Your shop'] as const;
 /** In pixels. */
 const [FIRST_LANE, LANE, HEAD] = [14, 40, 6];
-/** Maximum IPNs that are drawn, the newest. */
+/** Maximum IPNs that are drawn. The newest are kept. */
 const MAX_IPNS = 3;
 
-/** From one lane to another, by their numbers; from a lane to itself it is a dot. */
+/** From one lane to another, by index. From a lane to itself it is a dot. */
 interface Arrow {
   at: number;
   from: number;
@@ -19,15 +19,15 @@ interface Arrow {
   tone?: Tone;
 }
 
-/** Who told whom what, in its order: one glance shows where it stopped. */
+/** The messages between customer, gateway and shop, in order. It shows where a payment stopped. */
 export function Lanes(props: { steps: readonly Step[]; payment: Payment; parts: AppParts }) {
   const arrows = [...ofCheckout(props.steps, props.payment), ...ofIpns(props.payment, props.parts)].sort(
     (one, other) => one.at - other.at,
   );
-  const told = arrows.map(({ from, to, text }) => [LANES[from], from !== to && `to ${LANES[to]}`, text]);
-  const alternative = told.map((words) => words.filter(Boolean).join(' ')).join('; ');
+  const messages = arrows.map(({ from, to, text }) => [LANES[from], from !== to && `to ${LANES[to]}`, text]);
+  const alternative = messages.map((words) => words.filter(Boolean).join(' ')).join('; ');
   return (
-    <svg data-lanes="" role="img" aria-label={`Who told whom what: ${alternative}.`}>
+    <svg data-lanes="" role="img" aria-label={`Message flow: ${alternative}.`}>
       {LANES.map((name, lane) => (
         <>
           <text class="name" x={-72} y={yOf(lane) + 4}>
@@ -86,7 +86,7 @@ function ofIpns({ id }: Payment, { state, ipns }: AppParts): Arrow[] {
   return deliveries.map((delivery) => {
     const attempts = state.current.attemptsOf(delivery.id);
     const last = attempts.at(-1);
-    const [status, times] = [last?.responseStatus ?? 'no answer', attempts.length];
+    const [status, times] = [last?.responseStatus ?? 'no response', attempts.length];
     return {
       at: Date.parse(attempts[0]?.startedAt ?? delivery.createdAt),
       from: 1,
@@ -99,14 +99,15 @@ function ofIpns({ id }: Payment, { state, ipns }: AppParts): Arrow[] {
   });
 }
 
-/** A success page must work whichever of the two comes first; null where only one of them came. */
+/** Whether the IPN or the redirect came first: a success page must work with both orders. Null if one is missing. */
 export function whoCameFirst(steps: readonly Step[]): string | null {
   const attempt = steps.find(({ event }) => event === 'ipn_attempted');
   const redirect = steps.find(({ event }) => event === 'redirected');
   if (!attempt || !redirect) return null;
-  // Instants are whole milliseconds: what lies closer is decided by what waited for what.
+  // Instants are whole milliseconds. Within one, the IPN came first if the redirect waited for it.
   const ahead = redirect.at - attempt.end;
-  if (redirect.at === attempt.at && ahead <= -1) return 'Both fell on one instant: the clock was paused.';
+  if (redirect.at === attempt.at && ahead <= -1)
+    return 'Both happened at the same instant, because the clock was paused.';
   if (ahead > -1) {
     const by = ahead < 1 ? 'less than a millisecond' : duration(ahead);
     return `The IPN came first: its attempt ended ${by} before the redirect.`;
@@ -114,6 +115,6 @@ export function whoCameFirst(steps: readonly Step[]): string | null {
   const how =
     redirect.at < attempt.at
       ? `${duration(attempt.at - redirect.at)} before the IPN`
-      : `${duration(-ahead)} before your receiver had answered the IPN`;
+      : `${duration(-ahead)} before your receiver responded to the IPN`;
   return `The redirect came first, ${how}: your success page must not expect the order to be paid yet.`;
 }

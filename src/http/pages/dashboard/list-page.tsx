@@ -8,39 +8,39 @@ import { type Column, type RowKey, Table } from './table.tsx';
 import { capitalized, grouped } from './text.ts';
 import { textMatcher } from './text-matcher.ts';
 
-/** A field of records that a list is narrowed by: one press chooses a value. */
+/** A field to filter a list by. One click selects a value. */
 interface Choice<Item> {
   name: keyof Item & string;
   values: readonly string[];
   label: string;
-  /** What is shown for values that do not speak for themselves. */
+  /** Labels for the values. */
   shown?: Readonly<Record<string, string>>;
-  /** Where the values are not those of the field. */
+  /** Computes the value, if it is not the value of the field. */
   of?: (item: Item, parts: AppParts) => string;
-  /** It tells how many records have each value. */
+  /** Shows how many records have each value. */
   isCounted?: true;
 }
 
-/** What a list can be narrowed to. */
+/** The filters of a list. */
 interface Filter<Item> {
   choices: readonly Choice<Item>[];
-  /** Fields in which every word that was typed must be. */
+  /** The fields to search for every typed word. */
   texts: readonly (keyof Item)[];
   hint: string;
 }
 
-/** What tells a list from the others. */
+/** The definition of a list. */
 export interface List<Item> {
   place: Place;
-  /** What one of its records is called. */
+  /** The word for one record. */
   noun: string;
   intro?: string;
   filter?: Filter<Item>;
-  /** Stands beside the heading of a list that is not empty. */
+  /** Shown next to the heading of a list that is not empty. */
   action?: () => Child;
   records: (parts: AppParts) => { size: number; values: () => Iterable<Item>; backwards: Backwards<Item> };
   tableId?: string;
-  /** @param from the address of the page, to come back to */
+  /** @param from the address of the page to return to */
   columns: (parts: AppParts, from: string) => readonly Column<Item>[];
   keyOf?: (item: Item) => RowKey;
   /** How to get the first record. */
@@ -51,8 +51,8 @@ export interface List<Item> {
 export function listPage<Item extends object>(list: List<Item>): PageRenderer {
   const { place, filter } = list;
   const { name: title } = PLACES[place];
-  return ({ parts, query: asked }) => {
-    const query = queryOf(asked, filter);
+  return ({ parts, query: request }) => {
+    const query = queryOf(request, filter);
     const path = listPath(place, query);
     const records = list.records(parts);
     const { size } = records;
@@ -93,7 +93,7 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
   };
 }
 
-/** Records of a list as its table. @param props `from`: the page that they are on, to come back to */
+/** Records of a list as a table. @param props `from`: the page to return to */
 export function Rows<Item extends object>(props: {
   list: List<Item>;
   rows: readonly Item[];
@@ -130,7 +130,7 @@ function Nothing<Item>(props: { list: List<Item>; parts: AppParts; isNarrowed: b
   );
 }
 
-/** Which records of how many are shown, and the way to the others. */
+/** The range of records that is shown, and links to the others. */
 function Pages<Item>({ place, query, slice }: { place: Place; query: FormValues; slice: Slice<Item> }) {
   const { data, before, total, isCounted, newer, older } = slice;
   if (data.length === 0) return null;
@@ -155,7 +155,7 @@ function Pages<Item>({ place, query, slice }: { place: Place; query: FormValues;
   );
 }
 
-/** What a list is asked for: its filter and its cursor, which makes no sense unless it is a number. */
+/** The filter and cursor of a list. A cursor that is not a number is ignored. */
 function queryOf<Item>({ cursor, ...query }: FormValues, filter?: Filter<Item>): FormValues {
   const names = filter ? [...filter.choices.map(({ name }) => name), 'text'] : [];
   return {
@@ -178,7 +178,7 @@ function countsOf<Item>(
   return counts;
 }
 
-/** Undefined where all records are wanted. */
+/** Undefined if there is no filter. */
 function matcher<Item>({ choices, texts }: Filter<Item>, query: FormValues, parts: AppParts) {
   const chosen = choices.filter(({ name }) => query[name]);
   const hasText = textMatcher(texts, query['text']);
@@ -196,7 +196,7 @@ interface FiltersProps<Item> {
   size: number;
 }
 
-/** Choices are links, which act at once; what is typed needs a press on Enter. */
+/** Choices are links. Without the script, the text filter applies on Enter. */
 function Filters<Item>({ place, filter, query, countsOf, size }: FiltersProps<Item>) {
   const { choices, hint } = filter;
   return (
@@ -240,7 +240,7 @@ function Choices<Item>(props: {
         )}
         {values.map((value) => (
           <li>
-            {/* A press on what is chosen takes it back. */}
+            {/* A click on the selected value clears it. */}
             <a
               href={to(value === chosen && !counts ? undefined : value)}
               aria-current={value === chosen ? 'true' : undefined}

@@ -8,7 +8,7 @@ import { capitalized } from './text.ts';
 
 export const NEW_PAYMENT = `${UI}/new-payment`;
 
-/** Leads there from the list. */
+/** The link on the list of payments. */
 export function NewPaymentLink() {
   return (
     <a class="button" href={NEW_PAYMENT}>
@@ -17,7 +17,7 @@ export function NewPaymentLink() {
   );
 }
 
-/** A payment as a merchant would initiate it, with values that work. */
+/** A form that initiates a payment like a merchant, with valid defaults. */
 export const newPaymentPage: PageRenderer = ({ parts }) => {
   const defaults = initiateDefaults(parts, parts.merchants.default.publicKey);
   const fields = (belongs: (name: string) => boolean) =>
@@ -29,7 +29,7 @@ export const newPaymentPage: PageRenderer = ({ parts }) => {
   const content = (
     <>
       <Heading title={title} list={PLACES.payments.path} />
-      <section class="box" id="new-payment" aria-label="What the merchant sends">
+      <section class="box" id="new-payment" aria-label="Fields of the payment">
         <Form to={NEW_PAYMENT} submit="Create payment" look="primary">
           <Group title="Payment">
             <MerchantField parts={parts} />
@@ -41,8 +41,8 @@ export const newPaymentPage: PageRenderer = ({ parts }) => {
           ))}
         </Form>
         <p class="soft">
-          It is initiated as a merchant's code would do it, so that the same checks, warnings and faults
-          apply. The request is in the log.
+          This initiates the payment like a merchant's code does, with the same checks, warnings and faults.
+          The request appears in the request log.
         </p>
       </section>
     </>
@@ -50,7 +50,7 @@ export const newPaymentPage: PageRenderer = ({ parts }) => {
   return { place: 'payments', path: NEW_PAYMENT, title, content };
 };
 
-/** How the fields are grouped, by their names on the wire; all others are about the payment. */
+/** Groups of fields, by wire name. All other fields belong to the payment. */
 const GROUPS = { Customer: /^customer_/, Addresses: /_url$/, Checkout: /logo|theme/ } as const;
 
 function Group({ title, children }: { title: string; children: Child }) {
@@ -89,9 +89,9 @@ function labelOf(name: string): string {
 const OFFERED = 50;
 
 /**
- * Whose form it is, where there are several merchants.
+ * A choice of the merchant, if there are several.
  *
- * @param any what it is called when none is chosen; without it the first is
+ * @param any the label for no choice; without it the first merchant is selected
  */
 export function MerchantField({
   parts,

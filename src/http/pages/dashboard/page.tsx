@@ -4,24 +4,24 @@ import { type HintStyle, PLAIN } from '../../../contract/hint.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
 import type { AppParts } from '../../environment.ts';
 
-/** Where the dashboard's script and its other pages are. */
+/** The path of the dashboard's script and pages, except the first page. */
 export const UI = '/_sim/ui';
 
 /** Maximum records on a page of a list. */
 export const PER_PAGE = 50;
 
-/** The groups of the navigation, in their order; one without a title speaks for itself. */
+/** The groups of the navigation, in order, with their titles. */
 export const GROUPS = { records: '', tools: 'Test tools', code: '' } as const;
 
 interface PlaceFacts {
   group: keyof typeof GROUPS;
   name: string;
   path: string;
-  /** What the navigation shows, where that is not the name. */
+  /** The label in the navigation. Default: the name. */
   tab?: string;
 }
 
-/** The places of the navigation, in their order. */
+/** The pages in the navigation, in order. */
 export const PLACES = {
   payments: { group: 'records', name: 'Payments', path: '/_sim' },
   ipns: { group: 'records', name: 'IPNs', path: `${UI}/ipns` },
@@ -38,14 +38,14 @@ export const PLACES = {
 } as const satisfies Record<string, PlaceFacts>;
 export type Place = keyof typeof PLACES;
 
-/** The places of a group. */
+/** The pages of a group. */
 export function placesOf(group: keyof typeof GROUPS): (PlaceFacts & { place: Place })[] {
   return namesOf(PLACES)
     .map((place) => ({ place, ...PLACES[place] }))
     .filter((facts) => facts.group === group);
 }
 
-/** Where everything is searched. */
+/** The search over all records. */
 export const SEARCH = `${UI}/search`;
 
 export function listPath(place: Place, query: FormValues): string {
@@ -54,7 +54,7 @@ export function listPath(place: Place, query: FormValues): string {
   return given.length ? `${path}?${new URLSearchParams(given)}` : path;
 }
 
-/** The places whose records have pages. */
+/** The lists whose records have pages. */
 export type RecordPlace = 'payments' | 'ipns' | 'cards' | 'requests';
 
 /** The route of the pages of records. */
@@ -63,8 +63,8 @@ export function recordRoute(place: RecordPlace): string {
 }
 
 /**
- * @param id a state from outside may name its records as it likes
- * @param list the address of the list that leads there, to which the page leads back with its filter
+ * @param id any text: an imported state may contain any ids
+ * @param list the address of the list that links to the page, so that the page links back with the same filter
  */
 export function recordPath(place: RecordPlace, id: string | number, list = ''): string {
   const [, query] = list.split('?', 2);
@@ -77,37 +77,36 @@ export function withId(route: string, id: string | number): string {
 }
 
 export interface Page {
-  /** Null for a page that is in no place. */
+  /** Null for a page outside the navigation. */
   place: Place | null;
   path: string;
   title: string;
   content: Child;
-  /** Nothing on it changes by what happens. */
+  /** Events do not change its content. */
   isStill?: boolean;
-  /** What it searched for. */
+  /** The search text. */
   query?: string;
 }
 
-/** A page of ours, with what it is narrowed to. */
+/** A page of the dashboard, with its filter. */
 const OWN_PAGE = /^\/_sim(\/ui\/[\w/-]*)?(\?[\w=&%.+~*-]*)?$/;
 
-/** The page of ours that a request asks to be led to; never anything else. */
-export function ownPage(asked: string | undefined, otherwise: string): string {
-  return asked !== undefined && OWN_PAGE.test(asked) ? asked : otherwise;
+/** The dashboard page that a request wants to return to. Never redirects elsewhere. */
+export function ownPage(requested: string | undefined, otherwise: string): string {
+  return requested !== undefined && OWN_PAGE.test(requested) ? requested : otherwise;
 }
 
-/** What a form was given, or a list is narrowed to, by field. */
+/** The values of a form or the filter of a list, by field. */
 export type FormValues = Readonly<Record<string, string | undefined>>;
 
-/** What was posted where and refused, to be posted again. */
+/** A rejected form, to be shown again. */
 export interface PostedForm {
   to: string;
-  given: FormValues;
-  /** What was wrong with it. */
+  values: FormValues;
   error?: GatewayError;
 }
 
-/** What reaches every part of a page. */
+/** What every part of a page can read. */
 interface PageFacts {
   /** How commands are written. */
   style: HintStyle;
@@ -117,7 +116,7 @@ interface PageFacts {
 }
 export const PageContext = createContext<PageFacts>({ style: PLAIN, now: 0 });
 
-/** What a page is made from: the query of its address, and the record in it. */
+/** What a page is rendered from. `id` is the record in the address. */
 export interface PageRequest {
   parts: AppParts;
   query: FormValues;
@@ -139,7 +138,7 @@ interface HeadingProps {
   status?: Child;
 }
 
-/** The heading of a page below a list, and the way back to that. */
+/** The heading of a page below a list, with a link back to the list. */
 export function Heading({ title, sum, status, list }: HeadingProps & { list: string }) {
   return (
     <div class="heading">
@@ -147,16 +146,16 @@ export function Heading({ title, sum, status, list }: HeadingProps & { list: str
       {sum !== undefined && <span class="sum">{sum}</span>}
       {status}
       <a class="back" href={list}>
-        Back to the list{list.includes('?') && ' as filtered'}
+        Back to the {list.includes('?') && 'filtered '}list
       </a>
     </div>
   );
 }
 
 /**
- * The page of one record: its heading, the way back to the list, and its sections.
+ * The page of one record: its heading, a link back to the list, and its sections.
  *
- * @param query what the list was narrowed to
+ * @param query the filter of the list
  */
 export function recordPage(
   place: RecordPlace,

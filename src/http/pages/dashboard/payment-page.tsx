@@ -15,7 +15,7 @@ import { Table } from './table.tsx';
 import { Timeline } from './timeline.tsx';
 import { VerdictCard } from './verdict.tsx';
 
-/** The page of one payment: what can be done to it, its story, its IPNs. What matters next comes first. */
+/** The page of one payment: its verdict, its actions, its IPNs and its timeline. */
 export const paymentPage: PageRenderer = ({ parts, id, query }) => {
   const payment = parts.payments.require(id);
   const merchant = parts.state.current.merchants.get(payment.merchantId) ?? parts.merchants.default;
@@ -76,35 +76,40 @@ const CUSTOMER: Readonly<Record<Payment['status'], readonly [words: string, tone
   expired: ['did not pay in time', 'waiting'],
 };
 
-/** The two questions that one has: did the customer pay, and does the shop know? */
+/** Answers two questions: did the customer pay, and does the shop know? */
 function Pills(props: { payment: Payment; deliveries: readonly Delivery[]; parts: AppParts }) {
   const { payment, deliveries, parts } = props;
   const [paid, tone] = CUSTOMER[payment.status];
-  const { tone: toldTone } = parts.payments.verdict(payment);
+  const { tone: shopTone } = parts.payments.verdict(payment);
   return (
     <>
       <span class={`pill ${tone}`} data-pill="customer">
         Customer: {paid}
       </span>
-      <span class={`pill ${deliveries.length ? toldTone : 'waiting'}`} data-pill="shop">
-        Your shop: {toldOf(deliveries, parts)}
+      <span class={`pill ${deliveries.length ? shopTone : 'waiting'}`} data-pill="shop">
+        Your shop: {shopStatus(deliveries, parts)}
       </span>
     </>
   );
 }
 
-/** What the shop was told, in few words. */
-function toldOf(deliveries: readonly Delivery[], { ipns }: AppParts): string {
+/** Whether the shop was notified, in a few words. */
+function shopStatus(deliveries: readonly Delivery[], { ipns }: AppParts): string {
   const forged = deliveries.map((delivery) => ipns.verdictOnForgery(delivery)?.tone);
-  if (forged.at(-1) === 'bad') return 'took a forged copy';
+  if (forged.at(-1) === 'bad') return 'accepted a forged copy';
   const genuine = deliveries.filter((_, index) => forged[index] === undefined);
   const newest = genuine.at(-1);
-  if (!newest) return 'nothing to tell';
-  const tries = genuine.reduce((sum, { attemptCount }) => sum + attemptCount, 0);
+  if (!newest) return 'no IPN sent';
+  const attempts = genuine.reduce((sum, { attemptCount }) => sum + attemptCount, 0);
   const { tone } = ipns.verdict(newest);
-  const told = newest.state !== 'delivered' ? 'not told' : tone === 'bad' ? 'told, but says no' : 'told';
-  if (tries === 0) return 'not told yet';
-  return tries === 1 ? told : `${told}, ${tries} tries`;
+  const status =
+    newest.state !== 'delivered'
+      ? 'not notified'
+      : tone === 'bad'
+        ? 'notified, but reported an error'
+        : 'notified';
+  if (attempts === 0) return 'not notified yet';
+  return attempts === 1 ? status : `${status}, ${attempts} attempts`;
 }
 
 function factsOf(parts: AppParts, payment: Payment, merchant: string) {
@@ -125,7 +130,7 @@ function factsOf(parts: AppParts, payment: Payment, merchant: string) {
   ] as const;
 }
 
-/** @param mapped where it leads by --map */
+/** @param mapped the address that --map replaces it with */
 function Address({ url, mapped }: { url: string; mapped: string | null | undefined }) {
   return (
     <>

@@ -18,7 +18,7 @@ export const PAYMENTS: List<Payment> = {
   action: () => <NewPaymentLink />,
   filter: {
     choices: [
-      { name: 'status', values: PAYMENT_STATUSES, label: 'How payments stand', isCounted: true },
+      { name: 'status', values: PAYMENT_STATUSES, label: 'Status', isCounted: true },
       { name: 'mode', values: MODES, label: 'Mode' },
     ],
     texts: ['identifier', 'id', 'trx', 'customerName', 'customerEmail', 'amount', 'currency', 'details'],
@@ -45,12 +45,12 @@ export const PAYMENTS: List<Payment> = {
         <p>
           <NewPaymentLink />
         </p>
-        <p>Or from a terminal. The payment appears here by itself.</p>
+        <p>Or from a terminal. The payment appears here automatically.</p>
         <Code id="shorter" text={style.command(run)} what="The shorter command that initiates a payment" />
-        <p>Or as your shop's code does it:</p>
+        <p>Or like your shop's code:</p>
         <SampleInitiate parts={parts} merchant={parts.merchants.default} />
         <p>
-          <a href={PLACES.keys.path}>Your keys, and the lines for your .env</a>, are under API keys.
+          <a href={PLACES.keys.path}>Your keys and the lines for your .env</a> are on the API keys page.
         </p>
       </>
     );

@@ -6,19 +6,19 @@ import type { AppParts } from '../../environment.ts';
 import { serviceRoute } from '../../inject-faults.ts';
 import { KEPT_BODY_CHARACTERS } from '../../record-requests.ts';
 
-/** Those of the connection or of the page that a browser was on: they are not the request's own. */
-const NOT_ITS_OWN =
+/** Headers of the connection, or of the browser's page. They do not belong to the request. */
+const NOT_REPLAYED =
   /^(host|connection|content-length|transfer-encoding|keep-alive|expect|upgrade|te|trailer|cookie|origin|referer|accept-encoding|sec-.*|proxy-.*)$/;
 
-/** @throws GatewayError `not_found` for a request that the log never held, or holds no more */
+/** @throws GatewayError `not_found` for a request that is not in the log, or no longer */
 export function requireRecorded({ events }: AppParts, id: string): RecordedRequest {
   const request = events.requests().find((one) => String(one.id) === id);
   if (request) return request;
-  const advice = hint`The last thousand are remembered.`;
-  throw new GatewayError('not_found', `there is no request ${id} any more`, { hint: advice });
+  const fix = hint`The request log keeps the last thousand requests.`;
+  throw new GatewayError('not_found', `request ${id} is not in the request log`, { hint: fix });
 }
 
-/** Why a request cannot be sent again; undefined where it can. */
+/** Why a request cannot be sent again; undefined if it can. */
 export function replayProblem(request: RecordedRequest, { dialect }: AppParts): string | undefined {
   const { method, target, requestHeaders, requestBody } = request;
   const { pathname } = new URL(target.startsWith('/') ? `http://localhost${target}` : 'http://localhost');
@@ -32,21 +32,21 @@ export function replayProblem(request: RecordedRequest, { dialect }: AppParts): 
       ? (requestBody ?? '').length < KEPT_BODY_CHARACTERS && !('transfer-encoding' in requestHeaders)
       : Number(length) === Buffer.byteLength(requestBody ?? '');
   if (isWhole) return undefined;
-  return `the log does not hold its body as it was sent: it keeps ${KEPT_BODY_CHARACTERS} characters of text, and nothing where the body was never read`;
+  return `its body is not complete in the log, which keeps ${KEPT_BODY_CHARACTERS} characters of text, and no body that was never read`;
 }
 
 /**
- * Sends a recorded request to the service again, with the secrets that it came with.
+ * Sends a recorded request to the service again, with its original secrets.
  *
- * @returns the number of the new one in the log
- * @throws GatewayError `not_found`; `wrong_state` for one that cannot be sent again
+ * @returns the number of the new request in the log
+ * @throws GatewayError `not_found`; `wrong_state` if the request cannot be sent again
  */
 export async function replay(parts: AppParts, id: string, callService: CallService): Promise<number> {
   const request = requireRecorded(parts, id);
   const problem = replayProblem(request, parts);
   if (problem !== undefined) throw new GatewayError('wrong_state', problem);
   const { method, target, requestHeaders, requestBody } = request;
-  const headers = Object.entries(requestHeaders).filter(([name]) => !NOT_ITS_OWN.test(name));
+  const headers = Object.entries(requestHeaders).filter(([name]) => !NOT_REPLAYED.test(name));
   const body = ['GET', 'HEAD'].includes(method) ? null : requestBody;
   const { recorded } = await callService({ method, target, headers: Object.fromEntries(headers), body });
   return recorded?.id ?? request.id;

@@ -14,17 +14,17 @@ import { column } from './table.tsx';
 
 const ROUTES = ['initiate', 'checkout', 'cards', 'other'] as const;
 const METHODS = ['GET', 'POST', 'PUT'] as const;
-const RESULTS = ['accepted', 'refused'] as const;
+const RESULTS = ['accepted', 'rejected'] as const;
 
-/** A request with what the list is narrowed by. */
+/** A request with the fields that filter the list. */
 interface ListedRequest extends RecordedRequest {
   route: (typeof ROUTES)[number];
   result: (typeof RESULTS)[number];
-  /** That of its payment, or the one that it came with; '' where there is none. */
+  /** The identifier of its payment, or the identifier in its body; '' if there is none. */
   identifier: string;
 }
 
-/** The requests that the log remembers, newest first. */
+/** The requests in the log, newest first. */
 function listedRequests({ events, dialect, state }: AppParts): ListedRequest[] {
   return events.requests().map((request) => {
     const { target, paymentId, requestBody } = request;
@@ -32,7 +32,7 @@ function listedRequests({ events, dialect, state }: AppParts): ListedRequest[] {
     return {
       ...request,
       route: ROUTES.find((name) => name === route) ?? 'other',
-      result: isRefused(request) ? 'refused' : 'accepted',
+      result: isRejected(request) ? 'rejected' : 'accepted',
       identifier: state.current.payments.get(paymentId ?? '')?.identifier ?? identifierIn(requestBody ?? ''),
     };
   });
@@ -48,7 +48,7 @@ export const REQUESTS: List<ListedRequest> = {
   noun: 'request',
   filter: {
     choices: [
-      { name: 'route', values: ROUTES, label: 'Routes of the service', isCounted: true },
+      { name: 'route', values: ROUTES, label: 'Route', isCounted: true },
       { name: 'method', values: METHODS, label: 'Method' },
       { name: 'result', values: RESULTS, label: 'Result' },
     ],
@@ -74,7 +74,7 @@ export const REQUESTS: List<ListedRequest> = {
   ],
   first: (parts) => (
     <>
-      <p>This makes one:</p>
+      <p>To send one:</p>
       <SampleInitiate parts={parts} merchant={parts.merchants.default} />
     </>
   ),
@@ -98,14 +98,14 @@ function titleOf({ method, target }: RecordedRequest): string {
   return `${method} ${target.split('?', 1)[0]}`;
 }
 
-/** Of initiate many refusals are 200. */
-const isRefused = ({ status, responseBody }: RecordedRequest): boolean =>
+/** Initiate rejects many requests with status 200. */
+const isRejected = ({ status, responseBody }: RecordedRequest): boolean =>
   status >= 400 || responseBody?.startsWith('{"error"') === true;
 
 function ResponseStatus({ of }: { of: RecordedRequest }) {
-  const isRefusal = isRefused(of);
-  const text = `${of.status}${isRefusal ? ' refused' : ''}`;
-  return <span class={`status ${isRefusal ? 'failed' : 'succeeded'}`}>{text}</span>;
+  const failed = isRejected(of);
+  const text = `${of.status}${failed ? ' rejected' : ''}`;
+  return <span class={`status ${failed ? 'failed' : 'succeeded'}`}>{text}</span>;
 }
 
 export const requestPage: PageRenderer = ({ parts, id }) => {
@@ -137,7 +137,7 @@ export const requestPage: PageRenderer = ({ parts, id }) => {
           }}
           response={
             responseBody === null
-              ? 'No body, or a page: the request log does not keep pages.'
+              ? 'No body, or a page. The request log does not keep pages.'
               : { line: String(status), headers: [], body: responseBody }
           }
         />
@@ -147,13 +147,13 @@ export const requestPage: PageRenderer = ({ parts, id }) => {
 };
 
 export function Replay({ id, problem }: { id: number; problem: string | undefined }) {
-  if (problem !== undefined) return <p class="soft">It cannot be sent again: {problem}.</p>;
+  if (problem !== undefined) return <p class="soft">This request cannot be sent again: {problem}.</p>;
   return (
     <Form
       to={`${recordPath('requests', id)}/replay`}
       label={`Request ${id}`}
       submit="Send again"
-      note="The same method, path, headers and body, with the real secrets in them."
+      note="Sends the same method, path, headers and body, with the real secrets."
     />
   );
 }

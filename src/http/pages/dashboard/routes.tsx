@@ -35,7 +35,7 @@ import { WALLETS } from './wallets.tsx';
 /** Sent by the script when it fetches a page again or sends a form. */
 const isScript = (c: AppContext) => c.req.header('x-gateway-sim-live') !== undefined;
 
-/** A page that is loaded only when it is asked for: a start has no time for it. */
+/** A page that is loaded on its first request, so that the emulator starts faster. */
 const loaded =
   (load: () => Promise<PageRenderer>): PageRenderer =>
   async (request) =>
@@ -69,15 +69,15 @@ const PAGES: Readonly<Record<string, PageRenderer>> = {
   [recordRoute('requests')]: requestPage,
 };
 
-/** Where the secret key is shown to be copied, alone or in a sample command. */
+/** Pages that show the secret key to be copied, alone or in a sample command. */
 const SHOW_KEYS: ReadonlySet<string> = new Set([PLACES.keys.path, PLACES.cards.path]);
 
-/** What the OpenAPI document says of the pages that are in it. */
+/** The pages in the OpenAPI document. */
 const OPERATIONS: Readonly<Record<string, Operation>> = {
-  [PLACES.payments.path]: page('The dashboard; asks for the control token where one is needed', [401, 403]),
+  [PLACES.payments.path]: page('The dashboard; asks for the control token if one is required', [401, 403]),
 };
 
-/** Mounts the dashboard: its pages, and what their forms do. Both live here only, apart from the JSON routes. */
+/** Mounts the dashboard: its pages and the actions of their forms. */
 export function mountDashboard(app: Hono<AppEnvironment>, parts: AppParts): void {
   for (const [path, page] of Object.entries(PAGES)) {
     const get = (c: AppContext) => show(c, parts, page).catch((thrown) => refuse(c, parts, missing, thrown));
@@ -87,22 +87,22 @@ export function mountDashboard(app: Hono<AppEnvironment>, parts: AppParts): void
   for (const [path, { page, act }] of Object.entries(FORMS)) {
     app.post(path, async (c) => {
       const id = c.req.param('id') ?? '';
-      const posted: PostedForm = { to: withId(path, id), given: {} };
+      const posted: PostedForm = { to: withId(path, id), values: {} };
       try {
-        posted.given = await readTextFields(c);
-        return goTo(c, await act(parts, posted.given, id, callService));
+        posted.values = await readTextFields(c);
+        return goTo(c, await act(parts, posted.values, id, callService));
       } catch (thrown) {
         return refuse(c, parts, PAGES[page] ?? missing, thrown, posted);
       }
     });
   }
-  // Its answer is the page itself: what is pasted may be longer than an address.
+  // The response is the page itself, because pasted text may be too long for an address.
   const { path: checker } = PLACES.signature;
   app.post(checker, async (c) => {
-    const posted: PostedForm = { to: checker, given: {} };
+    const posted: PostedForm = { to: checker, values: {} };
     try {
-      posted.given = await readTextFields(c);
-      return await show(c, parts, signatureCheckerPage, { query: posted.given });
+      posted.values = await readTextFields(c);
+      return await show(c, parts, signatureCheckerPage, { query: posted.values });
     } catch (thrown) {
       return refuse(c, parts, signatureCheckerPage, thrown, posted);
     }
@@ -117,15 +117,15 @@ export function mountDashboard(app: Hono<AppEnvironment>, parts: AppParts): void
   asset('dashboard.css', 'text/css', () => import('../assets/dashboard.css?text'));
 }
 
-/** The page for an address of the dashboard that is none. */
+/** The page for an unknown address of the dashboard. */
 export function dashboardError(c: AppContext, parts: AppParts, error: GatewayError): Promise<Response> {
   return refuse(c, parts, missing, error);
 }
 
-/** Whether an address is one of the dashboard, known or not. */
+/** Whether an address is in the dashboard, known or not. */
 export const isDashboard = (path: string): boolean => path.startsWith(`${UI}/`);
 
-/** What a page is shown with, where it is not its address alone. */
+/** What a page is shown with, apart from its address. */
 interface Showing {
   refusal?: Refusal;
   query?: FormValues;
@@ -135,29 +135,29 @@ async function show(c: AppContext, parts: AppParts, page: PageRenderer, showing:
   const { refusal, query = c.req.query() } = showing;
   const shown = await page({ parts, query, id: c.req.param('id') ?? '' });
   const { renderPage } = await import('./frame.tsx');
-  // To the script a page that is gone is one that changed: an error status would stand in the console.
+  // The script gets 200 for a removed page too: the browser would log an error status in the console.
   const status = refusal && !isScript(c) ? statusOf(refusal.error) : 200;
   const html = renderPage(c, parts, shown, refusal);
   return c.html(SHOW_KEYS.has(shown.path) ? html : mask(html, parts), status);
 }
 
-/** Leads on after a form. The script gets the address, since it stays on the page where that is the same one. */
+/** Redirects after a form. The script gets the address instead, because it stays on the page if that is the same. */
 function goTo(c: AppContext, path: string): Response {
   if (!isScript(c)) return c.redirect(path, 303);
   c.header('Location', path);
   return c.body(null, 204);
 }
 
-/** The page with what went wrong over it; a fault of ours goes to the log. */
+/** The page with the error on top. Internal errors go to the log. */
 function refuse(c: AppContext, parts: AppParts, page: PageRenderer, thrown: unknown, posted?: PostedForm) {
   const error = asGatewayError(thrown);
   if (error.code === 'internal') throw thrown;
-  // What the form was about may be gone, and its page with it.
+  // The form's record may have been removed, and its page with it.
   const refusal = { error, posted: posted && { ...posted, error } };
   return show(c, parts, page, { refusal }).catch(() => show(c, parts, missing, { refusal }));
 }
 
-/** Instead of the page of something that does not exist. */
+/** The page for something that does not exist. */
 const missing: PageRenderer = () => {
   const { path } = PLACES.payments;
   const back = <a href={path}>Back to Payments</a>;

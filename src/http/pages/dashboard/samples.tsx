@@ -35,7 +35,7 @@ export function sampleCard({ runtime, dialect }: AppParts, { secretKey }: Mercha
   return curlOf(call, runtime.baseUrl(), secretKey);
 }
 
-/** The command that makes a call of the service. @param secretKey sent as bearer */
+/** The command for a call of the service. @param secretKey sent as bearer token */
 export function curlOf({ path, form = {}, json }: ServiceCall, baseUrl: string, secretKey?: string): string {
   return [
     `curl ${shellWord(baseUrl + path)}`,

@@ -12,10 +12,10 @@ import { textMatcher } from './text-matcher.ts';
 
 /** Maximum records shown of each kind. */
 const SHOWN = 10;
-/** Records that are looked at before others have their turn: a search must not hold up payments. */
-const AT_ONCE = 5_000;
+/** Records checked before other requests have their turn: a search must not delay payments. */
+const BATCH = 5_000;
 
-/** Looks for a text in all that has a page of its own. */
+/** Searches all records that have their own page. */
 export const searchPage: PageRenderer = async ({ parts, query: { q = '' } }) => {
   const text = q.trim();
   const groups = text
@@ -34,7 +34,7 @@ export const searchPage: PageRenderer = async ({ parts, query: { q = '' } }) => 
         <p class="box" id="no-result">
           {text
             ? 'No matches.'
-            : 'Type an order, a customer’s name or e-mail, an amount, a receiver’s address, a path or a card.'}
+            : 'Search for an order, a customer’s name or e-mail, an amount, a receiver’s address, a path or a card.'}
         </p>
       )}
     </>
@@ -42,7 +42,7 @@ export const searchPage: PageRenderer = async ({ parts, query: { q = '' } }) => 
   return { place: null, path: SEARCH, title: 'Search', content, isStill: true, query: q };
 };
 
-/** The first records of a list that match, as it shows them; null for none. */
+/** The first matching records of a list; null if none match. */
 async function found<Item extends object>(list: List<Item>, text: string, parts: AppParts): Promise<Child> {
   const { place } = list;
   const matches = textMatcher(list.filter?.texts ?? [], text);
@@ -52,11 +52,11 @@ async function found<Item extends object>(list: List<Item>, text: string, parts:
   let rest: number | undefined;
   const look = (item: Item, at: number) => {
     if (matches?.(item)) rows.push(item);
-    if (++count % AT_ONCE === 0) rest = at;
+    if (++count % BATCH === 0) rest = at;
     return rest === undefined && rows.length <= SHOWN;
   };
   do {
-    // Records that are made meanwhile move nothing: each has its place for good.
+    // Records created meanwhile move nothing, because each keeps its place.
     const before = rest;
     rest = undefined;
     records.backwards(look, before);
@@ -74,7 +74,7 @@ async function found<Item extends object>(list: List<Item>, text: string, parts:
           from={`${SEARCH}?${new URLSearchParams({ q: text })}`}
         />
       </div>
-      {rows.length > SHOWN && <a href={listPath(place, { text })}>All that match in {name}</a>}
+      {rows.length > SHOWN && <a href={listPath(place, { text })}>All matches in {name}</a>}
     </Section>
   );
 }

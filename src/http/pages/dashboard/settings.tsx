@@ -10,7 +10,7 @@ import { Field, Form } from './forms.tsx';
 import { type PageRenderer, PLACES, pageAt } from './page.tsx';
 import { column, Table } from './table.tsx';
 
-/** Where a value comes from that nobody gave. */
+/** The source of a value that was not set. */
 const DEFAULT = 'default';
 
 interface Setting {
@@ -19,15 +19,15 @@ interface Setting {
   from: string;
 }
 
-/** What is in force and where it came from, and the state as a whole. */
+/** The options with their sources, and the state. */
 export const settingsPage: PageRenderer = ({ parts }) => {
   const { runtime } = parts;
   const { profile, documented, observed, chosen, changes } = fidelityIn(runtime.options);
   const facts = [
     ['Profile', <strong>{profile}</strong>],
-    ['Its facts', `${documented} documented, ${observed} observed, ${chosen} chosen`],
+    ['Behaviours', `${documented} documented, ${observed} observed, ${chosen} chosen`],
     ['Changed', changes.join(', ') || null],
-    ['State', runtime.dataDir ? <code>{runtime.dataDir}</code> : 'in memory: it ends with the emulator'],
+    ['State', runtime.dataDir ? <code>{runtime.dataDir}</code> : 'in memory, until the emulator stops'],
   ] as const;
   const columns = [
     column<Setting>('Option', ({ id }) => runtime.style.option({ option: id }), { head: true }),
@@ -40,32 +40,32 @@ export const settingsPage: PageRenderer = ({ parts }) => {
       <h1>Settings</h1>
       <FactsBox id="profile" label="Profile" rows={facts} />
       <div class="columns">
-        <Section id="export" title="Take the state along">
+        <Section id="export" title="Export or import the state">
           <p>
             <a class="button plain" href="/_sim/snapshot" download="gateway-sim-state.json">
               Export state
             </a>
           </p>
           <Form to={`${PLACES.settings.path}/import`} submit="Import state" look="danger" forgets>
-            <Field name="state" label="An exported state, in place of this one" rows={3} wide required />
-            <Field name="confirm" label="Type import" scope="import-" required />
+            <Field name="state" label="Exported state, replaces the current state" rows={3} wide required />
+            <Field name="confirm" label="Type “import” to confirm" scope="import-" required />
           </Form>
-          <p class="soft">A state of more than 1 MiB:</p>
+          <p class="soft">To import more than 1 MiB:</p>
           <CommandCode id="larger" run={command('state import', 'state.json')} does="imports a state" />
         </Section>
-        <Section id="reset" title="Back to the beginning">
+        <Section id="reset" title="Reset the state">
           <p class="soft">
-            All payments, IPNs and cards go; what is due is dropped. Merchants keep their keys.
+            Removes all payments, IPNs and cards, and cancels scheduled events. Merchants keep their keys.
           </p>
           <Form to={`${PLACES.settings.path}/reset`} submit="Reset state" look="danger" forgets>
-            <Field name="confirm" label="Type reset" scope="reset-" required />
+            <Field name="confirm" label="Type “reset” to confirm" scope="reset-" required />
           </Form>
         </Section>
       </div>
       <Section id="options" title="Options">
         <Table
           id="option-list"
-          label="Options, those that were given first"
+          label="Options, changed ones first"
           columns={columns}
           rows={settingsIn(parts)}
         />

@@ -8,7 +8,7 @@ import { recordPath } from './page.tsx';
 
 const TIMINGS = DELIVERY_ORDERS.map((order) => [order, `${IPN_TIMINGS[order]} (${order})`] as const);
 
-/** No two outcomes look alike. */
+/** Each outcome looks different. */
 const LOOKS: Readonly<Record<PaymentOutcome, ButtonLook>> = {
   approve: 'primary',
   cancel: 'plain',
@@ -26,7 +26,7 @@ export function Settle({ parts, payment }: { parts: AppParts; payment: Payment }
         <a class="button plain" href={checkoutUrl} target="_blank" rel="noopener">
           Open checkout
         </a>
-        <span class="soft">Pay as the customer does, in a new tab. Or skip the checkout:</span>
+        <span class="soft">Pay like a customer, in a new tab. Or skip the checkout:</span>
       </p>
       <Form to={`${recordPath('payments', payment.id)}/settle`} forgets>
         <Field name="delivery" label="IPN timing" value={order} options={TIMINGS} wide />
@@ -41,7 +41,7 @@ export function Settle({ parts, payment }: { parts: AppParts; payment: Payment }
       </Form>
       {auto && (
         <p class="soft">
-          It settles itself ({auto.outcome}) at <Time at={auto.at} zone />.
+          It settles automatically ({auto.outcome}) at <Time at={auto.at} zone />.
         </p>
       )}
       {expiresAt !== null && (

@@ -4,30 +4,30 @@ import type { Attempt } from '../../../domain/state.ts';
 import { Code, FoldedCode } from './blocks.tsx';
 import { pretty } from './text.ts';
 
-/** What went one way over the wire. */
+/** A request or a response. */
 export interface Side {
-  /** Its first line, in short. */
+  /** The first line, shortened. */
   line: string;
   headers: Attempt['requestHeaders'];
   body: string | null;
-  /** What the reader should know of it. */
+  /** A remark for the user. */
   note?: Child;
 }
 
 interface SidesProps {
-  /** What the ids of its parts begin with. */
+  /** The prefix of the ids of its parts. */
   id: string;
-  /** What tells it apart from others on the page, for those who do not see it. */
+  /** Distinguishes it from others on the page, for screen readers. */
   name: string;
   request: Side;
-  /** A text where there was none: why. */
+  /** A text if there is no response: the reason. */
   response: Side | string;
   curl?: string;
   /** Maximum characters of a body. Default: all. */
   limit?: number;
 }
 
-/** A response and beside it its request, for reading and byte by byte. */
+/** A response next to its request, readable and raw. */
 export function BothSides({
   id,
   name,
@@ -108,7 +108,7 @@ function Readable({ side, what, limit, copies }: BodyProps & { what: string; cop
   );
 }
 
-/** With an id for the body it can be copied alone. */
+/** With an `id`, the body can be copied alone. */
 function Raw({ side, id, limit }: BodyProps & { id?: string }) {
   const headers = side.headers.map(([name, value]) => `${name}: ${value}\n`).join('');
   return (
@@ -123,14 +123,14 @@ function cut(text: string, limit: number): string {
   return text.length <= limit ? text : `${text.slice(0, limit)}…`;
 }
 
-/** Both sides of an attempt at an IPN. */
+/** The request and response of an attempt. */
 export function attemptSides(attempt: Omit<Attempt, 'deliveryId'>): Pick<SidesProps, 'request' | 'response'> {
   const { url, requestHeaders, requestBody, responseStatus, responseHeaders, responseBody } = attempt;
   return {
     request: { line: `POST ${url}`, headers: requestHeaders, body: requestBody },
     response:
       responseStatus === null
-        ? (errorOf(attempt) ?? 'no answer')
+        ? (errorOf(attempt) ?? 'no response')
         : { line: String(responseStatus), headers: responseHeaders, body: responseBody ?? '' },
   };
 }

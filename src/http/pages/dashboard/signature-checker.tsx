@@ -12,12 +12,12 @@ import { type FormValues, type PageRenderer, PLACES, pageAt } from './page.tsx';
 import { verifyFor, Working } from './signature.tsx';
 import { Languages } from './verdict.tsx';
 
-/** Checks an IPN that is pasted into it: the page is its own answer. */
+/** Checks a pasted IPN, and shows the result on the same page. */
 export const signatureCheckerPage: PageRenderer = ({ parts, query }) => {
   const content = (
     <>
       <h1>Signature checker</h1>
-      <section class="box" id="check" aria-label="What to check">
+      <section class="box" id="check" aria-label="IPN to check">
         <Form to={PLACES.signature.path} submit="Check signature" look="primary">
           <Field
             name="body"
@@ -29,14 +29,14 @@ export const signatureCheckerPage: PageRenderer = ({ parts, query }) => {
             placeholder="status=success&identifier=…"
             hint={
               <>
-                The body that your receiver got, as a form or as JSON; what <code>ipn listen</code> printed; a
-                whole request or a curl command; or the id of an IPN.
+                The body that your receiver got, as a form or as JSON, the output of <code>ipn listen</code>,
+                a whole request, a curl command, or the id of an IPN.
               </>
             }
           />
           <Field
             name="signature"
-            label="Signature that your code computed (empty: its own)"
+            label="Signature that your code computed (empty: the signature in the IPN)"
             value={query['signature']}
             wide
           />
@@ -54,13 +54,13 @@ function Help() {
     <section class="box" aria-label="In a terminal">
       <p class="soft">The same in a terminal:</p>
       <CommandCode id="verify" run={command('ipn verify', '@body.txt')} does="checks an IPN" />
-      <p class="soft">A receiver that prints whatever comes, to be pasted here:</p>
+      <p class="soft">A receiver that prints every IPN, ready to paste here:</p>
       <CommandCode id="listen" run={command('ipn listen')} does="receives and prints IPNs" />
     </section>
   );
 }
 
-/** @throws GatewayError `invalid_fields` when nothing was pasted, `not_found` for an unknown IPN or merchant */
+/** @throws GatewayError `invalid_fields` if nothing was pasted, `not_found` for an unknown IPN or merchant */
 function Checked({ parts, given }: { parts: AppParts; given: FormValues }) {
   const { body, merchant } = pasted(parts, given);
   const verdict = verifyFor(parts, merchant, body, given['signature'] || undefined);
@@ -72,7 +72,7 @@ function Checked({ parts, given }: { parts: AppParts; given: FormValues }) {
         {verdict.fix !== null && <p>{verdict.fix}</p>}
         <Working of={verdict} merchant={merchant} />
       </section>
-      <Section id="lines" title="The line that computes it">
+      <Section id="lines" title="Code that computes it">
         <Languages of={expectedSignature(body)} />
       </Section>
     </>
@@ -80,9 +80,9 @@ function Checked({ parts, given }: { parts: AppParts; given: FormValues }) {
 }
 
 function sentence({ valid, authentic }: Verification): string {
-  if (valid) return 'Valid: the signature is right, and the payment succeeded.';
+  if (valid) return 'Valid: the signature is correct, and the payment succeeded.';
   return authentic
-    ? 'The signature is right, but this is no successful payment.'
+    ? 'The signature is correct, but the payment did not succeed.'
     : 'Not valid: your receiver should reject it.';
 }
 
@@ -92,7 +92,7 @@ function pasted({ merchants, ipns, state }: AppParts, { body: text = '', merchan
   const sent = isDeliveryId(text) ? ipns.require(text.trim()) : undefined;
   const owner = chosen || sent?.merchantId;
   const body = sent ? (state.current.attemptsOf(sent.id).at(-1)?.requestBody ?? sent.body) : ipnBodyIn(text);
-  // Telling what made a signature takes thousands of others over the same text.
+  // Finding out how a signature was computed takes thousands of signatures over the same text.
   requireFireable(body, 1);
   return {
     body,

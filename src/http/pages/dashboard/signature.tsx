@@ -7,7 +7,7 @@ import { Facts, Section, Warnings } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { PLACES } from './page.tsx';
 
-/** Checks a body as a careful receiver of a merchant does. @param signature in place of the one in the body */
+/** Checks a body like a careful receiver. @param signature replaces the signature in the body */
 export function verifyFor(
   { state, dialect }: AppParts,
   merchant: Merchant,
@@ -17,12 +17,12 @@ export function verifyFor(
   return dialect.verify(body, signingKeys(merchant, state.current.merchants.values()), signature);
 }
 
-/** Checks what was sent, and shows the working. */
+/** Checks the sent body, and explains the result. */
 export function Signature(props: {
   parts: AppParts;
   delivery: Delivery;
   sent: string;
-  /** The fault rule that changed what was sent; null where none did. */
+  /** The fault rule that changed the sent body; null for none. */
   fault: string | null;
 }) {
   const { parts, delivery, sent, fault } = props;
@@ -35,25 +35,25 @@ export function Signature(props: {
     <Section id="signature" title="Signature">
       <p class={`verdict ${verdict.authentic ? 'right' : 'wrong'}`}>
         {verdict.authentic
-          ? `Right: upper-case hex HMAC-SHA256 of the text below, with the secret key of ${name}.`
-          : `Not right for the secret key of ${name}.`}
+          ? `Correct: upper-case hex HMAC-SHA256 of the text below, with the secret key of ${name}.`
+          : `Wrong for the secret key of ${name}.`}
       </p>
       {isOldPair && (
         <p class="warning">
-          It was signed with the pair of {delivery.signedWith}, which was replaced since. Resend signs it
-          anew.
+          It was signed with the pair of {delivery.signedWith}, which was replaced later. Resend signs it
+          again.
         </p>
       )}
       <Warnings of={fault === null ? verdict.reasons : [fault]} />
       <Working of={verdict} merchant={merchant} text={delivery.signedText} />
-      <Form to={PLACES.signature.path} hidden={{ body: delivery.id }} submit="Explain it">
+      <Form to={PLACES.signature.path} hidden={{ body: delivery.id }} submit="Explain">
         <Field name="signature" label="Signature that your code computed" wide required />
       </Form>
     </Section>
   );
 }
 
-/** What is signed, with what, and what came. @param text the signed text, where the body does not tell */
+/** The signed text, the key, and both signatures. @param text the signed text, if the body does not contain it */
 export function Working({
   of,
   merchant,
@@ -75,7 +75,7 @@ export function Working({
         ],
         ['Your code signed', isOther ? <Difference text={foundText} from={signedText} /> : null],
         [
-          'Made of',
+          'Composed of',
           <>
             <code>data.amount</code> (<code>{amount ?? 'missing'}</code>) + <code>identifier</code> (
             <code>{identifier ?? 'missing'}</code>), no separator
@@ -90,7 +90,7 @@ export function Working({
   );
 }
 
-/** A text in which the part is marked that another one has otherwise. */
+/** A text with the part marked that differs from another text. */
 export function Difference({ text, from }: { text: string; from: string }) {
   const start = commonLength([...text], [...from]);
   const rest = [...text].slice(start);
@@ -106,7 +106,7 @@ export function Difference({ text, from }: { text: string; from: string }) {
   );
 }
 
-/** How many characters two texts have in common at their beginning. */
+/** The length of the common prefix of two texts. */
 function commonLength(one: readonly string[], other: readonly string[]): number {
   const differs = one.findIndex((character, index) => character !== other[index]);
   return differs < 0 ? one.length : differs;

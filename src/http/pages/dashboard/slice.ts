@@ -1,7 +1,7 @@
-/** Visits records, newest first, each with its place, until `visit` returns false: all, or those before a place. */
+/** Visits all records, or the records before a place, newest first, until `visit` returns false. */
 export type Backwards<Item> = (visit: (item: Item, place: number) => boolean, before?: number) => void;
 
-/** A part of a list, and where in the list it is. */
+/** A part of a list, and its position. */
 export interface Slice<Item> {
   data: Item[];
   /** How many records come before it. */
@@ -10,18 +10,18 @@ export interface Slice<Item> {
   total: number;
   /** Whether `total` is exact; otherwise there are more. */
   isCounted: boolean;
-  /** The cursor of the part before this one: '' for the first part, null where there is none. */
+  /** The cursor of the previous part: '' for the first part, null if there is none. */
   newer: string | null;
-  /** The cursor of the part after this one; null where there is none. */
+  /** The cursor of the next part; null if there is none. */
   older: string | null;
 }
 
-/** Maximum records behind a part that are looked at to count them: a page is made again twice a second. */
+/** Maximum records to check after a part when counting, because a page can be rendered twice a second. */
 const COUNTED = 20_000;
 
 /**
- * The part of a list that begins at a cursor. A cursor is a place, so records that come in meanwhile move nothing. The
- * cost grows with what stands before the end of the part.
+ * The part of a list that begins at a cursor. A cursor is a place, so new records do not shift the part. The cost grows
+ * with the number of records before the end of the part.
  *
  * @param wanted undefined for all records
  * @param size how many records there are, wanted or not
@@ -33,7 +33,7 @@ export function sliceOf<Item>(
 ): Slice<Item> {
   const { limit, cursor, wanted } = query;
   const start = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor);
-  // Where the last wanted ones before this part are: the part before it begins at the oldest of them.
+  // The places of the last matching records before this part. The previous part begins at the oldest of them.
   const starts: number[] = [];
   const data: Item[] = [];
   let before = 0;
@@ -48,7 +48,7 @@ export function sliceOf<Item>(
     else {
       older ??= String(place + 1);
       after++;
-      // Without a condition all are wanted, and nothing needs to be counted.
+      // Without a filter there is nothing to count.
       return wanted !== undefined;
     }
     return true;

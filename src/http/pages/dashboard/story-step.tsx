@@ -13,7 +13,7 @@ import { Replay } from './requests.tsx';
 import { curlOf } from './samples.tsx';
 import { BothSides, type Side } from './sides.tsx';
 
-/** Maximum characters of a body on the page of a payment; that of its request has more. */
+/** Maximum characters of a body on a payment's page. The request's page shows more. */
 const SHOWN_BODY = 8_192;
 
 interface StepProps {
@@ -22,7 +22,7 @@ interface StepProps {
   parts: AppParts;
 }
 
-/** What is known of a step of the checkout: both sides of the wire, and what can be done. */
+/** The details of a step of the checkout: its request and response, and its actions. */
 export function StepDetails({ step, payment, parts }: StepProps) {
   const { event, request, requestedBy } = step;
   if (request) return <Requested step={step} request={request} parts={parts} />;
@@ -34,7 +34,7 @@ export function StepDetails({ step, payment, parts }: StepProps) {
       <p class="soft">
         {requestedBy ? (
           <>
-            Came with the request of <a href={`#${requestedBy}`}>this step</a>.
+            Part of the request of <a href={`#${requestedBy}`}>this step</a>.
           </>
         ) : (
           withoutRequest(step, payment)
@@ -60,8 +60,8 @@ function SentCode({ step, payment, parts }: StepProps) {
 function withoutRequest({ event }: Step, { settledBy }: Payment): string {
   const isOutside = settledBy !== 'customer' && settledBy !== 'panel';
   return event === 'settled' && settledBy && isOutside
-    ? `Settled by ${SETTLERS[settledBy]}: no request of the checkout.`
-    : 'Its request is not in the request log any more.';
+    ? `Settled by ${SETTLERS[settledBy]}, without a checkout request.`
+    : 'Its request is no longer in the request log.';
 }
 
 function Requested({
@@ -102,11 +102,11 @@ function Requested({
   );
 }
 
-const TO_CHECKOUT = 'Leads back to the checkout.';
+const TO_CHECKOUT = 'Redirects back to the checkout.';
 const NOT_KEPT = 'A page; the request log does not keep pages.';
 const isRedirect = (status: number) => status >= 300 && status < 400;
 
-/** The request log has forgotten it, or never held it: a restart empties it. */
+/** Shown if the request is not in the request log, which starts empty. */
 function Rebuilt({ step, payment, parts }: StepProps) {
   const { dialect, runtime, state, merchants } = parts;
   const merchant = state.current.merchants.get(payment.merchantId) ?? merchants.default;
@@ -114,7 +114,7 @@ function Rebuilt({ step, payment, parts }: StepProps) {
   const call = dialect.merchant.initiate(payment.mode, { publicKey, ...payment });
   return (
     <>
-      <p class="warning">Rebuilt from the record: the request log does not hold this request any more.</p>
+      <p class="warning">Rebuilt from the payment, because this request is no longer in the request log.</p>
       <BothSides
         id={step.id}
         name="of initiate"
@@ -135,7 +135,7 @@ function Rebuilt({ step, payment, parts }: StepProps) {
   );
 }
 
-/** What the browser was told; what it then asked of the shop nobody here can know. */
+/** The redirect. The emulator does not see the browser's request to the shop. */
 function RedirectSides({ step: { id, detail } }: { step: Step }): Child {
   if (detail === null) return null;
   return (
@@ -146,9 +146,9 @@ function RedirectSides({ step: { id, detail } }: { step: Step }): Child {
         line: `GET ${detail}`,
         headers: [],
         body: null,
-        note: 'What the browser asks your shop next.',
+        note: 'The next request of the browser to your shop.',
       }}
-      response="Only your shop knows its answer."
+      response="Only your shop knows the response."
       curl={curlRequest({ url: detail, headers: [] })}
     />
   );

@@ -4,13 +4,13 @@ export interface Column<Item> {
   heading: string;
   cell: (item: Item) => Child;
   /**
-   * How much room it has, which no value widens. An amount stands to the right; a name and an address are cut where they
-   * must be; a long text may break, which makes its row higher.
+   * The width, which values do not change. Amounts are right-aligned. Names and addresses are shortened if necessary.
+   * Long texts may wrap.
    */
   kind?: 'amount' | 'state' | 'time' | 'few' | 'action' | 'name' | 'address' | 'long';
-  /** Stands before the value where rows are cards, which have no headings, and it does not speak for itself. */
+  /** Precedes the value where rows are cards, which have no headings, if the value needs an explanation. */
   label?: string;
-  /** It says what its row is about. */
+  /** Whether it is the heading of its row. */
   head?: boolean;
 }
 
@@ -22,10 +22,10 @@ export function column<Item>(
   return { heading, cell, ...look };
 }
 
-/** What tells rows apart: an `id` where addresses lead to it too. */
+/** Identifies a row. An `id` also works as a link target. */
 export type RowKey = { 'data-key'?: string } | { id: string };
 
-/** Kinds that cells must tell, too: a class on each of them makes a list a tenth longer. */
+/** Kinds that need a class on each cell. A class on every cell would make a list 10% larger. */
 const CELLS: ReadonlySet<string> = new Set([
   'amount',
   'few',
@@ -38,15 +38,15 @@ interface TableProps<Item> {
   label: string;
   columns: readonly Column<Item>[];
   rows: readonly Item[];
-  /** Default: by their id, without an address. */
+  /** Default: the item's id, not as a link target. */
   keyOf?: ((item: Item) => RowKey) | undefined;
-  /** Instead of a table without rows. */
+  /** The text for an empty table. */
   none?: string;
 }
 
 const byId = (item: object) => ('id' in item ? { 'data-key': String(item.id) } : {});
 
-/** Lists as tables, which scroll by themselves where they must. */
+/** A list as a table, which scrolls sideways if necessary. */
 export function Table<Item extends object>(props: TableProps<Item>) {
   const { id, label, columns, rows, keyOf = byId, none } = props;
   if (none !== undefined && rows.length === 0) return <p class="soft">{none}</p>;

@@ -1,7 +1,7 @@
-/** Maximum words that are looked for, of those that differ (chosen): each is sought in each record. */
+/** Maximum distinct words to search for (chosen), because each is searched in every record. */
 const MAX_WORDS = 10;
 
-/** Whether every word of a text is in one of some fields, in any case; undefined where there is no word. */
+/** Matches items that have every word of a text in some field, ignoring case; undefined for no words. */
 export function textMatcher<Item>(
   fields: readonly (keyof Item)[],
   text = '',
@@ -9,7 +9,7 @@ export function textMatcher<Item>(
   const words = [...new Set(text.toLowerCase().split(/\s+/).filter(Boolean))].slice(0, MAX_WORDS);
   if (words.length === 0) return undefined;
   return (item) => {
-    // No word has a line feed in it, and so none is found across two fields.
+    // Words contain no line feeds, so no match spans two fields.
     const texts = fields
       .map((name) => item[name] ?? '')
       .join('\n')
@@ -18,7 +18,7 @@ export function textMatcher<Item>(
   };
 }
 
-/** An amount as pages show it, as records hold it: `$1,250.00` is 1250.00. Any other word stays as it is. */
+/** Converts an amount from the format of pages to the format of records: `$1,250.00` to 1250.00. */
 function asAmount(word: string): string {
   const [, digits] = /^[^\p{L}\d]?(\d[\d,]*(?:\.\d+)?)$/u.exec(word) ?? [];
   return digits?.replaceAll(',', '') ?? word;

@@ -11,7 +11,7 @@ import { StepDetails } from './story-step.tsx';
 /** Maximum steps shown, the first ones. */
 const SHOWN = 60;
 
-/** What shop and customer did, without the attempts at IPNs; what leads to a step by its link opens it. */
+/** The steps of shop and customer, without IPN attempts. A link to a step opens it. */
 export function Timeline(props: { steps: readonly Step[]; payment: Payment; parts: AppParts }) {
   const { steps, payment, parts } = props;
   const ofCheckout = steps.filter(({ ipn }) => !ipn);
@@ -36,7 +36,7 @@ export function Timeline(props: { steps: readonly Step[]; payment: Payment; part
                 </time>
                 <span class="what">
                   <strong class={REFUSALS.has(step.event) ? 'bad' : undefined}>{titleOf(step)}</strong>{' '}
-                  <span class="soft">{told(step)}</span>
+                  <span class="soft">{detailOf(step)}</span>
                 </span>
                 <span class="took soft">{step.end > step.at && duration(step.end - step.at)}</span>
               </summary>
@@ -64,7 +64,7 @@ function titleOf({ id, event, request }: Step): string {
   return event === 'opened' && id !== 'step-opened-1' ? 'Page shown again' : TIMELINE_EVENTS[event];
 }
 
-function told({ event, detail, request, views = 1 }: Step): string {
+function detailOf({ event, detail, request, views = 1 }: Step): string {
   if (event === 'requested') return String(request?.status);
   return event === 'opened' && views > 1 ? `shown ${views} times` : (detail ?? '');
 }

@@ -11,15 +11,15 @@ interface VerdictProps {
   of: FullVerdict;
   /** The id of the delivery; null for none. */
   ipn: string | null;
-  /** Where the receiver listens. */
+  /** The receiver's address. */
   url: string;
-  /** The page that it is on, to come back to. */
+  /** The page to return to. */
   from: string;
-  /** Where the payment can be copied as a test. */
+  /** The link to the payment as a test. */
   test?: string | undefined;
 }
 
-/** What became of an IPN, where, why, and what to do: the first thing on its page and on that of its payment. */
+/** What happened to an IPN, where, why, and the fix: the first section of its page and of its payment's page. */
 export function VerdictCard({ of, ipn, url, from, test }: VerdictProps) {
   const { tone, headline, where, cause, fix, signed, code, action, to } = of;
   const page = ipn === null ? null : recordPath('ipns', ipn);
@@ -33,7 +33,7 @@ export function VerdictCard({ of, ipn, url, from, test }: VerdictProps) {
             rows={[
               ['Where', where && WHERE[where](url)],
               ['Why', cause === headline ? null : cause],
-              ['Do', fix && <strong>{fix}</strong>],
+              ['Fix', fix && <strong>{fix}</strong>],
               ['Your code signed', signed && <Difference text={signed.found} from={right} />],
               ['The IPN says', signed && <Difference text={right} from={signed.found} />],
             ]}
@@ -68,7 +68,7 @@ const WHERE = {
   emulator: () => "The emulator's options, not your code",
 } as const;
 
-/** The language that was chosen stays so from page to page, where the script runs. */
+/** The script keeps the selected language from page to page. */
 export function Languages({ of }: { of: CodeByLanguage }) {
   const languages = namesOf(of);
   return (
@@ -81,7 +81,7 @@ export function Languages({ of }: { of: CodeByLanguage }) {
         </>
       ))}
       {languages.map((language) => (
-        <Code id={`verdict-line-${language}`} text={of[language]} what={`The line for ${language}`} wraps />
+        <Code id={`verdict-line-${language}`} text={of[language]} what={`Code for ${language}`} wraps />
       ))}
     </fieldset>
   );

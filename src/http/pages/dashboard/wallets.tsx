@@ -7,16 +7,16 @@ import type { List } from './list-page.tsx';
 import { PLACES, withId } from './page.tsx';
 import { column } from './table.tsx';
 
-/** Where the form of a wallet posts to. */
+/** The path of a wallet's form. */
 export const FUND = `${PLACES.wallets.path}/:id/fund`;
 
-/** The row of a wallet, to come back to. */
+/** The id of a wallet's row, to return to. */
 export const walletRow = (id: string) => `wallet-${encodeURIComponent(id)}`;
 
 export const WALLETS: List<Wallet> = {
   place: 'wallets',
   noun: 'wallet',
-  intro: 'Who can pay on a live checkout: one wallet for each e-mail and currency.',
+  intro: 'Wallets that can pay live checkouts, one for each e-mail and currency.',
   filter: {
     choices: [],
     texts: ['email', 'holder', 'currency', 'id'],
@@ -33,7 +33,7 @@ export const WALLETS: List<Wallet> = {
   keyOf: ({ id }) => ({ id: walletRow(id) }),
   first: () => (
     <>
-      <p>Wallets are part of the fixtures, of an imported state or of the configuration file:</p>
+      <p>Wallets come from fixtures, an imported state or the configuration file:</p>
       <CommandCode id="init" run={command('init')} does="writes a configuration file" />
     </>
   ),
