@@ -131,7 +131,7 @@ describe('an outcome rule', () => {
     [[{ identifier: 'a' }], 'outcomes.0.outcome is required'],
     [[{ identifer: 'a', outcome: 'fail' }], 'unknown key outcomes.0.identifer: did you mean identifier?'],
     [[{ identifier: '', outcome: 'fail' }], 'outcomes.0.identifier must have 1 to 200 characters'],
-    [[{ amount: 100, outcome: 'fail' }], 'outcomes.0.amount must be a text or a pattern'],
+    [[{ amount: 100, outcome: 'fail' }], 'outcomes.0.amount must be text or a pattern'],
     [[{ email: '*', outcome: 'fail', delay: '721h' }], 'outcomes.0.delay must be a duration'],
     [[{ email: '*', outcome: 'fail', delay: 'soon' }], 'outcomes.0.delay must be a duration'],
     [[{ email: '*', outcome: 'fail', delivery: 'never' }], 'outcomes.0.delivery must be one of'],

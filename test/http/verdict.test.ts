@@ -196,7 +196,7 @@ describe('a genuine IPN', () => {
 
   it('whose receiver broke off is not told to start it', async () => {
     const { found } = await settledWith(['drop']);
-    expect(found().fix).toMatch(/^Look at the log of your receiver/);
+    expect(found().fix).toMatch(/^Check the log of your receiver/);
   });
 
   it('that waits for its answer was sent', async () => {
@@ -318,7 +318,7 @@ describe('a genuine IPN', () => {
       tone: 'waiting',
       action: 'faults',
       cause: 'Fault: signature corrupted (your rule). The receiver answered 400.',
-      fix: 'Nothing to fix. Clear the rule to deliver.',
+      fix: 'Nothing to fix. Clear the rule to deliver the IPN.',
     });
     const lost = await settledWith([{}], ({ server }) =>
       server.parts.faults.set({ route: 'ipn', drop: true }),
