@@ -65,7 +65,7 @@ describe('gateway-sim faults', () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
     for (const [args, message] of [
-      [['initiate'], 'route needs something that goes wrong'],
+      [['initiate'], 'route needs a fault'],
       [['inititae', '--drop'], 'did you mean initiate?'],
       [['initiate', '--status', 'x'], 'status must be a whole number from 200 to 599'],
       [['initiate', '--latency', 'x'], 'latency must be a duration'],

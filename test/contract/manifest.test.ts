@@ -116,7 +116,7 @@ describe('a line that is malformed', () => {
     [
       'no text of a header',
       changed({ id: 'x', request: { ...REQUEST, headers: { x: '1\n2' } } }),
-      'must be the text of a header',
+      'must be a header value',
     ],
     ['no pattern', changed({ id: 'x', expect: { matches: { a: '(' } } }), 'must be a regular expression'],
     ['the id of another', line, 'mine.jsonl, line 2: the id initiate-sandbox was used before'],

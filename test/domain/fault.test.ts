@@ -46,8 +46,8 @@ describe('a fault rule', () => {
     [{ route: '', status: 500 }, 'route', 'must be initiate, checkout, cards, ipn or a path'],
     [{ route: '/_sim', drop: true }, 'route', '/_sim'],
     [{ route: '/_sim/faults', drop: true }, 'route', '/_sim'],
-    [{ route: 'initiate' }, 'route', 'needs something that goes wrong'],
-    [{ route: 'initiate', times: 2 }, 'route', 'needs something that goes wrong'],
+    [{ route: 'initiate' }, 'route', 'needs a fault'],
+    [{ route: 'initiate', times: 2 }, 'route', 'needs a fault'],
     [{ route: 'initiate', status: 99 }, 'status', 'from 200 to 599'],
     [{ route: 'initiate', status: 600 }, 'status', 'from 200 to 599'],
     [{ route: 'initiate', status: 503.5 }, 'status', 'from 200 to 599'],
@@ -62,14 +62,14 @@ describe('a fault rule', () => {
     [{ route: 'initiate', latency: '11m' }, 'latency', 'at most 10m'],
     [{ route: 'initiate', retryAfter: 'soon' }, 'retryAfter', 'duration'],
     [{ route: 'initiate', drop: false }, 'drop', ''],
-    [{ route: 'initiate', drop: true, status: 500 }, 'drop', 'cannot go together with status'],
+    [{ route: 'initiate', drop: true, status: 500 }, 'drop', 'cannot be combined with status'],
     [{ route: 'initiate', malformed: true, truncate: true }, 'malformed', 'together with truncate'],
     [{ route: 'initiate', retryAfter: '1s', drop: true }, 'drop', 'together with retryAfter'],
     [{ route: 'checkout', malformed: true }, 'malformed', 'use truncate'],
     [{ route: 'ipn', delay: '1s', reorder: true }, 'reorder', 'together with delay'],
     [{ route: 'ipn', delay: '25h' }, 'delay', 'at most 24h'],
-    [{ route: 'cards', delay: '1s' }, 'delay', 'for the route ipn only'],
-    [{ route: 'initiate', corruptSignature: true }, 'corruptSignature', 'for the route ipn only'],
+    [{ route: 'cards', delay: '1s' }, 'delay', 'works only with the route ipn'],
+    [{ route: 'initiate', corruptSignature: true }, 'corruptSignature', 'works only with the route ipn'],
   ])('may not be %j', (rule, field, message) => {
     const { error } = FaultRule.safeParse(rule);
     const issue = error?.issues.find(({ path }) => path[0] === field);

@@ -30,7 +30,7 @@ describe('a profile decides', () => {
     ['newer-server', '/sandbox', { error: 'yes', errors: [REASON] }],
     ['newer-server', '', { error: 'yes', errors: [REASON] }],
     ['observed', '', { error: 'true', message: REASON, errors: [REASON] }],
-  ])('how refused fields are answered: %s at %s/payment/initiate', async (profile, mode, body) => {
+  ])('error format for invalid fields: %s at %s/payment/initiate', async (profile, mode, body) => {
     expect(await answerTo({ profile }, NAMELESS, mode)).toEqual({ status: 200, body });
   });
 
@@ -68,7 +68,7 @@ describe('a profile decides', () => {
     ['older-server', 200],
     ['newer-server', 200],
     ['observed', 405],
-  ])('whether initiate is answered by GET: %s', async (profile, status) => {
+  ])('whether initiate accepts GET: %s', async (profile, status) => {
     const { url, publicKey } = await startSim({ profile });
     const query = new URLSearchParams({ public_key: publicKey, ...ORDER, details: 'Thé & more' });
     for (const mode of ['', '/sandbox']) {

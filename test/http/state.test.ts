@@ -376,7 +376,7 @@ describe('a state', () => {
       'a time that is none',
       (state) => ({ ...state, merchants: state.merchants.map((one) => ({ ...one, createdAt: 'soon' })) }),
       422,
-      'merchants.0.createdAt is not valid: no time such as',
+      'merchants.0.createdAt is not valid: expected a time such as',
     ],
     [
       'a version of any depth',
