@@ -19,12 +19,12 @@ export const FAULT_PRESETS = {
   },
   'slow-gateway': {
     label: 'Slow gateway',
-    does: 'Every request to the service waits 5 seconds for its answer.',
+    does: 'Every response of the service takes 5 seconds longer.',
     rule: { route: '/*', latency: '5s' },
   },
   'lost-ipn': {
     label: 'Lost IPN',
-    does: 'The next IPN is lost: your receiver never sees that attempt.',
+    does: 'The next attempt is lost: your receiver never sees it.',
     rule: { route: 'ipn', drop: true, times: 1 },
   },
   'ipn-twice': {

@@ -20,7 +20,7 @@ const egress = (failure: Partial<EgressFailure>): EgressFailure => ({
   ...failure,
 });
 
-describe('a failure in words', () => {
+describe('the text of a failure', () => {
   it.each<[AttemptFailure, string, string]>([
     [{ code: 'connection_refused' }, 'connection refused: nothing listens at shop.test:3000', 'Start'],
     [{ code: 'connection_reset' }, 'shop.test:3000 closed the connection without a response', 'log'],
@@ -32,7 +32,7 @@ describe('a failure in words', () => {
     [{ code: 'expects_https' }, 'shop.test:3000 expects https', 'scheme'],
     [{ code: 'certificate' }, 'is not trusted: set NODE_EXTRA_CA_CERTS or --ipn-ca', 'certificate'],
     [{ code: 'other', message: 'it burns' }, 'it burns', 'Start'],
-  ])('%j says what happened and what to do', (failure, words, fix) => {
+  ])('%j names the problem and the fix', (failure, words, fix) => {
     expect(describeFailure(failure, { url })).toContain(words);
     expect(FIXES[failure.code]).toContain(fix);
   });
@@ -48,7 +48,7 @@ describe('a failure in words', () => {
     [{ reason: 'unresolved', address: null }, 'shop.test is allowed only if', 'shop.test'],
     [{ reason: 'no_address', address: null }, 'shop.test has no address', null],
     [{ reason: 'emulator', address: '127.0.0.1' }, 'port 3000 is the emulator itself', null],
-  ])('of the guard (%j) names the host that would have to be allowed', (change, words, host) => {
+  ])('of the egress guard (%j) names the host to allow', (change, words, host) => {
     const text = describeFailure(egress(change), { url });
     expect(text).toContain(words);
     expect(allowableHost(egress(change))).toBe(host);
@@ -56,7 +56,7 @@ describe('a failure in words', () => {
     if (host !== null) expect(text).toContain(`(--allow-ipn-host ${host} allows it)`);
   });
 
-  it('says of a fault rule what it did, and of an answer what was expected', () => {
+  it('says what a fault rule did, and which answer was expected', () => {
     const fault = { route: 'ipn', drop: true as const };
     expect(errorOf({ url, failure: { code: 'fault' }, fault })).toBe(
       'fault rule: lost it, nothing was sent (remove it with gateway-sim faults clear ipn)',
@@ -77,18 +77,18 @@ describe('the note of a delivery', () => {
   const facts = { state: 'failed' as const, tampered: [], signedAnew: false, postponedBy: null };
   const failed = { url, failure: { code: 'connection_refused' } as const, fault: null };
 
-  it('is nothing where nothing is wrong', () => {
+  it('is null if nothing is wrong', () => {
     expect(noteOf(facts, undefined)).toBeNull();
     expect(noteOf({ ...facts, state: 'delivered' }, { ...failed, failure: null })).toBeNull();
   });
 
-  it('has the failure of the last attempt, and says where an earlier one was received', () => {
+  it('has the failure of the last attempt, and says if an earlier one was received', () => {
     const error = 'connection refused: nothing listens at shop.test:3000';
     expect(noteOf(facts, failed)).toBe(error);
     expect(noteOf({ ...facts, state: 'delivered' }, failed)).toBe(`a later attempt failed: ${error}`);
   });
 
-  it('has what was forged, that it was signed anew and by which rule it was put off', () => {
+  it('names forged values, a new signature and the rule that postponed it', () => {
     const tampered = [
       { what: 'amount' as const, was: '49.90', is: '0.01' },
       { what: 'signature' as const, was: null, is: null },
@@ -100,7 +100,7 @@ describe('the note of a delivery', () => {
   });
 });
 
-describe('an event of a payment in words', () => {
+describe('the text of a payment event', () => {
   it.each([
     [{ value: 'a@b.c' }, 'a@b.c'],
     [{ value: null }, null],
