@@ -10,7 +10,7 @@ export function characters(text: string): number {
 const PLAIN_HOST =
   /^(?:127\.0\.0\.1|[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*)*)(?::[1-5]?\d{1,4})?$/;
 
-/** Whether a text is a host, or host and port, that every parser accepts unchanged. False proves nothing. */
+/** Whether a text is a host, or host and port, that every parser accepts unchanged. False is not conclusive. */
 export function isPlainHost(text: string): boolean {
   return PLAIN_HOST.test(text);
 }

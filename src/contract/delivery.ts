@@ -56,7 +56,7 @@ export type StoredAttempt = z.output<typeof StoredAttempt>;
 
 export const Attempt = record(
   'Attempt',
-  'One request of a delivery and its response, as they were on the wire.',
+  'One request of a delivery and its response, as sent and received.',
   {
     ...omit(attemptFields, 'deliveryId'),
     error: field(nullableText, 'The failure in words; null for none.'),

@@ -78,7 +78,7 @@ function describeFaultOf({ fault }: AttemptSides): string {
 
 /** What a fault rule did instead of sending an IPN; undefined if the IPN is sent. */
 export function insteadOfSending(rule: FaultRule): string | undefined {
-  if (rule.drop) return 'lost it';
+  if (rule.drop) return 'dropped it';
   const status = statusOfFault(rule);
   return status === undefined ? undefined : `answered ${status}`;
 }

@@ -85,7 +85,7 @@ export const FAULT_EFFECTS = {
     longest: LONGEST_DELAY,
     placeholder: 'duration',
     ipnOnly: true,
-    description: "ipn: send it later by this much, on the emulator's clock",
+    description: "ipn: send it after this delay, on the emulator's clock",
     label: 'Send the IPN later',
     sample: '30s',
     words: 'delayed by',

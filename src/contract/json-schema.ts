@@ -57,7 +57,7 @@ function bare({ $schema: _, $id: __, ...schema }: Record<string, unknown>): Json
   return schema;
 }
 
-/** Removes useless keywords, and those that would forbid clients to accept fields of later versions. */
+/** Removes useless keywords, and those that would stop clients from accepting fields of later versions. */
 function tidy(io: Message['io']) {
   return ({ jsonSchema }: { jsonSchema: Record<string, unknown> }) => {
     delete jsonSchema['propertyNames'];

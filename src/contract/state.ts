@@ -19,7 +19,7 @@ export const COLLECTIONS = {
   attempts: [StoredAttempt, 'Attempts of IPNs.'],
   cards: [StoredCard, 'Virtual cards.'],
   cardTransactions: [CardTransaction, 'Movements of money on cards.'],
-  clock: [StoredClock, 'The setting of the clock; empty until it is moved.'],
+  clock: [StoredClock, 'The clock setting; empty until the clock is moved.'],
 } as const;
 export type CollectionName = keyof typeof COLLECTIONS;
 export const COLLECTION_NAMES: readonly CollectionName[] = namesOf(COLLECTIONS);

@@ -146,13 +146,13 @@ export interface IpnTools {
     composition: Composition,
   ): ComposedIpn;
   /**
-   * Checks an IPN like a careful receiver. If the signature is wrong, finds the common mistake that explains it, if any.
+   * Checks an IPN like a careful receiver. If the signature is wrong, it finds the common mistake that explains it, if any.
    *
    * @param body the raw text of the body, form or JSON
    * @param signature checked instead of the signature in the body
    */
   verify(body: string, keys: VerifyKeys, signature?: string): Verification;
-  /** The signature over an amount and an identifier. */
+  /** The signature of an amount and an identifier. */
   sign(amount: string, identifier: string, secretKey: string): string;
   /** The names of IPN fields in a form. */
   names: Readonly<Record<IpnFieldName, string>>;

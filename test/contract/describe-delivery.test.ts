@@ -59,7 +59,7 @@ describe('the text of a failure', () => {
   it('says what a fault rule did, and which answer was expected', () => {
     const fault = { route: 'ipn', drop: true as const };
     expect(errorOf({ url, failure: { code: 'fault' }, fault })).toBe(
-      'fault rule: lost it, nothing was sent (remove it with gateway-sim faults clear ipn)',
+      'fault rule: dropped it, nothing was sent (remove it with gateway-sim faults clear ipn)',
     );
     expect(errorOf({ url, failure: { code: 'fault' }, fault: null })).toContain(
       'fault rule: nothing was sent',

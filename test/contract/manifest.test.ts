@@ -123,7 +123,7 @@ describe('a malformed line', () => {
       changed({ id: 'x', expect: { matches: { a: '(' } } }),
       'must be a regular expression',
     ],
-    ['the id of another', line, 'mine.jsonl, line 2: the id initiate-sandbox was used before'],
+    ['a duplicate id', line, 'mine.jsonl, line 2: the id initiate-sandbox was used before'],
     [
       'an unknown line before it',
       changed({ id: 'x', after: 'y' }),

@@ -325,7 +325,7 @@ describe('a genuine IPN', () => {
     );
     expect(lost.found()).toMatchObject({
       tone: 'waiting',
-      cause: 'Nothing reached your receiver: your rule lost it.',
+      cause: 'Nothing reached your receiver: your rule dropped it.',
     });
   });
 

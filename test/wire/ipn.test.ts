@@ -15,14 +15,14 @@ interface Vector {
 }
 
 /*
- * How a known answer is formed by hand, without any code of ours (documented: upper-case hexadecimal HMAC-SHA256 over
- * the amount directly followed by the identifier, keyed with the secret key). For amount 49.9, identifier order-1:
+ * A signature computed without our code (documented: upper-case hexadecimal HMAC-SHA256 over the amount directly
+ * followed by the identifier, keyed with the secret key). For amount 49.9 and identifier order-1:
  *
  *   $ printf '%s' '49.9order-1' | openssl dgst -sha256 -hmac sec_sim_9876543210
  *   SHA2-256(stdin)= 927c14a3c487c1431cddb586a5a9a7c68347d2cd153c7db8b0c77f8c3dbdea2f
  *
- * and then in upper case. All of fixtures/signatures.json was computed so with Python's hmac module
- * (`hmac.new(key.encode(), (amount + identifier).encode(), 'sha256')`), two of them again with openssl as above.
+ * converted to upper case. fixtures/signatures.json was computed with Python's hmac module
+ * (`hmac.new(key.encode(), (amount + identifier).encode(), 'sha256')`), and two of its entries also with openssl.
  */
 const BY_HAND = '927C14A3C487C1431CDDB586A5A9A7C68347D2CD153C7DB8B0C77F8C3DBDEA2F';
 const vectors = JSON.parse(

@@ -160,7 +160,7 @@ describe('a wrong signature is explained:', () => {
     ['base64', hmac('100order-1').toString('base64')],
     ['base64url', hmac('100order-1').toString('base64url')],
     [
-      'base64 whose plus signs a form made blanks',
+      'base64 whose plus signs a form decoded as spaces',
       hmac('100order-1').toString('base64').replaceAll('+', ' '),
     ],
     ['base64 of the hexadecimal text', Buffer.from(upper('100order-1')).toString('base64')],

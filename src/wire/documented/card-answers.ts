@@ -53,7 +53,7 @@ const cardFields = {
   expiry_year: field(text, 'Four-digit year (documented: card-record-expiry-year).', { pattern: '^\\d{4}$' }),
   status: field(
     z.enum(CARD_STATUSES),
-    '`canceled` is documented (documented: card-record-status, card-cancel); the other names are chosen (chosen: card-record-active).',
+    '`canceled` (documented: card-record-status, card-cancel), `active` and `inactive` (chosen: card-record-active).',
   ),
   created_at: wireTime('ISO 8601 UTC with microseconds (documented: card-record-created-at).'),
   updated_at: wireTime('ISO 8601 UTC with microseconds (documented: card-record-updated-at).'),

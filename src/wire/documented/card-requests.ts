@@ -20,7 +20,7 @@ export const CARD_REQUEST_EXAMPLE = {
 
 export const TOGGLE_EXAMPLE = { card_id: 'card_5t1r9d7m2k8w4xqz', active: false };
 
-/** Names, limits and which fields are required: documented. */
+/** Names, limits and required fields: documented. */
 export const CardRequest = postedMessage(
   'CardRequest',
   'The card to create (documented: card-create).',

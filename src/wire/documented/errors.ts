@@ -7,7 +7,7 @@ export const serviceError: Dialect['serviceError'] = ({ message, problems }) => 
   errors: [...problems],
 });
 
-/** Errors for invalid fields, in each shape that deployments use (observed: refusal-field-errors*, refusal-field-list-live). The first shape is chosen (chosen: refusal-field-message*). */
+/** Errors for invalid fields, in each shape that deployments use (observed: refusal-field-errors*, refusal-field-list-live). The first shape is the default (chosen: refusal-field-message*). */
 const FIELD_REFUSALS: Readonly<Record<Choices['liveRefusal'], Dialect['serviceError']>> = {
   'message-and-errors': serviceError,
   errors: ({ problems }) => ({ error: 'yes', errors: [...problems] }),

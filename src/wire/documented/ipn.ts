@@ -75,7 +75,7 @@ const IpnData = record('IpnData', 'The payment (documented: ipn-amount-there, ip
 /** The fields of an IPN. All values are text. */
 export const Ipn = record(
   'Ipn',
-  'The IPN that a merchant receives (documented: ipn-*). Other names inside data than amount, charges, currency and the transaction id are observed (observed: ipn-order). In a form, nested names are written data[amount] (observed: ipn-nested-names).',
+  'The IPN that a merchant receives (documented: ipn-*). Inside data, only amount, charges, currency and the transaction id are documented. Deployments show the other names (observed: ipn-order). In a form, nested names are written data[amount] (observed: ipn-nested-names).',
   {
     status: field(
       text,
