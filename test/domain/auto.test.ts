@@ -126,7 +126,7 @@ describe('how a payment settles itself', () => {
 
 describe('an outcome rule', () => {
   it.each([
-    [[{ outcome: 'fail' }], 'outcomes.0 needs at least one of identifier, email, amount'],
+    [[{ outcome: 'fail' }], 'outcomes.0 needs at least one of identifier, email and amount'],
     [[{ identifier: 'a', outcome: 'refuse' }], 'outcomes.0.outcome must be one of approve, cancel, fail'],
     [[{ identifier: 'a' }], 'outcomes.0.outcome is required'],
     [[{ identifer: 'a', outcome: 'fail' }], 'unknown key outcomes.0.identifer: did you mean identifier?'],

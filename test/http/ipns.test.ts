@@ -314,7 +314,7 @@ describe('POST /_sim/ipns/:id/resend', () => {
         .update('100.00order-1')
         .digest('hex')
         .toUpperCase();
-      expect(after).toMatchObject({ state: 'delivered', note: expect.stringContaining('signed anew') });
+      expect(after).toMatchObject({ state: 'delivered', note: expect.stringContaining('signed again') });
       expect(after.body).toBe(before.replace(/[0-9A-F]{64}/, signature));
       expect(receiver.requests.map(({ body }) => body)).toEqual([before, after.body]);
       const { body: third } = await post<DeliveryView>(sim, `/ipns/${id}/resend`);
