@@ -21,7 +21,7 @@ import type { PostedFields } from './body.ts';
 export type Accepted = Pick<Choices, 'siteLogo' | 'valueLengths'>;
 
 /** The result of a card request. */
-export type CardNews = 'created' | 'activated' | 'blocked' | 'canceled' | 'found';
+export type CardResult = 'created' | 'activated' | 'blocked' | 'canceled' | 'found';
 
 /** The service's side, for HTTP, use cases and rules. */
 export interface Dialect {
@@ -46,7 +46,7 @@ export interface Dialect {
   readToggle(posted: PostedFields): { cardId: string; action: CardAction };
   readCardId(id: string): string;
   readPage(page: string | undefined): number;
-  cardAnswer(news: CardNews, card: Card): object;
+  cardAnswer(result: CardResult, card: Card): object;
   cardDetails(card: Card, transactions: readonly CardTransaction[]): object;
   cardList(page: CardPage): object;
   serviceError(error: Pick<GatewayError, 'message' | 'problems'>): object;

@@ -3,7 +3,7 @@ import { type CardTransaction, maskedCardNumber } from '../../contract/card.ts';
 import { count, field, type JsonSchema, record, text } from '../../contract/field.ts';
 import { CARD_STATUSES } from '../../contract/vocabulary.ts';
 import type { Card } from '../../domain/state.ts';
-import type { CardNews, Dialect } from '../dialect.ts';
+import type { CardResult, Dialect } from '../dialect.ts';
 import { MAX_CARD_ID } from './card-requests.ts';
 
 const MESSAGES = {
@@ -12,7 +12,7 @@ const MESSAGES = {
   blocked: 'Virtual card blocked.',
   canceled: 'Virtual card canceled.',
   found: 'Virtual card found.',
-} as const satisfies Record<CardNews, string>;
+} as const satisfies Record<CardResult, string>;
 
 /** ISO 8601 UTC with microseconds and Z (documented: card-record-created-at); our clock has milliseconds. */
 function microseconds(at: string): string {
@@ -169,9 +169,9 @@ function transactionRecord(transaction: CardTransaction): z.infer<typeof Virtual
   };
 }
 
-export const cardAnswer: Dialect['cardAnswer'] = (news, card) => ({
+export const cardAnswer: Dialect['cardAnswer'] = (result, card) => ({
   success: 'ok',
-  message: MESSAGES[news],
+  message: MESSAGES[result],
   data: cardRecord(card),
 });
 
