@@ -8,22 +8,22 @@ export interface ActiveFault {
   used: number;
 }
 
-/** Whether a rule has acted as often as it was to. */
+/** Whether a rule has reached its `times`. */
 export function isSpent({ rule, used }: ActiveFault): boolean {
   return rule.times !== undefined && used >= rule.times;
 }
 
-/** The status that a rule answers with; undefined when it answers with none of its own. */
+/** The status that a rule sets; undefined when it sets none. */
 export function statusOfFault({ status, retryAfter }: FaultRule): number | undefined {
   return status ?? (retryAfter === undefined ? undefined : 429);
 }
 
-/** The Retry-After of a rule in whole seconds, as the header has it; undefined when it sends none. */
+/** The value of the Retry-After header, in whole seconds; undefined when the rule sends none. */
 export function retryAfterSeconds({ retryAfter }: FaultRule): string | undefined {
   return retryAfter === undefined ? undefined : String(Math.ceil((parseDuration(retryAfter) ?? 0) / 1_000));
 }
 
-/** A body as a rule corrupts it. */
+/** A body after a rule has corrupted it. */
 export function corrupted(body: string, rule: FaultRule, isJson: boolean): string {
   if (rule.truncate) return body.slice(0, Math.floor(body.length / 2));
   return rule.malformed ? body.replace(isJson ? ':' : '=', '') : body;
@@ -31,7 +31,7 @@ export function corrupted(body: string, rule: FaultRule, isJson: boolean): strin
 
 /** What a rule does, such as `latency 100ms..2s, status 503`. */
 export function describeEffects(rule: FaultRule): string {
-  // A Retry-After alone stands for a status too.
+  // A Retry-After alone implies a status.
   const effects: FaultRule = { ...rule, status: statusOfFault(rule) };
   return [...new Set<FaultEffect>(['latency', ...FAULT_EFFECT_NAMES])]
     .filter((name) => effects[name] !== undefined)
@@ -39,7 +39,7 @@ export function describeEffects(rule: FaultRule): string {
     .join(', ');
 }
 
-/** A rule as one line for people, such as `initiate: status 503, 2 times (1 left)`. */
+/** A rule as one readable line, such as `initiate: status 503, 2 times (1 left)`. */
 export function describeFault(fault: ActiveFault): string {
   const { rule } = fault;
   const parts = [

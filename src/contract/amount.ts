@@ -1,17 +1,17 @@
-/** A currency of this installation. `decimals` only governs how an amount is shown, never what is accepted. */
+/** A currency of this emulator. `decimals` affects only how amounts are displayed, never which are accepted. */
 export interface Currency {
   /** A `CURRENCY_CODE`. */
   code: string;
   name: string;
   symbol: string;
-  /** How many decimals a page shows at least. */
+  /** Minimum number of decimals that a page shows. */
   decimals: number;
 }
 
-/** Up to 20 digits, then optionally a point and up to 8 more (observed: amount-eight-decimals, amount-twenty-digits): what deployments store is a decimal of 28 digits, 8 of them behind the point. */
+/** Up to 20 digits, then optionally a point and up to 8 more (observed: amount-eight-decimals, amount-twenty-digits). Deployments store a decimal of 28 digits, 8 of them after the point. */
 export const AMOUNT_PATTERN = /^\d{1,20}(\.\d{1,8})?$/;
 
-/** Money of cards goes out as JSON numbers, which are exact up to 15 digits: 10 before the point, 4 behind it (chosen). */
+/** Card amounts are sent as JSON numbers, which are exact up to 15 digits: 10 before the point, 4 after it (chosen). */
 export const CARD_AMOUNT_PATTERN = /^\d{1,10}(\.\d{1,4})?$/;
 
 export const CURRENCY_CODE = /^[A-Z0-9]{2,4}$/;
@@ -21,14 +21,14 @@ export function isAmount(text: string): boolean {
   return AMOUNT_PATTERN.test(text) && /[1-9]/.test(text);
 }
 
-/** Why a text is no amount that a card can hold, or undefined. */
+/** Why a text is not a valid amount for a card; undefined when it is. */
 export function cardAmountProblem(value: string): string | undefined {
   if (CARD_AMOUNT_PATTERN.test(value) && isAmount(value)) return undefined;
   return `must be a plain decimal greater than 0 with at most 10 digits and 4 decimals, such as 250 or 99.90 (got "${value.slice(0, 40)}")`;
 }
 
 /**
- * An amount for people: grouped digits with the currency's documented symbol. Digits are never dropped.
+ * An amount for display: grouped digits with the currency's documented symbol. Digits are never dropped.
  *
  * @param language `fr` writes `1 234,50 €`, `en` writes `$1,234.50` (a symbol of letters follows the number)
  */

@@ -1,32 +1,32 @@
 import type { AuditPreset } from './audit.ts';
 import type { AuditedCase, AuditRequest } from './audit-report.ts';
 
-/** How a shop is audited: beside what anybody may ask for, what only its user may, since it runs commands and code. */
+/** Options of an audit. Unlike `AuditRequest`, these run commands and code, so they never come from the network. */
 export interface AuditOptions extends AuditRequest {
-  /** Fills in how orders are placed and looked at, where that is not given. */
+  /** Default ways to place and probe orders. */
   preset?: AuditPreset | undefined;
-  /** Makes the shop place an order, instead of `orderUrl`: a command, or a function. Its last line is `{order}`. */
+  /** Command or function that places an order, instead of `orderUrl`. Its last line is `{order}`. */
   orderCmd?: string | undefined;
   order?: (() => unknown) | undefined;
-  /** Somebody places the orders by hand; then there are 3 unless `orders` says otherwise. */
+  /** The user places the orders by hand. `orders` then defaults to 3. */
   orderWait?: boolean | undefined;
-  /** Tells about an order, instead of `probeUrl`: a command in which `{identifier}` stands for a variable, or a function. */
+  /** Command or function that reports an order, instead of `probeUrl`. In a command, `{identifier}` is replaced by a variable. */
   probeCmd?: string | undefined;
   probe?: ((identifier: string) => unknown) | undefined;
-  /** Further probes by name, which must not change when nothing may happen: commands or addresses. */
+  /** More probes by name: commands or addresses. Their output must not change when a case must have no effect. */
   probes?: Readonly<Record<string, string | ((identifier: string) => unknown)>> | undefined;
-  /** Public hosts that may be sent to, beside those that the emulator may send IPNs to. */
+  /** More public hosts that requests may be sent to. Hosts allowed for IPNs are always allowed. */
   allowIpnHosts?: readonly string[] | undefined;
-  /** How long the shop is waited for until something listens at its IPN handler, in milliseconds; default: not at all. */
+  /** How long to wait until the shop's IPN handler accepts connections, in milliseconds. Default: no wait. */
   waitMs?: number | undefined;
   /** Ends the audit before its next case. */
   signal?: AbortSignal | undefined;
-  /** Ends it at once: commands with all that they have started, and requests. */
+  /** Ends the audit immediately: aborts requests, and kills commands with their child processes. */
   cancelled?: AbortSignal | undefined;
-  /** Is called before anything is sent, when all options are found to be right. */
+  /** Called when all options are valid, before anything is sent. */
   onBegin?: ((cases: number) => void) | undefined;
-  /** Is called for every case as soon as it is done. */
+  /** Called after each case. */
   onCase?: ((audited: AuditedCase, done: number, of: number) => void) | undefined;
-  /** Is called with what the user should know or do now. */
+  /** Called with what the user should know or do now. */
   onNotice?: ((text: string) => void) | undefined;
 }

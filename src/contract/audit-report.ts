@@ -17,47 +17,47 @@ import { optionalText, textWithout } from './input.ts';
 import { namesOf } from './vocabulary.ts';
 
 /*
- * What goes into an audit and comes out of it as JSON (chosen). Commands take the types only.
+ * Input and output of an audit as JSON (chosen). Commands import the types only.
  */
 
 const info = {
   name: field(text, 'Stable, in kebab-case.'),
-  group: field(z.enum(namesOf(AUDIT_GROUPS)), 'What must be authentic and intact.'),
-  class: field(z.enum(namesOf(AUDIT_CLASSES)), 'Kind of published advisory that it stands for.'),
-  about: field(text, 'What it stands for, in a sentence.'),
+  group: field(z.enum(namesOf(AUDIT_GROUPS)), 'What it checks.'),
+  class: field(z.enum(namesOf(AUDIT_CLASSES)), 'The kind of published advisory it tests for.'),
+  about: field(text, 'What it tests, in one sentence.'),
 };
 
-export const AuditCaseInfo = record('AuditCaseInfo', 'What a case is, before it is run.', info);
+export const AuditCaseInfo = record('AuditCaseInfo', 'A case before it runs.', info);
 export type AuditCaseInfo = z.output<typeof AuditCaseInfo>;
 
-const verdict = field(z.enum(namesOf(AUDIT_VERDICTS)), 'What it came to.');
+const verdict = field(z.enum(namesOf(AUDIT_VERDICTS)), 'The verdict.');
 
-export const AuditedCase = record('AuditedCase', 'What a case came to.', {
+export const AuditedCase = record('AuditedCase', 'The result of a case.', {
   ...info,
   verdict,
-  sent: field(nullableText, 'What was sent; null for what was not.'),
-  observed: field(nullableText, 'What the shop did; null where nothing was sent.'),
-  why: field(text, 'Why the verdict is what it is; of a `fail`, what it means in money.'),
-  mistake: field(nullableText, 'The mistake behind it, by its name; null where nothing is wrong.'),
-  cost: field(nullableText, 'What that costs the merchant; null where nothing is wrong.'),
+  sent: field(nullableText, 'What was sent; null when nothing was.'),
+  observed: field(nullableText, 'What the shop did; null when nothing was sent.'),
+  why: field(text, 'The reason for the verdict. For a `fail`, the damage in money.'),
+  mistake: field(nullableText, 'Name of the underlying mistake; null when nothing is wrong.'),
+  cost: field(nullableText, 'What the mistake costs the merchant; null when nothing is wrong.'),
   fix: field(
     nullableText,
-    'How to fix it, with lines for PHP, Node and Python, or for the language that the answers show; null where nothing is wrong.',
+    'How to fix it, with code for PHP, Node and Python, or for the language detected in the responses; null when nothing is wrong.',
   ),
   unpaid: field(
     z.nullable(
-      record('Unpaid', 'Goods that went out unpaid.', {
-        amount: field(text, 'What they cost.'),
+      record('Unpaid', 'Goods that were released without payment.', {
+        amount: field(text, 'Their price.'),
         currency: field(text, 'Currency code.'),
       }),
     ),
-    'What the case got without paying; null for nothing.',
+    'Goods that the case got without paying; null for none.',
   ),
-  curl: field(nullableText, 'A command that sends the same again; null where one request does not show it.'),
+  curl: field(nullableText, 'A command that repeats the request; null when one request cannot reproduce it.'),
 });
 export type AuditedCase = z.output<typeof AuditedCase>;
 
-export const AuditSummary = record('AuditSummary', 'How many cases came to what.', {
+export const AuditSummary = record('AuditSummary', 'Number of cases by verdict.', {
   pass: field(count, sentence(AUDIT_VERDICTS.pass)),
   fail: field(count, sentence(AUDIT_VERDICTS.fail)),
   'at-risk': field(count, sentence(AUDIT_VERDICTS['at-risk'])),
@@ -72,67 +72,63 @@ function sentence(words: string): string {
 }
 
 const report = {
-  cases: field(z.array(AuditedCase), 'In the order of the list of cases.'),
-  summary: field(AuditSummary, 'How many cases came to what.'),
+  cases: field(z.array(AuditedCase), 'In the order of the case list.'),
+  summary: field(AuditSummary, 'Number of cases by verdict.'),
   mistakes: field(
     z.array(
-      record('AuditMistake', 'A mistake of the shop, by all that it led to.', {
+      record('AuditMistake', 'A mistake in the shop, with the cases that show it.', {
         name: field(text, 'Stable, in kebab-case.'),
         cost: field(text, 'What it costs the merchant.'),
         fix: field(text, 'How to fix it.'),
         cases: field(z.array(text), 'Names of the cases that show it.'),
       }),
     ),
-    'The mistakes behind the cases that are `fail` or `at-risk`, that with most cases first.',
+    'The mistakes behind `fail` and `at-risk` cases. The one with the most cases comes first.',
   ),
-  orders: field(count, 'How many orders it left in the shop.'),
+  orders: field(count, 'Number of orders left in the shop.'),
   notices: field(
     z.array(text),
-    'What the user should know about the run: a probe that changes by itself, two orders from one command.',
+    'Warnings about the run, such as a probe whose output varies, or a command that placed two orders.',
   ),
 };
 
-export const AuditReport = record('AuditReport', 'What an audit came to.', report);
+export const AuditReport = record('AuditReport', 'The result of an audit.', report);
 export type AuditReport = z.output<typeof AuditReport>;
 
 const address = textWithout(urlProblem);
-/** Names of cases, groups or classes; callers may hand in a list that is frozen. */
+/** Names of cases, groups or classes; callers may pass a frozen list. */
 const names = z.readonly(z.array(text));
 
-/** By addresses only: what is asked for by a page or over the network must not be able to run a command here. */
+/** Addresses only: a request from a page or the network must not be able to run a command. */
 export const AuditRequest = request(
   'AuditRequest',
-  'How a shop is audited.',
+  'How to audit a shop.',
   {
-    ipnUrl: field(
-      address,
-      'The IPN handler of the shop, as somebody knows it who has seen no order.',
-      ADDRESS,
-    ),
+    ipnUrl: field(address, "The shop's IPN handler, as known to an attacker who has seen no order.", ADDRESS),
     orderUrl: field(
       z.optional(address),
-      'Makes the shop place an order when it is requested. Default: orders are invented.',
+      'A request to this address places an order in the shop. Default: made-up orders.',
       ADDRESS,
     ),
-    orderMethod: field(z.optional(z.enum(['GET', 'POST'])), 'How `orderUrl` is requested; default: POST.'),
+    orderMethod: field(z.optional(z.enum(['GET', 'POST'])), 'Method for `orderUrl`; default: POST.'),
     orders: field(z.optional(z.int()), 'Maximum number of orders; default: 150.'),
     probeUrl: field(
       z.optional(address),
-      'Tells about an order: `{identifier}` in it stands for that of the order.',
+      "Returns an order. `{identifier}` is replaced by the order's identifier.",
       ADDRESS,
     ),
     confirmUrl: field(
       z.optional(address),
-      'An address beside `success_url` that confirms a payment, with placeholders as `probeUrl` has them; it must not pay an order.',
+      'An address other than `success_url` that confirms a payment, with the placeholders of `probeUrl`. A request to it must not mark an order as paid.',
       ADDRESS,
     ),
-    paidWhen: optionalText('When the order counts as paid: `.path=value` on JSON, or a regular expression.'),
-    orderAmount: optionalText('Where the probe says what the order costs, such as `.total`.'),
-    only: field(z.optional(names), 'Only cases, groups or classes of these names.'),
-    skip: field(z.optional(names), 'No cases, groups or classes of these names.'),
+    paidWhen: optionalText('When the order counts as paid: `.path=value` for JSON, or a regular expression.'),
+    orderAmount: optionalText('Path to the price in the probe response, such as `.total`.'),
+    only: field(z.optional(names), 'Run only these cases, groups or classes.'),
+    skip: field(z.optional(names), 'Skip these cases, groups or classes.'),
     timeoutMs: field(
       z.optional(z.int().check(z.positive(), z.maximum(MAX_TIMEOUT_MS))),
-      'For the shop to answer, one hour at most; default: 10,000.',
+      'Time limit for a response of the shop, at most one hour; default: 10,000.',
     ),
   },
   {
@@ -146,30 +142,33 @@ export type AuditRequest = z.input<typeof AuditRequest>;
 
 const state = field(
   z.enum(['running', 'finished', 'failed']),
-  '`failed`: it ended before its last case, and `error` says why.',
+  '`failed`: it ended before its last case. `error` says why.',
 );
-const of = field(count, 'How many cases there are in all.');
+const of = field(count, 'Total number of cases.');
 
-export const AuditRun = record('AuditRun', 'An audit by the emulator itself, as far as it has come.', {
+export const AuditRun = record('AuditRun', 'An audit that the emulator runs, with its progress.', {
   state,
-  startedAt: time('When it was started.'),
-  endedAt: field(nullableText, 'When it ended; null while it runs.', TIME),
-  options: field(AuditRequest, 'What it was asked for.'),
+  startedAt: time('Start time.'),
+  endedAt: field(nullableText, 'End time; null while it runs.', TIME),
+  options: field(AuditRequest, 'Its request.'),
   of,
   ...report,
-  cases: field(report.cases.schema, 'Those that are done, in that order while it runs.'),
-  orders: field(z.nullable(count), `${report.orders.description} null until it is finished.`),
-  error: field(nullableText, 'Why it could not be finished; null when it was, or may be.'),
+  cases: field(
+    report.cases.schema,
+    'The finished cases. While the audit runs, in the order in which they finished.',
+  ),
+  orders: field(z.nullable(count), `${report.orders.description} Null until it is finished.`),
+  error: field(nullableText, 'Why it failed; null unless it did.'),
 });
 export type AuditRun = z.output<typeof AuditRun>;
 
-export const AuditProgress = record('AuditProgress', 'A step of an audit by the emulator itself.', {
+export const AuditProgress = record('AuditProgress', 'A step of an audit that the emulator runs.', {
   state,
-  done: field(count, 'How many cases are done.'),
+  done: field(count, 'Number of finished cases.'),
   of,
   latest: field(
-    z.nullable(record('AuditStep', 'The case that was just done.', { name: info.name, verdict })),
-    'The case that was just done; null at its beginning and its end.',
+    z.nullable(record('AuditStep', 'The case that just finished.', { name: info.name, verdict })),
+    'The case that just finished; null at the beginning and the end.',
   ),
 });
 export type AuditProgress = z.output<typeof AuditProgress>;

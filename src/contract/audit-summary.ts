@@ -1,21 +1,21 @@
 import { type AuditVerdict, isTold } from './audit.ts';
-// Only types: its schemas would be loaded with every command.
+// Types only: otherwise every command would load its schemas.
 import type { AuditedCase, AuditReport, AuditSummary } from './audit-report.ts';
 
 /*
- * What the cases of an audit come to together.
+ * Summaries of the cases of an audit.
  */
 
 type Judged = Pick<AuditedCase, 'name' | 'verdict' | 'mistake' | 'cost' | 'fix' | 'unpaid'>;
 
-/** How many cases came to what. */
+/** The number of cases by verdict. */
 export function auditSummary(cases: readonly { verdict: AuditVerdict }[]): AuditSummary {
   const summary = { pass: 0, fail: 0, 'at-risk': 0, note: 0, unproven: 0, skipped: 0 };
   for (const { verdict } of cases) summary[verdict]++;
   return summary;
 }
 
-/** The mistakes behind the cases that did not go well, that with most cases first. */
+/** The mistakes behind `fail` and `at-risk` cases, with the most frequent first. */
 export function auditMistakes(cases: readonly Judged[]): AuditReport['mistakes'] {
   const found = new Map<string, AuditReport['mistakes'][number]>();
   for (const { name, verdict, mistake, cost, fix } of cases) {
@@ -29,7 +29,7 @@ export function auditMistakes(cases: readonly Judged[]): AuditReport['mistakes']
 
 export const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-/** What an audit came to, in a sentence: in money where goods went out unpaid. */
+/** The result of an audit in one sentence. Names the sums of goods released unpaid. */
 export function auditHeadline(cases: readonly Judged[]): string {
   const attacks = cases.filter(({ name }) => name !== 'control');
   const control = cases.find(({ name }) => name === 'control');
@@ -50,10 +50,10 @@ export function auditHeadline(cases: readonly Judged[]): string {
     return `Not safe: ${worked.length} of ${counted(attacks.length, 'attack')} worked, from ${mistakes}.`;
   const ways = counted(new Set(unpaid.map(({ mistake }) => mistake)).size, 'way');
   const sums = unpaidSums(unpaid.flatMap((one) => one.unpaid ?? [])).join(' and ');
-  return `Not safe: ${sums} of goods went out unpaid in ${ways} (${worked.length} of ${counted(attacks.length, 'attack')}, ${mistakes}).`;
+  return `Not safe: ${sums} of goods were released unpaid in ${ways} (${worked.length} of ${counted(attacks.length, 'attack')}, ${mistakes}).`;
 }
 
-/** Sums of decimal texts by currency, as `149.70 USD`. */
+/** Sums of decimal texts by currency, such as `149.70 USD`. */
 function unpaidSums(all: readonly { amount: string; currency: string }[]): string[] {
   const decimals = Math.max(...all.map(({ amount }) => (amount.split('.')[1] ?? '').length));
   const sums = new Map<string, bigint>();

@@ -1,75 +1,75 @@
 /*
- * The words of an audit (chosen). No schema: commands load this for free. The shape of what goes in and out as JSON is
+ * The words of an audit (chosen). No schemas, so that commands load this fast. The shapes of its JSON input and output are
  * in audit-report.ts.
  */
 
-/** What a case came to. */
+/** The result of a case. */
 export const AUDIT_VERDICTS = {
-  pass: 'the shop did the right thing',
+  pass: 'the shop behaved correctly',
   fail: 'the shop can be harmed',
   'at-risk': "the gateway's protocol allows this, and the shop does not block it",
-  note: 'worth knowing, and no harm',
+  note: 'worth knowing, but harmless',
   unproven: 'nothing shows what the shop did: a status code alone proves little',
   skipped: 'not tried',
 } as const;
 export type AuditVerdict = keyof typeof AUDIT_VERDICTS;
 
-/** Whether a verdict is told with all that led to it. */
+/** Whether a verdict is reported with its details. */
 export function isTold(verdict: AuditVerdict): boolean {
   return verdict === 'fail' || verdict === 'at-risk';
 }
 
-/** What must be authentic and intact. */
+/** What a case checks. */
 export const AUDIT_GROUPS = {
-  control: 'a correct IPN is taken',
-  sender: 'only the gateway is believed',
+  control: 'a correct IPN is accepted',
+  sender: 'only the gateway is trusted',
   order: 'an IPN pays its own order and no other',
-  amount: 'what was paid is what the order costs, in its currency',
-  merchant: 'it was paid to this merchant, in this mode',
-  once: 'a payment has its effect once',
-  status: 'only success pays, and what is paid stays paid',
-  return: 'coming back from the checkout proves nothing',
-  initiate: 'the shop asks for the right thing',
-  robustness: 'odd requests do no harm',
-  leaks: 'nothing secret comes out',
+  amount: 'the amount paid is the price of the order, in its currency',
+  merchant: 'the payment is to this merchant, in this mode',
+  once: 'a payment takes effect only once',
+  status: 'only success pays, and a paid order stays paid',
+  return: 'returning from the checkout proves nothing',
+  initiate: 'the shop initiates payments correctly',
+  robustness: 'malformed requests do no harm',
+  leaks: 'responses reveal no secrets',
 } as const;
 export type AuditGroup = keyof typeof AUDIT_GROUPS;
 
-/** Kinds of published advisories for payment callbacks of shop plugins, and what is peculiar to this interface. */
+/** Kinds of published advisories for payment callbacks of shop plugins, and risks specific to this interface. */
 export const AUDIT_CLASSES = {
-  control: 'the correct IPN that all others are measured by',
+  control: 'the correct IPN that all others are compared with',
   A: 'IPN not authenticated',
   B: 'check fails open',
   C: 'empty or well-known secret',
   D: 'amount, currency or receiver not checked',
   E: 'IPN not bound to its order',
   F: 'return page trusted',
-  G: 'sandbox payment taken for a live one',
+  G: 'sandbox payment accepted as live',
   H: 'forged failure',
   I: 'spoofed origin trusted',
   J: 'type juggling',
   K: 'injection',
   L: 'secrets or internals leaked',
-  M: 'price or key taken from the client',
-  splice: 'amount and identifier moved into one another under one signature',
-  once: 'one payment, several effects',
-  robustness: 'odd requests, wrong answers',
+  M: 'price or key controlled by the client',
+  splice: 'characters moved between amount and identifier under one signature',
+  once: 'one payment takes effect more than once',
+  robustness: 'malformed requests handled wrongly',
 } as const;
 export type AuditClass = keyof typeof AUDIT_CLASSES;
 
-/** Shops whose ways to place an order and to look at it are known. */
+/** Shops with known ways to place and probe orders. */
 export const AUDIT_PRESETS = {
-  plain: 'POST /orders places one, GET /orders/{identifier} tells of it in JSON with its status',
-  woocommerce: 'by WP-CLI, in the folder of the site; WC_GATEWAY names the payment method',
-  laravel: 'looks by artisan tinker, in the folder of the site; orders by hand',
-  prestashop: 'looks into its database by mysql; orders by hand',
-  whmcs: 'looks into its database by mysql; orders by hand',
+  plain: 'POST /orders places an order, GET /orders/{identifier} returns it as JSON with its status',
+  woocommerce:
+    'places and probes orders with WP-CLI, in the folder of the site; WC_GATEWAY names the payment method',
+  laravel: 'probes with artisan tinker, in the folder of the site; place orders by hand',
+  prestashop: 'probes its database with mysql; place orders by hand',
+  whmcs: 'probes its database with mysql; place orders by hand',
 } as const;
 export type AuditPreset = keyof typeof AUDIT_PRESETS;
 
 /**
- * What commands and addresses may name in braces. A command gets the value in this variable: no value is ever part of
- * its text.
+ * Placeholders for commands and addresses. A command gets the value in this variable, never in its text.
  */
 export const PLACEHOLDERS = {
   identifier: 'GATEWAY_SIM_IDENTIFIER',
@@ -81,5 +81,5 @@ export const PLACEHOLDERS = {
 } as const;
 export type Placeholder = keyof typeof PLACEHOLDERS;
 
-/** For an answer: a timer that is much longer ends at once. */
+/** For one response. A much longer timer would fire immediately. */
 export const MAX_TIMEOUT_MS = 3_600_000;

@@ -7,24 +7,24 @@ import { CARD_MOVEMENTS, CARD_STATUSES } from './vocabulary.ts';
 
 const cardFields = {
   id: field(text, 'Its id.'),
-  merchantId: field(text, 'The merchant that it belongs to.'),
-  title: field(text, 'What tells it from other cards.'),
+  merchantId: field(text, 'Its merchant.'),
+  title: field(text, 'Title that distinguishes it from other cards.'),
   nameOnCard: field(text, 'Name printed on it.'),
-  email: field(text, "Holder's e-mail."),
-  number: field(text, 'Luhn-valid, in a range that belongs to no issuer.'),
+  email: field(text, "Cardholder's e-mail."),
+  number: field(text, 'Luhn-valid, in a range that no issuer uses.'),
   cvc: field(text, 'Card verification code.'),
   expiryMonth: field(count, 'Month number.'),
   expiryYear: field(text, 'Four-digit year.'),
   currency: field(text, 'Currency code.'),
-  amount: field(money, 'The initial amount, as decimal text; funding leaves it alone.'),
-  charges: field(money, 'Taken from the amount when it was created.'),
-  availableBalance: field(money, 'What can be spent.'),
+  amount: field(money, 'The initial amount, as decimal text. Funding does not change it.'),
+  charges: field(money, 'Deducted from the amount when the card was created.'),
+  availableBalance: field(money, 'Available balance.'),
   status: field(
     z.enum(CARD_STATUSES),
     '`canceled` is documented and final; the names of the others are chosen.',
   ),
-  createdAt: time('When it was made.'),
-  updatedAt: time('When it changed last.'),
+  createdAt: time('Creation time.'),
+  updatedAt: time('Time of the last change.'),
 };
 
 export const StoredCard = record('StoredCard', 'A card as it is stored.', cardFields);
@@ -34,16 +34,20 @@ const shown = {
   maskedNumber: field(text, 'All but the last four digits as asterisks.'),
 };
 
-export const Card = record('Card', 'A virtual card, as the simulator sees it. Money is decimal text.', shown);
+export const Card = record(
+  'Card',
+  'A virtual card as the simulator shows it. Amounts are decimal text.',
+  shown,
+);
 export type Card = z.output<typeof Card>;
 
 export const CardTransaction = record('CardTransaction', 'A movement of money on a card.', {
   id: field(text, 'Its id.'),
   cardId: field(text, 'The card.'),
   currency: field(text, 'Currency code.'),
-  beforeCharge: field(money, 'The amount asked for, as decimal text.'),
-  amount: field(money, 'The amount asked for, as decimal text.'),
-  charge: field(money, 'Taken from the card on top of it.'),
+  beforeCharge: field(money, 'The requested amount, as decimal text.'),
+  amount: field(money, 'The requested amount, as decimal text.'),
+  charge: field(money, 'Charge on top of the amount.'),
   type: field(
     z.enum(['-', '+']),
     '`-` pays from the card (documented: card-transaction-type), `+` adds to it (chosen: card-transaction-fund).',
@@ -53,8 +57,8 @@ export const CardTransaction = record('CardTransaction', 'A movement of money on
     z.enum(['make_payment', 'add_fund']),
     '`make_payment` (documented: card-transaction-remark), `add_fund` (chosen: card-transaction-fund).',
   ),
-  createdAt: time('When it was made.'),
-  updatedAt: time('When it changed last.'),
+  createdAt: time('Creation time.'),
+  updatedAt: time('Time of the last change.'),
 });
 export type CardTransaction = z.output<typeof CardTransaction>;
 
@@ -66,7 +70,7 @@ export const CardWithTransactions = record('CardWithTransactions', 'A virtual ca
 });
 export type CardWithTransactions = z.output<typeof CardWithTransactions>;
 
-export const CardMovement = record('CardMovement', 'What a charge or a fund led to.', {
+export const CardMovement = record('CardMovement', 'The result of a charge or a fund.', {
   card: field(Card, 'The card as it is now.'),
   transaction: field(CardTransaction, 'The movement.'),
 });
@@ -74,7 +78,7 @@ export type CardMovement = z.output<typeof CardMovement>;
 
 export const CardFields = query(
   'CardFields',
-  'What a merchant sends to create a card. Default of each field: something that works.',
+  'What a merchant sends to create a card. Every field has a working default.',
   {
     amount: optionalText(`Decimal text; default \`${CARD_DEFAULTS.amount}\`.`),
     currency: optionalText(`Default: \`${CARD_DEFAULTS.currency}\`.`),
@@ -85,27 +89,27 @@ export const CardFields = query(
 );
 export type CardFields = z.input<typeof CardFields>;
 
-export const CardQuery = query('CardFilter', 'Which cards; all that is given must match.', {
-  status: field(z.optional(z.enum(CARD_STATUSES)), 'Only those of this status.'),
-  merchant: optionalText('Only those of the merchant with this id.'),
+export const CardQuery = query('CardFilter', 'Filters cards. All filters must match.', {
+  status: field(z.optional(z.enum(CARD_STATUSES)), 'Only cards with this status.'),
+  merchant: optionalText('Only cards of the merchant with this id.'),
   ...PAGING,
 });
 export type CardFilter = z.input<typeof CardQuery>;
 
 export const CardTransactionInput = request(
   'CardTransactionInput',
-  'A charge to a card, or money added to it.',
+  'A charge to a card, or a deposit to it.',
   {
     type: field(z.enum(CARD_MOVEMENTS), '`charge` pays from the card, `fund` adds to it.'),
     amount: field(text, 'Decimal text.', { pattern: CARD_AMOUNT_PATTERN.source }),
     details: field(z.optional(text.check(z.maxLength(255))), 'What it is for.'),
-    currency: optionalText("Must be the card's, if it is given."),
+    currency: optionalText('Optional. Must be the currency of the card.'),
   },
   { type: 'charge', amount: '12.50', details: 'Coffee' },
 );
 export type CardTransactionInput = z.input<typeof CardTransactionInput>;
 
-/** A card number of which only the last four digits are left (documented: card-record-masked-card-number). */
+/** A card number with all but the last four digits masked (documented: card-record-masked-card-number). */
 export function maskedCardNumber(number: string): string {
   return number.slice(-4).padStart(number.length, '*');
 }

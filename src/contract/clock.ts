@@ -6,27 +6,27 @@ import { textThat } from './input.ts';
 export const Clock = record('Clock', "The emulator's clock.", {
   now: time("The emulator's time."),
   frozen: field(yesOrNo, 'Whether it is paused.'),
-  aheadMs: field(z.number(), 'How far it is ahead of real time, in milliseconds.'),
+  aheadMs: field(z.number(), 'Milliseconds ahead of real time.'),
   nextDue: field(
     nullableText,
-    'When the next thing is due: a retry, an expiry; null when nothing is scheduled.',
+    'Time of the next scheduled event, such as a retry or an expiry; null when nothing is scheduled.',
     TIME,
   ),
 });
 export type Clock = z.output<typeof Clock>;
 
-/** There is one at most, from the first move of the clock on: a restart changes nothing about what is due. */
-export const StoredClock = record('StoredClock', 'How the clock stands, once it was moved.', {
+/** Stored after the first move of the clock, so that a restart does not change what is due. */
+export const StoredClock = record('StoredClock', 'The clock setting, stored after its first move.', {
   id: field(z.literal('clock'), 'Always `clock`.'),
-  aheadMs: field(z.int(), 'How far it is ahead of real time, in milliseconds, when it is not paused.'),
-  frozenAt: field(z.nullable(dueTime), 'The instant at which it is paused; null when it is not.', TIME),
+  aheadMs: field(z.int(), 'Milliseconds ahead of real time, unless it is paused.'),
+  frozenAt: field(z.nullable(dueTime), 'The time at which it is paused; null when it runs.', TIME),
 });
 export type StoredClock = z.output<typeof StoredClock>;
 
-/** ISO 8601 with a zone; a date alone is its midnight in UTC. */
+/** ISO 8601 with a time zone; a date alone means midnight UTC. */
 const INSTANT = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
-/** Reads an instant as milliseconds since 1970; undefined for what is none. */
+/** Reads an instant as milliseconds since 1970; undefined if it is invalid. */
 export function parseInstant(value: string): number | undefined {
   const [, date] = INSTANT.exec(value) ?? [];
   // 30 February would silently become a day in March.
@@ -35,7 +35,7 @@ export function parseInstant(value: string): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** A move takes at most this long in real time (milliseconds): clients give up at five minutes (chosen). */
+/** Maximum real time for one move, in milliseconds: clients time out after five minutes (chosen). */
 export const LONGEST_MOVE_MS = 240_000;
 
 export const ClockInput = request(
@@ -49,7 +49,7 @@ export const ClockInput = request(
           'must be a duration such as 500ms, 2s, 1m or 1h: the clock only moves forward',
         ),
       ),
-      'Runs everything that falls due on the way, in order.',
+      'How far to advance. Everything that falls due on the way runs in order.',
       { pattern: DURATION_PATTERN },
     ),
     freeze: field(
@@ -61,7 +61,7 @@ export const ClockInput = request(
       ),
       '`now`, or a time with its zone such as 2027-01-01T00:00:00Z; never backwards.',
     ),
-    resume: field(z.optional(z.literal(true)), 'Lets a frozen clock go on.'),
+    resume: field(z.optional(z.literal(true)), 'Resumes a paused clock.'),
     timeout: field(
       z.optional(
         textThat(
@@ -69,7 +69,7 @@ export const ClockInput = request(
           'must be a duration such as 500ms or 10s, at most 240s',
         ),
       ),
-      'Maximum real time that what falls due may take, such as a receiver that never answers; default: 240s.',
+      'Maximum real time for the events that fall due, in case a receiver never answers; default: 240s.',
       { pattern: DURATION_PATTERN },
     ),
   },

@@ -9,8 +9,8 @@ import { CHOICE_NAMES, CHOICES } from './profiles.ts';
 import { DELIVERY_ORDERS } from './vocabulary.ts';
 
 /*
- * What only the configuration file and the library can say, because it has no flag: charges, currencies, wallets,
- * outcome rules. All of it is chosen; the service interface knows no way to set any of it.
+ * Options without a flag, for the configuration file and the library only: charges, currencies, wallets,
+ * outcome rules. All are chosen: the service interface has no way to set them.
  */
 
 const DECIMAL: JsonSchema = {
@@ -26,7 +26,7 @@ const PERCENT: JsonSchema = {
   ],
 };
 
-/** Decimal text, or a JSON number that is one as it is. */
+/** Decimal text, or a JSON number whose text is a valid decimal. */
 function decimal(isValid: (value: string) => boolean, expected: string) {
   return z.pipe(
     z
@@ -58,17 +58,17 @@ const decimals = 'must be a whole number from 0 to 8';
 
 export const ChargeRate = request('ChargeRate', 'Percent + fixed, as decimal text.', {
   percent: field(z.optional(percent), 'from 0 to 100, such as "2.5"', PERCENT),
-  fixed: field(z.optional(balance), 'added to it, such as "0.30"', DECIMAL),
+  fixed: field(z.optional(balance), 'fixed part, such as "0.30"', DECIMAL),
 });
 export type ChargeRate = z.output<typeof ChargeRate>;
 
-export const Charges = request('Charges', 'What is taken from payments and cards.', {
-  payment: field(z.optional(ChargeRate), 'taken from a payment; 2 % unless configured'),
-  card: field(z.optional(ChargeRate), 'taken from a new card; 1 % unless configured'),
-  cardTransaction: field(z.optional(ChargeRate), 'taken from what a card pays; nothing unless configured'),
+export const Charges = request('Charges', 'Charges for payments and cards.', {
+  payment: field(z.optional(ChargeRate), 'charge for a payment (default: 2 %)'),
+  card: field(z.optional(ChargeRate), 'charge for a new card (default: 1 %)'),
+  cardTransaction: field(z.optional(ChargeRate), 'charge for a card payment (default: none)'),
 });
 
-export const CurrencyEntry = request('CurrencyEntry', 'One more currency.', {
+export const CurrencyEntry = request('CurrencyEntry', 'An additional currency.', {
   code: field(code, 'two to four upper-case letters or digits'),
   name: field(z.optional(textUpTo(60)), 'its name (default: the code)'),
   symbol: field(z.optional(textUpTo(8)), 'its symbol (default: the code)', { minLength: 1, maxLength: 8 }),
@@ -76,78 +76,78 @@ export const CurrencyEntry = request('CurrencyEntry', 'One more currency.', {
     z.optional(
       z.int({ error: decimals }).check(z.refine((value) => value >= 0 && value <= 8, { error: decimals })),
     ),
-    'decimals that amounts are shown with',
+    'number of decimals to display',
     { minimum: 0, maximum: 8, default: 2 },
   ),
 });
 
-export const WalletEntry = request('WalletEntry', 'One more wallet of live mode.', {
+export const WalletEntry = request('WalletEntry', 'An additional wallet for live mode.', {
   email: field(textThat(isEmail, 'must be an e-mail address'), 'what its owner enters on the checkout', {
     format: 'email',
   }),
   holder: field(textUpTo(60), 'account_holder of the IPN'),
-  currency: field(code, 'one that the emulator knows'),
+  currency: field(code, 'currency code that the emulator knows'),
   balance: field(balance, 'as decimal text, such as "250.00"', DECIMAL),
 });
-/** A wallet that the configuration asks for; it is made where its owner has none in that currency. */
+/** A configured wallet. It is created if its owner has none in that currency. */
 export type WalletEntry = z.output<typeof WalletEntry>;
 
 const pattern = z
-  .string({ error: 'must be a text or a pattern such as "order-*"' })
+  .string({ error: 'must be text or a pattern such as "order-*"' })
   .check(
     z.refine((value) => value !== '' && value.length <= 200, { error: 'must have 1 to 200 characters' }),
   );
 const patternField = (description: string) => field(z.optional(pattern), description, { minLength: 1 });
 
 const PATTERNS = {
-  identifier: patternField('identifiers that it is for, such as fail-*'),
-  email: patternField('e-mails of customers that it is for, such as *@fail.test'),
-  amount: patternField('amounts that it is for, as they were sent, such as *.13'),
+  identifier: patternField('identifiers to match, such as fail-*'),
+  email: patternField('customer e-mails to match, such as *@fail.test'),
+  amount: patternField('amounts to match, as sent, such as *.13'),
 };
 
 const ruleFields = {
   ...PATTERNS,
   outcome: field(
     z.enum([...OUTCOMES, 'pending'], { error: `must be one of ${OUTCOMES.join(', ')}, pending` }),
-    'how these payments end; pending leaves them to you',
+    'how these payments end; pending leaves them open',
   ),
   delivery: field(
     z.optional(z.enum(DELIVERY_ORDERS, { error: `must be one of ${DELIVERY_ORDERS.join(', ')}` })),
-    'order of IPN and redirect (default: that of the emulator)',
+    "order of IPN and redirect (default: the emulator's)",
   ),
-  // As long as --auto-delay at most.
+  // The same maximum as --auto-delay.
   delay: field(z.optional(durationText(720 * 3_600_000)), 'time from initiate (default: autoDelay)', {
     pattern: DURATION_PATTERN,
   }),
 };
 
-/** A rule of the configuration that decides the outcome of the payments it fits. Every pattern given must fit. */
+/** A configured rule that decides the outcome of matching payments. All of its patterns must match. */
 export const OutcomeRule = named(
   {
     name: 'OutcomeRule',
-    description: 'Decides the outcome of the payments that it fits; * stands for anything in a pattern.',
+    description: 'Decides the outcome of matching payments. In a pattern, * matches anything.',
     fields: ruleFields,
     io: 'input',
     json: { anyOf: Object.keys(PATTERNS).map((name) => ({ required: [name] })) },
   },
   z.strictObject(shapeOf(ruleFields)).check(
     z.refine(({ identifier, email, amount }) => (identifier ?? email ?? amount) !== undefined, {
-      error: 'needs at least one of identifier, email, amount: --auto settles every payment',
+      error: 'needs at least one of identifier, email and amount: use --auto to settle every payment',
     }),
   ),
 );
 export type OutcomeRule = z.output<typeof OutcomeRule>;
 
-/** Single choices against a profile. Options read them without this schema, which is for editors. */
+/** Choices that override a profile. This schema is for editors only: options read them without it. */
 export const ChosenValues = request(
   'ChosenValues',
-  'Choices that the emulator makes otherwise than its profile.',
+  'Choices that override the profile.',
   Object.fromEntries(
     CHOICE_NAMES.map((name) => [name, field(z.optional(z.enum(CHOICES[name].values)), CHOICES[name].about)]),
   ),
 );
 
-/** Nobody needs more by hand; thousands belong into a state file. */
+/** Enough for entries written by hand; thousands belong in a state file. */
 const MAX_ENTRIES = 1_000;
 
 function listOf<Schema extends z.ZodMiniType>(schema: Schema) {

@@ -1,11 +1,11 @@
-/** A line of the manifest that does not hold at a target. */
+/** A line of the manifest that a target does not match. */
 export interface Difference {
   id: string;
   expected: string;
   got: string;
 }
 
-/** A line that could not be tried there. */
+/** A line that could not be tested. */
 export interface UnseenLine {
   id: string;
   why: string;
@@ -17,14 +17,14 @@ export interface Cause {
   ids: string[];
 }
 
-/** What came of holding a manifest against a target. */
+/** The result of checking a target against a manifest. */
 export interface ConformReport {
   target: string;
   profile: string;
-  /** How many lines hold. */
+  /** Number of matching lines. */
   agree: number;
   differ: Difference[];
-  /** Each difference once, by what it comes from; biggest first. */
+  /** The differences grouped by cause, largest group first. */
   causes: Cause[];
   unseen: UnseenLine[];
 }

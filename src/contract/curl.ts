@@ -4,22 +4,21 @@ export interface PostedDelivery extends Pick<Delivery, 'url' | 'contentType' | '
   attempts: readonly Pick<Attempt, 'url' | 'requestHeaders' | 'requestBody'>[];
 }
 
-/** A request to be sent by hand. */
+/** A request to send by hand. */
 export interface CurlRequest {
-  /** Default: POST where there is a body. */
+  /** Default: POST if there is a body, else GET. */
   method?: string;
   url: string;
   headers: readonly (readonly [string, string])[];
-  /** Without one, none is sent. */
   body?: string | undefined;
 }
 
-/** Headers that curl makes itself out of the address and the body. */
-const MADE_BY_CURL = new Set(['host', 'content-length', 'connection']);
+/** Headers that curl derives from the address and the body. */
+const SET_BY_CURL = new Set(['host', 'content-length', 'connection']);
 
 /**
- * A delivery as a command to paste into a shell: the bytes of its last attempt, to the same address with the same
- * headers, or those that its first one will send.
+ * A delivery as a shell command: the body of its last attempt, to the same address with the same headers, or of its
+ * first attempt if there was none yet.
  */
 export function curlCommand(delivery: PostedDelivery): string {
   const last = delivery.attempts.at(-1);
@@ -30,33 +29,33 @@ export function curlCommand(delivery: PostedDelivery): string {
   });
 }
 
-/** A request as a command to paste into a shell. */
+/** A request as a shell command. */
 export function curlRequest({ method, url, headers, body }: CurlRequest): string {
-  // No argument of a command can hold what a terminal obeys and be pasted.
+  // Control characters cannot be pasted as part of an argument.
   const isPiped = body !== undefined && body.search(OBEYED_BY_TERMINALS) >= 0;
   const parts = [
-    // Brackets and braces are part of an address here, not a pattern of several.
+    // Brackets and braces are part of the address here, not a pattern.
     `curl ${/[[\]{}]/.test(url) ? '--globoff ' : ''}${quoted(url)}`,
     ...(method === undefined ? [] : [method === 'HEAD' ? '--head' : `-X ${method}`]),
     ...headers
-      .filter(([name]) => !MADE_BY_CURL.has(name.toLowerCase()))
+      .filter(([name]) => !SET_BY_CURL.has(name.toLowerCase()))
       .map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
-    // Not --data: that would read a file where the body begins with an @.
+    // Not --data: it would read a file if the body begins with @.
     ...(body === undefined ? [] : [isPiped ? '--data-binary @-' : `--data-raw ${quoted(body)}`]),
   ];
   return `${isPiped ? `${printed(body)} | ` : ''}${parts.join(' \\\n  ')}`;
 }
 
-/** What a terminal obeys: control characters (but tab and line feed), and what turns the direction of a text. */
+/** Characters that control a terminal: control characters except tab and line feed, and those that change text direction. */
 export const OBEYED_BY_TERMINALS =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 const OBEYED_TOGETHER = new RegExp(`(${OBEYED_BY_TERMINALS.source}+)`);
 
 /**
- * A text as one word of any shell, whatever it holds: between single quotes, in which nothing has a meaning. What a
- * terminal would obey when it is pasted is made by a command in its place.
+ * Quotes a text as one word of any shell, in single quotes. Characters that would control the terminal when pasted are
+ * replaced by a command that prints them.
  */
 export function quoted(text: string): string {
   const parts = text.split(OBEYED_TOGETHER).map((part, index) => {
@@ -66,12 +65,12 @@ export function quoted(text: string): string {
   return parts.join('') || "''";
 }
 
-/** A text as a word of a shell, in quotes only where it needs them. */
+/** A text as one word of a shell, quoted only if necessary. */
 export function shellWord(text: string): string {
   return /^[\w./:@+,-][\w./:@=+,-]*$/.test(text) ? text : quoted(text);
 }
 
-/** A command that prints a text: `printf` reads no more than three octal digits of a byte, in every shell alike. */
+/** A command that prints a text. In every shell, `printf` reads at most three octal digits per byte. */
 function printed(text: string): string {
   const bytes = [...Buffer.from(text)].map((byte, index) => {
     const character = String.fromCharCode(byte);

@@ -1,5 +1,5 @@
 /*
- * Values that work, for what a merchant's request leaves out: those of the commands and of the library (chosen).
+ * Working defaults for fields that a merchant's request omits, for commands and the library (chosen).
  */
 
 export const PAYMENT_DEFAULTS = {
@@ -20,8 +20,8 @@ export const CARD_DEFAULTS = {
 } as const;
 
 /**
- * What a merchant sends to initiate, of whom nothing more is known: what is left out takes a value that works, with
- * pages of the emulator for addresses.
+ * The fields that a merchant sends to initiate. Omitted fields get working defaults, with pages of the emulator as
+ * addresses.
  */
 export function withPaymentDefaults<Values extends object>(
   values: Values,
@@ -38,7 +38,7 @@ export function withPaymentDefaults<Values extends object>(
   };
 }
 
-/** Without what is undefined or null. */
+/** A copy without the values that are undefined or null. */
 export function given<Values extends object>(values: Values): Partial<Values>;
 export function given(values: object): object {
   return Object.fromEntries(

@@ -24,10 +24,10 @@ import { TAMPERING_PATTERN, TAMPERINGS } from './tampering.ts';
 import { Verdict } from './verdict.ts';
 import { DELIVERY_STATES, IPN_FORMATS } from './vocabulary.ts';
 
-/** Said of every record that repeats it. */
+/** Shared by every record that repeats it. */
 export const IDENTIFIER = field(
   text,
-  "The merchant's own name for the payment. Not unique: every initiate makes a new payment.",
+  "The merchant's own reference for the payment. Not unique: every initiate creates a new payment.",
 );
 
 const headers = z.array(z.tuple([text, text]));
@@ -36,25 +36,19 @@ const attemptFields = {
   id: field(text, 'Its id.'),
   deliveryId: field(text, 'Its delivery.'),
   number: field(count, 'Counts from 1.'),
-  startedAt: time('When it began.'),
-  durationMs: field(z.number(), 'Real time from connecting to the end of the response, in milliseconds.'),
-  url: field(text, 'Where it went.'),
-  requestHeaders: field(headers, 'Names and values as they were sent.'),
-  requestBody: field(text, 'The bytes as they were sent.'),
-  responseStatus: field(z.nullable(count), 'Status of the response; null when there was none.'),
+  startedAt: time('Start time.'),
+  durationMs: field(z.number(), 'Real time from connect to the end of the response, in milliseconds.'),
+  url: field(text, 'The address it was sent to.'),
+  requestHeaders: field(headers, 'Names and values as sent.'),
+  requestBody: field(text, 'The body as sent.'),
+  responseStatus: field(z.nullable(count), 'Status of the response; null for no response.'),
   responseHeaders: field(headers, 'Names and values of the response.'),
   responseBody: field(
     nullableText,
-    'The first 64 KiB of the response (1 KiB once the emulator has kept 64 MiB of them); null when there was none.',
+    'The first 64 KiB of the response (1 KiB once 64 MiB of responses are stored); null for no response.',
   ),
-  failure: field(
-    z.nullable(AttemptFailure),
-    'Why it does not count as received; null when the receiver answered 2xx in time.',
-  ),
-  fault: field(
-    z._default(z.nullable(FaultRule), null),
-    'The fault rule that acted on it; null where none did.',
-  ),
+  failure: field(z.nullable(AttemptFailure), 'Why it failed; null when the receiver answered 2xx in time.'),
+  fault: field(z._default(z.nullable(FaultRule), null), 'The fault rule that acted on it; null for none.'),
 };
 
 export const StoredAttempt = record('StoredAttempt', 'An attempt as it is stored.', attemptFields);
@@ -62,109 +56,106 @@ export type StoredAttempt = z.output<typeof StoredAttempt>;
 
 export const Attempt = record(
   'Attempt',
-  'One try to bring an IPN to its receiver, both sides as they were on the wire.',
+  'One request of a delivery and its response, as sent and received.',
   {
     ...omit(attemptFields, 'deliveryId'),
-    error: field(nullableText, 'The failure in words; null when there is none.'),
+    error: field(nullableText, 'The failure in words; null for none.'),
   },
 );
 export type Attempt = z.output<typeof Attempt>;
 
-export const AttemptUnderWay = record('AttemptUnderWay', 'An attempt that waits for its answer.', {
+export const AttemptUnderWay = record('AttemptUnderWay', 'An attempt that waits for its response.', {
   number: field(count, 'Counts from 1.'),
-  startedAt: time('When it began.'),
-  timeoutMs: field(count, 'How long it waits at most, in milliseconds of real time.'),
+  startedAt: time('Start time.'),
+  timeoutMs: field(count, 'Maximum wait in real time, in milliseconds.'),
 });
 export type AttemptUnderWay = z.output<typeof AttemptUnderWay>;
 
-const Tampered = record('Tampered', 'What was forged in an IPN after signing.', {
-  what: field(z.enum(TAMPERINGS), 'What.'),
-  was: field(nullableText, 'What was signed; null where a value tells nothing.'),
-  is: field(nullableText, 'What is sent instead; null where a value tells nothing.'),
+const Tampered = record('Tampered', 'A value that was forged in an IPN after signing.', {
+  what: field(z.enum(TAMPERINGS), 'What was forged.'),
+  was: field(nullableText, 'The signed value; null where values do not matter.'),
+  is: field(nullableText, 'The value sent instead; null where values do not matter.'),
 });
 
 const deliveryFields = {
-  id: field(text, 'Its id: the header X-Gateway-Sim-Delivery of every attempt.'),
-  paymentId: field(nullableText, 'Null for one that was fired by hand without a payment.'),
+  id: field(text, 'Its id, sent in the header X-Gateway-Sim-Delivery of every attempt.'),
+  paymentId: field(nullableText, 'Its payment; null if it was fired without one.'),
   merchantId: field(text, 'The merchant whose secret key signed it.'),
   identifier: IDENTIFIER,
-  url: field(text, 'Where it goes.'),
-  status: field(text, 'The `status` that it carries.'),
+  url: field(text, 'The address it is sent to.'),
+  status: field(text, 'The `status` field of the IPN.'),
   state: field(
     z.enum(DELIVERY_STATES),
-    '`refused`: the egress guard did not allow its address, and `note` names the option that would.',
+    '`refused`: the egress guard blocked its address. `note` names the option that allows it.',
   ),
   contentType: field(text, 'Media type of the body.'),
-  body: field(text, 'The bytes that every attempt sends.'),
+  body: field(text, 'The body that every attempt sends.'),
   signedText: field(
     text,
-    'The text under the signature: `data.amount` and `identifier`, without anything between (documented: signature-identifier-digits).',
+    'The signed text: `data.amount` followed by `identifier`, without a separator (documented: signature-identifier-digits).',
   ),
   signedWith: field(
     text,
-    'The public key of the pair that signed; empty for one that was tampered with, which is never signed anew.',
+    'The public key of the pair that signed it; empty if it was tampered with. Tampered IPNs are never signed again.',
   ),
-  once: field(z._default(yesOrNo, false), 'Made by hand: attempted once, not by the schedule.'),
-  attemptCount: field(count, 'How many attempts there were.'),
-  createdAt: time('When it was made.'),
-  nextAttemptAt: field(z.nullable(dueTime), 'When it is tried next; null when it is not.', TIME),
-  tampered: field(z._default(z.array(Tampered), []), 'What was forged in it after signing.'),
+  once: field(z._default(yesOrNo, false), 'Fired by hand: attempted once, without retries.'),
+  attemptCount: field(count, 'Number of attempts.'),
+  createdAt: time('Creation time.'),
+  nextAttemptAt: field(z.nullable(dueTime), 'Time of the next attempt; null for none.', TIME),
+  tampered: field(z._default(z.array(Tampered), []), 'The values that were forged in it after signing.'),
   signedAnew: field(
     z._default(yesOrNo, false),
-    'Whether a resend had to sign it with another key, because the pair was replaced.',
+    'Whether a resend signed it with a new key, because the pair was replaced.',
   ),
   postponedBy: field(
     z._default(z.nullable(FaultRule), null),
-    'The fault rule that put its next attempt off; null where none did.',
+    'The fault rule that postponed its next attempt; null for none.',
   ),
 };
 
 export const StoredDelivery = record(
   'StoredDelivery',
-  'An IPN as it is stored; its attempts are records of their own.',
+  'An IPN as it is stored; its attempts are separate records.',
   deliveryFields,
 );
 export type StoredDelivery = z.output<typeof StoredDelivery>;
 
-export const Delivery = record('Delivery', 'An IPN on its way to a receiver, with every attempt.', {
+export const Delivery = record('Delivery', 'An IPN to one receiver, with all of its attempts.', {
   ...omit(deliveryFields, 'signedWith', 'attemptCount'),
   attempts: field(z.array(Attempt), 'Every attempt, in order.'),
   note: field(
     nullableText,
-    'Why it was refused or failed, what was tampered with and the like, in words; null for nothing.',
+    'Why it was refused or failed, what was tampered with, and the like; null for nothing.',
   ),
-  underWay: field(
-    z.nullable(AttemptUnderWay),
-    'The attempt that has no answer yet; null when there is none.',
-  ),
+  underWay: field(z.nullable(AttemptUnderWay), 'The attempt that waits for its response; null for none.'),
   forwardedTo: field(
     nullableText,
-    'Where it goes instead of `url`, with --forward-ipn or --map; null when it goes to `url`.',
+    'The address it is sent to instead of `url`, with --forward-ipn or --map; null when it is sent to `url`.',
   ),
-  verdict: field(Verdict, 'What became of it, by its last attempt.'),
+  verdict: field(Verdict, 'Its verdict, from its last attempt.'),
 });
 export type Delivery = z.output<typeof Delivery>;
 
 export const DeliveryList = page('DeliveryList', Delivery, 'deliveries');
 export const DeliveryBatch = record(
   'DeliveryBatch',
-  'All deliveries that were made.',
-  wholeListFields(Delivery, 'deliveries', 'in the order in which they go out'),
+  'All deliveries that were created.',
+  wholeListFields(Delivery, 'deliveries', 'in the order in which they are sent'),
 );
 
-export const DeliveryQuery = query('DeliveryFilter', 'Which deliveries; all that is given must match.', {
-  payment: optionalText('Only those of this payment: id or identifier.'),
-  state: field(z.optional(z.enum(DELIVERY_STATES)), 'Only those in this state.'),
+export const DeliveryQuery = query('DeliveryFilter', 'Filters deliveries. All filters must match.', {
+  payment: optionalText('Only deliveries of this payment: id or identifier.'),
+  state: field(z.optional(z.enum(DELIVERY_STATES)), 'Only deliveries in this state.'),
   ...PAGING,
 });
 export type DeliveryFilter = z.input<typeof DeliveryQuery>;
 
 export const ResendInput = request(
   'ResendInput',
-  'Where to send a delivery once more.',
+  'Where to resend a delivery.',
   {
     to: optionalText(
-      'Another address, which makes a new delivery; default: where it was sent before.',
+      'Another address, which creates a new delivery; default: the address of the last attempt.',
       ADDRESS,
     ),
   },
@@ -172,49 +163,46 @@ export const ResendInput = request(
 );
 export type ResendInput = z.input<typeof ResendInput>;
 
-/** The tamperings are checked where they are read, which names the nearest one. */
+/** Only a pattern: the code that reads tamperings checks them and suggests the nearest name. */
 const TAMPERING = { type: 'string', pattern: TAMPERING_PATTERN };
 
 export const FireInput = request(
   'FireInput',
-  'An IPN made by hand. Without `payment` it tells of one that never was.',
+  'An IPN fired by hand. Without `payment`, it is about a payment that does not exist.',
   {
-    payment: optionalText('Id or identifier of the payment that it tells of.'),
-    to: optionalText("Where it goes; default: the payment's ipn_url.", ADDRESS),
-    identifier: optionalText("Instead of the payment's."),
-    amount: optionalText("Instead of the payment's."),
-    currency: optionalText("Instead of the payment's; default: USD."),
+    payment: optionalText('Id or identifier of its payment.'),
+    to: optionalText("The address to send it to; default: the payment's ipn_url.", ADDRESS),
+    identifier: optionalText("Overrides the payment's."),
+    amount: optionalText("Overrides the payment's."),
+    currency: optionalText("Overrides the payment's; default: USD."),
     status: optionalText('Default: success.'),
-    format: field(
-      z.optional(z.enum(IPN_FORMATS)),
-      'How it is written; default: as the emulator writes them.',
-    ),
+    format: field(z.optional(z.enum(IPN_FORMATS)), "Format of the body; default: the emulator's format."),
     set: field(
       z.optional(z.record(text, z.union([text, z.array(text)]))),
-      'More fields, or others, by name; dots lead inside, such as `data.payment_trx`. Set before signing. A name with `[]` behind it makes a list of one value or several, in place of what was signed.',
+      'Fields to add or replace, set before signing. Dots separate nested names, such as `data.payment_trx`. A name followed by `[]` becomes a list of one or more values, in place of the signed value.',
     ),
     unset: field(
       z.optional(z.union([text, z.array(text)])),
-      'Fields that are left out, such as `data.charge`. What is signed is what is left; `signature` is left out after that.',
+      'Fields to omit before signing, such as `data.charge`. `signature` is omitted after signing.',
     ),
     tamper: field(
       z.optional(z.union([text, z.array(text)])),
-      'What is forged in it after signing, one or several, so that a careful receiver must reject it. A value may follow: `identifier=order-2`.',
+      'One or more fields to forge after signing, so that a careful receiver rejects the IPN. A value may follow: `identifier=order-2`.',
       { anyOf: [TAMPERING, { type: 'array', items: TAMPERING }] },
     ),
-    times: optionalNumber(1, 1_000, 'How many deliveries of the same bytes.'),
-    delay: optionalDuration(24 * 3_600_000, 'Time before each of them.'),
+    times: optionalNumber(1, 1_000, 'Number of deliveries with the same body.'),
+    delay: optionalDuration(24 * 3_600_000, 'Delay before each delivery.'),
   },
   { to: 'http://localhost:3000/ipn', amount: '100.00', tamper: 'signature' },
 );
 export type FireInput = z.input<typeof FireInput>;
 
-/** Maximum bytes of an IPN made by hand, and of all that one request makes (chosen). Real ones have about 500. */
+/** Maximum bytes of an IPN fired by hand, and of all IPNs of one request (chosen). Real ones have about 500. */
 const MAX_FIRED_BYTES = 64 * 2 ** 10;
 const MAX_FIRED_TOTAL = 8 * 2 ** 20;
 
 /**
- * Bounds IPNs made by hand: each is kept, with every attempt and event of it.
+ * Limits IPNs fired by hand: each is stored with all of its attempts and events.
  *
  * @throws GatewayError `invalid_fields`
  */

@@ -1,29 +1,28 @@
 import { describeEffects, statusOfFault } from './active-fault.ts';
 import type { Attempt, StoredAttempt, StoredDelivery } from './delivery.ts';
-// Only types: its schemas would be loaded with every command.
+// Types only: otherwise every command would load its schemas.
 import type { AttemptFailure, EgressFailure } from './failure.ts';
 import type { FaultRule } from './fault.ts';
 import { describeTamperings } from './tampering.ts';
 
 /*
- * What became of IPNs, in words: the only place where the facts of an attempt and of a delivery become sentences.
+ * The texts about IPNs: the only place that turns the data of attempts and deliveries into sentences.
  */
 
-/** What was sent and what came back, as far as a failure is about it. */
+/** The request and the response, as far as a failure concerns them. */
 export interface AttemptSides extends Pick<Attempt, 'url'> {
   responseStatus?: Attempt['responseStatus'];
   responseHeaders?: Attempt['responseHeaders'];
   fault?: Attempt['fault'];
 }
 
-/** How an emulator comes to trust a receiver. */
-const TRUST_BY =
-  'run gateway-sim with NODE_EXTRA_CA_CERTS, or start it with --ipn-ca, naming the file with your CA';
+/** How to make an emulator trust a receiver. */
+const TRUST_BY = 'set NODE_EXTRA_CA_CERTS or --ipn-ca to the file of your CA';
 
 /**
- * Why an attempt does not count as received.
+ * Why an attempt failed.
  *
- * @param trustBy what to do about a certificate that is not trusted
+ * @param trustBy what to do about an untrusted certificate
  */
 export function describeFailure(failure: AttemptFailure, attempt: AttemptSides, trustBy = TRUST_BY): string {
   const { url } = attempt;
@@ -34,13 +33,13 @@ export function describeFailure(failure: AttemptFailure, attempt: AttemptSides, 
     case 'connection_refused':
       return `connection refused: nothing listens at ${host}`;
     case 'connection_reset':
-      return `${host} closed the connection without an answer`;
+      return `${host} closed the connection without a response`;
     case 'name_not_found':
       return `the name ${hostname} cannot be resolved`;
     case 'no_route':
-      return `there is no route to ${host}`;
+      return `no route to ${host}`;
     case 'expects_http':
-      return `${host} speaks plain http: use an address that begins with http://`;
+      return `${host} uses plain http: use an address that begins with http://`;
     case 'expects_https':
       return `${host} expects https: use an address that begins with https://`;
     case 'certificate':
@@ -48,49 +47,49 @@ export function describeFailure(failure: AttemptFailure, attempt: AttemptSides, 
     case 'tls':
       return `no secure connection to ${host}: ${failure.message}`;
     case 'timed_out':
-      return `no complete answer from ${host} within ${failure.limitMs / 1_000} s`;
+      return `no complete response from ${host} within ${failure.limitMs / 1_000} s`;
     case 'address':
-      return `"${url}" is no address`;
+      return `"${url}" is not an address`;
     case 'stopping':
       return 'the emulator is stopping';
     case 'egress':
       return describeEgress(failure);
     case 'fault':
-      return `${describeFaultOf(attempt)} (gateway-sim faults clear ipn ends this)`;
+      return `${describeFaultOf(attempt)} (remove it with gateway-sim faults clear ipn)`;
     case 'malformed':
     case 'other':
       return failure.message;
   }
 }
 
-/** Why an answer does not count as received. */
+/** Why a response does not count as received. */
 function describeAnswer({ responseStatus, responseHeaders = [] }: AttemptSides): string {
   const isRedirect = responseStatus && responseStatus >= 300 && responseStatus < 400;
   if (!isRedirect) return `the receiver answered ${responseStatus}: expected 2xx`;
   const location = responseHeaders.find(([name]) => name.toLowerCase() === 'location')?.[1];
-  return `the receiver answered ${responseStatus}${location ? ` to ${location}` : ''}: redirects are not followed, give the final address as ipn_url`;
+  return `the receiver answered ${responseStatus}${location ? ` to ${location}` : ''}: redirects are not followed, use the final address as ipn_url`;
 }
 
-/** What a fault rule did in place of the receiver. A state from outside may lack the rule. */
+/** What a fault rule did instead of the receiver. An imported state may lack the rule. */
 function describeFaultOf({ fault }: AttemptSides): string {
   const instead = fault && insteadOfSending(fault);
   return `fault rule: ${[instead, 'nothing was sent'].filter(Boolean).join(', ')}`;
 }
 
-/** What a fault rule did instead of sending an IPN; undefined where it lets it be sent. */
+/** What a fault rule did instead of sending an IPN; undefined if the IPN is sent. */
 export function insteadOfSending(rule: FaultRule): string | undefined {
-  if (rule.drop) return 'lost it';
+  if (rule.drop) return 'dropped it';
   const status = statusOfFault(rule);
   return status === undefined ? undefined : `answered ${status}`;
 }
 
-/** The host that `--allow-ipn-host` would have to name; null where no option allows it. */
+/** The host to pass to `--allow-ipn-host`; null if no option allows it. */
 export function allowableHost({ reason: why, host: name, address: resolved }: EgressFailure): string | null {
   if (why === 'emulator' || why === 'no_address') return null;
   return why === 'metadata' ? resolved : name;
 }
 
-/** Why the egress guard keeps a request from being sent, with the option that would allow it. */
+/** Why the egress guard blocks a request, with the option that allows it. */
 export function describeEgress(failure: EgressFailure): string {
   const { reason, host, address, port } = failure;
   const shown = address === null || address === host ? host : `${host} (${address})`;
@@ -99,7 +98,7 @@ export function describeEgress(failure: EgressFailure): string {
     case 'emulator':
       return `${shown} port ${port} is the emulator itself, not the merchant's address`;
     case 'metadata':
-      return `${shown} is where a cloud keeps its metadata and credentials (${allow})`;
+      return `${shown} is the metadata and credentials service of a cloud (${allow})`;
     case 'public':
       return `${shown} is neither a loopback nor a private address (${allow})`;
     case 'unresolved':
@@ -109,7 +108,7 @@ export function describeEgress(failure: EgressFailure): string {
   }
 }
 
-/** Why an attempt does not count as received, where there is room for a few words only. */
+/** Why an attempt failed, in a few words. */
 export function describeBriefly(attempt: AttemptSides & Pick<Attempt, 'failure'>): string {
   const { failure, responseStatus } = attempt;
   if (failure === null || failure.code === 'answered') return `answered ${responseStatus}`;
@@ -119,7 +118,7 @@ export function describeBriefly(attempt: AttemptSides & Pick<Attempt, 'failure'>
 
 const BRIEF: Readonly<Record<Exclude<AttemptFailure['code'], 'answered' | 'fault'>, string | null>> = {
   connection_refused: 'connection refused',
-  connection_reset: 'connection closed without an answer',
+  connection_reset: 'connection closed without a response',
   name_not_found: 'name not found',
   no_route: 'no route',
   expects_http: 'expects http',
@@ -127,22 +126,22 @@ const BRIEF: Readonly<Record<Exclude<AttemptFailure['code'], 'answered' | 'fault
   certificate: 'certificate not trusted',
   tls: 'no secure connection',
   timed_out: null,
-  address: 'no address',
+  address: 'invalid address',
   stopping: null,
   egress: 'not sent',
-  malformed: 'malformed answer',
+  malformed: 'malformed response',
   other: null,
 };
 
 const FIX_HOST = 'Correct the host of ipn_url, or send all IPNs to your receiver with --forward-ipn.';
 const FIX_SCHEME = 'Correct the scheme of ipn_url.';
 const FIX_CERTIFICATE = 'Correct the certificate, or use http:// on your own machine.';
-const FIX_CRASH = 'Look at the log of your receiver: it broke before it had answered.';
+const FIX_CRASH = 'Check the log of your receiver: it failed before it responded.';
 const START = 'Start your receiver at this address.';
 
-/** What to do where no answer came. */
+/** What to do about each failure. */
 export const FIXES: Readonly<Record<AttemptFailure['code'], string>> = {
-  answered: 'Answer 2xx when all went well.',
+  answered: 'Answer 2xx when you have processed the IPN.',
   connection_refused: START,
   connection_reset: FIX_CRASH,
   malformed: FIX_CRASH,
@@ -150,14 +149,14 @@ export const FIXES: Readonly<Record<AttemptFailure['code'], string>> = {
   no_route: FIX_HOST,
   expects_http: FIX_SCHEME,
   expects_https: FIX_SCHEME,
-  address: 'Give an address that begins with http:// or https://.',
+  address: 'Use an address that begins with http:// or https://.',
   certificate: FIX_CERTIFICATE,
   tls: FIX_CERTIFICATE,
-  timed_out: 'Answer 200 first, then do slow work in a queue.',
+  timed_out: 'Answer 200 first and do slow work in a queue.',
   egress:
-    'Restart the emulator with the option that is named, or with --forward-ipn to send all IPNs to your receiver.',
-  fault: 'Nothing to fix. Clear the rule to deliver.',
-  stopping: 'Start the emulator: what was under way stays due.',
+    'Restart the emulator with the option above, or use --forward-ipn to send all IPNs to your receiver.',
+  fault: 'Nothing to fix. Clear the rule to deliver the IPN.',
+  stopping: 'Start the emulator: it retries interrupted attempts.',
   other: START,
 };
 
@@ -166,7 +165,7 @@ export function errorOf(attempt: AttemptSides & Pick<Attempt, 'failure'>): strin
   return attempt.failure && describeFailure(attempt.failure, attempt);
 }
 
-/** An attempt as it is shown. */
+/** An attempt for display. */
 export function attemptView({ deliveryId: _, ...attempt }: StoredAttempt): Attempt {
   return { ...attempt, error: errorOf(attempt) };
 }
@@ -176,20 +175,20 @@ export function outcomeOf({ error, responseStatus }: Pick<Attempt, 'error' | 're
   return error ?? `answered ${responseStatus}`;
 }
 
-/** What is worth knowing about a delivery beside its attempts. */
+/** What to know about a delivery besides its attempts. */
 export function remarksOn({
   postponedBy,
   signedAnew,
   tampered,
 }: Pick<StoredDelivery, 'postponedBy' | 'signedAnew' | 'tampered'>): string[] {
   return [
-    postponedBy && `put off by a fault rule: ${describeEffects(postponedBy)}`,
-    signedAnew && 'signed anew: the key pair was replaced after the first signature',
+    postponedBy && `postponed by a fault rule: ${describeEffects(postponedBy)}`,
+    signedAnew && 'signed again: the key pair was replaced after the first signature',
     tampered.length > 0 && `tampered with: ${describeTamperings(tampered)}`,
   ].filter((remark) => typeof remark === 'string');
 }
 
-/** What is wrong with a delivery and what else is worth knowing; null for nothing. */
+/** What failed in a delivery and what else to know about it; null for nothing. */
 export function noteOf(
   delivery: Pick<StoredDelivery, 'state' | 'postponedBy' | 'signedAnew' | 'tampered'>,
   last: (AttemptSides & Pick<Attempt, 'failure'>) | undefined,

@@ -1,6 +1,6 @@
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** How a duration is written, as a pattern of JSON schema. */
+/** The format of a duration, as a JSON schema pattern. */
 export const DURATION_PATTERN = '^\\d{1,9}(ms|s|m|h)$';
 
 const DURATION = new RegExp(DURATION_PATTERN);
@@ -11,14 +11,14 @@ export function parseDuration(text: unknown): number | undefined {
   return unit === undefined ? undefined : Number.parseInt(written, 10) * UNITS[unit as keyof typeof UNITS];
 }
 
-/** Whether a text is a duration of at most that many milliseconds. */
+/** Whether a text is a duration of at most `maxMs`. */
 export function isDuration(text: unknown, maxMs: number): boolean {
   return (parseDuration(text) ?? Number.POSITIVE_INFINITY) <= maxMs;
 }
 
 /**
- * The redirect waits at most this long for the first attempt of its IPN (chosen), and an attempt without an answer is
- * said to take long from then on. Real time, in milliseconds.
+ * Maximum real time that the redirect waits for the first attempt of its IPN (chosen). An attempt that takes longer is
+ * reported as slow. In milliseconds.
  */
 export const REDIRECT_WAIT_MS = 3_000;
 
@@ -29,7 +29,7 @@ const SPANS = [
   ['s', 1_000],
 ] as const;
 
-/** A span of time in its largest units. */
+/** A time span in its largest units. */
 export function span(milliseconds: number, units = 2): string {
   let rest = milliseconds;
   const parts = SPANS.map(([unit, size]) => {
@@ -40,7 +40,7 @@ export function span(milliseconds: number, units = 2): string {
   return parts.slice(0, units).join(' ') || 'less than a second';
 }
 
-/** A short time to the millisecond or the tenth of a second, a long one in its two largest units. */
+/** A duration in milliseconds or tenths of a second; from one minute, in its two largest units. */
 export function duration(milliseconds: number): string {
   if (milliseconds >= 59_950) return span(Math.round(milliseconds / 1_000) * 1_000);
   if (milliseconds >= 100) return `${shortened(milliseconds / 1_000, milliseconds < 9_950 ? 1 : 0)} s`;

@@ -5,59 +5,59 @@ import { count, field, LINK, named, nullableText, record, request, TIME, text, t
 import { PROFILE_NAMES } from './profiles.ts';
 import { StatusCounts } from './state.ts';
 
-/** Options in force. Their JSON schema is made from the table of options. */
+/** Effective options. Their JSON schema is generated from the table of options. */
 export const Options = named(
   {
     name: 'Options',
     description:
-      'Options of `start` in force, secrets masked; what is not set and has no default is left out.',
+      'Effective options of `start`, with secrets masked. Options without a value or default are omitted.',
     fields: null,
     io: 'output',
   },
   z.record(text, z.unknown()),
 );
 
-export const Fidelity = record('Fidelity', 'What the behaviour of an emulator stands on.', {
-  profile: field(z.enum(PROFILE_NAMES), 'The profile in force.'),
-  changes: field(z.array(text), 'What is chosen against it, such as `siteLogo optional`.'),
-  lines: field(count, 'Lines of the manifest that hold under it.'),
-  documented: field(count, 'Those that the service interface says.'),
-  observed: field(count, 'Those that published clients or deployments show.'),
-  chosen: field(count, 'Those that are ours.'),
+export const Fidelity = record('Fidelity', "The sources of the emulator's behaviour.", {
+  profile: field(z.enum(PROFILE_NAMES), 'The active profile.'),
+  changes: field(z.array(text), 'Choices that override it, such as `siteLogo optional`.'),
+  lines: field(count, 'Number of manifest lines that apply to it.'),
+  documented: field(count, 'Number of documented lines.'),
+  observed: field(count, 'Number of lines observed in published clients or deployments.'),
+  chosen: field(count, 'Number of lines chosen by us.'),
 });
 
-export const Status = record('Status', 'How a running emulator is doing.', {
+export const Status = record('Status', 'The status of a running emulator.', {
   version: field(text, 'Version of gateway-sim.'),
-  mode: field(z.enum(['in-memory', 'on-disk']), 'Where the state is kept.'),
-  url: field(text, 'Address that checkout URLs are built on.', LINK),
-  dataDir: field(nullableText, 'Folder of the state; null in memory.'),
-  tlsCa: field(nullableText, 'File that clients trust; null where plain http is spoken.'),
+  mode: field(z.enum(['in-memory', 'on-disk']), 'Where the state is stored.'),
+  url: field(text, 'Base address of checkout URLs.', LINK),
+  dataDir: field(nullableText, 'State folder; null in memory.'),
+  tlsCa: field(nullableText, 'Certificate file for clients to trust; null for plain http.'),
   pid: field(count, 'Process id.'),
-  startedAt: time('When it was started, in real time.'),
+  startedAt: time('Start time, in real time.'),
   clock: field(Clock, "The emulator's clock."),
-  faults: field(z.array(Fault), 'Fault rules, in the order in which they are tried.'),
-  counts: field(StatusCounts, 'How many records there are.'),
-  fidelity: field(Fidelity, 'Its profile, and what that stands on.'),
-  options: field(Options, 'Options in force.'),
+  faults: field(z.array(Fault), 'Fault rules, in order of precedence.'),
+  counts: field(StatusCounts, 'Number of records.'),
+  fidelity: field(Fidelity, 'Its profile and the sources of its behaviour.'),
+  options: field(Options, 'Effective options.'),
 });
 export type Status = z.output<typeof Status>;
 
-export const Live = record('Live', 'The process answers.', {
+export const Live = record('Live', 'The process responds.', {
   status: field(z.literal('live'), 'Always `live`.'),
 });
-export const Ready = record('Ready', 'State is loaded and requests are taken.', {
+export const Ready = record('Ready', 'The state is loaded and requests are accepted.', {
   status: field(z.literal('ready'), 'Always `ready`.'),
 });
-export const Stopping = record('Stopping', 'It is about to stop.', {
+export const Stopping = record('Stopping', 'The emulator is stopping.', {
   stopping: field(z.literal(true), 'Always true.'),
-  pid: field(count, 'The process that ends.'),
+  pid: field(count, 'The process that stops.'),
   nextDue: field(
     nullableText,
-    'When the next thing is due that a later start goes on with; null when there is none.',
+    'Time of the next scheduled event, which runs after the next start; null for none.',
     TIME,
   ),
 });
 
-export const TokenForm = request('TokenForm', 'What the dashboard asks for once.', {
+export const TokenForm = request('TokenForm', 'The token that the dashboard asks for once.', {
   token: field(text, 'The control token.'),
 });

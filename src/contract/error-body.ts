@@ -7,7 +7,7 @@ const errorFields = {
   error: field(z.literal('true'), 'Always the text "true" (documented: refusal-is-text, refusal-key*).'),
   message: field(
     text,
-    'The first problem (documented: refusal-key), naming the field by its name on the wire (chosen: refusal-field-message).',
+    'The first problem (documented: refusal-key), with the wire name of the field (chosen: refusal-field-message).',
   ),
   errors: field(z.array(text), 'Every problem (observed: field-all-at-once, refusal-field-errors).'),
 };
@@ -21,23 +21,23 @@ export type ServiceError = z.output<typeof ServiceError>;
 
 const CommandHint = record('CommandHint', 'A command of gateway-sim.', {
   command: field(text, 'Its name, such as `keys show`.'),
-  args: field(z.optional(z.array(text)), 'What follows the name, ready for a shell.'),
+  args: field(z.optional(z.array(text)), 'Arguments, quoted for a shell.'),
 });
 const OptionHint = record('OptionHint', 'An option of `start`.', {
   option: field(text, 'Its camelCase name.'),
-  value: field(z.optional(text), 'A value that helps.'),
+  value: field(z.optional(text), 'A suggested value.'),
 });
 
 export const ControlError = record(
   'ControlError',
-  'An error of the control API: the shape of the service, and what programs and people can act on.',
+  "An error of the control API: the service's fields, plus a code and a hint.",
   {
     ...errorFields,
-    code: field(z.enum(namesOf(STATUS)), 'What kind of error it is.'),
+    code: field(z.enum(namesOf(STATUS)), 'The kind of error.'),
     remedy: field(z.optional(text), 'What to do about it.'),
     hint: field(
       z.optional(z.array(z.union([text, CommandHint, OptionHint]))),
-      'The same as data: texts, commands, and options of `start` by their camelCase names.',
+      '`remedy` as data: texts, commands, and options of `start` by their camelCase names.',
     ),
   },
 );

@@ -1,7 +1,7 @@
 import { type Hint, renderHint } from './hint.ts';
 
 /**
- * Everything that can go wrong and be explained to a user, as a closed set with the HTTP status of each. Refused
+ * Every error that users can get, with its HTTP status. Rejected
  * initiates are answered 200 unless `--error-status http` (observed: refusal-*-status). `cli/output.ts` maps each to an exit code.
  */
 export const STATUS = {
@@ -31,33 +31,33 @@ export const STATUS = {
 } as const;
 export type ErrorCode = keyof typeof STATUS;
 
-/** Maximum problems that an error names (chosen): one request can have as many as it has bytes. */
+/** Maximum number of problems in an error (chosen): one request can have as many as it has bytes. */
 export const MAX_PROBLEMS = 20;
 
-/** At most `max` problems: where there are more, the last says how many are left out. */
+/** At most `max` problems. If there are more, the last entry gives the number of the others. */
 export function firstProblems(problems: readonly string[], count: number, max: number): readonly string[] {
   return count > max ? [...problems.slice(0, max - 1), `and ${count - max + 1} more`] : problems;
 }
 
-/** What a `GatewayError` may carry beside its message. */
+/** Optional details of a `GatewayError`. */
 export interface ErrorDetails {
-  /** Every single problem, one sentence each; the message is the first of them. Default: the message alone. */
+  /** Every problem, one sentence each. The first is the message. Default: the message alone. */
   problems?: readonly string[];
-  /** How many problems there are, where `problems` has the first of them only. */
+  /** Total number of problems, if `problems` has only the first ones. */
   problemCount?: number;
   /** What the user can do about it, as one sentence. */
   hint?: Hint;
-  /** The methods that a known path does answer (`method_not_allowed` only). */
+  /** The methods that the path accepts (`method_not_allowed` only). */
   allow?: readonly string[];
-  /** What went wrong underneath. Kept for debugging, never shown. */
+  /** The underlying error. For debugging, never shown. */
   cause?: unknown;
 }
 
-/** The one error that users meet: a fact with a code, thrown anywhere and turned into an answer at the edges. */
+/** The only error that users see. Thrown anywhere, and converted to a response or an exit code in one place each. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: ErrorCode;
-  /** The first of them, at most `MAX_PROBLEMS`. */
+  /** The first problems, at most `MAX_PROBLEMS`. */
   readonly problems: readonly string[];
   readonly problemCount: number;
   readonly hint: Hint | undefined;
@@ -65,8 +65,8 @@ export class GatewayError extends Error {
 
   /**
    * @param code one of the closed set of codes
-   * @param message what was wrong and what was expected, one sentence without a full stop at its end
-   * @param details further problems, the remedy, the cause
+   * @param message what was wrong and what was expected, in one sentence without a full stop
+   * @param details more problems, the hint, the cause
    */
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -79,21 +79,21 @@ export class GatewayError extends Error {
   }
 
   /**
-   * Its one shape as data: the error of the service, and what programs and people can act on. No stack, no cause.
+   * The error as JSON: the service's fields, plus a code and a hint. No stack, no cause.
    */
   toJSON(): object {
-    const { message, problems, code, remedy, hint: advice } = this;
+    const { message, problems, code, remedy, hint: parts } = this;
     return {
       error: 'true',
       message,
       errors: [...problems],
       code,
       ...(remedy !== undefined && { remedy }),
-      ...(advice && { hint: [...advice] }),
+      ...(parts && { hint: [...parts] }),
     };
   }
 
-  /** The same error without the secrets that `mask` hides; it itself is the cause. */
+  /** A copy with masked secrets. Its cause is the original. */
   masked(mask: (text: string) => string): GatewayError {
     const { code, message, problems, problemCount, hint, allow } = this;
     return new GatewayError(code, mask(message), {
@@ -105,18 +105,18 @@ export class GatewayError extends Error {
     });
   }
 
-  /** The problem with a field: each begins with the name of the field that it is about. */
+  /** The problem with a field. Every problem begins with the name of its field. */
   problemWith(field: string): string | undefined {
     return this.problems.find((problem) => problem.startsWith(`${field} `));
   }
 
-  /** What the user can do about it, in one sentence as the documentation would write it. */
+  /** The hint as one sentence, with commands as in the documentation. */
   get remedy(): string | undefined {
     return this.hint && renderHint(this.hint);
   }
 }
 
-/** The known name that is nearest to what the user wrote; undefined when none is close enough to be helpful. */
+/** The known name nearest to what the user wrote; undefined if none is close enough. */
 export function nearestName(
   written: string,
   known: Iterable<string>,
@@ -139,7 +139,7 @@ export function nearestName(
   return best;
 }
 
-/** What people say for what is called otherwise here. */
+/** Common words for names that are different here. */
 const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   fake: ['tamper', 'fire'],
   falsify: ['tamper', 'fire'],
@@ -171,19 +171,19 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   man: ['docs'],
 };
 
-/** The known name for which this is another word; undefined where it is none. */
+/** The known name that a word is a synonym of; undefined if it is not. */
 export function synonymOf(written: string, known: readonly string[]): string | undefined {
   const word = written.toLowerCase();
   return Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word]?.find((name) => known.includes(name)) : undefined;
 }
 
-/** `: did you mean …?` with the nearest of `known`, else `otherwise`: the end of a message. */
+/** The end of a message: `: did you mean …?` with the nearest of `known`, else `otherwise`. */
 export function didYouMean(written: string, known: Iterable<string>, otherwise = ''): string {
   const meant = nearestName(written, known);
   return meant === undefined ? otherwise : `: did you mean ${meant}?`;
 }
 
-/** Levenshtein distance, given up (as `limit`) where the lengths alone already exceed the limit. */
+/** Levenshtein distance; `limit` if the difference in length already reaches it. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit || a.length > 200) return limit;
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -13,20 +13,20 @@ export const RecordedRequest = record(
   'RecordedRequest',
   'A request to the service and its response. Secrets, tokens and card numbers are masked.',
   {
-    id: field(count, 'Counts from 1, in the order in which requests come.'),
-    at: time('When it came.'),
+    id: field(count, 'Counts from 1, in order of arrival.'),
+    at: time('Time of arrival.'),
     method: field(text, 'Method.'),
-    target: field(text, 'Path and query as they were sent.'),
+    target: field(text, 'Path and query as sent.'),
     requestHeaders: field(z.record(text, text), 'Headers by lower-case name.'),
-    requestBody: field(nullableText, 'The beginning of the body; null when there was none.'),
-    status: field(count, 'Status of the response; 444 when none went out.'),
-    responseBody: field(nullableText, 'Body of the response, pages excepted.'),
+    requestBody: field(nullableText, 'The beginning of the body; null for none.'),
+    status: field(count, 'Status of the response; 444 when none was sent.'),
+    responseBody: field(nullableText, 'Body of the response, except HTML pages.'),
     durationMs: field(z.number(), 'Time to the response, in milliseconds.'),
-    paymentId: field(nullableText, 'The payment that it was about.'),
-    fault: field(z.nullable(FaultRule), 'The fault rule that acted on it; null where none did.'),
+    paymentId: field(nullableText, 'The payment it is about.'),
+    fault: field(z.nullable(FaultRule), 'The fault rule that acted on it; null for none.'),
     notes: field(
       z.array(text),
-      "Why it was refused, and what else the developer should know: what the merchant's code does not see.",
+      "Notes for the developer that the merchant's code does not see, such as why the request was rejected.",
     ),
   },
 );
@@ -35,44 +35,44 @@ export type RecordedRequest = z.output<typeof RecordedRequest>;
 export const RequestList = wholeList(
   'RequestList',
   RecordedRequest,
-  'requests that are remembered (100 unless `limit` says otherwise)',
+  'recorded requests (at most `limit`, 100 by default)',
 );
 
-export const RequestQuery = query('RequestFilter', 'Which recorded requests; all that is given must match.', {
-  path: optionalText('Only those to this path, without a query.'),
-  method: optionalText('Only those with this method.'),
-  payment: optionalText('Only those of this payment: id or identifier.'),
-  limit: optionalNumber(1, 1_000, 'At most so many; default: 100.'),
+export const RequestQuery = query('RequestFilter', 'Filters recorded requests. All filters must match.', {
+  path: optionalText('Only requests to this path, without a query.'),
+  method: optionalText('Only requests with this method.'),
+  payment: optionalText('Only requests of this payment: id or identifier.'),
+  limit: optionalNumber(1, 1_000, 'Maximum number of requests; default: 100.'),
 });
 export type RequestFilter = z.input<typeof RequestQuery>;
 
-export const EventQuery = query('EventFilter', 'Which part of the stream.', {
-  since: optionalNumber(0, 2 ** 31, 'Begins after this event; default: with what comes next.'),
-  follow: field(z.optional(switchText), 'false ends the response after what has happened already.'),
+export const EventQuery = query('EventFilter', 'Selects a part of the stream.', {
+  since: optionalNumber(0, 2 ** 31, 'Start after this event; default: only new events.'),
+  follow: field(z.optional(switchText), 'false ends the response after the past events.'),
 });
 
-const seq = field(count, 'Counts everything that happens; hand it back as `since` or Last-Event-ID.');
-const at = time('When it happened, by the clock of the emulator.');
+const seq = field(count, 'Number of the event. Pass it as `since` or Last-Event-ID to continue.');
+const at = time("Time of the event, by the emulator's clock.");
 
 const DELIVERY_STEP =
-  '`planned`: it was made, or is due at another time. `waiting`: its attempt has no answer after 3 s. `attempted`: an attempt ended.';
+  '`planned`: it was created or rescheduled. `waiting`: its attempt has no response after 3 s. `attempted`: an attempt ended.';
 
-/** What else an event of a type holds. */
+/** The fields of each type of event. */
 const EVENTS = {
   request: { request: field(RecordedRequest, 'A request to the service and its response.') },
   payment: {
-    payment: field(Payment, 'A payment that was made or changed.'),
-    steps: field(z.array(PaymentStep), 'What happened to it now; empty where only its record changed.'),
-    warnings: field(z.array(text), 'What was added to its warnings now.'),
+    payment: field(Payment, 'A payment that was created or changed.'),
+    steps: field(z.array(PaymentStep), 'New steps in its timeline; empty if only its record changed.'),
+    warnings: field(z.array(text), 'New warnings.'),
   },
   delivery: {
-    delivery: field(Delivery, 'An IPN that was made or attempted.'),
+    delivery: field(Delivery, 'An IPN that was created or attempted.'),
     step: field(z.enum(DELIVERY_STEPS), DELIVERY_STEP),
   },
   message: { message: field(InboxMessage, 'A verification code.') },
   cardTransaction: { cardTransaction: field(CardTransaction, 'A movement of money on a card.') },
-  audit: { audit: field(AuditProgress, 'A step of an audit by the emulator itself.') },
-  notice: { text: field(text, 'Something about the emulator itself, in words.') },
+  audit: { audit: field(AuditProgress, 'A step of an audit that the emulator runs.') },
+  notice: { text: field(text, 'A message about the emulator.') },
 } as const;
 
 const one = <Name extends keyof typeof EVENTS>(name: Name) =>
@@ -81,11 +81,11 @@ const one = <Name extends keyof typeof EVENTS>(name: Name) =>
 export const SimEvent = named(
   {
     name: 'SimEvent',
-    description: 'Something that happened: the data of one event of the stream.',
+    description: 'The data of one event of the stream.',
     fields: {
       seq,
       at,
-      type: field(text, 'What kind of thing it is.'),
+      type: field(text, 'The type of the event.'),
       ...Object.assign({}, ...Object.values(EVENTS)),
     },
     io: 'output',

@@ -2,33 +2,33 @@ import * as z from 'zod/mini';
 import { count, field, named, nullableText, text } from './field.ts';
 
 /*
- * Why an attempt does not count as received, as data (chosen). What stands in the attempt beside it, such as the
- * address and the status, is not repeated. `describe-delivery.ts` puts it into words.
+ * Why an attempt failed, as data (chosen). Does not repeat fields of the attempt, such as the address and the
+ * status. `describe-delivery.ts` turns it into sentences.
  */
 
-/** Why the egress guard keeps a request from being sent. */
+/** Why the egress guard blocks a request. */
 export const EGRESS_REASONS = ['emulator', 'metadata', 'public', 'unresolved', 'no_address'] as const;
 
-const host = field(text, 'The name or address that was asked for, without its port.');
-const address = field(nullableText, 'What the name resolved to; null where it was not resolved.');
+const host = field(text, 'The requested name or address, without the port.');
+const address = field(nullableText, 'The resolved address; null if the name was not resolved.');
 const port = field(count, 'Its port.');
 const reason = field(
   z.enum(EGRESS_REASONS),
-  'Of `egress`. `emulator`: it is the emulator itself; `metadata`: where a cloud keeps credentials; `public`: neither loopback nor private; `unresolved`: a public name that may still resolve to a private address; `no_address`: the name has none.',
+  'For `egress`. `emulator`: the emulator itself; `metadata`: the metadata service of a cloud; `public`: neither loopback nor private; `unresolved`: a public name that was not resolved; `no_address`: the name has no address.',
 );
-const limitMs = field(count, 'Of `timed_out`: how long was waited, in milliseconds.');
-const message = field(text, 'Of `tls`, `malformed` and `other`: what the system says.');
+const limitMs = field(count, 'For `timed_out`: the time limit, in milliseconds.');
+const message = field(text, 'For `tls`, `malformed` and `other`: the system error.');
 
 const plain = <Code extends string>(code: Code) => z.object({ code: z.literal(code) });
 
 export const AttemptFailure = named(
   {
     name: 'AttemptFailure',
-    description: 'Why an attempt does not count as received.',
+    description: 'Why an attempt failed.',
     fields: {
       code: field(
         text,
-        '`answered`: another status than 2xx. `fault`: a fault rule kept it from being sent. All others: there was no answer, or not all of it.',
+        '`answered`: a status other than 2xx. `fault`: a fault rule blocked it. All others: no response, or only a part of it.',
       ),
       reason,
       host,

@@ -1,38 +1,38 @@
 import { namesOf } from './vocabulary.ts';
 
-/** A member of a fault rule, as the command line, the control API, the configuration file and the dashboard have it. */
+/** A member of a fault rule, for the command line, the control API, the configuration file and the dashboard. */
 export interface FaultMember {
   kind: 'on' | 'integer' | 'fraction' | 'duration' | 'latency' | 'pattern';
-  /** Of a number, inclusive; `fraction` is above `min`. */
+  /** Limits of a number, inclusive; a `fraction` must be above `min`. */
   min?: number;
   max?: number;
-  /** Of a duration or a latency: the longest, such as `10m`. */
+  /** Maximum of a duration or a latency, such as `10m`. */
   longest?: string;
-  /** What follows the flag in the help. */
+  /** The placeholder after the flag in the help. */
   placeholder?: string;
   description: string;
-  /** How the dashboard puts it. */
+  /** The label on the dashboard. */
   label?: string;
-  /** A value to begin with. */
+  /** A suggested value. */
   sample?: string;
-  /** Makes sense for outgoing IPNs only. */
+  /** For outgoing IPNs only. */
   ipnOnly?: true;
-  /** What a rule does, in words; the value follows where there is one. */
+  /** What the rule does, in words; followed by its value, if any. */
   words?: string;
 }
 
-/** Nobody waits longer for a response, and an IPN that comes later is lost to a test. */
+/** Clients do not wait longer for a response. A later IPN is useless to a test. */
 const LONGEST_LATENCY = '10m';
 const LONGEST_DELAY = '24h';
 
-/** What a fault rule can make go wrong (chosen). */
+/** The effects of fault rules (chosen). */
 export const FAULT_EFFECTS = {
   status: {
     kind: 'integer',
     min: 200,
     max: 599,
     placeholder: 'code',
-    description: 'answer with this status (ipn: as if the receiver did)',
+    description: 'answer with this status (ipn: as if from the receiver)',
     label: 'Answer with a status',
     sample: '503',
     words: 'status',
@@ -41,7 +41,7 @@ export const FAULT_EFFECTS = {
     kind: 'duration',
     longest: LONGEST_DELAY,
     placeholder: 'duration',
-    description: 'with this Retry-After; the status is 429 unless given',
+    description: 'send this Retry-After; the status defaults to 429',
     label: 'Answer 429 with a Retry-After',
     sample: '30s',
     words: 'Retry-After',
@@ -57,7 +57,7 @@ export const FAULT_EFFECTS = {
   },
   drop: {
     kind: 'on',
-    description: 'close the connection without an answer (ipn: it is lost)',
+    description: 'close the connection without a response (ipn: lose it)',
     label: 'Close the connection',
     words: 'connection dropped',
   },
@@ -69,7 +69,7 @@ export const FAULT_EFFECTS = {
   },
   malformed: {
     kind: 'on',
-    description: 'spoil the JSON',
+    description: 'corrupt the JSON',
     label: 'Break the body',
     words: 'body malformed',
   },
@@ -85,7 +85,7 @@ export const FAULT_EFFECTS = {
     longest: LONGEST_DELAY,
     placeholder: 'duration',
     ipnOnly: true,
-    description: "ipn: send it so much later, on the emulator's clock",
+    description: "ipn: send it after this delay, on the emulator's clock",
     label: 'Send the IPN later',
     sample: '30s',
     words: 'delayed by',
@@ -100,7 +100,7 @@ export const FAULT_EFFECTS = {
   corruptSignature: {
     kind: 'on',
     ipnOnly: true,
-    description: 'ipn: falsify the signature',
+    description: 'ipn: forge the signature',
     label: 'Corrupt the signature of the IPN',
     words: 'signature corrupted',
   },
@@ -115,7 +115,7 @@ export const FAULT_CONDITIONS = {
     min: 1,
     max: 1_000_000,
     placeholder: 'number',
-    description: 'so many times (default: until cleared)',
+    description: 'maximum number of times (default: until cleared)',
     label: 'Times (empty: always)',
   },
   probability: {
@@ -123,7 +123,7 @@ export const FAULT_CONDITIONS = {
     min: 0,
     max: 1,
     placeholder: 'number',
-    description: 'only this part of the time, such as 0.2',
+    description: 'probability that it acts, such as 0.2',
   },
   identifier: {
     kind: 'pattern',
@@ -133,7 +133,7 @@ export const FAULT_CONDITIONS = {
   },
 } as const satisfies Record<string, FaultMember>;
 
-/** Each of these decides alone what comes back, or when it goes out. */
+/** Effects that exclude each other. */
 export const FAULT_ALTERNATIVES: readonly (readonly FaultEffect[])[] = [
   ['status', 'drop', 'truncate', 'malformed'],
   ['retryAfter', 'drop', 'truncate', 'malformed'],

@@ -3,10 +3,10 @@ import { didYouMean, GatewayError } from './error.ts';
 import type { FaultRule } from './fault.ts';
 import { type CommandHint, command, kebab } from './hint.ts';
 
-/** A fault that is wanted often, ready to be set (chosen). */
+/** A common fault, ready to set (chosen). */
 export interface FaultPreset {
   label: string;
-  /** What it does, in a sentence. */
+  /** What it does, in one sentence. */
   does: string;
   rule: FaultRule;
 }
@@ -14,29 +14,29 @@ export interface FaultPreset {
 export const FAULT_PRESETS = {
   'receiver-down': {
     label: 'Receiver down',
-    does: 'Every IPN fails with 503 as if your receiver had answered it, and is tried again later.',
+    does: 'Every IPN fails as if your receiver had answered 503, and is retried later.',
     rule: { route: 'ipn', status: 503 },
   },
   'slow-gateway': {
     label: 'Slow gateway',
-    does: 'Every request to the service waits 5 seconds for its answer.',
+    does: 'Every response of the service takes 5 seconds longer.',
     rule: { route: '/*', latency: '5s' },
   },
   'lost-ipn': {
     label: 'Lost IPN',
-    does: 'The next IPN gets lost on the way: your receiver never sees that attempt.',
+    does: 'The next attempt is lost: your receiver never sees it.',
     rule: { route: 'ipn', drop: true, times: 1 },
   },
   'ipn-twice': {
     label: 'IPN twice',
-    does: 'Every IPN that your receiver takes is sent a second time.',
+    does: 'Every IPN that your receiver accepts is sent a second time.',
     rule: { route: 'ipn', duplicate: true },
   },
 } as const satisfies Record<string, FaultPreset>;
 
 const PRESETS: ReadonlyMap<string, FaultPreset> = new Map(Object.entries(FAULT_PRESETS));
 
-/** @throws GatewayError `invalid_fields` for a name that is none */
+/** @throws GatewayError `invalid_fields` for an unknown name */
 export function requirePreset(name: string): FaultPreset {
   const preset = PRESETS.get(name);
   if (preset) return preset;

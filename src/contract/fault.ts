@@ -26,8 +26,8 @@ import { textThat, textWithout } from './input.ts';
 import { FAULT_ROUTES } from './vocabulary.ts';
 
 /*
- * Fault rules make the emulator misbehave on purpose. All of this is chosen; none of it acts unless somebody sets it,
- * and none of it is stored.
+ * Fault rules make the emulator misbehave on purpose. All of this is chosen. Rules act only if the user sets them,
+ * and are never stored.
  */
 
 const number = (isValid: (value: number) => boolean, error: string, json: JsonSchema) => ({
@@ -35,7 +35,7 @@ const number = (isValid: (value: number) => boolean, error: string, json: JsonSc
   json,
 });
 
-/** The schema of each kind of member, and what JSON schema can say of it. */
+/** The schema and the JSON schema of each kind of member. */
 const KINDS = {
   on: () => ({ schema: z.literal(true), json: {} }),
   integer: ({ min = 0, max = 0 }) =>
@@ -74,7 +74,7 @@ function latencyProblem(value: string, longest: string): string | undefined {
   }
   const [low, high] = parts.map(parseDuration);
   return high !== undefined && Number(low) > high
-    ? 'must be a range from the shorter to the longer'
+    ? 'must be a range from the shorter to the longer duration'
     : undefined;
 }
 
@@ -94,14 +94,14 @@ function memberFields(): MemberFields {
 }
 
 const ruleFields = {
-  route: field(text, '`initiate`, `checkout`, `cards`, `ipn`, or a path in which * stands for anything.'),
+  route: field(text, '`initiate`, `checkout`, `cards`, `ipn`, or a path in which * matches anything.'),
   ...memberFields(),
 };
 
-/** One fault rule, as it is in a request, in the configuration file and in the list. */
+/** A fault rule in a request, in the configuration file and in the list. */
 export const FaultRule = request(
   'FaultRule',
-  'What goes wrong on purpose, and where.',
+  'A fault, and where it happens.',
   ruleFields,
   { route: 'initiate', status: 503, times: 2 },
   ({ value: rule, issues }) => {
@@ -112,17 +112,17 @@ export const FaultRule = request(
 );
 export type FaultRule = z.output<typeof FaultRule>;
 
-/** Each request is held against every rule (chosen). */
+/** Maximum number of rules (chosen): each request is checked against all of them. */
 export const MAX_RULES = 100;
 
-/** Every rule at once: the body of a PUT, and what the configuration file says. */
+/** All rules: the body of a PUT, and the value in the configuration file. */
 export const FaultRules = request(
   'FaultRules',
-  'All rules at once.',
+  'All rules.',
   {
     faults: field(
       z.array(FaultRule).check(z.maxLength(MAX_RULES, `there may be at most ${MAX_RULES} rules`)),
-      'The rules, in the order in which they are tried.',
+      'The rules, in order of precedence.',
     ),
   },
   { faults: [{ route: 'ipn', delay: '30s' }] },
@@ -133,26 +133,27 @@ function* contradictions(rule: FaultRule): Generator<[string, string]> {
   if (problem) yield ['route', problem];
   const isGiven = (name: FaultEffect) => rule[name] !== undefined;
   if (!problem && !FAULT_EFFECT_NAMES.some(isGiven)) {
-    yield ['route', `needs something that goes wrong there: one of ${FAULT_EFFECT_NAMES.join(', ')}`];
+    yield ['route', `needs a fault: one of ${FAULT_EFFECT_NAMES.join(', ')}`];
   }
   for (const name of FAULT_EFFECT_NAMES) {
     const { ipnOnly }: FaultMember = FAULT_EFFECTS[name];
-    if (ipnOnly && isGiven(name) && rule.route !== 'ipn') yield [name, 'is for the route ipn only'];
+    if (ipnOnly && isGiven(name) && rule.route !== 'ipn') yield [name, 'works only with the route ipn'];
   }
-  if (rule.malformed && rule.route === 'checkout') yield ['malformed', 'is not for pages: use truncate'];
+  if (rule.malformed && rule.route === 'checkout')
+    yield ['malformed', 'does not work with pages: use truncate'];
   for (const group of FAULT_ALTERNATIVES) {
     const [first, second] = group.filter(isGiven);
-    if (first && second) yield [second, `cannot go together with ${first}`];
+    if (first && second) yield [second, `cannot be combined with ${first}`];
   }
 }
 
-/** Where a rule acts, as it is written in one. */
+/** The route of a rule. */
 export const FaultRoute = textWithout(routeProblem);
 
 function routeProblem(route: string): string | undefined {
   if (route.startsWith('/')) {
     return /^\/_sim(\/|$)/.test(route)
-      ? 'must not be below /_sim: the way to end a fault stays open'
+      ? 'must not be below /_sim, so that you can always clear the fault'
       : undefined;
   }
   if (FAULT_ROUTES.some((name) => name === route)) return undefined;
@@ -160,22 +161,26 @@ function routeProblem(route: string): string | undefined {
   return `must be ${FAULT_ROUTES.join(', ')} or a path such as /api/cards/* (got "${route.slice(0, 60)}")${help}`;
 }
 
-export const Fault = record('Fault', 'A fault rule and how often it has acted.', {
+export const Fault = record('Fault', 'A fault rule and the number of times it has acted.', {
   ...ruleFields,
-  used: field(count, 'How often it has acted.'),
-  spent: field(yesOrNo, 'Whether it has acted as often as it was to.'),
+  used: field(count, 'Number of times it has acted.'),
+  spent: field(yesOrNo, 'Whether it has reached `times`.'),
   summary: field(text, 'The rule in words.'),
 });
 export type Fault = z.output<typeof Fault>;
 
-const ORDER = 'in the order in which they are tried';
+const ORDER = 'in order of precedence';
 export const FaultList = wholeList('FaultList', Fault, 'fault rules', ORDER);
 
-export const ClearQuery = query('ClearFilter', 'Which rules to clear.', {
-  route: field(z.optional(FaultRoute), 'Only those on this route, written as it was set; default: all.'),
+export const ClearQuery = query('ClearFilter', 'Selects the rules to clear.', {
+  route: field(z.optional(FaultRoute), 'Only rules with exactly this route; default: all.'),
 });
 
-export const ClearedFaults = record('ClearedFaults', 'What was cleared, and which rules are left.', {
-  ...wholeListFields(Fault, 'rules that are left', ORDER),
-  cleared: field(count, 'How many rules were cleared.'),
-});
+export const ClearedFaults = record(
+  'ClearedFaults',
+  'The number of cleared rules, and the remaining rules.',
+  {
+    ...wholeListFields(Fault, 'remaining rules', ORDER),
+    cleared: field(count, 'Number of cleared rules.'),
+  },
+);

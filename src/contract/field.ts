@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Source } from './vocabulary.ts';
 
-/** A JSON schema, or a part of one: the keywords that are looked at here, and any other. */
+/** A JSON schema, or a part of one. Names only the keywords that this code reads. */
 export interface JsonSchema {
   $ref?: string;
   type?: string | readonly string[];
@@ -13,43 +13,43 @@ export interface JsonSchema {
   oneOf?: readonly JsonSchema[];
   enum?: readonly unknown[];
   'x-source'?: Source;
-  /** Lines of the manifest that show it. */
+  /** Manifest lines that prove it. */
   'x-fidelity'?: readonly string[];
   [keyword: string]: unknown;
 }
 
-/** A field of a message: what it may hold, and the one sentence that is said of it wherever it is shown. */
+/** A field of a message: its schema, and its only description. */
 export interface Field<Schema extends z.ZodMiniType = z.ZodMiniType> {
   schema: Schema;
-  /** Unit and format where they matter. Marks in it are its source: see `readMarks`. */
+  /** With unit and format where they matter. Marks in it name its source: see `readMarks`. */
   description: string;
-  /** What its schema cannot say in JSON schema, because a function checks it. */
+  /** JSON schema for checks that zod cannot convert, because they are functions. */
   json: JsonSchema;
 }
 
-/** The fields of a message by name, in the order in which they are read. */
+/** The fields of a message by name, in display order. */
 export type Fields = Readonly<Record<string, Field>>;
 
 type ShapeOf<All extends Fields> = { -readonly [Name in keyof All]: All[Name]['schema'] };
 
-/** What is said of a message as a whole. */
+/** A message with its description. */
 export interface Message {
   /** Its name in the OpenAPI document and in the types of the library. */
   name: string;
   description: string;
   schema: z.ZodMiniType;
-  /** None where its JSON schema is made elsewhere. */
+  /** Null if its JSON schema is generated elsewhere. */
   fields: Fields | null;
-  /** Requests are described as they come in, everything else as it goes out. */
+  /** `input` describes a request before parsing, `output` everything else. */
   io: 'input' | 'output';
   example?: unknown;
-  /** What its schema cannot say as a whole. */
+  /** JSON schema for what zod cannot convert. */
   json?: JsonSchema;
 }
 
-/** Every message of the modules that are loaded, by name. */
+/** Every message of the loaded modules, by name. */
 export const MESSAGES = new Map<string, Message>();
-/** Every query of a route, of the modules that are loaded. */
+/** Every route query of the loaded modules. */
 export const QUERIES: typeof MESSAGES = new Map();
 const BY_SCHEMA = new WeakMap<object, Message>();
 
@@ -61,8 +61,8 @@ export function field<Schema extends z.ZodMiniType>(
   return { schema, description, json };
 }
 
-export function optional<Schema extends z.ZodMiniType>({ schema, ...said }: Field<Schema>) {
-  return { ...said, schema: z.optional(schema) };
+export function optional<Schema extends z.ZodMiniType>({ schema, ...rest }: Field<Schema>) {
+  return { ...rest, schema: z.optional(schema) };
 }
 
 export function omit<All extends Fields, Name extends keyof All>(
@@ -80,12 +80,12 @@ export function shapeOf<All extends Fields>(fields: All): ShapeOf<All> {
   ) as ShapeOf<All>;
 }
 
-/** A message that goes out, or that is stored. */
+/** A response, an event or a stored record. */
 export function record<All extends Fields>(name: string, description: string, fields: All) {
   return named({ name, description, fields, io: 'output' }, z.object(shapeOf(fields)));
 }
 
-/** A message that comes in: fields that it does not know are refused. */
+/** A request. Unknown fields are rejected. */
 export function request<All extends Fields>(
   name: string,
   description: string,
@@ -97,25 +97,25 @@ export function request<All extends Fields>(
   return named({ name, description, fields, io: 'input', example }, schema);
 }
 
-/** The query of a route. Its name is for the types of the library: a document describes the parameters one by one. */
+/** The query of a route. Only the library types use its name: OpenAPI describes the parameters one by one. */
 export function query<All extends Fields>(name: string, description: string, fields: All) {
   return named({ name, description, fields, io: 'input' }, z.strictObject(shapeOf(fields)), QUERIES);
 }
 
-/** Gives a schema its name and its sentence; both are found by the schema. */
+/** Registers the name and description of a schema. `messageOf` finds them by the schema. */
 export function named<Schema extends z.ZodMiniType>(
-  said: Omit<Message, 'schema'>,
+  described: Omit<Message, 'schema'>,
   schema: Schema,
   among = MESSAGES,
 ): Schema {
-  if (among.has(said.name)) throw new Error(`two messages are called ${said.name}`);
-  const message = { ...said, schema };
-  among.set(said.name, message);
+  if (among.has(described.name)) throw new Error(`two messages are called ${described.name}`);
+  const message = { ...described, schema };
+  among.set(described.name, message);
   BY_SCHEMA.set(schema, message);
   return schema;
 }
 
-/** What was said of a schema; undefined for one without a name. */
+/** The message of a schema; undefined if it has no name. */
 export function messageOf(schema: z.ZodMiniType): Message | undefined {
   return BY_SCHEMA.get(schema);
 }
@@ -124,11 +124,11 @@ export function messageOf(schema: z.ZodMiniType): Message | undefined {
 export function page<Item extends z.ZodMiniType>(name: string, item: Item, what: string) {
   return record(name, `A page of a list of ${what}.`, {
     ...wholeListFields(item, what, 'newest first'),
-    nextCursor: field(nullableText, 'Hand it back as `cursor` to get the next page; null on the last one.'),
+    nextCursor: field(nullableText, 'Pass it as `cursor` to get the next page; null on the last page.'),
   });
 }
 
-/** A list that always comes whole, in the shape of a page. */
+/** A list without paging, in the shape of a page. */
 export function wholeList<Item extends z.ZodMiniType>(
   name: string,
   item: Item,
@@ -138,16 +138,16 @@ export function wholeList<Item extends z.ZodMiniType>(
   return record(name, `All ${what}.`, wholeListFields(item, what, order));
 }
 
-/** The fields of a list that always comes whole. */
+/** The fields of a list without paging. */
 export function wholeListFields<Item extends z.ZodMiniType>(item: Item, what: string, order: string) {
   return {
     data: field(z.array(item), `The ${what}, ${order}.`),
-    nextCursor: field(z.null(), 'Always null: this list comes whole.'),
+    nextCursor: field(z.null(), 'Always null: this list has no pages.'),
   };
 }
 
 /*
- * What fields are made of.
+ * The types of fields.
  */
 
 export const text = z.string();
@@ -158,27 +158,27 @@ export const count = z.int().check(z.nonnegative());
 export const money = z.string().check(z.regex(/^-?\d+(\.\d+)?$/));
 /** ISO 8601 UTC. */
 export const TIME: JsonSchema = { format: 'date-time' };
-/** What merchants give may hold characters that a strict URI may not. */
+/** Merchants' addresses may contain characters that are invalid in a strict URI. */
 export const ADDRESS: JsonSchema = { pattern: '^[hH][tT][tT][pP][sS]?://[^/?#]' };
-/** An address that we made. */
+/** An address that the emulator generates. */
 export const LINK: JsonSchema = { format: 'uri' };
 
 /**
- * A moment as it is stored and shown: ISO 8601 UTC text, in years that a date can have. One without a day or a time
- * would break the pages that show it.
+ * A time as it is stored and shown: ISO 8601 UTC, in the years that JavaScript dates support. A text without a day or
+ * a time would break pages.
  */
 export const momentText = z
   .string()
   .check(
     z.regex(
       /^(\d{4}|[+-]([01]\d|2[0-6])\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?Z$/,
-      { error: 'no time such as 2026-05-01T09:30:00.000Z' },
+      { error: 'expected a time such as 2026-05-01T09:30:00.000Z' },
     ),
   );
 
-/** A time that something waits for: one that cannot be counted with would never come, or never stop coming. */
+/** The time of a scheduled event. An invalid date would fire never or forever. */
 export const dueTime = momentText.check(
-  z.refine((value) => !Number.isNaN(Date.parse(value)), { error: 'no time that can be counted with' }),
+  z.refine((value) => !Number.isNaN(Date.parse(value)), { error: 'must be a valid date' }),
 );
 
 export function time(description: string): Field<typeof momentText> {

@@ -1,12 +1,12 @@
 /*
- * What a user can do about something, as data: each edge writes commands and options the way its reader would.
+ * What to do about a problem, as data: each output formats commands and options for its reader.
  */
 
 /** A command of gateway-sim. */
 export interface CommandHint {
   /** Its name, such as `keys show`. */
   command: string;
-  /** What follows the name, ready for a shell. */
+  /** Arguments, quoted for a shell. */
   args?: readonly string[];
 }
 
@@ -17,26 +17,26 @@ export interface OptionHint {
   value?: string;
 }
 
-/** Text, commands and options in the order in which they are read. */
+/** Texts, commands and options, in order. */
 export type Hint = readonly (string | CommandHint | OptionHint)[];
 
-/** How an edge writes the parts of a hint that are no plain text. */
+/** How to format the commands and options of a hint. */
 export interface HintStyle {
   command: (hint: CommandHint) => string;
   option: (hint: OptionHint) => string;
 }
 
-/** A command in a hint: its name, then its arguments as a shell takes them. */
+/** A command in a hint: its name and its shell-quoted arguments. */
 export function command(name: string, ...args: readonly string[]): CommandHint {
   return { command: name, args };
 }
 
-/** An option in a hint, with a value where one helps. */
+/** An option in a hint, with an optional value. */
 export function option(name: string, value?: string): OptionHint {
   return value === undefined ? { option: name } : { option: name, value };
 }
 
-/** A template whose values are commands, options and texts. */
+/** Template tag: the values are commands, options and texts. */
 export function hint(texts: TemplateStringsArray, ...values: readonly (Hint[number] | Hint)[]): Hint {
   return texts
     .flatMap((text, index) => [text, ...[values[index] ?? ''].flat()])
@@ -48,13 +48,13 @@ export function kebab(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** As the documentation writes them: `gateway-sim keys show`, `--data-dir folder`. */
+/** Formats as in the documentation: `gateway-sim keys show`, `--data-dir folder`. */
 export const PLAIN: HintStyle = {
   command: ({ command: name, args = [] }) => ['gateway-sim', name, ...args].join(' '),
   option: ({ option: name, value }) => `--${kebab(name)}${value === undefined ? '' : ` ${value}`}`,
 };
 
-/** As typed where the package is installed, but not globally. */
+/** Formats for a package that is installed locally. */
 export const NPX: HintStyle = { ...PLAIN, command: (hint) => `npx ${PLAIN.command(hint)}` };
 
 /** A hint as text. */

@@ -5,14 +5,14 @@ import { didYouMean, type ErrorCode, GatewayError, MAX_PROBLEMS } from './error.
 import { field, type JsonSchema } from './field.ts';
 
 /*
- * Schemas of what comes in, and what is said of input that does not fit.
+ * Schemas of input, and error messages for invalid input.
  */
 
 /**
- * A value as the schema wants it.
+ * Parses a value with a schema.
  *
- * @param describe the problems that an issue stands for
- * @throws GatewayError of this code, naming every field that is wrong, unknown ones with the nearest known name
+ * @param describe converts an issue to problems
+ * @throws GatewayError with this code, naming every invalid field, and the nearest known name for each unknown one
  */
 export function parseInput<Schema extends z.ZodMiniType>(
   schema: Schema,
@@ -26,7 +26,7 @@ export function parseInput<Schema extends z.ZodMiniType>(
   throw new GatewayError(code, problems[0] ?? 'the input is not valid', { problems, problemCount });
 }
 
-/** Only what an error names is put into words: the nearest name of each of 100,000 unknown fields takes long. */
+/** Describes only the problems that the error lists: finding the nearest names of 100,000 unknown fields is slow. */
 function describeFirst(
   issues: readonly z.core.$ZodIssue[],
   describe: (issue: z.core.$ZodIssue) => readonly string[],
@@ -42,7 +42,7 @@ function describeFirst(
   return { problems, problemCount: Math.max(problemCount, problems.length) };
 }
 
-/** The fields that a schema knows at the place of an issue, which may be inside a list. */
+/** The fields that a schema has at the path of an issue. */
 function knownAt(schema: z.ZodMiniType, path: readonly PropertyKey[]): string[] {
   let here: z.core.$ZodType | undefined = schema;
   for (const step of path) {
@@ -53,16 +53,16 @@ function knownAt(schema: z.ZodMiniType, path: readonly PropertyKey[]): string[] 
   return here instanceof z.ZodMiniObject ? Object.keys(here._zod.def.shape) : [];
 }
 
-/** How half of a character stands in JSON, alone or with the other half: no UTF-8 can hold one otherwise. */
+/** A JSON escape of a surrogate. UTF-8 cannot encode one in any other way. */
 export const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
-/** The message of a schema that has none of its own. */
-const UNSAID = 'Invalid input';
+/** The default message of zod. */
+const DEFAULT_MESSAGE = 'Invalid input';
 
 /**
- * What an issue says, in whole sentences.
+ * Describes an issue in full sentences.
  *
- * @param known the names of fields where it was found
+ * @param known the field names at its path
  */
 export function describeIssue(issue: z.core.$ZodIssue, known: readonly string[] = []): string[] {
   const path = issue.path.join('.') || 'the input';
@@ -76,18 +76,18 @@ export function describeIssue(issue: z.core.$ZodIssue, known: readonly string[] 
       return [`${path} must be ${describeChoice(issue.values, issue.input)}`];
     case 'invalid_type':
       if (issue.input === undefined) return [`${path} is required`];
-      // A schema that says what it expects says it of another type, too.
+      // A schema with its own message uses it for a wrong type, too.
       return [
-        `${path} ${issue.message === UNSAID ? `must be of the type ${issue.expected}` : issue.message}`,
+        `${path} ${issue.message === DEFAULT_MESSAGE ? `must be of the type ${issue.expected}` : issue.message}`,
       ];
     case 'custom':
       return [issue.message.startsWith(path) ? issue.message : `${path} ${issue.message}`];
     default:
-      return [`${path} is not valid${issue.message === UNSAID ? '' : `: ${issue.message}`}`];
+      return [`${path} is not valid${issue.message === DEFAULT_MESSAGE ? '' : `: ${issue.message}`}`];
   }
 }
 
-/** What is expected of a closed set, and what came. */
+/** The allowed values, and the actual one. */
 function describeChoice(values: readonly unknown[], got: unknown): string {
   const expected = `${values.length > 1 ? 'one of ' : ''}${values.join(', ')}`;
   if (got === undefined || (typeof got === 'object' && got !== null)) return expected;
@@ -100,7 +100,7 @@ export function textThat(isValid: (value: string) => boolean, expected: string) 
   return z.string({ error: expected }).check(z.refine(isValid, { error: expected }));
 }
 
-/** Text in which `problem` finds none. */
+/** Text that is valid unless `problem` returns a message. */
 export function textWithout(problem: (value: string) => string | undefined) {
   return z.string().check((checked) => {
     const message = problem(checked.value);
@@ -108,7 +108,7 @@ export function textWithout(problem: (value: string) => string | undefined) {
   });
 }
 
-/** A whole number in a query or a body, from `min` to `max`; text of digits is read as one. */
+/** A whole number from `min` to `max` in a query or a body. Digits as text are accepted. */
 export function optionalNumber(min: number, max: number, description: string) {
   const error = `must be a whole number from ${min} to ${max}`;
   const isValid = (value: string | number) =>
@@ -143,11 +143,11 @@ export const switchText = z.pipe(
   z.transform((value) => value === 'true' || value === '1'),
 );
 
-/** What a list takes in its query beside its filters. */
+/** The paging parameters of a list. */
 export const PAGING = {
-  limit: optionalNumber(1, 1_000, 'At most so many; default: 50.'),
+  limit: optionalNumber(1, 1_000, 'Maximum number of entries; default: 50.'),
   cursor: {
-    ...optionalNumber(0, 2 ** 31, '`nextCursor` of the page before.'),
+    ...optionalNumber(0, 2 ** 31, '`nextCursor` of the previous page.'),
     json: { type: ['integer', 'string'] },
   },
 } as const;

@@ -3,7 +3,7 @@ import { type Field, type JsonSchema, MESSAGES, type Message, messageOf, QUERIES
 import { readMarks } from './mark.ts';
 
 /*
- * JSON schemas of messages: what zod makes of their schemas, with what is said of them and of their fields.
+ * JSON schemas of messages: converted by zod, with the descriptions of messages and fields added.
  */
 
 const PREFIX = '#/components/schemas/';
@@ -13,7 +13,7 @@ export function ref(schema: z.ZodMiniType): JsonSchema {
   return { $ref: PREFIX + (messageOf(schema)?.name ?? '') };
 }
 
-/** Every message that has a name, by name; they refer to each other. */
+/** The JSON schemas of all messages, by name. They reference each other. */
 export function componentSchemas(): Record<string, JsonSchema> {
   const sorted = [...MESSAGES.values()].sort((a, b) => a.name.localeCompare(b.name, 'en'));
   const converted = { input: convert(sorted, 'input'), output: convert(sorted, 'output') };
@@ -47,7 +47,7 @@ function convert(all: readonly Message[], io: Message['io']): Record<string, Jso
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, bare(schema)]));
 }
 
-/** A schema whole, with what is inside it and all that is said of it, for readers of a single file. */
+/** A self-contained JSON schema with all descriptions. */
 export function inlineSchema(schema: z.ZodMiniType): JsonSchema {
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', override: tidy('input') });
   return annotated(bare(json), schema);
@@ -57,46 +57,49 @@ function bare({ $schema: _, $id: __, ...schema }: Record<string, unknown>): Json
   return schema;
 }
 
-/** Takes away what zod writes and nobody needs, or what would bind those who read a response to the fields of today. */
+/** Removes useless keywords, and those that would stop clients from accepting fields of later versions. */
 function tidy(io: Message['io']) {
   return ({ jsonSchema }: { jsonSchema: Record<string, unknown> }) => {
     delete jsonSchema['propertyNames'];
-    // Of a list that callers may freeze; in a document it would mean that it is not to be sent.
+    // From lists that callers may freeze. In OpenAPI it would mean that clients must not send the field.
     delete jsonSchema['readOnly'];
     if (jsonSchema['maximum'] === Number.MAX_SAFE_INTEGER) delete jsonSchema['maximum'];
     if (io === 'input') return;
     if (jsonSchema['additionalProperties'] === false) delete jsonSchema['additionalProperties'];
-    // Of what was stored before there was such a field; a response has it.
+    // A default is for records stored before the field existed. A response always has the field.
     delete jsonSchema['default'];
   };
 }
 
-/** A schema with what is said of its fields, and inside the parts that have no name of their own. */
+/** Adds the descriptions of fields, recursively in parts without a name. */
 function annotated(json: JsonSchema, schema: z.ZodMiniType): JsonSchema {
   const inner = unwrapped(schema);
   if (json.items) return { ...json, items: annotated(json.items, inner) };
   const { fields, json: more } = messageOf(inner) ?? {};
   if (!fields || json.$ref) return json;
   const { oneOf, properties } = json;
-  const said = Object.entries(properties ?? {}).map(([name, part]) => [name, withField(part, fields[name])]);
+  const described = Object.entries(properties ?? {}).map(([name, part]) => [
+    name,
+    withField(part, fields[name]),
+  ]);
   return {
     ...json,
-    ...(properties && { properties: Object.fromEntries(said) }),
+    ...(properties && { properties: Object.fromEntries(described) }),
     ...(oneOf && { oneOf: oneOf.map((one) => annotated(one, inner)) }),
     ...more,
   };
 }
 
-function withField(part: JsonSchema, said: Field | undefined): JsonSchema {
-  if (!said) return part;
-  const json = annotated(part, said.schema);
-  // Alternatives or a type that a field names take the place of what zod made of its check.
+function withField(part: JsonSchema, known: Field | undefined): JsonSchema {
+  if (!known) return part;
+  const json = annotated(part, known.schema);
+  // Alternatives or a type of the field replace those that zod generated.
   const { anyOf, ...plain } = json;
-  const isReplaced = said.json.anyOf !== undefined || said.json.type !== undefined;
-  return { ...(isReplaced ? plain : json), ...said.json, ...marked(said.description) };
+  const isReplaced = known.json.anyOf !== undefined || known.json.type !== undefined;
+  return { ...(isReplaced ? plain : json), ...known.json, ...marked(known.description) };
 }
 
-/** What is inside lists, and inside what may be left out or null. */
+/** The schema inside lists and optional or nullable wrappers. */
 function unwrapped(schema: z.ZodMiniType): z.ZodMiniType {
   if (messageOf(schema)) return schema;
   const { innerType, element } = schema._zod.def as { innerType?: z.ZodMiniType; element?: z.ZodMiniType };
@@ -104,7 +107,7 @@ function unwrapped(schema: z.ZodMiniType): z.ZodMiniType {
   return inner ? unwrapped(inner) : schema;
 }
 
-/** A text for people, with what the marks in it say: the source, and the lines that show it. */
+/** A description with its marks as keywords: the source, and the manifest lines that prove it. */
 export function marked(description: string): JsonSchema {
   const { text, source, lines } = readMarks(description);
   return {

@@ -1,4 +1,4 @@
-/** The digit that Luhn's formula puts behind these digits. */
+/** The Luhn check digit of these digits. */
 export function luhnDigit(digits: string): string {
   const sum = [...digits].reduceRight((total, digit, index) => {
     const doubled = Number(digit) * ((digits.length - index) % 2 === 1 ? 2 : 1);
@@ -7,7 +7,7 @@ export function luhnDigit(digits: string): string {
   return String((10 - (sum % 10)) % 10);
 }
 
-/** Whether a text is digits, the last of which fits the others. */
+/** Whether a text is digits with a valid Luhn check digit. */
 export function isLuhnNumber(text: string): boolean {
   return /^\d{2,}$/.test(text) && luhnDigit(text.slice(0, -1)) === text.at(-1);
 }

@@ -4,14 +4,14 @@ import { CHOICE_NAMES, PROFILE_NAMES, PROFILE_OPTIONS } from './profiles.ts';
 import { namesOf, SOURCES } from './vocabulary.ts';
 
 /*
- * One observation of the service interface: a request, and what holds of its answer, of the IPN that follows, or of
- * a client. fixtures/fidelity/manifest.jsonl has one a line.
+ * One observation of the service interface: a request, and what to expect of its response, of the IPN that follows, or
+ * of a client. fixtures/fidelity/manifest.jsonl has one per line.
  */
 
-/** What becomes of the payment or the card that a line made. All but `pay` need an emulator's control API. */
+/** What to do with the payment or card of a line. All but `pay` need the control API of an emulator. */
 const AFTERWARDS = ['pay', 'approve', 'cancel', 'fail', 'expire', 'charge', 'fund'] as const;
 
-/** Areas of the interface, in the order in which they are read. */
+/** Areas of the interface, in display order. */
 export const AREAS = {
   initiate: 'Initiate a payment',
   fields: 'Fields of initiate',
@@ -42,11 +42,11 @@ function isPattern(value: string): boolean {
   }
 }
 
-/** What holds of an IPN. Fields are named as a form has them, such as `data[amount]`. */
+/** Expectations of an IPN. Fields have their names in a form, such as `data[amount]`. */
 const ExpectedIpn = z.strictObject({
-  /** How many attempts arrive. */
+  /** Number of attempts that arrive. */
   count: z.optional(z.int().check(z.minimum(0), z.maximum(3))),
-  /** What the receiver answers; 200 unless it says otherwise. */
+  /** The status that the receiver answers; default: 200. */
   answered: z.optional(z.int()),
   fields: z.optional(z.record(text, text)),
   matches: z.optional(patterns),
@@ -55,43 +55,43 @@ const ExpectedIpn = z.strictObject({
   order: z.optional(texts),
   headers: z.optional(patterns),
   method: z.optional(text),
-  /** What follows the path of the address that it was posted to. */
+  /** The query of the address that it was posted to. */
   query: z.optional(text),
-  /** It arrives before the browser is sent on. */
+  /** It arrives before the redirect. */
   early: z.optional(z.literal(true)),
-  /** Whether its signature is the documented one over what it carries. */
+  /** It has the documented signature. */
   signed: z.optional(z.literal(true)),
 });
 export type ExpectedIpn = z.output<typeof ExpectedIpn>;
 
-/** What holds of an answer. Paths are dotted, such as `data.0.id`; a number is a place in a list. */
+/** Expectations of a response. Paths are dotted, such as `data.0.id`; a number is an index of a list. */
 const Expected = z.strictObject({
   status: z.optional(z.int()),
   /** These fields with exactly these values. */
   json: z.optional(z.record(text, json)),
-  /** The names at the top, in any order, and no others. */
+  /** Exactly these top-level names, in any order. */
   keys: z.optional(texts),
   has: z.optional(texts),
   lacks: z.optional(texts),
   types: z.optional(z.record(text, z.enum(['string', 'number', 'integer', 'boolean', 'array', 'object']))),
   matches: z.optional(patterns),
-  /** It is no refusal: its status is 2xx, and it is JSON without an error. */
+  /** It is accepted: the status is 2xx, and the body is JSON without an error. */
   taken: z.optional(z.literal(true)),
-  /** It is a refusal, whatever its shape, and its texts name all of these. */
+  /** It is rejected, in any shape, and the messages name all of these. */
   names: z.optional(texts),
-  /** It is a refusal, whatever its shape; one that does not name these may be for something else, and is not seen. */
+  /** It is rejected, in any shape. If the messages do not name these, the reason is unknown and the line is unseen. */
   about: z.optional(texts),
-  /** Digits, the last of which fits the others by Luhn's formula. */
+  /** Digits with a valid Luhn check digit. */
   luhn: z.optional(texts),
-  /** Stand somewhere in the body. */
+  /** The body contains these. */
   text: z.optional(texts),
   headers: z.optional(patterns),
-  /** How many entries a list has. */
+  /** The number of entries in each list. */
   lengths: z.optional(z.record(text, z.int())),
-  /** Where the browser is sent after the payment is settled on the checkout. */
+  /** The address of the redirect after the payment is settled on the checkout. */
   redirect: z.optional(text),
   ipn: z.optional(ExpectedIpn),
-  /** What a client does, for what cannot be seen at a target. */
+  /** What a client does, for lines that cannot be tested at a target. */
   client: z.optional(text),
 });
 export type Expected = z.output<typeof Expected>;
@@ -105,24 +105,24 @@ export const ManifestLine = z.strictObject({
     method: textThat((value) => /^[A-Z]+$/.test(value), 'must be a method in upper case'),
     path: text.check(z.minLength(1)),
     headers: z.record(
-      textThat((value) => /^[\w!#$%&'*+.^`|~-]+$/.test(value), 'must be named as headers are'),
-      textThat((value) => !/[^\t\x20-\x7e\x80-\xff]/.test(value), 'must be the text of a header'),
+      textThat((value) => /^[\w!#$%&'*+.^`|~-]+$/.test(value), 'must be a header name'),
+      textThat((value) => !/[^\t\x20-\x7e\x80-\xff]/.test(value), 'must be a header value'),
     ),
     body: z.nullable(text),
   }),
-  /** How often it is sent; the first answer counts. */
+  /** Number of times to send it; the first response counts. */
   times: z.optional(z.int().check(z.minimum(2), z.maximum(20))),
-  /** The line that comes before, with all that comes before that. */
+  /** The line to run first, with the lines that it runs after. */
   after: z.optional(text),
-  /** What is done when it was answered. */
+  /** What to do after the response. */
   outcome: z.optional(z.enum(AFTERWARDS)),
-  /** Only an emulator does so: it is not tried elsewhere. */
+  /** Applies to emulators only, so it is not tested elsewhere. */
   emulator: z.optional(z.literal(true)),
   expect: Expected,
   source: z.strictObject({ kind: z.enum(SOURCES), where: text.check(z.minLength(1)) }),
-  /** Those under which it holds; none where only a choice of its own brings it about. */
+  /** The profiles it applies to; empty if it depends only on a choice. */
   profiles: z.array(z.enum(PROFILE_NAMES)),
-  /** The choices and options on which it depends; null stands for an option that is not set, `!NPR` for a list without NPR. */
+  /** The choices and options it depends on. Null means an unset option, `!NPR` a list without NPR. */
   choice: z.optional(
     z.partialRecord(z.enum([...CHOICE_NAMES, ...PROFILE_OPTIONS]), z.union([text, z.number(), z.null()])),
   ),

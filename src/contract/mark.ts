@@ -1,18 +1,18 @@
 import { SOURCES, type Source } from './vocabulary.ts';
 
 /*
- * A mark says where a behaviour comes from, and which lines of the manifest show it: (observed: initiate-json*). Texts
- * of the code have marks in this form; what people read has the word alone.
+ * A mark names the source of a behaviour, and the manifest lines that prove it: (observed: initiate-json*). Texts in
+ * the code have marks in this form. Displayed texts have only the word.
  */
 
 const MARK = /\((documented|observed|chosen): ([a-z0-9*, -]+)\)/g;
 
 export interface Marks {
-  /** The text with the word alone in each mark. */
+  /** The text with only the word in each mark. */
   text: string;
   /** The strongest of its sources. */
   source: Source | undefined;
-  /** Ids of lines; `*` in one stands for anything. */
+  /** Ids of lines; `*` matches anything. */
   lines: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export function readMarks(written: string): Marks {
   return { text, source: SOURCES.find((one) => text.includes(`(${one})`)), lines };
 }
 
-/** The ids that these stand for, each once, in the order of `known`. */
+/** The ids that match these, each once, in the order of `known`. */
 export function idsFor(lines: readonly string[], known: readonly string[]): string[] {
   const named = new Set(lines.filter((line) => !line.includes('*')));
   const open = lines.filter((line) => line.includes('*')).map((line) => line.replaceAll('*', '.*'));

@@ -1,42 +1,32 @@
 import * as z from 'zod/mini';
 import { field, money, record, request, text, time, wholeList, yesOrNo } from './field.ts';
 
-export const FormerKey = record(
-  'FormerKey',
-  'A pair of keys that was replaced. The keys themselves are forgotten.',
-  {
-    replacedAt: time('When it was replaced.'),
-    fingerprint: field(
-      text,
-      'What the secret key makes of a fixed text: who has that key can be told that it is an old one.',
-    ),
-  },
-);
+export const FormerKey = record('FormerKey', 'A replaced pair of keys. The keys are not stored.', {
+  replacedAt: time('Time of the replacement.'),
+  fingerprint: field(text, 'Signature of a fixed text with the secret key, to recognize the old key later.'),
+});
 export type FormerKey = z.output<typeof FormerKey>;
 
 /** Maximum characters of a public key (documented: field-public-key-*) and of a secret key (chosen). */
 export const MAX_PUBLIC_KEY = 50;
 export const MAX_SECRET_KEY = 200;
 
-/** Maximum pairs that are remembered (chosen). */
+/** Maximum number of stored former pairs (chosen). */
 export const MAX_FORMER_KEYS = 10;
 
-/** What a header, a form and a line of a shell can hold alike (chosen). */
+/** Characters that are safe in headers, forms and shell commands (chosen). */
 const key = (maxLength: number) => z.string().check(z.regex(new RegExp(`^[\\x21-\\x7e]{1,${maxLength}}$`)));
 
 const merchantFields = {
   id: field(text, 'Its id.'),
-  name: field(text, 'Its name, by which commands know it.'),
+  name: field(text, 'Its name, for use in commands.'),
   publicKey: field(key(MAX_PUBLIC_KEY), '`public_key` of initiate.'),
-  secretKey: field(key(MAX_SECRET_KEY), 'Signs IPNs, and is the bearer token of the card endpoints.'),
-  balances: field(
-    z.record(text, money),
-    'What succeeded live payments brought in, less the charges, by currency code.',
-  ),
-  createdAt: time('When it was made.'),
+  secretKey: field(key(MAX_SECRET_KEY), 'Signs IPNs. Bearer token of the card endpoints.'),
+  balances: field(z.record(text, money), 'Revenue from live payments after charges, by currency code.'),
+  createdAt: time('Creation time.'),
   formerKeys: field(
     z.optional(z.array(FormerKey)),
-    'The pairs that were replaced, newest first; absent where none was.',
+    'Replaced pairs, newest first; absent if there are none.',
   ),
 };
 
@@ -45,7 +35,7 @@ export type Merchant = z.output<typeof Merchant>;
 
 export const ListedMerchant = record('ListedMerchant', 'A merchant in the list.', {
   ...merchantFields,
-  isDefault: field(yesOrNo, 'Whether it is the one that commands mean when they name none.'),
+  isDefault: field(yesOrNo, 'Whether commands use it by default.'),
 });
 export type ListedMerchant = z.output<typeof ListedMerchant>;
 
@@ -54,6 +44,6 @@ export const MerchantList = wholeList('MerchantList', ListedMerchant, 'merchants
 export const MerchantInput = request(
   'MerchantInput',
   'A new merchant.',
-  { name: field(text, '1 to 60 characters, not taken.', { minLength: 1, maxLength: 60 }) },
+  { name: field(text, '1 to 60 characters, unique.', { minLength: 1, maxLength: 60 }) },
   { name: 'Second shop' },
 );

@@ -6,10 +6,10 @@ const fields = {
   id: field(text, 'Its id.'),
   paymentId: field(text, 'The payment that it confirms.'),
   identifier: IDENTIFIER,
-  email: field(text, 'Where it would have gone.'),
+  email: field(text, 'The address it was "sent" to.'),
   code: field(text, 'The verification code.'),
-  sentAt: time('When it was "sent".'),
-  expiresAt: time('The code is valid until then.'),
+  sentAt: time('Time at which it was "sent".'),
+  expiresAt: time('Expiry of the code.'),
 };
 
 export const StoredMessage = record('StoredMessage', 'A verification code as it is stored.', fields);

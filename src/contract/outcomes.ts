@@ -1,21 +1,21 @@
 import { type FinalStatus, namesOf } from './vocabulary.ts';
 
 interface OutcomeMember {
-  /** As a command line puts it. */
+  /** For the command line. */
   description: string;
-  /** As a button puts it. */
+  /** For buttons. */
   label: string;
-  /** The status that the payment ends in. */
+  /** The final status of the payment. */
   status: FinalStatus;
-  /** The `status` that its IPN carries: `success` is documented, the others are chosen. */
+  /** The `status` field of its IPN: `success` is documented, the others are chosen. */
   ipnStatus: string;
-  /** Which address the browser goes to; null where it stays. */
+  /** The redirect address; null for no redirect. */
   redirect: 'successUrl' | 'cancelUrl' | null;
 }
 
 /**
  * Every outcome. success_url and cancel_url: documented. A failed payment goes to cancel_url, the only address for
- * "not paid"; an expired one stays on its page (chosen).
+ * "not paid"; an expired one does not redirect (chosen).
  */
 export const PAYMENT_OUTCOMES = {
   approve: {
@@ -50,7 +50,7 @@ export const PAYMENT_OUTCOMES = {
 export type PaymentOutcome = keyof typeof PAYMENT_OUTCOMES;
 export const OUTCOMES = namesOf(PAYMENT_OUTCOMES);
 
-/** The ends of a payment that send an IPN only where somebody asks for it (chosen). */
+/** The final statuses that send an IPN only with `ipnOn` (chosen). */
 export const SENT_ON_REQUEST = OUTCOMES.map((outcome) => PAYMENT_OUTCOMES[outcome].status).filter(
   (status) => status !== 'succeeded',
 );

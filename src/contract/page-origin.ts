@@ -1,16 +1,16 @@
 import { bareHost, isAnyAddress, isLoopback } from './address.ts';
 
-/** Whose pages may initiate from the browser, beside those of this machine and of private networks. */
+/** Pages that may initiate from the browser. Pages of this machine and of private networks always may. */
 export interface OwnPages {
-  /** As `readOrigin` reads them. */
+  /** In the format of `readOrigin`. */
   origins: ReadonlySet<string>;
   hosts: ReadonlySet<string>;
 }
 
-/** The origin of pages that have none of their own: sandboxed frames, files, redirected posts. */
+/** The origin of pages without one: sandboxed frames, files, redirected posts. */
 const NONE = 'null';
 
-/** An origin as browsers write it, from `null` or an address without path; undefined for what is none. */
+/** An origin as browsers write it, from `null` or an address without a path; undefined if invalid. */
 export function readOrigin(text: string): string | undefined {
   if (text === NONE) return NONE;
   if (!/^[a-z][a-z\d+.-]*:\/\/[^/?#@\\\s]+\/?$/i.test(text) || !URL.canParse(text)) return undefined;
@@ -20,17 +20,17 @@ export function readOrigin(text: string): string | undefined {
 
 const LINK_LOCAL_OR_PRIVATE =
   /^(?:(?:10|192\.168|169\.254|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3})+|(?:f[cd][\da-f]{2}|fe[89ab][\da-f]):.*)$/;
-/** Nobody can register one: a single label, or below a name that is kept for local use. */
+/** Names that cannot be registered: a single label, or below a name reserved for local use. */
 const LOCAL_NAME = /^[^.:]+$|\.(?:test|local)$/;
 
-/** @param origin as `readOrigin` gives it */
+/** @param origin in the format of `readOrigin` */
 export function isOwnPage(origin: string, { origins, hosts }: OwnPages): boolean {
   if (origins.has(origin)) return true;
   if (origin === NONE) return false;
   const { protocol, hostname } = new URL(origin);
   const name = bareHost(hostname).replace(/\.$/, '');
   if (isLoopback(name) || isAnyAddress(name)) return true;
-  // What stands in other addresses is no name of a network: that of a browser's extension, for one.
+  // The host of other schemes is not a network name, such as the id of a browser extension.
   if (!/^https?:$/.test(protocol)) return false;
   return hosts.has(name) || LINK_LOCAL_OR_PRIVATE.test(name) || LOCAL_NAME.test(name);
 }

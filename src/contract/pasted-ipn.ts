@@ -1,11 +1,11 @@
 /*
- * What people paste to have an IPN checked: its body, or something that holds it.
+ * Texts that users paste to check an IPN: its body, or something that contains it.
  */
 
-/** Whether it is the id of an IPN of the emulator: no body looks like this. */
+/** Whether a text is the id of an IPN of the emulator. No body looks like one. */
 export const isDeliveryId = (text: string): boolean => /^ipn_\w+$/.test(text.trim());
 
-/** The body of an IPN in what was pasted, from the last one in it; the text itself where it is nothing more. */
+/** The body of the last IPN in a pasted text; the text itself if it is only a body. */
 export function ipnBodyIn(pasted: string): string {
   const text = withoutEnd(pasted.replace(/^[\r\n]+/, ''));
   for (const read of [listened, recorded, httpRequest, curl, prettyForm]) {
@@ -15,19 +15,19 @@ export function ipnBodyIn(pasted: string): string {
   return text;
 }
 
-/** What `ipn listen` prints: `--> POST /ipn  answered 200`, the body, the verdict. */
+/** Output of `ipn listen`: `--> POST /ipn  answered 200`, the body, the verdict. */
 function listened(text: string): string | undefined {
   const [, ...printed] = text.split(/^--> .*\r?\n/m);
   const body = printed.at(-1)?.split(/^(?:not )?valid\r?$/m)[0];
   return body === undefined ? undefined : withoutEnd(body);
 }
 
-/** A text without the ends of lines behind it. A run of them is tried once, where it begins: text may have very many. */
+/** Removes trailing line breaks. Each run of line breaks is tried only once, because a text can have very many. */
 function withoutEnd(text: string): string {
   return text.replace(/(?<![\r\n])[\r\n]+$/, '');
 }
 
-/** A line of `ipn listen --json`, or a delivery: an object that holds the body as text. */
+/** A line of `ipn listen --json`, or a delivery: an object with the body as text. */
 function recorded(text: string): string | undefined {
   const lines = text.split(/\r?\n/).filter(Boolean);
   for (const candidate of [text, lines.at(-1) ?? '']) {
@@ -46,7 +46,7 @@ function objectIn(json: string): { body?: unknown; signature?: unknown } {
   }
 }
 
-/** A request as it goes over the wire. */
+/** A raw HTTP request. */
 function httpRequest(text: string): string | undefined {
   return /^[A-Z]+ \S+ HTTP\/[\d.]+\r?\n(?:[^\r\n]+\r?\n)*\r?\n(.*)$/s.exec(text)?.[1];
 }
@@ -58,7 +58,7 @@ function curl(text: string): string | undefined {
   return quoted?.replaceAll("'\\''", "'");
 }
 
-/** A form as the pages of the emulator show it, one decoded field a line. */
+/** A form as the pages of the emulator show it, one decoded field per line. */
 function prettyForm(text: string): string | undefined {
   const lines = text.split(/\r?\n/);
   const fields = lines.flatMap((line): [string, string][] => {

@@ -1,6 +1,6 @@
 /**
- * A value of JSON as text; undefined for a list or an object: those of strangers may be nested so deep that they cannot
- * be written, or have a `toString` of their own.
+ * A JSON value as text; undefined for a list or an object, which may be nested too deep to convert, or have its own
+ * `toString`.
  */
 export function plainText(value: unknown): string | undefined {
   if (value === undefined || (typeof value === 'object' && value !== null)) return undefined;

@@ -1,32 +1,32 @@
 import { namesOf } from './vocabulary.ts';
 
 /*
- * In what deployments of the service interface differ. Code asks the choices in force, never the name of a profile.
- * No schema library here: the command line reads this table for free.
+ * How deployments of the service interface differ. Code checks the active choices, never the name of a profile.
+ * No schema library here, so that the command line loads this table fast.
  */
 
-/** A field that was refused: with a text and a list, with a list alone, or with a list in the place of the text. */
+/** Responses to an invalid field: a text and a list, only a list, or a list instead of the text. */
 const FIELD_REFUSALS = ['message-and-errors', 'errors', 'message-list'] as const;
 
-/** Every choice with the values that it may take. What an option of `start` decides already is no choice here. */
+/** Every choice with its values, except what an option of `start` decides. */
 export const CHOICES = {
-  siteLogo: { values: ['required', 'optional'], about: 'whether initiate needs site_logo' },
-  valueLengths: { values: ['limited', 'free'], about: 'whether the limits of the fields of initiate hold' },
-  currencyCase: { values: ['upper', 'free'], about: 'whether a currency must come in upper case' },
-  initiateByGet: { values: ['refused', 'taken'], about: 'whether initiate is answered by GET, too' },
-  sandboxRefusal: { values: FIELD_REFUSALS, about: 'how refused fields are answered in the sandbox' },
-  liveRefusal: { values: FIELD_REFUSALS, about: 'how refused fields are answered in live mode' },
+  siteLogo: { values: ['required', 'optional'], about: 'whether initiate requires site_logo' },
+  valueLengths: { values: ['limited', 'free'], about: 'whether initiate limits the length of fields' },
+  currencyCase: { values: ['upper', 'free'], about: 'whether a currency must be in upper case' },
+  initiateByGet: { values: ['refused', 'taken'], about: 'whether initiate also accepts GET' },
+  sandboxRefusal: { values: FIELD_REFUSALS, about: 'error format for invalid fields in the sandbox' },
+  liveRefusal: { values: FIELD_REFUSALS, about: 'error format for invalid fields in live mode' },
   otherRefusal: {
     values: ['message-and-errors', 'message'],
-    about: 'how a refused currency or key is answered',
+    about: 'error format for an invalid currency or key',
   },
   settledVisit: {
     values: ['page', 'error'],
-    about: 'what the checkout of a settled payment shows: a page, or an error in JSON',
+    about: 'whether the checkout of a settled payment shows a page or a JSON error',
   },
   checkoutByPost: {
     values: ['page', 'refused'],
-    about: 'whether a POST to the address of the checkout shows its page, or is refused',
+    about: 'whether a POST to the checkout address shows the page or is rejected',
   },
 } as const satisfies Record<string, { values: readonly string[]; about: string }>;
 
@@ -35,7 +35,7 @@ export const CHOICE_NAMES = namesOf(CHOICES);
 /** One value for every choice. */
 export type Choices = { readonly [Name in ChoiceName]: (typeof CHOICES)[Name]['values'][number] };
 
-/** The options of `start` whose defaults a profile may set. */
+/** Options of `start` for which a profile can set the default. */
 export const PROFILE_OPTIONS = ['loose', 'currency', 'amountFormat', 'ipnRetries', 'errorStatus'] as const;
 
 export interface ProfileOptions {
@@ -49,7 +49,7 @@ export interface ProfileOptions {
 interface Profile {
   about: string;
   choices: Choices;
-  /** Defaults of options that decide such a choice themselves. */
+  /** Defaults of options. */
   options: ProfileOptions;
 }
 
@@ -65,7 +65,7 @@ const DOCUMENT: Choices = {
   checkoutByPost: 'page',
 };
 
-/** What all server copies that were read have in common (observed: *-bare*, checkout-again-error*, ipn-not-retried). */
+/** What all inspected server copies have in common (observed: *-bare*, checkout-again-error*, ipn-not-retried). */
 const SERVER: Choices = {
   ...DOCUMENT,
   currencyCase: 'free',
@@ -86,12 +86,12 @@ export const LOOSE = {
 export const PROFILES = {
   document: { about: 'what the document says', choices: DOCUMENT, options: {} },
   'older-server': {
-    about: 'the older of the two server copies that are in use',
+    about: 'the older of the two server copies in use',
     choices: { ...SERVER, liveRefusal: 'message-list' },
     options: { amountFormat: 'stored-live', ipnRetries: 0 },
   },
   'newer-server': {
-    about: 'the newer of the two server copies that are in use',
+    about: 'the newer of the two server copies in use',
     choices: { ...SERVER, siteLogo: 'optional', checkoutByPost: 'refused' },
     options: { amountFormat: 'stored', ipnRetries: 0 },
   },
@@ -109,7 +109,7 @@ export function isProfile(name: string): name is ProfileName {
   return Object.hasOwn(PROFILES, name);
 }
 
-/** The choices of a profile, with what its options come to. */
+/** The choices of a profile, including those that its options imply. */
 export function choicesOf(name: ProfileName): Choices {
   const { choices, options }: Profile = PROFILES[name];
   return { ...choices, ...(options.loose && LOOSE) };

@@ -1,26 +1,26 @@
 /*
- * What the answer of a receiver shows, for people (chosen). Status codes and error pages of the common frameworks are
- * known by how they look.
+ * Explains the response of a receiver (chosen). Recognizes the status codes and error pages of common frameworks.
  */
 
-/** What a receiver answered; null where it gave no status. */
+/** The response of a receiver. */
 export interface ReceiverAnswer {
+  /** Null for no response. */
   status: number | null;
   headers: readonly (readonly [string, string])[];
   body: string;
 }
 
-/** What is wrong, and what to do about it: a sentence each. */
+/** What is wrong and the fix, in one sentence each. */
 export interface AnswerProblem {
-  /** `warning` where it counts as received all the same. Default: `bad`. */
+  /** `warning` if the IPN still counts as received. Default: `bad`. */
   tone?: 'warning';
   cause: string;
-  /** What happened in at most ten words. Default: the cause. */
+  /** The problem in at most ten words. Default: the cause. */
   headline?: string;
   fix: string;
 }
 
-/** An exception by its name and message, as frameworks print it over the frames. Bounded, as a body may be one long word. */
+/** The name and message of an exception, as frameworks print them. Bounded, because a body may be one long word. */
 const EXCEPTION = /(?<![\w\\.])[\w\\.]{0,120}(?:Error|Exception): [^\n<]{1,160}/;
 
 const ERROR_PAGES = [
@@ -32,7 +32,7 @@ const ERROR_PAGES = [
   /There has been a critical error on this website/,
 ];
 
-/** The error of a program that a page shows; undefined when it shows none. */
+/** The program error that a page shows; undefined for none. */
 export function errorPage(body: string): string | undefined {
   for (const pattern of ERROR_PAGES) {
     const found = pattern.exec(body)?.[0];
@@ -41,7 +41,7 @@ export function errorPage(body: string): string | undefined {
   return undefined;
 }
 
-/** What happened: a Python traceback says it below its frames, a mere frame of a stack not at all. */
+/** The error message. In a Python traceback it is below the frames. A stack frame alone has none. */
 function lastLineOf(body: string, found: string): string {
   if (/^(?:at |#\d)/.test(found))
     return [exceptionIn(body) ?? titleOf(body), found].filter(Boolean).join(', ');
@@ -53,12 +53,12 @@ function lastLineOf(body: string, found: string): string {
 /** The name of an exception at the beginning of a line, and its message. */
 const BELOW_FRAMES = /^([A-Za-z_][\w.]{0,120}(?:: .{1,160})?)$/m;
 
-/** What stands in one element of a page belongs together. */
+/** The exception in a page. Each HTML element is searched separately. */
 function exceptionIn(body: string): string | undefined {
   return EXCEPTION.exec(plainText(body.replaceAll('<', '\n<')))?.[0].trim();
 }
 
-/** The title of an HTML page; undefined where there is none. */
+/** The title of an HTML page; undefined for none. */
 function titleOf(body: string): string | undefined {
   const title = /<title[^<>]*>([^<]{1,200})/i.exec(body)?.[1];
   return title && plainText(title).trim();
@@ -75,7 +75,7 @@ function plainText(html: string): string {
     .replaceAll('&amp;', '&');
 }
 
-/** What went wrong in the receiver's own words: a member of its JSON, or all of a short text. */
+/** The receiver's own error message: from its JSON, or the whole of a short text. */
 export function ownWords(body: string): string | undefined {
   const text = body.trim();
   if (!text.startsWith('{')) return text.length <= 120 && /^[^<>\n]+$/.test(text) ? text : undefined;
@@ -85,7 +85,7 @@ export function ownWords(body: string): string | undefined {
   return [...new Set(words)].join(': ').replaceAll('\\', '') || undefined;
 }
 
-/** What an error page without an exception says of itself: its heading where that names one, else its title. */
+/** The message of an error page without an exception: its heading if that names an error, else its title. */
 function headline(body: string): string | undefined {
   const heading = /<h1[^<>]*>([^<]{1,200})/i.exec(body)?.[1];
   const named =
@@ -93,47 +93,47 @@ function headline(body: string): string | undefined {
   return named ?? titleOf(body) ?? (body.trim().startsWith('{') ? ownWords(body) : undefined);
 }
 
-const POST_ROUTE = 'Give ipn_url a route that takes POST.';
-const NO_CSRF = 'Except the route of ipn_url from CSRF protection: its signature is what protects it.';
-const NO_LOGIN = 'Let the route of ipn_url be reached without a login or a session.';
+const POST_ROUTE = 'Use a route that accepts POST as ipn_url.';
+const NO_CSRF = 'Exempt the route of ipn_url from CSRF protection: the signature protects it.';
+const NO_LOGIN = 'Make the route of ipn_url accessible without a login or a session.';
 
 const wantsToken = (status: number): AnswerProblem => ({
-  cause: `The framework wants a CSRF token (${status}), which no gateway has.`,
-  headline: `Your framework wants a CSRF token (${status}).`,
+  cause: `The framework expects a CSRF token (${status}), which no gateway sends.`,
+  headline: `Your framework expects a CSRF token (${status}).`,
   fix: NO_CSRF,
 });
 
 const brokenProxy = (status: number): AnswerProblem => ({
-  cause: `A proxy answered in place of your receiver (${status}), which gave it no answer.`,
-  headline: `A proxy answered in place of your receiver (${status}).`,
-  fix: 'Start the app behind the proxy, and look at its log.',
+  cause: `A proxy answered instead of your receiver (${status}), which did not respond.`,
+  headline: `A proxy answered instead of your receiver (${status}).`,
+  fix: 'Start the app behind the proxy, and check its log.',
 });
 
 const BY_STATUS: Readonly<Record<number, AnswerProblem>> = {
-  401: { cause: 'The route asks for a login (401).', fix: NO_LOGIN },
+  401: { cause: 'The route requires a login (401).', fix: NO_LOGIN },
   404: {
-    cause: 'There is no such route (404), or no such order.',
+    cause: 'The route or the order does not exist (404).',
     fix: 'Check the path of ipn_url, and that the shop knows the identifier.',
   },
-  405: { cause: 'The route takes no POST (405).', fix: POST_ROUTE },
+  405: { cause: 'The route does not accept POST (405).', fix: POST_ROUTE },
   413: {
-    cause: 'The body is larger than the receiver takes (413).',
-    fix: 'Raise the limit of the body: an IPN has about 500 bytes.',
+    cause: 'The body is larger than the receiver accepts (413).',
+    fix: 'Raise the body limit: an IPN has about 500 bytes.',
   },
   415: {
-    cause: 'The receiver does not read this content type (415).',
-    fix: 'Read application/x-www-form-urlencoded, or let the emulator send JSON (--ipn-format json).',
+    cause: 'The receiver does not support this content type (415).',
+    fix: 'Accept application/x-www-form-urlencoded, or make the emulator send JSON (--ipn-format json).',
   },
   429: {
-    cause: 'The receiver limits how many requests it takes (429).',
-    fix: 'Let the route of ipn_url be called as often as the gateway sends.',
+    cause: 'The receiver limits the rate of requests (429).',
+    fix: 'Exempt the route of ipn_url from the rate limit.',
   },
   502: brokenProxy(502),
   504: brokenProxy(504),
   419: wantsToken(419),
 };
 
-/** Why an answer does not count as received; undefined where it does, or where the status says all that there is to say. */
+/** Why a response is a problem; undefined if it is none, or if the status alone explains it. */
 export function answerProblem({ status, headers, body }: ReceiverAnswer): AnswerProblem | undefined {
   if (status === null) return undefined;
   if (status >= 300 && status < 400) return redirectProblem(headers);
@@ -141,24 +141,24 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
   if (status < 300) {
     if (fault === undefined) return loginPage(status, body) ?? phpWarning(status, body);
     return {
-      cause: `The receiver answered ${status}, but its body is an error: ${fault}`,
+      cause: `The receiver answered ${status}, but its body contains an error: ${fault}`,
       headline: `Your receiver answered ${status}, but with an error.`,
-      fix: 'Fix the error. Until then answer 500, so that the gateway tries again.',
+      fix: 'Fix the error. Until then answer 500, so that the gateway retries.',
     };
   }
-  // What it says about the signature comes from code behind any login.
+  // A message about the signature comes from code after any login check.
   if (status === 401 && /\b(?:signature|hmac|hash)\b/i.test(body)) return undefined;
   if (status < 500 && /csrf|authenticity.?token/i.test(body)) return wantsToken(status);
   const known = BY_STATUS[status];
   const thrown = fault ?? (status >= 500 ? exceptionIn(body) : undefined);
-  // Frameworks show an error page for some statuses below 500 too, where there is no error in the code to fix.
+  // Frameworks also show an error page for some statuses below 500, without an error in the code.
   if (known && (status < 500 || thrown === undefined)) return known;
-  const told = thrown ?? (status >= 500 ? headline(body) : undefined);
-  if (told === undefined) return undefined;
+  const problem = thrown ?? (status >= 500 ? headline(body) : undefined);
+  if (problem === undefined) return undefined;
   return {
-    cause: `The receiver broke (${status}): ${told}`,
-    headline: `Your receiver broke (${status}).`,
-    fix: 'Fix the error, then send the IPN again.',
+    cause: `The receiver failed (${status}): ${problem}`,
+    headline: `Your receiver failed (${status}).`,
+    fix: 'Fix the error, then resend the IPN.',
   };
 }
 
@@ -168,9 +168,9 @@ function redirectProblem(headers: ReceiverAnswer['headers']): AnswerProblem {
     return { cause: `The receiver redirected to a login page (${location}).`, fix: NO_LOGIN };
   }
   return {
-    cause: `The receiver redirected to ${location || 'nowhere'}, and a gateway follows no redirects.`,
-    headline: 'Your receiver redirected. A gateway does not follow.',
-    fix: 'Give the final address as ipn_url.',
+    cause: `The receiver redirected to ${location || 'an unknown address'}, and a gateway does not follow redirects.`,
+    headline: 'Your receiver redirected. A gateway does not follow redirects.',
+    fix: 'Use the final address as ipn_url.',
   };
 }
 
@@ -187,20 +187,20 @@ function phpWarning(status: number, body: string): AnswerProblem | undefined {
   if (found === undefined) return undefined;
   return {
     tone: 'warning',
-    cause: `The receiver answered ${status}, and PHP warned: ${plainText(found)}.`,
-    headline: `Your receiver answered ${status}, but PHP warned.`,
-    fix: 'Fix what PHP warns about: the code may have read nothing where it expected a value.',
+    cause: `The receiver answered ${status}, but PHP printed a warning: ${plainText(found)}.`,
+    headline: `Your receiver answered ${status}, but PHP printed a warning.`,
+    fix: 'Fix the cause of the warning: the code may have read a missing value.',
   };
 }
 
-const SAYS_NO =
+const REJECTION =
   /"(?:ok|success|valid|verified|accepted)"\s*:\s*(?:false|0)|"status"\s*:\s*"(?:error|fail)|\b(?:invalid|reject|refus|denied|mismatch|(?:bad|wrong) signature|not valid|forg)|(?:\bnot|n['’]t) match/i;
 
-/** Whether the body says that the IPN was refused, whatever the status: some receivers always answer 200 (observed: receiver-always-200). */
+/** Whether the body says that the IPN was rejected. Some receivers always answer 200 (observed: receiver-always-200). */
 export function saysRefused(body: string): boolean {
-  // Neither the pseudo class of a style nor a member that says that nothing is wrong.
-  const said = body
+  // Ignores CSS such as :invalid, and members such as "error": false.
+  const text = body
     .replace(/<(?:style|script)\b[^<]*/gi, '')
     .replace(/"(?!ok"|success"|valid"|verified"|accepted")\w+"\s*:\s*(?:false|null|0|""|\[\s*\])/gi, '');
-  return SAYS_NO.test(said);
+  return REJECTION.test(text);
 }

@@ -1,4 +1,4 @@
-/** Whether two secrets are the same, in a time that tells nothing about where they differ. */
+/** Compares two secrets in constant time. */
 export function sameSecret(given: string, expected: string): boolean {
   if (given.length !== expected.length) return false;
   let difference = 0;
@@ -8,19 +8,19 @@ export function sameSecret(given: string, expected: string): boolean {
   return difference === 0;
 }
 
-/** A secret as it may be shown: enough to tell it from others. */
+/** A masked secret: enough to recognize it, but not to use it. */
 export function masked(secret: string): string {
   return secret.length > 12 ? `${secret.slice(0, 8)}…${secret.slice(-2)}` : '…';
 }
 
-/** A shorter secret, such as `test`, stands in much that is none: masking it would garble every record. */
+/** Shorter secrets, such as `test`, are common words. Masking them would garble every record. */
 const SHORTEST_MASKED = 6;
-/** The beginning of a secret counts as the secret from so many characters on: texts are cut off. */
-const TELLING_PART = 16;
-/** So many characters are looked for in a text; only where they stand the whole secret is. */
-const SOUGHT_PART = 4;
+/** Minimum length of a prefix that is masked like the whole secret, because texts may be cut off. */
+const MASKED_PREFIX = 16;
+/** Length of the prefix that is searched first. The whole secret is compared only where it is found. */
+const SEARCHED_PREFIX = 4;
 
-/** Characters compared for each of a text: about one where it is full of secrets, many only in a text made for that. */
+/** Maximum comparisons per character of a text. A text full of secrets needs about one, a hostile text many. */
 const EFFORT_PER_CHARACTER = 2;
 const LEAST_EFFORT = 10_000;
 
@@ -32,7 +32,7 @@ const ESCAPED_IN_HTML: Readonly<Record<string, string>> = {
   "'": '#39',
 };
 
-/** The ways to write a character, as patterns: as it is, escaped, percent-encoded, escaped in JSON or in HTML. */
+/** The ways to write a character, as patterns: plain, escaped, percent-encoded, escaped in JSON or in HTML. */
 export function waysToWrite(character: string): string[] {
   const hex = character.charCodeAt(0).toString(16).padStart(2, '0');
   const anyCase = hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
@@ -43,16 +43,15 @@ export function waysToWrite(character: string): string[] {
 }
 
 /**
- * Some characters of secrets, and what may come next. All secrets are one tree: a pattern for the whole of one takes
- * 170 KB of memory.
+ * A node in the prefix tree of all secrets. A regular expression for a whole secret would take 170 KB of memory.
  */
 interface Branch {
   next: Map<string, { ways: RegExp[]; branch: Branch }>;
-  /** The secret that so much of it tells; undefined where it is too little. */
+  /** The secret that this prefix identifies; undefined if it is too short. */
   secret: string | undefined;
 }
 
-/** @param secrets of those with the same beginning the first is told by it */
+/** @param secrets a shared prefix identifies the first of them */
 function treeOf(secrets: readonly string[], waysOf: typeof waysToWrite): Branch {
   const root: Branch = { next: new Map(), secret: undefined };
   const ways = new Map<string, RegExp[]>();
@@ -68,13 +67,13 @@ function treeOf(secrets: readonly string[], waysOf: typeof waysToWrite): Branch 
       };
       branch.next.set(character, next);
       branch = next.branch;
-      if (index + 1 >= Math.min(TELLING_PART, characters.length)) branch.secret ??= secret;
+      if (index + 1 >= Math.min(MASKED_PREFIX, characters.length)) branch.secret ??= secret;
     }
   }
   return root;
 }
 
-/** Where a text goes on behind a character that is written at a place in one of the ways. */
+/** The possible end positions of a character at a position. */
 function endsOf(ways: readonly RegExp[], text: string, at: number): number[] {
   return ways.flatMap((way) => {
     way.lastIndex = at;
@@ -83,9 +82,9 @@ function endsOf(ways: readonly RegExp[], text: string, at: number): number[] {
 }
 
 /**
- * The longest part of a secret that stands at a place and tells it, and where the text goes on.
+ * The longest secret prefix at a position, and its end.
  *
- * @param effort what may still be done for this text, in characters compared; below 0 nothing more is
+ * @param effort the remaining number of comparisons for this text; below 0 the search stops
  */
 function foundAt(
   text: string,
@@ -112,11 +111,11 @@ function foundAt(
 }
 
 /**
- * Masks secrets in texts, however they are written there; a text without any comes back as it is. Of one that is made
- * to take long, such as the same letter again and again where a secret is made of it, the rest is left out.
+ * Masks secrets in texts, in any encoding. A text without secrets is returned unchanged. If a hostile text exceeds the
+ * effort limit, the rest of it is omitted.
  *
- * @param show what stands for a secret
- * @param waysOf how each character of it may be written
+ * @param show replaces a secret
+ * @param waysOf the ways to write each of its characters
  */
 export function textMask(
   secrets: readonly string[],
@@ -128,7 +127,7 @@ export function textMask(
     .toSorted((one, other) => other.length - one.length);
   if (!sought.length) return (text) => text;
   const root = treeOf(sought, waysOf);
-  const beginnings = new Set(sought.map((secret) => secret.slice(0, SOUGHT_PART)));
+  const beginnings = new Set(sought.map((secret) => secret.slice(0, SEARCHED_PREFIX)));
   const written = [...beginnings].map((beginning) =>
     [...beginning].map((character) => `(?:${waysOf(character).join('|')})`).join(''),
   );
@@ -144,7 +143,7 @@ export function textMask(
       const found = foundAt(text, index, root, effort);
       if (effort.left < 0) return `${shown}${text.slice(end, index)}…`;
       if (!found) continue;
-      // One that begins within another, and goes on behind it, is hidden with that.
+      // Overlapping secrets are masked as one.
       if (index >= end) shown += text.slice(end, index) + show(found.secret);
       end = Math.max(end, found.end);
     }

@@ -1,17 +1,17 @@
-/** Names of the languages in which a merchant's code is shown. */
+/** Languages of code examples. */
 type Language = 'PHP' | 'Node' | 'Python';
 
-/** The same code by language. */
+/** The same code in each language. */
 export type Code = Readonly<Record<Language, string>>;
 
-/** @param php how PHP gets at amount and identifier @param python how Python does */
+/** @param php how PHP reads amount and identifier @param python how Python reads them */
 const linesWith = (php: string, python: string, before = ''): Code => ({
   PHP: `${before}$expected = strtoupper(hash_hmac('sha256', ${php}, $secretKey));`,
   Node: "const expected = createHmac('sha256', secretKey).update(body.data.amount + body.identifier).digest('hex').toUpperCase();",
   Python: `expected = hmac.new(secret_key.encode(), (${python}).encode(), 'sha256').hexdigest().upper()`,
 });
 
-/** How a merchant's code computes the signature that an IPN must have, from the texts as they came. */
+/** Code that computes the expected signature of an IPN from the texts as received. */
 export const EXPECTED_SIGNATURE: Code = linesWith(
   "$_POST['data']['amount'] . $_POST['identifier']",
   "form['data[amount]'] + form['identifier']",
@@ -23,25 +23,25 @@ const OF_JSON: Code = linesWith(
   "$body = json_decode(file_get_contents('php://input'), true); ",
 );
 
-/** @param body of the IPN: PHP has the fields of a form in `$_POST`, and nothing of JSON */
+/** @param body of the IPN: in PHP, `$_POST` has the fields of a form, but not of JSON */
 export function expectedSignature(body: string): Code {
   return body.trimStart().startsWith('{') ? OF_JSON : EXPECTED_SIGNATURE;
 }
 
-const SIGN_AS_THEY_CAME =
-  'Sign the text of data.amount followed directly by identifier, exactly as they came.';
+const SIGN_AS_RECEIVED =
+  'Sign the text of data.amount followed directly by identifier, both exactly as received.';
 const USE_HMAC = 'Compute HMAC-SHA256 with the secret key as its key.';
 const USE_OWN_KEY = "Sign with this merchant's secret key.";
 
-/** The usual mistakes behind a wrong signature, and how to fix each. */
+/** Common mistakes that lead to a wrong signature, and the fix for each. */
 export const SIGNATURE_MISTAKES = {
-  'operands-swapped': SIGN_AS_THEY_CAME,
-  'amount-reformatted': SIGN_AS_THEY_CAME,
-  separator: SIGN_AS_THEY_CAME,
-  'whole-body': SIGN_AS_THEY_CAME,
+  'operands-swapped': SIGN_AS_RECEIVED,
+  'amount-reformatted': SIGN_AS_RECEIVED,
+  separator: SIGN_AS_RECEIVED,
+  'whole-body': SIGN_AS_RECEIVED,
   'undefined-amount': 'Read the amount from data.amount: data[amount] in a form.',
-  'currency-included': SIGN_AS_THEY_CAME,
-  'trx-instead-of-identifier': SIGN_AS_THEY_CAME,
+  'currency-included': SIGN_AS_RECEIVED,
+  'trx-instead-of-identifier': SIGN_AS_RECEIVED,
   'hmac-arguments-swapped': USE_HMAC,
   'hash-without-hmac': USE_HMAC,
   'key-concatenated': USE_HMAC,
@@ -56,7 +56,7 @@ export const SIGNATURE_MISTAKES = {
 } as const;
 export type SignatureMistake = keyof typeof SIGNATURE_MISTAKES;
 
-/** A key that somebody may have signed with in place of the secret key. */
+/** A key that code may sign with by mistake. */
 export interface MisusedKey {
   mistake: Extract<SignatureMistake, 'public-key' | 'other-merchant-key'>;
   /** Such as `the public key`. */
@@ -64,7 +64,7 @@ export interface MisusedKey {
   key: string;
 }
 
-/** The public key of a merchant, taken for its secret key. */
+/** The public key of a merchant, used instead of its secret key. */
 export const publicKeyMisused = (key: string): MisusedKey => ({
   mistake: 'public-key',
   called: 'the public key',

@@ -1,10 +1,10 @@
 import type { Merchant } from './merchant.ts';
 import { type MisusedKey, publicKeyMisused } from './signature.ts';
 
-/** Maximum other merchants whose keys are tried (chosen): each costs some hundred signatures. */
+/** Maximum number of other merchants whose keys are tried (chosen): each costs some hundred signatures. */
 const MAX_OTHERS = 20;
 
-/** The keys that an IPN of a merchant is checked with: its own, and those that somebody may sign with by mistake. */
+/** The keys for checking an IPN of a merchant: its own, and those that code may sign with by mistake. */
 export function signingKeys(merchant: Merchant, all: Iterable<Merchant>, more: readonly MisusedKey[] = []) {
   const others = [...all]
     .filter(({ id }) => id !== merchant.id)

@@ -9,7 +9,7 @@ import { StoredPayment } from './payment.ts';
 import { namesOf, PAYMENT_STATUSES } from './vocabulary.ts';
 import { Wallet } from './wallet.ts';
 
-/** The collections of the state, by the name they have in the file and in the order in which people read them. */
+/** The collections of the state by their names in the file, in display order. */
 export const COLLECTIONS = {
   merchants: [Merchant, 'Merchants with their keys.'],
   wallets: [Wallet, 'Wallets of live mode.'],
@@ -19,7 +19,7 @@ export const COLLECTIONS = {
   attempts: [StoredAttempt, 'Attempts of IPNs.'],
   cards: [StoredCard, 'Virtual cards.'],
   cardTransactions: [CardTransaction, 'Movements of money on cards.'],
-  clock: [StoredClock, 'How the clock stands; empty as long as nobody moved it.'],
+  clock: [StoredClock, 'The clock setting; empty until the clock is moved.'],
 } as const;
 export type CollectionName = keyof typeof COLLECTIONS;
 export const COLLECTION_NAMES: readonly CollectionName[] = namesOf(COLLECTIONS);
@@ -33,19 +33,19 @@ const lists = Object.fromEntries(
     field(z.array<z.ZodMiniType>(schema), about),
   ]),
 );
-const given = Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, optional(list)]));
+const optionalLists = Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, optional(list)]));
 const version = field(count, 'Version of the format.');
 
-export const State = record('State', 'The whole state, as db.json holds it.', { version, ...lists });
+export const State = record('State', 'The whole state, as in db.json.', { version, ...lists });
 
-/** Held against the rules of a state when it comes in, not against this schema: those name what is damaged. */
+/** For documentation only. An imported state is checked by the rules of the store, which name the damage. */
 export const GivenState = request(
   'GivenState',
-  'A whole state. What is left out is empty; an older version is migrated.',
-  { version, ...given },
+  'A whole state. Omitted collections are empty. Older versions are migrated.',
+  { version, ...optionalLists },
 );
 
-/** The whole state, as `snapshot` gives and `restore` takes it. Its inside may change between versions. */
+/** The whole state, returned by `snapshot` and accepted by `restore`. Its structure may change between versions. */
 export interface StateSnapshot {
   version: number;
   [collection: string]: unknown;
@@ -59,14 +59,14 @@ const counts = {
   cards: field(count, 'Virtual cards.'),
 };
 
-export const RecordCounts = record('RecordCounts', 'How many records there are.', counts);
+export const RecordCounts = record('RecordCounts', 'Number of records.', counts);
 export type RecordCounts = z.output<typeof RecordCounts>;
 
-export const StatusCounts = record('StatusCounts', 'How many records there are.', {
+export const StatusCounts = record('StatusCounts', 'Number of records.', {
   ...omit(counts, 'payments'),
   payments: field(z.record(z.enum(PAYMENT_STATUSES), count), 'Payments by status.'),
 });
 
-export const Counted = record('Counted', 'How many records there are now.', {
+export const Counted = record('Counted', 'Current number of records.', {
   counts: field(RecordCounts, 'By kind.'),
 });

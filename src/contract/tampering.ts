@@ -2,7 +2,7 @@ import { shorten } from './address.ts';
 import { didYouMean, GatewayError } from './error.ts';
 import { namesOf } from './vocabulary.ts';
 
-/** What can be forged in an IPN, so that a careful receiver must reject it (chosen). */
+/** What can be forged in an IPN, so that a careful receiver rejects it (chosen). */
 export const TAMPERING_KINDS = {
   signature: { takesValue: false, words: 'signature' },
   amount: { takesValue: true, words: 'amount' },
@@ -15,10 +15,10 @@ export const TAMPERING_KINDS = {
 export type Tampering = keyof typeof TAMPERING_KINDS;
 export const TAMPERINGS = namesOf(TAMPERING_KINDS);
 
-/** What is to be forged in an IPN, and the value that takes its place; null for one that is made up. */
+/** What to forge in an IPN, each with its new value; null for a generated one. */
 export type Tamperings = ReadonlyMap<Tampering, string | null>;
 
-/** What was forged in an IPN; null where a value tells nothing. */
+/** What was forged in an IPN; null where values do not matter. */
 export interface Tampered {
   what: Tampering;
   was: string | null;
@@ -28,18 +28,18 @@ export interface Tampered {
 const WITH_VALUE = TAMPERINGS.filter((name) => TAMPERING_KINDS[name].takesValue);
 
 /**
- * Reads tamperings, each by its name or as `identifier=<other>`.
+ * Reads tamperings, each a name or `identifier=<other>`.
  *
- * @throws GatewayError `invalid_fields` for an unknown one, with the nearest name, and for two values of one
+ * @throws GatewayError `invalid_fields` for an unknown name, with the nearest one, or for two values of the same name
  */
-export function requireTamperings(given: string | readonly string[] = []): Tamperings {
+export function requireTamperings(texts: string | readonly string[] = []): Tamperings {
   const read = new Map<Tampering, string | null>();
-  for (const written of [given].flat()) {
+  for (const written of [texts].flat()) {
     const [name = '', ...rest] = written.split('=');
     const value = rest.length ? rest.join('=') : null;
     const what = requireTampering(name);
     if (value !== null && !TAMPERING_KINDS[what].takesValue) {
-      throw new GatewayError('invalid_fields', `tamper ${what} takes no value (got "${written}")`);
+      throw new GatewayError('invalid_fields', `tamper ${what} does not accept a value (got "${written}")`);
     }
     if (read.has(what) && read.get(what) !== value) {
       throw new GatewayError('invalid_fields', `tamper ${what} is given twice, with different values`);
@@ -56,10 +56,10 @@ function requireTampering(name: string): Tampering {
   throw new GatewayError('invalid_fields', problem + didYouMean(name, TAMPERINGS));
 }
 
-/** How one is written, as a pattern of JSON schema. */
+/** The format of a tampering, as a JSON schema pattern. */
 export const TAMPERING_PATTERN = `^(${TAMPERINGS.filter((name) => !TAMPERING_KINDS[name].takesValue).join('|')}|(${WITH_VALUE.join('|')})(=[\\s\\S]*)?)$`;
 
-/** Such as `amount 49.90 → 0.01, signature`. */
+/** A text such as `amount 49.90 → 0.01, signature`. */
 export function describeTamperings(tampered: readonly Tampered[]): string {
   const text = (value: string | null) => (value === null ? '' : shorten(value));
   return tampered

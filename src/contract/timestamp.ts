@@ -1,6 +1,6 @@
-/** A moment of the emulator's clock as it is stored: ISO 8601 UTC with milliseconds. */
+/** A time of the emulator's clock as stored: ISO 8601 UTC with milliseconds. */
 export function timestamp(now: number): string {
-  // Under load much happens in one millisecond.
+  // Cached, because many records are created in the same millisecond under load.
   if (now !== newest.now) newest = { now, text: new Date(now).toISOString() };
   return newest.text;
 }

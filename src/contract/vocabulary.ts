@@ -1,6 +1,6 @@
 /*
- * Every closed set of words, once, without any schema library: the command line loads it for free. A value that is
- * added here and handled nowhere does not compile, since what handles a set has a `Record` of it.
+ * All closed sets of words, without a schema library, so that the command line loads them fast. Code that handles a set
+ * uses a `Record` of it, so an unhandled new value does not compile.
  */
 
 /** The names in a table, in its order. */
@@ -12,24 +12,24 @@ export function namesOf<Name extends string>(table: Readonly<Record<Name, unknow
 export const MODES = ['sandbox', 'live'] as const;
 export type Mode = (typeof MODES)[number];
 
-/** All statuses of a payment; every one but `pending` is final (chosen: checkout-again-page*). */
+/** All statuses of a payment; all but `pending` are final (chosen: checkout-again-page*). */
 export const PAYMENT_STATUSES = ['pending', 'succeeded', 'canceled', 'failed', 'expired'] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 export type FinalStatus = Exclude<PaymentStatus, 'pending'>;
 
-/** Who settled a payment (chosen), for people. */
+/** Who settled a payment (chosen), with display texts. */
 export const SETTLERS = {
   customer: 'the customer',
   panel: 'the simulator panel',
   control: 'a command, the dashboard or the control API',
   auto: 'the emulator, automatically',
-  clock: 'the clock, because its time was up',
-  audit: 'an audit, which made it to test the shop',
+  clock: 'the clock, because it expired',
+  audit: 'an audit that tests the shop',
 } as const;
 export type SettledBy = keyof typeof SETTLERS;
 export const SETTLED_BY = namesOf(SETTLERS);
 
-/** What can happen to a payment between initiate and its end, for people. */
+/** Events of a payment after initiate, with display texts. */
 export const PAYMENT_EVENTS = {
   opened: 'Checkout opened',
   email_entered: 'E-mail entered',
@@ -40,7 +40,7 @@ export const PAYMENT_EVENTS = {
   redirected: 'Browser redirected',
 } as const;
 
-/** Every step of a timeline, for people. `ipn_due` is still to come: the next attempt of a delivery. */
+/** Every step of a timeline, with display texts. `ipn_due` is in the future: the next attempt of a delivery. */
 export const TIMELINE_EVENTS = {
   initiated: 'Initiated',
   ...PAYMENT_EVENTS,
@@ -49,15 +49,15 @@ export const TIMELINE_EVENTS = {
 } as const;
 export type TimelineEvent = keyof typeof TIMELINE_EVENTS;
 
-/** All states of a delivery (chosen). `refused`: the egress guard did not let it out. */
+/** All states of a delivery (chosen). `refused`: the egress guard blocked it. */
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'refused'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** What can happen to a delivery. */
+/** Steps of a delivery. */
 export const DELIVERY_STEPS = ['planned', 'waiting', 'attempted'] as const;
 export type DeliveryStep = (typeof DELIVERY_STEPS)[number];
 
-/** Order of the IPN against the redirect (chosen; the first is what deployments do), for people. */
+/** Order of IPN and redirect (chosen; deployments use the first), with display texts. */
 export const IPN_TIMINGS = {
   'ipn-then-redirect': 'IPN first, then redirect',
   'redirect-then-ipn': 'redirect first, then IPN',
@@ -68,7 +68,7 @@ export const IPN_TIMINGS = {
 export type DeliveryOrder = keyof typeof IPN_TIMINGS;
 export const DELIVERY_ORDERS = namesOf(IPN_TIMINGS);
 
-/** How the body of an IPN is written: `form` as deployments do (observed: ipn-form), `json` for receivers that expect it. */
+/** Format of the body of an IPN: `form` as deployments do (observed: ipn-form), `json` for receivers that expect it. */
 export const IPN_FORMATS = ['form', 'json'] as const;
 export type IpnFormat = (typeof IPN_FORMATS)[number];
 
@@ -80,7 +80,7 @@ export type CardStatus = (typeof CARD_STATUSES)[number];
 export const CARD_ACTIONS = ['activate', 'block', 'cancel'] as const;
 export type CardAction = (typeof CARD_ACTIONS)[number];
 
-/** The status that each action leads to; null where it is refused. `canceled`: documented; the rest: chosen. */
+/** The resulting status of each action; null if it is rejected. `canceled`: documented; the rest: chosen. */
 export const CARD_TRANSITIONS = {
   active: { activate: 'active', block: 'inactive', cancel: 'canceled' },
   inactive: { activate: 'active', block: 'inactive', cancel: 'canceled' },
@@ -95,10 +95,10 @@ export type CardMovementKind = (typeof CARD_MOVEMENTS)[number];
 export const CHECKOUT_THEMES = ['light', 'dark'] as const;
 export type CheckoutTheme = (typeof CHECKOUT_THEMES)[number];
 
-/** What a fault rule can be set on beside a path: the service's routes by name (both modes), and the outgoing IPNs. */
+/** Routes for fault rules besides paths: the service's routes by name (both modes), and outgoing IPNs. */
 export const FAULT_ROUTES = ['initiate', 'checkout', 'cards', 'ipn'] as const;
 export type FaultRoute = (typeof FAULT_ROUTES)[number];
 
-/** Where a behaviour comes from: the service interface, published clients and deployments, or us. */
+/** The source of a behaviour: the service interface, published clients and deployments, or our choice. */
 export const SOURCES = ['documented', 'observed', 'chosen'] as const;
 export type Source = (typeof SOURCES)[number];

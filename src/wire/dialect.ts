@@ -13,59 +13,59 @@ import type { Card, Payment } from '../domain/state.ts';
 import type { PostedFields } from './body.ts';
 
 /*
- * What a dialect of the service interface is made of. Each has a folder of its own. The service's side is chosen in
- * server.ts, the merchant's in library/merchant-client.ts; nobody else knows which one is spoken.
+ * A dialect of the service interface. Each has its own folder. server.ts selects the service's side, and
+ * library/merchant-client.ts the merchant's. No other code knows which dialect is used.
  */
 
 /** What initiate accepts. */
 export type Accepted = Pick<Choices, 'siteLogo' | 'valueLengths'>;
 
-/** What happened to a card, or that it was found. */
-export type CardNews = 'created' | 'activated' | 'blocked' | 'canceled' | 'found';
+/** The result of a card request. */
+export type CardResult = 'created' | 'activated' | 'blocked' | 'canceled' | 'found';
 
-/** The service's side: what HTTP, use cases and rules are given. */
+/** The service's side, for HTTP, use cases and rules. */
 export interface Dialect {
   paths: {
     initiate: Readonly<Record<Mode, string>>;
     checkout: Readonly<Record<Mode, string>>;
     cards: Readonly<Record<'list' | 'create' | 'read' | 'toggle' | 'cancel', string>>;
   };
-  /** The parameter by which the address of a checkout names its payment. */
+  /** The query parameter of a checkout address that names the payment. */
   paymentParameter: string;
   checkoutUrl(payment: Pick<Payment, 'id' | 'mode'>, baseUrl: string): string;
-  /** The id of the card that a path names; undefined where it names none. */
+  /** The card id in a path; undefined for none. */
   cardIdIn(path: string): string | undefined;
-  /** The identifier, or the id of the card, that posted fields name; undefined where they name none. */
+  /** The payment identifier or card id in posted fields; undefined for none. */
   identifierIn(fields: PostedFields['fields']): string | undefined;
-  /** Why a path that looks right does not exist; undefined for any other. */
+  /** Why a plausible path does not exist; undefined for any other path. */
   missingPath(path: string): string | undefined;
-  /** This and all that read below throw `invalid_fields` with every problem. */
+  /** This and the readers below throw `invalid_fields` with every problem. */
   readInitiate(posted: PostedFields, accepted: Accepted): InitiateCommand;
   initiateAnswer(payment: Payment, baseUrl: string): object;
   readCard(posted: PostedFields): IssueCardCommand;
   readToggle(posted: PostedFields): { cardId: string; action: CardAction };
   readCardId(id: string): string;
   readPage(page: string | undefined): number;
-  cardAnswer(news: CardNews, card: Card): object;
+  cardAnswer(result: CardResult, card: Card): object;
   cardDetails(card: Card, transactions: readonly CardTransaction[]): object;
   cardList(page: CardPage): object;
   serviceError(error: Pick<GatewayError, 'message' | 'problems'>): object;
-  /** What initiate answers with 200 when deployments do. */
+  /** Errors of initiate that deployments answer with status 200. */
   refusals: ReadonlySet<ErrorCode>;
-  /** What initiate answers to one of these. */
+  /** The body of such an error. */
   refusal(error: GatewayError, mode: Mode, choices: Choices): object;
-  /** What the checkout of a settled payment answers where that is no page. */
+  /** The response of the checkout of a settled payment if it is not a page. */
   settledError: object;
-  /** A response without the card numbers and card codes in it. */
+  /** Masks card numbers and card codes in a response. */
   maskCards(responseBody: string): string;
   ipn: IpnComposer;
   verify: IpnTools['verify'];
-  /** What the document says of its messages. */
+  /** The messages for OpenAPI. */
   messages: Readonly<Record<MessageName, z.ZodMiniType>> & {
     /** By message and name. */
     examples: Readonly<Record<ExampleName, Examples>> & { initiated: Readonly<Record<Mode, Examples>> };
   };
-  /** The same dialect as a merchant speaks it. */
+  /** The merchant's side. */
   merchant: MerchantDialect;
 }
 
@@ -93,34 +93,34 @@ type MessageName =
   | 'VirtualCardList'
   | 'Ipn';
 
-/** The merchant's side: what commands, library and samples send and check. It loads no schema. */
+/** The merchant's side, for commands, library and samples. It loads no schemas. */
 export interface MerchantDialect {
-  /** The names of the fields that `initiate` takes. */
+  /** The field names that `initiate` accepts. */
   initiateFields: readonly string[];
   initiatePath(mode: Mode): string;
   initiate(mode: Mode, fields: InitiateValues): ServiceCall;
-  /** The id of the payment that a checkout URL opens. */
+  /** The payment id in a checkout URL. */
   paymentIdOf(checkoutUrl: string): string;
-  /** The names of the fields that `createCard` takes. */
+  /** The field names that `createCard` accepts. */
   cardFields: readonly string[];
   createCard(fields: CardValues): ServiceCall;
   changeCard(action: CardAction, id: string): ServiceCall;
   readAnswer(body: unknown): ServiceAnswer;
   sign: IpnTools['sign'];
   verify: IpnTools['verify'];
-  /** Loaded only when an IPN is to be made. */
+  /** Loaded on demand. */
   ipn(): Promise<IpnTools>;
 }
 
-/** Values of the fields of initiate; what is undefined is not sent. */
+/** Values of the fields of initiate. Undefined values are not sent. */
 export type InitiateValues = {
   [Name in 'publicKey' | keyof AskedPayment]?: string | null | undefined;
 };
 
-/** Values of the fields of a card to create; what is undefined is not sent. */
+/** Values of the fields of a new card. Undefined values are not sent. */
 export type CardValues = { [Name in keyof IssueCardCommand]?: string | undefined };
 
-/** A request to the service, with a form, a JSON body or none. */
+/** A request to the service, with a form, a JSON body or no body. */
 export interface ServiceCall {
   method: 'POST' | 'PUT';
   path: string;
@@ -128,36 +128,35 @@ export interface ServiceCall {
   json?: Readonly<Record<string, unknown>>;
 }
 
-/** What there is of these in the body of a response. */
+/** The relevant fields of a response body. */
 interface ServiceAnswer {
   checkoutUrl?: string | undefined;
   cardId?: string | undefined;
-  /** Why it was refused. */
+  /** Why it was rejected. */
   message?: string | undefined;
   problems?: readonly string[] | undefined;
 }
 
-/** Makes and checks IPNs without a server. */
+/** Creates and checks IPNs without a server. */
 export interface IpnTools {
-  /** An IPN for a payment that never was. @throws GatewayError `invalid_fields` */
+  /** An IPN for a payment that does not exist. @throws GatewayError `invalid_fields` */
   invent(
     chosen: ChosenFields,
     made: { trx: string; now: number; secretKey: string },
     composition: Composition,
   ): ComposedIpn;
   /**
-   * Checks an IPN as a careful receiver does, and says of a wrong signature which mistake made it, where one of the
-   * usual ones did.
+   * Checks an IPN like a careful receiver. If the signature is wrong, it finds the common mistake that explains it, if any.
    *
    * @param body the raw text of the body, form or JSON
-   * @param signature checked in place of the one in the body
+   * @param signature checked instead of the signature in the body
    */
   verify(body: string, keys: VerifyKeys, signature?: string): Verification;
-  /** The signature over an amount and an identifier. */
+  /** The signature of an amount and an identifier. */
   sign(amount: string, identifier: string, secretKey: string): string;
-  /** What the fields of an IPN are called in its form. */
+  /** The names of IPN fields in a form. */
   names: Readonly<Record<IpnFieldName, string>>;
-  /** A payment with this identifier and amount whose signature is that of the given one; null where there is none. */
+  /** Another amount and identifier with the same signature; null if there is none. */
   splice(amount: string, identifier: string): { amount: string; identifier: string } | null;
 }
 
@@ -171,33 +170,33 @@ type IpnFieldName =
   | 'charge'
   | 'currency';
 
-/** What an IPN is checked with. */
+/** The keys for checking an IPN. */
 export interface VerifyKeys {
   secretKey: string;
-  /** Keys that somebody may have signed with by mistake. */
+  /** Keys that code may have signed with by mistake. */
   others?: readonly MisusedKey[] | undefined;
-  /** Pairs that were replaced: the secret key given here may be one of them. */
+  /** Replaced pairs. `secretKey` may belong to one of them. */
   former?: readonly FormerKey[] | undefined;
-  /** When the pair of the merchant was replaced last, where that may be why a signature is not known. */
+  /** When the merchant's pair was last replaced, which may explain an unknown signature. */
   replacedAt?: string | undefined;
 }
 
-/** What came of checking an IPN. */
+/** The result of checking an IPN. */
 export interface Verification
   extends Record<'status' | 'identifier' | 'amount' | 'signature', string | null> {
-  /** Authentic, and it says that the payment succeeded. */
+  /** Authentic, and the payment succeeded. */
   valid: boolean;
-  /** The signature alone is right, whatever the status says. */
+  /** The signature is correct, whatever the status. */
   authentic: boolean;
-  /** Every reason why it is not valid, one sentence each; empty when it is. */
+  /** Every reason why it is not valid, one sentence each; empty if it is valid. */
   reasons: readonly string[];
-  /** The usual mistake that made the signature; null where it is right, or none explains it. */
+  /** The common mistake that explains the signature; null if it is correct or unexplained. */
   mistake: SignatureMistake | null;
-  /** How to fix that mistake; null for none. */
+  /** The fix for the mistake; null for none. */
   fix: string | null;
-  /** The signature that the secret key gives over `signedText`; null where a field is missing. */
+  /** The correct signature of `signedText`; null if a field is missing. */
   expected: string | null;
   signedText: string | null;
-  /** The text that the signature was made over, as far as one of the usual mistakes explains it; else null. */
+  /** The text that was actually signed; null if no common mistake explains it. */
   foundText: string | null;
 }

@@ -1,6 +1,6 @@
 import { GatewayError } from '../contract/error.ts';
 
-/** Maximum fields of a form, and of an object in JSON: no client of this interface sends anywhere near as many. */
+/** Maximum number of fields in a form or a JSON object. No client of this interface sends nearly as many. */
 export const MAX_FIELDS = 1_000;
 
 export function tooManyFields(what: string): GatewayError {
@@ -8,9 +8,9 @@ export function tooManyFields(what: string): GatewayError {
 }
 
 /**
- * Counts the fields of every object in a value, however deep.
+ * Counts the fields of every object in a value, at any depth.
  *
- * @throws GatewayError `body_too_large` where one has more than `MAX_FIELDS`
+ * @throws GatewayError `body_too_large` if one has more than `MAX_FIELDS`
  */
 export function requireFewFields(value: unknown): void {
   const open = [value];

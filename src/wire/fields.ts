@@ -11,7 +11,7 @@ import {
   shapeOf,
 } from '../contract/field.ts';
 
-/** A message that a merchant or a customer posts: fields that it does not know are ignored (observed: initiate-unknown-*). */
+/** A message that a merchant or a customer posts. Unknown fields are ignored (observed: initiate-unknown-*). */
 export function postedMessage<All extends Fields>(
   name: string,
   description: string,
@@ -21,17 +21,17 @@ export function postedMessage<All extends Fields>(
   return named({ name, description, fields, io: 'input', example }, z.object(shapeOf(fields)));
 }
 
-/** What is wrong with the value of a field, or undefined. */
+/** The problem with a value; undefined for none. */
 type Problem = (value: string) => string | undefined;
 
-/** A field that can be checked without its schema, which takes ten times as long to find the same. */
+/** A field with a check that is ten times as fast as its schema. */
 export interface PostedField<Schema extends z.ZodMiniType = z.ZodMiniType> extends Field<Schema> {
-  /** What its schema would say is wrong with a value, or undefined. */
+  /** The problem that the schema would report; undefined for none. */
   check: (value: unknown) => string | undefined;
   isOptional: boolean;
 }
 
-/** A required text: present, not empty, and without the problem that `problem` looks for. */
+/** A required text: present, not empty, and without a `problem`. */
 export function required(
   name: string,
   problem: Problem,
@@ -51,7 +51,7 @@ export function required(
   return { ...field(schema, description, { minLength: 1, ...json }), check, isOptional: false };
 }
 
-/** A required text that is one of a few. */
+/** A required text from a list of values. */
 export function oneOf<const Values extends readonly [string, ...string[]]>(
   name: string,
   values: Values,
@@ -66,7 +66,7 @@ export function oneOf<const Values extends readonly [string, ...string[]]>(
   };
 }
 
-/** A field that may be missing. */
+/** An optional field. */
 export function maybe<Schema extends z.ZodMiniType>(posted: PostedField<Schema>) {
   return {
     ...optional(posted),
@@ -75,7 +75,7 @@ export function maybe<Schema extends z.ZodMiniType>(posted: PostedField<Schema>)
   };
 }
 
-/** A required text of at most `max` characters. When loose it is taken whole, however long. */
+/** A required text of at most `max` characters. `loose` accepts any length. */
 export function text(name: string, max: number, description: string, loose = false) {
   return required(name, atMost(max, loose), description, { maxLength: max });
 }
@@ -94,7 +94,7 @@ export function address(name: string, description: string) {
   return required(name, urlProblem, description, { maxLength: 2048, ...ADDRESS });
 }
 
-/** The JSON schema of an amount: a number stands for its shortest decimal text. */
+/** The JSON schema of an amount. A number is converted to its shortest decimal text. */
 export function amountJson(pattern: string): JsonSchema {
   return { type: ['string', 'number'], pattern, exclusiveMinimum: 0 };
 }

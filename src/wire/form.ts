@@ -1,4 +1,4 @@
-/** Fields as a form with PHP-style nested names (observed: ipn-nested-names). What is undefined is left out. */
+/** Fields as a form with PHP-style nested names (observed: ipn-nested-names). Undefined values are omitted. */
 export function formOf(fields: object): URLSearchParams {
   const form = new URLSearchParams();
   appendNested(form, '', fields);

@@ -3,25 +3,25 @@ import { MAX_FIELDS, tooManyFields } from './field-limit.ts';
 import { RecentPieces, withoutRest } from './recent.ts';
 
 /*
- * Our own, although there are libraries: they read streams of files, and cost three times as much as all the rest of
- * an initiate. Here the body is small and whole, and only its text fields matter.
+ * Our own parser, because libraries are for streams of files, and cost three times as much as the rest of an initiate.
+ * Here the body is small and complete, and only its text fields matter.
  */
 
 type Field = readonly [name: string, value: string];
 
 /**
- * The text fields of a multipart/form-data body, in order; files are passed over.
+ * The text fields of a multipart/form-data body, in order. Files are ignored.
  *
  * @param body the whole body
  * @param contentType the Content-Type header, which names the boundary
- * @throws GatewayError `unparseable_body`, saying what is wrong with it, or `body_too_large`
+ * @throws GatewayError `unparseable_body`, with the problem, or `body_too_large`
  */
 export function parseMultipart(body: Buffer, contentType: string): Field[] {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain;
   if (boundary === undefined) throw malformed('its Content-Type names no boundary');
-  // One character a byte: the structure is ASCII, and values are decoded one by one. The line break in front makes a
-  // boundary at the very start look like any other.
+  // One character per byte: the structure is ASCII, and values are decoded one by one. The leading line break makes a
+  // boundary at the start look like any other.
   const text = `\r\n${body.toString('latin1')}`;
   const separator = `\r\n--${boundary}`;
   const fields: Field[] = [];
@@ -31,7 +31,7 @@ export function parseMultipart(body: Buffer, contentType: string): Field[] {
     const from = text.indexOf('\r\n', at);
     const headersEnd = text.indexOf(HEADERS_END, from);
     if (headersEnd === -1) throw malformed('it ends in the headers of a part');
-    // From its second line break: that of an empty value is the one before the boundary, too.
+    // From the second line break, which for an empty value is also the one before the boundary.
     const next = boundaryEnd(text, separator, headersEnd + 2, 'it ends before its last boundary');
     const to = Math.max(headersEnd + HEADERS_END.length, next - separator.length);
     const field = FIELDS.read(part, text.slice(from, to));
@@ -43,7 +43,7 @@ export function parseMultipart(body: Buffer, contentType: string): Field[] {
 
 const HEADERS_END = '\r\n\r\n';
 
-/** The field that a part holds, from the end of its boundary on; undefined for a file. */
+/** The field in a part, which begins after its boundary; undefined for a file. */
 const FIELDS = new RecentPieces((part): Field | undefined => {
   const headersEnd = part.indexOf(HEADERS_END);
   const name = fieldName(part.slice(0, headersEnd));
@@ -51,7 +51,7 @@ const FIELDS = new RecentPieces((part): Field | undefined => {
   return name === undefined ? undefined : [decoded(name), decoded(value)];
 });
 
-/** The index behind the next boundary: one that is followed by `--` or ends its line. Anything else is data. */
+/** The index after the next boundary. A boundary is followed by `--` or ends its line. Anything else is data. */
 function boundaryEnd(text: string, separator: string, from: number, missing: string): number {
   for (let found = text.indexOf(separator, from); found !== -1; found = text.indexOf(separator, found + 1)) {
     const end = found + separator.length;
@@ -60,7 +60,7 @@ function boundaryEnd(text: string, separator: string, from: number, missing: str
   throw malformed(missing);
 }
 
-/** The name of a text field; undefined for a file, which is no field of this interface. */
+/** The name of a text field; undefined for a file. */
 function fieldName(headers: string): string | undefined {
   const disposition = /^content-disposition:\s*form-data\s*(;.*)$/im.exec(headers)?.[1];
   if (disposition === undefined) throw malformed('a part has no Content-Disposition: form-data');

@@ -1,17 +1,16 @@
-/** Maximum number of pieces that are remembered, and characters of each. */
+/** Maximum number of cached pieces, and of characters in each. */
 const MAX_PIECES = 32;
 const MAX_LENGTH = 1_024;
 
 /**
- * What the pieces of the last bodies were read as, by their place. A shop sends the same fields in the same order, most
- * of them with the same values: what is written the same is not read again, which saves most of the time of reading,
- * and is in memory once, however many payments have it.
+ * A cache of parsed pieces of the last bodies, by their position. A shop sends the same fields in the same order, most
+ * with the same values. The cache saves most of the parsing time, and payments share equal values in memory.
  */
 export class RecentPieces<Result> {
   readonly #pieces = new Array<{ written: string; result: Result } | undefined>(MAX_PIECES).fill(undefined);
   readonly #read: (written: string) => Result;
 
-  /** @param read gives the same result for the same text */
+  /** @param read returns the same result for the same text */
   constructor(read: (written: string) => Result) {
     this.#read = read;
   }
@@ -27,7 +26,7 @@ export class RecentPieces<Result> {
   }
 }
 
-/** A part of a text that does not keep the whole of it in memory, as a mere slice would. */
+/** Copies a slice. A plain slice would keep the whole text in memory. */
 export function withoutRest(slice: string): string {
   return ` ${slice}`.slice(1);
 }

@@ -37,7 +37,7 @@ const closes = (response: ServerResponse): void => void response.destroy();
 
 describe('an audit', () => {
   it.each([
-    ['hangs', BROKEN.hangs, 'no complete answer from'],
+    ['hangs', BROKEN.hangs, 'no complete response from'],
     ['resets', BROKEN.resets, 'closed the connection'],
     ['sends gzip', BROKEN.encodes, 'is encoded'],
     ['sends bad gzip', BROKEN.encodesBadly, 'is encoded'],
@@ -74,7 +74,7 @@ describe('an audit', () => {
       else void shop.place().then(() => response.end());
     });
     const why = expect.stringMatching(
-      /^could not place an order: .* closed the connection without an answer$/,
+      /^could not place an order: .* closed the connection without a response$/,
     );
     expect(await audit({ orderUrl })).toEqual({ bad: { verdict: 'unproven', why }, more: [], tried: 3 });
   });

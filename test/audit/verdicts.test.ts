@@ -221,7 +221,7 @@ describe('a report', () => {
     expect(first?.cases).toContain('signature-garbage');
     expect(report.cases.find(({ name }) => name === 'signature-garbage')?.fix).toBe(first?.fix);
     expect(auditHeadline(report.cases)).toMatch(
-      /^Not safe: \d+\.\d0 USD of goods went out unpaid in 1 way \(\d+ of \d+ attacks, \d mistakes?\)\.$/,
+      /^Not safe: \d+\.\d0 USD of goods were released unpaid in 1 way \(\d+ of \d+ attacks, \d mistakes?\)\.$/,
     );
   });
 

@@ -92,7 +92,7 @@ describe('inbox and logs', () => {
       told.map((line) => line.replace(/^[\d:]{8} +/, '').replace(/ {2}(pay_\w+|[\d.]+ ms)/g, '')),
     ).toEqual([
       'payment order-1  100.00 USD  sandbox  pending',
-      'payment order-1  E-mail refused: me@shop.test (the sandbox takes only its test e-mail)',
+      'payment order-1  E-mail refused: me@shop.test (the sandbox accepts only its test e-mail)',
       'payment order-1  E-mail entered: test_mode@mail.com',
       'payment order-1  Code refused: 111111 (wrong code)',
       'payment order-1  100.00 USD  sandbox  succeeded',

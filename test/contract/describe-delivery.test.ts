@@ -20,19 +20,19 @@ const egress = (failure: Partial<EgressFailure>): EgressFailure => ({
   ...failure,
 });
 
-describe('a failure in words', () => {
+describe('the text of a failure', () => {
   it.each<[AttemptFailure, string, string]>([
     [{ code: 'connection_refused' }, 'connection refused: nothing listens at shop.test:3000', 'Start'],
-    [{ code: 'connection_reset' }, 'shop.test:3000 closed the connection without an answer', 'log'],
+    [{ code: 'connection_reset' }, 'shop.test:3000 closed the connection without a response', 'log'],
     [
       { code: 'timed_out', limitMs: 2_500 },
-      'no complete answer from shop.test:3000 within 2.5 s',
+      'no complete response from shop.test:3000 within 2.5 s',
       'Answer 200 first',
     ],
     [{ code: 'expects_https' }, 'shop.test:3000 expects https', 'scheme'],
-    [{ code: 'certificate' }, 'is not trusted: run gateway-sim with NODE_EXTRA_CA_CERTS', 'certificate'],
+    [{ code: 'certificate' }, 'is not trusted: set NODE_EXTRA_CA_CERTS or --ipn-ca', 'certificate'],
     [{ code: 'other', message: 'it burns' }, 'it burns', 'Start'],
-  ])('%j says what happened and what to do', (failure, words, fix) => {
+  ])('%j names the problem and the fix', (failure, words, fix) => {
     expect(describeFailure(failure, { url })).toContain(words);
     expect(FIXES[failure.code]).toContain(fix);
   });
@@ -40,11 +40,15 @@ describe('a failure in words', () => {
   it.each<[Partial<EgressFailure>, string, string | null]>([
     [{}, 'shop.test (203.0.113.9) is neither', 'shop.test'],
     [{ host: '203.0.113.9' }, '203.0.113.9 is neither', '203.0.113.9'],
-    [{ reason: 'metadata' }, 'shop.test (203.0.113.9) is where a cloud', '203.0.113.9'],
+    [
+      { reason: 'metadata' },
+      'shop.test (203.0.113.9) is the metadata and credentials service of a cloud',
+      '203.0.113.9',
+    ],
     [{ reason: 'unresolved', address: null }, 'shop.test is allowed only if', 'shop.test'],
     [{ reason: 'no_address', address: null }, 'shop.test has no address', null],
     [{ reason: 'emulator', address: '127.0.0.1' }, 'port 3000 is the emulator itself', null],
-  ])('of the guard (%j) names the host that would have to be allowed', (change, words, host) => {
+  ])('of the egress guard (%j) names the host to allow', (change, words, host) => {
     const text = describeFailure(egress(change), { url });
     expect(text).toContain(words);
     expect(allowableHost(egress(change))).toBe(host);
@@ -52,10 +56,10 @@ describe('a failure in words', () => {
     if (host !== null) expect(text).toContain(`(--allow-ipn-host ${host} allows it)`);
   });
 
-  it('says of a fault rule what it did, and of an answer what was expected', () => {
+  it('says what a fault rule did, and which answer was expected', () => {
     const fault = { route: 'ipn', drop: true as const };
     expect(errorOf({ url, failure: { code: 'fault' }, fault })).toBe(
-      'fault rule: lost it, nothing was sent (gateway-sim faults clear ipn ends this)',
+      'fault rule: dropped it, nothing was sent (remove it with gateway-sim faults clear ipn)',
     );
     expect(errorOf({ url, failure: { code: 'fault' }, fault: null })).toContain(
       'fault rule: nothing was sent',
@@ -73,34 +77,34 @@ describe('the note of a delivery', () => {
   const facts = { state: 'failed' as const, tampered: [], signedAnew: false, postponedBy: null };
   const failed = { url, failure: { code: 'connection_refused' } as const, fault: null };
 
-  it('is nothing where nothing is wrong', () => {
+  it('is null if nothing is wrong', () => {
     expect(noteOf(facts, undefined)).toBeNull();
     expect(noteOf({ ...facts, state: 'delivered' }, { ...failed, failure: null })).toBeNull();
   });
 
-  it('has the failure of the last attempt, and says where an earlier one was received', () => {
+  it('has the failure of the last attempt, and says if an earlier one was received', () => {
     const error = 'connection refused: nothing listens at shop.test:3000';
     expect(noteOf(facts, failed)).toBe(error);
     expect(noteOf({ ...facts, state: 'delivered' }, failed)).toBe(`a later attempt failed: ${error}`);
   });
 
-  it('has what was forged, that it was signed anew and by which rule it was put off', () => {
+  it('names forged values, a new signature and the rule that postponed it', () => {
     const tampered = [
       { what: 'amount' as const, was: '49.90', is: '0.01' },
       { what: 'signature' as const, was: null, is: null },
     ];
     const postponedBy = { route: 'ipn', delay: '30s' };
     expect(noteOf({ ...facts, tampered, signedAnew: true, postponedBy }, undefined)).toBe(
-      'put off by a fault rule: delayed by 30s; signed anew: the key pair was replaced after the first signature; tampered with: amount 49.90 → 0.01, signature',
+      'postponed by a fault rule: delayed by 30s; signed again: the key pair was replaced after the first signature; tampered with: amount 49.90 → 0.01, signature',
     );
   });
 });
 
-describe('an event of a payment in words', () => {
+describe('the text of a payment event', () => {
   it.each([
     [{ value: 'a@b.c' }, 'a@b.c'],
     [{ value: null }, null],
-    [{ value: '', problem: 'email_invalid' as const }, 'nothing (this is no e-mail address)'],
+    [{ value: '', problem: 'email_invalid' as const }, 'nothing (not an e-mail address)'],
     [
       { value: '1'.repeat(300), problem: 'code_wrong' as const },
       `${'1'.repeat(60)}… (${PROBLEM_WORDS.code_wrong})`,

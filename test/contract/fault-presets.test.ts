@@ -5,7 +5,7 @@ import { commandFor, FAULT_PRESETS } from '../../src/contract/fault-presets.ts';
 import { PLAIN } from '../../src/contract/hint.ts';
 
 describe.each(Object.values(FAULT_PRESETS))('the preset $label', ({ label, does, rule }) => {
-  it('is a rule that can be set', () => {
+  it('is a valid rule', () => {
     expect(FaultRule.safeParse(rule).success).toBe(true);
   });
 

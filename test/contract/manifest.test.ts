@@ -7,7 +7,7 @@ import { choicesOf, PROFILE_NAMES, PROFILES } from '../../src/contract/profiles.
 const FILE = new URL('../../fixtures/fidelity/manifest.jsonl', import.meta.url);
 const lines = readManifest(readFileSync(FILE, 'utf8'), 'the manifest');
 
-/** What a profile comes to when nothing is said beside it. */
+/** The settings of a profile without other options. */
 function inForce(profile: (typeof PROFILE_NAMES)[number]) {
   const options: Readonly<Record<string, unknown>> = {
     ...{ amountFormat: 'sent', errorStatus: 'ok' },
@@ -17,7 +17,7 @@ function inForce(profile: (typeof PROFILE_NAMES)[number]) {
   return { profile, choices: choicesOf(profile), options };
 }
 
-/** The ids of lines that are the same in what `part` makes of them. */
+/** The ids of lines with the same result of `part`. */
 function repeated(part: (line: (typeof lines)[number]) => string): string[][] {
   const groups = new Map<string, string[]>();
   for (const line of lines) groups.set(part(line), [...(groups.get(part(line)) ?? []), line.id]);
@@ -25,18 +25,18 @@ function repeated(part: (line: (typeof lines)[number]) => string): string[][] {
 }
 
 describe('the manifest', () => {
-  it('has at least 300 lines, 200 of which a loopback target shows under the default profile', () => {
+  it('has at least 300 lines, and a loopback target can show 200 of them with the default profile', () => {
     expect(lines.length).toBeGreaterThanOrEqual(300);
     const seen = lines.filter((line) => holdsUnder(line, inForce('document')) && !line.expect.client);
     expect(seen.length).toBeGreaterThanOrEqual(200);
   });
 
-  it('has lines about each area, and from each source', () => {
+  it('has lines for each area and from each source', () => {
     expect([...new Set(lines.map(({ area }) => area))].sort()).toEqual(Object.keys(AREAS).sort());
     expect(new Set(lines.map(({ source }) => source.kind)).size).toBe(3);
   });
 
-  it('says of each line in which profiles it holds, as its choice does', () => {
+  it('lists the same profiles for each line as its choice implies', () => {
     const wrong = lines.filter(({ profiles, ...line }) => {
       const derived = PROFILE_NAMES.filter((name) => holdsUnder({ profiles, ...line }, inForce(name)));
       return JSON.stringify(derived) !== JSON.stringify(profiles);
@@ -44,12 +44,12 @@ describe('the manifest', () => {
     expect(wrong.map(({ id }) => id)).toEqual([]);
   });
 
-  it('has no profile for what only an option of ours brings about, and one at least for all else', () => {
+  it('has at least one profile for each line that does not depend on an option of gateway-sim', () => {
     const nowhere = lines.filter(({ profiles }) => !profiles.length);
     expect(new Set(nowhere.map(({ source }) => source.kind))).toEqual(new Set(['chosen']));
   });
 
-  it('takes from the document neither a status nor what the texts of a refusal name: it shows neither', () => {
+  it('has neither a status nor error texts in documented lines, because the document shows neither', () => {
     const wrong = lines.filter(
       ({ source, expect: { status, names } }) =>
         source.kind === 'documented' && (status !== undefined || names?.length),
@@ -57,22 +57,22 @@ describe('the manifest', () => {
     expect(wrong.map(({ id }) => id)).toEqual([]);
   });
 
-  it('says no observation twice', () => {
+  it('has no duplicate observations', () => {
     expect(repeated(({ id, says, area, source, ...line }) => JSON.stringify(line))).toEqual([]);
     expect(repeated(({ says }) => says)).toEqual([]);
   });
 
-  it('expects something of every line, and names no secret', () => {
+  it('has an expectation in every line, and no secrets', () => {
     expect(lines.filter(({ expect: wanted }) => !Object.keys(wanted).length)).toEqual([]);
     expect(readFileSync(FILE, 'utf8')).not.toMatch(/(pub|sec)_sim_/);
   });
 });
 
-it('takes a file that begins with a byte order mark', () => {
+it('accepts a file that begins with a byte order mark', () => {
   expect(readManifest(`\uFEFF${JSON.stringify(lines[0])}`, 'mine.jsonl')).toHaveLength(1);
 });
 
-it('takes a line that leaves out what a report shows of it', () => {
+it('accepts a line without the fields that only a report shows', () => {
   const { area, says, ...line } = lines.find(({ id }) => id === 'card-create') ?? expect.fail('no such line');
   const [read] = readManifest(JSON.stringify(line), 'mine.jsonl');
   expect(read).toEqual({
@@ -82,7 +82,7 @@ it('takes a line that leaves out what a report shows of it', () => {
   });
 });
 
-describe('a line that is malformed', () => {
+describe('a malformed line', () => {
   const line = JSON.stringify(lines[0]);
   const REQUEST = { method: 'GET', path: '/', headers: {}, body: null };
   const changed = (change: object) => JSON.stringify({ ...JSON.parse(line), ...change });
@@ -113,27 +113,31 @@ describe('a line that is malformed', () => {
       'mine.jsonl, line 2: request.path must begin with /',
     ],
     [
-      'no name of a header',
+      'an invalid header name',
       changed({ id: 'x', request: { ...REQUEST, headers: { 'x y': '1' } } }),
       'mine.jsonl, line 2: request.headers',
     ],
     [
-      'no text of a header',
+      'an invalid header value',
       changed({ id: 'x', request: { ...REQUEST, headers: { x: '1\n2' } } }),
-      'must be the text of a header',
+      'must be a header value',
     ],
-    ['no pattern', changed({ id: 'x', expect: { matches: { a: '(' } } }), 'must be a regular expression'],
-    ['the id of another', line, 'mine.jsonl, line 2: duplicate id initiate-sandbox'],
+    [
+      'an invalid pattern',
+      changed({ id: 'x', expect: { matches: { a: '(' } } }),
+      'must be a regular expression',
+    ],
+    ['a duplicate id', line, 'mine.jsonl, line 2: duplicate id initiate-sandbox'],
     [
       'an unknown line before it',
       changed({ id: 'x', after: 'y' }),
       'after must be the id of an earlier line',
     ],
-  ])('is named with its file and number: %s', (_, second, message) => {
+  ])('is reported with its file and number: %s', (_, second, message) => {
     expect(() => readManifest(`${line}\n${second}\n`, 'mine.jsonl')).toThrow(message);
   });
 
-  it('is one where there is none', () => {
+  it('is reported for an empty file', () => {
     expect(() => readManifest('\n', 'mine.jsonl')).toThrow('mine.jsonl is empty');
   });
 });

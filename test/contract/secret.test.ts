@@ -4,9 +4,9 @@ import { masked, textMask } from '../../src/contract/secret.ts';
 
 const SECRET = 'sec_sim_0123456789abcdefghijklmnopqrstuv';
 
-/** Ways in which a text is written on its way. */
+/** Encodings of a text. */
 const WRITTEN: Readonly<Record<string, (secret: string) => string>> = {
-  'as it is': (secret) => secret,
+  'in plain text': (secret) => secret,
   'percent-encoded': encodeURIComponent,
   'in a form': (secret) => new URLSearchParams({ '': secret }).toString().slice(1),
   'percent-encoded throughout': (secret) =>
@@ -18,7 +18,7 @@ const WRITTEN: Readonly<Record<string, (secret: string) => string>> = {
 
 const secrets = fc.string({ unit: fc.integer({ min: 33, max: 126 }).map(String.fromCharCode), minLength: 6 });
 
-it.each(Object.entries(WRITTEN))('a secret %s is masked wherever it stands', (_, write) => {
+it.each(Object.entries(WRITTEN))('masks a secret %s anywhere in a text', (_, write) => {
   fc.assert(
     fc.property(secrets, fc.string(), fc.string(), (secret, before, after) => {
       const shown = textMask([secret])(before + write(secret) + after);
@@ -28,7 +28,7 @@ it.each(Object.entries(WRITTEN))('a secret %s is masked wherever it stands', (_,
   );
 });
 
-/** A character in each way that it may have. */
+/** The ways to write a character. */
 const WAYS: readonly ((character: string, hex: string) => string)[] = [
   (character) => character,
   (character) => `\\${character}`,
@@ -36,7 +36,7 @@ const WAYS: readonly ((character: string, hex: string) => string)[] = [
   (_, hex) => `\\u00${hex.toUpperCase()}`,
 ];
 
-it('a secret whose characters are written in several ways is masked whole', () => {
+it('masks the whole of a secret with mixed encodings', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...WAYS), { minLength: 1, maxLength: 50 }), (ways) => {
       const secret = 'sec_sim_unusual_tutu_0075u';
@@ -48,12 +48,12 @@ it('a secret whose characters are written in several ways is masked whole', () =
   );
 });
 
-it('two secrets that overlap are hidden with all that they cover', () => {
+it('masks two overlapping secrets completely', () => {
   const mask = textMask(['sec_one_sec_two', 'sec_two_and_three']);
   expect(mask('a sec_one_sec_two_and_three b')).toBe('a sec_one_…wo b');
 });
 
-it('a text without a secret comes back as it is', () => {
+it('returns a text without secrets unchanged', () => {
   const mask = textMask([SECRET]);
   fc.assert(
     fc.property(fc.string(), (text) => {
@@ -63,22 +63,22 @@ it('a text without a secret comes back as it is', () => {
   expect(mask('sec_sim_ is how a secret key begins')).toBe('sec_sim_ is how a secret key begins');
 });
 
-it('a secret that is cut off is masked from 16 characters on', () => {
+it('masks a cut-off secret of at least 16 characters', () => {
   for (let length = 16; length < SECRET.length; length++) {
     expect(textMask([SECRET])(`${SECRET.slice(0, length)}`)).toBe('sec_sim_…uv');
   }
 });
 
-it('of two secrets of which one begins with the other, both are masked', () => {
+it('masks both secrets if one is a prefix of the other', () => {
   const mask = textMask(['sec_short', 'sec_short_and_long']);
   expect(mask('sec_short sec_short_and_long')).toBe('… sec_shor…ng');
 });
 
-it('a secret of fewer than six characters is none: it would stand everywhere', () => {
+it('does not mask secrets of fewer than six characters', () => {
   expect(textMask(['test'])('a test order')).toBe('a test order');
 });
 
-it('of a text that is made to take long the rest is left out', () => {
+it('omits the rest of a hostile text that would take too long', () => {
   const mask = textMask([`${'x'.repeat(190)}y`]);
   const shown = mask(`${'x'.repeat(20_000)} the end`);
   expect(shown.endsWith('…')).toBe(true);

@@ -138,7 +138,7 @@ describe('an IP address', () => {
     'http://192.0.0.192/',
   ])('%s is rejected as a cloud metadata service', (url) => {
     expect(() => guard().check(new URL(url))).toThrow(
-      forbidden(/is where a cloud keeps its metadata|is neither/),
+      forbidden(/is the metadata and credentials service of a cloud|is neither/),
     );
   });
 
@@ -189,8 +189,8 @@ describe('a name', () => {
   it.each([
     ['public.example.com', /^public\.example\.com \(93\.184\.216\.34\) is neither/],
     ['rebound.example.com', /^rebound\.example\.com \(169\.254\.169\.254\) is neither/],
-    ['metadata.test', /^metadata\.test \(fd00:ec2::254\) is where a cloud keeps/],
-  ])('%s is rejected because of its address', async (name, message) => {
+    ['metadata.test', /^metadata\.test \(fd00:ec2::254\) is the metadata and credentials service of a cloud/],
+  ])('%s is refused by what it resolves to', async (name, message) => {
     for (const all of [true, false]) {
       await expect(resolved(guard(), name, { all })).rejects.toMatchObject({
         code: 'forbidden',

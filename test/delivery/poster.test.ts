@@ -124,7 +124,7 @@ describe('a post', () => {
     const { report } = await poster().post(request(receiver.url));
     expect(report.responseStatus).toBe(status);
     expect(report.error).toBe(
-      `the receiver answered ${status} to ${elsewhere.url}/moved: redirects are not followed, give the final address as ipn_url`,
+      `the receiver answered ${status} to ${elsewhere.url}/moved: redirects are not followed, use the final address as ipn_url`,
     );
     expect(elsewhere.requests).toEqual([]);
   });
@@ -166,7 +166,7 @@ describe('a post without a response describes the error', () => {
     expect(report).toMatchObject({
       responseStatus: null,
       responseBody: null,
-      error: `no complete answer from 127.0.0.1:${receiver.port} within 60 s`,
+      error: `no complete response from 127.0.0.1:${receiver.port} within 60 s`,
     });
     expect(refused).toBe(false);
     await (await receiver.request(1)).closed;
@@ -175,13 +175,13 @@ describe('a post without a response describes the error', () => {
   it('when the response begins but does not end in time', async () => {
     const receiver = await startReceiver([{ body: 'begun', unfinished: true }]);
     const { report } = await timedOut(receiver);
-    expect(report.error).toBe(`no complete answer from 127.0.0.1:${receiver.port} within 60 s`);
+    expect(report.error).toBe(`no complete response from 127.0.0.1:${receiver.port} within 60 s`);
   });
 
   it('when the receiver drops the connection', async () => {
     const receiver = await startReceiver(['drop']);
     const { report } = await poster().post(request(receiver.url));
-    expect(report.error).toBe(`127.0.0.1:${receiver.port} closed the connection without an answer`);
+    expect(report.error).toBe(`127.0.0.1:${receiver.port} closed the connection without a response`);
   });
 
   it('when the connection ends in the middle of the response', async () => {
@@ -189,7 +189,7 @@ describe('a post without a response describes the error', () => {
       socket.destroy(),
     );
     const { report } = await poster().post(request(url));
-    expect(report.error).toMatch(/closed the connection without an answer/);
+    expect(report.error).toMatch(/closed the connection without a response/);
   });
 
   it('when no server listens at the address', async () => {
@@ -226,7 +226,7 @@ describe('a post without a response describes the error', () => {
     const receiver = await startReceiver();
     const { report } = await poster().post(request(receiver.url.replace('http:', 'https:')));
     expect(report).toMatchObject({
-      error: `127.0.0.1:${receiver.port} speaks plain http: use an address that begins with http://`,
+      error: `127.0.0.1:${receiver.port} uses plain http: use an address that begins with http://`,
       responseStatus: null,
     });
   });
@@ -254,7 +254,7 @@ describe('a post without a response describes the error', () => {
   ])('when OpenSSL reports it as %s', (code, message) => {
     const error = Object.assign(new Error(message), { code });
     expect(described(error, 'https://localhost:3000/ipn')).toBe(
-      'localhost:3000 speaks plain http: use an address that begins with http://',
+      'localhost:3000 uses plain http: use an address that begins with http://',
     );
   });
 
@@ -269,11 +269,11 @@ describe('a post without a response describes the error', () => {
 
   it.each([
     ['ECONNREFUSED', 'connection refused: nothing listens at shop.example:3000'],
-    ['ECONNRESET', 'shop.example:3000 closed the connection without an answer'],
+    ['ECONNRESET', 'shop.example:3000 closed the connection without a response'],
     ['ENOTFOUND', 'the name shop.example cannot be resolved'],
     ['EAI_AGAIN', 'the name shop.example cannot be resolved'],
-    ['EHOSTUNREACH', 'there is no route to shop.example:3000'],
-    ['ENETUNREACH', 'there is no route to shop.example:3000'],
+    ['EHOSTUNREACH', 'no route to shop.example:3000'],
+    ['ENETUNREACH', 'no route to shop.example:3000'],
     ['SELF_SIGNED_CERT_IN_CHAIN', 'the certificate of shop.example:3000 is not trusted: name its CA'],
   ])('when the system reports %s', (code, text) => {
     const error = Object.assign(new Error('x'), { code });
@@ -337,7 +337,7 @@ describe('a keep-alive connection', () => {
     await Promise.all(first);
     // Two connections are now idle, and a third one is possible.
     const { report } = await sender.post(request(receiver.url));
-    expect(report.error).toMatch(/closed the connection without an answer/);
+    expect(report.error).toMatch(/closed the connection without a response/);
     expect(receiver.requests).toHaveLength(4);
   });
 

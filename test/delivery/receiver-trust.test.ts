@@ -59,7 +59,7 @@ describe('a receiver with a certificate from an unknown CA', () => {
     const { status, error } = await post(`https://127.0.0.1:${port}/`, {});
     expect([status, error]).toEqual([
       null,
-      expect.stringContaining('is not trusted: run gateway-sim with NODE_EXTRA_CA_CERTS'),
+      expect.stringContaining('is not trusted: set NODE_EXTRA_CA_CERTS or --ipn-ca'),
     ]);
   });
 

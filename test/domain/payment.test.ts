@@ -160,7 +160,7 @@ describe('the fields of initiate', () => {
     const outcome = initiated(state(), { fields: fields({ amount: 49.9 }), text: '{"amount": 49.90}' });
     expect(outcome.result.amount).toBe('49.9');
     expect(outcome.result.warnings).toEqual([
-      'amount came as a JSON number: send a string, so that no digit can be lost',
+      'amount is a JSON number: send a string, so that no digits are lost',
     ]);
   });
 
@@ -356,7 +356,7 @@ describe('warnings', () => {
     [{ cancel_url: 'http://127.0.0.1:3001/cart' }, 'success_url and cancel_url are on different hosts'],
     [
       { amount: '0.30000000000000004'.slice(0, 10) },
-      'amount "0.30000000" has more than two decimals, as a calculation with floats leaves them',
+      'amount "0.30000000" has more than two decimals, like the result of a floating-point calculation',
     ],
     [
       { custmer_name: 'x' },

@@ -246,7 +246,7 @@ describe('an answer that does not come', () => {
     const onLost: ConformOptions['onLost'] = ({ id }, reason, status) => lost.push(id, reason, `${status}`);
     const once = await held(await behind((count) => count === 2), {}, { lines, onLost });
     expect(once.report).toMatchObject({ agree: 4, differ: [], unseen: [] });
-    const closed = expect.stringContaining('closed the connection without an answer');
+    const closed = expect.stringContaining('closed the connection without a response');
     expect(lost).toEqual([expect.any(String), closed, '200']);
     const target = await behind((count) => count > 0);
     const twice = await held(target, {}, { lines: lines.slice(0, 2) });

@@ -306,7 +306,7 @@ describe('a fault on IPNs', () => {
     expect(await deliveries(sim)).toMatchObject([
       {
         state: 'failed',
-        attempts: [{ responseStatus: null, error: expect.stringContaining('lost it, nothing was sent') }],
+        attempts: [{ responseStatus: null, error: expect.stringContaining('dropped it, nothing was sent') }],
       },
     ]);
     expect(receiver.requests).toHaveLength(0);
@@ -336,7 +336,7 @@ describe('a fault on IPNs', () => {
     await freeze(sim);
     await approve(sim, `${receiver.url}/ipn`, 'a');
     expect(await deliveries(sim)).toMatchObject([
-      { state: 'pending', attempts: [], note: 'put off by a fault rule: delayed by 2h' },
+      { state: 'pending', attempts: [], note: 'postponed by a fault rule: delayed by 2h' },
     ]);
     await advance(sim, '7199s');
     expect(receiver.requests).toHaveLength(0);

@@ -226,7 +226,7 @@ describe('POST /_sim/ipns/:id/resend', () => {
         .update('49.90order-1')
         .digest('hex')
         .toUpperCase();
-      expect(after).toMatchObject({ state: 'delivered', note: expect.stringContaining('signed anew') });
+      expect(after).toMatchObject({ state: 'delivered', note: expect.stringContaining('signed again') });
       expect(after.body).toBe(before.replace(/[0-9A-F]{64}/, signature));
       expect(receiver.requests.map(({ body }) => body)).toEqual([before, after.body]);
       const { body: third } = await post<DeliveryView>(sim, `/ipns/${id}/resend`);
@@ -441,7 +441,7 @@ describe('POST /_sim/ipns', () => {
     [{ to: ':url', currency: 'usd' }, 422, /currency must be an upper-case code/],
     [{ to: ':url', set: { data: 'x' } }, 422, /it is a group of fields; set data\.payment_trx/],
     [{ to: ':url', set: { 'status.x': 'x' } }, 422, /status is a single value/],
-    [{ to: ':url', set: { '__proto__.x': 'x' } }, 422, /set takes field names/],
+    [{ to: ':url', set: { '__proto__.x': 'x' } }, 422, /set expects field names/],
     [{ to: ':url', times: 0 }, 422, /times must be a whole number from 1 to 1000/],
     [{ to: ':url', set: { note: 'x'.repeat(66_000) } }, 422, /at most 65536 bytes \(64 KiB\)/],
     [

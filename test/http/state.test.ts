@@ -455,7 +455,7 @@ describe('a failed start', () => {
   });
 
   it.each<[StartOptions, string]>([
-    [{ outcomes: [{ outcome: 'fail' }] }, 'outcomes.0 needs at least one of identifier, email, amount'],
+    [{ outcomes: [{ outcome: 'fail' }] }, 'outcomes.0 needs at least one of identifier, email and amount'],
     [{ autoDelay: '721h' }, '--auto-delay must be at most 720h'],
     [{ paymentExpires: '0s' }, '--payment-expires must be from 1ms to 720h'],
     [

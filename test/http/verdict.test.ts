@@ -50,7 +50,7 @@ describe('a genuine IPN', () => {
   });
 
   it.each([
-    [405, {}, '', /takes no POST/],
+    [405, {}, '', /does not accept POST/],
     [419, {}, '', /CSRF/],
     [403, {}, 'CSRF verification failed', /CSRF/],
     [302, { Location: '/login?next=/ipn' }, '', /login page/],
@@ -74,8 +74,8 @@ describe('a genuine IPN', () => {
       'TypeError: Cannot read properties of null\n    at pay (/app/ipn.js:3:9)',
       /\(500\): TypeError: Cannot read properties of null, at pay \(\/app\/ipn\.js:3:9\)$/,
     ],
-    [404, {}, '', /no such route/],
-  ])('that was answered %i %j has a specific cause', async (status, headers, body, cause) => {
+    [404, {}, '', /does not exist \(404\)/],
+  ])('that was answered %i %j is wrong in its own way', async (status, headers, body, cause) => {
     const { found } = await settledWith([{ status, headers, body }]);
     expect(found()).toMatchObject({
       tone: 'bad',
@@ -86,7 +86,10 @@ describe('a genuine IPN', () => {
 
   it('that got 200 with a fatal error is wrong', async () => {
     const { found } = await settledWith([{ body: 'Fatal error: Uncaught TypeError in ipn.php:3' }]);
-    expect(found()).toMatchObject({ tone: 'bad', cause: expect.stringContaining('its body is an error') });
+    expect(found()).toMatchObject({
+      tone: 'bad',
+      cause: expect.stringContaining('its body contains an error'),
+    });
   });
 
   it('names the mistake if the receiver shows the signature that it computed', async () => {
@@ -110,9 +113,13 @@ describe('a genuine IPN', () => {
     [200, 'Invalid signature', /its body rejects the IPN: “Invalid signature”/],
     [200, '{"ok":false,"error":"bad signature"}', /rejects the IPN: “bad signature”/],
     [200, '<form action="/login"><input name="pw" type="password"></form>', /200 with a login page/],
-    [200, '<p>There has been a critical error on this website.', /its body is an error/],
-    [405, '<title>Not Allowed</title>MethodNotAllowedHttpException: no POST #0 /a.php(2)', /takes no POST/],
-    [422, "<h1>Can't verify CSRF token authenticity.</h1>", /wants a CSRF token \(422\)/],
+    [200, '<p>There has been a critical error on this website.', /its body contains an error/],
+    [
+      405,
+      '<title>Not Allowed</title>MethodNotAllowedHttpException: no POST #0 /a.php(2)',
+      /does not accept POST/,
+    ],
+    [422, "<h1>Can't verify CSRF token authenticity.</h1>", /expects a CSRF token \(422\)/],
     [502, '<title>502 Bad Gateway</title>', /A proxy answered/],
     [
       500,
@@ -123,8 +130,8 @@ describe('a genuine IPN', () => {
     [500, '{"error":"Internal Server Error","message":"no amount"}', /Internal Server Error: no amount/],
     [400, '{"message":"order is paid"}', /^Your receiver answered 400: “order is paid”\.$/],
     [401, 'Invalid signature', /^Your receiver answered 401: “Invalid signature”\.$/],
-    [401, '{"message":"Unauthenticated."}', /asks for a login \(401\)/],
-  ])('that was answered %i %s is wrong, and quotes the receiver', async (status, body, cause) => {
+    [401, '{"message":"Unauthenticated."}', /requires a login \(401\)/],
+  ])('that was answered %i %s is wrong, in the words of the receiver', async (status, body, cause) => {
     const { found } = await settledWith([{ status, body }]);
     expect(found()).toMatchObject({ tone: 'bad', cause: expect.stringMatching(cause) });
   });
@@ -146,7 +153,7 @@ describe('a genuine IPN', () => {
     expect(found()).toMatchObject({
       tone: 'warning',
       cause: expect.stringMatching(
-        /^The receiver answered 200, and PHP warned: .*Undefined .* on line \d\.$/,
+        /^Your receiver answered 200, but PHP printed a warning: .*Undefined .* on line \d\.$/,
       ),
     });
   });
@@ -196,7 +203,7 @@ describe('a genuine IPN', () => {
 
   it('whose receiver disconnected has another fix than to start it', async () => {
     const { found } = await settledWith(['drop']);
-    expect(found().fix).toMatch(/^Look at the log of your receiver/);
+    expect(found().fix).toMatch(/^Check the log of your receiver/);
   });
 
   it('that waits for its response was sent', async () => {
@@ -335,14 +342,14 @@ describe('a genuine IPN', () => {
       tone: 'waiting',
       action: 'faults',
       cause: 'Fault: signature corrupted (your rule). Your receiver answered 400.',
-      fix: 'Nothing to fix. Clear the rule to deliver.',
+      fix: 'Nothing to fix. Clear the rule to deliver the IPN.',
     });
     const lost = await settledWith([{}], ({ server }) =>
       server.parts.faults.set({ route: 'ipn', drop: true }),
     );
     expect(lost.found()).toMatchObject({
       tone: 'waiting',
-      cause: 'Nothing reached your receiver: your rule lost it.',
+      cause: 'Nothing reached your receiver: your rule dropped it.',
     });
   });
 

@@ -61,7 +61,7 @@ describe('a connection', () => {
     const { url } = await startReceiver(['hang']);
     await expect(connectGatewaySim(url, { timeout: '50ms' })).rejects.toMatchObject({
       code: 'timed_out',
-      message: `no complete answer from ${new URL(url).host} within 0.05 s`,
+      message: `no complete response from ${new URL(url).host} within 0.05 s`,
     });
     await expect(connectGatewaySim(url, { timeout: 'soon' })).rejects.toMatchObject({ code: 'usage' });
   });

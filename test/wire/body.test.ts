@@ -7,12 +7,12 @@ import { character } from '../helpers/characters.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 const read = (body: string | Buffer) => fieldReader(FORM)(Buffer.from(body), FORM);
-/** What a form holds: of a repeated field the last, and nothing that would be the prototype of an object. */
+/** The fields of a form: the last value of a repeated field, and no `__proto__`. */
 const expected = (text: string) =>
   [...new Map(new URLSearchParams(text))].filter(([name]) => name !== '__proto__').sort();
 
 describe('JSON', () => {
-  it('holds no lone surrogate, however deep: no file and no form can hold one', () => {
+  it('has no lone surrogates at any depth, because files and forms cannot encode them', () => {
     const text = '{"a":"x\\ud800y","set":{"b":["\\uDC00","\\uD83D\\uDE00"]}}';
     const { fields } = fieldReader('application/json')(Buffer.from(text), 'application/json');
     expect(fields).toEqual({ a: 'x\ufffdy', set: { b: ['\ufffd', '😀'] } });
@@ -23,7 +23,7 @@ it.each([
   ['', 'got none'],
   ['; charset=utf-8', 'got none'],
   [' TEXT/Plain ; charset=x', 'got "text/plain"'],
-])('a body of type %j is refused by name', (type, got) => {
+])('rejects a body of type %j and names the type', (type, got) => {
   expect(() => fieldReader(type)).toThrow(got);
 });
 
@@ -49,7 +49,7 @@ describe('a form', () => {
     fc.string({ unit: character, maxLength: 6 }),
   );
 
-  it('is read as URLSearchParams reads it, whatever its text', () => {
+  it('is read like URLSearchParams, for any text', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
         const text = Buffer.from(pieces.join('')).toString();
@@ -61,7 +61,7 @@ describe('a form', () => {
     );
   });
 
-  it('is read as URLSearchParams reads it, whatever its bytes', () => {
+  it('is read like URLSearchParams, for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 30 }), (bytes) => {
         const body = Buffer.from(bytes);
@@ -71,7 +71,7 @@ describe('a form', () => {
     );
   });
 
-  it('is read for itself, however much of it stood in those before', () => {
+  it('is read correctly after similar forms', () => {
     const pair = fc.oneof(
       fc.constantFrom('', '=', 'a', 'a=', 'a=1', 'a=1+', 'a=%31', 'b=1', 'b=%C3%A9', 'b=é', '%61=2', '?a=1'),
       fc.constant(`c=${'%20'.repeat(500)}`),
@@ -100,7 +100,7 @@ describe('a value of a body', () => {
       (value: string) =>
         `--XX\r\nContent-Disposition: form-data; name="identifier"\r\n\r\n${value}\r\n--XX\r\nContent-Disposition: form-data; name="rest"\r\n\r\n${rest}\r\n--XX--`,
     ],
-  ])('is kept without the rest of it (%s)', (type, body) => {
+  ])('does not keep the whole body in memory (%s)', (type, body) => {
     collect();
     const before = process.memoryUsage().heapUsed;
     const kept: unknown[] = [];

@@ -13,14 +13,14 @@ function made(composition: Omit<Composition, 'format'>, format: Composition['for
 
 const sent = (composition: Omit<Composition, 'format'>) => new URLSearchParams(made(composition).body);
 
-describe('a field that is left out', () => {
+describe('an omitted field', () => {
   it.each([
     ['data.charge', '7.50order-1'],
     ['status', '7.50order-1'],
     ['identifier', '7.50'],
     ['data.amount', 'order-1'],
     ['data', 'order-1'],
-  ])('%s is not there, and what is left is signed', (unset, signedText) => {
+  ])('%s is absent, and the other fields are signed', (unset, signedText) => {
     const ipn = made({ unset });
     const fields = new URLSearchParams(ipn.body);
     const [first = '', second] = unset.split('.');
@@ -30,12 +30,12 @@ describe('a field that is left out', () => {
     expect(ipn.signedText).toBe(signedText);
   });
 
-  it('several of them, the signature too', () => {
+  it('can be one of several, including the signature', () => {
     const names = [...sent({ unset: ['signature', 'data'] }).keys()];
     expect(names).toEqual(['status', 'identifier']);
   });
 
-  it('may be set anew, and is written as in a form, too', () => {
+  it('can be set again, also by its name in a form', () => {
     const fields = sent({ unset: ['data'], set: { 'data[amount]': '1.00', 'data[note][]': ['a', 'b'] } });
     expect([...fields.keys()].filter((name) => name.startsWith('data'))).toEqual([
       'data[amount]',
@@ -45,9 +45,9 @@ describe('a field that is left out', () => {
     expect(fields.get('signature')).toBe(sign('1.00', 'order-1', SECRET_KEY));
   });
 
-  it('cannot be forged', () => {
+  it('cannot be tampered with', () => {
     expect(() => made({ unset: ['data'], tamper: requireTamperings('amount') })).toThrow(
-      'tamper amount: it was left out',
+      'tamper amount: the field was removed with unset',
     );
     expect(made({ unset: ['identifier', 'status'] })).toMatchObject({
       identifier: 'order-1',
@@ -56,15 +56,15 @@ describe('a field that is left out', () => {
   });
 
   it.each(['nope', 'data.nope', 'status.x', '__proto__', 'toString'])(
-    '%s, which there is not, is refused',
+    '%s is rejected, because it does not exist',
     (unset) => {
-      expect(() => made({ unset })).toThrow(/^unset: there is no field .*; there are: /);
+      expect(() => made({ unset })).toThrow(/^unset: unknown field .*; known: /);
     },
   );
 });
 
 describe('a list', () => {
-  it('takes the place of what was signed, as a form and as JSON', () => {
+  it('replaces the signed value, in a form and in JSON', () => {
     const set = { 'signature[]': ['a', 'b'], 'data.amount[]': '1' };
     const fields = sent({ set });
     expect(fields.getAll('signature[]')).toEqual(['a', 'b']);
@@ -75,7 +75,7 @@ describe('a list', () => {
     expect(signedText).toBe('7.50order-1');
   });
 
-  it('under a name without [] is refused', () => {
-    expect(() => made({ set: { status: ['a'] } })).toThrow('set status: a list is written status[]');
+  it('is rejected for a name without []', () => {
+    expect(() => made({ set: { status: ['a'] } })).toThrow('set status: use the name status[] for a list');
   });
 });

@@ -28,7 +28,7 @@ const BODIES: [type: string, body: (fields: number) => string][] = [
 ];
 
 describe('a body', () => {
-  it.each(BODIES)('of %s may have a thousand fields and not one more', (type, body) => {
+  it.each(BODIES)('of %s may have at most a thousand fields', (type, body) => {
     const read = (count: number) => fieldReader(type)(Buffer.from(body(count)), type);
     expect(() => read(1_000)).not.toThrow();
     expect(() => read(1_001)).toThrowError(
@@ -39,12 +39,12 @@ describe('a body', () => {
     );
   });
 
-  it('may have more of them in objects of their own', () => {
+  it('may have more fields in nested objects', () => {
     const list = JSON.stringify({ faults: numbers(900).map(() => ({ route: 'ipn', status: 500 })) });
     expect(() => fieldReader(JSON_TYPE)(Buffer.from(list), JSON_TYPE)).not.toThrow();
   });
 
-  it('may be nested as deep as it is long', () => {
+  it('may be nested to any depth', () => {
     const deep = `{"a":${'['.repeat(400_000)}${']'.repeat(400_000)}}`;
     expect(() => fieldReader(JSON_TYPE)(Buffer.from(deep), JSON_TYPE)).not.toThrow();
   });

@@ -15,7 +15,7 @@ const SCHEMAS = {
 };
 const NAMES = Object.keys(INITIATE_FIELDS.strict);
 
-/** What the schema says: the values, or every problem in the order of the fields. */
+/** The result of the schema: the values, or every problem in the order of the fields. */
 function bySchema(posted: Record<string, unknown>, strictness: keyof typeof SCHEMAS) {
   const values = { ...posted };
   const absent = strictness === 'loose' ? ['checkout_theme', 'site_logo'] : ['checkout_theme'];
@@ -25,7 +25,7 @@ function bySchema(posted: Record<string, unknown>, strictness: keyof typeof SCHE
   return parsed.success ? parsed.data : parsed.error.issues.map(({ message }) => message);
 }
 
-/** What the table says, in the same shape. */
+/** The result of the table, in the same shape. */
 function byTable(posted: Record<string, unknown>, strictness: keyof typeof SCHEMAS) {
   try {
     const { publicKey, request } = readInitiate(
@@ -38,7 +38,7 @@ function byTable(posted: Record<string, unknown>, strictness: keyof typeof SCHEM
   }
 }
 
-/** A value that a schema gave, by our names. */
+/** A result of the schema, with our names. */
 function ours(read: ReturnType<typeof bySchema>) {
   if (Array.isArray(read)) return read;
   const { checkout_theme = 'light', site_logo = null, ...others } = read;
@@ -75,13 +75,13 @@ describe('the fields of initiate', () => {
   it.each([
     ['customer_name', 'x'.repeat(30)],
     ['customer_email', `${'x'.repeat(24)}@a.bcd`],
-  ])('have %s with 30 characters at most', (name, longest) => {
+  ])('limit %s to 30 characters', (name, longest) => {
     expect(Array.isArray(byTable(fields({ [name]: longest }), 'strict'))).toBe(false);
     expect(byTable(fields({ [name]: `x${longest}` }), 'strict')).toEqual([expect.stringContaining(name)]);
   });
 
   it.each(['strict', 'loose'] as const)(
-    'are checked by the table as by the schema: values, problems, order and words (%s)',
+    'give the same values and problems with the table as with the schema (%s)',
     (strictness) => {
       const changes = fc.dictionary(fc.constantFrom(...NAMES, 'other', '__proto__'), VALUES, { maxKeys: 5 });
       let good = 0;
@@ -98,7 +98,7 @@ describe('the fields of initiate', () => {
     },
   );
 
-  it('name the amount at its place when a number cannot be read exactly', () => {
+  it('list the amount in order if a number cannot be read exactly', () => {
     const posted = fields({ currency: '', amount: 1e-9, details: '' });
     expect(byTable(posted, 'strict')).toEqual([
       'currency is required',

@@ -15,21 +15,21 @@ interface Vector {
 }
 
 /*
- * How a known answer is formed by hand, without any code of ours (documented: upper-case hexadecimal HMAC-SHA256 over
- * the amount directly followed by the identifier, keyed with the secret key). For amount 49.9, identifier order-1:
+ * A signature computed without our code (documented: upper-case hexadecimal HMAC-SHA256 over the amount directly
+ * followed by the identifier, keyed with the secret key). For amount 49.9 and identifier order-1:
  *
  *   $ printf '%s' '49.9order-1' | openssl dgst -sha256 -hmac sec_sim_9876543210
  *   SHA2-256(stdin)= 927c14a3c487c1431cddb586a5a9a7c68347d2cd153c7db8b0c77f8c3dbdea2f
  *
- * and then in upper case. All of fixtures/signatures.json was computed so with Python's hmac module
- * (`hmac.new(key.encode(), (amount + identifier).encode(), 'sha256')`), two of them again with openssl as above.
+ * converted to upper case. fixtures/signatures.json was computed with Python's hmac module
+ * (`hmac.new(key.encode(), (amount + identifier).encode(), 'sha256')`), and two of its entries also with openssl.
  */
 const BY_HAND = '927C14A3C487C1431CDDB586A5A9A7C68347D2CD153C7DB8B0C77F8C3DBDEA2F';
 const vectors = JSON.parse(
   await readFile(new URL('../../fixtures/signatures.json', import.meta.url), 'utf8'),
 ) as Vector[];
 
-/** Reads a form as PHP reads it into `$_POST`: `data[currency][code]=USD` becomes nested. */
+/** Reads a form like PHP reads it into `$_POST`: `data[currency][code]=USD` becomes nested. */
 function phpPost(body: string): Record<string, unknown> {
   const post: Record<string, unknown> = {};
   for (const [name, value] of new URLSearchParams(body)) {
@@ -56,7 +56,7 @@ function ipnOf(changes: Parameters<typeof pendingPayment>[1] = {}, set: Settings
 }
 
 describe('the signature', () => {
-  it('is the one worked out by hand', () => {
+  it('matches one computed by hand', () => {
     expect(sign('49.9', 'order-1', SECRET_KEY)).toBe(BY_HAND);
   });
 
@@ -74,7 +74,7 @@ describe('the signature', () => {
     expect(new Set(signatures).size).toBe(4);
   });
 
-  it('is upper-case hexadecimal of 256 bits for any input', () => {
+  it('is 256 bits in upper-case hexadecimal for any input', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: character }),
@@ -87,7 +87,7 @@ describe('the signature', () => {
 });
 
 describe('the fields of an IPN', () => {
-  it('are those that receivers read', () => {
+  it('have the names that receivers read', () => {
     expect(ipnOf({ amount: '49.9', charge: '1.00' })).toEqual({
       status: 'success',
       signature: BY_HAND,
@@ -110,7 +110,7 @@ describe('the fields of an IPN', () => {
     ['fixed:2', '49.90'],
     ['fixed:0', '50'],
   ] as const)(
-    'with the amount format %s: the amount is %s and that very text is signed',
+    'with the amount format %s: the amount is %s, and the same text is signed',
     (amountFormat, amount) => {
       const { data, signature } = ipnOf({ amount: '49.9' }, { ipn: { amountFormat } });
       expect(data.amount).toBe(amount);
@@ -131,20 +131,20 @@ describe('the fields of an IPN', () => {
     ['2026-01-15T10:30:00.123Z', '2026-01-15 10:30:00'],
     ['2026-12-31T23:59:59.999Z', '2026-12-31 23:59:59'],
     ['2024-02-29T00:00:00.000Z', '2024-02-29 00:00:00'],
-  ])('give the initiation at %s as %s, in UTC', (createdAt, text) => {
+  ])('have the time of initiation %s as %s, in UTC', (createdAt, text) => {
     expect(ipnOf({ createdAt }).data.payment_timestamp).toBe(text);
   });
 });
 
-describe('the bytes of an IPN', () => {
-  it('as a form are what PHP reads as nested fields', () => {
+describe('the body of an IPN', () => {
+  it('as a form is read by PHP as nested fields', () => {
     const fields = ipnOf({ amount: '49.9' });
     const { contentType, body } = encodeIpn(fields, 'form');
     expect(contentType).toBe('application/x-www-form-urlencoded');
     expect(phpPost(body)).toEqual(fields);
   });
 
-  it('as a form carry the literal bracket names, in the observed spelling', () => {
+  it('as a form has literal bracket names, as observed', () => {
     const names = [...new URLSearchParams(encodeIpn(ipnOf(), 'form').body).keys()];
     expect(names).toEqual([
       'status',
@@ -161,7 +161,7 @@ describe('the bytes of an IPN', () => {
     ]);
   });
 
-  it('as a form escape whatever would end a field or a name', () => {
+  it('as a form escapes characters that would end a field or a name', () => {
     const fields = ipnOf({ identifier: 'a&b=c+d e%41', customerName: '' });
     const { body } = encodeIpn(
       { ...fields, data: { ...fields.data, account_holder: 'Zoë & Søn=x+y 😀' } },
@@ -172,7 +172,7 @@ describe('the bytes of an IPN', () => {
     expect(new URLSearchParams(body).get('data[account_holder]')).toBe('Zoë & Søn=x+y 😀');
   });
 
-  it('as JSON keep the amount a string, digit by digit', () => {
+  it('as JSON has the amount as a string, digit by digit', () => {
     const fields = ipnOf({ amount: '100.00' });
     const { contentType, body } = encodeIpn(fields, 'json');
     expect(contentType).toBe('application/json');
@@ -180,7 +180,7 @@ describe('the bytes of an IPN', () => {
     expect(JSON.parse(body)).toEqual(fields);
   });
 
-  it('give a receiver, in either format, the text that was signed', () => {
+  it('in either format gives a receiver the signed text', () => {
     const anyText = fc.string({ unit: character, minLength: 1, maxLength: 20 });
     const anyAmount = fc
       .tuple(fc.nat(), fc.nat({ max: 99_999_999 }))

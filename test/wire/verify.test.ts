@@ -22,7 +22,7 @@ const KEYS = {
   ],
 };
 
-/** An IPN for a payment that never was. */
+/** An IPN for a payment that does not exist. */
 const MADE = { trx: 'TRX', now: NOW, secretKey: SECRET_KEY };
 
 interface Made {
@@ -51,7 +51,7 @@ function onlyReason(verdict: Verdict): string {
   return verdict.reasons[0] ?? '';
 }
 
-describe('an IPN that is as it should be', () => {
+describe('a correct IPN', () => {
   it.each(['form', 'json'] as const)('is valid as %s', (format) => {
     const { body } = invent({ identifier: 'order-1', amount: '100.00' }, MADE, { format });
     expect(verify(body, KEYS)).toMatchObject({
@@ -66,12 +66,12 @@ describe('an IPN that is as it should be', () => {
     });
   });
 
-  it('is valid with literal, unencoded brackets and a newline that an editor put behind it', () => {
+  it('is valid with literal, unencoded brackets and a trailing newline from an editor', () => {
     const body = `status=success&identifier=order-1&data[amount]=49.9&signature=${upper('49.9order-1')}\n`;
     expect(verify(body, KEYS).valid).toBe(true);
   });
 
-  it('is valid whatever amount and identifier it has', () => {
+  it('is valid with any amount and identifier', () => {
     fc.assert(
       fc.property(fc.string({ unit: character }), fc.string({ unit: character }), (amount, identifier) => {
         const signature = sign(amount, identifier, SECRET_KEY);
@@ -82,16 +82,16 @@ describe('an IPN that is as it should be', () => {
     );
   });
 
-  it('is valid with an amount that a JSON number carries unharmed', () => {
+  it('is valid with an amount that a JSON number preserves', () => {
     const json = { status: 'success', identifier: 'o', signature: upper('49.9o'), data: { amount: 49.9 } };
     expect(verify(JSON.stringify(json), KEYS).valid).toBe(true);
   });
 });
 
 describe('a wrong signature is explained:', () => {
-  it('mixed case and blanks', () => {
+  it('mixed case and white space', () => {
     const signature = ` ${upper('100order-1').replace(/A/g, 'a')}`;
-    expect(onlyReason(checked({ signature }))).toMatch(/letter case and blanks/);
+    expect(onlyReason(checked({ signature }))).toMatch(/letter case and white space/);
   });
 
   it.each([
@@ -104,7 +104,7 @@ describe('a wrong signature is explained:', () => {
     ['49.90', '4990'],
   ])('the amount %s signed as %s', (amount, signed) => {
     const reason = onlyReason(checked({ amount, signature: upper(`${signed}order-1`) }));
-    expect(reason).toMatch(/re-rendered/);
+    expect(reason).toMatch(/reformatted/);
     expect(reason).toContain(`${signed} was signed, but data.amount is ${amount}`);
   });
 
@@ -115,18 +115,18 @@ describe('a wrong signature is explained:', () => {
   it.each([
     ['a newline', `${SECRET_KEY}\n`],
     ['a newline', `${SECRET_KEY}\r\n`],
-    ['a blank', `${SECRET_KEY} `],
-    ['a blank', ` ${SECRET_KEY}`],
+    ['a space', `${SECRET_KEY} `],
+    ['a space', ` ${SECRET_KEY}`],
     ['a quotation mark', `"${SECRET_KEY}"`],
   ])('%s around the secret key that signed', (what, key) => {
     expect(onlyReason(checked({ signature: upper('100order-1', key) }))).toContain(`signed with ${what}`);
   });
 
   it.each([`${SECRET_KEY}\n`, ` ${SECRET_KEY}`])(
-    'a blank or newline around the secret key given: %j',
+    'a space or newline around the secret key to check with: %j',
     (key) => {
       const reason = onlyReason(checked({ signature: upper('100order-1') }, { ...KEYS, secretKey: key }));
-      expect(reason).toMatch(/given here has a blank or a newline/);
+      expect(reason).toMatch(/has a space or a newline/);
     },
   );
 
@@ -134,7 +134,7 @@ describe('a wrong signature is explained:', () => {
     ['base64', hmac('100order-1').toString('base64')],
     ['base64url', hmac('100order-1').toString('base64url')],
     [
-      'base64 whose plus signs a form made blanks',
+      'base64 whose plus signs a form decoded as spaces',
       hmac('100order-1').toString('base64').replaceAll('+', ' '),
     ],
     ['base64 of the hexadecimal text', Buffer.from(upper('100order-1')).toString('base64')],
@@ -142,24 +142,24 @@ describe('a wrong signature is explained:', () => {
     expect(onlyReason(checked({ signature }))).toMatch(/base64: it must be upper-case hexadecimal/);
   });
 
-  it.each(['100.00', '100'])('a JSON number %s that lost its zeros when the body was parsed', (written) => {
+  it.each(['100.00', '100'])('a JSON number %s that lost its zeros in parsing', (written) => {
     const signature = upper('100.00order-1');
     const body = `{"status":"success","identifier":"order-1","signature":"${signature}","data":{"charge":1,"amount":${written}}}`;
     const verdict = verify(body, KEYS);
     expect(verdict).toMatchObject({ signedText: '100order-1', expected: upper('100order-1') });
     const reason = onlyReason(verdict);
-    expect(reason).toMatch(/JSON number.*loses its zeros/);
-    expect(reason).toContain('100.00 was signed, 100 is left');
+    expect(reason).toMatch(/JSON number.*drops trailing zeros/);
+    expect(reason).toContain('100.00 was signed, but the parsed amount is 100;');
   });
 
-  it('two mistakes at once, both named', () => {
+  it('two mistakes, naming both', () => {
     const signature = upper('100.00order-1', PUBLIC_KEY).toLowerCase();
     const { reasons } = checked({ signature });
     expect(reasons).toHaveLength(3);
-    expect(reasons.join('\n')).toMatch(/re-rendered[\s\S]*public key[\s\S]*case/);
+    expect(reasons.join('\n')).toMatch(/reformatted[\s\S]*public key[\s\S]*case/);
   });
 
-  it('as none of the known ones when it is none, with what it must be', () => {
+  it('unknown, with the expected signature', () => {
     const verdict = checked({ signature: upper('100order-1', 'quite another key') });
     expect(onlyReason(verdict)).toMatch(/none of|neither/);
     expect(verdict).toMatchObject({ expected: upper('100order-1'), signedText: '100order-1' });
@@ -169,24 +169,24 @@ describe('a wrong signature is explained:', () => {
     expect(onlyReason(checked({ signature }))).toBe('signature is empty: nothing was signed');
   });
 
-  it('with a key that was replaced, when that key is the one to check with', () => {
+  it('a replaced key, if it is the key to check with', () => {
     const former = [{ replacedAt: '2026-05-01T09:30:00.000Z', fingerprint: fingerprint('sec_old') }];
     const verdict = verify(form({ signature: upper('100order-1') }), { secretKey: 'sec_old', former });
     expect(onlyReason(verdict)).toBe(
-      'the secret key given here was replaced at 2026-05-01 09:30:00 UTC: it signs nothing any more',
+      'the secret key given here was replaced at 2026-05-01 09:30:00 UTC: it is no longer used',
     );
   });
 
-  it('from before the keys were replaced', () => {
+  it('made before the keys were replaced', () => {
     const keys = { ...KEYS, replacedAt: '2026-05-01T09:30:00.000Z' };
     const verdict = checked({ signature: upper('100order-1', 'sec_old') }, keys);
     expect(verdict.reasons[1]).toBe(
-      'the keys were replaced at 2026-05-01 09:30:00 UTC: an IPN from before was signed with the old ones',
+      'the keys were replaced at 2026-05-01 09:30:00 UTC: earlier IPNs were signed with the old keys',
     );
     expect(checked({ signature: upper('100order-1').toLowerCase() }, keys).reasons).toHaveLength(1);
   });
 
-  it('never with the secret key in it', () => {
+  it('without ever printing the secret key', () => {
     const bodies = ['x', upper('100order-1', `${SECRET_KEY}\n`), upper('order-1100')];
     for (const signature of bodies) {
       expect(JSON.stringify(checked({ signature }))).not.toContain(SECRET_KEY);
@@ -194,7 +194,7 @@ describe('a wrong signature is explained:', () => {
   });
 });
 
-describe('what is wrong beside the signature is said:', () => {
+describe('problems other than the signature are reported:', () => {
   it.each(['canceled', 'failed', 'Success', ''])('a status %j', (status) => {
     const verdict = checked({ status, signature: upper('100order-1') });
     expect(verdict).toMatchObject({ valid: false, authentic: true });
@@ -215,13 +215,13 @@ describe('what is wrong beside the signature is said:', () => {
     ['[]', /signature is missing/],
     ['hello', /neither the form nor the JSON/],
     ['{"data":null,"signature":7}', /signature is missing/],
-  ])('a body that is no IPN: %j', (body, reason) => {
+  ])('a body that is not an IPN: %j', (body, reason) => {
     const { valid, reasons } = verify(body, KEYS);
     expect(valid).toBe(false);
     expect(reasons[0]).toMatch(reason);
   });
 
-  it('without ever throwing, whatever comes', () => {
+  it('without ever throwing, for any input', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: character }), fc.json()), (body) => {
         expect(verify(body, KEYS).valid).toBe(false);
@@ -231,7 +231,7 @@ describe('what is wrong beside the signature is said:', () => {
 });
 
 describe('every tampering', () => {
-  it.each(TAMPERINGS.filter((name) => name !== 'currency'))('with the %s is found out', (tamper) => {
+  it.each(TAMPERINGS.filter((name) => name !== 'currency'))('with the %s is detected', (tamper) => {
     const { body } = invent({ amount: '100.00' }, MADE, {
       format: 'form',
       tamper: new Map([[tamper, null]]),
@@ -239,7 +239,7 @@ describe('every tampering', () => {
     expect(verify(body, KEYS).valid).toBe(false);
   });
 
-  it('comes with all the others, each with the value that it was given', () => {
+  it('can be combined with all others, each with its value', () => {
     const tamper = requireTamperings([
       'amount=0.01',
       'status',
@@ -260,13 +260,13 @@ describe('every tampering', () => {
 
   it.each([
     [['amount', 'amount=1'], /^tamper amount is given twice, with different values$/],
-    ['signature=x', /^tamper signature takes no value \(got "signature=x"\)$/],
+    ['signature=x', /^tamper signature does not accept a value \(got "signature=x"\)$/],
     [['status', 'amuont'], /^tamper must be one of .* \(got "amuont"\): did you mean amount\?$/],
-  ])('that cannot be meant is refused: %j', (given, message) => {
+  ])('is rejected if it is ambiguous or unknown: %j', (given, message) => {
     expect(() => requireTamperings(given)).toThrow(message);
   });
 
-  it('with the currency is for the receiver to find out: nothing signs the currency', () => {
+  it('with the currency is left to the receiver, because the currency is not signed', () => {
     const { body } = invent({ currency: 'EUR' }, MADE, {
       format: 'form',
       tamper: new Map([['currency', null]]),
@@ -276,7 +276,7 @@ describe('every tampering', () => {
   });
 });
 
-describe('a signature that their code computed', () => {
+describe("a signature computed by the merchant's code", () => {
   const fields = { amount: '49.90', identifier: 'order-7' };
   const sent = invent(fields, MADE, { format: 'form' }).body;
   const json = invent(fields, MADE, { format: 'json' }).body;
@@ -320,7 +320,7 @@ describe('a signature that their code computed', () => {
     ['public-key', hex(text, PUBLIC_KEY)],
     ['other-merchant-key', hex(text, 'sec_sim_shop_2')],
     [null, hex('something else')],
-  ])('%s is told of %s', (mistake, signature, body = sent) => {
+  ])('%s is the mistake in %s', (mistake, signature, body = sent) => {
     const checkedBy = verify(body, KEYS, signature);
     expect(checkedBy).toMatchObject({
       mistake,
@@ -330,7 +330,7 @@ describe('a signature that their code computed', () => {
     expect(checkedBy.reasons).toHaveLength(signature === hex(text) ? 0 : 1);
   });
 
-  it('may have two mistakes, of which the first is named', () => {
+  it('may have two mistakes, and the first is named', () => {
     const signature = hex(identifier + amount).toLowerCase();
     const { mistake, reasons } = verify(sent, KEYS, signature);
     expect([mistake, reasons]).toEqual([

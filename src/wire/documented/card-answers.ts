@@ -3,7 +3,7 @@ import { type CardTransaction, maskedCardNumber } from '../../contract/card.ts';
 import { count, field, type JsonSchema, record, text } from '../../contract/field.ts';
 import { CARD_STATUSES } from '../../contract/vocabulary.ts';
 import type { Card } from '../../domain/state.ts';
-import type { CardNews, Dialect } from '../dialect.ts';
+import type { CardResult, Dialect } from '../dialect.ts';
 import { MAX_CARD_ID } from './card-requests.ts';
 
 const MESSAGES = {
@@ -12,9 +12,9 @@ const MESSAGES = {
   blocked: 'Virtual card blocked.',
   canceled: 'Virtual card canceled.',
   found: 'Virtual card found.',
-} as const satisfies Record<CardNews, string>;
+} as const satisfies Record<CardResult, string>;
 
-/** ISO 8601 UTC with microseconds and Z (documented: card-record-created-at); our clock counts milliseconds. */
+/** ISO 8601 UTC with microseconds and Z (documented: card-record-created-at); our clock has milliseconds. */
 function microseconds(at: string): string {
   return at.replace('Z', '000Z');
 }
@@ -35,13 +35,13 @@ const cardFields = {
   ),
   card_number: field(
     text,
-    'Full card number (documented: card-record-card-number), in a range that belongs to no issuer, with the check digit of Luhn (chosen: card-record-number, card-record-luhn).',
+    'Full card number (documented: card-record-card-number), in a range that no issuer uses, with a Luhn check digit (chosen: card-record-number, card-record-luhn).',
     {
       pattern: '^\\d{16}$',
     },
   ),
   name_on_card: field(text, 'Name printed on the card (documented: card-record-name-on-card).'),
-  email: field(text, "Holder's e-mail (documented: card-record-email)."),
+  email: field(text, "Cardholder's e-mail (documented: card-record-email)."),
   cvc: field(
     text,
     'Card verification code (documented: card-record-cvc), of three or four digits (chosen: card-record-cvc-digits).',
@@ -53,7 +53,7 @@ const cardFields = {
   expiry_year: field(text, 'Four-digit year (documented: card-record-expiry-year).', { pattern: '^\\d{4}$' }),
   status: field(
     z.enum(CARD_STATUSES),
-    '`canceled` is documented (documented: card-record-status, card-cancel); the other names are ours (chosen: card-record-active).',
+    '`canceled` (documented: card-record-status, card-cancel), `active` and `inactive` (chosen: card-record-active).',
   ),
   created_at: wireTime('ISO 8601 UTC with microseconds (documented: card-record-created-at).'),
   updated_at: wireTime('ISO 8601 UTC with microseconds (documented: card-record-updated-at).'),
@@ -62,7 +62,7 @@ const cardFields = {
 
 const VirtualCard = record(
   'VirtualCard',
-  'A virtual card (documented: card-record-*). Money is a JSON number.',
+  'A virtual card (documented: card-record-*). Amounts are JSON numbers.',
   cardFields,
 );
 
@@ -91,7 +91,7 @@ const VirtualCardTransaction = record(
 
 const VirtualCardWithTransactions = record(
   'VirtualCardWithTransactions',
-  'A virtual card with its transactions; the document does not show how (chosen: card-read-whole).',
+  'A virtual card with its transactions. The document does not show the format (chosen: card-read-whole).',
   {
     ...cardFields,
     transactions: field(
@@ -102,17 +102,17 @@ const VirtualCardWithTransactions = record(
 );
 
 const success = field(z.literal('ok'), 'Always `ok` (chosen: card-create-success, card-list-success).');
-const message = field(text, 'For people (chosen: card-create-success).');
+const message = field(text, 'For humans (chosen: card-create-success).');
 
 export const VirtualCardAnswer = record(
   'VirtualCardAnswer',
-  'A card was created or changed; the document does not show the answer (chosen: card-create-success, card-*-answer).',
-  { success, message, data: field(VirtualCard, 'The card as it stands now.') },
+  'A card was created or changed. The document does not show the response (chosen: card-create-success, card-*-answer).',
+  { success, message, data: field(VirtualCard, 'The card as it is now.') },
 );
 
 export const VirtualCardDetails = record(
   'VirtualCardDetails',
-  'A card with its transactions; the document does not show the answer (chosen: card-read-*).',
+  'A card with its transactions. The document does not show the response (chosen: card-read-*).',
   { success, message, data: field(VirtualCardWithTransactions, 'The card.') },
 );
 
@@ -120,14 +120,14 @@ const positive = (description: string) => field(z.int().check(z.positive()), des
 
 export const VirtualCardList = record(
   'VirtualCardList',
-  'A page of cards; the document does not show what is around them (chosen: card-list-*).',
+  'A page of cards. The document does not show the fields around the list (chosen: card-list-*).',
   {
     success,
     data: field(z.array(VirtualCard), 'The cards, newest first; empty past the end.'),
-    current_page: positive('The page that was asked for (chosen: card-list-paging, card-list-past-end).'),
-    per_page: positive('Cards on a page (chosen: card-list-paging).'),
+    current_page: positive('The requested page (chosen: card-list-paging, card-list-past-end).'),
+    per_page: positive('Cards per page (chosen: card-list-paging).'),
     last_page: positive('Number of the last page (chosen: card-list-paging).'),
-    total: field(count, 'Number of all cards (chosen: card-list-paging).'),
+    total: field(count, 'Total number of cards (chosen: card-list-paging).'),
   },
 );
 
@@ -169,9 +169,9 @@ function transactionRecord(transaction: CardTransaction): z.infer<typeof Virtual
   };
 }
 
-export const cardAnswer: Dialect['cardAnswer'] = (news, card) => ({
+export const cardAnswer: Dialect['cardAnswer'] = (result, card) => ({
   success: 'ok',
-  message: MESSAGES[news],
+  message: MESSAGES[result],
   data: cardRecord(card),
 });
 

@@ -20,7 +20,7 @@ export const CARD_REQUEST_EXAMPLE = {
 
 export const TOGGLE_EXAMPLE = { card_id: 'card_5t1r9d7m2k8w4xqz', active: false };
 
-/** Names, limits and which fields are required: documented. */
+/** Names, limits and required fields: documented. */
 export const CardRequest = postedMessage(
   'CardRequest',
   'The card to create (documented: card-create).',
@@ -32,7 +32,7 @@ export const CardRequest = postedMessage(
     ),
     title: text('title', 255, 'Title that identifies the card (documented: card-title-*).'),
     name_on_card: text('name_on_card', 255, 'Name printed on the card (documented: card-name-on-card-*).'),
-    email: email('email', 255, "The holder's e-mail (documented: card-email-*)."),
+    email: email('email', 255, "The cardholder's e-mail (documented: card-email-*)."),
     amount: required(
       'amount',
       cardAmountProblem,
@@ -74,7 +74,7 @@ function read<Schema extends z.ZodMiniObject>(schema: Schema, posted: PostedFiel
   const values = Object.fromEntries(Object.entries(posted.fields).filter(([, value]) => value !== null));
   const amount = values['amount'];
   if (typeof amount === 'number') {
-    // What is not exact stays as it was written, and is refused as such.
+    // An inexact number stays as written, so that the check rejects it.
     const source = amountSource(posted) ?? String(amount);
     values['amount'] = amountFromNumber(amount, source) ?? source;
   }
@@ -89,7 +89,7 @@ export const readCardId: Dialect['readCardId'] = (id) => {
   throw new GatewayError('invalid_fields', `card_id may have at most ${MAX_CARD_ID} characters`);
 };
 
-/** A page past the end is empty; one that `current_page` could not repeat exactly is refused (chosen: card-list-past-end). */
+/** A page past the end is empty. A number too large for `current_page` is rejected (chosen: card-list-past-end). */
 export const readPage: Dialect['readPage'] = (page = '1') => {
   if (/^\d{1,15}$/.test(page) && Number(page) > 0) return Number(page);
   throw new GatewayError(

@@ -1,17 +1,17 @@
 import { GatewayError } from '../../contract/error.ts';
 
-/** Fields, lists and groups of fields, nested as deep as somebody wants. */
+/** Fields, lists and groups of fields, nested at any depth. */
 export interface Fields {
   readonly [name: string]: string | readonly string[] | Fields;
 }
 
 const FIELD_NAME = /^(?!.*__proto__)[A-Za-z0-9_-]{1,40}(\.[A-Za-z0-9_-]{1,40}){0,4}$/;
 
-/** A name as it stands in a form, `data[amount]`, as a dotted one; `[]` at its end stays. */
+/** Converts a form name such as `data[amount]` to a dotted one. Keeps `[]` at the end. */
 export const dotted = (name: string): string => name.replace(/\[([^[\]]+)\]/g, '.$1');
 
 /**
- * What is to be set, by dotted names: single values, and lists, whose names end in `[]`.
+ * The fields to set, by dotted names: single values, and lists, whose names end in `[]`.
  *
  * @throws GatewayError `invalid_fields` for a list under a name without `[]`
  */
@@ -22,15 +22,15 @@ export function readSet(set: Readonly<Record<string, string | readonly string[]>
     const name = dotted(written);
     if (name.endsWith('[]')) lists.push([name.slice(0, -2), [value].flat()]);
     else if (typeof value === 'string') values.push([name, value]);
-    else throw refused(`set ${name}: a list is written ${name}[]`);
+    else throw invalid(`set ${name}: use the name ${name}[] for a list`);
   }
   return { values, lists };
 }
 
 /**
- * The fields with another value at a dotted name.
+ * Sets the value of a dotted name.
  *
- * @throws GatewayError `invalid_fields` for a name that cannot be one
+ * @throws GatewayError `invalid_fields` for an invalid name
  */
 export function override<All extends Fields>(
   fields: All,
@@ -38,27 +38,27 @@ export function override<All extends Fields>(
   value: string | readonly string[],
 ): All {
   if (!FIELD_NAME.test(name)) {
-    throw refused(`set takes field names such as status or data.charge (got "${name.slice(0, 80)}")`);
+    throw invalid(`set expects field names such as status or data.charge (got "${name.slice(0, 80)}")`);
   }
   const within = <Group extends Fields>(group: Group, [part = '', ...inner]: readonly string[]): Group => {
     const old = Object.hasOwn(group, part) ? group[part] : undefined;
     if (inner.length) {
       if (old !== undefined && !isGroup(old)) {
-        throw refused(`set ${name}: ${part} is a single value, not a group of fields`);
+        throw invalid(`set ${name}: ${part} is a single value, not a group of fields`);
       }
       return { ...group, [part]: within(old ?? {}, inner) };
     }
     if (!isGroup(old)) return { ...group, [part]: value };
     const names = Object.keys(old).map((key) => `${name}.${key}`);
-    throw refused(`set ${name}: it is a group of fields; set ${names.join(', ')}`);
+    throw invalid(`set ${name}: it is a group of fields; set ${names.join(', ')}`);
   };
   return within(fields, name.split('.'));
 }
 
 /**
- * The fields without the one at a dotted name.
+ * Removes the field with a dotted name.
  *
- * @throws GatewayError `invalid_fields` where there is none
+ * @throws GatewayError `invalid_fields` if it does not exist
  */
 export function without(fields: Fields, name: string): Fields {
   const within = (group: Fields, [part = '', ...inner]: readonly string[]): Fields => {
@@ -72,15 +72,13 @@ export function without(fields: Fields, name: string): Fields {
 }
 
 function noSuchField(name: string, group: Fields): GatewayError {
-  return refused(
-    `unset: there is no field ${name.slice(0, 80)}; there are: ${Object.keys(group).join(', ')}`,
-  );
+  return invalid(`unset: unknown field ${name.slice(0, 80)}; known: ${Object.keys(group).join(', ')}`);
 }
 
 function isGroup(value: Fields[string] | undefined): value is Fields {
   return typeof value === 'object' && !Array.isArray(value);
 }
 
-function refused(message: string): GatewayError {
+function invalid(message: string): GatewayError {
   return new GatewayError('invalid_fields', message);
 }

@@ -24,7 +24,7 @@ export const invent: IpnTools['invent'] = (chosen, { trx, now, secretKey }, comp
 export const composeChosen: IpnComposer['composeChosen'] = (chosen, subject, composition, settings) =>
   'payment' in subject ? write(chosen, subject, composition, settings) : invent(chosen, subject, composition);
 
-/** Replaces what is chosen, leaves out what is unwanted, overrides fields by name, signs, and tampers with the result. */
+/** Builds an IPN: applies the chosen values, removes fields, overrides fields by name, signs, and tampers. */
 function write(
   chosen: ChosenFields,
   subject: Subject,
@@ -37,9 +37,9 @@ function write(
   const about = { ...subject, status: chosen.status ?? subject.status };
   let ipn = ipnFields({ ...about, payment: { ...payment, identifier, amount, currency } }, settings);
   const { values, lists } = readSet(set);
-  const left = [unset].flat().map(dotted);
-  // What is left out may be any part of it, and be set anew.
-  for (const name of left) if (name !== 'signature') ipn = without(ipn, name) as IpnFields;
+  const removed = [unset].flat().map(dotted);
+  // A removed field may be any part of the IPN, and may be set again.
+  for (const name of removed) if (name !== 'signature') ipn = without(ipn, name) as IpnFields;
   for (const [name, value] of values) ipn = override(ipn, name, value);
   const signedText = [ipn.data?.amount, ipn.identifier].filter((part) => part !== undefined).join('');
   const key = tamper.has('secret') ? `not-${secretKey}` : secretKey;
@@ -50,16 +50,17 @@ function write(
     const before = sent;
     const read = READERS[what];
     if (read && read(before) === undefined) {
-      throw new GatewayError('invalid_fields', `tamper ${what}: it was left out`);
+      throw new GatewayError('invalid_fields', `tamper ${what}: the field was removed with unset`);
     }
     sent = TAMPERERS[what](before, value);
     const [was, is] = [read?.(before) ?? null, read?.(sent) ?? null];
-    // Another value that is the same forges nothing.
+    // An equal value is not a forgery.
     if (!read || was !== is) tampered.push({ what, was, is });
   }
   let written: Fields = sent;
   for (const [name, list] of lists) written = override(written, name, list);
-  if (left.includes('signature') && !Object.hasOwn(set, 'signature')) written = without(written, 'signature');
+  if (removed.includes('signature') && !Object.hasOwn(set, 'signature'))
+    written = without(written, 'signature');
   return {
     ...encodeIpn(written, format),
     signedText,
@@ -81,16 +82,16 @@ function requireFields({ amount, currency }: ChosenFields): void {
   if (first === undefined) return;
   throw new GatewayError('invalid_fields', first, {
     problems,
-    hint: hint`To send something that is none all the same, override it with set.`,
+    hint: hint`To send an invalid value anyway, override it with set.`,
   });
 }
 
-/** Each takes the value that is wanted, or makes one up. */
+/** Each uses the requested value, or generates one. */
 const TAMPERERS: Readonly<Record<Tampering, (ipn: IpnFields, value: string | null) => IpnFields>> = {
   signature: (ipn) => ({ ...ipn, signature: otherDigit(ipn.signature) }),
   amount: (ipn, value) => ({ ...ipn, data: { ...ipn.data, amount: value ?? `9${ipn.data.amount}` } }),
   identifier: (ipn, value) => ({ ...ipn, identifier: value ?? `${ipn.identifier}X` }),
-  // Neither status nor currency is signed: a receiver must look at them itself.
+  // Neither status nor currency is signed: a receiver must check them itself.
   status: (ipn, value) => ({ ...ipn, status: value ?? 'failed' }),
   currency: (ipn, value) => {
     const { currency } = ipn.data;
@@ -99,11 +100,11 @@ const TAMPERERS: Readonly<Record<Tampering, (ipn: IpnFields, value: string | nul
     return { ...ipn, data: { ...ipn.data, currency: { ...currency, code, symbol } } };
   },
   case: (ipn) => ({ ...ipn, signature: ipn.signature.toLowerCase() }),
-  // Done when it was signed.
+  // Already done when signing.
   secret: (ipn) => ipn,
 };
 
-/** The values that are shown of what was forged; of the others nothing is. */
+/** Values to show for forged fields; null where values do not matter. */
 const READERS: Readonly<Record<Tampering, ((ipn: Partial<IpnFields>) => string | undefined) | null>> = {
   amount: ({ data }) => data?.amount,
   identifier: ({ identifier }) => identifier,

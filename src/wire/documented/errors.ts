@@ -7,14 +7,14 @@ export const serviceError: Dialect['serviceError'] = ({ message, problems }) => 
   errors: [...problems],
 });
 
-/** A refusal of fields in each shape that deployments have (observed: refusal-field-errors*, refusal-field-list-live); the first is ours (chosen: refusal-field-message*). */
+/** Errors for invalid fields, in each shape that deployments use (observed: refusal-field-errors*, refusal-field-list-live). The first shape is the default (chosen: refusal-field-message*). */
 const FIELD_REFUSALS: Readonly<Record<Choices['liveRefusal'], Dialect['serviceError']>> = {
   'message-and-errors': serviceError,
   errors: ({ problems }) => ({ error: 'yes', errors: [...problems] }),
   'message-list': ({ problems }) => ({ error: 'true', message: [...problems] }),
 };
 
-/** What server copies say of a currency that they do not have (observed: refusal-currency-bare*). */
+/** The message of server copies for an unknown currency (observed: refusal-currency-bare*). */
 const CURRENCY_MESSAGE = 'Currency not supported';
 
 export const refusal: Dialect['refusal'] = (error, mode, choices) => {
@@ -26,5 +26,5 @@ export const refusal: Dialect['refusal'] = (error, mode, choices) => {
   return { error: 'true', message: code === 'unsupported_currency' ? CURRENCY_MESSAGE : message };
 };
 
-/** What server copies answer to a second visit of a settled payment (observed: checkout-again-error*). */
+/** The response of server copies to a second visit to a settled payment (observed: checkout-again-error*). */
 export const settledError = { error: 'true', message: 'Invalid transaction request' } as const;

@@ -8,7 +8,7 @@ import { IPN_EXAMPLE } from './ipn.ts';
 import { CARD_NAMES, fromWire } from './names.ts';
 
 /*
- * What the service's messages look like. Every value here is held against its schema by the tests.
+ * Examples of the service's messages. Tests check each value against its schema.
  */
 
 const error = (...problems: string[]) => ({ error: 'true', message: problems[0], errors: problems });
@@ -48,7 +48,7 @@ const TRANSACTION: CardTransaction = {
   updatedAt: '2026-05-02T10:00:00.000Z',
 };
 
-/** The examples of the document, by message and name. */
+/** Examples for OpenAPI, by message and name. */
 export const EXAMPLES = {
   initiate: { payment: INITIATE_EXAMPLE },
   initiated: { live: initiated('live'), sandbox: initiated('sandbox') },

@@ -10,16 +10,21 @@ function amountProblem(value: string): string | undefined {
 }
 
 /**
- * The fields of initiate. Names, limits and which are required: documented. The form of amount and addresses: chosen.
- * Loose accepts what published clients send although it is not documented (observed: field-logo-optional*, *-any-length, currency-any-case).
+ * The fields of initiate. Names, limits and required fields: documented. Format of amounts and addresses: chosen.
+ * `loose` accepts undocumented values that published clients send (observed: field-logo-optional*, *-any-length, currency-any-case).
  */
 function fieldsOf(loose: boolean) {
   return {
-    public_key: text('public_key', 50, 'Merchant public API key (documented: field-public-key-*).', loose),
+    public_key: text(
+      'public_key',
+      50,
+      "The merchant's public API key (documented: field-public-key-*).",
+      loose,
+    ),
     identifier: text(
       'identifier',
       MAX_IDENTIFIER,
-      "The merchant's own identifier of the payment (documented: field-identifier-*). It may be used again (observed: initiate-identifier-*).",
+      "The merchant's own identifier of the payment (documented: field-identifier-*). It may be reused (observed: initiate-identifier-*).",
       loose,
     ),
     currency: text(
@@ -31,28 +36,25 @@ function fieldsOf(loose: boolean) {
     amount: required(
       'amount',
       amountProblem,
-      'Plain decimal greater than 0 (documented: field-amount-*, amount-*). The IPN signs it exactly as sent (observed: signature-amount-*); a JSON number is taken when it can be read exactly (chosen: amount-json-*).',
+      'Plain decimal greater than 0 (documented: field-amount-*, amount-*). The IPN signs it exactly as sent (observed: signature-amount-*); a JSON number is accepted if it can be read exactly (chosen: amount-json-*).',
       amountJson(AMOUNT_PATTERN.source),
     ),
-    details: text('details', 100, 'What the payment is for (documented: field-details-*).', loose),
+    details: text('details', 100, 'Description of the purchase (documented: field-details-*).', loose),
     ipn_url: address(
       'ipn_url',
       'Absolute http(s) address that receives the IPN (documented: field-ipn-url-*).',
     ),
     success_url: address(
       'success_url',
-      'Where the browser goes on success (documented: field-success-url-*), byte for byte as given (observed: checkout-success-*).',
+      'Redirect address on success (documented: field-success-url-*), byte for byte as sent (observed: checkout-success-*).',
     ),
-    cancel_url: address(
-      'cancel_url',
-      'Where the browser goes on cancellation (documented: field-cancel-url-*).',
-    ),
+    cancel_url: address('cancel_url', 'Redirect address on cancellation (documented: field-cancel-url-*).'),
     site_logo: address(
       'site_logo',
-      'Merchant logo address (documented: field-logo-*). `--loose` lets it be missing (observed: field-logo-optional*).',
+      'Address of the merchant logo (documented: field-logo-*). Optional with `--loose` (observed: field-logo-optional*).',
     ),
     checkout_theme: maybe(
-      oneOf('checkout_theme', CHECKOUT_THEMES, 'How the checkout looks (documented: initiate-theme-*).', {
+      oneOf('checkout_theme', CHECKOUT_THEMES, 'Theme of the checkout (documented: initiate-theme-*).', {
         default: 'light',
       }),
     ),
@@ -61,7 +63,7 @@ function fieldsOf(loose: boolean) {
   };
 }
 
-/** With the logo, which only some deployments need. */
+/** Any length, but with a required logo, as in some deployments. */
 export const LONG_FIELDS = fieldsOf(true);
 export const INITIATE_FIELDS = {
   strict: fieldsOf(false),

@@ -15,7 +15,7 @@ import { INITIATE_FIELDS, LONG_FIELDS } from './initiate-fields.ts';
 import { ASKED_NAMES, fromWire } from './names.ts';
 import { checkoutUrl } from './paths.ts';
 
-/** The checks of every field by what is accepted: whether the limits hold, and whether the logo is needed. */
+/** The checks of every field, with or without length limits, and with or without a required logo. */
 const CHECKS = {
   limited: checksOf(INITIATE_FIELDS.strict),
   free: checksOf(LONG_FIELDS),
@@ -63,7 +63,7 @@ export const InitiateAnswer = record(
   'A payment was initiated (documented: initiate-success-*).',
   {
     success: field(z.literal('ok'), 'Always `ok` (documented: initiate-success-is-ok).'),
-    message: field(string, 'For people (documented: initiate-message*).'),
+    message: field(string, 'For humans (documented: initiate-message*).'),
     url: field(
       string,
       'Checkout address with the query `payment_id`: send the customer there (documented: initiate-url*).',
@@ -101,12 +101,12 @@ function checked(posted: PostedFields, accepted: Accepted): InitiateFields {
   throw new GatewayError('invalid_fields', outcome[0] ?? 'the fields are not valid', {
     problems: outcome,
     ...(isJson && {
-      hint: hint`The body looks like JSON but came as a form: send Content-Type: application/json`,
+      hint: hint`The body looks like JSON but was sent as a form: use Content-Type: application/json`,
     }),
   });
 }
 
-/** The values of the fields, or every problem with them. Null is nothing; so is empty text where nothing is allowed. */
+/** The values of the fields, or every problem with them. Null counts as missing, and so does empty text in an optional field. */
 function tryReading(posted: PostedFields, { valueLengths, siteLogo }: Accepted): InitiateFields | string[] {
   let values = posted.fields;
   const problems: string[] = [];
@@ -121,7 +121,7 @@ function tryReading(posted: PostedFields, { valueLengths, siteLogo }: Accepted):
         : given;
     const problem = isNumber && value === undefined ? UNREADABLE_NUMBER : check(value);
     if (problem !== undefined) problems.push(problem);
-    // Nearly always all of them are taken as they were sent.
+    // Copies only if a value changes, which is rare.
     else if (value !== sent) values = { ...values, [name]: value };
   }
   // Each of them was checked.
@@ -143,13 +143,15 @@ function notesOn(
 ): string[] {
   const notes: string[] = [];
   if (typeof fields['amount'] === 'number') {
-    notes.push('amount came as a JSON number: send a string, so that no digit can be lost');
+    notes.push('amount is a JSON number: send a string, so that no digits are lost');
   } else if (/\.\d{3}/.test(amount)) {
-    notes.push(`amount "${amount}" has more than two decimals, as a calculation with floats leaves them`);
+    notes.push(
+      `amount "${amount}" has more than two decimals, like the result of a floating-point calculation`,
+    );
   }
   const magic = mistypedMagic(customer_email);
   if (magic) {
-    notes.push(`customer_email ${customer_email} settles nothing by itself: did you mean ${magic}?`);
+    notes.push(`customer_email ${customer_email} does not settle the payment: did you mean ${magic}?`);
   }
   let unknown = 0;
   for (const name in fields) {
@@ -167,17 +169,17 @@ function notesOn(
 
 const STRICT = { valueLengths: 'limited', siteLogo: 'required' } as const satisfies Accepted;
 
-/** What only a loose gateway takes. */
+/** Problems that only a loose gateway accepts. */
 function notesOnLoose(posted: PostedFields, { valueLengths, siteLogo }: Accepted): string[] {
   if (valueLengths === STRICT.valueLengths && siteLogo === STRICT.siteLogo) return [];
   const outcome = tryReading(posted, STRICT);
   return Array.isArray(outcome) ? outcome.map(strictWarning) : [];
 }
 
-/** Clients have fields of their own whose names are near to these, such as customer_phone: only a slip is one (observed: initiate-unknown-*). */
-const SLIP = 2;
+/** Maximum distance of a typo. Clients send their own fields with similar names, such as customer_phone (observed: initiate-unknown-*). */
+const MAX_TYPO_DISTANCE = 2;
 
 function unknownField(name: string): string {
-  const meant = nearestName(name, FIELD_NAMES, SLIP);
+  const meant = nearestName(name, FIELD_NAMES, MAX_TYPO_DISTANCE);
   return `field "${shorten(name)}" is not part of the interface and was ignored${meant ? ` (did you mean ${meant}?)` : ''}`;
 }

@@ -12,8 +12,8 @@ import { MAX_IDENTIFIER } from './names.ts';
 import { sign } from './signature.ts';
 
 /**
- * Nothing stands between amount and identifier under a signature (documented: signature-identifier-digits), so that the signature of one payment is
- * that of any other with the same characters.
+ * The signed text has no separator between amount and identifier (documented: signature-identifier-digits). Payments
+ * with the same characters therefore have the same signature.
  */
 export const splice: IpnTools['splice'] = (amount, identifier) => {
   const signed = amount + identifier;
@@ -44,7 +44,7 @@ const IpnCurrency = record('IpnCurrency', 'The currency of a payment (documented
   symbol: field(text, 'Its symbol (observed: ipn-symbol-*).'),
 });
 
-const IpnData = record('IpnData', 'What was paid (documented: ipn-amount-there, ipn-currency-given).', {
+const IpnData = record('IpnData', 'The payment (documented: ipn-amount-there, ipn-currency-given).', {
   payment_trx: field(
     text,
     'Transaction id: 12 upper-case letters and digits (observed: ipn-trx, ipn-trx-form).',
@@ -58,12 +58,16 @@ const IpnData = record('IpnData', 'What was paid (documented: ipn-amount-there, 
     'Holder of the wallet in live mode, else customer_name (observed: ipn-holder, ipn-live-holder).',
   ),
   payment_type: field(text, 'Always `hosted` (observed: ipn-type).'),
-  payment_timestamp: field(text, 'YYYY-MM-DD HH:MM:SS in UTC, of initiation (observed: ipn-timestamp).', {
-    pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
-  }),
+  payment_timestamp: field(
+    text,
+    'Time of initiation, YYYY-MM-DD HH:MM:SS in UTC (observed: ipn-timestamp).',
+    {
+      pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
+    },
+  ),
   charge: field(
     text,
-    'What the merchant pays for it (observed: ipn-charge); the service interface says charges.',
+    'Charge for the merchant (observed: ipn-charge). The service interface calls it charges.',
   ),
   currency: field(IpnCurrency, 'The currency (documented: ipn-currency-given).'),
 });
@@ -71,24 +75,24 @@ const IpnData = record('IpnData', 'What was paid (documented: ipn-amount-there, 
 /** The fields of an IPN. All values are text. */
 export const Ipn = record(
   'Ipn',
-  'What a merchant receives (documented: ipn-*); the names inside data beyond amount, charges, currency and the transaction id are seen (observed: ipn-order). As a form, nested names are written data[amount] (observed: ipn-nested-names).',
+  'The IPN that a merchant receives (documented: ipn-*). Inside data, only amount, charges, currency and the transaction id are documented. Deployments show the other names (observed: ipn-order). In a form, nested names are written data[amount] (observed: ipn-nested-names).',
   {
     status: field(
       text,
-      `\`success\` (documented: ipn-status); ${SENT_ON_REQUEST.map((status) => `\`${status}\``).join(', ')} with --ipn-on, else never sent (observed: ipn-not-on-*).`,
+      `\`success\` (documented: ipn-status); ${SENT_ON_REQUEST.map((status) => `\`${status}\``).join(', ')} only with --ipn-on (observed: ipn-not-on-*).`,
     ),
     signature: field(
       text,
       'Upper-case hex HMAC-SHA256 over data.amount followed by identifier, keyed with the secret key (documented: signature*).',
       { pattern: '^[0-9A-F]{64}$' },
     ),
-    identifier: field(text, "The merchant's identifier given at initiation (documented: ipn-identifier*)."),
-    data: field(IpnData, 'What was paid (documented: ipn-amount-there).'),
+    identifier: field(text, "The merchant's identifier as sent to initiate (documented: ipn-identifier*)."),
+    data: field(IpnData, 'The payment (documented: ipn-amount-there).'),
   },
 );
 export type IpnFields = z.infer<typeof Ipn>;
 
-/** What an IPN is about. */
+/** The subject of an IPN. */
 export interface Subject extends Omit<IpnSubject, 'payment'> {
   payment: Pick<Payment, 'identifier' | 'mode' | 'trx' | 'amount' | 'currency' | 'charge' | 'createdAt'>;
 }
@@ -122,7 +126,7 @@ const CONTENT_TYPES = {
   json: 'application/json',
 } as const satisfies Record<IpnFormat, string>;
 
-/** The bytes of an IPN: a form with PHP-style nested names (observed: ipn-nested-names), or JSON in which the amount stays a string. */
+/** The encoded body of an IPN: a form with PHP-style nested names (observed: ipn-nested-names), or JSON in which the amount stays a string. */
 export function encodeIpn(fields: object, format: IpnFormat): { contentType: string; body: string } {
   const contentType = CONTENT_TYPES[format];
   if (format === 'json') return { contentType, body: JSON.stringify(fields) };
@@ -135,12 +139,12 @@ export const resigned: IpnComposer['resigned'] = (body, signedText, secretKey) =
   return body.replace(/(\bsignature(?:=|":"))[^&"]*/, `$1${signature}`);
 };
 
-/** A text with another first digit, for a signature that must not match. */
+/** Changes the first digit, for a signature that must not match. */
 export function otherDigit(text: string): string {
   return (text.startsWith('0') ? '1' : '0') + text.slice(1);
 }
 
-/** JSON and form alike. */
+/** Works for JSON and forms. */
 export const corruptSignature: IpnComposer['corruptSignature'] = (body) =>
   body.replace(
     /((?:^|&)signature=|"signature":")(.)/,

@@ -31,7 +31,7 @@ export const merchantDialect: MerchantDialect = {
   changeCard: (action, id) => CARD_CHANGES[action](id),
   readAnswer: (body) => {
     const answer = (body ?? {}) as Partial<Answer>;
-    // Deployments have a list in the place of either (observed: refusal-field-errors*, refusal-field-list-live).
+    // Deployments send a list instead of either (observed: refusal-field-errors*, refusal-field-list-live).
     const problems = answer.errors ?? (Array.isArray(answer.message) ? answer.message : undefined);
     return {
       checkoutUrl: answer.success === 'ok' ? answer.url : undefined,
@@ -48,7 +48,7 @@ export const merchantDialect: MerchantDialect = {
   },
 };
 
-/** Every body that the service answers with, success or not. */
+/** All fields of success and error responses. */
 interface Answer {
   success: string;
   url: string;

@@ -2,7 +2,7 @@ import type { AskedPayment } from '../../contract/payment.ts';
 import type { CardValues } from '../dialect.ts';
 
 /*
- * Each field of a request by our name: its name on the wire (documented: field-*-missing). Both sides translate by these, in this order.
+ * Maps our field names to those on the wire (documented: field-*-missing), in wire order. Both sides use these maps.
  */
 
 export const ASKED_NAMES = {
@@ -19,7 +19,7 @@ export const ASKED_NAMES = {
   customerEmail: 'customer_email',
 } as const satisfies Record<keyof AskedPayment, string>;
 
-/** Characters of an identifier (documented: field-identifier-too-long). */
+/** Maximum characters of an identifier (documented: field-identifier-too-long). */
 export const MAX_IDENTIFIER = 20;
 
 export const INITIATE_NAMES = { publicKey: 'public_key', ...ASKED_NAMES } as const;
@@ -34,14 +34,14 @@ export const CARD_NAMES = {
 
 type Names = Readonly<Record<string, string>>;
 
-/** What came, by our names. */
+/** Converts wire names to ours. */
 export function fromWire<Ours extends Names, Values extends object>(names: Ours, values: Values) {
   const read: Record<string, unknown> = {};
   for (const name in names) read[name] = values[names[name] as unknown as keyof Values];
   return read as { -readonly [Name in keyof Ours]: Values[Ours[Name] & keyof Values] };
 }
 
-/** What goes out, by the names on the wire. */
+/** Converts our names to wire names. */
 export function toWire(names: Names, values: Readonly<Record<string, string | null | undefined>>) {
   const sent: Record<string, string> = {};
   for (const [name, wireName] of Object.entries(names)) {
@@ -51,7 +51,7 @@ export function toWire(names: Names, values: Readonly<Record<string, string | nu
   return sent;
 }
 
-/** Our names of the fields by which an IPN is judged, and those of its form (observed: ipn-order, ipn-nested-names). */
+/** Our names of the relevant IPN fields, and their names in a form (observed: ipn-order, ipn-nested-names). */
 export const IPN_NAMES = {
   status: 'status',
   signature: 'signature',

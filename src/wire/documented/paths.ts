@@ -22,13 +22,13 @@ export const CARD_PATHS = {
   cancel: '/api/cards/cancel/:id',
 } as const;
 
-/** Cards exist in live mode only (documented: route-sandbox-cards*), so that this is where code that takes the sandbox for a prefix ends. */
+/** Cards exist in live mode only (documented: route-sandbox-cards*). Code that uses the sandbox as a prefix requests these paths. */
 export const missingPath: Dialect['missingPath'] = (path) =>
   /^\/sandbox\/api\/cards(\/|$)/.test(path)
     ? `${path} does not exist: cards exist in live mode only, under /api/cards`
     : undefined;
 
-/** The path that reads a card, or the one that cancels it. */
+/** Matches the paths that read or cancel a card. */
 export const cardIdIn: Dialect['cardIdIn'] = (path) => {
   const id = /^\/api\/cards\/(?:cancel\/)?([^/]+)$/.exec(path)?.[1];
   return id === 'save' || id === 'toggle' ? undefined : id;

@@ -32,7 +32,7 @@ import {
 import { fingerprint } from './signature.ts';
 import { verify } from './verify.ts';
 
-const entered = field(text, 'What the customer entered.');
+const entered = field(text, 'The customer input.');
 
 export const dialect: Dialect = {
   paths: { initiate: INITIATE_PATHS, checkout: CHECKOUT_PATHS, cards: CARD_PATHS },
@@ -54,7 +54,7 @@ export const dialect: Dialect = {
   cardDetails,
   cardList,
   serviceError,
-  // Their clients decide on the body (observed: refusal-*-status*).
+  // Clients check only the body (observed: refusal-*-status*).
   refusals: new Set(['forbidden', 'invalid_fields', 'unsupported_currency', 'invalid_api_key']),
   refusal,
   settledError,
@@ -77,13 +77,13 @@ export const dialect: Dialect = {
     InitiateAnswer,
     CardRequest,
     ToggleRequest,
-    CheckoutQuery: query('CheckoutQuery', 'Which payment.', {
-      [PAYMENT_PARAMETER]: field(text, 'The payment, as the checkout URL names it.'),
+    CheckoutQuery: query('CheckoutQuery', 'Selects the payment.', {
+      [PAYMENT_PARAMETER]: field(text, 'The payment id in the checkout URL.'),
     }),
     EmailForm: postedMessage('EmailForm', 'First step of the checkout.', { email: entered }),
     CodeForm: postedMessage('CodeForm', 'Second step of the checkout.', { code: entered }),
-    PanelForm: postedMessage('PanelForm', 'What the simulator panel posts.', {
-      outcome: field(z.enum(OUTCOMES), 'What becomes of the payment.'),
+    PanelForm: postedMessage('PanelForm', 'The form of the simulator panel.', {
+      outcome: field(z.enum(OUTCOMES), 'The outcome of the payment.'),
       delivery: field(z.optional(z.enum(DELIVERY_ORDERS)), 'Order of IPN and redirect.'),
     }),
     VirtualCardAnswer,

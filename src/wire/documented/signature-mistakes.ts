@@ -5,38 +5,38 @@ import { renderAmount } from '../../domain/money.ts';
 import type { VerifyKeys } from '../dialect.ts';
 import { fingerprint } from './signature.ts';
 
-/** What a signature is over, and what is signed by mistake. */
+/** Fields that are signed, or that code signs by mistake. */
 interface SignedFields {
   identifier: string;
   amount: string;
-  /** The amount as receivers get it from a JSON number: parsing drops what a number does not need. */
+  /** The amount after parsing a JSON number, without trailing zeros. */
   parsedAmount?: string | undefined;
   trx: string | null;
   currency: string | null;
-  /** The IPN as it came. */
+  /** The IPN as received. */
   body: string;
 }
 
-/** What is wrong with a signature: by name, and in words that end a sentence about it. */
+/** A mistake in a signature: its name and a description. */
 interface Mistake {
   name: SignatureMistake;
   words: string;
 }
 
-/** A way in which something may have been done, and what is wrong with it unless it is the right one. */
+/** A possible way to compute something, with its mistake unless it is correct. */
 type Candidate<Value> = readonly [value: Value, mistake?: Mistake | undefined];
 
-/** What a signature turns out to be. */
+/** The explanation of a signature. */
 interface Explained {
-  /** Why it is not the right one: empty when it is. */
+  /** Why it is wrong; empty if it is correct. */
   reasons: string[];
-  /** The first mistake; null where there is none, or none that is known. */
+  /** The first mistake; null if it is correct or unexplained. */
   mistake: SignatureMistake | null;
-  /** What it was made over; null where nothing usual explains it. */
+  /** The signed text; null if no common mistake explains it. */
   text: string | null;
 }
 
-/** Tells which of the usual mistakes made a signature. */
+/** Finds the common mistakes that explain a signature. */
 export function explainSignature(signature: string, fields: SignedFields, keys: VerifyKeys): Explained {
   const digests = decode(signature);
   if (!digests.size) return { reasons: unknownSignature(keys), mistake: null, text: null };
@@ -45,19 +45,19 @@ export function explainSignature(signature: string, fields: SignedFields, keys: 
   const ways = function* (): Iterable<[text: string, digest: Buffer, ...Mistake[]]> {
     for (const [text, textMistake] of textsOf(fields)) {
       for (const [key, keyMistake] of possibleKeys) {
-        yield [text, hmac('sha256', key, text), ...given(textMistake, keyMistake)];
+        yield [text, hmac('sha256', key, text), ...defined(textMistake, keyMistake)];
       }
-      // With one mistake of each kind there would be too many.
+      // Combinations with every kind of mistake would be too many.
       if (textMistake && textMistake.name !== 'operands-swapped') continue;
       for (const [digestOf, mistake] of FORMULAS) {
-        yield [text, digestOf(text, keys.secretKey), ...given(textMistake, mistake)];
+        yield [text, digestOf(text, keys.secretKey), ...defined(textMistake, mistake)];
       }
     }
   };
   for (const [text, digest, ...mistakes] of ways()) {
     const hex = digest.toString('hex');
     if (!digests.has(hex)) continue;
-    const all = [...mistakes, ...given(digests.get(hex))];
+    const all = [...mistakes, ...defined(digests.get(hex))];
     if (!all.length) return { reasons: [], mistake: null, text };
     if (!best || all.length < best.mistakes.length) best = { mistakes: all, text };
   }
@@ -66,27 +66,27 @@ export function explainSignature(signature: string, fields: SignedFields, keys: 
   return { reasons: mistakes.map(({ words }) => words), mistake: mistakes[0]?.name ?? null, text };
 }
 
-const given = (...mistakes: (Mistake | undefined)[]) => mistakes.filter((mistake) => mistake !== undefined);
+const defined = (...mistakes: (Mistake | undefined)[]) => mistakes.filter((mistake) => mistake !== undefined);
 
 const hmac = (algorithm: string, key: string, text: string) =>
   createHmac(algorithm, key).update(text, 'utf8').digest();
 const hash = (algorithm: string, text: string) => createHash(algorithm).update(text, 'utf8').digest();
 
 const UNKNOWN =
-  'the signature matches neither these fields nor any of the usual mistakes: amount or identifier were changed after signing, or it was signed with another secret key';
+  'the signature matches neither these fields nor any common mistake: amount or identifier were changed after signing, or it was signed with another secret key';
 
-/** The signature is none that is known: perhaps because of keys that were replaced. */
+/** Describes an unknown signature. The cause may be replaced keys. */
 function unknownSignature({ secretKey, former = [], replacedAt }: VerifyKeys): string[] {
   const shown = (at: string) => `${at.slice(0, 19).replace('T', ' ')} UTC`;
   const own = fingerprint(secretKey);
   const old = former.find((one) => one.fingerprint === own);
   if (old) {
-    return [`the secret key given here was replaced at ${shown(old.replacedAt)}: it signs nothing any more`];
+    return [`the secret key given here was replaced at ${shown(old.replacedAt)}: it is no longer used`];
   }
   if (replacedAt === undefined) return [UNKNOWN];
   return [
     UNKNOWN,
-    `the keys were replaced at ${shown(replacedAt)}: an IPN from before was signed with the old ones`,
+    `the keys were replaced at ${shown(replacedAt)}: earlier IPNs were signed with the old keys`,
   ];
 }
 
@@ -95,7 +95,7 @@ const SWAPPED = 'identifier and amount are swapped: the amount comes first';
 function* textsOf(fields: SignedFields): Iterable<Candidate<string>> {
   const { amount, identifier, parsedAmount, trx, currency, body } = fields;
   const right = parsedAmount ?? amount;
-  // Nothing else is computed for a signature that is right.
+  // First, because nothing else is computed for a correct signature.
   yield [right + identifier];
   for (const rendered of new Set([right, amount, ...renderings(amount)])) {
     const words = rendered === right ? undefined : amountMistake(rendered, right, parsedAmount !== undefined);
@@ -106,15 +106,15 @@ function* textsOf(fields: SignedFields): Iterable<Candidate<string>> {
     ];
   }
   for (const separator of [' ', '|', ':', '-', '.', ',', '&', '\n']) {
-    const words = `there is a separator ${JSON.stringify(separator)} between amount and identifier: nothing belongs there`;
+    const words = `there is a separator ${JSON.stringify(separator)} between amount and identifier: remove it`;
     yield [right + separator + identifier, { name: 'separator', words }];
   }
   for (const nothing of ['undefined', 'null', 'None', 'NaN', 'Array', '']) {
-    const words = `the amount was read as ${nothing ? `"${nothing}"` : 'nothing'}: it is the field data.amount, inside data`;
+    const words = `the amount was read as ${nothing ? `"${nothing}"` : 'nothing'}: read the field data.amount, inside data`;
     yield [nothing + identifier, { name: 'undefined-amount', words }];
   }
   if (currency !== null) {
-    const words = `the currency was signed too: only amount and identifier are`;
+    const words = `the currency was also signed: sign only amount and identifier`;
     for (const text of [
       right + identifier + currency,
       right + currency + identifier,
@@ -123,15 +123,15 @@ function* textsOf(fields: SignedFields): Iterable<Candidate<string>> {
       yield [text, { name: 'currency-included', words }];
   }
   if (trx !== null) {
-    const words = 'the transaction id was signed in place of the identifier';
+    const words = 'the transaction id was signed instead of the identifier';
     yield [right + trx, { name: 'trx-instead-of-identifier', words }];
   }
-  const words = 'the whole body was signed: only amount and identifier are';
+  const words = 'the whole body was signed: sign only amount and identifier';
   for (const whole of new Set([body, ...withoutSignature(body)]))
     yield [whole, { name: 'whole-body', words }];
 }
 
-/** A body as those sign it who leave its signature out. */
+/** A body without its signature, in the forms that code may sign. */
 function withoutSignature(body: string): string[] {
   if (!/^\s*[[{]/.test(body)) {
     const form = new URLSearchParams(body);
@@ -144,12 +144,12 @@ function withoutSignature(body: string): string[] {
 
 function amountMistake(rendered: string, right: string, isNumber: boolean): string {
   if (isNumber) {
-    return `data.amount is a JSON number, and a number loses its zeros when the body is parsed: ${rendered} was signed, ${right} is left; it must be a string`;
+    return `data.amount is a JSON number, and parsing drops trailing zeros: ${rendered} was signed, but the parsed amount is ${right}; it must be a string`;
   }
-  return `the amount was re-rendered: ${rendered} was signed, but data.amount is ${right}; sign its text exactly as it stands in the body`;
+  return `the amount was reformatted: ${rendered} was signed, but data.amount is ${right}; sign its text exactly as in the body`;
 }
 
-/** The same number, written otherwise. */
+/** The same number in other formats. */
 function renderings(amount: string): string[] {
   if (!isAmount(amount)) return [];
   const trimmed = amount
@@ -165,18 +165,18 @@ function renderings(amount: string): string[] {
   return [trimmed, ...fixed, ...grouped, ...fixed.map((text) => text.replace('.', ',')), cents];
 }
 
-/** In a row, as those hash them who know of no HMAC. */
-const IN_A_ROW = [
+/** Concatenations, as used for a hash without HMAC. */
+const CONCATENATED = [
   (text: string, key: string) => text + key,
   (text: string, key: string) => key + text,
 ] as const;
 
-const SHA256_IN_A_ROW: Mistake = {
+const SHA256_CONCATENATED: Mistake = {
   name: 'key-concatenated',
-  words: 'it is the SHA-256 of text and secret key in a row: that is no HMAC',
+  words: 'it is the SHA-256 of text and secret key concatenated, not an HMAC',
 };
 
-/** What else is computed than the HMAC-SHA256 of a text with the key. */
+/** Wrong formulas, instead of the HMAC-SHA256 of a text with the key. */
 const FORMULAS: readonly Candidate<(text: string, key: string) => Buffer>[] = [
   [
     (text, key) => hmac('sha256', text, key),
@@ -189,10 +189,12 @@ const FORMULAS: readonly Candidate<(text: string, key: string) => Buffer>[] = [
     (text) => hash('sha256', text),
     { name: 'hash-without-hmac', words: 'it is the plain SHA-256 of the text: an HMAC needs the secret key' },
   ],
-  ...IN_A_ROW.map((join) => [(text, key) => hash('sha256', join(text, key)), SHA256_IN_A_ROW] as Formula),
+  ...CONCATENATED.map(
+    (join) => [(text, key) => hash('sha256', join(text, key)), SHA256_CONCATENATED] as Formula,
+  ),
   ...(['sha1', 'sha512', 'md5'] as const).flatMap((name) => {
-    const mistake = { name, words: `it was made with ${name.toUpperCase()}: HMAC-SHA256 is expected` };
-    const plain = [(text: string) => text, ...IN_A_ROW];
+    const mistake = { name, words: `it was computed with ${name.toUpperCase()}: use HMAC-SHA256` };
+    const plain = [(text: string) => text, ...CONCATENATED];
     return [
       [(text, key) => hmac(name, key, text), mistake] as Formula,
       ...plain.map((join) => [(text, key) => hash(name, join(text, key)), mistake] as Formula),
@@ -204,7 +206,7 @@ type Formula = (typeof FORMULAS)[number];
 const AROUND = [
   ['a newline', '\n'],
   ['a newline', '\r\n'],
-  ['a blank', ' '],
+  ['a space', ' '],
   ['a tab', '\t'],
   ['a quotation mark', '"'],
   ['a quotation mark', "'"],
@@ -215,11 +217,11 @@ function* keysOf({ secretKey, others = [] }: VerifyKeys): Iterable<Candidate<str
   const name = 'key-with-whitespace';
   const trimmed = secretKey.trim();
   if (trimmed !== secretKey) {
-    const words = 'the secret key given here has a blank or a newline around it: take it off';
+    const words = 'the secret key has a space or a newline around it: remove it';
     yield [trimmed, { name, words }];
   }
   for (const [what, mark] of AROUND) {
-    const words = `it was signed with ${what} around the secret key: take it off`;
+    const words = `it was signed with ${what} around the secret key: remove it`;
     for (const key of [trimmed + mark, mark + trimmed, mark + trimmed + mark]) {
       if (key !== secretKey) yield [key, { name, words }];
     }
@@ -244,13 +246,13 @@ function decode(signature: string): ReadonlyMap<string, Mistake | undefined> {
   };
   if (IS_HEX.test(signature)) {
     const isUpper = signature === signature.toUpperCase();
-    const words = 'the signature is right but in lower case: it must be upper-case hexadecimal';
+    const words = 'the signature is correct but in lower case: it must be upper-case hexadecimal';
     add(signature, isUpper ? undefined : { name: 'lower-case', words });
   }
   add(signature.trim(), {
     name: 'lower-case',
     words:
-      'the signature is right only when letter case and blanks around it are ignored: it must be upper-case hexadecimal and nothing else',
+      'the signature is correct only if letter case and white space around it are ignored: it must be upper-case hexadecimal',
   });
   // A form turns an unescaped plus sign into a space.
   for (const [text, encoding] of [

@@ -5,7 +5,7 @@ import type { IpnComposer } from '../../domain/ipn.ts';
  * The signature of an IPN (documented: signature, signature-upper-case, signature-live): upper-case hexadecimal HMAC-SHA256 over the text of the amount followed
  * directly by the identifier, keyed with the merchant's secret key.
  *
- * @param amount the text of `data.amount`, exactly as it is sent
+ * @param amount the text of `data.amount`, exactly as sent
  */
 export function sign(amount: string, identifier: string, secretKey: string): string {
   return createHmac('sha256', secretKey)
@@ -14,5 +14,5 @@ export function sign(amount: string, identifier: string, secretKey: string): str
     .toUpperCase();
 }
 
-/** No amount begins like this, so that it is the signature of no IPN. */
+/** No amount begins with this text, so no IPN has this signature. */
 export const fingerprint: IpnComposer['fingerprint'] = (secretKey) => sign('fingerprint', '', secretKey);

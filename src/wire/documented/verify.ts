@@ -5,19 +5,19 @@ import { IPN_NAMES } from './names.ts';
 import { sign } from './signature.ts';
 import { explainSignature } from './signature-mistakes.ts';
 
-/** What of a body its validity depends on. */
+/** The fields of a body that affect its validity. */
 interface Read
   extends Pick<Verification, 'status' | 'identifier' | 'amount' | 'signature'>,
     Record<'trx' | 'currency', string | null> {
-  /** The amount as receivers get it from a JSON number: parsing drops what a number does not need. */
+  /** The amount after parsing a JSON number, without trailing zeros. */
   parsedAmount?: string;
-  /** Why there are no fields. */
+  /** Why the fields cannot be read. */
   problem?: string;
 }
 
 /** Checks status and signature over `data.amount` + `identifier` (documented: signature). */
-export const verify: IpnTools['verify'] = (given, keys, instead) => {
-  const body = given.replace(/\r?\n$/, '');
+export const verify: IpnTools['verify'] = (received, keys, instead) => {
+  const body = received.replace(/\r?\n$/, '');
   const { problem, parsedAmount, trx, currency, ...read } = readFields(body);
   const fields = instead === undefined ? read : { ...read, signature: instead };
   const { status, identifier, amount, signature } = fields;
@@ -52,8 +52,8 @@ function statusProblems(status: string | null): string[] {
   if (status === null || status === 'success') return [];
   return [
     status.toLowerCase() === 'success'
-      ? `status is "${status}": success is written in lower case`
-      : `status is "${status}": only success marks a payment that succeeded`,
+      ? `status is "${status}": success must be in lower case`
+      : `status is "${status}": only success means that the payment succeeded`,
   ];
 }
 
@@ -108,7 +108,7 @@ function member(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
-/** The text of the number behind the last `"amount":` that means this value. */
+/** The source text of the last `"amount":` with this value. */
 function numberAsWritten(body: string, value: number): string {
   return writtenAmounts(body).findLast((text) => Number(text) === value) ?? String(value);
 }
