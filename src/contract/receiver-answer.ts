@@ -117,15 +117,15 @@ const BY_STATUS: Readonly<Record<number, AnswerProblem>> = {
   },
   405: { cause: 'The route does not accept POST (405).', fix: POST_ROUTE },
   413: {
-    cause: 'The body is larger than the receiver accepts (413).',
+    cause: 'The body is larger than your receiver accepts (413).',
     fix: 'Raise the body limit: an IPN has about 500 bytes.',
   },
   415: {
-    cause: 'The receiver does not support this content type (415).',
+    cause: 'Your receiver does not support this content type (415).',
     fix: 'Accept application/x-www-form-urlencoded, or make the emulator send JSON (--ipn-format json).',
   },
   429: {
-    cause: 'The receiver limits the rate of requests (429).',
+    cause: 'Your receiver limits the rate of requests (429).',
     fix: 'Exempt the route of ipn_url from the rate limit.',
   },
   502: brokenProxy(502),
@@ -141,7 +141,7 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
   if (status < 300) {
     if (fault === undefined) return loginPage(status, body) ?? phpWarning(status, body);
     return {
-      cause: `The receiver answered ${status}, but its body contains an error: ${fault}`,
+      cause: `Your receiver answered ${status}, but its body contains an error: ${fault}`,
       headline: `Your receiver answered ${status}, but with an error.`,
       fix: 'Fix the error. Until then answer 500, so that the gateway retries.',
     };
@@ -156,7 +156,7 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
   const problem = thrown ?? (status >= 500 ? headline(body) : undefined);
   if (problem === undefined) return undefined;
   return {
-    cause: `The receiver failed (${status}): ${problem}`,
+    cause: `Your receiver failed (${status}): ${problem}`,
     headline: `Your receiver failed (${status}).`,
     fix: 'Fix the error, then resend the IPN.',
   };
@@ -165,10 +165,10 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
 function redirectProblem(headers: ReceiverAnswer['headers']): AnswerProblem {
   const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1] ?? '';
   if (/log-?in|sign-?in|\bo?auth\b|\bsso\b|\bsession/i.test(location)) {
-    return { cause: `The receiver redirected to a login page (${location}).`, fix: NO_LOGIN };
+    return { cause: `Your receiver redirected to a login page (${location}).`, fix: NO_LOGIN };
   }
   return {
-    cause: `The receiver redirected to ${location || 'an unknown address'}, and a gateway does not follow redirects.`,
+    cause: `Your receiver redirected to ${location || 'an unknown address'}, and a gateway does not follow redirects.`,
     headline: 'Your receiver redirected. A gateway does not follow redirects.',
     fix: 'Use the final address as ipn_url.',
   };
@@ -176,7 +176,7 @@ function redirectProblem(headers: ReceiverAnswer['headers']): AnswerProblem {
 
 function loginPage(status: number, body: string): AnswerProblem | undefined {
   if (!/<input[^<>]{1,200}type=["']?password/i.test(body)) return undefined;
-  return { cause: `The receiver answered ${status} with a login page.`, fix: NO_LOGIN };
+  return { cause: `Your receiver answered ${status} with a login page.`, fix: NO_LOGIN };
 }
 
 /** As PHP prints it with display_errors on. */
@@ -187,7 +187,7 @@ function phpWarning(status: number, body: string): AnswerProblem | undefined {
   if (found === undefined) return undefined;
   return {
     tone: 'warning',
-    cause: `The receiver answered ${status}, but PHP printed a warning: ${plainText(found)}.`,
+    cause: `Your receiver answered ${status}, but PHP printed a warning: ${plainText(found)}.`,
     headline: `Your receiver answered ${status}, but PHP printed a warning.`,
     fix: 'Fix the cause of the warning: the code may have read a missing value.',
   };

@@ -330,7 +330,7 @@ describe('a state', () => {
       422,
       'has version 99, but this gateway-sim reads versions up to 2',
     ],
-    ['an unknown version', (state) => ({ ...state, version: 0 }), 422, 'none has the version 0'],
+    ['an unknown version', (state) => ({ ...state, version: 0 }), 422, 'unknown version 0'],
     ['only a version', () => ({ version: 1 }), 422, 'merchants is empty'],
     [
       'an unknown key',
