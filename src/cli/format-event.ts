@@ -101,7 +101,7 @@ function deliveryLines(
   }
   if (step === 'waiting') {
     if (!underWay) return [];
-    const wait = `no answer within ${REDIRECT_WAIT_MS / 1_000} s, waiting at most ${underWay.timeoutMs / 1_000} s`;
+    const wait = `no response within ${REDIRECT_WAIT_MS / 1_000} s, waiting at most ${underWay.timeoutMs / 1_000} s`;
     return [line(colour.yellow(wait), underWay.number)];
   }
   const last = attempts.at(-1);
@@ -115,7 +115,7 @@ function deliveryLines(
 
 function resultText({ state }: Delivery, { responseStatus }: Attempt, colour: ChalkInstance): string {
   if (responseStatus !== null) return statusText(responseStatus, colour);
-  return colour.red(state === 'refused' ? 'not sent' : 'no answer');
+  return colour.red(state === 'refused' ? 'not sent' : 'no response');
 }
 
 function saidText(attempt: Attempt): string {

@@ -86,7 +86,7 @@ describe('audit', () => {
   });
 
   it.each([
-    [['audit'], 2, 'audit needs the address of the IPN handler'],
+    [['audit'], 2, 'audit requires the address of the IPN handler'],
     [['audit', '/ipn'], 2, 'the address of the IPN handler must be an absolute'],
     [['audit', 'https://shop.example/ipn', '--own'], 2, 'allow-ipn-host'],
     [

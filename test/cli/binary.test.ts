@@ -24,7 +24,7 @@ const CASES: readonly (readonly [line: string, code: number, said: RegExp])[] = 
   ['ipn verify status=success', 1, /not valid/],
   ['ipn listen --port x --secret x', 2, /--port must be/],
   ['keys show', 0, /Secret key/],
-  ['keys generate', 0, /old pair stopped working/],
+  ['keys generate', 0, /old keys no longer work/],
   ['keys env', 0, /^GATEWAY_SIM_URL=/],
   ['wallets list', 0, /wal_poor_usd/],
   ['wallets fund wal_poor_usd --amount 1', 0, /wal_poor_usd/],

@@ -51,7 +51,7 @@ describe('gateway-sim clock', () => {
     await run(['pay', 'a', '--approve'], options);
     const advancing = launch(['clock', 'advance', '1s'], options);
     await advancing.until((_, stderr) =>
-      new RegExp(`waits for ${to} to answer IPN ipn_\\w+, attempt 1\n`).test(stderr),
+      new RegExp(`is waiting for ${to} to respond to IPN ipn_\\w+, attempt 1\n`).test(stderr),
     );
     await receiver.close();
     expect((await advancing.ended).code).toBe(0);

@@ -35,7 +35,7 @@ describe('conform', () => {
       0,
       expect.stringContaining('profile document: 2 agree, 0 differ, 1 not seen'),
     ]);
-    expect(stderr).toContain('no emulator runs here: one is started for this, in memory');
+    expect(stderr).toContain('no emulator is running, so a temporary one is started in memory');
   });
 
   it('takes its profile from flag, variable and file, as start does', async () => {
@@ -67,7 +67,7 @@ describe('conform', () => {
       causes: [{ cause: 'a refusal that names site_logo, got a success', ids: ['field-logo-missing'] }],
       unseen: [{ id: 'client-wants-ok', why: 'it only concerns clients' }],
     });
-    expect(stderr).toContain('1 of 3 lines do not hold');
+    expect(stderr).toContain('1 of 3 lines differ');
     const text = await run(FEW, { cwd });
     expect(text.stdout).toContain(
       'DIFFERS 1 x a refusal that names site_logo, got a success (field-logo-missing)',
@@ -157,11 +157,11 @@ describe('conform', () => {
 
   it.each([
     [['--target', 'http://127.0.0.1:9'], 3, 'connection refused'],
-    [['--target', 'https://pay.example.com'], 2, 'keys of a merchant there'],
+    [['--target', 'https://pay.example.com'], 2, 'requires the keys of one of its merchants'],
     [['--target', 'pay.example.com'], 2, '--target must be an absolute http or https address'],
-    [['--target', 'http://127.0.0.1:9/?x=1'], 2, '--target must be the base address alone'],
-    [['--target', 'http://user:word@127.0.0.1:9'], 2, '--target must be the base address alone'],
-    [['--ipn-url', 'https://tunnel.example/ipn'], 2, '--ipn-url needs --ipn-port beside it'],
+    [['--target', 'http://127.0.0.1:9/?x=1'], 2, '--target must be a base address without user name'],
+    [['--target', 'http://user:word@127.0.0.1:9'], 2, '--target must be a base address without user name'],
+    [['--ipn-url', 'https://tunnel.example/ipn'], 2, '--ipn-url requires --ipn-port'],
     [['--out', 'none/out.json'], 5, 'none/out.json cannot be written: there is no such file or folder'],
     [['--junit', '.'], 5, '. cannot be written: it is a folder'],
     [['--target', 'https://127.0.0.1:9', '--tls-ca', 'none.pem'], 2, '(--tls-ca) cannot be read'],

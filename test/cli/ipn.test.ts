@@ -55,7 +55,7 @@ describe('ipn fire --parallel', () => {
   it.each([
     [['--parallel', '1'], 'from 2 to 100'],
     [['--parallel', '3', '--times', '2'], 'leave --times'],
-    [['--parallel', '3', '--secret', 's', '--payment', 'order-1'], 'known to the server only'],
+    [['--parallel', '3', '--secret', 's', '--payment', 'order-1'], '--payment requires the emulator'],
   ])('refuses %j', async (args, said) => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
@@ -197,7 +197,7 @@ describe('ipn fire', () => {
     [['--to', 'ftp://x/'], /to must be an absolute http or https address/],
     [[], /to is required/],
     [['--to', 'http://127.0.0.1:9', '--tamper', 'amuont'], /did you mean amount\?/],
-    [['--to', 'http://127.0.0.1:9', '--payment', 'order-1'], /--payment is known to the server only/],
+    [['--to', 'http://127.0.0.1:9', '--payment', 'order-1'], /--payment requires the emulator/],
     [['--to', 'http://127.0.0.1:9', '--times', '0'], /--times must be a whole number from 1 to 1000/],
     [['--to', 'http://127.0.0.1:9', '--delay', 'soon'], /--delay must be a duration/],
     [['--to', 'http://127.0.0.1:9', '--format', 'xml'], /--format must be one of form, json/],
@@ -216,7 +216,7 @@ describe('ipn fire', () => {
     const { options } = await running();
     const { stdout, stderr } = await run(['ipn', 'fire', '--to', receiver.url, '--tamper', 'case'], options);
     expect(stdout).toMatch(/^Note +tampered with: letter case of the signature$/m);
-    expect(stderr).toMatch(/^Both sides of it: .* ipn show ipn_\w+\n$/);
+    expect(stderr).toMatch(/^Request and response: .* ipn show ipn_\w+\n$/);
   });
 
   it('leaves fields out and makes lists of them', async () => {
@@ -241,9 +241,9 @@ describe('ipn fire', () => {
   it.each([
     [{ status: 400 }, 0, ''],
     [{ status: 302 }, 0, ''],
-    [{ status: 204 }, 1, 'gateway-sim: 1 of 1 IPNs accepted, none should be\n'],
+    [{ status: 204 }, 1, 'gateway-sim: 1 of 1 IPNs were accepted; expected 0\n'],
     [{ body: '{"status":"error"}' }, 0, ''],
-    ['drop' as const, 3, 'gateway-sim: 1 of 1 IPNs not answered\n'],
+    ['drop' as const, 3, 'gateway-sim: 1 of 1 IPNs got no response\n'],
   ])('--expect-refusal of %j exits %i', async (answer, expected, said) => {
     const receiver = await startReceiver([answer]);
     const { options } = await running();
@@ -260,7 +260,7 @@ describe('ipn fire', () => {
     const args = ['ipn', 'fire', '--to', to, '--secret', SECRET, '--require-delivery'];
     expect(await run([...args, '--allow-ipn-host', '0.0.0.0'], { cwd })).toMatchObject({ code: 0 });
     const { code, stderr } = await run(['ipn', 'fire', '--to', to, '--allow-ipn-host', '0.0.0.0'], { cwd });
-    expect([code, stderr]).toEqual([2, expect.stringContaining('--allow-ipn-host is for --secret')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--allow-ipn-host requires --secret')]);
   });
 
   it('exits 1 with --require-delivery when nobody received it', async () => {
@@ -450,7 +450,7 @@ describe('ipn listen', () => {
       const answer = await fetch(listener.url, { method: 'POST', headers: FORM, body: GOOD });
       expect([answer.status, await answer.text()]).toEqual([
         502,
-        expect.stringMatching(/^not passed on: .*nobody\.invalid/),
+        expect.stringMatching(/^not forwarded: .*nobody\.invalid/),
       ]);
     }
     expect(await listener.heard(2)).toMatchObject([{ answered: 502 }, { answered: 502 }]);

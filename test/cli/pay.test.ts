@@ -107,11 +107,11 @@ describe('pay', () => {
     const { code, stdout } = await run(['pay', '--approve'], { cwd });
     expect(code).toBe(0);
     expect(stdout).toContain(
-      `pending: POST ${receiver.url}/ipn: no answer within 3 s; attempt 1 is still waiting, at most 12 s`,
+      `pending: POST ${receiver.url}/ipn: no response within 3 s; attempt 1 is waiting for a response, at most 12 s`,
     );
     expect((await run(['ipn', 'list'], { cwd })).stdout).toContain('1 (waiting)');
     const following = launch(['logs', '--follow'], { cwd });
-    const line = `<--  IPN POST ${receiver.url}/ipn  no answer within 3 s, waiting at most 12 s  order-1  attempt 1`;
+    const line = `<--  IPN POST ${receiver.url}/ipn  no response within 3 s, waiting at most 12 s  order-1  attempt 1`;
     await following.until((log) => log.includes(line));
   });
 
@@ -148,7 +148,7 @@ describe('pay', () => {
       expect(stdout).toContain(`the receiver answered ${status}: expected 2xx`);
       expect(stdout).toMatch(/^Answer +Invalid signature$/m);
       expect(stdout).toMatch(/^Next +attempt 2 at \d{4}-\d\d-\d\d [\d:]{8} UTC$/m);
-      expect(stderr).toMatch(/^Both sides of it: .*gateway-sim.js ipn show ipn_\w+$/m);
+      expect(stderr).toMatch(/^Request and response: .*gateway-sim.js ipn show ipn_\w+$/m);
       expect(stderr.includes('ipn verify ipn_')).toBe(status === 401);
       const log = await run(['logs'], { cwd });
       expect(log.stdout).toMatch(/expected 2xx; it said: Invalid signature; next attempt at /);
@@ -191,16 +191,13 @@ describe('pay', () => {
   });
 
   it.each([
-    [
-      ['--cancel'],
-      'none is sent for a payment that is canceled, unless the emulator is started with --ipn-on canceled',
-    ],
-    [['--approve', '--delivery', 'redirect-only'], 'with redirect-only none is sent'],
-  ])('%j --require-delivery says that no IPN was due, and exits 1', async (args, why) => {
+    [['--cancel'], 'start the emulator with --ipn-on canceled to send one for canceled payments'],
+    [['--approve', '--delivery', 'redirect-only'], 'the delivery order is redirect-only'],
+  ])('%j --require-delivery says that no IPN was sent and exits 1', async (args, why) => {
     const { cwd, create } = await start();
     await create('order-1');
     const { code, stderr } = await run(['pay', ...args, '--require-delivery'], { cwd });
-    expect([code, stderr]).toEqual([1, `gateway-sim: no IPN was due: ${why}\n`]);
+    expect([code, stderr]).toEqual([1, `gateway-sim: no IPN was sent: ${why}\n`]);
   });
 
   it.each([

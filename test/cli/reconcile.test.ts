@@ -18,16 +18,12 @@ describe('reconcile', () => {
     await run(['pay', '--approve'], options);
     const looks = [...byUrl.slice(2), ...paidWhen, ...LOOKS, '.total'];
     const { code, stdout } = await run(['reconcile', ...looks], options);
-    expect([code, stdout]).toEqual([0, 'The shop and the emulator agree about all 2 payments.\n']);
+    expect([code, stdout]).toEqual([0, 'The shop and the emulator agree on all 2 payments.\n']);
   });
 
   it.each([
-    ['there are no payments', [], 'no payments beside those of audits'],
-    [
-      'the shop can be asked about none',
-      ['one'],
-      '1 payments, and the shop could be asked about none of them',
-    ],
+    ['there are no payments', [], 'no payments except those of audits'],
+    ['the shop can be asked about none', ['one'], 'the probe worked for none of the 1 payments'],
   ])('is no agreement where %s', async (_, identifiers, why) => {
     const { sim, options } = await startAudited();
     for (const identifier of identifiers) await sim.initiate({ ...ORDER, identifier });
@@ -45,7 +41,7 @@ describe('reconcile', () => {
     await run(['pay', '--all', '--approve', '--delivery', 'redirect-only'], options);
     const looks = ['--probe-cmd', 'echo {identifier} paid', '--paid-when', '/ paid/'];
     const { code, stderr, body } = await runJson<{ data: object[] }>(['reconcile', ...looks], options);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('2 could not be asked about')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('2 could not be probed')]);
     expect(body.data).toEqual([
       {
         identifier: '--exec=touch(1)',

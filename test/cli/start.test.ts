@@ -159,7 +159,7 @@ describe('a command that is printed finds the emulator it is about', () => {
     ]) {
       const { code, stderr } = await run(['start', ...args], { cwd });
       expect([code, stderr]).toEqual([5, expect.stringContaining('in use')]);
-      const [, stop = ''] = /(?:Stop it|stop the other one) with: (.*?)(?: \(|$)/m.exec(stderr) ?? [];
+      const [, stop = ''] = /(?:Stop it|stop the other emulator) with: (.*?)(?: \(|$)/m.exec(stderr) ?? [];
       const status = stop.replace(' stop ', ' status ');
       expect((await pasted(status, cwd)).stdout).toContain(ready.url);
     }
@@ -268,7 +268,7 @@ describe('start below a folder with a state', () => {
     await mkdir(join(cwd, 'tests'));
     const { until } = await start([], { cwd: join(cwd, 'tests') });
     const said =
-      'a new state in .gateway-sim; the one in ../.gateway-sim is left alone (--data-dir ../.gateway-sim uses it)';
+      'created a new state in .gateway-sim; to use the existing one, start with --data-dir ../.gateway-sim';
     await until((_, stderr) => stderr.includes(said));
     expect(await readFile(join(cwd, '.gateway-sim', 'db.json'), 'utf8')).toBe('{"version":1}');
   });
@@ -280,12 +280,12 @@ describe('what is still due', () => {
     const { ready, ended } = await start(['--payment-expires', '1h'], { cwd });
     await initiate(ready.url, ready.publicKey, 'order-1');
     const { stderr } = await run(['stop'], { cwd });
-    expect(stderr).toMatch(/Something is still due, next at 2\d{3}-.*Z: it goes on with the next start/);
+    expect(stderr).toMatch(/Work is still scheduled, next at 2\d{3}-.*Z\. It continues with the next start/);
     await ended;
     const next = await start([], { cwd });
-    await next.until((_, stderr) => /gateway-sim: Something is still due, next at 2\d{3}-/.test(stderr));
+    await next.until((_, stderr) => /gateway-sim: Work is still scheduled, next at 2\d{3}-/.test(stderr));
     expect((await next.stop('SIGINT')).stderr).toMatch(
-      /next at 2\d{3}-.*Z: it goes on with the next start\n$/,
+      /next at 2\d{3}-.*Z\. It continues with the next start\n$/,
     );
   });
 });

@@ -53,10 +53,10 @@ describe('state export and import', () => {
       expect((await run(['state', name, ...args], { cwd })).code).toBe(0);
       expect(await identifiers(cwd)).toEqual(name === 'import' ? ['order-1'] : []);
       expect((await run(['state', name, '--help'], { cwd })).stdout).toContain(
-        'without a terminal it never asks',
+        'there is none without a terminal',
       );
       const page = await readFile(new URL('../../src/docs/state.md', import.meta.url), 'utf8');
-      expect(page).toContain('Without a terminal, as in CI, they go on without a question');
+      expect(page).toContain('Without a terminal, as in CI, they do not ask');
     },
   );
 

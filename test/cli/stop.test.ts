@@ -95,7 +95,7 @@ describe('a start that npm was asked for', () => {
     }
     npm.child.kill('SIGKILL');
     await expect.poll(() => isAlive(body.pid)).toBe(false);
-    expect((await npm.ended).stderr).toContain('npm is gone, so this stops too');
+    expect((await npm.ended).stderr).toContain('npm exited, so the emulator is stopping');
     expect((await run(['status', '--data-dir', '.gateway-sim'], { cwd })).code).toBe(3);
   });
 });

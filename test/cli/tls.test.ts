@@ -131,7 +131,7 @@ describe('start --tls', () => {
     const { code, stderr } = await run(['status', '--url', ready.url, '--tls-ca', 'none.pem'], { cwd });
     expect([code, stderr]).toEqual([2, expect.stringContaining('none.pem: there is no such file')]);
     const device = await run(['status', '--url', ready.url, '--tls-ca', '/dev/null'], { cwd });
-    expect(device.stderr).toContain('cannot be read from /dev/null: it is no regular file');
+    expect(device.stderr).toContain('cannot be read from /dev/null: it is not a regular file');
   });
 });
 

@@ -207,7 +207,7 @@ describe('beside a profile', () => {
 
 describe('what is no profile', () => {
   it.each([
-    ['newer', 'profile names no profile: "newer": did you mean newer-server?'],
+    ['newer', 'profile: unknown profile "newer": did you mean newer-server?'],
     ['/nowhere/ours.json', 'profile cannot be read from /nowhere/ours.json: ENOENT'],
   ])('%s is refused', async (profile, message) => {
     await expect(startSim({ profile })).rejects.toThrow(message);

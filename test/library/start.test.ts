@@ -132,7 +132,7 @@ describe('startGatewaySim', () => {
     const { port } = await startLibrary();
     await expect(startGatewaySim({ port })).rejects.toMatchObject({
       code: 'port_in_use',
-      remedy: expect.stringContaining('Take a free one with port (0)'),
+      remedy: expect.stringContaining('Use a free port with port (0)'),
     });
   });
 

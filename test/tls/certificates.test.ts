@@ -83,7 +83,7 @@ describe('a pair of files', () => {
     ['own-key.pem', 'own-key.pem', /--tls-cert must name a file with a certificate as PEM/],
     ['own.pem', 'own.pem', /--tls-key must name a file with a private key as PEM/],
     ['.', 'own-key.pem', /--tls-cert cannot be read from .*: it is a folder/],
-    ['/dev/null', 'own-key.pem', /--tls-cert cannot be read from .*: it is no regular file/],
+    ['/dev/null', 'own-key.pem', /--tls-cert cannot be read from .*: it is not a regular file/],
     ['huge.pem', 'own-key.pem', /--tls-cert cannot be read from .*: it is too large/],
   ])('%s with %s is refused, and said why', async (cert, key, why) => {
     const folder = await temporaryFolder();
