@@ -49,7 +49,7 @@ Exit codes:
   3  no server
   4  not found or wrong state
   5  port or data folder in use, or folder not writable
-  6  state damaged, or its folder removed or replaced while the emulator ran
+  6  state damaged, or its folder removed or replaced during the run
 `;
 
 const COMMON_OPTIONS: OptionDeclarations = {

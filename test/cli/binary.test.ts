@@ -128,7 +128,7 @@ describe.runIf(existsSync('/dev/full'))('what cannot be written (where there is 
 
 it('a working folder that is gone is said', async () => {
   const { ended } = await shell('mkdir gone && cd gone && rmdir ../gone && "$0" "$1" status');
-  const stderr = 'gateway-sim: the working folder does not exist any more\n  Change to another one.\n';
+  const stderr = 'gateway-sim: the working folder no longer exists\n  Change to another folder.\n';
   expect(await ended).toMatchObject({ code: 2, stdout: '', stderr });
 });
 

@@ -64,7 +64,7 @@ describe('a command finds the server', () => {
       const args = [command, '--url', other.url];
       const { code, stdout, stderr } = await run(args, { cwd: await temporaryFolder() });
       expect([command, code, stdout]).toEqual([command, 3, '']);
-      expect(stderr).toContain(`no gateway-sim answers at ${other.url}`);
+      expect(stderr).toContain(`no gateway-sim is running at ${other.url}`);
       expect(stderr).toContain('--url');
     }
   });
@@ -138,7 +138,7 @@ describe('a command finds the server', () => {
     const config = { host: '192.0.2.1', port: 80, controlToken: 'of-the-folder' };
     await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify(config));
     const { code, stderr } = await run(['stop'], { cwd });
-    expect([code, stderr]).toEqual([3, expect.stringContaining('no gateway-sim runs on')]);
+    expect([code, stderr]).toEqual([3, expect.stringContaining('no gateway-sim is running on')]);
   });
 });
 
@@ -178,7 +178,7 @@ it.each([['start'], ['state', 'reset', '--yes'], ['stop']])(
     const { code, stderr } = await run(command, { cwd });
     expect([code, stderr]).toEqual([
       2,
-      expect.stringContaining('"dataDir" in gateway-sim.config.json leads out'),
+      expect.stringContaining('"dataDir" in gateway-sim.config.json points outside'),
     ]);
   },
 );

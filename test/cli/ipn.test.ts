@@ -54,7 +54,7 @@ describe('ipn fire --parallel', () => {
 
   it.each([
     [['--parallel', '1'], 'from 2 to 100'],
-    [['--parallel', '3', '--times', '2'], 'leave --times'],
+    [['--parallel', '3', '--times', '2'], 'omit --times'],
     [['--parallel', '3', '--secret', 's', '--payment', 'order-1'], '--payment requires the emulator'],
   ])('refuses %j', async (args, said) => {
     const cwd = await temporaryFolder();
@@ -249,7 +249,7 @@ describe('ipn fire', () => {
     const { options } = await running();
     const args = ['ipn', 'fire', '--to', receiver.url, '--tamper', 'signature', '--expect-refusal'];
     const { code, stderr } = await run(args, options);
-    expect([code, stderr.replace(/^(Both|Does).*\n/gm, '')]).toEqual([expected, said]);
+    expect([code, stderr.replace(/^(Request|Check).*\n/gm, '')]).toEqual([expected, said]);
     expect((await run([...args, '--secret', SECRET], options)).code).toBe(expected);
   });
 
@@ -338,7 +338,7 @@ describe('ipn verify', () => {
   it.each([
     [['@nope.txt', '--secret', SECRET], 2, /nope\.txt cannot be read/],
     [['--secret', SECRET], 2, /the body to verify is empty/],
-    [['a', '--body', 'b', '--secret', SECRET], 2, /takes the body once/],
+    [['a', '--body', 'b', '--secret', SECRET], 2, /accepts the body as its argument or with --body/],
     [['a', '--secret', ''], 2, /--secret must not be empty/],
     [['a', '--data-dir', 'nowhere'], 3, /--secret/],
     [['{"status":', '--secret', SECRET], 1, /not valid/],

@@ -33,7 +33,7 @@ describe('stop', () => {
       const { url, seen } = await listening({}, process.pid);
       const options = { cwd: await temporaryFolder(), input: '{}' };
       const { code, stderr } = await run([...command.split(' '), '--url', url], options);
-      expect([code, stderr]).toEqual([3, expect.stringContaining('no gateway-sim')]);
+      expect([code, stderr]).toEqual([3, expect.stringContaining('is not gateway-sim')]);
       expect(seen).toEqual(['GET /_sim/readyz']);
     },
   );

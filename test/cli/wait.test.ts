@@ -43,7 +43,7 @@ it('wait does not take something else for an emulator', async () => {
   const { code, stderr } = await run(['wait', '--timeout', '100ms', '--url', url], {
     cwd: await temporaryFolder(),
   });
-  expect([code, stderr]).toEqual([3, expect.stringContaining('no gateway-sim')]);
+  expect([code, stderr]).toEqual([3, expect.stringContaining('is not gateway-sim')]);
 });
 
 it('wait does not wait longer for what sends early hints without end', async () => {

@@ -340,12 +340,12 @@ describe('waiting in vain', () => {
     expect(await messageOf(sim.payments.waitFor({ identifier: 'order-1' }, TIMEOUT))).toEqual([
       'there was no payment with identifier "order-1" within 0.03 s',
       `payment "order-2" is pending (sandbox, ${other.id})`,
-      expect.stringMatching(/^POST \/sandbox\/payment\/initiate was refused \(503\): fault rule: /),
+      expect.stringMatching(/^POST \/sandbox\/payment\/initiate was rejected \(503\): fault rule: /),
       expect.stringMatching(
-        /^POST \/sandbox\/payment\/initiate was refused \(200\): public_key is required; amount must be a plain/,
+        /^POST \/sandbox\/payment\/initiate was rejected \(200\): public_key is required; amount must be a plain/,
       ),
       expect.stringMatching(
-        /^POST \/sandbox\/payments\/initiate was refused \(404\): .*\/sandbox\/payment\/initiate/,
+        /^POST \/sandbox\/payments\/initiate was rejected \(404\): .*\/sandbox\/payment\/initiate/,
       ),
     ]);
     const [, happened] = await messageOf(
@@ -374,7 +374,7 @@ describe('waiting in vain', () => {
   it('for a request says what was requested instead', async () => {
     const sim = await startLibrary();
     expect((await messageOf(sim.requests.waitFor({ path: '/api/cards' }, TIMEOUT)))[1]).toBe(
-      'the service was not called at all',
+      'the service was not called',
     );
     await sim.payments.create();
     expect(await messageOf(sim.requests.waitFor({ path: '/api/cards' }, TIMEOUT))).toEqual([
@@ -387,7 +387,7 @@ describe('waiting in vain', () => {
     const sim = await startLibrary();
     expect(await messageOf(sim.inbox.waitFor({ payment: 'order-1' }, TIMEOUT))).toEqual([
       'there was no verification code for payment "order-1" within 0.03 s',
-      'no code was sent: live checkouts send one after the e-mail',
+      'no code was sent: a live checkout sends one when the customer enters an e-mail',
     ]);
   });
 
@@ -403,7 +403,7 @@ describe('waiting in vain', () => {
 
   it.each([
     ['a text', 'order-1', undefined, 'the filter must be an object (got "order-1")'],
-    ['a time-out in the filter', { timeout: 500 }, undefined, 'timeout is no filter'],
+    ['a time-out in the filter', { timeout: 500 }, undefined, 'timeout is not a filter'],
     ['a number of ms', {}, 100, 'the second argument of waitFor must be an object'],
     ['a mistyped time-out', {}, { timout: 100 }, 'unknown field timout: did you mean timeout?'],
   ])('refuses %s', async (_, filter, options, message) => {

@@ -70,12 +70,12 @@ it('what does not come is told with what came, or what was sent, instead', async
   const { sim, receiver, fire } = await listening();
   const waited = (identifier: string) => receiver.waitFor({ identifier }, { timeout: 0 });
   await expect(waited('order-2')).rejects.toThrow(
-    `there was no IPN with identifier "order-2" within 0 s\n  nothing came to ${receiver.url}\n  no IPN was sent`,
+    `there was no IPN with identifier "order-2" within 0 s\n  ${receiver.url} received nothing\n  no IPN was sent`,
   );
   await sim.ipns.fire({ to: 'http://127.0.0.1:9/ipn', identifier: 'order-1' });
   await expect(waited('order-2')).rejects.toThrow('of "order-1" to http://127.0.0.1:9/ipn is failed');
   await fire({ identifier: 'order-1' });
-  await expect(waited('order-2')).rejects.toThrow('POST / came with identifier "order-1": valid');
+  await expect(waited('order-2')).rejects.toThrow('POST / had identifier "order-1": valid');
 });
 
 it('a request that is broken off or too large is no IPN, and the next one is received', async () => {

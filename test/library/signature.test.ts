@@ -18,9 +18,9 @@ describe('signIpn', () => {
   });
 
   it.each([
-    [{ amount: 100 as unknown as string, identifier: 'order-1' }, KEY, 'amount must be text'],
-    [{ amount: '100', identifier: '' }, KEY, 'identifier must be text'],
-    [{ amount: '100', identifier: 'order-1' }, '', 'the secret key must be text'],
+    [{ amount: 100 as unknown as string, identifier: 'order-1' }, KEY, 'amount must be non-empty text'],
+    [{ amount: '100', identifier: '' }, KEY, 'identifier must be non-empty text'],
+    [{ amount: '100', identifier: 'order-1' }, '', 'the secret key must be non-empty text'],
   ])('refuses %j', (ipn, key, message) => {
     expect(() => signIpn(ipn, key)).toThrow(message);
   });
@@ -54,6 +54,6 @@ describe('verifyIpn', () => {
   });
 
   it.each(['', undefined as unknown as string])('takes no key for a mistake of the test: %j', (key) => {
-    expect(() => verifyIpn(BODY, key)).toThrow('the secret key must be text');
+    expect(() => verifyIpn(BODY, key)).toThrow('the secret key must be non-empty text');
   });
 });

@@ -72,7 +72,7 @@ describe('startGatewaySim', () => {
     expect(await alive(sim.url)).toBe(false);
     await expect(sim.payments.list()).rejects.toMatchObject({
       code: 'no_server',
-      message: `this emulator was stopped: nothing answers at ${sim.url} any more`,
+      message: `this emulator at ${sim.url} was stopped`,
       remedy: expect.stringContaining('afterAll'),
     });
   });
@@ -98,7 +98,7 @@ describe('startGatewaySim', () => {
     expect(await second.payments.get('kept')).toMatchObject({ status: 'pending' });
     await second.stop();
     const third = await startLibrary({ dataDir, fixtures: join(dataDir, 'none.json') });
-    expect(third.notices).toEqual([expect.stringMatching(/^fixtures is ignored: /)]);
+    expect(third.notices).toEqual([expect.stringMatching(/^fixtures is ignored because /)]);
   });
 
   it('asks for a control token on an address that others can reach', async () => {
@@ -132,7 +132,7 @@ describe('startGatewaySim', () => {
     const { port } = await startLibrary();
     await expect(startGatewaySim({ port })).rejects.toMatchObject({
       code: 'port_in_use',
-      remedy: expect.stringContaining('Use a free port with port (0)'),
+      remedy: expect.stringContaining('Take a free one with port (0)'),
     });
   });
 
@@ -217,7 +217,7 @@ describe('connectGatewaySim', () => {
     async (url) => {
       await expect(connectGatewaySim(url)).rejects.toMatchObject({
         code: 'usage',
-        message: `the address of the emulator must be an absolute http address (got ${JSON.stringify(url)})`,
+        message: `the address of the emulator must be an absolute http or https address (got ${JSON.stringify(url)})`,
       });
     },
   );
@@ -239,7 +239,7 @@ describe('connectGatewaySim', () => {
     await expect(connectGatewaySim(sim.url)).rejects.toMatchObject({
       code: 'no_server',
       remedy:
-        'Start one with: gateway-sim start. Or give connectGatewaySim(url) another address, as its argument or in GATEWAY_SIM_URL.',
+        'Start one with: gateway-sim start. Or pass its address to connectGatewaySim(url) or in GATEWAY_SIM_URL.',
     });
   });
 
@@ -251,7 +251,7 @@ describe('connectGatewaySim', () => {
     const other = await startReceiver([answer]);
     await expect(connectGatewaySim(other.url)).rejects.toMatchObject({
       code: 'no_server',
-      message: `no gateway-sim answers at ${other.url}`,
+      message: `no gateway-sim is running at ${other.url}`,
     });
   });
 

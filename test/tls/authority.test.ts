@@ -38,7 +38,7 @@ async function requireNewOne(folder: string, why: string): Promise<void> {
   const former = await caIn(folder).catch(() => '');
   const made = await start(folder);
   expect(made.notice).toBe(
-    `the local authority is new (${why}): what trusts the former one must trust ${join(folder, 'ca.pem')} again`,
+    `the local authority was replaced (${why}): clients must trust ${join(folder, 'ca.pem')} again`,
   );
   expect(await caIn(folder)).not.toBe(former);
   expect(await start(folder)).toMatchObject({ key: made.key, notice: null });
@@ -48,7 +48,7 @@ async function requireNewOne(folder: string, why: string): Promise<void> {
 
 describe('an authority that lies in the data folder', () => {
   const other = issue(LOOPBACK_NAMES, NOW);
-  const NOT_OURS = 'the former one was not made here';
+  const NOT_OURS = 'the previous one was not created here';
 
   it('is used again where it was made there, and nothing is said', async () => {
     const folder = await folderWithAuthority();
@@ -63,8 +63,8 @@ describe('an authority that lies in the data folder', () => {
 
   it.each([
     ['is for other names', NOW, [...LOOPBACK_NAMES, 'bank.example'], 'the names changed'],
-    ['is about to expire', NOW - 80 * DAY_MS, LOOPBACK_NAMES, 'the former one expires'],
-    ['is of the future', NOW + DAY_MS, LOOPBACK_NAMES, 'the former one is not valid yet'],
+    ['is about to expire', NOW - 80 * DAY_MS, LOOPBACK_NAMES, 'the previous one expires soon'],
+    ['is of the future', NOW + DAY_MS, LOOPBACK_NAMES, 'the previous one is not valid yet'],
   ])('and %s is made anew, and that is said', async (_, now, names, why) => {
     await requireNewOne(await folderWithAuthority(now, names), why);
   });

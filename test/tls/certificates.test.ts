@@ -80,8 +80,8 @@ describe('a pair of files', () => {
     ['own.pem', 'other-key.pem', /does not belong to the certificate/],
     ['none.pem', 'own-key.pem', /--tls-cert cannot be read from .*none\.pem: there is no such file/],
     ['own.pem', 'none.pem', /--tls-key cannot be read from .*none\.pem: there is no such file/],
-    ['own-key.pem', 'own-key.pem', /--tls-cert must name a file with a certificate as PEM/],
-    ['own.pem', 'own.pem', /--tls-key must name a file with a private key as PEM/],
+    ['own-key.pem', 'own-key.pem', /--tls-cert must name a PEM file with a certificate/],
+    ['own.pem', 'own.pem', /--tls-key must name a PEM file with a private key/],
     ['.', 'own-key.pem', /--tls-cert cannot be read from .*: it is a folder/],
     ['/dev/null', 'own-key.pem', /--tls-cert cannot be read from .*: it is not a regular file/],
     ['huge.pem', 'own-key.pem', /--tls-cert cannot be read from .*: it is too large/],
@@ -133,7 +133,7 @@ describe('a pair of mkcert', () => {
     await asMkcert(await writePair(await temporaryFolder(), 'mine'));
     expect(await found(folder)).toMatchObject({
       file: undefined,
-      passedOver: [expect.stringContaining('localhost.pem is not used: this user has no mkcert whose')],
+      passedOver: [expect.stringContaining('localhost.pem is not used: it was not issued by')],
     });
   });
 
@@ -197,7 +197,7 @@ describe('a pair of mkcert', () => {
     const { cert } = await writePair(folder, 'elsewhere');
     await copyFile(cert, join(folder, 'localhost+2.pem'));
     expect((await found(folder)).passedOver).toEqual([
-      expect.stringMatching(/localhost\+2\.pem is not used: its key cannot be taken from/),
+      expect.stringMatching(/localhost\+2\.pem is not used: its key cannot be used from/),
       expect.stringContaining('localhost.pem is not used: it expired'),
     ]);
   });
