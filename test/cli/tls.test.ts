@@ -89,7 +89,7 @@ describe('start --tls', () => {
     expect([code, stderr]).toEqual([5, expect.stringContaining('a file is in the way')]);
   });
 
-  it('takes a pair of mkcert in the folder instead, if it is for every name', async () => {
+  it('uses an mkcert pair in the folder if it covers every name', async () => {
     const cwd = await temporaryFolder();
     const root = await asMkcert(await writePair(cwd, 'localhost+2'));
     const { ready, stop, until } = await start(['--tls'], { cwd });
@@ -201,8 +201,8 @@ describe('start --tls --in-memory', () => {
 
 describe('what cannot be', () => {
   it.each([
-    [['--tls-cert', 'own.pem'], '--tls-cert needs --tls-key beside it'],
-    [['--tls-key', 'own-key.pem'], '--tls-key needs --tls-cert beside it'],
+    [['--tls-cert', 'own.pem'], '--tls-cert requires --tls-key'],
+    [['--tls-key', 'own-key.pem'], '--tls-key requires --tls-cert'],
     [['--tls-cert', 'none.pem', '--tls-key', 'own-key.pem'], '--tls-cert cannot be read from none.pem'],
     [['--tls-cert', 'own-key.pem', '--tls-key', 'own-key.pem'], '-----BEGIN CERTIFICATE-----'],
     [['--tls-cert', 'own.pem', '--tls-key', 'other-key.pem'], 'does not belong to the certificate'],

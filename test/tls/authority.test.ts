@@ -86,7 +86,7 @@ describe('an authority that lies in the data folder', () => {
       'key.pem: it is a link',
     ],
     ['whose file is huge', (folder) => truncate(join(folder, 'ca.pem'), 2 ** 20), 'ca.pem: it is too large'],
-    ['without a key', (folder) => rm(key(folder)), 'there is no key.pem'],
+    ['without a key', (folder) => rm(key(folder)), 'missing key.pem'],
     ['whose key is torn', (folder) => truncate(key(folder), 100), NOT_OURS],
     [
       'that is a copy',
@@ -110,7 +110,7 @@ describe('an authority that lies in the data folder', () => {
       },
       NOT_OURS,
     ],
-    ['that does not say where it was made', (folder) => rm(join(folder, 'made-in')), 'there is no made-in'],
+    ['that does not say where it was made', (folder) => rm(join(folder, 'made-in')), 'missing made-in'],
     ...(asRoot
       ? [
           [

@@ -95,8 +95,8 @@ describe('a pair of files', () => {
   });
 
   it.each([
-    [{ tlsCert: 'a.pem', tlsKey: undefined }, 'tlsCert needs tlsKey beside it'],
-    [{ tlsCert: undefined, tlsKey: 'a.pem' }, 'tlsKey needs tlsCert beside it'],
+    [{ tlsCert: 'a.pem', tlsKey: undefined }, 'tlsCert requires tlsKey'],
+    [{ tlsCert: undefined, tlsKey: 'a.pem' }, 'tlsKey requires tlsCert'],
   ])('%j is no pair', async (given, why) => {
     await expect(namedPair({ ...given, names: [], label: (name) => name })).rejects.toThrow(why);
   });
@@ -107,7 +107,7 @@ describe('a pair of files', () => {
     const wanted = { tlsCert: cert, tlsKey: key, names: ['localhost', 'shop.example'], label: String };
     const { notices } = await identityOf(await namedPair(wanted), wanted, null);
     expect(notices).toEqual([
-      expect.stringContaining('is not for localhost: clients refuse it there'),
+      expect.stringContaining('is not for localhost: clients will reject it there'),
       expect.stringContaining('expired at'),
     ]);
   });
