@@ -154,7 +154,7 @@ export function segment(text: string): string {
   return encodeURIComponent(String(text).toWellFormed());
 }
 
-/** The error in a response; undefined if it is not one of ours. */
+/** The error in a response; undefined if it is not from an emulator. */
 function errorFrom(body: unknown): GatewayError | undefined {
   const {
     code,

@@ -126,13 +126,13 @@ describe.runIf(existsSync('/dev/full'))('what cannot be written (where there is 
   });
 });
 
-it('a working folder that is gone is said', async () => {
+it('reports a missing working folder', async () => {
   const { ended } = await shell('mkdir gone && cd gone && rmdir ../gone && "$0" "$1" status');
   const stderr = 'gateway-sim: the working folder no longer exists\n  Change to another folder.\n';
   expect(await ended).toMatchObject({ code: 2, stdout: '', stderr });
 });
 
-it('says in a clone that is not built how to build it', async () => {
+it('explains how to build a clone', async () => {
   const cwd = await temporaryFolder();
   await cp(dirname(BINARY), join(cwd, 'bin'), { recursive: true });
   const { code, stderr } = await runProgram([process.execPath, 'bin/gateway-sim.js', 'status'], { cwd });

@@ -42,7 +42,7 @@ describe('gateway-sim clock', () => {
     expect(left.body.status).toBe('expired');
   });
 
-  it('says what it waits for while it waits', async () => {
+  it('reports what it is waiting for', async () => {
     const receiver = await startReceiver(['hang']);
     const options = await started({ delivery: 'redirect-then-ipn' });
     const to = `${receiver.url}/slow`;
@@ -57,7 +57,7 @@ describe('gateway-sim clock', () => {
     expect((await advancing.ended).code).toBe(0);
   });
 
-  it('gives up after --timeout, and says how far it got', async () => {
+  it('stops after --timeout and reports how far it got', async () => {
     const receiver = await startReceiver(['hang']);
     const options = await started({ delivery: 'redirect-then-ipn' });
     await run(['payments', 'create', '--identifier', 'a', '--ipn-url', receiver.url], options);
@@ -73,7 +73,7 @@ describe('gateway-sim clock', () => {
     await receiver.close();
   });
 
-  it('freezes at a time to come, and goes on from there', async () => {
+  it('freezes at a future time and resumes from there', async () => {
     const options = await started();
     const frozen = await runJson<Clock>(['clock', 'freeze', '2999-01-01T00:00:00Z'], options);
     expect(frozen.body).toMatchObject({ now: '2999-01-01T00:00:00.000Z', frozen: true });
@@ -83,7 +83,7 @@ describe('gateway-sim clock', () => {
     expect(resumed.body.now >= frozen.body.now).toBe(true);
   });
 
-  it('refuses what it cannot do with exit code 2 and says why', async () => {
+  it('rejects invalid moves with exit code 2 and explains why', async () => {
     const options = await started();
     for (const [args, message] of [
       [['advance', '-2h'], 'the clock only moves forward'],

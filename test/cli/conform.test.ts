@@ -28,7 +28,7 @@ const runJson: typeof cli.runJson = (args, options) =>
   cli.runJson(args, { ...options, env: { ...elsewhere, ...options.env } });
 
 describe('conform', () => {
-  it('starts an emulator of its own where none runs', async () => {
+  it('starts a temporary emulator if none runs', async () => {
     const cwd = await folder();
     const { code, stdout, stderr } = await run(FEW, { cwd });
     expect([code, stdout]).toEqual([
@@ -52,7 +52,7 @@ describe('conform', () => {
     );
   });
 
-  it('asks the emulator of the folder, and says what differs', async () => {
+  it('checks the emulator of the folder and reports differences', async () => {
     const cwd = await folder();
     const { url } = await cli.startIn(cwd, { profile: 'newer-server' });
     const { code, stdout, stderr } = await run([...FEW, '--json'], { cwd });
@@ -84,7 +84,7 @@ describe('conform', () => {
     const files = ['--out', 'out.json', '--junit', 'out.xml', '--update-profile', 'ours.json'];
     const { code, stderr } = await run([...FEW, '--target', url, ...files], { cwd });
     expect([code, stderr]).toEqual([1, expect.stringContaining('start --profile ours.json')]);
-    expect(stderr).toContain('Read out.json before you send it');
+    expect(stderr).toContain('Review out.json before you share it');
     const written = await readFile(join(cwd, 'out.json'), 'utf8');
     expect(JSON.parse(written)).toMatchObject({
       profile: 'document',
@@ -102,7 +102,7 @@ describe('conform', () => {
     expect((await startSim({ profile })).server.parts.runtime.settings.choices.siteLogo).toBe('optional');
   });
 
-  it('writes no profile where no choice explains anything', async () => {
+  it('writes no profile if no choice explains a difference', async () => {
     const cwd = await folder();
     await cli.startIn(cwd);
     const { stderr } = await run([...FEW, '--update-profile', 'ours.json'], { cwd });
@@ -110,7 +110,7 @@ describe('conform', () => {
     await expect(readFile(join(cwd, 'ours.json'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('writes what it has of a target that goes away, and says so', async () => {
+  it('writes a partial report if the target stops responding', async () => {
     const cwd = await folder(
       'initiate-success-is-ok',
       'initiate-json',
@@ -174,27 +174,27 @@ describe('conform', () => {
     expect([result.code, result.stderr]).toEqual([code, expect.stringContaining(message)]);
   });
 
-  it('names file and line of what is malformed, and what was expected', async () => {
+  it('reports file and line of malformed input, and what was expected', async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'few.jsonl'), '{"id":"x"}\n');
     const { code, stderr } = await run(FEW, { cwd });
     expect([code, stderr]).toEqual([2, expect.stringContaining('few.jsonl, line 1: request')]);
   });
 
-  it('says that its own port is in use', async () => {
+  it('reports that its own port is in use', async () => {
     const { port } = new URL((await startSim()).url);
     const { code, stderr } = await run([...FEW, '--ipn-port', `${port}`], { cwd: await folder() });
     expect([code, stderr]).toEqual([5, expect.stringContaining(`port ${port} is in use by another process`)]);
   });
 
-  it('tries live mode for who gives --live twice, and says so to who gives it once', async () => {
+  it('tests live mode only if --live is repeated', async () => {
     const other = await startReceiver([{ body: '{"success":"ok"}' }]);
     const cwd = await folder('initiate-live');
     const keys = ['--public-key', 'pub_x', '--secret-key', 'sec_x'];
     const args = [...FEW, '--target', other.url, ...keys, '--live'];
     const isTried = () => other.requests.some(({ url }) => url === '/payment/initiate');
     const { stderr } = await run(args, { cwd });
-    expect([stderr, isTried()]).toEqual([expect.stringContaining('give it twice'), false]);
+    expect([stderr, isTried()]).toEqual([expect.stringContaining('repeat --live'), false]);
     await run([...args, '--live'], { cwd });
     expect(isTried()).toBe(true);
   });

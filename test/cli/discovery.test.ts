@@ -31,7 +31,7 @@ describe('a command finds the server', () => {
     }
   });
 
-  it('and does not take one whose process is gone', async () => {
+  it('and ignores one whose process has ended', async () => {
     const cwd = await temporaryFolder();
     await mkdir(join(cwd, '.gateway-sim'));
     const { pid } = spawnSync('true');
@@ -57,7 +57,7 @@ describe('a command finds the server', () => {
     expect(stderr).toContain('neither --url nor GATEWAY_SIM_URL is set');
   });
 
-  it('and takes no other server for one, whatever it answers', async () => {
+  it('and rejects any other server', async () => {
     const body = '{"version":"1","url":"","counts":{"payments":{}},"clock":{},"faults":[],"data":[]}';
     const other = await startReceiver([{ headers: { 'Content-Type': 'application/json' }, body }]);
     for (const command of ['status', 'payments']) {

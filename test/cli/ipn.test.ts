@@ -26,7 +26,7 @@ function body(made: { signature: string; amount?: string; status?: string }): st
 const GOOD = body({ signature: sign('100.00', 'order-1', SECRET) });
 
 describe('ipn fire --parallel', () => {
-  it('sends copies in the same instant, of a payment that the emulator knows', async () => {
+  it('sends copies of a known payment at the same time', async () => {
     const cwd = await temporaryFolder();
     let open = () => {};
     const all = new Promise<void>((resolve) => {
@@ -65,7 +65,7 @@ describe('ipn fire --parallel', () => {
 });
 
 describe('killing the server with deliveries due', () => {
-  it('loses none: all arrive after a restart', async () => {
+  it('loses none after a restart', async () => {
     const cwd = await temporaryFolder();
     let restarted = false;
     const received = new Set<string | null>();
@@ -92,7 +92,7 @@ describe('killing the server with deliveries due', () => {
 });
 
 describe('ipn list, show and resend', () => {
-  it('show every attempt with both sides and send a delivery once more', async () => {
+  it('show every attempt with request and response, and resend an IPN', async () => {
     const receiver = await startReceiver([{ status: 500, body: 'broken' }, { body: 'OK' }]);
     const { sim, options } = await running();
     await sim.initiate({ ...ORDER, ipn_url: receiver.url });
@@ -117,7 +117,7 @@ describe('ipn list, show and resend', () => {
     expect((await run(['ipn', 'list'], options)).stdout).toContain(id);
   });
 
-  it('of what is refused says which flag allows it, and exits 4', async () => {
+  it('of a rejected address names the flag that allows it, and exits 4', async () => {
     const { sim, options } = await running();
     await sim.initiate({ ...ORDER, ipn_url: 'http://203.0.113.9/ipn' });
     await run(['pay', '--approve'], options);
@@ -152,7 +152,7 @@ describe('ipn fire', () => {
     expect(list.data.map(({ id }) => id)).toEqual([fired.body.id]);
   });
 
-  it('needs no server when the secret is given', async () => {
+  it('needs no server with --secret', async () => {
     const receiver = await startReceiver([{ status: 400, body: 'no' }]);
     const cwd = await temporaryFolder();
     const args = ['ipn', 'fire', '--to', `${receiver.url}/x?y=1`, '--secret', SECRET, '--times', '2'];
@@ -219,7 +219,7 @@ describe('ipn fire', () => {
     expect(stderr).toMatch(/^Request and response: .* ipn show ipn_\w+\n$/);
   });
 
-  it('leaves fields out and makes lists of them', async () => {
+  it('omits fields and creates lists', async () => {
     const receiver = await startReceiver();
     const { options } = await running();
     const odd = [
@@ -263,7 +263,7 @@ describe('ipn fire', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('--allow-ipn-host requires --secret')]);
   });
 
-  it('exits 1 with --require-delivery when nobody received it', async () => {
+  it('exits 1 with --require-delivery if it was not delivered', async () => {
     const cwd = await temporaryFolder();
     const receiver = await startReceiver(['drop']);
     const args = ['ipn', 'fire', '--to', receiver.url, '--secret', SECRET];
@@ -316,7 +316,7 @@ describe('ipn verify', () => {
     expect(await run(['ipn', 'verify', 'ipn_nope'], options)).toMatchObject({ code: 4 });
   });
 
-  it('says why a bad one is not, and exits 1', async () => {
+  it('explains why an IPN is invalid, and exits 1', async () => {
     const cwd = await temporaryFolder();
     const bad = body({ signature: sign('100.00', 'order-1', SECRET).toLowerCase() });
     const { code, stdout, stderr } = await run(['ipn', 'verify', bad, '--secret', SECRET], { cwd });
@@ -380,7 +380,7 @@ async function listening(args: readonly string[]) {
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 
 describe('ipn listen', () => {
-  it('verifies what comes, prints it, and stops on SIGTERM', async () => {
+  it('verifies and prints IPNs, and stops on SIGTERM', async () => {
     const listener = await listening([]);
     const good = await fetch(`${listener.url}/ipn?order=1`, { method: 'POST', headers: FORM, body: GOOD });
     expect([good.status, await good.text()]).toEqual([200, 'OK\n']);
@@ -405,7 +405,7 @@ describe('ipn listen', () => {
     expect((await listener.heard(1))[0]?.verdict).toMatchObject({ valid: false, authentic: true });
   });
 
-  it('passes bytes and headers on unchanged and answers what is answered there', async () => {
+  it('forwards bytes and headers unchanged and returns the response', async () => {
     const receiver = await startReceiver([
       {
         status: 418,
@@ -433,7 +433,7 @@ describe('ipn listen', () => {
     });
   });
 
-  it('answers 502 in words when nobody is there to pass it on to', async () => {
+  it('answers 502 with a reason if the target is not running', async () => {
     const receiver = await startReceiver();
     await receiver.close();
     const listener = await listening(['--forward-to', receiver.url]);
@@ -444,7 +444,7 @@ describe('ipn listen', () => {
     ]);
   });
 
-  it('answers 502 in words for a host that is not known, and goes on', async () => {
+  it('answers 502 with a reason for an unknown host, and continues', async () => {
     const listener = await listening(['--forward-to', 'http://nobody.invalid:3000/ipn']);
     for (let count = 0; count < 2; count++) {
       const answer = await fetch(listener.url, { method: 'POST', headers: FORM, body: GOOD });
@@ -470,14 +470,14 @@ describe('ipn listen', () => {
     expect(finished.code).toBeGreaterThan(0);
   });
 
-  it('answers 413 to more than 1 MiB and goes on', async () => {
+  it('answers 413 to more than 1 MiB and continues', async () => {
     const listener = await listening([]);
     const large = await fetch(listener.url, { method: 'POST', body: 'x'.repeat(2 ** 20 + 1) });
     expect(large.status).toBe(413);
     expect((await fetch(listener.url, { method: 'POST', headers: FORM, body: GOOD })).status).toBe(200);
   });
 
-  it('goes along when the keys of its emulator are replaced', async () => {
+  it('uses the new keys when they are replaced', async () => {
     const { sim, options } = await running();
     const listener = launch(['ipn', 'listen', '--port', '0', '--json'], options);
     await listener.until((stdout) => stdout.includes('\n'));
@@ -507,7 +507,7 @@ describe('ipn listen', () => {
 });
 
 describe('start', () => {
-  it('refuses bad IPN options by their flag and exits 2', async () => {
+  it('rejects invalid IPN options by their flag and exits 2', async () => {
     const cwd = await temporaryFolder();
     for (const [flag, value] of [
       ['--ipn-schedule', '1s,later'],

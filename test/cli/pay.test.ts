@@ -34,7 +34,7 @@ describe('pay', () => {
     expect(body.delivery?.state ?? null).toBe(flag === '--approve' ? 'delivered' : null);
   });
 
-  it('takes an identifier or an id, whatever characters it is made of', async () => {
+  it('accepts an identifier or an id with any characters', async () => {
     const { cwd, create } = await start();
     const id = await create('S0/42?a#b %');
     const settle = ['--delivery', 'redirect-only'];
@@ -45,7 +45,7 @@ describe('pay', () => {
     expect((await run(['pay', 'S0/42?a#b %', '--approve'], { cwd })).code).toBe(4);
   });
 
-  it('--all settles every pending payment, and none is no error', async () => {
+  it('--all settles every pending payment, even if there are none', async () => {
     const { cwd, create } = await start();
     for (const name of ['a', 'b', 'c']) await create(name);
     const all = ['pay', '--all', '--cancel'];
@@ -54,7 +54,7 @@ describe('pay', () => {
     expect(await runJson(all, { cwd })).toMatchObject({ code: 0, body: { data: [] } });
   });
 
-  it('exits 4 for a payment that is not there', async () => {
+  it('exits 4 for an unknown payment', async () => {
     const { cwd } = await start();
     for (const args of [
       ['pay', '--approve'],
@@ -67,7 +67,7 @@ describe('pay', () => {
     }
   });
 
-  it('--wait waits for a payment that comes later', async () => {
+  it('--wait waits for a later payment', async () => {
     const { cwd, create } = await start();
     const waiting = launch(['pay', 'late', '--cancel', '--wait', '60s', '--json'], { cwd });
     await create('late');
@@ -75,7 +75,7 @@ describe('pay', () => {
     expect([code, (JSON.parse(stdout) as Settled).payment.status]).toEqual([0, 'canceled']);
   });
 
-  it('exits 3 without a server, with --wait only when the time is up', async () => {
+  it('exits 3 without a server, with --wait after the time limit', async () => {
     const cwd = await temporaryFolder();
     for (const more of [[], ['--wait', '300ms']]) {
       const args = ['pay', '--approve', '--url', 'http://127.0.0.1:9', ...more];
@@ -156,7 +156,7 @@ describe('pay', () => {
     },
   );
 
-  it('shows what settling warns of, and nothing that the initiate warned of', async () => {
+  it('shows warnings of settling, but not those of the initiate', async () => {
     const { cwd, create } = await start();
     const poor = ['--live', '--amount', '900000', '--customer-email', 'poor@example.com'];
     await create('order-1');
@@ -168,7 +168,7 @@ describe('pay', () => {
     );
   });
 
-  it('says where an IPN was forwarded to, never that its ipn_url was posted to', async () => {
+  it('shows the address that an IPN was forwarded to, not its ipn_url', async () => {
     const receiver = await startReceiver();
     const ipnUrl = 'https://shop.example/ipn';
     const { cwd, create } = await start({ forwardIpn: `${receiver.url}/mine` });

@@ -34,7 +34,7 @@ describe('reconcile', () => {
     expect(stderr).toContain(why);
   });
 
-  it('hands no command an identifier that a shell or a program might obey, and says which it left out', async () => {
+  it('passes no command an identifier that a shell or program could interpret, and reports the skipped ones', async () => {
     const { sim, options } = await startAudited();
     for (const identifier of ["\u0007';touch PWNED #", '$(touch PWNED)', '--exec=touch(1)'])
       await sim.initiate({ ...ORDER, identifier });
@@ -86,7 +86,7 @@ describe('reconcile', () => {
     ]);
   });
 
-  it('shows no key of a probe that is refused', async () => {
+  it('does not show the keys of a rejected probe', async () => {
     const { options } = await startAudited();
     const probe = ['--probe-cmd', `./status --key ${SECRET}`, '--paid-when', 'paid'];
     const { code, stdout, stderr } = await run(['reconcile', ...probe, '--json'], options);
@@ -94,7 +94,7 @@ describe('reconcile', () => {
     expect(stdout + stderr).not.toContain(SECRET);
   });
 
-  it('ends a probe with all that it has started when it is interrupted', async () => {
+  it('ends a probe and all of its processes when it is interrupted', async () => {
     const { shop, options } = await startAudited();
     await shop.place();
     const { cmd, pids } = hangingCommand(options.cwd);

@@ -79,7 +79,7 @@ describe('a secret in a file', () => {
     },
   );
 
-  it('signs what is fired without a server', async () => {
+  it('signs an IPN that is sent without a server', async () => {
     const cwd = await folderWithSecrets();
     const body = 'status=success&identifier=a&data[amount]=1&signature=x';
     const { stdout } = await run(['ipn', 'verify', body, '--secret', '@key', '--json'], { cwd });

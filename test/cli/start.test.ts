@@ -21,7 +21,7 @@ async function initiate(url: string, publicKey: string, identifier: string): Pro
 }
 
 describe('start --json', () => {
-  it('says ready in its first line, and only once it answers', async () => {
+  it('prints ready in its first line, after it accepts requests', async () => {
     const cwd = await temporaryFolder();
     const { ready } = await start([], { cwd });
     expect((await fetch(`${ready.url}/_sim/readyz`)).status).toBe(200);
@@ -43,7 +43,7 @@ describe('start --json', () => {
     expect(await readFile(join(cwd, '.gateway-sim', '.gitignore'), 'utf8')).toBe('*\n');
   });
 
-  it('with --quiet says nothing after that, whatever happens', async () => {
+  it('with --quiet prints nothing after that', async () => {
     const { ready, stop } = await start(['--in-memory', '--quiet'], {
       cwd: await temporaryFolder(),
     });
@@ -54,7 +54,7 @@ describe('start --json', () => {
     expect(code).toBe(0);
   });
 
-  it('without --quiet says everything in a line of JSON each', async () => {
+  it('without --quiet prints one JSON line per event', async () => {
     const { ready, stdout, until } = await start(['--in-memory'], { cwd: await temporaryFolder() });
     await initiate(ready.url, ready.publicKey, 'order-1');
     await until((text) => text.includes('"type":"request"'));
@@ -65,7 +65,7 @@ describe('start --json', () => {
     expect(lines.map(({ type }) => type)).toEqual([undefined, 'payment', 'request']);
   });
 
-  it('gives the control token when other machines can reach it', async () => {
+  it('prints the control token if other machines can reach it', async () => {
     const { ready } = await start(['--in-memory', '--host', '0.0.0.0'], {
       cwd: await temporaryFolder(),
     });
@@ -75,7 +75,7 @@ describe('start --json', () => {
 });
 
 describe('start for people', () => {
-  it('shows what to connect with, one line for each thing that happens, and no colours where there is no terminal', async () => {
+  it('shows how to connect, one line per event, and no colours without a terminal', async () => {
     const cwd = await temporaryFolder();
     const running = launch(['start', '--port', '0', '--in-memory'], { cwd });
     await running.until((text) => text.includes('Ctrl-C'));
@@ -180,7 +180,7 @@ describe('a start that cannot be', () => {
     expect(stderr).not.toMatch(STACK);
   });
 
-  it('on a folder that another one has exits 5 and leaves that one alone', async () => {
+  it('on a folder in use exits 5 and does not affect the other emulator', async () => {
     const cwd = await temporaryFolder();
     const { ready } = await start([], { cwd });
     const { code, stderr } = await run(['start', '--port', '0'], { cwd });
@@ -320,7 +320,7 @@ describe('stop', () => {
     expect((await ended).code).toBe(0);
   });
 
-  it('exits 3 and never guesses when no server was named or found', async () => {
+  it('exits 3 if no server is named or found, and never uses the default address', async () => {
     const { code, stderr } = await run(['stop'], { cwd: await temporaryFolder() });
     expect(code).toBe(3);
     expect(stderr).toContain('--url');

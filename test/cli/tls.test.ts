@@ -81,7 +81,7 @@ describe('start --tls', () => {
     expect(second.stderr).toContain('the local authority was replaced (the names changed)');
   });
 
-  it('says what is in the way of its files', async () => {
+  it('reports what prevents it from writing its files', async () => {
     const cwd = await temporaryFolder();
     await mkdir(join(cwd, '.gateway-sim'));
     await writeFile(join(cwd, '.gateway-sim', 'tls'), 'a file of somebody else');
@@ -118,7 +118,7 @@ describe('start --tls', () => {
     expect(running.stdout()).toContain('nothing was installed');
   });
 
-  it('as --tls-cert with --tls-key speaks by a pair of the user', async () => {
+  it('uses the pair of --tls-cert and --tls-key', async () => {
     const cwd = await temporaryFolder();
     await writePair(cwd, 'mine');
     await mkdir(join(cwd, 'sub'));
@@ -131,7 +131,7 @@ describe('start --tls', () => {
     const { code, stderr } = await run(['status', '--url', ready.url, '--tls-ca', 'none.pem'], { cwd });
     expect([code, stderr]).toEqual([2, expect.stringContaining('none.pem: there is no such file')]);
     const device = await run(['status', '--url', ready.url, '--tls-ca', '/dev/null'], { cwd });
-    expect(device.stderr).toContain('cannot be read from /dev/null: it is not a regular file');
+    expect(device.stderr).toContain('cannot be read from /dev/null: it is no regular file');
   });
 });
 
@@ -169,7 +169,7 @@ describe('start --tls --in-memory', () => {
     expect([code, await readdir(cwd)]).toEqual([5, []]);
   });
 
-  it('is found and trusted by address and file; without the file it is said what lacks', async () => {
+  it('is found and trusted by address and file, and a missing file is reported', async () => {
     const cwd = await temporaryFolder();
     const { ready, ended } = await start(['--tls', '--in-memory'], { cwd });
     const env = { GATEWAY_SIM_URL: ready.url };

@@ -13,7 +13,7 @@ const formData = new FormData();
 for (const [name, value] of Object.entries(FIELDS)) formData.append(name, value);
 
 describe('signIpn', () => {
-  it('signs amount and identifier in upper-case hex', () => {
+  it('signs amount and identifier in uppercase hex', () => {
     expect(signIpn({ amount: '100.00', identifier: 'order-1' }, KEY)).toBe(SIGNATURE);
   });
 

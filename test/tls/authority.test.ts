@@ -50,7 +50,7 @@ describe('an authority that lies in the data folder', () => {
   const other = issue(LOOPBACK_NAMES, NOW);
   const NOT_OURS = 'the previous one was not created here';
 
-  it('is used again where it was made there, and nothing is said', async () => {
+  it('is reused without a notice if it was created there', async () => {
     const folder = await folderWithAuthority();
     const ca = await caIn(folder);
     const files = {

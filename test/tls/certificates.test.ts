@@ -27,7 +27,7 @@ describe('an authority', () => {
     expect(leaf.checkPrivateKey(createPrivateKey(issue(NAMES, now).key))).toBe(false);
   });
 
-  it('is valid for 90 days, from an hour ago on', () => {
+  it('is valid for 90 days, starting an hour ago', () => {
     for (const { validFrom, validTo } of [ca, leaf]) {
       const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
       expect(to - from).toBeLessThanOrEqual(VALID_DAYS * DAY_MS);
@@ -83,7 +83,7 @@ describe('a pair of files', () => {
     ['own-key.pem', 'own-key.pem', /--tls-cert must name a PEM file with a certificate/],
     ['own.pem', 'own.pem', /--tls-key must name a PEM file with a private key/],
     ['.', 'own-key.pem', /--tls-cert cannot be read from .*: it is a folder/],
-    ['/dev/null', 'own-key.pem', /--tls-cert cannot be read from .*: it is not a regular file/],
+    ['/dev/null', 'own-key.pem', /--tls-cert cannot be read from .*: it is no regular file/],
     ['huge.pem', 'own-key.pem', /--tls-cert cannot be read from .*: it is too large/],
   ])('%s with %s is refused, and said why', async (cert, key, why) => {
     const folder = await temporaryFolder();
