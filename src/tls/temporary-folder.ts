@@ -8,7 +8,7 @@ import { identityOf, isRunning, placeOf } from '../store/process-identity.ts';
 const PREFIX = 'gateway-sim-tls-';
 
 /** Folders of this process. */
-const ours = new Set<string>();
+const created = new Set<string>();
 
 /**
  * Creates a folder that others cannot read, and that is removed at the end of the process. Also removes folders of killed
@@ -19,15 +19,15 @@ const ours = new Set<string>();
 export async function makeTemporaryFolder(): Promise<string> {
   await sweep();
   const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${placeName()}-${ownerName(process.pid)}-`));
-  if (!ours.size) watchEnd();
-  ours.add(folder);
+  if (!created.size) watchEnd();
+  created.add(folder);
   return folder;
 }
 
 export async function removeTemporaryFolder(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
-  ours.delete(folder);
-  if (ours.size) return;
+  created.delete(folder);
+  if (created.size) return;
   process.off('exit', removeAll);
   for (const signal of SIGNALS) process.off(signal, endBySignal);
 }
@@ -69,5 +69,5 @@ function endBySignal(signal: NodeJS.Signals): void {
 }
 
 function removeAll(): void {
-  for (const folder of ours) rmSync(folder, { recursive: true, force: true });
+  for (const folder of created) rmSync(folder, { recursive: true, force: true });
 }
