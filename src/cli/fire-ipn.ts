@@ -71,7 +71,7 @@ const MOST_TOGETHER = 100;
 
 /**
  * Composes, signs and posts IPNs from here, one after another. With `parallel`, sends copies at the same time: the last
- * byte of each is sent when all others have arrived.
+ * byte of each is held until the rest of every copy is sent.
  *
  * @throws GatewayError `usage`, `invalid_fields`, or `forbidden` if the egress guard rejects the address
  */
