@@ -104,7 +104,7 @@ function auditPage() {
     const rows = cases
       .filter((one) => one.class === kind)
       .map(({ name, about }) => [code(name), escaped(about)]);
-    return `## ${kind}: ${about}\n\n${table(['Case', 'What it stands for'], rows)}`;
+    return `## ${kind}: ${about}\n\n${table(['Case', 'Meaning'], rows)}`;
   });
   return [
     '# Cases of an audit',

@@ -5,6 +5,6 @@ const { join } = require('node:path');
 const program = join(__dirname, '..', 'dist', 'main.cjs');
 if (existsSync(program)) require(program).main(process.argv);
 else {
-  process.stderr.write('gateway-sim: this clone is not built yet\n  Build it with: npm run build\n');
+  process.stderr.write('gateway-sim: this clone is not built\n  Build it with: npm run build\n');
   process.exitCode = 1;
 }

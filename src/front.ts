@@ -6,14 +6,14 @@ import type { ResolvedOptions } from './options/table.ts';
 import type { Identity } from './tls/identity.ts';
 import type { Dialect } from './wire/dialect.ts';
 
-/** What stands in front of the routes: TLS and the proxy. Where there is neither, none of it is loaded. */
+/** TLS and the proxy in front of the routes. Loaded only if one of them is used. */
 export interface Front {
   edge: Edge | undefined;
-  /** The file that clients trust; null where plain http is spoken. */
+  /** The certificate file that clients must trust; null for plain HTTP. */
   tlsCa: string | null;
-  /** What is to be known of the certificate. */
+  /** Notices about the certificate. */
   notices: readonly string[];
-  /** Takes away what lies outside the data folder. */
+  /** Removes files outside the data folder. */
   remove: () => Promise<void>;
 }
 
@@ -21,17 +21,17 @@ interface FrontPlan {
   options: Pick<ResolvedOptions, 'tls' | 'tlsCert' | 'tlsKey' | 'host' | 'proxy'>;
   aliases: readonly string[];
   label: (name: 'tlsCert' | 'tlsKey') => string;
-  /** Where the emulator itself is, for messages. */
+  /** The emulator's address, for messages. */
   url: () => string;
   dialect: Dialect;
   warn: (text: string) => void;
 }
 
 /**
- * Checks what the options name before anything is opened.
+ * Checks the certificate options before anything is opened.
  *
- * @returns builds it, given the data folder (null in memory)
- * @throws GatewayError `usage` for a certificate that cannot be used; building may throw `storage_failed`
+ * @returns a function that builds the front, given the data folder (null in memory). It may throw `storage_failed`
+ * @throws GatewayError `usage` for a certificate that cannot be used
  */
 export async function planFront(plan: FrontPlan): Promise<(dataDir: string | null) => Promise<Front>> {
   const { options, aliases, label } = plan;
@@ -51,7 +51,7 @@ export async function planFront(plan: FrontPlan): Promise<(dataDir: string | nul
   return async (dataDir) => frontOf(plan, await identityOf(named, wanted, dataDir));
 }
 
-/** The certificates that receivers are trusted by, too. @throws GatewayError `usage` for a file that has none */
+/** Additional certificates to trust for receivers. @throws GatewayError `usage` for a file without any */
 export async function readIpnCa(
   { ipnCa }: Pick<ResolvedOptions, 'ipnCa'>,
   label: (name: 'ipnCa') => string,
@@ -68,7 +68,7 @@ async function frontOf(plan: FrontPlan, identity: Identity | null): Promise<Fron
   if (!identity && !options.proxy) return { edge: undefined, tlsCa, notices, remove };
   const { Edge } = await import('./http/edge.ts');
   const onUntrusted = (why: string) =>
-    warn(`a client does not trust the certificate (${why}): let it trust ${tlsCa}`);
+    warn(`a client does not trust the certificate (${why}): make it trust ${tlsCa}`);
   const edge = new Edge({
     credentials: identity,
     aliases: options.proxy ? aliases : null,

@@ -7,11 +7,11 @@ export { type ErrorCode, GatewayError } from './contract/error.ts';
 export type * from './library/api.ts';
 
 /**
- * Starts an emulator in this process: in memory and on a free port unless the options say otherwise. Any number of
- * them can run side by side. Environment variables and configuration files are not looked at.
+ * Starts an emulator in this process, in memory and on a free port by default. You can run any number of them in
+ * parallel. Environment variables and configuration files are ignored.
  *
- * @param options those of `gateway-sim start`, in camelCase
- * @returns resolves when it answers; `stop()` it, or declare it with `await using`
+ * @param options the options of `gateway-sim start`, in camelCase
+ * @returns the emulator, ready for requests; call `stop()` at the end, or declare it with `await using`
  * @throws GatewayError `usage` for an unknown or wrong option, `port_in_use`, `folder_in_use`, `storage_failed`,
  *   `state_damaged`
  */
@@ -20,16 +20,17 @@ export function startGatewaySim(options: StartGatewaySimOptions = {}): Promise<G
 }
 
 /**
- * Connects to an emulator that runs somewhere else, as one in a global set-up or in a container.
+ * Connects to an emulator in another process, for example in a global set-up or in a container.
  *
- * @param url its address; default: the variable GATEWAY_SIM_URL, which `gateway-sim exec` sets, else the emulator that
- *   was started in this folder or one above it
- * @param options `controlToken`: what it asks for when it does not listen on a loopback address; default: the variable
- *   GATEWAY_SIM_CONTROL_TOKEN. `tlsCa`: the file to trust where it speaks https (in its ready event); default: the
- *   variable GATEWAY_SIM_TLS_CA, else the one of an emulator that was started in this folder or one above it. `timeout`:
- *   for the emulator to send something, in real time; default: 30 s, and five minutes for what waits for receivers
- * @throws GatewayError `no_server` when none is named or nothing answers there, `unauthorized` without the right token,
- *   `timed_out` for one that falls silent. Every call of the client fails with a GatewayError, too
+ * @param url its address; default: the variable GATEWAY_SIM_URL, which `gateway-sim exec` sets, or else the emulator that
+ *   was started in this folder or a parent folder
+ * @param options `controlToken`: required if the emulator does not listen on a loopback address; default: the variable
+ *   GATEWAY_SIM_CONTROL_TOKEN. `tlsCa`: the certificate file to trust for HTTPS (in the ready event); default: the
+ *   variable GATEWAY_SIM_TLS_CA, or else the certificate of an emulator that was started in this folder or a parent
+ *   folder. `timeout`: how long the emulator may send nothing, in real time; default: 30 s, and five minutes for calls
+ *   that wait for receivers
+ * @throws GatewayError `no_server` if no address is known or no emulator responds, `unauthorized` without the right
+ *   token, `timed_out` if the emulator stops responding. All calls of the client throw GatewayErrors, too
  */
 export function connectGatewaySim(
   url?: string,
@@ -43,21 +44,21 @@ export function connectGatewaySim(
 }
 
 /**
- * The signature of an IPN, as upper-case hexadecimal text. No emulator is needed.
+ * Returns the signature of an IPN as uppercase hexadecimal text. Needs no emulator.
  *
- * @param ipn `amount` is the text of `data[amount]`, exactly as it is sent
- * @throws GatewayError `usage` without a key, or for an amount or an identifier that is no text
+ * @param ipn `amount` is the text of `data[amount]`, exactly as sent
+ * @throws GatewayError `usage` without a key, or for an amount or identifier that is not text
  */
 export function signIpn(ipn: { amount: string; identifier: string }, secretKey: string): string {
   return sign(ipn, secretKey);
 }
 
 /**
- * Checks an IPN: valid is one whose signature is right and whose status is `success`. No emulator is needed.
+ * Verifies an IPN. It is valid if its signature is correct and its status is `success`. Needs no emulator.
  *
- * @param bodyOrFields the raw body, form or JSON (the surest); or its fields, as `URLSearchParams`, `FormData` or
- *   `req.body` have them, names nested or not
- * @returns `reason` says what is wrong, and is null where nothing is. What was received never throws
+ * @param bodyOrFields the raw body, form or JSON (recommended), or its fields as `URLSearchParams`, `FormData` or
+ *   `req.body`, with nested or flat names
+ * @returns `reason` says what is wrong, and is null for a valid IPN. An invalid IPN never throws
  * @throws GatewayError `usage` without a key
  */
 export function verifyIpn(

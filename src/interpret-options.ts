@@ -11,14 +11,14 @@ import type { Retention } from './domain/retention.ts';
 import type { Settings } from './domain/settings.ts';
 import type { OptionName, ResolvedOptions } from './options/table.ts';
 
-/** What to call an option in an error. */
+/** The name of an option in an error. */
 type Label = (name: OptionName) => string;
 
 /**
- * How the gateway behaves under these options.
+ * The settings of the gateway for these options.
  *
- * @param terms what their structures say, as read by `readStructures`
- * @throws GatewayError `usage`, naming the option whose value makes no sense
+ * @param terms the structures, as read by `readStructures`
+ * @throws GatewayError `usage`, with the option whose value is invalid
  */
 export function settingsOf(
   options: ResolvedOptions,
@@ -68,21 +68,20 @@ function hostMapOf(options: ResolvedOptions, label: Label): HostMap {
 }
 
 /**
- * The host names that clients have for the gateway.
+ * The host names that clients use for the gateway.
  *
- * @throws GatewayError `usage` for what is no host name, or means this machine already
+ * @throws GatewayError `usage` for an invalid host name, or one that already means this machine
  */
 export function aliasesOf({ hostAlias, proxy }: ResolvedOptions, label: Label): string[] {
   if (proxy && !hostAlias.length) {
-    throw usage(`${label('proxy')} answers for the hosts of ${label('hostAlias')}: name at least one`);
+    throw usage(`${label('proxy')} requires ${label('hostAlias')} with at least one host`);
   }
   const names = hostAlias.map((text) => {
-    // Behind it is the path under which the routes are, too.
+    // The path after it is a base path of the routes.
     const name = hostName(text.replace(/\/[\w./~-]*$/, ''));
     const expected = `a host name without scheme and port, such as pay.example.com or pay.example.com/base (got "${text}")`;
     if (name === undefined) throw usage(`${label('hostAlias')} must be ${expected}`);
-    if (isLoopback(name))
-      throw usage(`${label('hostAlias')} ${text} means this machine already: leave it out`);
+    if (isLoopback(name)) throw usage(`${label('hostAlias')} ${text} already means this machine: omit it`);
     return name;
   });
   return [...new Set(names)];
@@ -118,7 +117,7 @@ const usage = (message: string) => new GatewayError('usage', message);
 
 const LONGEST_WAIT_MS = 30 * 24 * 3_600_000;
 
-/** Limits in milliseconds, and in words. */
+/** Limits in milliseconds, and as text. */
 const LIMITS = {
   autoDelay: [0, LONGEST_WAIT_MS, 'at most 720h'],
   paymentExpires: [1, LONGEST_WAIT_MS, 'from 1ms to 720h'],
@@ -145,7 +144,7 @@ function ipnSettings(options: ResolvedOptions, label: Label): Settings['ipn'] {
     if (status) return status;
     const meant = nearestName(text, SENT_ON_REQUEST);
     const help = meant ? `: did you mean ${meant}?` : '';
-    throw usage(`${label('ipnOn')} takes ${SENT_ON_REQUEST.join(', ')} (got "${text}")${help}`);
+    throw usage(`${label('ipnOn')} accepts ${SENT_ON_REQUEST.join(', ')} (got "${text}")${help}`);
   });
   return {
     format: options.ipnFormat,

@@ -42,24 +42,24 @@ import { startRetaining } from './usecases/retention.ts';
 import { createUseCases } from './usecases/use-cases.ts';
 import { dialect } from './wire/documented/service.ts';
 
-/** What comes from outside the options. */
+/** Settings that are not options. */
 export interface ServerSurroundings {
-  /** Whether the options' fixtures are in a file that every start reads: then it is no news that a state is there. */
+  /** Whether the fixtures come from the configuration file. If so, an existing state needs no notice. */
   standingFixtures?: boolean;
-  /** Whether other code lives in this process, whose globals must stay as they are (they are replaced for speed). */
+  /** Whether other code runs in this process. If so, globals are not replaced for speed. */
   sharesProcess?: boolean;
-  /** How pages and log lines write commands and options; without it commands begin with npx. */
+  /** How pages and log lines write commands and options. By default, commands start with npx. */
   style?: HintStyle;
-  /** Gets every fault of ours, for the log. */
+  /** Logs internal errors. */
   report: (error: unknown) => void;
-  /** Gets what the user should know at once, such as that nothing can be stored any more. */
+  /** Reports urgent warnings to the user, such as a full disk. */
   warn: (text: string) => void;
 }
 
 export type RunningServer = Awaited<ReturnType<typeof serve>>;
 
 /**
- * Builds and starts an emulator; resolves when it answers.
+ * Builds and starts an emulator. Resolves when it is ready.
  *
  * @throws GatewayError `port_in_use`, `folder_in_use`, `storage_failed`, `state_damaged` or `usage`, with nothing left
  *   open or locked
@@ -69,10 +69,10 @@ export async function startServer(
   surroundings: ServerSurroundings,
 ): Promise<RunningServer> {
   const shutdown = new Shutdown();
-  // Every open stream of events listens, however many there are.
+  // Every open event stream adds a listener.
   setMaxListeners(0, shutdown.stopping.signal);
   try {
-    // Whatever is wrong with the options is found before anything is opened.
+    // Errors in the options must be found before anything is opened.
     const plan = planOf(options, surroundings);
     const front = await planFront({
       ...plan,
@@ -85,13 +85,13 @@ export async function startServer(
     const engine = await buildEngine(plan, opened, trust);
     return await serve(plan, opened, engine, await front(opened.folder?.path ?? null), shutdown);
   } catch (error) {
-    // Whatever else fails now: the user needs to know what failed first.
+    // The user needs the first error, not a later one.
     await shutdown.close().catch(() => {});
     throw error;
   }
 }
 
-/** What the options say, before anything is opened. @throws GatewayError `usage` */
+/** Interprets the options before anything is opened. @throws GatewayError `usage` */
 function planOf(options: ResolvedOptions, surroundings: ServerSurroundings) {
   const { host, faults } = options;
   const terms = readStructures(options);
@@ -122,7 +122,7 @@ function planOf(options: ResolvedOptions, surroundings: ServerSurroundings) {
 }
 type Plan = ReturnType<typeof planOf>;
 
-/** Takes the folder and reads the state. */
+/** Locks the folder and reads the state. */
 async function openState(plan: Plan, shutdown: Shutdown) {
   const { options, surroundings, label, initial, controlToken, currencies } = plan;
   const { warn } = surroundings;
@@ -139,19 +139,19 @@ async function openState(plan: Plan, shutdown: Shutdown) {
   store.notices.unshift(...(folder?.notices ?? []));
   if (store.found && options.fixtures !== undefined && !surroundings.standingFixtures) {
     store.notices.push(
-      `${label('fixtures')} is ignored: ${folder?.path} has a state already (state reset goes back to them)`,
+      `${label('fixtures')} is ignored because ${folder?.path} already has a state (use state reset to load it)`,
     );
   }
   if (controlToken === null && options.publicUrl && !isLoopback(new URL(options.publicUrl).hostname)) {
     store.notices.push(
-      `anyone who reaches ${options.publicUrl} can read the keys and settle payments: ${label('controlToken')} asks for a token there`,
+      `anyone who can reach ${options.publicUrl} can read the keys and settle payments; set ${label('controlToken')} to require a token`,
     );
   }
   return { folder, store };
 }
 type Opened = Awaited<ReturnType<typeof openState>>;
 
-/** The rules at work on the state, with its state in line with the options. */
+/** Builds the use cases, after the state is adapted to the options. */
 async function buildEngine(plan: Plan, { store }: Opened, trust: ReceiverTrust) {
   const { options, clock, egress, settings, random } = plan;
   resumeClock(clock, store.state);
@@ -191,7 +191,7 @@ async function buildEngine(plan: Plan, { store }: Opened, trust: ReceiverTrust) 
 }
 type Engine = Awaited<ReturnType<typeof buildEngine>>;
 
-/** Listens, lets the clock work, and tells where. */
+/** Listens, starts the clock and announces the address. */
 async function serve(
   plan: Plan,
   { folder, store }: Opened,
@@ -209,7 +209,7 @@ async function serve(
     events: useCases.events,
     report,
     stopped: shutdown.stopping.signal,
-    // A start has no time for what few ask for.
+    // Loaded only when used, to keep the start fast.
     audit: async (options) =>
       (await import('./http/audit-gateway.ts')).auditShop(parts, plan.egress, options),
   });
@@ -227,7 +227,7 @@ async function serve(
     stopped: shutdown.stopping.signal,
   };
   const parts: AppParts = { ...useCases, audits, runtime, dialect };
-  // A key that is replaced later may stand in what is remembered: the first ones are known from here on.
+  // Registers the first keys for masking, since a key that is replaced later may appear in stored requests.
   mask('', parts);
   const load = async () =>
     (await import('./http/request-listener.ts')).requestListener(
@@ -244,7 +244,7 @@ async function serve(
   shutdown.add(() => edge?.close());
   const port = portOf(servers[0]);
   listening.port = port;
-  // What it has made is canceled while there is still somewhere to store that.
+  // A running audit cancels its payments while they can still be stored.
   shutdown.add(() => audits.ended());
   startWork(plan, store, { courier, useCases }, shutdown);
   const url = ownUrlOf(options, port);
@@ -259,21 +259,21 @@ async function serve(
     controlToken,
     tlsCa,
     parts,
-    /** What the user should know about what was found. */
+    /** Notices about the existing state and the certificate. */
     notices: store.notices,
     /** The fault rules in force. */
     faults: () => parts.faults.list.map(faultView),
-    /** Calls the listener for everything that happens from now on. */
+    /** Calls the listener for every new event. */
     onEvent(listener: (event: SimEvent) => void): void {
       parts.events.subscribe((event) => listener(simEventView(event, parts)));
     },
-    /** Whether the data folder was removed, moved or replaced meanwhile. Known when it is stopped. */
+    /** Whether the data folder was removed, moved or replaced. Known after the stop. */
     get isLost() {
       return store.isLost;
     },
-    /** Resolves when everything is stopped, on whichever side that began. */
+    /** Resolves when everything is stopped, whatever caused it. */
     stopped: shutdown.ended,
-    /** Answers what is under way, stores everything, lets go of port and folder. */
+    /** Finishes open requests, stores everything, and releases the port and the folder. */
     stop: shutdown.stop,
   };
 }

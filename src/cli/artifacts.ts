@@ -15,7 +15,7 @@ import { harOf } from './har.ts';
 import type { Output } from './output.ts';
 import { orStorageFailed } from './write-file.ts';
 
-/** By this variable an `audit` inside of `exec` knows where its reports are wanted. */
+/** Tells an `audit` inside `exec` where to write its reports. */
 export const ARTIFACTS = 'GATEWAY_SIM_ARTIFACTS';
 
 /** The names of artifacts. */
@@ -23,7 +23,7 @@ const ARTIFACT = /^(events\.jsonl|ipns\.har|state\.json|audit(-\d+)?\.(html|json
 /** Marks a folder whose artifacts an earlier run wrote, so that this run may replace them. */
 const MARK = '.gateway-sim-artifacts';
 
-/** What a run leaves for those who want to know what happened in it. */
+/** The files that a run of `exec` writes. */
 export interface Artifacts {
   folder: string;
   /** Writes an event immediately, so that it survives a kill. */
@@ -37,7 +37,7 @@ export async function artifactsIn(named: string, cwd: string, output: Output): P
   const folder = resolve(cwd, named);
   await orStorageFailed(prepare(folder, named), named);
   const events = createWriteStream(join(folder, 'events.jsonl'), { flags: 'wx', mode: 0o600 });
-  const tell = (error: Error) => output.notice(`gateway-sim: ${named} is not complete: ${error.message}`);
+  const tell = (error: Error) => output.notice(`gateway-sim: ${named} is incomplete: ${error.message}`);
   events.on('error', tell);
   const write = (name: string, text: string) =>
     writeFile(join(folder, name), text, { flag: 'wx', mode: 0o600 });
@@ -82,7 +82,7 @@ async function prepare(folder: string, named: string): Promise<void> {
   await writeFile(join(folder, MARK), '', { mode: 0o600 });
 }
 
-/** The reports that an audit leaves there, by file: as JSON, as a page and as JUnit XML. A second audit leaves the first alone. */
+/** The reports of an audit by file: JSON, HTML and JUnit XML. A second audit does not overwrite the first. */
 export function auditReports(
   folder: string,
   report: AuditReport,
@@ -96,7 +96,7 @@ export function auditReports(
   ];
 }
 
-/** Loaded only where a report is asked for. */
+/** Loaded only if a report is requested. */
 export const htmlOf = async (report: AuditReport, ipnUrl: string): Promise<string> =>
   (await import('../audit/html-report.ts')).htmlReport(report, ipnUrl);
 export const junitOf = async (report: AuditReport): Promise<string> =>

@@ -17,9 +17,9 @@ export interface ReadyEvent {
   dashboardUrl: string;
   dataDir: string | null;
   controlToken: string | null;
-  /** The file that clients trust; null where plain http is spoken. */
+  /** The file that clients must trust; null for plain HTTP. */
   tlsCa: string | null;
-  /** Where it answers as a proxy; null where it is none. */
+  /** The port of the proxy; null without --proxy. */
   proxyPort: number | null;
   pid: number;
 }
@@ -31,7 +31,7 @@ interface Overview {
   faults: readonly string[];
 }
 
-/** What `start` says to people: what to connect with, and what to try first. */
+/** The text of `start`: how to connect, and what to try first. */
 export function bannerText(
   ready: ReadyEvent,
   { payments, cards, liveEmail, faults }: Overview,
@@ -40,7 +40,7 @@ export function bannerText(
   cwd: string,
 ): string {
   const { url, dataDir } = ready;
-  // A folder tells commands the token; of an emulator in memory nobody else does.
+  // Commands read the token from the data folder. An emulator in memory has none.
   const token = dataDir === null && ready.controlToken ? ['--control-token', ready.controlToken] : [];
   const order = ['--amount', '100', '--currency', 'USD', '--ipn-url', 'http://localhost:3000/ipn'];
   const example = command('payments create', ...order, ...token);
@@ -51,10 +51,10 @@ export function bannerText(
     Sandbox: `e-mail ${options.sandboxEmail}   code ${options.sandboxCode}`,
     Live: render(hint`e-mail ${liveEmail}   code: ${command('inbox', ...token)}`),
     Profile: fidelityText(fidelityIn(options)),
-    Seed: options.seed && `${options.seed}   ids, codes and card numbers repeat`,
+    Seed: options.seed && `${options.seed}   ids, codes and card numbers are repeatable`,
     State: dataDir
       ? `${relative(cwd, dataDir) || '.'}/db.json  (${payments} payments, ${cards} cards)`
-      : 'in memory, gone when this stops',
+      : 'in memory, lost when the emulator stops',
   });
   const text = [
     `${colour.bold('gateway-sim')} ${VERSION}   ${colour.yellow('LOCAL EMULATOR, no real money moves')}`,
@@ -64,12 +64,12 @@ export function bannerText(
     ...trustLines(ready, cwd),
     '',
     render(hint`Try it        ${example}`),
-    render(hint`Ctrl-C stops. ${command('--help')} lists everything.`),
+    render(hint`Press Ctrl-C to stop. For all commands, run: ${command('--help')}`),
   ].join('\n');
   return `\n${text.replace(/^(?=.)/gm, '  ')}\n`;
 }
 
-/** How clients come in that have the gateway's host written into them, and where their own hosts lead. */
+/** How clients with a hard-coded gateway host connect, and where mapped hosts lead. */
 function waysIn({ url, proxyPort }: ReadyEvent, { hostAlias, map }: ResolvedOptions) {
   const { protocol, hostname } = new URL(url);
   const hosts = hostAlias.join(', ');
@@ -77,11 +77,11 @@ function waysIn({ url, proxyPort }: ReadyEvent, { hostAlias, map }: ResolvedOpti
     Proxy: proxyPort === null ? undefined : `http://${hostname}:${proxyPort}   for ${hosts}`,
     Mapped: map.length ? map.join(', ') : undefined,
     Aliases:
-      proxyPort === null && hosts ? `${hosts}   (${protocol}//, with your own hosts entry)` : undefined,
+      proxyPort === null && hosts ? `${hosts}   (${protocol}//, add them to your hosts file)` : undefined,
   };
 }
 
-/** What to trust, and where to say so. Nothing is installed. */
+/** How clients trust the certificate. Nothing is installed. */
 function trustLines({ tlsCa }: ReadyEvent, cwd: string): string[] {
   if (tlsCa === null) return [];
   const path = relative(cwd, tlsCa);
@@ -91,7 +91,7 @@ function trustLines({ tlsCa }: ReadyEvent, cwd: string): string[] {
     `  PHP         php -d curl.cainfo=${tlsCa} -d openssl.cafile=${tlsCa}`,
     `  Node        NODE_EXTRA_CA_CERTS=${tlsCa}`,
     `  Python      SSL_CERT_FILE=${tlsCa}   (requests: REQUESTS_CA_BUNDLE)`,
-    `  Browsers    import it as an authority for web sites, or accept the warning`,
+    `  Browsers    import it as a certificate authority, or accept the warning`,
   ];
 }
 
@@ -103,7 +103,7 @@ export function detachedBannerText(ready: ReadyEvent, log: string, { render }: O
     Log: ready.dataDir ? relative(cwd, log) : log,
     'Stop it': render([command('stop')]),
   });
-  return `gateway-sim runs in the background (process ${ready.pid})\n\n${facts}`;
+  return `gateway-sim is running in the background (process ${ready.pid})\n\n${facts}`;
 }
 
 function accessTo({ dashboardUrl, publicKey, secretKey, controlToken }: ReadyEvent) {
@@ -115,12 +115,12 @@ function accessTo({ dashboardUrl, publicKey, secretKey, controlToken }: ReadyEve
   };
 }
 
-/** How a retry, an expiry or a payment that settles itself is announced. */
-export const dueText = (at: string) => `Something is still due, next at ${at}`;
-/** And what becomes of it, at the end. */
-export const leftText = (at: string) => `${dueText(at)}: it goes on with the next start`;
+/** Announces a scheduled retry, expiry or automatic settlement. */
+export const dueText = (at: string) => `Work is still scheduled, next at ${at}`;
+/** The same when the emulator stops. */
+export const leftText = (at: string) => `${dueText(at)}. It continues with the next start`;
 
-/** What was found at the start and should be known, what is due, and the faults that are on. */
+/** Notices of the start, scheduled work and active faults. */
 export function noticesOf(server: RunningServer): string[] {
   const { nextDue } = server.parts.clock.read();
   const due = nextDue === null ? [] : [dueText(new Date(nextDue).toISOString())];

@@ -6,15 +6,15 @@ import { makeTemporaryFolder, removeTemporaryFolder } from '../tls/temporary-fol
 import type { Io } from './io.ts';
 import type { RunningServer } from './start-emulator.ts';
 
-/** What a client with the gateway's host in its code needs to reach the emulator instead. */
+/** What redirects a client with the gateway's host in its code to the emulator. */
 export interface ClientEnvironment {
   variables: Readonly<Record<string, string>>;
-  /** Which they are, and what no variable does. */
+  /** The names of the variables, and the options for PHP, which has no variable. */
   notices: readonly string[];
   remove: () => Promise<void>;
 }
 
-/** The variables that name a file of certificates to trust, and whether what it names counts beside the usual ones. */
+/** The variables that name a file of trusted certificates, and whether its certificates are added to the default ones. */
 const TRUST = {
   SSL_CERT_FILE: { isMore: false },
   REQUESTS_CA_BUNDLE: { isMore: false },
@@ -22,7 +22,7 @@ const TRUST = {
   NODE_EXTRA_CA_CERTS: { isMore: true },
 } as const;
 
-/** Where systems keep the authorities that they trust: Debian, Red Hat, SUSE, Alpine and macOS. */
+/** The trusted authorities of Debian, Red Hat, SUSE, Alpine and macOS. */
 const SYSTEM_ROOTS = [
   '/etc/ssl/certs/ca-certificates.crt',
   '/etc/pki/tls/certs/ca-bundle.crt',
@@ -44,7 +44,7 @@ function excludes(entry: string, alias: string): boolean {
   return suffix === '' ? entry.includes('*') : host === suffix || host.endsWith(`.${suffix}`);
 }
 
-/** Leads a command through the proxy of an emulator, and lets it trust the certificate, with --tls. */
+/** Redirects a command to the proxy of an emulator and, with --tls, makes it trust the certificate. */
 export async function clientEnvironment(
   { port, tlsCa, parts }: RunningServer,
   { env }: Io,
@@ -79,8 +79,8 @@ export async function clientEnvironment(
   return {
     variables,
     notices: [
-      `gateway-sim: the command reaches ${hostAlias.join(', ')} here by ${Object.keys(variables).join(', ')}`,
-      '  Any other https host gets 403: name it with --host-alias, or in NO_PROXY',
+      `gateway-sim: requests to ${hostAlias.join(', ')} go to this emulator; set ${Object.keys(variables).join(', ')}`,
+      '  Any other https host gets 403: add it to --host-alias or NO_PROXY',
       ...(bundle === undefined
         ? []
         : [`  PHP needs: php -d curl.cainfo=${bundle} -d openssl.cafile=${bundle}`]),
@@ -91,14 +91,14 @@ export async function clientEnvironment(
   };
 }
 
-/** Files with what each variable names already, else what the system trusts, and our certificate. */
+/** Writes files with our certificate and those that each variable names now, or those of the system. */
 async function trustFiles(tlsCa: string, folder: string, env: Io['env']): Promise<Record<string, string>> {
   const own = await readFile(tlsCa, 'utf8');
   const system = await systemRoots();
   const files = Object.entries(TRUST).map(async ([name, { isMore }]) => {
     const given = env[name];
     const before = given ? await readFile(given, 'utf8').catch(() => undefined) : isMore ? '' : system;
-    // What the user named and nobody can read stays theirs.
+    // An unreadable file of the user stays in place.
     if (before === undefined) return [name, given ?? ''];
     const file = join(folder, `${name}.pem`);
     await writeFile(file, `${before}\n${own}`);
@@ -115,7 +115,7 @@ async function systemRoots(): Promise<string> {
   return rootCertificates.join('\n');
 }
 
-/** All of Node's clients do from 22.21 on, and from 24.5. The command's Node is taken to be ours. */
+/** All of Node's clients do from 22.21 and 24.5 on. Assumes that the command runs the same Node. */
 function readsProxyVariables(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return major === 22 ? minor >= 21 : major > 24 || (major === 24 && minor >= 5);

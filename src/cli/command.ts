@@ -6,18 +6,18 @@ import type { Io } from './io.ts';
 import type { CommandResult, Output } from './output.ts';
 
 /*
- * A command is declared once, as data beside what it does: what commander offers, the types of its options, the names in
- * a query or a body and what a shell offers are all made of it.
+ * Each command is declared once, as data. The declaration defines its command line, the types of its options, the names
+ * in a query or body, and the shell completions.
  */
 
 /** An option. Its key in the declaration is its name: `ipnUrl` is `--ipn-url`. */
 export interface OptionDeclaration<Value = unknown> {
-  /** Its flag where that is not made of the name. */
+  /** Its flag, if not derived from the name. */
   flag?: string;
-  /** What stands behind the flag in the help; a switch has none. */
+  /** The value's name in the help, after the flag; a switch has none. */
   placeholder?: string;
   description: string;
-  /** What it may be; help and shell offer them. */
+  /** Allowed values, shown by completions. */
   choices?: readonly string[];
   default?: string;
   required?: true;
@@ -28,7 +28,7 @@ export type OptionDeclarations = Readonly<Record<string, OptionDeclaration>>;
 
 type ValueOf<Option> = Option extends OptionDeclaration<infer Value> ? Value : never;
 
-/** The values of options: of one that was not given, and has no default, there is none. */
+/** The values of options. An omitted option without a default has no value. */
 export type GivenValues<All> = { readonly [Name in keyof All]: ValueOf<All[Name]> };
 
 type ArgumentValues<Args> = {
@@ -39,12 +39,12 @@ type ArgumentValues<Args> = {
       : string | undefined;
 };
 
-/** What a command is called with, whatever its arguments and options. */
+/** What every command gets, in addition to its arguments and options. */
 export interface Context {
-  /** All that stands on the command line itself, without what the environment says. */
+  /** The values on the command line itself, without the environment. */
   flags: Readonly<Record<string, unknown>>;
   choice: ServerChoice;
-  /** Finds the server. @param dataDir where it runs, if that is known better than by the command line */
+  /** Finds the server. @param dataDir its folder, to override the command line */
   connect: (dataDir?: string) => Promise<Server>;
   /** Finds the server and calls it. */
   call: Server['call'];
@@ -58,43 +58,43 @@ interface ContextOf<Args, Fields, Options> extends Context {
   options: GivenValues<Options>;
 }
 
-/** A command: what it is called with, and what it does. */
+/** The declaration of a command. */
 export interface Command<
   Args = readonly string[],
   Fields = OptionDeclarations,
   Options = OptionDeclarations,
 > {
   summary: string;
-  /** `<ref>` is required, `[ref]` is not, `[word...]` takes all that follow. */
+  /** `<ref>` is required, `[ref]` is optional, `[word...]` accepts all remaining words. */
   args?: Args;
-  /** The values of the first argument, where they are a closed set. */
+  /** The allowed values of the first argument, if they are limited. */
   choices?: readonly string[];
-  /** Options that go into a query or a body under their own names. */
+  /** Options that are sent in a query or body under their own names. */
   fields?: Fields;
   options?: Options;
   /** Command lines without the name of the program. Default: the name of the command. */
   examples?: readonly string[];
-  /** What the help says before the examples. */
+  /** Help text before the examples. */
   about?: string;
   usage?: string;
-  /** It changes the emulator itself, so it goes to one that was named or found, never to one that is guessed. */
+  /** It changes the emulator, so it never falls back to the default address. */
   neverGuess?: true;
-  /** Said after a mistake on the command line. */
+  /** Shown after a usage error. */
   advice?: Hint;
-  /** An argument may begin with a dash: that is a mistake which the server explains. */
+  /** An argument may start with a dash. The server explains the error. */
   allowUnknown?: true;
-  /** Hands back what is to be shown, or the exit code of what it ran. */
+  /** Returns the result to print, or the exit code of the program that it ran. */
   run(context: ContextOf<Args, Fields, Options>): Promise<CommandResult | number | undefined>;
 }
 
-/** The commands of a noun. */
+/** Commands that share a noun, such as `payments`. */
 export interface Group {
   summary: string;
   examples: readonly string[];
   commands: Readonly<Record<string, Command>>;
 }
 
-/** A command whose `run` gets the values of what is declared beside it. */
+/** Derives the types of `run`'s arguments from the declaration. */
 export function defineCommand<
   const Args extends readonly string[] = [],
   const Fields extends OptionDeclarations = Record<never, never>,
@@ -103,17 +103,17 @@ export function defineCommand<
   return command;
 }
 
-/** Whether the name of a group alone stands for this command of it. */
+/** Whether the name of a group alone runs this command. */
 export function isDefaultCommand(name: string, args: readonly unknown[]): boolean {
   return ['list', 'show'].includes(name) && !args.length;
 }
 
-/** The filters of a list, and what pages it. */
+/** The filters of a list, with its paging options. */
 export function pagedBy<Filters extends OptionDeclarations>(filters: Filters) {
   return {
     ...filters,
-    limit: text('number', 'maximum number of them (default: 50)'),
-    cursor: text('cursor', 'go on where the last list ended'),
+    limit: text('number', 'maximum number of results (default: 50)'),
+    cursor: text('cursor', 'continue after a previous list'),
   };
 }
 
@@ -145,7 +145,7 @@ export function choice<const Values extends readonly string[]>(
   return { placeholder, description, choices };
 }
 
-/** A switch that counts how often it was given. */
+/** A switch that counts how often it is repeated. */
 export function counted(description: string): OptionDeclaration<number | undefined> {
   return { description, parse: (_, before = 0) => before + 1 };
 }
@@ -158,12 +158,12 @@ export function duration(description: string): OptionDeclaration<number | undefi
     parse: (written) => {
       const milliseconds = parseDuration(written);
       if (milliseconds !== undefined) return milliseconds;
-      throw new InvalidArgumentError('Durations are written as 500ms, 2s, 1m or 1h.');
+      throw new InvalidArgumentError('Use a duration such as 500ms, 2s, 1m or 1h.');
     },
   };
 }
 
-/** A repeated flag adds to the list; a text with commas is taken apart, like that of a variable. */
+/** A repeated flag adds to the list. Text is split at commas, as in variables. */
 export function list(
   placeholder: string,
   description: string,
@@ -171,7 +171,7 @@ export function list(
   return { placeholder, description, parse: (written, before = []) => [...before, ...written.split(',')] };
 }
 
-/** A repeated flag adds to the list. What is in it may go beyond the choices, which the shell offers. */
+/** A repeated flag adds to the list. The choices are only for completions; other values are allowed. */
 export function repeated(
   placeholder: string,
   description: string,
@@ -193,14 +193,14 @@ export function assignments(
     placeholder: 'field=value',
     description,
     parse: (written, before = {}) => {
-      const [name, value] = assignment(written, 'Fields are set as name=value, such as data.charge=1.');
+      const [name, value] = assignment(written, 'Use name=value, such as data.charge=1.');
       const list = name.endsWith('[]') && [before[name] ?? [], value].flat();
       return { ...before, [name]: list || value };
     },
   };
 }
 
-/** A name and what it stands for, such as `stock=./stock.sh {identifier}`; repeatable. */
+/** A name and its value, such as `stock=./stock.sh {identifier}`; repeatable. */
 export function named(
   placeholder: string,
   description: string,
@@ -209,7 +209,7 @@ export function named(
     placeholder: `name=${placeholder}`,
     description,
     parse: (written, before = {}) => {
-      const [name, value] = assignment(written, `It is written as name=<${placeholder}>.`);
+      const [name, value] = assignment(written, `Use name=<${placeholder}>.`);
       return { ...before, [name]: value };
     },
   };

@@ -20,18 +20,18 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 
-/** Neither git nor most archives make these. */
+/** Modes that neither git nor most archives create. */
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
-/** Long enough for all that a start loads. Real time. */
+/** Long enough for a start to load all of its code. In real time. */
 const FLUSH_AFTER_MS = 1_000;
 
 /**
- * Keeps the compiled code of this program from one command to the next: compiling takes a fifth of a start. With Node's
- * own cache (from 22.1 on) a start took 115 ms, with this one 103. What lies there is run, so nobody else can write there,
- * and what has other modes than we give came from somewhere else, such as with a checkout. Node's variables count: with NODE_COMPILE_CACHE Node keeps it, and
- * NODE_DISABLE_COMPILE_CACHE=1 turns it off.
+ * Caches the compiled code of this program between commands: compiling takes a fifth of a start. With Node's own cache
+ * (from 22.1) a start took 115 ms, with this one 103. The cached code is executed, so only this user may write to the
+ * folder. Files with other modes are ignored, because they may come from elsewhere, such as a checkout. With
+ * NODE_COMPILE_CACHE, Node caches the code itself. NODE_DISABLE_COMPILE_CACHE=1 turns the cache off.
  */
 export function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): void {
   if (env['NODE_COMPILE_CACHE'] || env['NODE_DISABLE_COMPILE_CACHE']) return;
@@ -40,18 +40,18 @@ export function keepCompiledCode(env: Readonly<Record<string, string | undefined
     if (folder === undefined) return;
     const flush = keepCodeIn(folder);
     process.once('exit', flush);
-    // An emulator that is killed has no exit.
+    // A killed emulator emits no exit event.
     setTimeout(flush, FLUSH_AFTER_MS).unref();
   } catch {
-    // A home that cannot be written costs time only.
+    // A read-only home folder only costs time.
   }
 }
 
-/** The folder of this version of Node, below one for caches; undefined where others could change what lies there. */
+/** The cache folder for this version of Node; undefined if other users could change it. */
 function makeFolder(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const caches = cachesOf(env);
   if (caches === undefined) return undefined;
-  // In a folder of others nothing is made, either.
+  // Creates nothing in a folder that other users can change.
   if (!existsSync(caches)) {
     if (!isOursUpwards(realpathSync(dirname(caches)))) return undefined;
     mkdirSync(caches, { mode: FOLDER_MODE });
@@ -69,7 +69,7 @@ function makeFolder(env: Readonly<Record<string, string | undefined>>): string |
   return folder;
 }
 
-/** A relative path would lead into whatever folder the program is run in. */
+/** Relative paths are ignored: they would depend on the working folder. */
 function cachesOf(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const own =
     process.platform === 'win32'
@@ -80,13 +80,13 @@ function cachesOf(env: Readonly<Record<string, string | undefined>>): string | u
   return [...own, join(homedir(), '.cache')].find((path) => path !== undefined && isAbsolute(path));
 }
 
-/** Whether a folder and all above it are ours. */
+/** Whether a folder and all of its parents are ours. */
 function isOursUpwards(folder: string): boolean {
   const above = dirname(folder);
   return isOurs(folder) && (above === folder || isOursUpwards(above));
 }
 
-/** Whether only we and the system can change what is in a folder; in one such as /tmp each can remove what is his own. */
+/** Whether only we and the system can change a folder. In a sticky folder such as /tmp, users can remove only their own files. */
 function isOurs(folder: string): boolean {
   const found = lstatSync(folder);
   const isSticky = (found.mode & 0o1000) !== 0;
@@ -112,16 +112,16 @@ type Wrapped = (
   dirname: string,
 ) => void;
 
-/** A file of this program that was compiled. */
+/** A compiled file of this program. */
 interface Compiled {
   source: Buffer;
   script: Script;
 }
 
 /**
- * Has files of this program compiled by what is kept. V8 refuses what another V8 made.
+ * Compiles files of this program with the cached code. V8 rejects code of another V8 version.
  *
- * @returns writes what was not there before
+ * @returns a function that writes new code to the cache
  */
 function keepCodeIn(folder: string): () => void {
   const fresh = new Map<string, Compiled>();
@@ -141,9 +141,9 @@ function keepCodeIn(folder: string): () => void {
   };
 }
 
-/** Much more than any file of this program takes. */
+/** Much more than any file of this program needs. */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024;
-/** Of Unix alone: no link is followed, and a pipe holds nothing up. */
+/** Only on Unix: do not follow links, and do not block on a pipe. */
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
 function kept(path: string, source: Buffer): Buffer | undefined {
@@ -155,7 +155,7 @@ function kept(path: string, source: Buffer): Buffer | undefined {
     if (opened.size > MAX_KEPT_BYTES) return undefined;
     const bytes = readFileSync(file);
     const code = bytes.subarray(CHECKSUM_BYTES);
-    // V8 ends the process over damaged code, and looks at the length of the source only.
+    // Damaged code would crash V8, which checks only the length of the source.
     return bytes.readUInt32LE() === crc32(source, crc32(code)) ? code : undefined;
   } catch {
     return undefined;
@@ -171,7 +171,7 @@ function write(path: string, { source, script }: Compiled): void {
   const part = `${path}.${process.pid}`;
   try {
     writeFileSync(part, Buffer.concat([checksum, code]), { mode: FILE_MODE, flag: 'wx' });
-    // Whatever the umask took away.
+    // The umask may have removed bits.
     chmodSync(part, FILE_MODE);
     renameSync(part, path);
   } catch {
@@ -179,11 +179,11 @@ function write(path: string, { source, script }: Compiled): void {
   }
 }
 
-/** Best effort: where nothing can be written, nothing can be removed. */
+/** Best effort: if writing failed, removing may fail too. */
 function discard(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // What is left has a name that nobody looks for.
+    // A leftover file has a name that is never read.
   }
 }

@@ -2,17 +2,17 @@ import type { Command, Option } from 'commander';
 import { type OptionSpec, START_OPTIONS } from '../options/table.ts';
 import { isDefaultCommand } from './command.ts';
 
-/** What a placeholder in the help says that belongs there: the shell completes it itself. */
+/** Placeholders whose values the shell completes itself. */
 const KINDS = ['file', 'folder', 'command'];
 
 type Candidate = readonly [word: string, description?: string];
 
 /**
- * What a shell is to offer for the last of these words, line by line: a word and its description, with a tab between;
- * or one line that begins with a colon, for what the shell knows best: `:file`, `:folder`, `:command`, or `:rest 2`
- * where the last two words are somebody else's command line.
+ * The completions of the last word, one line each: a word and its description, separated by a tab. A single line that
+ * starts with a colon leaves completion to the shell: `:file`, `:folder`, `:command`, or `:rest 2` if the last two words
+ * are the command line of another program.
  *
- * @param words behind the name of the program; the last one may be empty
+ * @param words after the name of the program; the last one may be empty
  */
 export function completionsOf(program: Command, words: readonly string[]): string[] {
   const { last, offered } = offeredBehind(program, words);
@@ -22,7 +22,7 @@ export function completionsOf(program: Command, words: readonly string[]): strin
 }
 
 function offeredBehind(program: Command, words: readonly string[]): { last: string; offered: Candidate[] } {
-  // Bash takes --option=value apart into three words.
+  // Bash splits --option=value into three words.
   const before = words.filter((word) => word !== '=');
   const last = words.at(-1) === '=' ? '' : (before.pop() ?? '');
   const rest = before.indexOf('--');
@@ -36,7 +36,7 @@ function offeredBehind(program: Command, words: readonly string[]): { last: stri
   return { last, offered: last.startsWith('-') ? flagsOf(command) : argumentsOf(command, position) };
 }
 
-/** What can stand here: commands, or values of the argument; options where there is neither. */
+/** Completions of an argument: commands or values, or options if there are neither. */
 function argumentsOf(command: Command, position: number): Candidate[] {
   const commands = command.commands.map((sub): Candidate => [sub.name(), sub.description()]);
   if (commands.length) return commands;
@@ -46,13 +46,13 @@ function argumentsOf(command: Command, position: number): Candidate[] {
 }
 
 function flagsOf(command: Command): Candidate[] {
-  const help = { short: '-h', long: '--help', description: 'what there is, with examples' };
+  const help = { short: '-h', long: '--help', description: 'show help' };
   return [...optionsOf(command), help].flatMap(({ short, long, description }) =>
     [short, long].flatMap((flag): Candidate[] => (flag ? [[flag, description]] : [])),
   );
 }
 
-/** Where the words lead: to a command, behind an option that waits for its value, past so many arguments. */
+/** The command that the words lead to, the option that still needs a value, and the position of the next argument. */
 function walk(program: Command, words: readonly string[]) {
   let command = program;
   let option: Option | undefined;
@@ -72,11 +72,11 @@ function walk(program: Command, words: readonly string[]) {
 
 const takesValue = ({ required, optional }: Option) => required || optional;
 
-/** A group takes the options of the command that its name alone stands for, too. */
+/** A group also accepts the options of its default command. */
 function optionsOf({ commands, options, parent }: Command): Option[] {
-  const standsFor = commands.find((sub) => parent && isDefaultCommand(sub.name(), sub.registeredArguments));
+  const byDefault = commands.find((sub) => parent && isDefaultCommand(sub.name(), sub.registeredArguments));
   const known = new Set(options.map(({ long }) => long));
-  return [...options, ...(standsFor?.options.filter(({ long }) => !known.has(long)) ?? [])];
+  return [...options, ...(byDefault?.options.filter(({ long }) => !known.has(long)) ?? [])];
 }
 
 function valuesOf(option: Option): readonly string[] {

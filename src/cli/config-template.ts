@@ -4,7 +4,7 @@ import { type OptionName, type OptionSpec, START_OPTIONS } from '../options/tabl
 export const CONFIGURATION_FILE = 'gateway-sim.config.json';
 export const FIXTURES_FILE = 'gateway-sim.fixtures.json';
 
-/** What the template shows where there is no default, unless the option has an example of its own. */
+/** Examples in the template for options that have neither a default nor an example in the table. */
 const EXAMPLES: Readonly<Partial<Record<string, unknown>>> = {
   fixtures: FIXTURES_FILE,
   keep: 1_000,
@@ -33,15 +33,15 @@ const EXAMPLES: Readonly<Partial<Record<string, unknown>>> = {
   wallets: [{ email: 'rich@example.com', holder: 'Rich Example', currency: 'EUR', balance: '5000.00' }],
 } satisfies Partial<Record<OptionName, unknown>>;
 
-const HEAD = `// What "gateway-sim start" does here. Comments and commas at the end are fine in this file.
-// Each key is a flag too (dataDir: --data-dir) and, unless its value is a structure, a variable
-// (GATEWAY_SIM_DATA_DIR): a flag beats a variable, which beats this file, which beats the profile and the default.
-// Lines that begin with // are not in force: they show the default, or an example where there is none.`;
+const HEAD = `// Options of "gateway-sim start" in this folder. Comments and trailing commas are allowed.
+// Each key is also a flag (dataDir: --data-dir) and, unless its value is a structure, a variable
+// (GATEWAY_SIM_DATA_DIR). Flags override variables, which override this file, the profile and the defaults.
+// Lines that start with // have no effect. They show the default, or an example if there is none.`;
 
 /**
- * The configuration file to start from: every option with what it does, all but the fixtures commented out.
+ * A configuration file with every option and its description. All but the fixtures are commented out.
  *
- * @param schema where an editor finds the JSON schema; undefined where the package is not installed
+ * @param schema the path of the JSON schema for editors; undefined if the package is not installed
  */
 export function configurationTemplate(schema: string | undefined): string {
   const reference = `"$schema": ${JSON.stringify(schema ?? './node_modules/gateway-sim/fixtures/config.schema.json')},`;
@@ -53,12 +53,12 @@ export function configurationTemplate(schema: string | undefined): string {
   });
   const head =
     schema === undefined
-      ? `  // With the package installed, editors complete this file:\n  // ${reference}\n`
+      ? `  // If the package is installed, this enables completion in editors:\n  // ${reference}\n`
       : `  ${reference}\n`;
   return `${HEAD}\n{\n${[head, ...entries].join('\n')}}\n`;
 }
 
-/** JSON with a blank after each comma and colon, so that one line stays readable. */
+/** JSON with a space after each comma and colon, so that a line stays readable. */
 function inOneLine(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(inOneLine).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -15,11 +15,11 @@ type Flags = Readonly<Record<string, unknown>>;
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * What `start` runs with: flag beats environment beats file beats default.
+ * The options of `start`. Flags override the environment, which overrides the file and the default.
  *
- * @param flags those of the command line alone
- * @param file of `readConfiguration`
- * @throws GatewayError `usage` for what is unknown (with the nearest known name) or cannot be
+ * @param flags only those on the command line
+ * @param file the result of `readConfiguration`
+ * @throws GatewayError `usage` for an unknown option (with the nearest known name) or an invalid value
  */
 export function startConfiguration(
   flags: Flags,
@@ -37,9 +37,9 @@ export function startConfiguration(
 }
 
 /**
- * What `exec` runs with: as `start`, but in memory and on a free port. Only a flag can say otherwise: the port and the
- * data folder that an environment or a file names are those of the emulator that somebody works with, and how `start`
- * is to behave is nothing to `exec`.
+ * The options of `exec`: as `start`, but in memory and on a free port. Only flags override that, because the port and the
+ * data folder in the environment or the file belong to the user's own emulator. Options of the `start` process do not
+ * apply.
  */
 export function execConfiguration(flags: Flags, environment: Environment, file: OptionSource | undefined) {
   const aboutStart = Object.entries<OptionSpec>(START_OPTIONS).filter(([, { commandOnly }]) => commandOnly);
@@ -56,11 +56,11 @@ export function execConfiguration(flags: Flags, environment: Environment, file: 
 const PATHS: readonly OptionName[] = ['fixtures', 'dataDir', 'tlsCert', 'tlsKey', 'ipnCa'];
 
 /**
- * Reads the configuration file that was named by the flag or by GATEWAY_SIM_CONFIG, else gateway-sim.config.json of this folder. Paths in it are meant from
- * its own folder.
+ * Reads the configuration file that the flag or GATEWAY_SIM_CONFIG names, or else gateway-sim.config.json in the working
+ * folder. Paths in it are relative to its own folder.
  *
- * @returns undefined when none was named and there is none
- * @throws GatewayError `usage` when it cannot be read or is no JSON object
+ * @returns undefined if no file is named and the default does not exist
+ * @throws GatewayError `usage` if it cannot be read or is not a JSON object
  */
 export async function readConfiguration(
   flag: string | undefined,
@@ -70,7 +70,7 @@ export async function readConfiguration(
   const path = resolve(cwd, named ?? CONFIGURATION_FILE);
   if (named === undefined && !existsSync(path)) return undefined;
   const values = await readObject(path, named !== undefined);
-  // Editors take the schema from here.
+  // Only for editors.
   delete values['$schema'];
   const isFound = named === undefined;
   const label = (name: string) => `"${name}" in ${basename(path)}`;
@@ -90,7 +90,7 @@ export async function readConfiguration(
   };
 }
 
-/** @param isNamed whether the user named it, and so may mean a pipe */
+/** @param isNamed whether the user named it. Then it may be a pipe */
 async function readObject(path: string, isNamed: boolean): Promise<Record<string, unknown>> {
   try {
     const parsed = parseJsonc(await (isNamed ? readFile(path, 'utf8') : readText(path, { follows: true })));
@@ -102,12 +102,12 @@ async function readObject(path: string, isNamed: boolean): Promise<Record<string
 }
 
 /**
- * Reads JSON as people write configuration files: comments, trailing commas and a byte order mark are fine.
+ * Parses JSON with comments, trailing commas and a byte order mark.
  *
- * @throws SyntaxError that names the line, where the engine tells it
+ * @throws SyntaxError with the line, if the engine reports a position
  */
 export function parseJsonc(text: string): unknown {
-  // Comments become blanks, so that the positions in an error are those of the file.
+  // Comments become spaces, so that the positions in an error match the file.
   const plain = strip(text.replace(/^\uFEFF/, ''), { trailingCommas: true });
   try {
     return JSON.parse(plain);

@@ -12,7 +12,7 @@ import { DEFAULT_DATA_DIR, findServer, isOnThisMachine, readServerInfo } from '.
 import { CONFIGURATION_FILE } from './config-template.ts';
 import type { Io } from './io.ts';
 
-/** How the server was named, on the command line or by the environment. */
+/** How the command line or the environment selects the server. */
 export interface ServerChoice
   extends Record<'url' | 'dataDir' | 'controlToken' | 'tlsCa', string | undefined> {
   /** The control token of the environment. */
@@ -20,20 +20,20 @@ export interface ServerChoice
 }
 
 export interface Server extends ControlServer {
-  /** The process that runs it, where server.json tells. */
+  /** Its process, if server.json names it. */
   pid: number | undefined;
-  /** Whether what the environment holds is for it: a folder did not choose it. */
+  /** Whether it may get secrets from the environment: the user selected it, not a folder. */
   isNamed: boolean;
 }
 
-/** Where a server listens by default. */
+/** The default address of a server. */
 export const DEFAULT_URL = 'http://127.0.0.1:4477';
 
 /**
- * Finds the server: by its URL, else by server.json in the data folder (this or a parent folder's), else where the
- * environment or the configuration file of this folder lets `start` listen, else at the default address.
+ * Finds the server by its URL, by server.json in the data folder (of this folder or a parent), by the address that the
+ * environment or the configuration file gives `start`, or at the default address, in this order.
  *
- * @param guess whether the default address may be tried; else what answers must be an emulator, too
+ * @param guess whether to try the default address. If not, the server must also prove to be an emulator
  * @throws GatewayError `no_server`; `usage` for a configuration file that cannot be read
  */
 export async function connect(choice: ServerChoice, io: Place, guess: boolean): Promise<Server> {
@@ -45,12 +45,12 @@ export async function connect(choice: ServerChoice, io: Place, guess: boolean): 
   if (url === undefined && (choice.dataDir || !guess)) {
     const where = dataDir ?? `${DEFAULT_DATA_DIR} of this or a parent folder`;
     const unset = dataDir === undefined ? ', and neither --url nor GATEWAY_SIM_URL is set' : '';
-    throw new GatewayError('no_server', `no gateway-sim runs on ${where}${unset}`, {
-      hint: hint`Start one with: ${command('start')}. Or say where it is with ${option('url')}.`,
+    throw new GatewayError('no_server', `no gateway-sim is running on ${where}${unset}`, {
+      hint: hint`Start one with: ${command('start')}. Or name it with ${option('url')}.`,
     });
   }
   const known = info?.url === url ? info : undefined;
-  // The folder may have come from anywhere: what the environment holds is for the emulator that the user names.
+  // An untrusted folder must not get the token in the environment, which is for the emulator that the user names.
   const isOfFolder = info !== undefined || (file.isFound && file.url !== undefined && url !== DEFAULT_URL);
   const isNamed = choice.url !== undefined || !isOfFolder;
   const fitting = choice.controlToken ?? (isNamed ? choice.tokenVariable : undefined);
@@ -68,10 +68,10 @@ export async function connect(choice: ServerChoice, io: Place, guess: boolean): 
 
 type Place = Pick<Io, 'env' | 'cwd'>;
 
-/** Options that make the address of an emulator. */
+/** Options that define the address of an emulator. */
 const ADDRESS: readonly OptionName[] = ['port', 'host', 'tls', 'tlsCert', 'tlsKey'];
 
-/** What the variable of the port and the configuration file say of the emulator that `start` runs by them, if they do. */
+/** The emulator that `start` runs with the configuration file and the port variable, as far as they define it. */
 async function configured({ env, cwd }: Place): Promise<Partial<ServerChoice> & { isFound?: boolean }> {
   const { GATEWAY_SIM_PORT } = env;
   if (!GATEWAY_SIM_PORT && !env['GATEWAY_SIM_CONFIG'] && !existsSync(join(cwd, CONFIGURATION_FILE)))
@@ -101,13 +101,13 @@ export function addressOf(url: string, flag = '--url'): string {
   );
 }
 
-/** What is at an address: an emulator that is ready, or not yet (or no more), something else, or nothing. */
+/** What is at an address: a ready emulator, one that is starting or stopping, another server, or nothing. */
 type Found = 'ready' | 'unready' | 'foreign' | 'nothing';
 
 /**
- * Looks at an address without changing anything there. Needs no control token.
+ * Checks an address without changing anything. Needs no control token.
  *
- * @param limitMs for the answer, in real time
+ * @param limitMs for the response, in real time
  * @throws GatewayError `no_server` for a certificate that is not trusted
  */
 export async function probe(
@@ -123,15 +123,15 @@ export async function probe(
     return isSuccess(answer) ? 'ready' : 'unready';
   } catch (error) {
     if (isUntrusted(error)) throw noServer(url, error);
-    // What takes a connection and then says nothing is still there.
+    // A server that accepts the connection but sends nothing still exists.
     return error instanceof GatewayError && error.code === 'timed_out' ? 'unready' : 'nothing';
   }
 }
 
-/** The time that an emulator has to show itself. */
+/** Time limit for an emulator to identify itself. */
 const LIMIT_MS = 5_000;
 
-/** Makes sure that an emulator is there, before something is sent that another server should not get. */
+/** Checks that the server is an emulator, before a request that another server must not get. */
 async function requireEmulator(server: ControlServer): Promise<void> {
   const { url } = server;
   const found = await probe(server, LIMIT_MS);
@@ -139,9 +139,9 @@ async function requireEmulator(server: ControlServer): Promise<void> {
   if (found === 'foreign') throw foreignServer(url);
 }
 
-/** The error for an address where something answers that is not ours. */
+/** The error for an address of another server. */
 export function foreignServer(url: string): GatewayError {
-  return new GatewayError('no_server', `what answers at ${url} is no gateway-sim: it was left alone`, {
-    hint: hint`Say where the emulator is with ${option('url')} or ${option('dataDir')}.`,
+  return new GatewayError('no_server', `the server at ${url} is not gateway-sim, so nothing was sent`, {
+    hint: hint`Name the emulator with ${option('url')} or ${option('dataDir')}.`,
   });
 }

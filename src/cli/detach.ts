@@ -15,24 +15,24 @@ import type { ReadyEvent } from './banner.ts';
 
 interface Started {
   ready: ReadyEvent;
-  /** What it found worth telling. */
+  /** Notices for the user. */
   notices: readonly string[];
 }
 
-/** What a detached process tells the one that started it: it answers, or why it cannot. */
+/** What a detached process reports to its parent: that it is ready, or why not. */
 type Report = Started | { failure: ErrorDetails & { code?: ErrorCode; message: string } };
 
 /**
- * By this variable a process knows that it is the detached one. It is gone from its environment at once. Its value is
- * the log that has no data folder to lie in; empty where there is one.
+ * Marks the detached process, which removes it from its environment immediately. Its value is the path of a temporary log,
+ * or empty if the log is in the data folder.
  */
 const MARK = 'GATEWAY_SIM_DETACHED';
 
 /**
- * Runs this very command line again, in a session of its own, and waits until that process answers.
+ * Runs the same command line again in its own session, and waits until that process is ready.
  *
- * @returns what it tells, and the file that takes what it says from now on
- * @throws GatewayError the one that it could not start for; `storage_failed` when there is no place for its log
+ * @returns its report, and the path of its log
+ * @throws GatewayError the error of its start; `storage_failed` if its log cannot be written
  */
 export async function detach(options: ResolvedOptions): Promise<Started & { log: string }> {
   const { log, file } = await openLog(options);
@@ -47,8 +47,8 @@ export async function detach(options: ResolvedOptions): Promise<Started & { log:
 }
 
 /**
- * The log lies in the data folder; an emulator in memory has none, and so writes to the system's temporary folder. It
- * is appended to: another emulator may have the folder, and what it says is not ours to clear.
+ * The log is in the data folder, or in the system's temporary folder for an emulator in memory. It is opened for
+ * appending, because another emulator may use the folder and its log.
  */
 async function openLog(options: ResolvedOptions): Promise<{ log: string; file: FileHandle }> {
   const { inMemory, dataDir } = options;
@@ -60,7 +60,7 @@ async function openLog(options: ResolvedOptions): Promise<{ log: string; file: F
     const file = await openFile(log, 'append', { isOurs: true, isAlone: true }).catch((cause: Error) => {
       throw 'syscall' in cause ? cause : unwritable(log, cause, hint`Remove it.`);
     });
-    // One that came with the folder may be open to others.
+    // An existing file may be readable by others.
     await file.chmod(0o600);
     return { log, file };
   });
@@ -77,8 +77,8 @@ async function startDetached(file: FileHandle, log: string, isTemporary: boolean
     child.once('error', reject);
     child.once('exit', (code, signal) =>
       reject(
-        new GatewayError('internal', `the emulator ended with ${signal ?? code} before it answered`, {
-          hint: hint`What it said is in ${log}`,
+        new GatewayError('internal', `the emulator exited with ${signal ?? code} before it was ready`, {
+          hint: hint`See its log: ${log}`,
         }),
       ),
     );
@@ -99,9 +99,9 @@ export function parentProcess() {
   if (temporaryLog === undefined || process.send === undefined) return undefined;
   delete process.env[MARK];
   return {
-    /** @returns false when that one is gone and nobody knows of this emulator: it must not stay */
+    /** @returns false if the parent is gone, so that no process knows this emulator: it must stop */
     ready: (started: Started) => tell(started),
-    /** To be called at the end: nobody looks for the log of an emulator that was in memory. */
+    /** To be called at the end. Removes the temporary log. */
     stopped: async () => {
       if (temporaryLog) await rm(temporaryLog, { force: true });
     },
@@ -125,10 +125,10 @@ function tell(report: Report): Promise<boolean> {
   });
 }
 
-/** A log larger than this is begun anew by the next start. */
+/** The next start empties a larger log. */
 const MAX_LOG_BYTES = 4 * 2 ** 20;
 
-/** Begins the log of a detached process anew when it has become too long. Only who has the data folder may. */
+/** Empties the log of a detached process if it is too long. Requires the lock of the data folder. */
 export function trimLog(): void {
   if (fstatSync(1).size > MAX_LOG_BYTES) ftruncateSync(1, 0);
 }

@@ -14,10 +14,10 @@ import { dialect } from '../library/merchant-client.ts';
 import { readSecret } from '../options/secret-file.ts';
 import { type KnownAttempt, type KnownDelivery, verdictOnAttempt, verdictView } from '../usecases/verdict.ts';
 
-/** The time-out that a gateway has by default too, in milliseconds. */
+/** In milliseconds, as the default of the gateway. */
 const TIMEOUT_MS = 10_000;
 
-/** An IPN that was fired, as the server shows a delivery; without a server it has no id and is kept nowhere. */
+/** An IPN as the server reports a delivery. Without a server it has no id and is not stored. */
 export type FiredIpn = Omit<Delivery, 'id' | 'attempts' | 'once' | 'merchantId'> & {
   id: string | null;
   attempts: Omit<Delivery['attempts'][number], 'id'>[];
@@ -25,13 +25,13 @@ export type FiredIpn = Omit<Delivery, 'id' | 'attempts' | 'once' | 'merchantId'>
 
 type Fields = FireInput;
 
-/** Whose key signs, and which payment is told of, if any. */
+/** The signing key, and the payment if there is one. */
 interface Known {
   secretKey: string;
   payment?: Payment | undefined;
 }
 
-/** An IPN as it goes out, composed and signed here. */
+/** Composes and signs an IPN. */
 async function compose(chosen: Fields, { secretKey, payment }: Known) {
   const { to, set, unset, tamper, format = 'form', times = 1, delay } = read(chosen);
   const tamperings = requireTamperings(tamper);
@@ -58,13 +58,10 @@ async function compose(chosen: Fields, { secretKey, payment }: Known) {
 
 type Composed = Awaited<ReturnType<typeof compose>>;
 
-/** @throws GatewayError `usage` for a payment, which only a server knows, and for an empty key */
+/** @throws GatewayError `usage` for an empty key, or with a payment, which requires a server */
 export function keyOf({ payment }: Fields, secret: string): string {
   if (payment !== undefined) {
-    throw new GatewayError(
-      'usage',
-      '--payment is known to the server only: leave --secret out, or the payment',
-    );
+    throw new GatewayError('usage', '--payment requires the emulator: omit --secret or --payment');
   }
   if (!secret) throw new GatewayError('usage', '--secret must not be empty');
   return readSecret(secret, '--secret');
@@ -73,11 +70,10 @@ export function keyOf({ payment }: Fields, secret: string): string {
 const MOST_TOGETHER = 100;
 
 /**
- * Composes, signs and posts IPNs from here, one after another; with `parallel` so many copies in the same instant: each
- * lacks its last byte until all of them are there.
+ * Composes, signs and posts IPNs from here, one after another. With `parallel`, sends copies at the same time: the last
+ * byte of each is held until the rest of every copy is sent.
  *
- * @param allowedHosts those that the user lets IPNs out to, beside private ones
- * @throws GatewayError `usage`, `invalid_fields`, or `forbidden` when the egress guard does not let it out
+ * @throws GatewayError `usage`, `invalid_fields`, or `forbidden` if the egress guard rejects the address
  */
 export async function fireFromHere(
   chosen: Fields,
@@ -112,10 +108,10 @@ function copiesIn(parallel: string, { times, delay }: Fields): number {
     );
   }
   if (times === undefined && delay === undefined) return count;
-  throw new GatewayError('usage', '--parallel sends at once: leave --times and --delay out');
+  throw new GatewayError('usage', '--parallel sends all copies at the same time: omit --times and --delay');
 }
 
-/** The fields as the server would read them; what is wrong with one is said of its flag. */
+/** Parses the fields as the server does, with errors that name the flag. */
 function read(chosen: Fields) {
   const given: Readonly<Record<PropertyKey, unknown>> = chosen;
   return parseInput(
@@ -126,7 +122,7 @@ function read(chosen: Fields) {
   );
 }
 
-/** What was sent and answered, as a delivery. */
+/** The request and response as a delivery. */
 function firedIpn(
   { composed, request, judge }: Composed,
   startedAt: string,

@@ -6,7 +6,7 @@ import type { Verdict } from '../contract/verdict.ts';
 import { moment } from './layout.ts';
 import { onOneLine } from './printable.ts';
 
-/** What is told of a delivery; one that was fired without a server has no id. */
+/** The reported part of a delivery. It has no id if it was sent without a server. */
 export type ToldDelivery = Pick<
   Delivery,
   'url' | 'forwardedTo' | 'state' | 'tampered' | 'underWay' | 'nextAttemptAt'
@@ -15,33 +15,32 @@ export type ToldDelivery = Pick<
   attempts: readonly Pick<Attempt, 'number' | 'error' | 'responseStatus' | 'responseBody'>[];
 };
 
-/** Where it was posted: with `--forward-ipn` never its own address. */
+/** The address it was posted to: with `--forward-ipn` not its own. */
 export function receiverOf({ url, forwardedTo }: Pick<ToldDelivery, 'url' | 'forwardedTo'>): string {
   return forwardedTo === null ? `POST ${url}` : `forwarded to ${forwardedTo}`;
 }
 
-/** What came of a delivery so far, in a few words. */
+/** The result of a delivery so far. */
 export function describeLastAttempt({ attempts, underWay, nextAttemptAt }: ToldDelivery): string {
   if (underWay) {
-    return `attempt ${underWay.number} is still waiting, at most ${underWay.timeoutMs / 1_000} s`;
+    return `attempt ${underWay.number} is waiting for a response, at most ${underWay.timeoutMs / 1_000} s`;
   }
   const last = attempts.at(-1);
   if (last) return outcomeOf(last);
   return nextAttemptAt === null ? 'no attempt' : `attempt 1 is due at ${moment(nextAttemptAt)} UTC`;
 }
 
-/** When it is tried next, where it was tried before; undefined when it is not. */
+/** The time of the next retry; undefined if there is none. */
 export function nextAttempt({ attempts, underWay, nextAttemptAt }: ToldDelivery): string | undefined {
   if (underWay || nextAttemptAt === null || !attempts.length) return undefined;
   return `attempt ${attempts.length + 1} at ${moment(nextAttemptAt)} UTC`;
 }
 
-/** A verdict among other facts. */
 export function verdictFacts({ cause, fix }: Verdict): Record<string, string | undefined> {
   return { Verdict: cause, Fix: fix ?? undefined };
 }
 
-/** What `--require-delivery` fails for; undefined where every IPN was delivered and nothing is wrong with its answer. */
+/** The failure of `--require-delivery`; undefined if every IPN was delivered with a correct response. */
 export function deliveryProblem(
   deliveries: readonly Pick<Delivery, 'state' | 'verdict'>[],
 ): string | undefined {
@@ -50,10 +49,10 @@ export function deliveryProblem(
   return first && `${failed.length} of ${deliveries.length} IPNs not delivered: ${first.verdict.cause}`;
 }
 
-/** Maximum characters of a receiver's answer in a line. */
+/** Maximum characters of a response in a line. */
 const SHOWN_OF_ANSWER = 200;
 
-/** The first line of what a receiver answered to a refused attempt, without markup; undefined when there is none. */
+/** The first line of the response to a rejected attempt, without markup; undefined if there is none. */
 export function answerText({ error, responseBody }: ToldDelivery['attempts'][number]): string | undefined {
   if (error === null) return undefined;
   const body = (responseBody ?? '').slice(0, 16_384);
@@ -64,22 +63,22 @@ export function answerText({ error, responseBody }: ToldDelivery['attempts'][num
   return first === undefined ? undefined : onOneLine(first.trim().slice(0, SHOWN_OF_ANSWER));
 }
 
-/** With these a receiver that checks the signature refuses it. */
+/** Statuses with which receivers reject a signature. */
 const SIGNATURE_REFUSALS: readonly unknown[] = [400, 401, 403];
 
-/** Where to look when the last attempt was refused or had no answer. */
+/** What to run next if the last attempt was rejected or got no response. */
 export function whatToDo({ id, state, tampered, attempts }: ToldDelivery): Hint[] {
   const last = attempts.at(-1);
-  // Of what the egress guard refused there are no two sides.
+  // The egress guard rejected it, so nothing was sent.
   if (id === null || !last || last.error === null || state === 'refused') return [];
-  const show = hint`Both sides of it: ${command('ipn show', id)}`;
-  // What was tampered with is meant to be refused.
+  const show = hint`Request and response: ${command('ipn show', id)}`;
+  // A tampered IPN should be rejected.
   if (tampered.length || !SIGNATURE_REFUSALS.includes(last.responseStatus)) return [show];
   const verify = command('ipn verify', id, '--secret', '<the key in your code>');
-  return [show, hint`Does your code have the right key? ${verify}`];
+  return [show, hint`Check the key in your code: ${verify}`];
 }
 
-/** An attempt as it was on the wire, line by line: what went out (`>`), what came back (`<`), what went wrong (`!`). */
+/** An attempt as it was on the wire, line by line: the request (`>`), the response (`<`) and the error (`!`). */
 export function attemptText(attempt: Attempt): string {
   const { number, startedAt, durationMs, url, error } = attempt;
   const side = (mark: string, first: string, headers: Attempt['requestHeaders'], body: string | null) =>
@@ -96,7 +95,7 @@ export function attemptText(attempt: Attempt): string {
   ].join('\n');
 }
 
-/** The timeline of a payment for people: a line for each step, below it the warnings and both sides of an attempt. */
+/** The timeline of a payment as text: one line per step, followed by its warnings and the attempt. */
 export function timelineText(timeline: readonly TimelineEntry[]): string {
   const width = Math.max(...timeline.map(({ event }) => event.length));
   return timeline

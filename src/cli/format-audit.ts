@@ -14,12 +14,11 @@ const COLOURS = {
   skipped: 'gray',
 } as const satisfies Record<AuditVerdict, keyof ChalkInstance>;
 
-/** A case on a line. */
 export function caseLine({ name, verdict }: AuditedCase): string {
   return `${verdict.padEnd(8)} ${name}`;
 }
 
-/** A report for people: what it came to, each mistake with its cases, what proves nothing, and the counts. */
+/** A report as text: the result, each mistake with its cases, cases that prove nothing, and the counts. */
 export function auditText({ cases, summary, mistakes, orders }: AuditReport, colour: ChalkInstance): string {
   const byName = new Map(cases.map((one) => [one.name, one]));
   const paragraphs = mistakes.map(({ name, cost, fix, cases: names }) =>
@@ -58,7 +57,7 @@ function caseText(
   ].join('\n');
 }
 
-/** What proves nothing, together where the reason is the same. */
+/** Cases that prove nothing, grouped by reason. */
 function quietText(cases: readonly AuditedCase[], colour: ChalkInstance): string[] {
   const byReason = new Map<string, AuditedCase[]>();
   for (const one of cases) {

@@ -4,7 +4,7 @@ import { AREAS, type ManifestLine } from '../contract/manifest.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { onOneLine } from './printable.ts';
 
-/** A report for people: what differs, what could not be seen and why, and how many lines hold. */
+/** A report as text: differences, lines that were not seen and why, and the counts. */
 export function conformText(
   report: ConformReport,
   held: readonly ManifestLine[],
@@ -18,13 +18,15 @@ export function conformText(
   ];
   return [
     ...(all ? linesText(report, held, colour) : causes.map((one) => causeText(one, colour))),
-    ...(differ.length && !all ? ['--all shows each line: what was expected, and what came.'] : []),
+    ...(differ.length && !all
+      ? ['Use --all to show each line with the expected and the actual result.']
+      : []),
     ...unseenText(unseen),
     `${target} against the profile ${profile}: ${counts.join(', ')}`,
   ].join('\n');
 }
 
-/** Ids that are shown of a cause. */
+/** Maximum ids per cause. */
 const EXAMPLES = 3;
 
 function causeText({ cause, ids }: Cause, colour: ChalkInstance): string {

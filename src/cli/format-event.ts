@@ -9,37 +9,37 @@ import { isRefusedInitiate } from '../library/merchant-client.ts';
 import { answerText, receiverOf, whatToDo } from './format-attempt.ts';
 import type { Output } from './output.ts';
 
-/** How lines are written: their colours, and the commands in them. */
+/** The style of lines: their colours, and the commands in them. */
 export interface LineStyle {
   colour: ChalkInstance;
   style: HintStyle;
 }
 
-/** Shows an event: in lines, with --json as a document. */
+/** Prints an event as lines, or with --json as a document. */
 export function showEvent(event: SimEvent, output: Output): void {
   if (output.json) output.line(JSON.stringify(event));
   else for (const line of eventLines(event, output)) output.line(line);
 }
 
-/** The lines that describe an event: `-->` arrives, `<--` leaves. Empty where there is nothing to say. */
+/** The lines that describe an event: `-->` is incoming, `<--` is outgoing. May be empty. */
 export function eventLines(event: SimEvent, { colour, style }: LineStyle): string[] {
   const [first, ...warnings] = linesOf(event, { colour, style });
   const lines = [
     ...(first === undefined ? [] : [`${clockTime(event.at)}  ${first}`]),
     ...warnings.map((text) => `          ${colour.yellow('!')}    ${text}`),
   ];
-  // No line of a value can pass for one of ours.
+  // A line break in a value must not fake a line of the log.
   return lines.map((line) => line.replaceAll('\n', '\\u000a'));
 }
 
-/** What happened, without its time, and below it what is worth knowing about it. */
+/** The event without its time, followed by warnings and hints. */
 function linesOf(event: SimEvent, as: LineStyle): string[] {
   const { colour } = as;
   switch (event.type) {
     case 'request': {
       const { method, target, status, durationMs, notes } = event.request;
       const path = target.split('?', 1)[0] ?? target;
-      // Refused initiates are answered 200, as deployments do: the status does not tell.
+      // Rejected initiates are answered 200, as in deployments, so the status is not enough.
       const isRefused = status === 200 && isRefusedInitiate(event.request);
       const answer = isRefused ? colour.yellow(`${status} refused`) : statusText(status, colour);
       return [`-->  ${method} ${path}  ${answer}  ${durationMs} ms`, ...notes];
@@ -58,7 +58,7 @@ function linesOf(event: SimEvent, as: LineStyle): string[] {
     }
     case 'audit': {
       const { state, done, of, latest } = event.audit;
-      // The hundred that pass would bury what does not.
+      // Passed cases would hide the others.
       if (latest && !isTold(latest.verdict)) return [];
       const what = latest ? `${colour.red(latest.verdict)} ${latest.name}` : state;
       return [`     audit ${done} of ${of}  ${what}`];
@@ -68,10 +68,10 @@ function linesOf(event: SimEvent, as: LineStyle): string[] {
   }
 }
 
-/** Told by a line of its own: the request for a page, the code that is sent. */
+/** Reported by other lines: the request for a page, the sent code. */
 const TOLD_ELSEWHERE: readonly string[] = ['opened', 'code_sent'];
 
-/** One line: of the steps that come with one change all but the last are told elsewhere. */
+/** One line for the last step of a change. Other lines report the steps before it. */
 function paymentLines(
   { payment, steps, warnings }: Extract<SimEvent, { type: 'payment' }>,
   colour: ChalkInstance,
@@ -84,7 +84,7 @@ function paymentLines(
     return [`     payment ${identifier}  ${PAYMENT_EVENTS[step.event]}${detail}`];
   }
   const line = `     payment ${identifier}  ${amount} ${currency}  ${mode}  ${colour.bold(status)}  ${id}`;
-  // Those of an initiate are told with its request.
+  // The line of the request reports the warnings of an initiate.
   return step.event === 'settled' ? [line, ...warnings] : [line];
 }
 
@@ -101,7 +101,7 @@ function deliveryLines(
   }
   if (step === 'waiting') {
     if (!underWay) return [];
-    const wait = `no answer within ${REDIRECT_WAIT_MS / 1_000} s, waiting at most ${underWay.timeoutMs / 1_000} s`;
+    const wait = `no response within ${REDIRECT_WAIT_MS / 1_000} s, waiting at most ${underWay.timeoutMs / 1_000} s`;
     return [line(colour.yellow(wait), underWay.number)];
   }
   const last = attempts.at(-1);
@@ -115,12 +115,12 @@ function deliveryLines(
 
 function resultText({ state }: Delivery, { responseStatus }: Attempt, colour: ChalkInstance): string {
   if (responseStatus !== null) return statusText(responseStatus, colour);
-  return colour.red(state === 'refused' ? 'not sent' : 'no answer');
+  return colour.red(state === 'refused' ? 'not sent' : 'no response');
 }
 
 function saidText(attempt: Attempt): string {
   const said = answerText(attempt);
-  return said === undefined ? '' : `; it said: ${said}`;
+  return said === undefined ? '' : `; response: ${said}`;
 }
 
 function nextText({ state, nextAttemptAt }: Delivery): string {

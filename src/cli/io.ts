@@ -5,15 +5,15 @@ export interface Io {
   stdin: Readable & { isTTY?: boolean };
   stdout: Writable & { isTTY?: boolean };
   stderr: Writable & { isTTY?: boolean };
-  /** Where the signals that come for this command are heard. */
+  /** Emits the signals for this command. */
   signals: Pick<NodeJS.EventEmitter, 'on' | 'once' | 'off'>;
   env: Readonly<Record<string, string | undefined>>;
-  /** Paths on the command line are meant from here. */
+  /** Paths on the command line are relative to this folder. */
   cwd: string;
 }
 
 /**
- * Asks before something is done that cannot be undone: only where somebody can answer, and not with --yes.
+ * Asks for confirmation before an irreversible change, but only on a terminal and without --yes.
  *
  * @throws GatewayError `check_failed` for any answer but yes
  */

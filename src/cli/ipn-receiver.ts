@@ -9,14 +9,14 @@ import type { Io } from './io.ts';
 import type { Output } from './output.ts';
 import { verdictText } from './verify-input.ts';
 
-/** Where the examples of this tool send their IPNs. */
+/** The port that the examples send IPNs to. */
 const DEFAULT_PORT = 3000;
-/** The target of --forward-to has this long: a little less than the gateway gives a receiver. */
+/** Time limit for the target of --forward-to, a little less than the gateway's limit for a receiver. */
 const FORWARD_TIMEOUT_MS = 9_500;
-/** No receiver's answer is read further than this. */
+/** Maximum size of a response. */
 const KEPT_BYTES = 2 ** 20;
 
-/** Headers that belong to one connection and not to what goes through it. */
+/** Headers of a single connection, which must not be forwarded. */
 const PER_CONNECTION: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -37,10 +37,11 @@ interface Listening {
 }
 
 /**
- * Receives, verifies and prints what comes until SIGINT or SIGTERM.
+ * Receives, verifies and prints IPNs until SIGINT or SIGTERM.
  *
- * @param readKeys those of a running emulator can be replaced while this listens
- * @throws GatewayError `usage`, `port_in_use`, `forbidden` for where the egress guard lets nothing out, or what `readKeys` throws at first
+ * @param readKeys called again when verification fails, since keys can be replaced meanwhile
+ * @throws GatewayError `usage`, `port_in_use`, `forbidden` if the egress guard rejects the target, or the first error of
+ *   `readKeys`
  */
 export async function listenForIpns(
   options: Readonly<Record<'port' | 'forwardTo', string | undefined>> & {
@@ -60,11 +61,11 @@ export async function listenForIpns(
     portOf(options.port),
   );
   const { url, port } = receiver;
-  const target = forwardTo === undefined ? '' : `, passing them on to ${forwardTo}`;
+  const target = forwardTo === undefined ? '' : `, forwarding them to ${forwardTo}`;
   output.line(
     output.json
       ? JSON.stringify({ event: 'ready', url, port, forwardTo: forwardTo ?? null, pid: process.pid })
-      : `Listening for IPNs at ${url}${target}. Ctrl-C stops.`,
+      : `Listening for IPNs at ${url}${target}. Press Ctrl-C to stop.`,
   );
   await new Promise((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM']) signals.once(name, resolve);
@@ -115,7 +116,7 @@ function plain(status: number, text: string): HttpResponse {
   return { status, headers, body };
 }
 
-/** The same bytes and headers to another receiver, and what that one answers. */
+/** Forwards bytes and headers unchanged and returns the response. */
 async function passOn(
   { method, url, rawHeaders, body }: ReceivedRequest,
   forwardTo: string,
@@ -136,11 +137,11 @@ async function passOn(
     return { ...answer, headers: throughHeaders(answer.headers, answer.body) };
   } catch (error) {
     const failure = failureOf(error, target.href);
-    return plain(502, `not passed on: ${describeFailure(failure, { url: target.href })}`);
+    return plain(502, `not forwarded: ${describeFailure(failure, { url: target.href })}`);
   }
 }
 
-/** The headers that go through, with the length that the body has here. */
+/** The headers to forward, with the length of this body. */
 function throughHeaders(headers: HttpResponse['headers'], body: Buffer): HttpResponse['headers'] {
   const kept = headers.filter(([name]) => !PER_CONNECTION.has(name.toLowerCase()));
   return [...kept, ['Content-Length', String(body.length)]];

@@ -2,10 +2,10 @@ import type { Hint } from '../contract/hint.ts';
 import type { CommandResult } from './output.ts';
 import { onOneLine } from './printable.ts';
 
-/** The columns of a table: each heading with the cell that a row has below it. */
+/** The columns of a table: each heading with the function that returns its cell. */
 type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
 
-/** Rows under their headings, in columns; empty text where there are none. */
+/** Rows in columns with headings; empty text if there are no rows. */
 export function table<Row>(columns: Columns<Row>, rows: readonly Row[]): string {
   if (!rows.length) return '';
   const cells = Object.values(columns);
@@ -25,12 +25,12 @@ export function listed<Row>(
     text: table(columns, page.data),
     notices: [
       ...(page.data.length || !empty ? [] : [empty]),
-      ...(page.nextCursor ? [`More with: --cursor ${page.nextCursor}`] : []),
+      ...(page.nextCursor ? [`For more, use: --cursor ${page.nextCursor}`] : []),
     ],
   };
 }
 
-/** Names and values, one pair a line; what is undefined is left out. */
+/** Names and values, one pair per line. Undefined values are omitted. */
 export function pairs(facts: Readonly<Record<string, string | undefined>>): string {
   const entries = Object.entries(facts).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const width = Math.max(...entries.map(([name]) => name.length));
@@ -48,7 +48,7 @@ function fieldText(value: unknown): string {
   return parts.join(', ') || '-';
 }
 
-/** An ISO time to the second, as tables have it. */
+/** An ISO time to the second, for tables. */
 export function moment(at: string): string {
   return at.slice(0, 19).replace('T', ' ');
 }

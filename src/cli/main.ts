@@ -1,10 +1,10 @@
 import { VERSION } from '../system/package-info.ts';
 import type { Io } from './io.ts';
 
-/** Runs the command line of this process; sets process.exitCode and never throws. */
+/** Runs the command line of this process and sets process.exitCode. Never throws. */
 export async function main(argv: readonly string[]): Promise<void> {
   surviveOutputErrors();
-  // Asked by scripts, often: nothing else has to be loaded for it.
+  // Scripts often run this, so nothing else is loaded.
   if (argv.length === 3 && (argv[2] === '--version' || argv[2] === '-V')) {
     process.stdout.write(`${VERSION}\n`);
     return;
@@ -17,10 +17,10 @@ export async function main(argv: readonly string[]): Promise<void> {
   process.exitCode ||= exitCode;
 }
 
-/** What cannot be written ends no emulator; a command whose output is lost has failed. */
+/** Output errors do not stop an emulator, but a command with lost output fails. */
 function surviveOutputErrors(): void {
   const fail = async (error: NodeJS.ErrnoException) => {
-    // A reader that goes away (`| head`, a closed terminal) is no error: what nobody reads is dropped.
+    // A closed reader (`| head`, a closed terminal) is not an error: the rest of the output is dropped.
     if (process.exitCode === 5 || error.code === 'EPIPE' || error.code === 'EIO') return;
     process.exitCode = 5;
     const { reason } = await import('../store/files.ts');
@@ -29,19 +29,17 @@ function surviveOutputErrors(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', fail);
 }
 
-/** Undefined, which is said, when the working folder is gone. */
+/** Undefined, after an error message, if the working folder does not exist. */
 function processIo(): Io | undefined {
   let cwd: string;
   try {
     cwd = process.cwd();
   } catch {
-    process.stderr.write(
-      'gateway-sim: the working folder does not exist any more\n  Change to another one.\n',
-    );
+    process.stderr.write('gateway-sim: the working folder no longer exists\n  Change to another folder.\n');
     return undefined;
   }
   return {
-    // Only who reads it opens it.
+    // Opened only when used.
     get stdin() {
       return process.stdin;
     },

@@ -35,7 +35,7 @@ export const EXIT_CODES = {
   internal: 1,
 } as const satisfies Record<ErrorCode, number>;
 
-/** Commands that talk to no running emulator. */
+/** Commands that need no running emulator. */
 const NEED_NO_SERVER: readonly string[] = [
   'start',
   'exec',
@@ -46,16 +46,16 @@ const NEED_NO_SERVER: readonly string[] = [
   '--help',
 ];
 
-/** Where an emulator is, as far as that is known. */
+/** The known location of an emulator. */
 interface Address {
   url: string | undefined;
   /** Null in memory. */
   dataDir: string | null;
-  /** The certificate to trust; null for plain http. */
+  /** The certificate to trust; null for plain HTTP. */
   tlsCa?: string | null;
 }
 
-/** The flags by which commands find an emulator from a folder: one in memory is found by its URL only. */
+/** The flags that let commands in a folder find an emulator. One in memory is found only by its URL. */
 export function connectionFlags({ url, dataDir, tlsCa = null }: Address, cwd: string): string {
   const trust = tlsCa === null ? '' : ` --tls-ca ${shellWord(tlsCa)}`;
   if (dataDir === null) return url === undefined ? '' : `--url ${url}${trust}`;
@@ -64,7 +64,7 @@ export function connectionFlags({ url, dataDir, tlsCa = null }: Address, cwd: st
   return `--data-dir ${shellWord(relative(cwd, folder) || '.')}`;
 }
 
-/** Commands as the user would type them, with the flags by which they find the emulator that is meant. */
+/** Commands as the user would type them, with the flags that select the same emulator. */
 export function hintStyle(invocation: string, connection: () => string = () => ''): HintStyle {
   const typed = ({ command, args = [] }: CommandHint) => {
     const [first = ''] = command.split(' ', 1);
@@ -75,30 +75,30 @@ export function hintStyle(invocation: string, connection: () => string = () => '
 }
 
 export interface CommandResult {
-  /** The one document of `--json`. */
+  /** The document of `--json`. */
   json: unknown;
-  /** The same for people; goes to stdout. */
+  /** The same as text; goes to stdout. */
   text: string;
-  /** What is worth knowing beside it; goes to stderr. */
+  /** Additional information; goes to stderr. */
   notices?: readonly (string | Hint)[];
-  /** When the command worked but what it checked failed. */
+  /** Set if the command worked but its check failed. */
   failure?: string;
-  /** What kind of failure that is. Default: `check_failed`. */
+  /** The kind of failure. Default: `check_failed`. */
   failureCode?: ErrorCode;
 }
 
-const BUG = hint`This is a bug of gateway-sim: please report it.`;
+const BUG = hint`This is a bug in gateway-sim. Please report it.`;
 
-/** Says things to the user: results on stdout, everything else on stderr. */
+/** Writes results to stdout and everything else to stderr. */
 export class Output {
-  /** Whether stdout is for programs, and whether notices are unwanted: by the flags, until a command knows better. */
+  /** From the flags. `start` also reads them from its configuration. */
   json: boolean;
   quiet: boolean;
-  /** Colours of stdout, off where it is no terminal or the user does not want them. */
+  /** Colours of stdout. Off if it is not a terminal or the user disables them. */
   readonly colour: ChalkInstance;
-  /** The flags by which the commands that are printed find the same emulator; empty where they find it without. */
+  /** The flags that printed commands need to find the same emulator; may be empty. */
   connection = '';
-  /** Commands as the user would type them: however the tool was invoked, and for the same emulator. */
+  /** Writes commands as the user would type them, for the same emulator. */
   readonly style: HintStyle;
   readonly #io: Pick<Io, 'stdout' | 'stderr'>;
 
@@ -115,7 +115,7 @@ export class Output {
   readonly render = (text: string | Hint): string =>
     typeof text === 'string' ? text : renderHint(text, this.style);
 
-  /** Shows what a command handed back. @returns the exit code */
+  /** Prints the result of a command. @returns the exit code */
   show({ json, text, notices = [], failure, failureCode = 'check_failed' }: CommandResult): number {
     this.line(this.json ? JSON.stringify(json) : text);
     for (const notice of notices) this.notice(notice);
@@ -124,7 +124,7 @@ export class Output {
     return EXIT_CODES[failureCode];
   }
 
-  /** Whether nobody reads stdout any more, as behind `| head`. */
+  /** Whether the reader of stdout is gone, as with `| head`. */
   get unread(): boolean {
     return !this.#io.stdout.writable;
   }
@@ -137,7 +137,7 @@ export class Output {
     write(this.#io.stderr, `${escaped(this.render(text))}\n`);
   }
 
-  /** An error: what was wrong and what to do, never a stack trace; with --json as a document, too. @returns its exit code */
+  /** Prints an error and its hint, without a stack trace; with --json also as a document. @returns its exit code */
   fail(thrown: unknown): number {
     if (!(thrown instanceof GatewayError)) {
       const { message = String(thrown) } = thrown as Partial<Error>;
@@ -154,24 +154,24 @@ export class Output {
   }
 }
 
-/** Node throws here when a file cannot be written to; what happens to a log must not end the emulator. */
+/** Node throws here if a file cannot be written. A broken log must not stop the emulator. */
 function write(stream: Writable, text: string): void {
   try {
     stream.write(text);
   } catch {
-    // There is nowhere left to say it.
+    // There is no output left to report it.
   }
 }
 
 /**
- * Opens an address in the browser, or says that somebody has to.
+ * Opens an address in the browser, or asks the user to open it.
  *
- * @throws GatewayError `no_server` for one that would open something else
+ * @throws GatewayError `no_server` for an address that is not http or https
  */
 export async function openInBrowser(url: string, output: Output): Promise<void> {
   if (!/^https?:/i.test(url)) {
-    throw new GatewayError('no_server', `the emulator named no address of a page (got "${url}")`);
+    throw new GatewayError('no_server', `the emulator returned an invalid page address (got "${url}")`);
   }
   const { default: open } = await import('open');
-  await open(url).catch(() => output.notice(`No browser could be opened: go to ${url}`));
+  await open(url).catch(() => output.notice(`Could not open a browser. Go to ${url}`));
 }

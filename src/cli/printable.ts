@@ -1,15 +1,14 @@
 import { OBEYED_BY_TERMINALS } from '../contract/curl.ts';
 
 /*
- * What merchants and receivers send may hold what a terminal obeys: escape sequences, and characters that turn the
- * direction of the text. None of it reaches a terminal (chosen): it is written as \u001b, which is also what it is in
- * JSON.
+ * Text from merchants and receivers may contain escape sequences and characters that change the text direction. They are
+ * never sent to a terminal (chosen), but written as in JSON, such as \u001b.
  */
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above
 const COLOURS = /(\u001b\[(?:1|22|3[1-39])m)/;
 
-/** A text of others, with its lines: no colour of it is ours. */
+/** Escapes text from outside. Line breaks stay, colours do not. */
 export function escaped(text: string): string {
   return text.replace(
     OBEYED_BY_TERMINALS,
@@ -17,7 +16,7 @@ export function escaped(text: string): string {
   );
 }
 
-/** A text as it may go to a terminal or a pipe: lines and our own colours stay as they are. */
+/** Escapes text for a terminal or a pipe. Line breaks and our own colours stay. */
 export function printable(text: string): string {
   return text
     .split(COLOURS)
@@ -25,7 +24,7 @@ export function printable(text: string): string {
     .join('');
 }
 
-/** A value in a line or a cell of its own: no line of it can pass for another one of ours. */
+/** Escapes a value in a line or cell, so that its line breaks cannot fake other lines. */
 export function onOneLine(value: string): string {
   return escaped(value).replaceAll('\n', '\\u000a');
 }

@@ -13,7 +13,7 @@ import {
 import type { Io } from './io.ts';
 import { hintStyle } from './output.ts';
 
-/** The commands and groups of commands, in the order of the help. Only what was asked for is loaded. */
+/** The commands and groups, in the order of the help. Only the requested one is loaded. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command | Group>>> = {
   start: async () => (await import('./commands/start.ts')).start,
   exec: async () => (await import('./commands/exec.ts')).exec,
@@ -48,27 +48,26 @@ Exit codes:
   2  wrong usage
   3  no server
   4  not found or wrong state
-  5  port or data folder in use, or the folder cannot be written
-  6  state damaged, or its folder removed or replaced while it ran
+  5  port or data folder in use, or folder not writable
+  6  state damaged, or its folder removed or replaced during the run
 `;
 
 const COMMON_OPTIONS: OptionDeclarations = {
   url: { placeholder: 'url', description: 'address of the running emulator' },
-  dataDir: { placeholder: 'folder', description: 'folder of the running emulator' },
+  dataDir: { placeholder: 'folder', description: 'data folder of the running emulator' },
   tlsCa: {
     placeholder: 'file',
-    description:
-      'certificate to trust of an emulator that speaks https; one found by its folder is trusted already',
+    description: 'certificate to trust for an HTTPS emulator (not needed if it is found by its data folder)',
   },
-  controlToken: { placeholder: 'token', description: `token that /_sim asks for; ${SEEN_IN_PS}` },
-  json: { description: 'one JSON document on stdout' },
-  color: { flag: '--no-color', description: 'no colours' },
+  controlToken: { placeholder: 'token', description: `token required on /_sim; ${SEEN_IN_PS}` },
+  json: { description: 'print one JSON document on stdout' },
+  color: { flag: '--no-color', description: 'disable colours' },
 };
 
 /**
- * The command line, as declared: for running it, and for what is made from it.
+ * Builds the command line from the declarations, to run it or to generate documentation and completions.
  *
- * @param first the first word of the command line: where it is a command, the others are left out, which nobody will see
+ * @param first the first word of the command line: if it is a command, the others are not loaded
  */
 export async function buildProgram(
   runner: (parsed: Commander, command: Command) => Promise<void> = async () => {},
@@ -113,7 +112,7 @@ function offer(
   const [first] = command.registeredArguments;
   if (choices && first) first.argChoices = [...choices];
   if (usage) command.usage(usage);
-  // What is no command of the group ends up here, as an argument: act says so better than commander.
+  // An unknown command of the group arrives here as an argument. `act` reports it better than commander.
   if (isDefault) command.allowExcessArguments();
   if (declared.allowUnknown) command.allowUnknownOption();
   for (const [key, option] of Object.entries({ ...fields, ...options }))
@@ -124,14 +123,14 @@ function offer(
   return command.addHelpText('after', examples(declared.examples ?? [fullName], invocation));
 }
 
-/** A text in paragraphs, as wide as the help. One whose lines are indented stays as it is. */
+/** Wraps paragraphs to the width of the help, except those with indented lines. */
 function flowed(text: string, command: Commander): string {
   const width = command.configureOutput().getOutHelpWidth?.() ?? 80;
   const flow = (one: string) => (/^ /m.test(one) ? one : LAYOUT.boxWrap(one.replaceAll('\n', ' '), width));
   return text.replace(/^\n+/, '').split(/\n\n+/).map(flow).join('\n\n');
 }
 
-/** Names longer than this have their description below them. */
+/** Longer names have their description on the next line. */
 const MAX_TERM = 24;
 const LAYOUT = Object.assign(new Help(), { minWidthToWrap: 20 });
 
@@ -158,7 +157,7 @@ function optionOf(name: string, declared: OptionDeclaration): Option {
   return option.default(declared.default).makeOptionMandatory(required);
 }
 
-/** Every command takes the common options behind its name too, and reports errors the same way. */
+/** Every command also accepts the common options after its name, and reports errors the same way. */
 function prepare(command: Commander, io: Io | undefined): void {
   command
     .exitOverride()
@@ -177,15 +176,15 @@ function prepare(command: Commander, io: Io | undefined): void {
     command.addOption(command.parent ? option.helpGroup(OF_EVERY_COMMAND) : option);
   }
   if (command.parent) {
-    const help = new Option('-h, --help', 'display help for command').helpGroup(OF_EVERY_COMMAND);
+    const help = new Option('-h, --help', 'show help').helpGroup(OF_EVERY_COMMAND);
     command.addHelpOption(help);
   }
   for (const sub of command.commands) prepare(sub, io);
 }
 
-const OF_EVERY_COMMAND = 'Options of every command:';
+const OF_EVERY_COMMAND = 'Global options:';
 
-/** What commander says of an unknown name, with the one for which it is another word. */
+/** Commander's message about an unknown name, with a known synonym if there is one. */
 function withSynonym(text: string, { options, commands }: Commander): string {
   const [, dashes = '', written = ''] =
     /^gateway-sim: unknown (?:option|command) '(-*)([\w-]+)/.exec(text) ?? [];

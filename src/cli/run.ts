@@ -13,7 +13,7 @@ import { buildProgram } from './program.ts';
 /**
  * Runs a command line. Never throws.
  *
- * @param argv as process.argv: two words, then those of the user
+ * @param argv as process.argv: two words, then the user's
  * @returns the exit code
  */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
@@ -33,9 +33,9 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) return new Output(io, { invocation }).fail(error);
-    // Help and version are no errors.
+    // Help and version are not errors.
     if (error.exitCode === 0) return 0;
-    // Commander has said to people what is wrong.
+    // Commander has already written the error as text.
     const words = argv.slice(2, argv.includes('--') ? argv.indexOf('--') : undefined);
     if (isJsonWanted(words, io) && !OWN_STDOUT.has(words.find((word) => !word.startsWith('-')))) {
       const message = error.code === 'commander.help' ? 'a command is missing' : error.message;
@@ -46,19 +46,19 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** What the scripts of `completion` run. */
+/** The command that the scripts of `completion` run. */
 const COMPLETE = '__complete';
 
 async function complete(words: readonly string[], io: Io): Promise<number> {
   const { completionsOf } = await import('./complete.ts');
-  // The first word may be the one that is typed now.
+  // The user may still be typing the first word.
   const program = await buildProgram(undefined, { first: words.length > 1 ? words[0] : undefined });
   const output = new Output(io, {});
   for (const line of completionsOf(program, words)) output.line(line);
   return 0;
 }
 
-/** What `--version --verbose` is asked with; undefined for everything else. */
+/** The arguments of `--version --verbose`; undefined for any other command line. */
 function verboseVersion(words: readonly string[]): { profile: string | undefined } | undefined {
   const rest = words.filter((word) => !['--verbose', '--version', '-V'].includes(word));
   if (words.length - rest.length !== 2 || !words.includes('--verbose')) return undefined;
@@ -77,7 +77,7 @@ async function writeVersion(io: Io, profile: string | undefined): Promise<number
   }
 }
 
-/** Readers of their stdout wait for an emulator or a program that runs, and must get nothing else. */
+/** Commands whose stdout belongs to the emulator or program that they run. Errors must not appear there. */
 const OWN_STDOUT: ReadonlySet<string | undefined> = new Set(['start', 'exec']);
 
 /** @param flags words of the command line that may be flags */
@@ -85,7 +85,7 @@ function isJsonWanted(flags: readonly string[], { env }: Io): boolean {
   return flags.includes('--json') || /^(1|true)$/.test(env[environmentName('json')] ?? '');
 }
 
-/** Runs a command with its options, those given before its name, and those of the environment. @returns the exit code */
+/** Runs a command with its options, including those before its name and in the environment. @returns the exit code */
 async function act(
   parsed: Commander,
   command: Command,
@@ -104,7 +104,7 @@ async function act(
     io.cwd,
   );
   const choice = {
-    // A folder on the command line is meant instead of an address of the environment.
+    // A folder on the command line overrides an address in the environment.
     url: url ?? (dataDir === undefined ? variable('url') : undefined),
     dataDir: dataDir ?? variable('dataDir'),
     controlToken: text('controlToken'),
@@ -141,11 +141,11 @@ async function act(
   }
 }
 
-/** What reading an answer of another shape throws. */
+/** Whether an error comes from a response of an unexpected shape. */
 const isMisunderstood = (error: unknown) =>
   [TypeError, RangeError, SyntaxError, URIError].some((kind) => error instanceof kind);
 
-/** The options of a command and of those above it; `flags` are those that stand on the command line itself. */
+/** The options of a command and its parents. `flags` are those on the command line itself. */
 function valuesOf(command: Commander) {
   const options: Record<string, unknown> = {};
   const flags: Record<string, unknown> = {};
@@ -158,7 +158,7 @@ function valuesOf(command: Commander) {
   return { options, flags };
 }
 
-/** A value that is none of its option's is a mistake on the command line, whatever the server is like. */
+/** Checks the values of options before any server is contacted. */
 function requireChoices({ options }: Commander, flags: Readonly<Record<string, unknown>>): void {
   for (const option of options) {
     const { argChoices: choices } = option;
@@ -171,7 +171,7 @@ function requireChoices({ options }: Commander, flags: Readonly<Record<string, u
   }
 }
 
-/** What is behind the name of a group is a command of it, or a mistake. */
+/** A word after the name of a group must be one of its commands. */
 function requireNoExcess({ args, registeredArguments, parent }: Commander): void {
   const [excess] = args.slice(registeredArguments.length);
   if (excess === undefined || !parent || registeredArguments.at(-1)?.variadic) return;
@@ -180,11 +180,11 @@ function requireNoExcess({ args, registeredArguments, parent }: Commander): void
   throw new GatewayError('usage', `unknown command '${parent.name()} ${excess}'`, {
     hint: meant
       ? hint`Did you mean: ${commandHint(`${parent.name()} ${meant}`)}?`
-      : hint`There are: ${names.join(', ')}`,
+      : hint`Available: ${names.join(', ')}`,
   });
 }
 
-/** How the user invoked the tool, so that commands can be printed ready to paste. */
+/** How the user ran the tool, so that printed commands can be pasted. */
 function invocationOf([, script = 'gateway-sim']: readonly string[], { env, cwd }: Io): string {
   if (env['npm_command'] === 'exec') {
     return basename(env['_'] ?? '') === 'npm' ? 'npm exec -- gateway-sim' : 'npx gateway-sim';

@@ -6,27 +6,30 @@ import type { Io } from './io.ts';
 const LOOK_EVERY_MS = 250;
 
 /**
- * Tells when npm, which started this process, has been ended: npm hands a signal on to its shell only, and a shell
- * that ends by it leaves us behind on our port. What npm did not start is left alone, and so is what a script of npm
- * put into the background, as long as npm runs.
+ * Calls back when npm, which started this process, has ended. npm forwards a signal only to its shell, and when the shell
+ * ends, this process would keep running on its port. Ignores processes that npm did not start, and background processes
+ * of an npm script while npm runs.
  */
-export function onNpmExit(environment: Readonly<Record<string, string | undefined>>, tell: () => void): void {
+export function onNpmExit(
+  environment: Readonly<Record<string, string | undefined>>,
+  onExit: () => void,
+): void {
   if (environment['npm_command'] === undefined) return;
-  // A process with a session of its own is meant to stay.
+  // A process with its own session should keep running.
   if (statOf(process.pid)[3] === String(process.pid)) return;
   const parent = process.ppid;
   const npm = isShell(parent) ? Number(statOf(parent)[1]) : parent;
   const timer = setInterval(() => {
     if (isAlive(npm)) return;
     clearInterval(timer);
-    tell();
+    onExit();
   }, LOOK_EVERY_MS);
   timer.unref();
 }
 
 /**
- * Whether it is a shell that stands between npm and us: some put the command in their own place. Only Linux tells;
- * elsewhere the end of the parent has to be enough.
+ * Whether a process is a shell between npm and us. Some shells replace themselves with the command. Only Linux has this
+ * information; elsewhere, only the parent is watched.
  */
 function isShell(pid: number): boolean {
   try {
@@ -37,8 +40,8 @@ function isShell(pid: number): boolean {
 }
 
 /**
- * To be called on SIGHUP: what has to be done at the end is done, but then the process ends by that signal. A plain
- * exit would have Node put the terminal in order, and abort because there is none any more.
+ * To be called on SIGHUP. The process cleans up, but then ends by that signal. After a normal exit, Node would reset the
+ * terminal, and abort because it no longer exists.
  */
 export function endByHangup(): void {
   if (!process.stdin.isTTY && !process.stdout.isTTY && !process.stderr.isTTY) return;
@@ -48,21 +51,21 @@ export function endByHangup(): void {
   });
 }
 
-/** npm and CI send a signal twice; only one that comes later means that the user has lost patience. */
+/** npm and CI send a signal twice. Only a later signal means that the user wants to force the end. */
 export const DOUBLED_SIGNAL_MS = 1_000;
-/** Of a process that a signal has ended (chosen, as shells have it). */
+/** The exit code after a signal (chosen, as in shells). */
 export const INTERRUPTED = 130;
 
-/** How a command of ours is interrupted that runs commands of the user: they have a group of their own, and get no signal. */
+/** How a command that runs the user's commands is interrupted. Those have their own process group and get no signal. */
 export interface Interruption {
-  /** By the first Ctrl-C: after what is under way. */
+  /** Aborted by the first Ctrl-C: finish the current work. */
   soon: AbortSignal;
-  /** By the second one, SIGTERM, SIGHUP and SIGQUIT: at once. Later signals end this process as it is. */
+  /** Aborted by a second Ctrl-C, SIGTERM, SIGHUP and SIGQUIT: stop immediately. Later signals end this process. */
   now: AbortSignal;
   [Symbol.dispose](): void;
 }
 
-/** @param what what is interrupted, such as `the audit`: by a signal, or by the end of the npm that started it */
+/** @param what what a signal or the end of npm interrupts, such as `the audit` */
 export function interruption(what: string, { env, signals }: Pick<Io, 'env' | 'signals'>): Interruption {
   const [soon, now] = [new AbortController(), new AbortController()];
   const why = new GatewayError('check_failed', `${what} was interrupted`);

@@ -4,8 +4,8 @@ import { startServer } from '../server.ts';
 import type { Output } from './output.ts';
 
 /**
- * @param more.style how hints of the emulator write commands
- * @param more.standingFixtures whether the fixtures stand in the configuration file
+ * @param more.style how the emulator's hints write commands
+ * @param more.standingFixtures whether the fixtures come from the configuration file
  */
 export function startEmulator(
   options: ResolvedOptions,
@@ -17,7 +17,7 @@ export function startEmulator(
     ...more,
     warn: (text) => output.notice(`gateway-sim: ${text}`),
     report: (error) =>
-      output.notice(`gateway-sim failed inside: ${String((error as Error)?.stack ?? error)}`),
+      output.notice(`gateway-sim internal error: ${String((error as Error)?.stack ?? error)}`),
   });
 }
 

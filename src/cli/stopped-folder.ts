@@ -5,16 +5,16 @@ import { DEFAULT_DATA_DIR } from '../store/server-file.ts';
 import type { Snapshot } from '../store/snapshot.ts';
 import type { ServerChoice } from './connect.ts';
 
-/** What a folder holds on which no emulator runs. */
+/** The state of a folder without a running emulator. */
 export interface StoppedFolder {
-  /** As the user knows it. */
+  /** The folder as the user named it. */
   shown: string;
   snapshot: Snapshot;
 }
 
 /**
- * What `ask` gets of the emulator; where none runs, what `read` makes of the data folder that was named, or of the one
- * of this very folder. Nothing in it is changed or taken.
+ * The result of `ask` with the running emulator. If none runs, the result of `read` with the named data folder or the one
+ * in the working folder, which is neither changed nor locked.
  *
  * @throws GatewayError what `ask` throws; `state_damaged`
  */
@@ -31,7 +31,7 @@ export async function orStopped<Result>(
     const shown = choice.dataDir ?? DEFAULT_DATA_DIR;
     const folder = resolve(cwd, shown);
     if (!(await isDataFolder(folder))) throw error;
-    // A running emulator is asked without loading this.
+    // Not needed with a running emulator.
     const { Store } = await import('../store/store.ts');
     const snapshot = await Store.read(folder);
     if (!snapshot) throw error;

@@ -12,8 +12,8 @@ import { type VerdictParts, verdictOnDelivery, verdictOnPayment, verdictView } f
 type Unnumbered<Event = SimEvent> = Event extends SimEvent ? Omit<Event, 'seq'> : never;
 
 /**
- * What a stored state tells of what happened, in that order, as the log of its emulator had it: without the requests,
- * which are not stored, and with nothing that only a running emulator knows.
+ * The events in a stored state, in their order, as in the log of its emulator. It has no requests, which are not stored,
+ * and nothing that only a running emulator knows.
  */
 export function storedEvents(snapshot: Snapshot): SimEvent[] {
   const { payments, deliveries, messages, cardTransactions, attempts, merchants } = snapshot;
@@ -28,7 +28,7 @@ export function storedEvents(snapshot: Snapshot): SimEvent[] {
       merchants: new Map(merchants.map((merchant) => [merchant.id, merchant])),
     },
     dialect,
-    // The options of its emulator are not stored.
+    // The emulator's options are not stored.
     settings: { ipn: { on: new Set(['succeeded']) } },
     underWay: () => null,
   };

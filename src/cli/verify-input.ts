@@ -13,13 +13,13 @@ import type { Server } from './connect.ts';
 import type { Io } from './io.ts';
 import { onOneLine } from './printable.ts';
 
-/** An IPN to verify, and the merchant whose key signs it, where that is known. */
+/** An IPN to verify, and the merchant whose key signs it, if known. */
 interface ToVerify {
   body: string;
   merchant?: string;
 }
 
-/** The body of `ipn verify`: its argument or --body, else what comes on stdin; of an id, what was posted last. */
+/** The body of `ipn verify`: its argument, --body or stdin. For an id, the body of the last attempt. */
 export async function bodyToVerify(
   argument: string | undefined,
   option: string | undefined,
@@ -27,13 +27,17 @@ export async function bodyToVerify(
   connect: () => Promise<Server>,
 ): Promise<ToVerify> {
   if (argument !== undefined && option !== undefined) {
-    throw new GatewayError('usage', 'verify takes the body once: as its argument or with --body');
+    throw new GatewayError('usage', 'verify accepts the body as its argument or with --body, not both');
   }
   const given = argument ?? option;
   if (given === undefined && io.stdin.isTTY) {
-    throw new GatewayError('usage', 'verify needs the body of an IPN: as argument, @file, or on stdin', {
-      hint: hint`For example: ${command('ipn verify', "'status=success&…'", '--secret', 'sec_sim_…')}`,
-    });
+    throw new GatewayError(
+      'usage',
+      'verify requires the body of an IPN as an argument, as @file or on stdin',
+      {
+        hint: hint`For example: ${command('ipn verify', "'status=success&…'", '--secret', 'sec_sim_…')}`,
+      },
+    );
   }
   if (given !== undefined && isDeliveryId(given)) {
     const sent = await (await connect()).call('GET /ipns/:id', { param: { id: given } });
@@ -56,9 +60,9 @@ async function textOf(given: string, { stdin, cwd }: Io): Promise<string> {
 type KeyOptions = Partial<Record<'secret' | 'publicKey' | 'merchant', string | undefined>>;
 
 /**
- * The keys to check with: the secret that was given, else the server's, which knows what else may have signed.
+ * The keys to verify with: the given secret, or else the server's keys.
  *
- * @throws GatewayError `no_server` when there is neither
+ * @throws GatewayError `no_server` if there is neither
  */
 export async function verifyKeys(
   { secret, publicKey, merchant: name }: KeyOptions,
@@ -68,14 +72,14 @@ export async function verifyKeys(
   if (secret) return { secretKey: readSecret(secret, '--secret'), others: named };
   if (secret === '') throw new GatewayError('usage', '--secret must not be empty');
   const { data } = await merchantsOf(connect);
-  const isMeant = (one: ListedMerchant) =>
+  const isRequested = (one: ListedMerchant) =>
     name === undefined ? one.isDefault : one.name === name || one.id === name;
-  const merchant = data.find(isMeant);
+  const merchant = data.find(isRequested);
   if (!merchant) throw new GatewayError('not_found', `no merchant is called "${name}"`);
   return signingKeys(merchant, data, named);
 }
 
-/** The pairs that were replaced, of all merchants; none where no emulator can be asked. */
+/** Replaced keys of all merchants; none if no emulator runs. */
 export async function formerKeys(connect: () => Promise<Server>): Promise<FormerKey[]> {
   try {
     const { data } = await (await connect()).call('GET /merchants');
@@ -91,7 +95,7 @@ async function merchantsOf(connect: () => Promise<Server>) {
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== 'no_server') throw error;
     throw new GatewayError('no_server', error.message, {
-      hint: hint`Give the secret key with --secret, or start the emulator that knows it: ${command('start')}.`,
+      hint: hint`Pass the secret key with --secret, or start its emulator with: ${command('start')}`,
     });
   }
 }

@@ -6,9 +6,9 @@ import type { Io } from './io.ts';
 import { pairs } from './layout.ts';
 
 /**
- * The version with what stands behind it: the profile that `start` would take here, and what each stands on.
+ * The version, the profile that `start` would use here, and the facts behind each profile.
  *
- * @param profile that of the flag
+ * @param profile the value of the flag
  * @throws GatewayError `usage` for a configuration that cannot be read
  */
 export async function versionText(io: Pick<Io, 'env' | 'cwd'>, profile?: string): Promise<string> {

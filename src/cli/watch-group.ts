@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 
 /**
- * Waits for the end of what it reads: that is the end of the process that began it, whatever ended that. It is a shell
- * because that takes a millisecond and no memory to speak of. Seconds are all that every `sleep` knows.
+ * Waits for the end of its input, which is the end of the parent process, for any reason. A shell script, because a shell
+ * starts in a millisecond and needs little memory. Every `sleep` accepts whole seconds only.
  */
 const SCRIPT = `
 read -r group || exit 0
@@ -11,17 +11,16 @@ kill -TERM "-$group" || exit 0
 sleep 1
 kill -KILL "-$group"`;
 
-/** Ends process groups that a killed process leaves behind. */
+/** Ends the process groups of a killed process. */
 export interface GroupWatch {
-  /** From now on, this group ends when the present process does. */
+  /** Ends this group when the current process ends. */
   over: (group: number) => void;
-  /** Nothing is left to be ended. */
+  /** Stops watching. */
   disarm: () => void;
 }
 
 /**
- * Begins to watch over this process from another one, in a session of its own: a signal to all of our group does not
- * reach it.
+ * Watches this process from another process in its own session, so that a signal to our group does not reach it.
  */
 export function watchGroup(): GroupWatch {
   const watcher = spawn('/bin/sh', ['-c', SCRIPT], {
@@ -30,7 +29,7 @@ export function watchGroup(): GroupWatch {
     env: {},
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  // Where there is no shell, nobody watches; and one that was killed takes no more words.
+  // Without a shell there is no watcher, and a killed watcher accepts no input.
   watcher.on('error', () => {});
   watcher.stdin.on('error', () => {});
   watcher.unref();

@@ -16,7 +16,7 @@ type Noun =
   | 'clock'
   | 'status';
 
-/** What a record must have to be taken for one of gateway-sim, by its noun: whatever else lacks is seen in use. */
+/** The fields that identify a record of gateway-sim, by noun. */
 const RECORDS: { readonly [Name in Noun]: readonly FieldOf<`GET /${Name}`>[] } = {
   payments: ['id', 'identifier', 'status', 'amount', 'currency', 'createdAt', 'checkoutUrl', 'warnings'],
   ipns: ['id', 'state', 'url', 'attempts'],
@@ -30,7 +30,7 @@ const RECORDS: { readonly [Name in Noun]: readonly FieldOf<`GET /${Name}`>[] } =
   status: ['version', 'url', 'counts', 'clock', 'faults', 'fidelity', 'options', 'pid'],
 };
 
-/** Of answers that are no such record. */
+/** The same for responses of another shape. */
 const OTHERS: { readonly [Key in keyof ControlApi]?: readonly (keyof Answer<Key>)[] } = {
   'POST /payments/:ref/settle': ['payment'],
   'POST /cards/:id/transactions': ['card', 'transaction'],
@@ -40,13 +40,13 @@ const OTHERS: { readonly [Key in keyof ControlApi]?: readonly (keyof Answer<Key>
   'GET /snapshot': ['version'],
 };
 
-/** Whether a body has the shape of an answer to this request: a record or a list of them. */
+/** Whether a body has the shape of a response to this request: a record or a list of records. */
 export function hasShapeOf(key: string, body: unknown): boolean {
   const [, noun = ''] = /^\w+ \/(\w+)/.exec(key) ?? [];
   const names = (OTHERS as Names)[key] ?? (RECORDS as Names)[noun] ?? [];
   const { data = [body] } = (body ?? {}) as { data?: unknown };
   if (!Array.isArray(data) || !data.every((record) => isRecord(record, names))) return false;
-  // There is always one that is meant where none is named.
+  // There is always a default merchant.
   return key !== 'GET /merchants' || data.some(({ isDefault }) => isDefault === true);
 }
 

@@ -31,9 +31,8 @@ import type { Wallet } from '../contract/wallet.ts';
 import type { StartOptions } from '../options/table.ts';
 
 /*
- * What the library does. The records are those of the control API: their types are made from their schemas, so that
- * nothing of the inside shows in them. Times are ISO 8601 UTC text, money is decimal text (never a float), and what can
- * be missing is null.
+ * The public library. Its records are those of the control API, with types derived from their schemas. Times are ISO 8601
+ * UTC text, money is decimal text (never a float), and missing values are null.
  */
 
 export type {
@@ -68,15 +67,15 @@ export type {
   Wallet,
 };
 
-/** The options of `gateway-sim start`. Environment and configuration file are not looked at. */
+/** The options of `gateway-sim start`. Environment variables and the configuration file are ignored. */
 export type StartGatewaySimOptions = StartOptions;
-/** How the emulator's clock stands. */
+/** The state of the emulator's clock. */
 export type ClockReading = Clock;
-/** How a payment is settled. */
+/** Options for settling a payment. */
 export type SettleOptions = Omit<SettleInput, 'outcome'>;
-/** An IPN made by hand. */
+/** The fields of an IPN to send. */
 export type FireOptions = FireInput;
-/** What moves money on a card. */
+/** A charge to a card, or money added to it. */
 export type CardMoveOptions = Omit<CardTransactionInput, 'type'>;
 
 /** A duration: milliseconds, or text such as `500ms`, `2s`, `1m`, `1h`. */
@@ -85,37 +84,40 @@ export type Duration = number | string;
 /** A page of a list, newest first. */
 export interface Page<Item> {
   data: Item[];
-  /** Hand it back as `cursor` to get the next page; null on the last one. */
+  /** Pass it as `cursor` to get the next page; null on the last page. */
   nextCursor: string | null;
 }
 
 /** How long to wait for something. */
 export interface WaitOptions {
-  /** Real time; default 4 s, so that it comes before the time-out of most test runners (5 s). */
+  /** In real time. Default: 4 s, less than the time-out of most test runners (5 s). */
   timeout?: Duration | undefined;
-  /** Ends the waiting when it is aborted, as that of a test that was given up. */
+  /** Stops waiting when aborted, for example when a test times out. */
   signal?: AbortSignal | undefined;
 }
 
-/** Payments of all merchants. A reference is an id, or an identifier: its newest pending payment, else its newest. */
+/**
+ * Payments of all merchants. A reference is an id or an identifier. An identifier refers to its newest pending payment,
+ * or to its newest payment if none is pending.
+ */
 export interface Payments {
-  /** Newest first, 50 of them unless `limit` says otherwise. */
+  /** Newest first. Default `limit`: 50. */
   list(filter?: PaymentFilter): Promise<Page<Payment>>;
   /** @throws GatewayError `not_found` */
   get(reference: string): Promise<PaymentWithTimeline>;
   /**
-   * Initiates a payment as a merchant would, over the service's own route.
+   * Initiates a payment as a merchant would, through the service's own route.
    *
    * @throws GatewayError `invalid_fields` with every problem
    */
   create(fields?: InitiateFields): Promise<Payment>;
   /**
-   * The newest payment that fits, as soon as there is one.
+   * Waits for a payment that matches the filter and returns the newest.
    *
-   * @throws GatewayError `timed_out`, saying what was initiated instead
+   * @throws GatewayError `timed_out`, with the payments that were initiated instead
    */
   waitFor(filter?: PaymentFilter, options?: WaitOptions): Promise<Payment>;
-  /** The customer pays. @throws GatewayError `not_found`; `wrong_state` when it is settled already */
+  /** The customer pays. @throws GatewayError `not_found`; `wrong_state` if it is already settled */
   approve(reference: string, options?: SettleOptions): Promise<Settled>;
   /** The customer cancels. @throws GatewayError `not_found`; `wrong_state` */
   cancel(reference: string, options?: SettleOptions): Promise<Settled>;
@@ -125,29 +127,29 @@ export interface Payments {
   expire(reference: string, options?: SettleOptions): Promise<Settled>;
 }
 
-/** IPNs with every attempt to deliver them. */
+/** IPNs with all of their attempts. */
 export interface Ipns {
   list(filter?: DeliveryFilter): Promise<Page<Delivery>>;
   /** @throws GatewayError `not_found` */
   get(id: string): Promise<Delivery>;
   /**
-   * The newest delivery that fits, as soon as there is one.
+   * Waits for an IPN that matches the filter and returns the newest.
    *
-   * @throws GatewayError `timed_out`, saying what became of those that there are
+   * @throws GatewayError `timed_out`, with the results of the existing IPNs
    */
   waitFor(filter?: DeliveryFilter, options?: WaitOptions): Promise<Delivery>;
-  /** Sends it once more and waits for that attempt; `to` another address makes a new delivery. */
+  /** Resends an IPN and waits for the attempt. `to` sends it to another address as a new delivery. */
   resend(id: string, options?: ResendInput): Promise<Delivery>;
-  /** Makes IPNs by hand and waits for their attempts. */
+  /** Sends signed IPNs and waits for their attempts. */
   fire(options: FireOptions): Promise<Delivery[]>;
 }
 
-/** What a test's own receiver answers: a status, or more. */
+/** The response of a test's receiver: a status, or a whole response. */
 export type ReceiverAnswer =
   | number
   | { status?: number | undefined; headers?: Record<string, string> | undefined; body?: string | undefined };
 
-/** An IPN as it reached a test's own receiver. */
+/** An IPN that a test's receiver received. */
 export interface ReceivedIpn {
   method: string;
   /** Path and query. */
@@ -155,36 +157,36 @@ export interface ReceivedIpn {
   headers: Readonly<Record<string, string>>;
   /** The raw text. */
   body: string;
-  /** By the names of the form, such as `data[amount]`; those of a JSON body, too. */
+  /** Fields by their form names, such as `data[amount]`, also for a JSON body. */
   fields: Readonly<Record<string, string>>;
-  /** Whether the first merchant's key signed it and its status is `success`. */
+  /** Whether it is signed with the first merchant's key and its status is `success`. */
   valid: boolean;
-  /** Why it is not valid; null when it is. */
+  /** Why it is invalid; null if it is valid. */
   reason: string | null;
 }
 
-/** A receiver of IPNs inside the test, on the loopback address and a free port. */
+/** An IPN receiver inside the test, on a loopback address and a free port. */
 export interface IpnReceiver extends AsyncDisposable {
-  /** For `ipnUrl`: any path may follow. */
+  /** Use it as `ipnUrl`. You can append any path. */
   readonly url: string;
-  /** What came so far, oldest first. */
+  /** The IPNs received so far, oldest first. */
   readonly received: readonly ReceivedIpn[];
   /**
-   * The newest IPN with these fields, as soon as there is one.
+   * Waits for an IPN with these fields and returns the newest.
    *
-   * @param filter fields by their names in the form: `{ identifier: 'order-1' }`
-   * @throws GatewayError `timed_out`, saying what came instead
+   * @param filter fields by their form names, such as `{ identifier: 'order-1' }`
+   * @throws GatewayError `timed_out`, with the IPNs that were received instead
    */
   waitFor(filter?: Readonly<Record<string, string | undefined>>, options?: WaitOptions): Promise<ReceivedIpn>;
-  /** What is answered from now on, such as what your handler makes of the IPN; 200 unless this is called. */
+  /** Sets the response to all further IPNs, for example the result of your handler. Default: 200. */
   respondWith(
     answer: ReceiverAnswer | ((ipn: ReceivedIpn) => ReceiverAnswer | Promise<ReceiverAnswer>),
   ): void;
-  /** An emulator that this process runs does it when it stops. */
+  /** Stops receiving. `GatewaySim.stop()` does this automatically. */
   close(): Promise<void>;
 }
 
-/** Virtual cards: the merchant's side (over the service's own routes) and the simulator's. */
+/** Virtual cards. Merchant actions use the service's own routes; the others use the control API. */
 export interface Cards {
   list(filter?: CardFilter): Promise<Page<Card>>;
   /** @throws GatewayError `not_found` */
@@ -193,24 +195,24 @@ export interface Cards {
   create(fields?: CardFields): Promise<Card>;
   activate(id: string): Promise<Card>;
   block(id: string): Promise<Card>;
-  /** That is final. */
+  /** Cancels the card permanently. */
   cancel(id: string): Promise<Card>;
-  /** Pays with the card. @throws GatewayError `wrong_state` when it is not active; `insufficient_funds` */
+  /** Pays with the card. @throws GatewayError `wrong_state` if it is not active; `insufficient_funds` */
   charge(id: string, movement: CardMoveOptions): Promise<CardMovement>;
   /** Adds money to the card. */
   fund(id: string, movement: CardMoveOptions): Promise<CardMovement>;
 }
 
-/** A running emulator, spoken to over its control API. */
+/** A client of a running emulator's control API. */
 export interface GatewaySimClient {
-  /** Its address, without a slash at the end. */
+  /** The emulator's address, without a trailing slash. */
   readonly url: string;
-  /** Keys of the first merchant; those of now, also after `merchants.generateKeys`. */
+  /** The first merchant's current keys, also after `merchants.generateKeys`. */
   readonly publicKey: string;
   readonly secretKey: string;
   /** Where a merchant initiates a sandbox payment. */
   readonly initiateUrl: string;
-  /** What `/_sim` asks for; null when only this machine can reach the emulator. */
+  /** The token required on `/_sim`; null if only this machine can reach the emulator. */
   readonly controlToken: string | null;
   /** The variables that `gateway-sim exec` and `gateway-sim keys env` set. */
   readonly env: Record<string, string>;
@@ -225,65 +227,65 @@ export interface GatewaySimClient {
   readonly merchants: {
     list(): Promise<Page<ListedMerchant>>;
     create(name: string): Promise<Merchant>;
-    /** A new pair for a merchant (id or name; default: the first); the old one stops working. */
+    /** Replaces the keys of a merchant (id or name; default: the first merchant). The old keys stop working. */
     generateKeys(reference?: string): Promise<Merchant>;
   };
   readonly inbox: {
     list(): Promise<Page<InboxMessage>>;
-    /** The newest code for a payment (id or identifier). @throws GatewayError `timed_out` */
+    /** Waits for a code for a payment (id or identifier) and returns the newest. @throws GatewayError `timed_out` */
     waitFor(filter?: { payment?: string | undefined }, options?: WaitOptions): Promise<InboxMessage>;
   };
-  /** What the merchant's code sent to the service, newest first. */
+  /** Requests of the merchant's code to the service, newest first. */
   readonly requests: {
     list(filter?: RequestFilter): Promise<Page<RecordedRequest>>;
-    /** @throws GatewayError `timed_out`, saying what was requested instead */
+    /** @throws GatewayError `timed_out`, with the requests that were made instead */
     waitFor(filter?: RequestFilter, options?: WaitOptions): Promise<RecordedRequest>;
   };
   readonly faults: {
     list(): Promise<Page<Fault>>;
     set(rule: FaultRule): Promise<Fault>;
-    /** All rules, or those on a route. */
+    /** Clears all faults, or those on a route. */
     clear(route?: string): Promise<void>;
   };
   readonly clock: {
     now(): Promise<ClockReading>;
     /**
-     * Moves forward and runs what falls due.
+     * Moves the clock forward and runs everything that falls due.
      *
-     * @throws GatewayError `timed_out` when that takes longer than `timeout` in real time (default: 240 s): a receiver
-     *   that never answers costs its whole time-out. The clock got as far as the message says
+     * @throws GatewayError `timed_out` if that takes longer than `timeout` in real time (default: 240 s), for example
+     *   because a receiver does not respond. The message says how far the clock moved
      */
     advance(duration: Duration, options?: { timeout?: Duration | undefined }): Promise<ClockReading>;
-    /** Stands still, now or at a time to come. */
+    /** Pauses the clock, now or at a future time. */
     freeze(at?: string | Date): Promise<ClockReading>;
     resume(): Promise<ClockReading>;
   };
-  /** Receives, records and verifies IPNs, and answers as it is told. */
+  /** Starts a receiver that records and verifies IPNs. */
   listen(): Promise<IpnReceiver>;
   /**
-   * Attacks a shop's IPN handler and return page the way reality does, and tells what the shop did. Only payments that
-   * the audit made are settled.
+   * Attacks a shop's IPN handler and return page like real attackers and gateways do, and reports how the shop reacted.
+   * It settles only its own payments.
    *
-   * @throws GatewayError `usage`; `forbidden` for a shop that is neither on a loopback nor on a private address
+   * @throws GatewayError `usage`; `forbidden` for a shop that is not on a loopback or private address
    */
   audit(options: AuditOptions): Promise<AuditReport>;
-  /** Back to the fixtures and faults that it started with. Merchants keep their keys; the clock is left alone. */
+  /** Resets the state to the initial fixtures and faults. Merchants keep their keys, and the clock does not change. */
   reset(): Promise<void>;
-  /** The whole state out. */
+  /** Exports the whole state. */
   snapshot(): Promise<StateSnapshot>;
-  /** A whole state in, all or nothing. @throws GatewayError `invalid_fields` */
+  /** Replaces the whole state, or changes nothing if it is invalid. @throws GatewayError `invalid_fields` */
   restore(snapshot: StateSnapshot): Promise<void>;
 }
 
-/** An emulator that this process runs. */
+/** An emulator in this process. */
 export interface GatewaySim extends GatewaySimClient, AsyncDisposable {
   readonly port: number;
-  /** Where it keeps its state; null in memory. */
+  /** The folder of its state; null in memory. */
   readonly dataDir: string | null;
-  /** The file that clients trust when it speaks https; null where it speaks plain http. */
+  /** The certificate file that clients must trust; null for plain HTTP. */
   readonly tlsCa: string | null;
-  /** What the user should know about the state that was found. */
+  /** Notices about the existing state and the certificate. */
   readonly notices: readonly string[];
-  /** Answers what is under way, stores everything, lets go of port and folder. May be called twice. */
+  /** Finishes open requests, stores everything, and releases the port and the folder. May be called twice. */
   stop(): Promise<void>;
 }

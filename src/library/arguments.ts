@@ -2,28 +2,31 @@ import { GatewayError, nearestName } from '../contract/error.ts';
 import { segment } from './control-client.ts';
 
 /*
- * What the types forbid, for callers who have none: plain JavaScript and values that came out undefined.
+ * Checks of what the types forbid, for callers in plain JavaScript.
  */
 
 /**
- * A reference that can be part of an address.
+ * Checks a reference that becomes part of a path.
  *
- * @param what it names, such as `a payment`
- * @throws GatewayError `usage` when there is none
+ * @param what it refers to, such as `a payment`
+ * @throws GatewayError `usage` if it is missing
  */
 export function requireReference(what: string, text: string): string {
   if (typeof text === 'string' && text !== '' && segment(text)) return text;
-  throw new GatewayError('usage', `${what} is named by its id or identifier (got ${JSON.stringify(text)})`);
+  throw new GatewayError(
+    'usage',
+    `${what} must be given by its id or identifier (got ${JSON.stringify(text)})`,
+  );
 }
 
-/** @throws GatewayError `usage` for what is no object */
+/** @throws GatewayError `usage` for anything but an object */
 export function requireObject(what: string, value: object): void {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;
   throw new GatewayError('usage', `${what} must be an object (got ${JSON.stringify(value)})`);
 }
 
 /**
- * Refuses what is no object, and unknown fields.
+ * Rejects anything but an object, and unknown fields.
  *
  * @throws GatewayError `usage` with the nearest known name
  */

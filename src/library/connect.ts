@@ -19,12 +19,12 @@ import { paymentsOf } from './payments.ts';
 import { LIMIT_MS } from './request.ts';
 import { MAX_TOLD, milliseconds, requireFilter, waitFor, waitForNewest } from './wait.ts';
 
-const NOT_THERE = hint`Start one with: ${command('start')}. Or give connectGatewaySim(url) another address, as its argument or in GATEWAY_SIM_URL.`;
+const NOT_THERE = hint`Start one with: ${command('start')}. Or pass its address to connectGatewaySim(url) or in GATEWAY_SIM_URL.`;
 
 /**
- * Connects to the emulator that is named: by its address, else by the environment, else by the folder.
+ * Connects to the emulator at the given address, at the address in the environment, or of the folder.
  *
- * @throws GatewayError `no_server`, also when none is named: a test that forgot its variable must not reset somebody's
+ * @throws GatewayError `no_server`, also without an address: a test that forgot its variable must not reset another
  *   emulator; `unauthorized`; `usage`
  */
 export async function connectNamed(
@@ -39,7 +39,7 @@ export async function connectNamed(
   if (url === undefined) {
     throw new GatewayError(
       'no_server',
-      'no emulator is named: connectGatewaySim() got no address, GATEWAY_SIM_URL is not set, and none runs on this folder',
+      'no emulator found: connectGatewaySim() got no address, GATEWAY_SIM_URL is not set, and none runs on this folder',
       {
         hint: hint`Pass its address, or run the tests with: ${command('exec', '--', '<your test command>')}`,
       },
@@ -48,10 +48,10 @@ export async function connectNamed(
   if (typeof url !== 'string' || !URL.canParse(url) || !/^https?:/.test(url)) {
     throw new GatewayError(
       'usage',
-      `the address of the emulator must be an absolute http address (got ${JSON.stringify(url)})`,
+      `the address of the emulator must be an absolute http or https address (got ${JSON.stringify(url)})`,
     );
   }
-  // The folder may have come from anywhere: what the environment holds is for the emulator that the user names.
+  // An untrusted folder must not get the token in the environment, which is for the emulator that the user names.
   const variable = named === undefined ? undefined : env['GATEWAY_SIM_CONTROL_TOKEN'];
   const inVariable = variable && readSecret(variable, 'GATEWAY_SIM_CONTROL_TOKEN', cwd);
   const controlToken =
@@ -68,7 +68,7 @@ export async function connectNamed(
         throw inOptionNames(error, isGone ? NOT_THERE : undefined);
       });
   const control = controlServer(connection);
-  // Who it is shows at once; only then may something take long.
+  // The first call has a total time limit. Later calls may take longer.
   const first = controlServer({ ...connection, totalMs: limitMs ?? LIMIT_MS });
   const keys = await requireMerchant({ ...first, call: withHints(first) });
   return clientOf({ ...control, call: withHints(control) }, controlToken, keys);
@@ -80,7 +80,7 @@ export function clientOf(
   known: MerchantKeys,
 ): GatewaySimClient {
   let keys = known;
-  /** After whatever may give the first merchant another pair. */
+  /** After anything that may replace the first merchant's keys. */
   const readKeys = async () => {
     keys = await requireMerchant(server);
   };
@@ -204,7 +204,8 @@ function inboxOf(server: ControlServer): GatewaySimClient['inbox'] {
         const sent = (await list()).data.map(
           ({ identifier, email }) => `a code was sent for "${identifier}" to ${email}`,
         );
-        if (!sent.length) return ['no code was sent: live checkouts send one after the e-mail'];
+        if (!sent.length)
+          return ['no code was sent: a live checkout sends one when the customer enters an e-mail'];
         return sent.slice(0, MAX_TOLD);
       };
       return waitFor({ what, look, instead }, options);
@@ -218,7 +219,7 @@ function requestsOf(server: ControlServer): GatewaySimClient['requests'] {
   const instead = async () => {
     const { data } = await list({ limit: MAX_TOLD });
     const made = data.map(({ method, target, status }) => `${method} ${target} was answered ${status}`);
-    return made.length ? made : ['the service was not called at all'];
+    return made.length ? made : ['the service was not called'];
   };
   return {
     list,

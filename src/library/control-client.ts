@@ -19,19 +19,19 @@ import { isUntrusted } from './trust.ts';
 interface Connection {
   url: string;
   controlToken?: string | null | undefined;
-  /** The certificates that are trusted, where it speaks https; default: the usual ones. */
+  /** The certificates to trust for HTTPS; default: the usual ones. */
   tlsCa?: string | null | undefined;
-  /** Real time without a byte, in milliseconds; default: 30 s, and five minutes for what waits for receivers. */
+  /** Real time without a byte, in milliseconds; default: 30 s, and five minutes for slow calls. */
   limitMs?: number | undefined;
-  /** Real time for a whole answer, in milliseconds; default: no limit. */
+  /** Real time for a whole response, in milliseconds; default: no limit. */
   totalMs?: number | undefined;
-  /** Ends what is under way. */
+  /** Cancels open requests. */
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Waits for receivers, or moves a whole state: these begin to answer late. The emulator itself gives up before five
- * minutes are over.
+ * Calls that wait for receivers or transfer a whole state, so that the response starts late. The emulator itself gives up
+ * within five minutes.
  */
 const SLOW: readonly string[] = [
   ...['POST /clock', 'POST /ipns', 'POST /ipns/:id/resend', 'POST /payments/:ref/settle'],
@@ -39,7 +39,7 @@ const SLOW: readonly string[] = [
 ];
 const SLOW_LIMIT_MS = 300_000;
 
-/** What a call of a route takes: the parts that the route has. */
+/** The arguments of a call: the parts that its route has. */
 type CallInput<Key extends keyof ControlApi> = {
   [Part in 'param' | 'query' | 'json' as unknown extends ControlApi[Key][Part]
     ? never
@@ -58,11 +58,11 @@ export interface ControlServer extends Pick<Connection, 'tlsCa' | 'controlToken'
    * Calls a route of the control API, such as `POST /payments/:ref/settle`.
    *
    * @returns the body of the response
-   * @throws GatewayError with the code that the emulator answered; `no_server` when no emulator answered, `timed_out`
-   *   when it fell silent
+   * @throws GatewayError with the code of the emulator's response; `no_server` if no emulator responded, `timed_out` if
+   *   it stopped responding
    */
   call<Key extends keyof ControlApi>(key: Key, ...input: Arguments<Key>): Promise<ControlApi[Key]['answer']>;
-  /** The same for what is no JSON message: a stream, or text whose layout matters. Who reads it bounds it. */
+  /** The same for a stream, or for text whose layout matters. The caller limits its size. */
   open<Key extends keyof ControlApi>(key: Key, ...input: Arguments<Key>): Promise<Answer>;
 }
 
@@ -76,7 +76,7 @@ export function controlServer({
 }: Connection): ControlServer {
   const url = given.replace(/\/+$/, '');
   if (controlToken && !/^[\x21-\x7e]+$/.test(controlToken)) {
-    throw new GatewayError('usage', 'the control token holds characters that no header can have');
+    throw new GatewayError('usage', 'the control token contains characters that are not allowed in a header');
   }
   const authorization = controlToken ? { Authorization: `Bearer ${controlToken}` } : undefined;
   const open = async (key: string, input: LooseInput = {}) => {
@@ -99,7 +99,7 @@ export function controlServer({
   };
   const call = async (key: string, input?: LooseInput) => {
     const answer = await open(key, input);
-    // The answer may break off on the way, and be one that no emulator gives.
+    // The connection may break, and the response may not come from an emulator.
     const body = await readJson(answer, key === 'GET /snapshot' ? MAX_STATE_BYTES : undefined).catch(
       (error: unknown) => {
         throw error instanceof SyntaxError ? unlikeGatewaySim(url, error) : noServer(url, error);
@@ -117,16 +117,16 @@ interface LooseInput {
   json?: object;
 }
 
-/** @throws GatewayError `usage` for what JSON cannot hold, such as a circle */
+/** @throws GatewayError `usage` for values that JSON cannot express, such as a cycle */
 function written(json: object): string {
   try {
     return JSON.stringify(json);
   } catch (cause) {
-    throw new GatewayError('usage', `what is sent must be JSON: ${(cause as Error).message}`, { cause });
+    throw new GatewayError('usage', `the request must be JSON: ${(cause as Error).message}`, { cause });
   }
 }
 
-/** What a call asks for itself is real time, too, and the emulator keeps to it. */
+/** A call's own `timeout` is real time, too, and the emulator observes it. */
 function limitOf(key: string, { json }: LooseInput, limitMs = LIMIT_MS): number {
   if (!SLOW.includes(key)) return limitMs;
   const { timeout } = (json ?? {}) as { timeout?: string };
@@ -143,18 +143,18 @@ function addressOf(path: string, { param = {}, query = {} }: LooseInput): string
 }
 
 /**
- * A reference (id or identifier, which may hold anything) as a path segment.
+ * A reference (id or identifier, which may contain anything) as a path segment.
  *
- * @throws GatewayError `usage` for the two texts that no address can have as a segment, however they are written
+ * @throws GatewayError `usage` for `.` and `..`, which URLs remove even if they are encoded
  */
 export function segment(text: string): string {
   if (text === '.' || text === '..') {
-    throw new GatewayError('usage', `"${text}" cannot be part of an address: name the payment by its id`);
+    throw new GatewayError('usage', `"${text}" cannot be part of an address: use the id of the payment`);
   }
   return encodeURIComponent(String(text).toWellFormed());
 }
 
-/** The error that is in a refused response; undefined where there is none of ours. */
+/** The error in a response; undefined if it is not from an emulator. */
 function errorFrom(body: unknown): GatewayError | undefined {
   const {
     code,
@@ -172,12 +172,12 @@ function errorFrom(body: unknown): GatewayError | undefined {
   });
 }
 
-/** A name of a command that does nothing by itself: `exec` runs whatever stands behind it. */
+/** The name of a command. `exec` is excluded because it runs its arguments. */
 const COMMAND = /^(?!exec\b)[a-z]+( [a-z]+)?$/;
 
 /**
- * Advice from an answer, which anybody may have made: it is printed as ours, and pasted. Its commands are those of this
- * program, with arguments that no shell reads otherwise, and its text stays on its line.
+ * The hint in a response, which may come from an untrusted server. Users paste what we print, so its commands must be ours,
+ * with arguments quoted for a shell, and its text must stay on one line.
  */
 function toldHint(value: unknown): Hint | undefined {
   if (!Array.isArray(value)) return undefined;
@@ -193,30 +193,30 @@ function toldHint(value: unknown): Hint | undefined {
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';
-/** What the user is to fill in stays as it is. */
+/** Placeholders for the user stay unquoted. */
 const word = (text: string) => (/^<[a-z ]+>$/.test(text) ? text : shellWord(text));
 
-/** What answers calls itself gateway-sim, but its answers are not understood. */
+/** The error for a server that calls itself gateway-sim but sends unexpected responses. */
 export function unlikeGatewaySim(url: string, cause?: unknown): GatewayError {
-  return new GatewayError('no_server', `what answers at ${url} does not answer like gateway-sim`, {
-    hint: hint`If it is one of another version, restart it with this one. Else say where the emulator is with ${option('url')} or ${option('dataDir')}.`,
+  return new GatewayError('no_server', `the server at ${url} does not respond like gateway-sim`, {
+    hint: hint`If it is another version, restart it with this one. Otherwise, name the emulator with ${option('url')} or ${option('dataDir')}.`,
     cause,
   });
 }
 
-/** Nothing that is a gateway-sim answers at this address, or nothing that is trusted to be one. */
+/** The error if no gateway-sim, or no trusted one, responds at this address. */
 export function noServer(url: string, cause?: unknown): GatewayError {
-  // It was not even asked.
+  // The request was not sent.
   if (cause instanceof GatewayError) return cause;
   if (isUntrusted(cause)) {
     const why = (cause as Error).message;
     return new GatewayError('no_server', `the certificate of ${url} is not trusted: ${why}`, {
-      hint: hint`Name the file to trust, tlsCa of the ready event, with ${option('tlsCa', '<file>')} or in GATEWAY_SIM_TLS_CA.`,
+      hint: hint`Set the file to trust (tlsCa in the ready event) with ${option('tlsCa', '<file>')} or GATEWAY_SIM_TLS_CA.`,
       cause,
     });
   }
-  return new GatewayError('no_server', `no gateway-sim answers at ${url}`, {
-    hint: hint`Start one with: ${command('start')}. Or say where it is with ${option('url')} or ${option('dataDir')}.`,
+  return new GatewayError('no_server', `no gateway-sim is running at ${url}`, {
+    hint: hint`Start one with: ${command('start')}. Or name it with ${option('url')} or ${option('dataDir')}.`,
     cause,
   });
 }

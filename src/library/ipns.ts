@@ -27,7 +27,7 @@ export function ipnsOf(server: ControlServer): Ipns {
   };
 }
 
-/** A payment that does not exist yet has none. */
+/** Treats a payment that does not exist yet as one without IPNs. */
 async function sentSoFar(server: ControlServer, query: DeliveryFilter) {
   return server.call('GET /ipns', { query }).catch((error: unknown) => {
     if (error instanceof GatewayError && error.code === 'not_found') return { data: [] };
@@ -35,7 +35,7 @@ async function sentSoFar(server: ControlServer, query: DeliveryFilter) {
   });
 }
 
-/** What became of the newest IPNs, of a payment or of all, a line each. */
+/** The results of the newest IPNs, of one payment or of all, one line each. */
 export async function lastSent(server: ControlServer, payment?: string): Promise<string[]> {
   const { data } = await sentSoFar(server, { payment, limit: MAX_TOLD });
   return data.length ? data.map(describeDelivery) : [await whyNone(server, payment)];

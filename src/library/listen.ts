@@ -6,7 +6,7 @@ import { lastSent } from './ipns.ts';
 import { verify } from './signature.ts';
 import { MAX_TOLD, requireFilter, waitFor } from './wait.ts';
 
-/** @param secretKey the one of now: pairs are replaced */
+/** @param secretKey returns the current key, which can be replaced */
 export async function listen(server: ControlServer, secretKey: () => string): Promise<IpnReceiver> {
   const received: ReceivedIpn[] = [];
   let answer: Parameters<IpnReceiver['respondWith']>[0] = 200;
@@ -29,7 +29,7 @@ export async function listen(server: ControlServer, secretKey: () => string): Pr
       const instead = async () =>
         received.length
           ? received.slice(-MAX_TOLD).map(describeReceived)
-          : [`nothing came to ${url}`, ...(await lastSent(server))];
+          : [`${url} received nothing`, ...(await lastSent(server))];
       return waitFor({ what, look, instead }, options);
     },
     respondWith: (next) => {
@@ -45,7 +45,7 @@ function receivedIpn({ method, url, headers, body }: ReceivedRequest, secretKey:
   return { method, url, headers, body: text, fields: fieldsOf(text), ...verify(text, secretKey) };
 }
 
-/** By their names in a form, also those of JSON. */
+/** Fields by their form names, also for JSON. */
 function fieldsOf(body: string): Record<string, string> {
   try {
     return Object.fromEntries(formOf(JSON.parse(body)));
@@ -55,5 +55,5 @@ function fieldsOf(body: string): Record<string, string> {
 }
 
 function describeReceived({ method, url, fields, reason }: ReceivedIpn): string {
-  return `${method} ${url} came with identifier "${fields['identifier'] ?? ''}": ${reason ?? 'valid'}`;
+  return `${method} ${url} had identifier "${fields['identifier'] ?? ''}": ${reason ?? 'valid'}`;
 }

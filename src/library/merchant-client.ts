@@ -9,17 +9,17 @@ import { merchantDialect } from '../wire/documented/merchant.ts';
 import { type ControlServer, noServer } from './control-client.ts';
 import { isSuccess, readJson, request } from './request.ts';
 
-/** How commands and library speak to the service. */
+/** The dialect that commands and library use with the service. */
 export const dialect = merchantDialect;
 
 /*
- * The service's own routes, called as a merchant calls them, for commands and tests that stand in for one.
+ * Calls the service's own routes, for commands and tests that act as a merchant.
  */
 
 export type MerchantKeys = Pick<ListedMerchant, 'publicKey' | 'secretKey'>;
 
 /**
- * The merchant with this name or id; the first one when none is named.
+ * The merchant with this name or id. Default: the first merchant.
  *
  * @throws GatewayError `not_found`
  */
@@ -27,11 +27,11 @@ export async function requireMerchant(server: ControlServer, named?: string): Pr
   const merchant = await findMerchant(server, named);
   if (merchant) return merchant;
   throw new GatewayError('not_found', `no merchant is called "${named}"`, {
-    hint: hint`${command('keys generate', '--merchant', '<name>')} makes one.`,
+    hint: hint`Create one with: ${command('keys generate', '--merchant', '<name>')}`,
   });
 }
 
-/** The merchant with this name or id, the first one when none is named; undefined when there is none of that name. */
+/** The merchant with this name or id (default: the first merchant); undefined if there is none. */
 export async function findMerchant(
   server: ControlServer,
   named: string | undefined,
@@ -43,9 +43,9 @@ export async function findMerchant(
 }
 
 /**
- * Initiates a payment as a merchant would; what is left out takes a value that works.
+ * Initiates a payment as a merchant would. Omitted fields get valid values.
  *
- * @throws GatewayError `invalid_fields` with every problem, `timed_out` when there is no whole answer
+ * @throws GatewayError `invalid_fields` with every problem, `timed_out` without a complete response
  */
 export async function initiatePayment(server: ControlServer, mode: Mode, values: InitiateValues) {
   const { url: baseUrl } = await server.call('GET /status');
@@ -64,30 +64,30 @@ export async function initiatePayment(server: ControlServer, mode: Mode, values:
       return readJson(answer);
     })
     .catch((error: unknown) => {
-      throw new GatewayError('timed_out', `there is no whole answer from ${address}`, {
-        hint: hint`${command('status')} tells whether it runs, and which faults are on.`,
+      throw new GatewayError('timed_out', `no complete response from ${address}`, {
+        hint: hint`Check the emulator and its active faults with: ${command('status')}`,
         cause: error,
       });
     });
   const {
     checkoutUrl,
-    message = `${address} did not answer as it should`,
+    message = `${address} sent an unexpected response`,
     problems,
   } = dialect.readAnswer(body);
   if (checkoutUrl !== undefined) return { checkoutUrl, id: dialect.paymentIdOf(checkoutUrl) };
-  // Such as that of a fault rule: what was sent is not to blame.
+  // Caused by a fault rule, for example, not by the fields.
   const code = status === 429 || status >= 500 ? 'check_failed' : 'invalid_fields';
   throw new GatewayError(code, message, { problems: problems ?? [message] });
 }
 
-/** The variables that `keys env` prints and that `exec` and the library hand on. */
+/** The variables that `keys env` prints and that `exec` and the library set. */
 export function merchantEnvironment(
   { url, tlsCa }: Pick<ControlServer, 'url' | 'tlsCa'>,
   { publicKey, secretKey }: MerchantKeys,
 ): Record<string, string> {
   return {
-    // Node trusts it beside the usual ones; other runtimes would trust nothing else any more. Where it was not needed
-    // here it says nothing about the emulator: nobody should trust it.
+    // Only for Node, which trusts it in addition to the usual ones. Other runtimes would trust nothing else. Without
+    // HTTPS the file has nothing to do with the emulator.
     ...(tlsCa && /^https:/i.test(url) && { GATEWAY_SIM_TLS_CA: tlsCa, NODE_EXTRA_CA_CERTS: tlsCa }),
     GATEWAY_SIM_URL: url,
     GATEWAY_SIM_PUBLIC_KEY: publicKey,
@@ -96,7 +96,7 @@ export function merchantEnvironment(
   };
 }
 
-/** Whether no payment came of an initiate, which its answer may tell with a 200. */
+/** Whether an initiate was rejected, possibly with status 200. */
 export function isRefusedInitiate({ method, target, paymentId }: RecordedRequest): boolean {
   const [path = ''] = target.split('?', 1);
   // The routes may be served below a path, too.
@@ -109,7 +109,7 @@ export function initiateUrl(baseUrl: string): string {
   return baseUrl + dialect.initiatePath('sandbox');
 }
 
-/** The service's own routes tell no code; anything else, such as an injected fault, fails the command. */
+/** The service's own routes return no error codes. Other statuses, such as an injected fault, fail the command. */
 const CODE_OF_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
   [401, 'unauthorized'],
   [404, 'not_found'],
@@ -117,7 +117,7 @@ const CODE_OF_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
   [422, 'invalid_fields'],
 ]);
 
-/** @throws GatewayError with the code that the status stands for */
+/** @throws GatewayError with the code for the status */
 async function callCards(server: ControlServer, secretKey: string, { method, path, json }: ServiceCall) {
   const response = await request(`${server.url}${path}`, {
     method,
@@ -134,7 +134,7 @@ async function callCards(server: ControlServer, secretKey: string, { method, pat
   throw new GatewayError(CODE_OF_STATUS.get(status) ?? 'check_failed', message, { problems });
 }
 
-/** As its own merchant would. */
+/** Acts as the card's merchant. */
 export async function changeCard(server: ControlServer, id: string, action: CardAction) {
   const { merchantId } = await readCard(server, id);
   const { secretKey } = await requireMerchant(server, merchantId);
@@ -146,9 +146,9 @@ export function readCard(server: ControlServer, id: string) {
 }
 
 /**
- * Creates a card as a merchant would; what is left out takes a value that works.
+ * Creates a card as a merchant would. Omitted fields get valid values.
  *
- * @param named the merchant; default: the first
+ * @param named the merchant; default: the first merchant
  * @throws GatewayError `not_found`, `invalid_fields`
  */
 export async function createCard(server: ControlServer, values: CardValues, named?: string) {

@@ -1,13 +1,13 @@
 import { GatewayError } from '../contract/error.ts';
 import { type Hint, type HintStyle, NPX } from '../contract/hint.ts';
 
-/** Options are called as they are in code: `autoDelay`, not `--auto-delay`. */
+/** Names options as in code: `autoDelay`, not `--auto-delay`. */
 export const STYLE: HintStyle = {
   ...NPX,
   option: ({ option: name, value }) => (value === undefined ? name : `${name} (${value})`),
 };
 
-/** The same error with its hint in the words of this edge. @param instead another hint */
+/** The same error with the library's option names in its hint. @param instead another hint */
 export function inOptionNames(error: unknown, instead?: Hint): unknown {
   if (!(error instanceof GatewayError)) return error;
   const { code, message, problems, problemCount, hint: advice = [], cause } = error;

@@ -35,7 +35,7 @@ export function paymentsOf(server: ControlServer): Payments {
   };
 }
 
-/** The payments of the wanted identifier, else the newest ones, and the initiates that were refused. */
+/** The payments with the wanted identifier, or else the newest payments, and the rejected initiates. */
 async function whatHappened(
   server: ControlServer,
   list: Payments['list'],
@@ -43,7 +43,7 @@ async function whatHappened(
 ): Promise<string[]> {
   const newest = async (filter: PaymentFilter) => (await list({ ...filter, limit: MAX_TOLD })).data;
   const wanted = identifier === undefined ? [] : await newest({ identifier });
-  const told = (wanted.length ? wanted : await newest({})).map(
+  const reported = (wanted.length ? wanted : await newest({})).map(
     (one) => `payment "${one.identifier}" is ${one.status} (${one.mode}, ${one.id})`,
   );
   const { data: requests } = await server.call('GET /requests', { query: { limit: 200 } });
@@ -52,12 +52,12 @@ async function whatHappened(
     .slice(0, MAX_TOLD)
     .map(({ method, target, status, notes }) => {
       const reason = notes.join('; ') || 'no reason was recorded';
-      return `${method} ${target} was refused (${status}): ${reason}`;
+      return `${method} ${target} was rejected (${status}): ${reason}`;
     });
-  return [...(told.length ? told : ['no payment was initiated']), ...refused];
+  return [...(reported.length ? reported : ['no payment was initiated']), ...refused];
 }
 
-/** Where a merchant's code that has the path wrong ends. */
+/** Whether the merchant's code used a wrong path. */
 function isUnknownPath({ method, status }: RecordedRequest): boolean {
   return method === 'POST' && (status === 404 || status === 405);
 }

@@ -6,28 +6,27 @@ export interface RequestOptions {
   method?: string;
   headers?: Readonly<Record<string, string>> | undefined;
   body?: string | undefined;
-  /** The certificates that are trusted, where it speaks https; default: the usual ones. */
+  /** The certificates to trust for HTTPS; default: the usual ones. */
   tlsCa?: string | null | undefined;
   /** In milliseconds of real time, without a byte; default: `LIMIT_MS`. */
   limitMs?: number | undefined;
   signal?: AbortSignal | undefined;
-  /** For the whole exchange, however much comes meanwhile; default: no limit. */
+  /** For request and response together; default: no limit. */
   totalMs?: number | undefined;
 }
 
-/** An answer whose body is still to be read, or to be destroyed. */
+/** A response whose body must be read or destroyed. */
 export type Answer = IncomingMessage;
 
-/** What an emulator takes to answer what is in its memory is far below this (chosen). */
+/** Far longer than an emulator needs for a response from memory (chosen). */
 export const LIMIT_MS = 30_000;
-/** No list of an emulator is as large (chosen). */
+/** Larger than any list of an emulator (chosen). */
 const MAX_JSON_BYTES = 64 * 2 ** 20;
-/** Of a whole state: no longer text fits into one of Node. */
+/** The maximum length of a string in Node. */
 export const MAX_STATE_BYTES = 2 ** 29 - 24;
 
 /**
- * Sends a request to the emulator that the user means. Redirects are not followed: none of its routes for programs
- * answers with one.
+ * Sends a request to an emulator. Redirects are not followed, since none of its routes for programs redirects.
  *
  * @throws GatewayError `timed_out`, `usage` for a file that cannot be read, or the error of the connection
  */
@@ -53,7 +52,7 @@ export async function request(url: string, options: RequestOptions = {}): Promis
   });
 }
 
-/** The whole body. @throws when it breaks off, is encoded, too large or no JSON */
+/** The whole body. @throws if it is incomplete, encoded, too large or not JSON */
 export async function readJson(answer: Answer, maxBytes = MAX_JSON_BYTES): Promise<unknown> {
   return JSON.parse(await readText(answer, maxBytes));
 }
@@ -63,7 +62,7 @@ export function isSuccess({ statusCode = 0 }: Answer): boolean {
   return statusCode >= 200 && statusCode < 300;
 }
 
-/** Whether what answered is a gateway-sim. */
+/** Whether the response comes from a gateway-sim. */
 export function isEmulator({ headers }: Answer): boolean {
   return headers['x-gateway-sim'] !== undefined;
 }

@@ -10,7 +10,7 @@ export function sign({ amount, identifier }: { amount: string; identifier: strin
   return dialect.sign(amount, identifier, secretKey);
 }
 
-/** @throws GatewayError `usage` without a key: an empty one would be that of every forger */
+/** @throws GatewayError `usage` without a key: anyone could forge a signature with an empty key */
 export function verify(given: string | object | null | undefined, secretKey: string) {
   requireText('the secret key', secretKey);
   const { valid, reasons } = dialect.verify(bodyOf(given), { secretKey });
@@ -28,5 +28,5 @@ function bodyOf(given: string | object | null | undefined): string {
 
 function requireText(what: string, text: unknown): void {
   if (typeof text === 'string' && text !== '') return;
-  throw new GatewayError('usage', `${what} must be text, and not empty (got ${JSON.stringify(text)})`);
+  throw new GatewayError('usage', `${what} must be non-empty text (got ${JSON.stringify(text)})`);
 }

@@ -11,13 +11,13 @@ import { type ControlServer, controlServer } from './control-client.ts';
 import { inOptionNames, STYLE } from './option-names.ts';
 
 /**
- * Runs an emulator in this process; resolves when it answers.
+ * Runs an emulator in this process. Resolves when it is ready.
  *
  * @throws GatewayError `usage`, `port_in_use`, `folder_in_use`, `storage_failed` or `state_damaged`
  */
 export async function start(options: StartGatewaySimOptions): Promise<GatewaySim> {
   requireObject('the options', options);
-  // What is undefined or null counts as left out.
+  // Undefined and null count as omitted.
   const chosen = given(options);
   const values = { port: 0, inMemory: chosen.dataDir === undefined, ...chosen };
   const resolved = resolveOptions([{ label: (name) => name, values }], EMULATOR_OPTIONS);
@@ -46,7 +46,7 @@ export async function start(options: StartGatewaySimOptions): Promise<GatewaySim
     await stop();
     await Promise.all(receivers.map((receiver) => receiver.close()));
   };
-  // Into the client itself: a copy would have the keys of now, not those of later.
+  // Extends the client itself: a copy would lose the getters of the current keys.
   return Object.assign(client, {
     port,
     dataDir,
@@ -63,7 +63,7 @@ export async function start(options: StartGatewaySimOptions): Promise<GatewaySim
 }
 
 function stoppedError(url: string, cause: unknown): GatewayError {
-  return new GatewayError('no_server', `this emulator was stopped: nothing answers at ${url} any more`, {
+  return new GatewayError('no_server', `this emulator at ${url} was stopped`, {
     hint: hint`Stop it after its last use, as in afterAll.`,
     cause,
   });

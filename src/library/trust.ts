@@ -3,12 +3,12 @@ import { isIP } from 'node:net';
 import { GatewayError } from '../contract/error.ts';
 import { readText, reason } from '../store/files.ts';
 
-/** Agents by the text of the file that they trust: one emulator is asked many times. */
+/** Agents by the content of the file that they trust, reused for all requests to an emulator. */
 const agents = new Map<string, Agent>();
 
 /**
- * What makes connections that trust the certificates in a file, and no others. A server whose own certificate is in it
- * may be reached by any name: the user who named the file meant that server.
+ * An agent that trusts only the certificates in a file. If the file contains the server's own certificate, any host name
+ * is accepted: the user who named the file trusts that server.
  *
  * @throws GatewayError `usage` for a file that cannot be read
  */
@@ -28,7 +28,7 @@ export async function trustingAgent(tlsCa: string): Promise<Agent> {
   const agent = new https.Agent({
     ca,
     keepAlive: true,
-    // The certificate of a server without that of its issuer.
+    // The file may contain a server's certificate without its issuer.
     allowPartialTrustChain: true,
     checkServerIdentity: (host, certificate) =>
       isNamed(certificate.raw) || isAt(host, certificate.raw)
@@ -48,7 +48,7 @@ async function readTrusted(tlsCa: string): Promise<string> {
   }
 }
 
-/** Whether a connection failed because nothing that is trusted vouches for the server's certificate. */
+/** Whether a connection failed because the server's certificate is not trusted. */
 export function isUntrusted(error: unknown): boolean {
   const { code = '' } = (error ?? {}) as NodeJS.ErrnoException;
   return /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_|ERR_TLS_CERT_)/.test(code);

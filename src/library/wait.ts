@@ -4,29 +4,29 @@ import { hint } from '../contract/hint.ts';
 import type { Duration, WaitOptions } from './api.ts';
 import { requireFields, requireObject } from './arguments.ts';
 
-/** Before the five seconds after which most test runners give up without saying why (chosen). */
+/** Less than the five seconds of most test runners, which give up without a reason (chosen). */
 const DEFAULT_LIMIT_MS = 4_000;
 const POLL_MS = 20;
 
-/** Maximum number of records named to say what happened instead. */
+/** Maximum number of records in the report of what happened instead. */
 export const MAX_TOLD = 5;
 
 interface Wanted {
   what: string;
-  /** One line each about what did happen, for the error. */
+  /** What happened instead, one line each, for the error. */
   instead: () => Promise<string[]>;
 }
 
 interface WantedOfList<Filter, Item> extends Wanted {
-  /** What is said of a filter that filters nothing. */
+  /** The text for an empty filter. */
   any: string;
   list: (filter: Filter & { limit: number }) => Promise<{ data: Item[] }>;
 }
 
 /**
- * Waits for the newest record that fits.
+ * Waits for the newest record that matches a filter.
  *
- * @throws GatewayError as `waitFor`; `usage` for a filter that is none
+ * @throws GatewayError as `waitFor`; `usage` for an invalid filter
  */
 export async function waitForNewest<Filter extends object, Item>(
   { what, any, list, instead }: WantedOfList<Filter, Item>,
@@ -43,10 +43,10 @@ export async function waitForNewest<Filter extends object, Item>(
 }
 
 /**
- * Looks until it is there, in real time.
+ * Polls until `look` returns a value, in real time.
  *
- * @throws GatewayError `timed_out`, saying what happened instead; `usage` for a time-out that is none; the reason of
- *   the signal when that is aborted
+ * @throws GatewayError `timed_out`, with what happened instead; `usage` for an invalid time-out; the reason of the signal
+ *   if it is aborted
  */
 export async function waitFor<Found>(
   { what, look, instead }: Wanted & { look: () => Promise<Found | undefined> },
@@ -68,7 +68,7 @@ export async function waitFor<Found>(
   const message = `there was no ${what} within ${limit / 1_000} s`;
   throw new GatewayError('timed_out', [message, ...happened].join('\n  '), {
     problems: [message, ...happened],
-    hint: hint`Look at what happened instead, or wait longer: waitFor(filter, { timeout: '10s' }).`,
+    hint: hint`Check what happened instead, or wait longer: waitFor(filter, { timeout: '10s' }).`,
   });
 }
 
@@ -87,12 +87,12 @@ export function milliseconds(name: string, duration: Duration): number {
 }
 
 /**
- * A filter as it was given.
+ * Checks a filter and returns it.
  *
- * @throws GatewayError `usage` for what is no object, and for the time-out of a `waitFor` in it
+ * @throws GatewayError `usage` for anything but an object, and for the time-out of a `waitFor` in it
  */
 export function requireFilter<Filter extends object>(filter: Filter): Filter {
   requireObject('the filter', filter);
   if (!('timeout' in filter)) return filter;
-  throw new GatewayError('usage', 'timeout is no filter: give it in the second argument, { timeout }');
+  throw new GatewayError('usage', 'timeout is not a filter: pass it in the second argument, { timeout }');
 }

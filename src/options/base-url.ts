@@ -1,7 +1,7 @@
 import { urlOf } from '../contract/address.ts';
 import type { ResolvedOptions } from './table.ts';
 
-/** Whether https is spoken. */
+/** Whether the emulator serves HTTPS. */
 export function isSecure({
   tls,
   tlsCert,
@@ -10,17 +10,17 @@ export function isSecure({
   return tls || tlsCert !== undefined || tlsKey !== undefined;
 }
 
-/** The address to reach an emulator at that listens on this port. */
+/** The address of an emulator that listens on this port. */
 export function ownUrlOf(options: ResolvedOptions, port: number): string {
   return urlOf(options.host, port, isSecure(options));
 }
 
-/** The address that its checkout URLs are built on. */
+/** The base of its checkout URLs. */
 export function baseUrlOf(options: ResolvedOptions, port = options.port): string {
   return options.publicUrl?.replace(/\/+$/, '') ?? ownUrlOf(options, port);
 }
 
-/** Paths under which the routes are served, too: those of --public-url and --host-alias, for clients with a base of their own. */
+/** Additional base paths of the routes, from --public-url and --host-alias. */
 export function basePathsOf({
   publicUrl,
   hostAlias,

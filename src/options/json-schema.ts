@@ -14,7 +14,7 @@ import {
 
 const SCHEMAS = { ...STRUCTURES, choices: ChosenValues, faults: FaultRules.shape.faults };
 
-/** A value as the configuration file holds it, by the kind of its option. */
+/** The schema of a configuration value, by the kind of its option. */
 const KINDS = {
   text: () => ({ type: 'string', minLength: 1 }),
   secret: ({ max }) => ({ type: 'string', minLength: 1, maxLength: max, pattern: PATTERNS.secret }),
@@ -32,8 +32,8 @@ const KINDS = {
   }),
   retention: () => ({
     anyOf: [
-      { type: 'integer', minimum: 1, maximum: MAX_KEPT, description: 'so many settled payments' },
-      { type: 'string', pattern: DURATION_PATTERN, description: 'those settled in this time' },
+      { type: 'integer', minimum: 1, maximum: MAX_KEPT, description: 'number of settled payments' },
+      { type: 'string', pattern: DURATION_PATTERN, description: 'payments settled within this period' },
     ],
     examples: [1_000, '24h'],
   }),
@@ -48,7 +48,7 @@ function properties(
   return Object.fromEntries(specs.map(([name, spec]) => [name, describe(spec, name)]));
 }
 
-/** One option as the configuration file and the library take it. */
+/** One option as the configuration file and the library accept it. */
 function optionSchema(spec: OptionSpec, name: string): JsonSchema {
   return {
     ...KINDS[spec.kind](spec, name),
@@ -59,38 +59,37 @@ function optionSchema(spec: OptionSpec, name: string): JsonSchema {
 }
 
 /**
- * The JSON schema of gateway-sim.config.json, by which editors complete and check it. It wants values in their own
- * JSON type, while the emulator also reads the texts that variables hold ("4477", "true", "a,b"); what it accepts,
- * the emulator takes, but for what no schema can tell (two effects that exclude each other, say).
+ * The JSON schema of gateway-sim.config.json, for completion and checks in editors. It is stricter than the emulator,
+ * which also accepts values as text, as in variables ("4477", "true", "a,b"). Rules that a schema cannot express, such
+ * as two effects that exclude each other, are left to the emulator.
  */
 export function configurationSchema(): JsonSchema {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Configuration of gateway-sim',
     description:
-      'gateway-sim.config.json: what "gateway-sim start" does unless a flag or a variable says otherwise.',
-    // Visual Studio Code asks the schema whether the file may have these; other readers pass over it.
+      'gateway-sim.config.json: options of "gateway-sim start". Flags and environment variables override them.',
+    // For Visual Studio Code; other editors ignore these.
     allowComments: true,
     allowTrailingCommas: true,
     type: 'object',
     additionalProperties: false,
     properties: {
-      $schema: { type: 'string', description: 'where this schema lies' },
+      $schema: { type: 'string', description: 'location of this schema' },
       ...properties(optionSchema),
     },
   };
 }
 
-/** What `status` shows of the options in force. */
+/** The options that `status` reports. */
 export function optionsSchema(): JsonSchema {
   return {
     description:
-      'Options of `start` in force, secrets masked; what is not set and has no default is left out.',
+      'Options of `start` in force, with secrets masked. Unset options without a default are omitted.',
     type: 'object',
     properties: properties(({ kind, choices, description }, name) => {
       const type = SHOWN_TYPES[kind] ?? 'string';
       return {
-        // Structures have a shape of their own.
         ...(kind !== 'structure' && {
           type: kind === 'secret' && name !== 'publicKey' ? [type, 'null'] : type,
         }),
@@ -102,7 +101,7 @@ export function optionsSchema(): JsonSchema {
   };
 }
 
-/** Of what is not shown as text. Durations are shown in milliseconds. */
+/** Kinds that are not reported as text. Durations are reported in milliseconds. */
 const SHOWN_TYPES: Partial<Record<OptionKind, string>> = {
   integer: 'integer',
   duration: 'integer',
@@ -110,15 +109,16 @@ const SHOWN_TYPES: Partial<Record<OptionKind, string>> = {
   list: 'array',
 };
 
-/** The options of the library: those of an emulator wherever it runs. */
+/** The options of the library. */
 export function librarySchema(): JsonSchema {
   const describe = (spec: OptionSpec, name: string): JsonSchema => {
-    const said = spec.default === undefined ? '' : ` Default: ${JSON.stringify(spec.default)}.`;
+    const fallback = spec.default === undefined ? '' : ` Default: ${JSON.stringify(spec.default)}.`;
     const sentence = spec.description.replace(/^\w/, (letter) => letter.toUpperCase());
-    return { ...optionSchema(spec, name), description: `${sentence}.${said}` };
+    return { ...optionSchema(spec, name), description: `${sentence}.${fallback}` };
   };
   return {
-    description: 'The options of `gateway-sim start`. Environment and configuration file are not looked at.',
+    description:
+      'The options of `gateway-sim start`. Environment variables and the configuration file are ignored.',
     properties: properties(describe, EMULATOR_OPTIONS),
   };
 }

@@ -14,24 +14,24 @@ import {
 } from '../contract/profiles.ts';
 import { readBeginning } from './read-beginning.ts';
 
-/** What a profile says: one of ours, or one of ours with what a file changes. */
+/** A built-in profile, possibly with the changes of a file. */
 export interface ReadProfile {
   name: ProfileName;
-  /** Choices of the profile itself, and above them those of the file. */
+  /** The profile's choices, overridden by those of the file. */
   choices: Choices;
-  /** Values of options, weaker than any that were given. */
+  /** Option values. Any value that the user sets overrides them. */
   options: Readonly<Record<string, unknown>>;
 }
 
-/** Maximum bytes of a file with a profile: one has a dozen lines. */
+/** A profile file has about a dozen lines. */
 const MAX_BYTES = 65_536;
 
 /**
- * The profile of that name, or the one in that file.
+ * Reads a profile by name or from a file.
  *
- * @param given a name, or the path of a file as `conform --update-profile` writes it
- * @param label what to call it in an error
- * @param source where the path is meant from, and whether nobody named what says so
+ * @param given a name, or the path of a file written by `conform --update-profile`
+ * @param label its name in errors
+ * @param source the folder of relative paths, and whether the configuration file was found rather than named
  * @throws GatewayError `usage`
  */
 export function readProfile(
@@ -44,8 +44,8 @@ export function readProfile(
   }
   if (isProfile(given)) return { name: given, ...PROFILES[given] };
   if (!/[./\\]/.test(given)) {
-    const known = `; there are ${PROFILE_NAMES.join(', ')}, and files such as ./mine.json`;
-    throw usage(`${label} names no profile: "${given}"${didYouMean(given, PROFILE_NAMES, known)}`);
+    const known = `. Available: ${PROFILE_NAMES.join(', ')}, or a file such as ./mine.json`;
+    throw usage(`${label}: unknown profile "${given}"${didYouMean(given, PROFILE_NAMES, known)}`);
   }
   const path = resolve(folder, given);
   const { $schema: _, profile = 'document', choices, ...options } = objectIn(path, label, isFound);
@@ -74,7 +74,7 @@ function objectIn(path: string, label: string, isFound?: boolean): Record<string
   throw usage(`${label} cannot be read from ${path}: it is not a JSON object`);
 }
 
-/** Single choices by name. @throws GatewayError `usage` for one that there is not, and for a value that it cannot take */
+/** Choices by name. @throws GatewayError `usage` for an unknown choice or value */
 function givenChoices(given: unknown, label: string): Partial<Choices> {
   if (given === undefined) return {};
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
@@ -95,7 +95,7 @@ function requireName(name: string, known: readonly string[], message: string): v
 }
 
 /**
- * The choices in force: those of the profile, above them single ones, above them what `--loose` accepts.
+ * The choices in force. `--loose` overrides single choices, which override the profile.
  *
  * @throws GatewayError `usage`
  */

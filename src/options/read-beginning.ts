@@ -1,15 +1,15 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { GatewayError } from '../contract/error.ts';
 
-/** Of Unix alone: a pipe holds nothing up. */
+/** O_NONBLOCK exists only on Unix. With it, opening a pipe does not block. */
 const { O_RDONLY, O_NONBLOCK = 0 } = constants;
 
 /**
- * The beginning of a file that an option names: the rest is not read, however long it is.
+ * Reads the first bytes of a file that an option names, so that a huge file costs nothing.
  *
- * @param label what to call it in an error
- * @param isFound whether nobody named what says so: then it must be a regular file, and no pipe
- * @throws GatewayError `usage` when it cannot be read
+ * @param label its name in errors
+ * @param isFound whether the configuration file was found rather than named: then only a regular file is read
+ * @throws GatewayError `usage` if it cannot be read
  */
 export function readBeginning(path: string, label: string, maxBytes: number, isFound = false): string {
   try {

@@ -15,14 +15,14 @@ import {
   START_OPTIONS,
 } from './table.ts';
 
-/** Where values come from, the strongest first. Keys are option names; texts are read by the option's kind. */
+/** A source of option values, by option name. Text is parsed by the option's kind. */
 export interface OptionSource {
-  /** What to call a value of it in an error: the flag, the variable, the file and key. */
+  /** The name of a value in errors: its flag, variable, or file and key. */
   label: (name: string) => string;
   values: Readonly<Record<string, unknown>>;
-  /** Where paths in it are meant from. Without it no secret is read from a file. */
+  /** The folder of relative paths. If omitted, no secret is read from a file. */
   folder?: string;
-  /** It was found in a folder, which may have come from anywhere, and nobody named it. */
+  /** The file was found, not named by the user, so it is not trusted. */
   isFound?: boolean;
 }
 
@@ -31,7 +31,7 @@ export function environmentName(name: string): string {
   return `GATEWAY_SIM_${kebab(name).replaceAll('-', '_').toUpperCase()}`;
 }
 
-/** Variables of ours that are no options of `start`. */
+/** Our variables that are not options of `start`. */
 const OTHER_VARIABLES: readonly string[] = [
   'GATEWAY_SIM_CONFIG',
   'GATEWAY_SIM_URL',
@@ -42,10 +42,10 @@ const OTHER_VARIABLES: readonly string[] = [
 ];
 
 /**
- * The option values that an environment holds, by option name. Empty ones count as unset.
+ * The option values in an environment, by option name. Empty variables count as unset.
  *
- * @throws GatewayError `usage` for a variable that nearly has the name of an option. Others are left alone: what is
- *   called GATEWAY_SIM_VERSION in somebody's pipeline is not ours (chosen)
+ * @throws GatewayError `usage` for a variable whose name is nearly that of an option. Other unknown variables are
+ *   ignored: a pipeline may have its own GATEWAY_SIM_VERSION
  */
 export function environmentSource(environment: Readonly<Record<string, string | undefined>>): OptionSource {
   const values: Record<string, string> = {};
@@ -60,7 +60,7 @@ export function environmentSource(environment: Readonly<Record<string, string | 
 function requireNoSlip(variable: string): void {
   const [, written] = /^GATEWAY_SIM_(\w+)$/.exec(variable) ?? [];
   if (written === undefined || OTHER_VARIABLES.includes(variable)) return;
-  // Short names are near to much: TOKEN is no slip of OPEN. Hardly a slip changes the first letter.
+  // Short names resemble many words: TOKEN is not a typo of OPEN. Typos rarely change the first letter.
   const names = (Object.keys(START_OPTIONS) as OptionName[]).filter(
     (name) => name[0] === written[0]?.toLowerCase(),
   );
@@ -70,18 +70,18 @@ function requireNoSlip(variable: string): void {
   const isStructure = START_OPTIONS[name].kind === 'structure';
   if (variable === environmentName(name) && !isStructure) return;
   const hint = isStructure
-    ? `: "${name}" stands in the configuration file only`
+    ? `: set "${name}" in the configuration file`
     : `: did you mean ${environmentName(name)}?`;
   throw usage(`unknown variable ${variable}${hint}`);
 }
 
 /**
- * One value for every option: flag beats environment beats file beats profile beats default, whatever the order of
- * strength given.
+ * Resolves every option to one value. Flags override the environment, which overrides the file, the profile and the
+ * default.
  *
- * @param sources the strongest first
- * @param known the names that a source may have; every other option takes its default
- * @throws GatewayError `usage` for an unknown name (with the nearest known one) or a value that its option cannot take
+ * @param sources in order of precedence
+ * @param known the names that a source may have; every other option uses its default
+ * @throws GatewayError `usage` for an unknown name (with the nearest known one) or an invalid value
  */
 export function resolveOptions(
   sources: readonly OptionSource[],
@@ -119,12 +119,12 @@ export function resolveOptions(
 
 const SOURCES = new WeakMap<ResolvedOptions, (name: OptionName) => OptionSource | undefined>();
 
-/** What to call an option in an error: its flag, variable or key in the file; undefined where none was given. */
+/** The name of an option in errors: its flag, variable or key in the file. Undefined if it was not set. */
 export function givenAs(options: ResolvedOptions, name: OptionName): string | undefined {
   return SOURCES.get(options)?.(name)?.label(name);
 }
 
-/** Whether the user gave an option: a configuration file that was only found may be anybody's. */
+/** Whether the user set an option. A configuration file that was found, not named, does not count. */
 export function isGivenByUser(options: ResolvedOptions, name: OptionName): boolean {
   const source = SOURCES.get(options)?.(name);
   return source !== undefined && !source.isFound;
@@ -141,34 +141,34 @@ function usage(message: string): GatewayError {
 }
 
 /**
- * A value as its option wants it, read from text where it is text.
+ * Converts a value to the type of its option.
  *
- * @param label what to call it in an error
+ * @param label its name in errors
  * @throws GatewayError `usage`
  */
 export function readValue(spec: OptionSpec, value: unknown, label: string): unknown {
   if (spec.kind === 'structure') return value;
   const read = fitting(spec, value);
   if (read !== undefined) return read;
-  // What a secret is stays out of errors.
+  // Errors never show a secret.
   const got = spec.kind === 'secret' ? '' : ` (got ${shortJson(value)})`;
   throw usage(`${label} must ${EXPECTED[spec.kind](spec)}${got}`);
 }
 
 const EXPECTED: Readonly<Record<Exclude<OptionKind, 'structure'>, (spec: OptionSpec) => string>> = {
   text: () => 'be text',
-  secret: ({ max }) => `have 1 to ${max} letters, digits and signs of ASCII, and no space`,
+  secret: ({ max }) => `be 1 to ${max} ASCII letters, digits and symbols, without spaces`,
   integer: ({ max }) => `be a whole number from 0 to ${max}`,
   boolean: () => 'be true or false',
   choice: ({ choices }) => `be one of ${choices?.join(', ')}`,
-  list: () => 'be a list of texts',
+  list: () => 'be a list of strings',
   url: () => 'be an absolute http or https address',
   baseUrl: () => 'be an absolute http or https address without user name, query and fragment',
   duration: () => 'be a duration such as 500ms, 2s, 1m or 1h',
   retention: () => `be a number from 1 to ${MAX_KEPT}, or a duration such as 30m or 24h`,
 };
 
-/** Undefined for what the option cannot take. */
+/** Undefined for an invalid value. */
 function fitting({ kind, max = Number.POSITIVE_INFINITY, choices }: OptionSpec, value: unknown): unknown {
   switch (kind) {
     case 'integer': {

@@ -4,20 +4,21 @@ import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import { readBeginning } from './read-beginning.ts';
 
-/** Said of every flag that takes a secret. */
+/** Added to the description of every flag that accepts a secret. */
 export const SEEN_IN_PS =
-  'every user of this machine sees a flag: take the variable, or @file (its first line)';
+  'flags are visible to other users: use the environment variable or @file (its first line)';
 
-/** More than any secret has: the rest of a file is not read, however long it is. */
+/** Longer than any secret. */
 const MAX_READ_BYTES = 4_096;
 
 /**
- * A secret as it was given: itself, or `@file`, whose first line it is.
+ * Reads a secret that is given as text or as `@file`, for the first line of that file.
  *
- * @param label what to call it in an error
- * @param folder where the path is meant from; default: the working directory
- * @param isFound whether nobody named what says so: then it must be a regular file below the folder
- * @throws GatewayError `usage` when the file cannot be read or begins with an empty line
+ * @param label its name in errors
+ * @param folder the folder of relative paths; default: the working directory
+ * @param isFound whether the configuration file was found rather than named: then only a regular file below the folder
+ *   is read
+ * @throws GatewayError `usage` if the file cannot be read or its first line is empty
  */
 export function readSecret(
   given: string,
@@ -30,12 +31,12 @@ export function readSecret(
   if (isFound) requireBelow(folder, path, label);
   const [line = ''] = readBeginning(path, label, MAX_READ_BYTES, isFound).split(/\r?\n/, 1);
   if (line) return line;
-  throw new GatewayError('usage', `${label} takes the first line of ${path}, which is empty`);
+  throw new GatewayError('usage', `${label} reads the first line of ${path}, which is empty`);
 }
 
 /**
- * Refuses a path that leads out of a folder: a project of somebody else must not choose which file of this machine is
- * read, or which folder is used.
+ * Rejects a path outside a folder: a project from an unknown source must not choose which files of this machine are
+ * read or which folder is used.
  *
  * @throws GatewayError `usage`
  */
@@ -49,7 +50,7 @@ export function requireBelow(folder: string, path: string, label: string): void 
   };
   const way = relative(real(resolve(folder)), real(resolve(path)));
   if (!/^\.\.(?:$|[\\/])/.test(way) && !isAbsolute(way)) return;
-  throw new GatewayError('usage', `${label} leads out of its own folder: ${path}`, {
-    hint: hint`Name the configuration file itself, with ${option('config')} or GATEWAY_SIM_CONFIG, or give this by its flag or variable.`,
+  throw new GatewayError('usage', `${label} points outside its own folder: ${path}`, {
+    hint: hint`Name the configuration file with ${option('config')} or GATEWAY_SIM_CONFIG, or set this value with its flag or variable.`,
   });
 }

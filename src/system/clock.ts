@@ -4,7 +4,7 @@ import { type Due, type DueWork, earlier, soonest } from './due.ts';
 
 export type ClockReading = ReturnType<Clock['read']>;
 
-/** What became of a move: `past` when the wanted instant is behind, `late` when real time was up on the way. */
+/** The result of a move: `past` if the target is in the past, `late` if the limit of real time was reached. */
 export type MoveResult = 'reached' | 'past' | 'late';
 
 /** Waits in real time, at most until the signal is aborted. Never throws. */
@@ -20,48 +20,48 @@ export function realPause(milliseconds: number, signal: AbortSignal): Promise<vo
   });
 }
 
-/** @returns what cancels it */
+/** @returns a function that cancels it */
 function timer(run: () => void, milliseconds: number): () => void {
   const timeout = setTimeout(run, milliseconds);
   return () => clearTimeout(timeout);
 }
 
-/** In the next turn of the event loop: the shortest timer takes a millisecond. Returns what cancels it. */
+/** Runs in the next turn of the event loop, since the shortest timer takes a millisecond. Returns a function that cancels it. */
 function soon(run: () => void): () => void {
   const immediate = setImmediate(run);
   return () => clearImmediate(immediate);
 }
 
-/** When something cannot be stored (a full disk), it is tried again after this long. */
+/** The delay before a retry if something cannot be stored, as with a full disk. */
 const STORE_RETRY_MS = 1_000;
 
-/** setTimeout counts in 32 bits; a longer wait is cut into pieces. */
+/** The maximum of setTimeout (32 bits). Longer waits are split. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * The emulator's time: real time until it is frozen or moved, and never going backwards. Everything that waits does
- * so here, on one timer in all, however much is waiting.
+ * The emulator's time: real time until it is frozen or moved. It never goes backwards. All scheduled work shares one
+ * timer.
  */
 export class Clock {
   readonly #waiting = new TinyQueue<Due>([], earlier);
   #turns = 0;
-  /** What is being done now, by the timer or by a move. */
+  /** Work in progress, started by the timer or by a move. */
   readonly #running = new Set<Promise<unknown>>();
   #cancelTimer = () => {};
   #stopped = false;
   #ahead = 0;
   #lastReal = 0;
-  /** The instant at which time stands still: frozen, or on a step of a move. */
+  /** The instant at which time is paused: frozen, or during a step of a move. */
   #held: number | undefined;
   #frozen = false;
   #lastMove: Promise<unknown> = Promise.resolve();
 
-  /** Milliseconds since 1970, as all times here. */
+  /** Milliseconds since 1970, like all times here. */
   now(): number {
     return this.#held ?? this.#realTime() + this.#ahead;
   }
 
-  /** A system clock that is set back must not hold what waits: time goes on from where it was. */
+  /** If the system clock is set back, time continues from where it was, so that scheduled work is not delayed. */
   #realTime(): number {
     const real = Date.now();
     if (real < this.#lastReal) this.#ahead += this.#lastReal - real;
@@ -74,17 +74,17 @@ export class Clock {
       now: this.now(),
       /** Whether time is paused until it is moved or resumed. */
       frozen: this.#frozen,
-      /** How far the emulator's time is ahead of real time, in milliseconds; negative after it stood still. */
+      /** How far the emulator's time is ahead of real time, in milliseconds; negative after a pause. */
       ahead: this.#held === undefined ? this.#ahead : this.#held - this.#realTime(),
-      /** The instant of the next thing to be done; null when nothing waits. */
+      /** The instant of the next work; null if nothing is scheduled. */
       nextDue: this.#nextDue() ?? null,
     };
   }
 
   /**
-   * Goes on as it stood in an earlier run.
+   * Restores the clock of an earlier run.
    *
-   * @param frozenAt null when it was not paused
+   * @param frozenAt null if it was not paused
    */
   restore(ahead: number, frozenAt: number | null): void {
     this.#ahead = ahead;
@@ -96,7 +96,7 @@ export class Clock {
   plan(at: number, id: string, work: DueWork): void {
     const due = { at, turn: this.#turns++, id, work };
     this.#waiting.push(due);
-    // The timer is set anew only for what comes before all others: planning must stay cheap.
+    // The timer is reset only for the earliest work, because planning must stay cheap.
     if (this.#waiting.peek() === due) this.#wake();
   }
 
@@ -104,7 +104,7 @@ export class Clock {
     this.plan(this.now() + STORE_RETRY_MS, id, work);
   }
 
-  /** Looks again at what is due next and sets the timer for it. While time stands still only what is due now runs. */
+  /** Sets the timer for the next work. While time is paused, only work that is due now runs. */
   #wake(): void {
     this.#cancelTimer();
     if (this.#stopped) return;
@@ -114,15 +114,15 @@ export class Clock {
     this.#cancelTimer = wait > 0 ? timer(() => this.#runDue(), wait) : soon(() => this.#runDue());
   }
 
-  /** Nothing runs any more; a move under way ends where it is. */
+  /** Starts no more work. A move in progress ends where it is. */
   stop(): void {
     this.#stopped = true;
     this.#cancelTimer();
   }
 
   /**
-   * Moves time forward: steps to each due instant in order, waits for what runs there, and goes on with what that
-   * made due inside the span. Resolves when everything has run. A frozen clock is frozen afterwards too.
+   * Moves time forward in steps, from one due instant to the next. Waits for the work of each step, including work that
+   * falls due because of it. Resolves when all work is done. A frozen clock stays frozen.
    *
    * @param milliseconds of the emulator's time, not negative
    * @param limitMs maximum real time that it may take
@@ -131,7 +131,7 @@ export class Clock {
     return this.#inTurn(() => this.#moveTo(this.now() + milliseconds, limitMs));
   }
 
-  /** Stops time at an instant (default: now), once everything due until then has run, as `advance` does it. */
+  /** Pauses time at an instant (default: now), after all work due until then is done, as in `advance`. */
   freeze(at?: number, limitMs?: number): Promise<MoveResult> {
     return this.#inTurn(async () => {
       const now = this.now();
@@ -144,11 +144,11 @@ export class Clock {
   resume(): Promise<void> {
     return this.#inTurn(async () => {
       this.#frozen = false;
-      this.#letGo();
+      this.#release();
     });
   }
 
-  /** Moves come one after another, or one would pull time back under the other. */
+  /** Moves run one after another, or one would move time back during another. */
   #inTurn<Result>(move: () => Promise<Result>): Promise<Result> {
     const moved = this.#lastMove.then(move);
     this.#lastMove = moved;
@@ -159,7 +159,7 @@ export class Clock {
     this.#held = this.now();
     const moved = new AbortController();
     const late = realPause(limitMs, moved.signal).then(() => true);
-    // Also what was on its way before: its retry may fall into the span.
+    // Includes work started before the move: its retry may fall due during the move.
     const isLate = () => Promise.race([Promise.all(this.#running).then(() => false), late]);
     let result: MoveResult = 'late';
     while (!(await isLate())) {
@@ -170,17 +170,17 @@ export class Clock {
       }
       this.#held = Math.max(due, this.now());
       this.#runDue();
-      // Between two steps everybody else is served.
+      // Serves other requests between two steps.
       await new Promise((resolve) => setImmediate(resolve));
     }
     moved.abort();
     if (result === 'reached') this.#held = target;
-    this.#letGo();
+    this.#release();
     return result;
   }
 
-  /** After a move: time flows again from where it stands, unless it is frozen there. */
-  #letGo(): void {
+  /** After a move, time continues from here unless it is frozen. */
+  #release(): void {
     if (!this.#frozen) {
       this.#ahead = this.now() - this.#realTime();
       this.#held = undefined;
@@ -196,7 +196,7 @@ export class Clock {
     return undefined;
   }
 
-  /** What is to be done next, soonest first and each record once: at most `limit`. */
+  /** The next work, soonest first and each record once, at most `limit`. */
   upcoming(limit: number): Due[] {
     return soonest(this.#waiting.data, limit);
   }

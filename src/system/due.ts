@@ -1,32 +1,32 @@
 import TinyQueue from 'tinyqueue';
 
-/** What is done with records when their time has come: IPNs go out, payments expire or settle by themselves. */
+/** Scheduled work on records: IPNs are sent, payments expire or settle automatically. */
 export interface DueWork {
-  /** Whether the record, as it is stored now, is due at this instant: it may have changed since it was planned. */
+  /** Whether the stored record is due at this instant. It may have changed since it was planned. */
   isDue(id: string, at: number): boolean;
-  /** Begins the work; resolves when it has been done and is stored. Reports its own failures. */
+  /** Starts the work. Resolves when it is done and stored. Reports its own failures. */
   run(id: string): Promise<void> | undefined;
 }
 
-/** Something to be done: when, and with which record. */
+/** Scheduled work: its time and its record. */
 export interface Due {
   at: number;
-  /** Counts up: of what is due at the same instant, the first planned goes first. */
+  /** Increases with each plan, to order work with the same instant. */
   turn: number;
   id: string;
   work: DueWork;
 }
 
-/** The order in which things are done. */
+/** The order of scheduled work. */
 export const earlier = (a: Due, b: Due): number => a.at - b.at || a.turn - b.turn;
 
-/** Maximum entries that are looked at to tell what comes next: some may be out of date. */
+/** Maximum entries to check for the next work, since some may be out of date. */
 const LOOKED_AT = 5_000;
 
 /**
- * What is to be done next of all that waits, soonest first and each record once.
+ * The next scheduled work, soonest first and each record once.
  *
- * @param heap a binary one by `earlier`: what comes after an entry lies below it, so that few of very many are looked at
+ * @param heap a binary heap ordered by `earlier`, so that only few entries must be checked
  */
 export function soonest(heap: readonly Due[], limit: number): Due[] {
   const front = new TinyQueue<{ due: Due; index: number }>([], (a, b) => earlier(a.due, b.due));

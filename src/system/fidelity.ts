@@ -9,7 +9,7 @@ import {
 } from '../contract/profiles.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 
-/** What a profile stands on: how many lines of the manifest it has, and where they come from. */
+/** The basis of a profile: the number of its lines in the manifest, by source. */
 export interface Fidelity {
   profile: ProfileName;
   lines: number;
@@ -24,10 +24,10 @@ export function fidelityOf(profile: ProfileName): Fidelity {
   return { profile, ...(scores[profile] ?? NONE) };
 }
 
-/** The options that decide on a choice themselves, with what they are where neither a profile nor a user sets them. */
+/** Options that count as choices, with their values if neither a profile nor the user sets them. */
 const DECIDING = { amountFormat: 'sent', ipnRetries: undefined, errorStatus: 'ok' } as const;
 
-/** What is in force: a profile, and what was chosen against it. */
+/** The profile in force, with the choices that override it. */
 export type InForce = { profile: ProfileName; choices: Choices } & Deciding;
 type Deciding = { readonly [Name in keyof typeof DECIDING]?: ProfileOptions[Name] | undefined };
 
@@ -44,7 +44,7 @@ export function fidelityIn(options: InForce): Fidelity & { changes: string[] } {
   return { ...fidelityOf(profile), changes };
 }
 
-/** The profile in force for people, with what is chosen against it. */
+/** The profile in force as text, with the choices that override it. */
 export function fidelityText(fidelity: Fidelity & { changes: readonly string[] }): string {
   const { profile, changes, lines, documented, observed, chosen } = fidelity;
   const but = changes.length ? `, but ${changes.join(', ')}` : '';

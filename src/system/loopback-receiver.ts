@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 
-/** A request with the whole of its body. */
+/** A request with its whole body. */
 export interface ReceivedRequest {
   method: string;
   /** Path and query. */
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** Names and values in turn, as they came. */
+  /** Alternating names and values, as received. */
   rawHeaders: readonly string[];
   body: Buffer;
 }
@@ -22,21 +22,22 @@ export interface Reply {
 }
 
 export interface LoopbackReceiver extends AsyncDisposable {
-  /** Without a path or a slash at its end. */
+  /** Without a path or trailing slash. */
   url: string;
   port: number;
   /** May be called twice. */
   close(): Promise<void>;
 }
 
-/** No IPN is anywhere near this large. */
+/** Far larger than any IPN. */
 const MAX_BODY_BYTES = 2 ** 20;
 
 /**
- * Receives requests on the loopback address. A request that is broken off is none; one over 1 MiB is answered 413.
+ * Receives requests on the loopback address. Incomplete requests are ignored; a request over 1 MiB is answered 413.
  *
- * @param reply where it throws, the answer is 500 with the message
- * @param portOption names `port` for the user; 0 takes a free one
+ * @param reply if it throws, the response is 500 with the message
+ * @param port 0 picks a free port
+ * @param portOption the name of the option for `port`
  * @throws GatewayError `port_in_use`
  */
 export async function receiveOnLoopback(
@@ -64,7 +65,7 @@ export async function receiveOnLoopback(
       cause.code === 'EADDRINUSE' ? 'is in use by another process' : `cannot be used: ${cause.message}`;
     throw new GatewayError('port_in_use', `port ${port} ${why}`, {
       cause,
-      hint: hint`Take a free one with ${option(portOption, '0')}, or choose one with ${option(portOption)}.`,
+      hint: hint`Use a free port with ${option(portOption, '0')}, or choose one with ${option(portOption)}.`,
     });
   });
   const bound = (server.address() as AddressInfo).port;
@@ -78,7 +79,7 @@ export async function receiveOnLoopback(
 
 const TOO_LARGE: Reply = { status: 413, headers: [['Connection', 'close']], body: 'too large\n' };
 
-/** Null when it is too large; all of it is read, so that the sender gets its answer. */
+/** Null if it is too large. Reads all of it, so that the sender gets the response. */
 async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -1,4 +1,4 @@
 import ids from '../../fixtures/fidelity/manifest.jsonl?ids';
 
-/** The ids of all lines of the manifest. Only who describes the interface needs them. */
+/** The ids of all lines of the manifest. Needed only to describe the interface. */
 export const MANIFEST_IDS: readonly string[] = ids;

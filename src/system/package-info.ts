@@ -3,13 +3,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 
-/** The version of this gateway-sim, as package.json has it. */
+/** The version of this gateway-sim, from package.json. */
 export const VERSION: string = manifest.version;
 
-/** The state that new folders start with, as it comes with the package. */
+/** The initial state of new folders, from the package. */
 export const packagedFixtures = (): string => packaged('fixtures/default.json');
 
-/** A path of what comes with the package: its folders are beside `dist`, wherever the bundle put this code. */
+/** The path of a file in the package. Its folders are next to `dist`, wherever the bundle put this code. */
 export function packaged(name: string): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, 'fixtures', 'default.json')) && folder !== dirname(folder))

@@ -1,10 +1,10 @@
 import { createHmac, randomFillSync } from 'node:crypto';
 import type { RandomBytes } from '../domain/ids.ts';
 
-/** Drawn at a time: asking the system for a few bytes costs as much as asking for thousands. */
+/** Bytes per call to the system: a few bytes cost as much as thousands. */
 const POOL_BYTES = 8_192;
 
-/** Bytes that nobody can guess, from the system, whatever the purpose. */
+/** Unpredictable bytes from the system, for any purpose. */
 export function systemRandom(): RandomBytes {
   const pool = new Uint8Array(POOL_BYTES);
   let used = POOL_BYTES;
@@ -14,17 +14,17 @@ export function systemRandom(): RandomBytes {
       used = 0;
     }
     used += length;
-    // A copy: what was handed out must not change with the next filling.
+    // A copy, because the pool is filled again.
     return pool.slice(used - length, used);
   };
 }
 
 /**
- * Bytes that repeat: the same seed gives the same stream for each purpose. Never for keys and tokens.
+ * Repeatable bytes: the same seed returns the same stream for each purpose. Never for keys and tokens.
  *
  * @param seed any text
- * @param generation what the state held at the start: a restart on a state that has grown draws other bytes, so that
- *   nothing that is already stored is drawn again
+ * @param generation identifies the state at the start. A restart with more records draws other bytes, so that stored
+ *   values are not drawn again
  */
 export function seededRandom(seed: string, generation: number | string): RandomBytes {
   const counters = new Map<string, number>();

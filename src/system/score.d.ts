@@ -1,4 +1,4 @@
-/** How many lines of a manifest hold under each profile, counted by the build (.config/assets.mjs). */
+/** The number of manifest lines for each profile, counted by the build (.config/assets.mjs). */
 declare module '*?score' {
   const scores: Readonly<
     Record<string, Readonly<Record<'lines' | 'documented' | 'observed' | 'chosen', number>>>
@@ -6,7 +6,7 @@ declare module '*?score' {
   export default scores;
 }
 
-/** The ids of the lines of a manifest, in their order. */
+/** The ids of a manifest's lines, in order. */
 declare module '*?ids' {
   const ids: readonly string[];
   export default ids;

@@ -1,11 +1,11 @@
-/** Closes what was opened, newest first. */
+/** Closes resources, newest first. */
 export class Shutdown {
   readonly #steps: (() => unknown)[] = [];
   #stopped: Promise<void> | undefined;
   #announce: (end: Promise<void>) => void = () => {};
   /** Aborted when `stop` is called. */
   readonly stopping = new AbortController();
-  /** Settles as `stop` does, once that was called. */
+  /** Settles like the promise of `stop`, after it is called. */
   readonly ended = new Promise<void>((resolve) => {
     this.#announce = resolve;
   });
@@ -14,7 +14,7 @@ export class Shutdown {
     this.#steps.push(step);
   }
 
-  /** Runs every step, also after one that fails, and throws what one of them failed with. */
+  /** Runs every step, even if one fails, and throws the error of a failed step. */
   async close(): Promise<void> {
     const step = this.#steps.pop();
     if (!step) return;

@@ -7,27 +7,27 @@ import { type Issued, issue } from './certificates.ts';
 import { namesOf } from './names.ts';
 import { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.ts';
 
-/** Where the certificates of `--tls` lie, in the data folder. */
+/** The folder of the `--tls` certificates, in the data folder. */
 const FOLDER = 'tls';
 const CA_FILE = 'ca.pem';
 const CERT_FILE = 'cert.pem';
 const KEY_FILE = 'key.pem';
-/** Tells what was made here from what was changed or copied: nobody knows before which number and time a file gets. */
+/** Detects changed or copied files: their inode number and time cannot be known in advance. */
 const MARK_FILE = 'made-in';
 
-/** An authority that ends sooner than this is renewed by a start. */
+/** A start renews an authority that expires sooner than this. */
 const RENEWED_BEFORE_MS = 14 * 24 * 3_600_000;
 
-/** What a local authority issued, and the file with its own certificate. */
+/** A certificate of a local authority, and the file with the authority's own certificate. */
 export interface Local extends Omit<Issued, 'ca'> {
   caFile: string;
-  /** What a user who trusts the former one should know. */
+  /** A notice for users who trust the previous authority. */
   notice: string | null;
 }
 
 /**
- * The certificate of a data folder, from its own authority. Both are made anew when they are about to expire, are for
- * other names, or were not made here: a folder may have come with a checkout, with an authority whose key somebody has.
+ * The certificate of a data folder, from its own authority. Both are created again if they expire soon, are for other
+ * names, or were not created here: a folder may come with a checkout, and another person may have its authority's key.
  *
  * @throws GatewayError `storage_failed`
  */
@@ -49,17 +49,17 @@ export async function storedAuthority(
     await write(join(folder, CERT_FILE), issued.cert);
     await write(caFile, issued.ca);
     await write(join(folder, MARK_FILE), await markOf(folder, issued));
-    // Another user's web server may have to trust it.
+    // A web server of another user may need to read it.
     await chmod(caFile, 0o644);
   });
   const notice =
     problem === undefined
       ? null
-      : `the local authority is new (${problem}): what trusts the former one must trust ${caFile} again`;
+      : `the local authority was replaced (${problem}): clients must trust ${caFile} again`;
   return { ...issued, caFile, notice };
 }
 
-/** Without the number of the device, which changes with a restart of some systems. */
+/** Without the device number, which changes after a restart on some systems. */
 async function markOf(folder: string, { ca, cert, key }: Issued): Promise<string> {
   const { ino, ctimeNs } = await stat(join(folder, KEY_FILE), { bigint: true });
   return createHash('sha256').update(`${ino} ${ctimeNs}\n${ca}${cert}${key}`).digest('hex');
@@ -70,7 +70,7 @@ async function write(path: string, text: string): Promise<void> {
   await file.close();
 }
 
-/** What lies in a folder, or why that is not used; undefined where nothing does. */
+/** The certificates in a folder, or why they are not used; undefined if the folder has none. */
 async function readIssued(folder: string): Promise<Issued | string | undefined> {
   if (await isLink(folder)) return 'its folder is a link';
   const missing: string[] = [];
@@ -83,22 +83,22 @@ async function readIssued(folder: string): Promise<Issued | string | undefined> 
       missing.push(name);
     }
   }
-  if (missing.length) return texts.length ? `there is no ${missing.join(', ')}` : undefined;
+  if (missing.length) return texts.length ? `missing ${missing.join(', ')}` : undefined;
   const [ca = '', cert = '', key = '', mark] = texts;
   const issued = { ca, cert, key };
-  return mark === (await markOf(folder, issued)) ? issued : 'the former one was not made here';
+  return mark === (await markOf(folder, issued)) ? issued : 'the previous one was not created here';
 }
 
-/** Why what was made here is not used any more; undefined when it is. */
+/** Why a certificate is no longer used; undefined if it still is. */
 function outdated({ cert }: Issued, names: readonly string[], now: number): string | undefined {
   const certificate = new X509Certificate(cert);
   if (namesOf(certificate).sort().join() !== [...names].sort().join()) return 'the names changed';
-  if (Date.parse(certificate.validFrom) > now) return 'the former one is not valid yet';
+  if (Date.parse(certificate.validFrom) > now) return 'the previous one is not valid yet';
   const left = Date.parse(certificate.validTo) - now;
-  return left < RENEWED_BEFORE_MS ? 'the former one expires' : undefined;
+  return left < RENEWED_BEFORE_MS ? 'the previous one expires soon' : undefined;
 }
 
-/** An authority in a folder of its own that others cannot read; `remove` takes it away, and so does the end of the process. */
+/** An authority in its own folder, which others cannot read. `remove` or the end of the process removes the folder. */
 export async function temporaryAuthority(
   names: readonly string[],
   now: number,

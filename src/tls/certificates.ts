@@ -25,12 +25,12 @@ import {
   yes,
 } from './der.ts';
 
-/** What an authority and its certificate are valid for, from an hour ago on: clocks differ. */
+/** How long an authority and its certificate are valid, starting an hour ago, because clocks differ. */
 export const VALID_DAYS = 90;
-/** The last second counts. */
+/** The last second is included. */
 const VALID_MS = VALID_DAYS * 24 * 3_600_000 - 1_000;
 
-/** A certificate with its key, and that of the authority that issued it, all as PEM. */
+/** A certificate with its key and its authority's certificate, all as PEM. */
 export interface Issued {
   ca: string;
   cert: string;
@@ -38,8 +38,8 @@ export interface Issued {
 }
 
 /**
- * Makes an authority and one certificate of it for these host names and addresses. The authority may vouch for nothing
- * else, and its key is gone when this returns: nobody can issue a second certificate by it.
+ * Creates an authority and one certificate for these host names and addresses. The authority is limited to these names,
+ * and its key is discarded, so that it cannot issue another certificate.
  */
 export function issue(names: readonly string[], now: number): Issued {
   const authority = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -95,7 +95,7 @@ const ecdsaWithSha256 = () => sequence(oid('1.2.840.10045.4.3.2'));
 function certificate({ subject, issuer, publicKey, authority, from, to, extensions }: Contents): string {
   const signed = sequence(
     tagged(0, [integer('\x02')]),
-    // A number must be positive, and its first byte not 0.
+    // A serial number must be positive, and its first byte must not be 0.
     integer(`\x4a${bytesOf(randomBytes(15))}`),
     ecdsaWithSha256(),
     nameOf(issuer),
@@ -118,7 +118,7 @@ function extension(id: string, value: Part, critical?: 'critical'): Part {
 
 const serverAuthentication = () => extension('2.5.29.37', sequence(oid('1.3.6.1.5.5.7.3.1')));
 
-/** Ties a certificate to the key that signed it. */
+/** Links a certificate to the key that signed it. */
 function keyId(key: KeyObject): string {
   return bytesOf(
     createHash('sha1')
@@ -134,7 +134,7 @@ function generalName(name: string): Part {
   return isIP(name) ? tagged(IP_ADDRESS, addressBytes(name)) : tagged(DNS_NAME, name);
 }
 
-/** All that the authority may vouch for. */
+/** The only names that the authority may certify. */
 function nameConstraints(names: readonly string[]): Part {
   const subtree = (name: string) =>
     isIP(name)

@@ -4,7 +4,7 @@ import asn1 from 'node-forge/lib/asn1.js';
 import { addressName } from './names.ts';
 
 /*
- * The parts that certificates are made of. Bytes are Latin-1 text, one character a byte, as the package wants them.
+ * The parts of a certificate. Bytes are Latin-1 text with one character per byte, as the package requires.
  */
 
 const { UNIVERSAL, CONTEXT_SPECIFIC } = asn1.Class;
@@ -15,7 +15,7 @@ const plain = (type: Asn1.Type, bytes: string) => asn1.create(UNIVERSAL, type, f
 
 export const bytesOf = (buffer: Buffer): string => buffer.toString('latin1');
 export const encode = (part: Part): Buffer => Buffer.from(asn1.toDer(part).getBytes(), 'latin1');
-/** What is DER already, such as a public key. */
+/** Reads existing DER, such as a public key. */
 export const decode = (der: Buffer): Part => asn1.fromDer(bytesOf(der));
 
 export const sequence = (...parts: Part[]): Part => asn1.create(UNIVERSAL, asn1.Type.SEQUENCE, true, parts);
@@ -27,11 +27,11 @@ export const yes = (): Part => plain(asn1.Type.BOOLEAN, '\xff');
 export const octets = (bytes: string): Part => plain(asn1.Type.OCTETSTRING, bytes);
 export const time = (at: Date): Part => plain(asn1.Type.UTCTIME, asn1.dateToUtcTime(at));
 
-/** @param unused how many bits at the end do not count */
+/** @param unused number of unused bits at the end */
 export const bits = (bytes: string, unused = 0): Part =>
   plain(asn1.Type.BITSTRING, String.fromCharCode(unused) + bytes);
 
-/** A part that is known by its number only. */
+/** A part that is identified only by its number. */
 export const tagged = (tag: number, value: string | Part[]): Part =>
   asn1.create(CONTEXT_SPECIFIC, tag, typeof value !== 'string', value);
 

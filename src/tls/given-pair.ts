@@ -9,20 +9,20 @@ import { covers } from './names.ts';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** A certificate that the user has, with its key. */
+/** The user's certificate with its key. */
 export interface GivenPair {
   certFile: string;
   cert: string;
   key: string;
   /** The server's own certificate. */
   leaf: X509Certificate;
-  /** What clients trust to trust this one. The file itself where its issuer is unknown. */
+  /** The file that clients must trust: the certificate's own file if its issuer is unknown. */
   caFile: string;
-  /** Whose certificate is wanted where the file does not have it; null where it has. */
+  /** The issuer whose certificate is missing in the file; null if none is. */
   issuer: string | null;
 }
 
-/** What to call the two files in an error. */
+/** The names of the two files in errors. */
 export interface PairLabels {
   cert: string;
   key: string;
@@ -50,7 +50,7 @@ async function pairOf(
   const own = parsedKey(key, keyFile, labels.key);
   if (!leaf.checkPrivateKey(own)) {
     throw usage(
-      `the key ${keyFile} (${labels.key}) does not belong to the certificate ${certFile} (${labels.cert}): give the key that the certificate was made for`,
+      `the key ${keyFile} (${labels.key}) does not belong to the certificate ${certFile} (${labels.cert}): use the key that the certificate was created for`,
     );
   }
   try {
@@ -65,7 +65,7 @@ async function pairOf(
   return { certFile, cert, key, leaf, caFile: known ?? certFile, issuer };
 }
 
-/** The text of a file that holds certificates. @throws GatewayError `usage` */
+/** The text of a file with certificates. @throws GatewayError `usage` */
 export async function readCertificates(path: string, label: string): Promise<string> {
   const pem = await read(path, label);
   if (!parsed(pem, path, label).length) throw noCertificate(path, label);
@@ -86,7 +86,7 @@ async function read(path: string, label: string): Promise<string> {
 
 function noCertificate(path: string, label: string): GatewayError {
   return usage(
-    `${label} must name a file with a certificate as PEM text, which begins with -----BEGIN CERTIFICATE----- (${path} has none)`,
+    `${label} must name a PEM file with a certificate, which starts with -----BEGIN CERTIFICATE----- (${path} has none)`,
   );
 }
 
@@ -109,19 +109,18 @@ function parsedKey(pem: string, path: string, label: string): KeyObject {
       );
     }
     throw usage(
-      `${label} must name a file with a private key as PEM text, which begins with -----BEGIN PRIVATE KEY----- or the like (${path} has none)`,
+      `${label} must name a PEM file with a private key, which starts with -----BEGIN PRIVATE KEY----- or similar (${path} has none)`,
       error,
     );
   }
 }
 
 /**
- * The pair that mkcert made in one of these folders, if it is for all the names: `localhost.pem` and
- * `localhost-key.pem`, or with the number of further names, as in `localhost+2.pem`. The folder may have come from
- * anywhere, and who has the key of what clients trust can read along: only the authority in this user's own mkcert
- * vouches for it, whatever else the file holds.
+ * The mkcert pair in one of these folders, if it covers all names: `localhost.pem` and `localhost-key.pem`, or with the
+ * number of further names, such as `localhost+2.pem`. The folder may come from an unknown source, and anyone with the key
+ * of a trusted certificate can read the traffic. So the pair must be issued by the authority of this user's own mkcert.
  *
- * @param passedOver gets told of a pair that does not do, and why
+ * @param passedOver called with the reason for each pair that is not used
  */
 export async function findMkcertPair(
   folders: readonly string[],
@@ -143,7 +142,7 @@ export async function findMkcertPair(
   return undefined;
 }
 
-/** @throws Error for one that does not do */
+/** @throws Error for a pair that cannot be used */
 async function mkcertPair(certFile: string, names: readonly string[], now: number): Promise<GivenPair> {
   const keyFile = certFile.replace(/\.pem$/, '-key.pem');
   const labels = { cert: 'the certificate', key: 'its key' };
@@ -152,7 +151,7 @@ async function mkcertPair(certFile: string, names: readonly string[], now: numbe
   const pair = await pairOf({ certFile, keyFile }, labels, { cert, key });
   const caFile = await mkcertRootOf(pair.leaf);
   if (caFile === undefined)
-    throw new Error('this user has no mkcert whose authority issued it (CAROOT names its folder)');
+    throw new Error("it was not issued by this user's mkcert (CAROOT names its folder)");
   const missing = names.filter((name) => !covers(pair.leaf, name));
   if (missing.length) throw new Error(`it is not for ${missing.join(', ')}`);
   if (Date.parse(pair.leaf.validTo) <= now) throw new Error('it expired');
@@ -163,11 +162,11 @@ async function readOurs(path: string, label: string, isSecret = false): Promise<
   try {
     return await readOwnFile(path, { isSecret });
   } catch (error) {
-    throw usage(`${label} cannot be taken from ${path}: ${reason(error)}`, error);
+    throw usage(`${label} cannot be used from ${path}: ${reason(error)}`, error);
   }
 }
 
-/** Where mkcert keeps its own certificate, on Linux, macOS and Windows. A relative path would lead into the working folder. */
+/** The locations of mkcert's own certificate on Linux, macOS and Windows. Relative paths are ignored. */
 function mkcertRoots(): string[] {
   const { CAROOT, XDG_DATA_HOME, LOCALAPPDATA } = process.env;
   const folders = [
@@ -184,14 +183,14 @@ function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): bool
   return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
 }
 
-/** The file with the certificate of mkcert's authority, if that issued this one. */
+/** The file of mkcert's authority, if it issued this certificate. */
 async function mkcertRootOf(certificate: X509Certificate): Promise<string | undefined> {
   for (const path of mkcertRoots()) {
     try {
       const root = new X509Certificate(await readText(path, { isOurs: 'or-of-root' }));
       if (isIssuedBy(certificate, root)) return path;
     } catch {
-      // One that cannot be read, or be trusted to be the user's, vouches for nothing.
+      // An unreadable authority, or one of another user, is ignored.
     }
   }
   return undefined;

@@ -2,29 +2,29 @@ import { GatewayError } from '../contract/error.ts';
 import { findMkcertPair, type GivenPair, readPair } from './given-pair.ts';
 import { covers } from './names.ts';
 
-/** By what a server shows who it is. */
+/** The certificate of a server, with its key. */
 export interface Identity {
   cert: string;
   key: string;
-  /** The file that clients trust. */
+  /** The certificate file that clients must trust. */
   caFile: string;
-  /** What is to be known of it. */
+  /** Notices about the certificate. */
   notices: readonly string[];
-  /** Takes away what lies outside the data folder. */
+  /** Removes files outside the data folder. */
   remove: () => Promise<void>;
 }
 
-/** What it is to be made of. */
+/** The options of an identity. */
 export interface Wanted {
   tlsCert: string | undefined;
   tlsKey: string | undefined;
-  /** The host names and addresses that clients come by. */
+  /** The host names and addresses that clients use. */
   names: readonly string[];
-  /** What to call an option in an error. */
+  /** The name of an option in errors. */
   label: (name: 'tlsCert' | 'tlsKey') => string;
 }
 
-/** The certificate that the options name. @throws GatewayError `usage` when it cannot be used */
+/** The certificate that the options name. @throws GatewayError `usage` if it cannot be used */
 export async function namedPair({ tlsCert, tlsKey, label }: Wanted): Promise<GivenPair | null> {
   if (tlsCert === undefined && tlsKey === undefined) return null;
   if (tlsCert !== undefined && tlsKey !== undefined)
@@ -33,13 +33,13 @@ export async function namedPair({ tlsCert, tlsKey, label }: Wanted): Promise<Giv
     tlsCert === undefined ? (['tlsKey', 'tlsCert'] as const) : (['tlsCert', 'tlsKey'] as const);
   throw new GatewayError(
     'usage',
-    `${label(has)} needs ${label(wants)} beside it: a certificate works only with its key`,
+    `${label(has)} requires ${label(wants)}: a certificate works only with its key`,
   );
 }
 
 /**
- * The identity of a server: the pair that was named, else one that mkcert made, in the data folder or the working one,
- * else one of an authority of our own.
+ * The identity of a server: the named pair, else an mkcert pair in the data or working folder, else a certificate of a
+ * local authority.
  *
  * @param dataDir null in memory
  * @throws GatewayError `storage_failed`
@@ -53,10 +53,10 @@ export async function identityOf(
   const notices: string[] = [];
   const folders = [...(dataDir === null ? [] : [dataDir]), '.'];
   const found = named ? undefined : await findMkcertPair(folders, names, now, (why) => notices.push(why));
-  if (found) notices.push(`TLS uses the pair of mkcert ${found.certFile}, trusted by ${found.caFile}`);
+  if (found) notices.push(`TLS uses the mkcert pair ${found.certFile}; clients must trust ${found.caFile}`);
   const pair = named ?? found;
   if (pair) return { ...pair, notices: [...notices, ...noticesOn(pair, names, now)], remove: async () => {} };
-  // What writes certificates is loaded only here.
+  // Loaded only when needed.
   const { storedAuthority, temporaryAuthority } = await import('./authority.ts');
   const own =
     dataDir === null
@@ -70,10 +70,12 @@ function noticesOn({ certFile, leaf, issuer }: GivenPair, names: readonly string
   const notices: string[] = [];
   const missing = names.filter((name) => !covers(leaf, name));
   if (missing.length)
-    notices.push(`the certificate ${certFile} is not for ${missing.join(', ')}: clients refuse it there`);
+    notices.push(
+      `the certificate ${certFile} is not for ${missing.join(', ')}: clients will reject it there`,
+    );
   if (Date.parse(leaf.validTo) <= now)
-    notices.push(`the certificate ${certFile} expired at ${leaf.validTo}: clients refuse it`);
+    notices.push(`the certificate ${certFile} expired at ${leaf.validTo}: clients will reject it`);
   if (issuer !== null)
-    notices.push(`the certificate ${certFile} is trusted by who trusts its issuer, ${issuer}`);
+    notices.push(`clients trust the certificate ${certFile} only if they trust its issuer, ${issuer}`);
   return notices;
 }

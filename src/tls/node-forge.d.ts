@@ -1,4 +1,4 @@
-/** The part of the package that writes ASN.1, which can be loaded without the rest of it. */
+/** The ASN.1 part of the package, loaded without the rest. */
 declare module 'node-forge/lib/asn1.js' {
   import { asn1 } from 'node-forge';
 

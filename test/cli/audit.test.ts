@@ -66,7 +66,7 @@ describe('audit', () => {
     expect(stderr).toBe('[1/2] pass     control\n[2/2] pass     signature-missing\n');
   });
 
-  it('exits 1 when a case fails, and 1 or 0 for at-risk as --fail-on says', async () => {
+  it('exits 1 if a case fails, and for at-risk only with --fail-on', async () => {
     const flawed = await startAudited({ isToken: () => true });
     const only = ['--only', 'sandbox-for-live'];
     expect((await flawed.audit(only)).code).toBe(0);
@@ -77,7 +77,7 @@ describe('audit', () => {
     ).toBe(0);
   });
 
-  it('exits 0 for unproven, and 1 where --fail-on says so', async () => {
+  it('exits 0 for unproven, and 1 with --fail-on', async () => {
     const { shop, options } = await startAudited();
     const without = ['audit', shop.ipnUrl, '--order-url', `${shop.url}/order`, ...ONE];
     expect((await run(without, options)).code).toBe(0);
@@ -86,13 +86,13 @@ describe('audit', () => {
   });
 
   it.each([
-    [['audit'], 2, 'audit needs the address of the IPN handler'],
+    [['audit'], 2, 'audit requires the address of the IPN handler'],
     [['audit', '/ipn'], 2, 'the URL of the IPN handler must be an absolute'],
     [['audit', 'https://shop.example/ipn', '--own'], 2, 'allow-ipn-host'],
     [
       ['audit', 'http://127.0.0.1:9/ipn', '--fail-on', 'pass', '--own'],
       2,
-      '--fail-on takes at-risk and unproven',
+      '--fail-on accepts at-risk and unproven',
     ],
     [['audit', 'http://127.0.0.1:9/ipn', '--only', 'signature-mising', '--own'], 2, 'signature-missing'],
     [['audit', 'http://127.0.0.1:9/ipn', '--url', 'http://127.0.0.1:9'], 3, ''],
@@ -134,7 +134,7 @@ describe('audit', () => {
     }
   });
 
-  it('writes a report for CI and one for people', async () => {
+  it('writes a report for CI and an HTML report', async () => {
     const { audit, options } = await startAudited({ isWhole: () => true, isSigned: () => true });
     const { cwd } = options;
     await audit([...ONE, '--junit', 'report.xml', '--html', 'report.html']);
@@ -146,7 +146,7 @@ describe('audit', () => {
     expect(html).not.toMatch(/<(?:script|link|img|iframe|object)\b|\bsrc=|url\(|@import/i);
   });
 
-  it('shows no key in the page of a report, in its title neither', async () => {
+  it('shows no key in the HTML report or its title', async () => {
     const { shop, options, byUrl, paidWhen } = await startAudited();
     const ipnUrl = `${shop.ipnUrl}?k=${SECRET}`;
     await run(
@@ -181,7 +181,7 @@ describe('audit', () => {
     expect(cases.at(-1)?.why).toContain('raise --orders');
   });
 
-  it('--order-wait waits for orders that somebody places', async () => {
+  it('--order-wait waits for orders placed by hand', async () => {
     const { shop, options, byUrl, paidWhen } = await startAudited();
     const looks = [...byUrl.slice(2), ...paidWhen];
     const running = launch(['audit', shop.ipnUrl, '--order-wait', ...looks, ...ONE], options);
@@ -193,7 +193,7 @@ describe('audit', () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining('[2/2] pass     signature-missing')]);
   });
 
-  it('starts an emulator of its own where none runs, and says so', async () => {
+  it('starts a temporary emulator if none runs, and reports it', async () => {
     const { shop } = await startAudited();
     const elsewhere = await temporaryFolder();
     const env = { GATEWAY_SIM_PORT: String(await freePort()), GATEWAY_SIM_SECRET_KEY: SECRET };

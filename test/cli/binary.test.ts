@@ -24,7 +24,7 @@ const CASES: readonly (readonly [line: string, code: number, said: RegExp])[] = 
   ['ipn verify status=success', 1, /not valid/],
   ['ipn listen --port x --secret x', 2, /--port must be/],
   ['keys show', 0, /Secret key/],
-  ['keys generate', 0, /old pair stopped working/],
+  ['keys generate', 0, /old keys no longer work/],
   ['keys env', 0, /^GATEWAY_SIM_URL=/],
   ['wallets list', 0, /wal_poor_usd/],
   ['wallets fund wal_poor_usd --amount 1', 0, /wal_poor_usd/],
@@ -126,13 +126,13 @@ describe.runIf(existsSync('/dev/full'))('what cannot be written (where there is 
   });
 });
 
-it('a working folder that is gone is said', async () => {
+it('reports a missing working folder', async () => {
   const { ended } = await shell('mkdir gone && cd gone && rmdir ../gone && "$0" "$1" status');
-  const stderr = 'gateway-sim: the working folder does not exist any more\n  Change to another one.\n';
+  const stderr = 'gateway-sim: the working folder no longer exists\n  Change to another folder.\n';
   expect(await ended).toMatchObject({ code: 2, stdout: '', stderr });
 });
 
-it('says in a clone that is not built how to build it', async () => {
+it('explains how to build a clone', async () => {
   const cwd = await temporaryFolder();
   await cp(dirname(BINARY), join(cwd, 'bin'), { recursive: true });
   const { code, stderr } = await runProgram([process.execPath, 'bin/gateway-sim.js', 'status'], { cwd });

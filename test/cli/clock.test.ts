@@ -28,7 +28,7 @@ describe('gateway-sim clock', () => {
     expect(stdout).toMatch(/^Time .*\nAhead .*\nNext due {2}\d{4}-/);
   });
 
-  it('says what it waits for while it waits', async () => {
+  it('reports what it is waiting for', async () => {
     const receiver = await startReceiver(['hang']);
     const options = await started({ delivery: 'redirect-then-ipn' });
     const to = `${receiver.url}/slow`;
@@ -37,13 +37,13 @@ describe('gateway-sim clock', () => {
     await run(['pay', 'a', '--approve'], options);
     const advancing = launch(['clock', 'advance', '1s'], options);
     await advancing.until((_, stderr) =>
-      new RegExp(`waits for ${to} to answer IPN ipn_\\w+, attempt 1\n`).test(stderr),
+      new RegExp(`is waiting for ${to} to respond to IPN ipn_\\w+, attempt 1\n`).test(stderr),
     );
     await receiver.close();
     expect((await advancing.ended).code).toBe(0);
   });
 
-  it('freezes at a time to come, and goes on from there', async () => {
+  it('freezes at a future time and resumes from there', async () => {
     const options = await started();
     const frozen = await runJson<Clock>(['clock', 'freeze', '2999-01-01T00:00:00Z'], options);
     expect(frozen.body).toMatchObject({ now: '2999-01-01T00:00:00.000Z', frozen: true });
@@ -53,7 +53,7 @@ describe('gateway-sim clock', () => {
     expect(resumed.body.now >= frozen.body.now).toBe(true);
   });
 
-  it('refuses what it cannot do with exit code 2 and says why', async () => {
+  it('rejects invalid moves with exit code 2 and explains why', async () => {
     const options = await started();
     for (const [args, message] of [
       [['advance', '-2h'], 'the clock only moves forward'],

@@ -61,7 +61,7 @@ describe.skipIf(process.platform !== 'linux')(
       expect(await filesIn(folder)).toEqual(kept);
     });
 
-    it('is made anew where it is damaged', async () => {
+    it('is created again if it is damaged', async () => {
       const { folder, help } = await caches();
       const { stdout } = await help();
       for (const { path } of await filesIn(folder)) {
@@ -154,7 +154,7 @@ describe.skipIf(process.platform !== 'linux')(
       expect(await help()).toMatchObject({ code: 0, stderr: '' });
     });
 
-    it('needs no folder at all', async () => {
+    it('works without a folder', async () => {
       const { cwd } = await caches();
       const finished = await run(['keys', '--help'], { cwd, env: { XDG_CACHE_HOME: '/dev/null' } });
       expect(finished).toMatchObject({ code: 0, stderr: '' });

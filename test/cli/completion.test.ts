@@ -124,7 +124,7 @@ const IN_SHELLS: [line: string[], offered: string[]][] = [
 const OFFERED = IN_SHELLS.map(([, offered]) => offered);
 
 describe.runIf(isInstalled('bash'))('in bash', () => {
-  it('the script has no mistake and offers what fits', async () => {
+  it('the script has no errors and offers matching words', async () => {
     const { cwd, file } = await scriptOf('bash');
     expect(spawnSync('bash', ['-n', file], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
     const lines = [...IN_SHELLS.map(([line]) => line), ['exec', '--', 'echo', 'gate']];
@@ -139,7 +139,7 @@ ${lines.map(ask).join('\n')}`;
 });
 
 describe.runIf(isInstalled('zsh'))('in zsh', () => {
-  it('the script offers what fits', async () => {
+  it('the script offers matching words', async () => {
     const { cwd, file } = await scriptOf('zsh');
     // The functions of the completion system, as far as the script needs them: they print what they are given.
     const stubs = `compdef() { }
@@ -155,7 +155,7 @@ gateway-sim() { ${quoted(process.execPath)} ${quoted(BINARY)} "$@" }`;
 });
 
 describe.runIf(isInstalled('fish'))('in fish', () => {
-  it('the script offers what fits', async () => {
+  it('the script offers matching words', async () => {
     const { cwd, file } = await scriptOf('fish');
     const ask = ([line]: (typeof IN_SHELLS)[number]) =>
       `complete -C 'gateway-sim ${line.join(' ')}' | string replace -r '\\t.*' '' | string trim -r -c /; printf '\\f\\n'`;
@@ -166,7 +166,7 @@ ${IN_SHELLS.map(ask).join('\n')}`;
   });
 });
 
-test('without a shell, and for one that it has no script for, it says which there are', async () => {
+test('without a shell or for an unknown one, it lists the available shells', async () => {
   const cwd = await temporaryFolder();
   for (const args of [['completion'], ['completion', 'tcsh']]) {
     const { code, stdout, stderr } = await run(args, { cwd });
@@ -175,7 +175,7 @@ test('without a shell, and for one that it has no script for, it says which ther
   }
 });
 
-test('the help tells where to put it, and --json has it as a document', async () => {
+test('the help says where to save it, and --json prints it as a document', async () => {
   const cwd = await temporaryFolder();
   const { stdout } = await run(['completion', '--help'], { cwd });
   for (const place of ['bash-completion/completions', 'fpath', 'fish/completions'])

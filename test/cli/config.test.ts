@@ -9,7 +9,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 const SPECS: [name: string, spec: OptionSpec][] = Object.entries(START_OPTIONS);
 
 describe('an option of start', () => {
-  it('stands in the help, unless only a file can say it', async () => {
+  it('is in the help, unless only the file can set it', async () => {
     const { stdout } = await run(['start', '--help'], { cwd: '.' });
     for (const [name, { kind, default: fallback }] of SPECS) {
       const flag = kind === 'boolean' && fallback === true ? `--no-${kebab(name)}` : `--${kebab(name)}`;
@@ -101,7 +101,7 @@ describe('a configuration file', () => {
     }
   });
 
-  it('tells commands of its folder where start listens, its folder and its token', async () => {
+  it('gives commands in its folder the address, data folder and token', async () => {
     const cwd = await temporaryFolder();
     const config = { dataDir: 'sim', host: '0.0.0.0', controlToken: 'a-long-secret' };
     await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify({ ...config, port: 0 }));
@@ -123,7 +123,7 @@ describe('a configuration file', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 
-  it('sets charges, currencies and wallets, which no flag can', async () => {
+  it('sets charges, currencies and wallets, which have no flag', async () => {
     const cwd = await temporaryFolder();
     const config = {
       $schema: './schema.json',

@@ -28,14 +28,14 @@ const runJson: typeof cli.runJson = (args, options) =>
   cli.runJson(args, { ...options, env: { ...elsewhere, ...options.env } });
 
 describe('conform', () => {
-  it('starts an emulator of its own where none runs', async () => {
+  it('starts a temporary emulator if none runs', async () => {
     const cwd = await folder();
     const { code, stdout, stderr } = await run(FEW, { cwd });
     expect([code, stdout]).toEqual([
       0,
       expect.stringContaining('profile document: 2 agree, 0 differ, 1 not seen'),
     ]);
-    expect(stderr).toContain('no emulator runs here: one is started for this, in memory');
+    expect(stderr).toContain('no emulator is running, so a temporary one is started in memory');
   });
 
   it('takes its profile from flag, variable and file, as start does', async () => {
@@ -52,7 +52,7 @@ describe('conform', () => {
     );
   });
 
-  it('asks the emulator of the folder, and says what differs', async () => {
+  it('checks the emulator of the folder and reports differences', async () => {
     const cwd = await folder();
     const { url } = await cli.startIn(cwd, { profile: 'newer-server' });
     const { code, stdout, stderr } = await run([...FEW, '--json'], { cwd });
@@ -67,7 +67,7 @@ describe('conform', () => {
       causes: [{ cause: 'a refusal that names site_logo, got success', ids: ['field-logo-missing'] }],
       unseen: [{ id: 'client-wants-ok', why: 'it applies only to clients' }],
     });
-    expect(stderr).toContain('1 of 3 lines do not hold');
+    expect(stderr).toContain('1 of 3 lines differ');
     const text = await run(FEW, { cwd });
     expect(text.stdout).toContain(
       'DIFFERS 1 x a refusal that names site_logo, got success (field-logo-missing)',
@@ -84,7 +84,7 @@ describe('conform', () => {
     const files = ['--out', 'out.json', '--junit', 'out.xml', '--update-profile', 'ours.json'];
     const { code, stderr } = await run([...FEW, '--target', url, ...files], { cwd });
     expect([code, stderr]).toEqual([1, expect.stringContaining('start --profile ours.json')]);
-    expect(stderr).toContain('Read out.json before you send it');
+    expect(stderr).toContain('Review out.json before you share it');
     const written = await readFile(join(cwd, 'out.json'), 'utf8');
     expect(JSON.parse(written)).toMatchObject({
       profile: 'document',
@@ -102,7 +102,7 @@ describe('conform', () => {
     expect((await startSim({ profile })).server.parts.runtime.settings.choices.siteLogo).toBe('optional');
   });
 
-  it('writes no profile where no choice explains anything', async () => {
+  it('writes no profile if no choice explains a difference', async () => {
     const cwd = await folder();
     await cli.startIn(cwd);
     const { stderr } = await run([...FEW, '--update-profile', 'ours.json'], { cwd });
@@ -110,7 +110,7 @@ describe('conform', () => {
     await expect(readFile(join(cwd, 'ours.json'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('writes what it has of a target that goes away, and says so', async () => {
+  it('writes a partial report if the target stops responding', async () => {
     const cwd = await folder(
       'initiate-success-is-ok',
       'initiate-json',
@@ -157,11 +157,11 @@ describe('conform', () => {
 
   it.each([
     [['--target', 'http://127.0.0.1:9'], 3, 'connection refused'],
-    [['--target', 'https://pay.example.com'], 2, 'keys of a merchant there'],
+    [['--target', 'https://pay.example.com'], 2, 'requires the keys of one of its merchants'],
     [['--target', 'pay.example.com'], 2, '--target must be an absolute http or https address'],
-    [['--target', 'http://127.0.0.1:9/?x=1'], 2, '--target must be the base address alone'],
-    [['--target', 'http://user:word@127.0.0.1:9'], 2, '--target must be the base address alone'],
-    [['--ipn-url', 'https://tunnel.example/ipn'], 2, '--ipn-url needs --ipn-port beside it'],
+    [['--target', 'http://127.0.0.1:9/?x=1'], 2, '--target must be a base address without user name'],
+    [['--target', 'http://user:word@127.0.0.1:9'], 2, '--target must be a base address without user name'],
+    [['--ipn-url', 'https://tunnel.example/ipn'], 2, '--ipn-url requires --ipn-port'],
     [['--out', 'none/out.json'], 5, 'none/out.json cannot be written: there is no such file or folder'],
     [['--junit', '.'], 5, '. cannot be written: it is a folder'],
     [['--target', 'https://127.0.0.1:9', '--tls-ca', 'none.pem'], 2, '(--tls-ca) cannot be read'],
@@ -174,27 +174,27 @@ describe('conform', () => {
     expect([result.code, result.stderr]).toEqual([code, expect.stringContaining(message)]);
   });
 
-  it('names file and line of what is malformed, and what was expected', async () => {
+  it('reports file and line of malformed input, and what was expected', async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'few.jsonl'), '{"id":"x"}\n');
     const { code, stderr } = await run(FEW, { cwd });
     expect([code, stderr]).toEqual([2, expect.stringContaining('few.jsonl, line 1: request')]);
   });
 
-  it('says that its own port is in use', async () => {
+  it('reports that its own port is in use', async () => {
     const { port } = new URL((await startSim()).url);
     const { code, stderr } = await run([...FEW, '--ipn-port', `${port}`], { cwd: await folder() });
     expect([code, stderr]).toEqual([5, expect.stringContaining(`port ${port} is in use by another process`)]);
   });
 
-  it('tries live mode for who gives --live twice, and says so to who gives it once', async () => {
+  it('tests live mode only if --live is repeated', async () => {
     const other = await startReceiver([{ body: '{"success":"ok"}' }]);
     const cwd = await folder('initiate-live');
     const keys = ['--public-key', 'pub_x', '--secret-key', 'sec_x'];
     const args = [...FEW, '--target', other.url, ...keys, '--live'];
     const isTried = () => other.requests.some(({ url }) => url === '/payment/initiate');
     const { stderr } = await run(args, { cwd });
-    expect([stderr, isTried()]).toEqual([expect.stringContaining('give it twice'), false]);
+    expect([stderr, isTried()]).toEqual([expect.stringContaining('repeat --live'), false]);
     await run([...args, '--live'], { cwd });
     expect(isTried()).toBe(true);
   });

@@ -48,7 +48,7 @@ describe('start --detach', () => {
     for (const args of [[], ['--port', '0'], ['--port', String(ready.port), '--loose'], same]) {
       const { code, stdout, stderr } = await again(...args);
       expect([code, JSON.parse(stdout)]).toEqual([0, ready]);
-      expect(stderr).toContain(`it runs already at ${ready.url}`);
+      expect(stderr).toContain(`already running at ${ready.url}`);
     }
     for (const [given, args] of [
       ['--seed', ['--loose', '--seed', 'b']],
@@ -59,7 +59,7 @@ describe('start --detach', () => {
       const { code, stdout, stderr } = await again(...args);
       expect([code, stdout]).toEqual([5, '']);
       expect(stderr).toContain(
-        `the emulator that runs at ${ready.url} (process ${ready.pid}) was started with another ${given}\n`,
+        `the emulator at ${ready.url} (process ${ready.pid}) was started with another ${given}\n`,
       );
     }
     await run(['stop'], { cwd });

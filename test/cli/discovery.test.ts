@@ -31,7 +31,7 @@ describe('a command finds the server', () => {
     }
   });
 
-  it('and does not take one whose process is gone', async () => {
+  it('and ignores one whose process has ended', async () => {
     const cwd = await temporaryFolder();
     await mkdir(join(cwd, '.gateway-sim'));
     const { pid } = spawnSync('true');
@@ -57,14 +57,14 @@ describe('a command finds the server', () => {
     expect(stderr).toContain('neither --url nor GATEWAY_SIM_URL is set');
   });
 
-  it('and takes no other server for one, whatever it answers', async () => {
+  it('and rejects any other server', async () => {
     const body = '{"version":"1","url":"","counts":{"payments":{}},"clock":{},"faults":[],"data":[]}';
     const other = await startReceiver([{ headers: { 'Content-Type': 'application/json' }, body }]);
     for (const command of ['status', 'payments']) {
       const args = [command, '--url', other.url];
       const { code, stdout, stderr } = await run(args, { cwd: await temporaryFolder() });
       expect([command, code, stdout]).toEqual([command, 3, '']);
-      expect(stderr).toContain(`no gateway-sim answers at ${other.url}`);
+      expect(stderr).toContain(`no gateway-sim is running at ${other.url}`);
       expect(stderr).toContain('--url');
     }
   });
@@ -138,7 +138,7 @@ describe('a command finds the server', () => {
     const config = { host: '192.0.2.1', port: 80, controlToken: 'of-the-folder' };
     await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify(config));
     const { code, stderr } = await run(['stop'], { cwd });
-    expect([code, stderr]).toEqual([3, expect.stringContaining('no gateway-sim runs on')]);
+    expect([code, stderr]).toEqual([3, expect.stringContaining('no gateway-sim is running on')]);
   });
 });
 
@@ -178,7 +178,7 @@ it.each([['start'], ['state', 'reset', '--yes'], ['stop']])(
     const { code, stderr } = await run(command, { cwd });
     expect([code, stderr]).toEqual([
       2,
-      expect.stringContaining('"dataDir" in gateway-sim.config.json leads out'),
+      expect.stringContaining('"dataDir" in gateway-sim.config.json points outside'),
     ]);
   },
 );

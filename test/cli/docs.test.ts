@@ -35,8 +35,8 @@ it('prints every page as it is, with --json as text', async () => {
 
 it.each([
   ['troubleshoting', 'did you mean troubleshooting?'],
-  ['xyzzy-of-nothing', 'docs lists them.'],
-])('says what there is for %s', async (topic, said) => {
+  ['xyzzy-of-nothing', 'List the pages with: '],
+])('reports the known pages for %s', async (topic, said) => {
   const { code, stdout, stderr } = await run(['docs', topic], { cwd });
   expect([code, stdout]).toEqual([4, '']);
   expect(stderr).toContain(said);

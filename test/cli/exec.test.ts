@@ -139,7 +139,7 @@ describe('exec', () => {
     const flags = ['--sandbox-code', '1 2', '--no-panel', '--secret-key', 'sec_of_the_team'];
     const { stdout, stderr } = await run(['exec', ...flags, ...node(script)], { cwd });
     expect(stdout).toBe('');
-    expect(stderr.split('was refused')).toHaveLength(2);
+    expect(stderr.split('was rejected')).toHaveLength(2);
     expect(stderr).toContain(
       'gateway-sim: POST /sandbox/payment/initiate was refused\n  site_logo is required',
     );
@@ -315,7 +315,7 @@ describe('exec --wait-for', () => {
     [
       ['--wait-for', 'http://127.0.0.1:9', '--wait-limit', '1ms'],
       4,
-      'nothing answered at http://127.0.0.1:9 within',
+      'no response from http://127.0.0.1:9 within',
     ],
     [['--wait-for', 'localhost:3000'], 2, '--wait-for must be an absolute http address'],
   ])('does not run it with %j', async (flags, expected, said) => {

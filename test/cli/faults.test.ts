@@ -11,7 +11,7 @@ interface Rule {
 }
 
 describe('gateway-sim faults', () => {
-  it('sets, lists and clears rules, loudly', async () => {
+  it('sets, lists and clears faults, and reports active ones', async () => {
     const cwd = await temporaryFolder();
     const server = await start([], { cwd });
     const initiate = async () =>
@@ -54,7 +54,7 @@ describe('gateway-sim faults', () => {
   });
 });
 
-it('a request that a fault rule answers is no wrong usage', async () => {
+it('a request that a fault rule answers is not a usage error', async () => {
   const cwd = await temporaryFolder();
   await startIn(cwd);
   for (const [route, command] of [

@@ -81,7 +81,7 @@ describe('what calls itself gateway-sim, and is none,', () => {
     const refused =
       answer === 'an error with other parts'
         ? [2, /gateway-sim: no\n/]
-        : [3, /does not answer like gateway-sim/];
+        : [3, /does not respond like gateway-sim/];
     const isRead = command === 'logs' && code === 0;
     if (!isRead) expect([code, stderr]).toEqual([refused[0], expect.stringMatching(refused[1] as RegExp)]);
   });
@@ -94,7 +94,7 @@ it.each(['keys', 'keys generate', 'ipn verify status=success&identifier=a&signat
     const other = await startReceiver([{ headers: { 'X-Gateway-Sim': '1' }, body }]);
     const env = { GATEWAY_SIM_URL: other.url };
     const { code, stderr } = await run(command.split(' '), { cwd: await temporaryFolder(), env });
-    expect([code, stderr]).toEqual([3, expect.stringContaining('does not answer like gateway-sim')]);
+    expect([code, stderr]).toEqual([3, expect.stringContaining('does not respond like gateway-sim')]);
   },
 );
 

@@ -96,7 +96,7 @@ describe('the help', () => {
     }
   });
 
-  it('writes commands the way they were called', async () => {
+  it('writes commands as the user called them', async () => {
     const program = await buildProgram(undefined, { invocation: 'npx gateway-sim', first: 'pay' });
     const help = helpOf(program.commands.find((command) => command.name() === 'pay') ?? program);
     expect(help).toContain('Usage: npx gateway-sim pay [options]');

@@ -26,7 +26,7 @@ function body(made: { signature: string; amount?: string; status?: string }): st
 const GOOD = body({ signature: sign('100.00', 'order-1', SECRET) });
 
 describe('ipn fire --parallel', () => {
-  it('sends copies in the same instant, of a payment that the emulator knows', async () => {
+  it('sends copies of a known payment at the same time', async () => {
     const cwd = await temporaryFolder();
     let open = () => {};
     const all = new Promise<void>((resolve) => {
@@ -54,8 +54,8 @@ describe('ipn fire --parallel', () => {
 
   it.each([
     [['--parallel', '1'], 'from 2 to 100'],
-    [['--parallel', '3', '--times', '2'], 'leave --times'],
-    [['--parallel', '3', '--secret', 's', '--payment', 'order-1'], 'known to the server only'],
+    [['--parallel', '3', '--times', '2'], 'omit --times'],
+    [['--parallel', '3', '--secret', 's', '--payment', 'order-1'], '--payment requires the emulator'],
   ])('refuses %j', async (args, said) => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
@@ -65,7 +65,7 @@ describe('ipn fire --parallel', () => {
 });
 
 describe('ipn list, show and resend', () => {
-  it('show every attempt with both sides and send a delivery once more', async () => {
+  it('show every attempt with request and response, and resend an IPN', async () => {
     const receiver = await startReceiver([{ status: 500, body: 'broken' }, { body: 'OK' }]);
     const { sim, options } = await running();
     await sim.initiate({ ...ORDER, ipn_url: receiver.url });
@@ -115,7 +115,7 @@ describe('ipn fire', () => {
     expect(list.data.map(({ id }) => id)).toEqual([fired.body.id]);
   });
 
-  it('needs no server when the secret is given', async () => {
+  it('needs no server with --secret', async () => {
     const receiver = await startReceiver([{ status: 400, body: 'no' }]);
     const cwd = await temporaryFolder();
     const args = ['ipn', 'fire', '--to', `${receiver.url}/x?y=1`, '--secret', SECRET, '--times', '2'];
@@ -149,7 +149,8 @@ describe('ipn fire', () => {
     [['--to', 'ftp://x/'], /to must be an absolute http or https address/],
     [[], /to is required/],
     [['--to', 'http://127.0.0.1:9', '--tamper', 'amuont'], /did you mean amount\?/],
-    [['--to', 'http://127.0.0.1:9', '--payment', 'order-1'], /--payment is known to the server only/],
+    [['--to', 'http://127.0.0.1:9', '--payment', 'order-1'], /--payment requires the emulator/],
+    [['--to', 'http://127.0.0.1:9', '--times', '0'], /--times must be a whole number from 1 to 1000/],
     [['--to', 'http://127.0.0.1:9', '--delay', 'soon'], /--delay must be a duration/],
     [['--to', 'http://127.0.0.1:9', '--set', 'nothing'], /name=value/],
     [['--to', 'http://0.0.0.0:9'], /--allow-ipn-host 0\.0\.0\.0 allows it/],
@@ -166,10 +167,10 @@ describe('ipn fire', () => {
     const { options } = await running();
     const { stdout, stderr } = await run(['ipn', 'fire', '--to', receiver.url, '--tamper', 'case'], options);
     expect(stdout).toMatch(/^Note +tampered with: letter case of the signature$/m);
-    expect(stderr).toMatch(/^Both sides of it: .* ipn show ipn_\w+\n$/);
+    expect(stderr).toMatch(/^Request and response: .* ipn show ipn_\w+\n$/);
   });
 
-  it('leaves fields out and makes lists of them', async () => {
+  it('omits fields and creates lists', async () => {
     const receiver = await startReceiver();
     const { options } = await running();
     const odd = [
@@ -191,15 +192,15 @@ describe('ipn fire', () => {
   it.each([
     [{ status: 400 }, 0, ''],
     [{ status: 302 }, 0, ''],
-    [{ status: 204 }, 1, 'gateway-sim: 1 of 1 IPNs accepted, none should be\n'],
+    [{ status: 204 }, 1, 'gateway-sim: 1 of 1 IPNs were accepted; expected 0\n'],
     [{ body: '{"status":"error"}' }, 0, ''],
-    ['drop' as const, 3, 'gateway-sim: 1 of 1 IPNs not answered\n'],
+    ['drop' as const, 3, 'gateway-sim: 1 of 1 IPNs got no response\n'],
   ])('--expect-refusal of %j exits %i', async (answer, expected, said) => {
     const receiver = await startReceiver([answer]);
     const { options } = await running();
     const args = ['ipn', 'fire', '--to', receiver.url, '--tamper', 'signature', '--expect-refusal'];
     const { code, stderr } = await run(args, options);
-    expect([code, stderr.replace(/^(Both|Does).*\n/gm, '')]).toEqual([expected, said]);
+    expect([code, stderr.replace(/^(Request|Check).*\n/gm, '')]).toEqual([expected, said]);
     expect((await run([...args, '--secret', SECRET], options)).code).toBe(expected);
   });
 
@@ -210,10 +211,10 @@ describe('ipn fire', () => {
     const args = ['ipn', 'fire', '--to', to, '--secret', SECRET, '--require-delivery'];
     expect(await run([...args, '--allow-ipn-host', '0.0.0.0'], { cwd })).toMatchObject({ code: 0 });
     const { code, stderr } = await run(['ipn', 'fire', '--to', to, '--allow-ipn-host', '0.0.0.0'], { cwd });
-    expect([code, stderr]).toEqual([2, expect.stringContaining('--allow-ipn-host is for --secret')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--allow-ipn-host requires --secret')]);
   });
 
-  it('exits 1 with --require-delivery when nobody received it', async () => {
+  it('exits 1 with --require-delivery if it was not delivered', async () => {
     const cwd = await temporaryFolder();
     const receiver = await startReceiver(['drop']);
     const args = ['ipn', 'fire', '--to', receiver.url, '--secret', SECRET];
@@ -266,7 +267,7 @@ describe('ipn verify', () => {
     expect(await run(['ipn', 'verify', 'ipn_nope'], options)).toMatchObject({ code: 4 });
   });
 
-  it('says why a bad one is not, and exits 1', async () => {
+  it('explains why an IPN is invalid, and exits 1', async () => {
     const cwd = await temporaryFolder();
     const bad = body({ signature: sign('100.00', 'order-1', SECRET).toLowerCase() });
     const { code, stdout, stderr } = await run(['ipn', 'verify', bad, '--secret', SECRET], { cwd });
@@ -288,7 +289,7 @@ describe('ipn verify', () => {
   it.each([
     [['@nope.txt', '--secret', SECRET], 2, /nope\.txt cannot be read/],
     [['--secret', SECRET], 2, /the body to verify is empty/],
-    [['a', '--body', 'b', '--secret', SECRET], 2, /takes the body once/],
+    [['a', '--body', 'b', '--secret', SECRET], 2, /accepts the body as its argument or with --body/],
     [['a', '--secret', ''], 2, /--secret must not be empty/],
     [['a', '--data-dir', 'nowhere'], 3, /--secret/],
     [['{"status":', '--secret', SECRET], 1, /not valid/],
@@ -330,7 +331,7 @@ async function listening(args: readonly string[]) {
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 
 describe('ipn listen', () => {
-  it('verifies what comes, prints it, and stops on SIGTERM', async () => {
+  it('verifies and prints IPNs, and stops on SIGTERM', async () => {
     const listener = await listening([]);
     const good = await fetch(`${listener.url}/ipn?order=1`, { method: 'POST', headers: FORM, body: GOOD });
     expect([good.status, await good.text()]).toEqual([200, 'OK\n']);
@@ -355,7 +356,7 @@ describe('ipn listen', () => {
     expect((await listener.heard(1))[0]?.verdict).toMatchObject({ valid: false, authentic: true });
   });
 
-  it('passes bytes and headers on unchanged and answers what is answered there', async () => {
+  it('forwards bytes and headers unchanged and returns the response', async () => {
     const receiver = await startReceiver([
       {
         status: 418,
@@ -383,13 +384,13 @@ describe('ipn listen', () => {
     });
   });
 
-  it('answers 502 in words for a host that is not known, and goes on', async () => {
+  it('answers 502 with a reason for an unknown host, and continues', async () => {
     const listener = await listening(['--forward-to', 'http://nobody.invalid:3000/ipn']);
     for (let count = 0; count < 2; count++) {
       const answer = await fetch(listener.url, { method: 'POST', headers: FORM, body: GOOD });
       expect([answer.status, await answer.text()]).toEqual([
         502,
-        expect.stringMatching(/^not passed on: .*nobody\.invalid/),
+        expect.stringMatching(/^not forwarded: .*nobody\.invalid/),
       ]);
     }
     expect(await listener.heard(2)).toMatchObject([{ answered: 502 }, { answered: 502 }]);
@@ -409,14 +410,14 @@ describe('ipn listen', () => {
     expect(finished.code).toBeGreaterThan(0);
   });
 
-  it('answers 413 to more than 1 MiB and goes on', async () => {
+  it('answers 413 to more than 1 MiB and continues', async () => {
     const listener = await listening([]);
     const large = await fetch(listener.url, { method: 'POST', body: 'x'.repeat(2 ** 20 + 1) });
     expect(large.status).toBe(413);
     expect((await fetch(listener.url, { method: 'POST', headers: FORM, body: GOOD })).status).toBe(200);
   });
 
-  it('goes along when the keys of its emulator are replaced', async () => {
+  it('uses the new keys when they are replaced', async () => {
     const { sim, options } = await running();
     const listener = launch(['ipn', 'listen', '--port', '0', '--json'], options);
     await listener.until((stdout) => stdout.includes('\n'));

@@ -18,7 +18,7 @@ async function left(cwd: string) {
 
 const KEPT = ['pending', 'due', 'order-8', 'order-9'];
 
-it('start --keep drops the oldest settled payments with their IPNs, for good, and nothing that is due', async () => {
+it('start --keep permanently removes the oldest settled payments and their IPNs, but keeps scheduled work', async () => {
   const cwd = await temporaryFolder();
   const receiver = await startReceiver();
   const busy = await startReceiver([{ status: 503 }]);

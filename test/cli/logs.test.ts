@@ -36,7 +36,7 @@ describe('inbox and logs', () => {
     expect((await run(['logs'], { cwd })).stdout).toContain('-->');
   });
 
-  it('say why an initiate was refused, though it was answered 200', async () => {
+  it('show why an initiate was rejected, although its status is 200', async () => {
     const cwd = await temporaryFolder();
     const ready = await startIn(cwd);
     const path = '/sandbox/payment/initiate';
@@ -120,7 +120,7 @@ describe('inbox and logs', () => {
     ]);
   });
 
-  it('logs --follow goes on until the server stops, and ends with 0', async () => {
+  it('logs --follow runs until the server stops, and exits 0', async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
     await run(['payments', 'create', '--identifier', 'first'], { cwd });

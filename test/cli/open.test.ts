@@ -3,7 +3,7 @@ import { run, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 describe('open', () => {
-  it('refuses what there is nothing to open for', async () => {
+  it('rejects an unknown page or payment', async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
     expect((await run(['open', 'window'], { cwd })).code).toBe(2);

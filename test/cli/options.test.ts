@@ -235,7 +235,7 @@ describe('what is no option', () => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  it('is none of its business where a variable is named like no option', async () => {
+  it('ignores variables that do not resemble an option', async () => {
     const env = {
       GATEWAY_SIM_VERSION: '1.2.3',
       GATEWAY_SIM_PORT_4477_TCP_ADDR: '10.0.0.1',

@@ -34,7 +34,7 @@ describe('pay', () => {
     expect(body.delivery?.state ?? null).toBe(flag === '--approve' ? 'delivered' : null);
   });
 
-  it('takes an identifier or an id, whatever characters it is made of', async () => {
+  it('accepts an identifier or an id with any characters', async () => {
     const { cwd, create } = await start();
     const id = await create('S0/42?a#b %');
     const settle = ['--delivery', 'redirect-only'];
@@ -45,7 +45,7 @@ describe('pay', () => {
     expect((await run(['pay', 'S0/42?a#b %', '--approve'], { cwd })).code).toBe(4);
   });
 
-  it('--all settles every pending payment, and none is no error', async () => {
+  it('--all settles every pending payment, even if there are none', async () => {
     const { cwd, create } = await start();
     for (const name of ['a', 'b', 'c']) await create(name);
     const all = ['pay', '--all', '--cancel'];
@@ -54,7 +54,7 @@ describe('pay', () => {
     expect(await runJson(all, { cwd })).toMatchObject({ code: 0, body: { data: [] } });
   });
 
-  it('exits 4 for a payment that is not there', async () => {
+  it('exits 4 for an unknown payment', async () => {
     const { cwd } = await start();
     for (const args of [
       ['pay', '--approve'],
@@ -67,7 +67,7 @@ describe('pay', () => {
     }
   });
 
-  it('--wait waits for a payment that comes later', async () => {
+  it('--wait waits for a later payment', async () => {
     const { cwd, create } = await start();
     const waiting = launch(['pay', 'late', '--cancel', '--wait', '60s', '--json'], { cwd });
     await create('late');
@@ -75,7 +75,7 @@ describe('pay', () => {
     expect([code, (JSON.parse(stdout) as Settled).payment.status]).toEqual([0, 'canceled']);
   });
 
-  it('exits 3 without a server, with --wait only when the time is up', async () => {
+  it('exits 3 without a server, with --wait after the time limit', async () => {
     const cwd = await temporaryFolder();
     for (const more of [[], ['--wait', '300ms']]) {
       const args = ['pay', '--approve', '--url', 'http://127.0.0.1:9', ...more];
@@ -107,11 +107,11 @@ describe('pay', () => {
     const { code, stdout } = await run(['pay', '--approve'], { cwd });
     expect(code).toBe(0);
     expect(stdout).toContain(
-      `pending: POST ${receiver.url}/ipn: no answer within 3 s; attempt 1 is still waiting, at most 12 s`,
+      `pending: POST ${receiver.url}/ipn: no response within 3 s; attempt 1 is waiting for a response, at most 12 s`,
     );
     expect((await run(['ipn', 'list'], { cwd })).stdout).toContain('1 (waiting)');
     const following = launch(['logs', '--follow'], { cwd });
-    const line = `<--  IPN POST ${receiver.url}/ipn  no answer within 3 s, waiting at most 12 s  order-1  attempt 1`;
+    const line = `<--  IPN POST ${receiver.url}/ipn  no response within 3 s, waiting at most 12 s  order-1  attempt 1`;
     await following.until((log) => log.includes(line));
   });
 
@@ -146,17 +146,17 @@ describe('pay', () => {
       await create('order-1', '--ipn-url', `${receiver.url}/ipn`);
       const { stdout, stderr } = await run(['pay', '--approve'], { cwd });
       expect(stdout).toContain(`the receiver answered ${status}: expected 2xx`);
-      expect(stdout).toMatch(/^Answer +Invalid signature$/m);
+      expect(stdout).toMatch(/^Response +Invalid signature$/m);
       expect(stdout).toMatch(/^Next +attempt 2 at \d{4}-\d\d-\d\d [\d:]{8} UTC$/m);
-      expect(stderr).toMatch(/^Both sides of it: .*gateway-sim.js ipn show ipn_\w+$/m);
+      expect(stderr).toMatch(/^Request and response: .*gateway-sim.js ipn show ipn_\w+$/m);
       expect(stderr.includes('ipn verify ipn_')).toBe(status === 401);
       const log = await run(['logs'], { cwd });
-      expect(log.stdout).toMatch(/expected 2xx; it said: Invalid signature; next attempt at /);
+      expect(log.stdout).toMatch(/expected 2xx; response: Invalid signature; next attempt at /);
       expect(log.stdout).toContain('ipn show ipn_');
     },
   );
 
-  it('shows what settling warns of, and nothing that the initiate warned of', async () => {
+  it('shows warnings of settling, but not those of the initiate', async () => {
     const { cwd, create } = await start();
     const poor = ['--live', '--amount', '900000', '--customer-email', 'poor@example.com'];
     await create('order-1');
@@ -168,7 +168,7 @@ describe('pay', () => {
     );
   });
 
-  it('says where an IPN was forwarded to, never that its ipn_url was posted to', async () => {
+  it('shows the address that an IPN was forwarded to, not its ipn_url', async () => {
     const receiver = await startReceiver();
     const ipnUrl = 'https://shop.example/ipn';
     const { cwd, create } = await start({ forwardIpn: `${receiver.url}/mine` });
@@ -191,16 +191,13 @@ describe('pay', () => {
   });
 
   it.each([
-    [
-      ['--cancel'],
-      'none is sent for a payment that is canceled, unless the emulator is started with --ipn-on canceled',
-    ],
-    [['--approve', '--delivery', 'redirect-only'], 'with redirect-only none is sent'],
-  ])('%j --require-delivery says that no IPN was due, and exits 1', async (args, why) => {
+    [['--cancel'], 'start the emulator with --ipn-on canceled to send one for canceled payments'],
+    [['--approve', '--delivery', 'redirect-only'], 'the delivery order is redirect-only'],
+  ])('%j --require-delivery says that no IPN was sent and exits 1', async (args, why) => {
     const { cwd, create } = await start();
     await create('order-1');
     const { code, stderr } = await run(['pay', ...args, '--require-delivery'], { cwd });
-    expect([code, stderr]).toEqual([1, `gateway-sim: no IPN was due: ${why}\n`]);
+    expect([code, stderr]).toEqual([1, `gateway-sim: no IPN was sent: ${why}\n`]);
   });
 
   it.each([

@@ -14,7 +14,7 @@ interface Payment {
 }
 
 describe('payments', () => {
-  it('create initiates like a merchant, with pages of the emulator where no addresses are given', async () => {
+  it('create initiates like a merchant, with pages of the emulator by default', async () => {
     const cwd = await temporaryFolder();
     const ready = await startIn(cwd);
     const { code, body } = await runJson<Payment>(
@@ -33,7 +33,7 @@ describe('payments', () => {
     );
   });
 
-  it('create refused exits 2 and names every field', async () => {
+  it('a rejected create exits 2 and names every field', async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
     const { code, stderr } = await run(['payments', 'create', '--amount', 'x', '--ipn-url', 'y'], { cwd });
@@ -61,7 +61,7 @@ describe('payments', () => {
     expect((await run(['payments'], { cwd })).stdout).toContain('canceled');
   });
 
-  it('show tells how and when a payment settles itself', async () => {
+  it('show reports how and when a payment settles automatically', async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd, { auto: 'approve', autoDelay: '1h' });
     await run(['payments', 'create', '--identifier', 'later'], { cwd });

@@ -17,7 +17,7 @@ const colour = new Chalk({ level: 1 });
 const TITLE = '\u001b]0;owned\u0007';
 
 describe('what goes to a terminal', () => {
-  it('keeps lines, tabs and the colours of our own', () => {
+  it('keeps line breaks, tabs and our own colours', () => {
     const text = `${colour.bold('a')}\t${colour.red('b')}\n${colour.yellow('c')}${colour.green('d')}`;
     expect(printable(text)).toBe(text);
   });
@@ -34,14 +34,14 @@ describe('what goes to a terminal', () => {
     expect(printable(text)).toBe(shown);
   });
 
-  it('leaves JSON what it is', () => {
+  it('keeps JSON unchanged', () => {
     const value = { text: `${TITLE}\u009b\u007f\u202e é 🙂` };
     const text = printable(JSON.stringify(value));
     expect(text).not.toMatch(OBEYED_BY_TERMINALS);
     expect(JSON.parse(text)).toEqual(value);
   });
 
-  it('keeps values in their line', () => {
+  it('keeps values on one line', () => {
     expect(onOneLine('a\nb\u001b')).toBe('a\\u000ab\\u001b');
     expect(table({ A: (row: string) => row }, ['x\ny'])).toBe('A\nx\\u000ay');
     expect(pairs({ A: 'x\ny' })).toBe('A  x\\u000ay');
@@ -50,7 +50,7 @@ describe('what goes to a terminal', () => {
   });
 });
 
-it('a shop cannot write in our colours, or lines of ours', () => {
+it('a shop cannot fake our colours or lines', () => {
   const forged = `x${colour.green('pass')}\n    forged`;
   const one = { name: 'a', group: 'control', class: 'A', about: 'a', curl: null } as const;
   const bad = { mistake: 'signature-not-checked', cost: forged, fix: 'Check it.', unpaid: null };

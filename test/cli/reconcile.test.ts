@@ -18,16 +18,12 @@ describe('reconcile', () => {
     await run(['pay', '--approve'], options);
     const looks = [...byUrl.slice(2), ...paidWhen, ...LOOKS, '.total'];
     const { code, stdout } = await run(['reconcile', ...looks], options);
-    expect([code, stdout]).toEqual([0, 'The shop and the emulator agree about all 2 payments.\n']);
+    expect([code, stdout]).toEqual([0, 'The shop and the emulator agree on all 2 payments.\n']);
   });
 
   it.each([
-    ['there are no payments', [], 'no payments beside those of audits'],
-    [
-      'the shop can be asked about none',
-      ['one'],
-      '1 payments, and the shop could be asked about none of them',
-    ],
+    ['there are no payments', [], 'no payments except those of audits'],
+    ['the shop can be asked about none', ['one'], 'the probe worked for none of the 1 payments'],
   ])('is no agreement where %s', async (_, identifiers, why) => {
     const { sim, options } = await startAudited();
     for (const identifier of identifiers) await sim.initiate({ ...ORDER, identifier });
@@ -38,14 +34,14 @@ describe('reconcile', () => {
     expect(stderr).toContain(why);
   });
 
-  it('hands no command an identifier that a shell or a program might obey, and says which it left out', async () => {
+  it('passes no command an identifier that a shell or program could interpret, and reports the skipped ones', async () => {
     const { sim, options } = await startAudited();
     for (const identifier of ["\u0007';touch PWNED #", '$(touch PWNED)', '--exec=touch(1)'])
       await sim.initiate({ ...ORDER, identifier });
     await run(['pay', '--all', '--approve', '--delivery', 'redirect-only'], options);
     const looks = ['--probe-cmd', 'echo {identifier} paid', '--paid-when', '/ paid/'];
     const { code, stderr, body } = await runJson<{ data: object[] }>(['reconcile', ...looks], options);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('2 could not be asked about')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('2 could not be probed')]);
     expect(body.data).toEqual([
       {
         identifier: '--exec=touch(1)',
@@ -90,7 +86,7 @@ describe('reconcile', () => {
     ]);
   });
 
-  it('shows no key of a probe that is refused', async () => {
+  it('does not show the keys of a rejected probe', async () => {
     const { options } = await startAudited();
     const probe = ['--probe-cmd', `./status --key ${SECRET}`, '--paid-when', 'paid'];
     const { code, stdout, stderr } = await run(['reconcile', ...probe, '--json'], options);
@@ -98,7 +94,7 @@ describe('reconcile', () => {
     expect(stdout + stderr).not.toContain(SECRET);
   });
 
-  it('ends a probe with all that it has started when it is interrupted', async () => {
+  it('ends a probe and all of its processes when it is interrupted', async () => {
     const { shop, options } = await startAudited();
     await shop.place();
     const { cmd, pids } = hangingCommand(options.cwd);

@@ -56,7 +56,7 @@ describe('a secret in a file', () => {
       await writeFile(file, JSON.stringify({ port: 0, inMemory: true, controlToken }));
       for (const command of ['start', 'payments']) {
         const { code, stderr } = await run([command], { cwd });
-        const why = /"controlToken" in gateway-sim.config.json leads out of its own folder: .*--config/s;
+        const why = /"controlToken" in gateway-sim.config.json points outside its own folder: .*--config/s;
         expect([code, stderr]).toEqual([2, expect.stringMatching(why)]);
       }
       const named = { cwd, env: { GATEWAY_SIM_CONFIG: file, GATEWAY_SIM_PORT: String(await freePort()) } };
@@ -79,7 +79,7 @@ describe('a secret in a file', () => {
     },
   );
 
-  it('signs what is fired without a server', async () => {
+  it('signs an IPN that is sent without a server', async () => {
     const cwd = await folderWithSecrets();
     const body = 'status=success&identifier=a&data[amount]=1&signature=x';
     const { stdout } = await run(['ipn', 'verify', body, '--secret', '@key', '--json'], { cwd });
@@ -90,7 +90,7 @@ describe('a secret in a file', () => {
 
   it.each([
     ['@nowhere', /--secret-key cannot be read from .*nowhere: ENOENT/],
-    ['@empty', /--secret-key takes the first line of .*empty, which is empty/],
+    ['@empty', /--secret-key reads the first line of .*empty, which is empty/],
     ['@.', /cannot be read from .*: EISDIR/],
   ])('that is not there, %s, is refused with exit code 2', async (given, message) => {
     const cwd = await folderWithSecrets();
@@ -104,6 +104,6 @@ it.each([[[]], [['start']], [['exec']]])(
   async (command) => {
     const { stdout } = await run([...command, '--help'], { cwd: await temporaryFolder() });
     const [, described] = stdout.replace(/\s+/g, ' ').split('--control-token <token> ');
-    expect(described).toMatch(/^token that .{0,100}every user of this machine sees a flag/);
+    expect(described).toMatch(/^token required .{0,100}flags are visible to other users/);
   },
 );

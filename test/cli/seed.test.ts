@@ -42,7 +42,7 @@ it('the same commands with the same seed make the same things, and new things af
   expect(first).not.toContain(body['number']);
 });
 
-it('start says that there is a seed', async () => {
+it('start shows the seed', async () => {
   const cwd = await temporaryFolder();
   const running = launch(['start', '--port', '0', '--in-memory', '--seed', 'shop'], { cwd });
   await running.until((stdout) => stdout.includes('Ctrl-C'));

@@ -21,7 +21,7 @@ async function initiate(url: string, publicKey: string, identifier: string): Pro
 }
 
 describe('start --json', () => {
-  it('says ready in its first line, and only once it answers', async () => {
+  it('prints ready in its first line, after it accepts requests', async () => {
     const cwd = await temporaryFolder();
     const { ready } = await start([], { cwd });
     expect((await fetch(`${ready.url}/_sim/readyz`)).status).toBe(200);
@@ -43,7 +43,7 @@ describe('start --json', () => {
     expect(await readFile(join(cwd, '.gateway-sim', '.gitignore'), 'utf8')).toBe('*\n');
   });
 
-  it('with --quiet says nothing after that, whatever happens', async () => {
+  it('with --quiet prints nothing after that', async () => {
     const { ready, stop } = await start(['--in-memory', '--quiet'], {
       cwd: await temporaryFolder(),
     });
@@ -54,7 +54,7 @@ describe('start --json', () => {
     expect(code).toBe(0);
   });
 
-  it('without --quiet says everything in a line of JSON each', async () => {
+  it('without --quiet prints one JSON line per event', async () => {
     const { ready, stdout, until } = await start(['--in-memory'], { cwd: await temporaryFolder() });
     await initiate(ready.url, ready.publicKey, 'order-1');
     await until((text) => text.includes('"type":"request"'));
@@ -67,7 +67,7 @@ describe('start --json', () => {
 });
 
 describe('start for people', () => {
-  it('shows what to connect with, one line for each thing that happens, and no colours where there is no terminal', async () => {
+  it('shows how to connect, one line per event, and no colours without a terminal', async () => {
     const cwd = await temporaryFolder();
     const running = launch(['start', '--port', '0', '--in-memory'], { cwd });
     await running.until((text) => text.includes('Ctrl-C'));
@@ -136,7 +136,7 @@ describe('a command that is printed finds the emulator it is about', () => {
     ]) {
       const { code, stderr } = await run(['start', ...args], { cwd });
       expect([code, stderr]).toEqual([5, expect.stringContaining('in use')]);
-      const [, stop = ''] = /(?:Stop it|stop the other one) with: (.*?)(?: \(|$)/m.exec(stderr) ?? [];
+      const [, stop = ''] = /(?:Stop it|stop the other emulator) with: (.*?)(?: \(|$)/m.exec(stderr) ?? [];
       const status = stop.replace(' stop ', ' status ');
       expect((await pasted(status, cwd)).stdout).toContain(ready.url);
     }
@@ -157,7 +157,7 @@ describe('a start that cannot be', () => {
     expect(stderr).not.toMatch(STACK);
   });
 
-  it('on a folder that another one has exits 5 and leaves that one alone', async () => {
+  it('on a folder in use exits 5 and does not affect the other emulator', async () => {
     const cwd = await temporaryFolder();
     const { ready } = await start([], { cwd });
     const { code, stderr } = await run(['start', '--port', '0'], { cwd });
@@ -231,7 +231,7 @@ describe('start below a folder with a state', () => {
     await mkdir(join(cwd, 'tests'));
     const { until } = await start([], { cwd: join(cwd, 'tests') });
     const said =
-      'a new state in .gateway-sim; the one in ../.gateway-sim is left alone (--data-dir ../.gateway-sim uses it)';
+      'created a new state in .gateway-sim; to use the existing one, start with --data-dir ../.gateway-sim';
     await until((_, stderr) => stderr.includes(said));
     expect(await readFile(join(cwd, '.gateway-sim', 'db.json'), 'utf8')).toBe('{"version":1}');
   });
@@ -243,12 +243,12 @@ describe('what is still due', () => {
     const { ready, ended } = await start(['--payment-expires', '1h'], { cwd });
     await initiate(ready.url, ready.publicKey, 'order-1');
     const { stderr } = await run(['stop'], { cwd });
-    expect(stderr).toMatch(/Something is still due, next at 2\d{3}-.*Z: it goes on with the next start/);
+    expect(stderr).toMatch(/Work is still scheduled, next at 2\d{3}-.*Z\. It continues with the next start/);
     await ended;
     const next = await start([], { cwd });
-    await next.until((_, stderr) => /gateway-sim: Something is still due, next at 2\d{3}-/.test(stderr));
+    await next.until((_, stderr) => /gateway-sim: Work is still scheduled, next at 2\d{3}-/.test(stderr));
     expect((await next.stop('SIGINT')).stderr).toMatch(
-      /next at 2\d{3}-.*Z: it goes on with the next start\n$/,
+      /next at 2\d{3}-.*Z\. It continues with the next start\n$/,
     );
   });
 });
@@ -283,7 +283,7 @@ describe('stop', () => {
     expect((await ended).code).toBe(0);
   });
 
-  it('exits 3 and never guesses when no server was named or found', async () => {
+  it('exits 3 if no server is named or found, and never uses the default address', async () => {
     const { code, stderr } = await run(['stop'], { cwd: await temporaryFolder() });
     expect(code).toBe(3);
     expect(stderr).toContain('--url');

@@ -17,7 +17,7 @@ async function identifiers(cwd: string): Promise<string[]> {
 }
 
 describe('state export and import', () => {
-  it('brings a whole state back, from a file and by stdin and stdout', async () => {
+  it('restores a whole state from a file or stdin', async () => {
     const cwd = await temporaryFolder();
     const ready = await startIn(cwd);
     await create(cwd, 'order-1');
@@ -52,15 +52,15 @@ describe('state export and import', () => {
       const args = name === 'import' ? ['saved.json'] : [];
       expect((await run(['state', name, ...args], { cwd })).code).toBe(0);
       expect(await identifiers(cwd)).toEqual(name === 'import' ? ['order-1'] : []);
-      expect((await run(['state', name, '--help'], { cwd })).stdout).toContain(
-        'without a terminal it never asks',
+      expect((await run(['state', name, '--help'], { cwd })).stdout).toMatch(
+        /there is none without a\s+terminal/,
       );
       const page = await readFile(new URL('../../src/docs/state.md', import.meta.url), 'utf8');
       expect(page).toContain('Without a terminal, as in CI, they do not ask');
     },
   );
 
-  it('refuses what is no state, whole, and says why', async () => {
+  it('rejects an invalid state, changes nothing and explains why', async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
     await create(cwd, 'order-1');
@@ -79,7 +79,7 @@ describe('state export and import', () => {
     expect(await identifiers(cwd)).toEqual(['order-1']);
   });
 
-  it('writes over a former export, not over anything else', async () => {
+  it('overwrites a previous export, but no other file', async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
     const to = (file: string, ...args: string[]) => run(['state', 'export', file, ...args], { cwd });
@@ -108,7 +108,7 @@ describe('state export and import', () => {
     expect((await readdir(cwd)).sort()).toEqual(['.gateway-sim', 'empty.json', 'link.json', 'package.json']);
   });
 
-  it('needs a running emulator, and import and reset never guess one', async () => {
+  it('requires a running emulator; import and reset never use the default address', async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'state.json'), '{"version":1}');
     const elsewhere = { GATEWAY_SIM_PORT: String(await freePort()) };
@@ -171,12 +171,12 @@ describe('state reset', () => {
     expect(await identifiers(above)).toEqual(['order-1']);
   });
 
-  it('leaves a folder alone that is not ours, or not there', async () => {
+  it('does not change a missing folder or one of another program', async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'db.json'), '{"posts":[]}');
     for (const dataDir of ['.', 'nowhere']) {
       const { code, stderr } = await run(['state', 'reset', '--data-dir', dataDir], { cwd });
-      expect([code, stderr]).toEqual([4, expect.stringContaining('no data folder')]);
+      expect([code, stderr]).toEqual([4, expect.stringContaining('not a data folder')]);
     }
     // Nor is it ours because somebody has tried to start there.
     expect((await run(['start', '--port', '0', '--data-dir', '.'], { cwd })).code).toBe(6);
@@ -185,7 +185,7 @@ describe('state reset', () => {
     expect(await readFile(join(cwd, 'db.json'), 'utf8')).toBe('{"posts":[]}');
   });
 
-  it('leaves a folder alone that another process has, though no server answers', async () => {
+  it('does not change a folder that another process has locked, even if no server responds', async () => {
     const cwd = await temporaryFolder();
     const folder = join(cwd, '.gateway-sim');
     await mkdir(folder);

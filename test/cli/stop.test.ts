@@ -33,7 +33,7 @@ describe('stop', () => {
       const { url, seen } = await listening({}, process.pid);
       const options = { cwd: await temporaryFolder(), input: '{}' };
       const { code, stderr } = await run([...command.split(' '), '--url', url], options);
-      expect([code, stderr]).toEqual([3, expect.stringContaining('no gateway-sim')]);
+      expect([code, stderr]).toEqual([3, expect.stringContaining('is not gateway-sim')]);
       expect(seen).toEqual(['GET /_sim/readyz']);
     },
   );
@@ -95,7 +95,7 @@ describe('a start that npm was asked for', () => {
     }
     npm.child.kill('SIGKILL');
     await expect.poll(() => isAlive(body.pid)).toBe(false);
-    expect((await npm.ended).stderr).toContain('npm is gone, so this stops too');
+    expect((await npm.ended).stderr).toContain('npm exited, so the emulator is stopping');
     expect((await run(['status', '--data-dir', '.gateway-sim'], { cwd })).code).toBe(3);
   });
 });

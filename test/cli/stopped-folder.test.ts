@@ -55,10 +55,10 @@ describe.each(['stopped', 'killed'])('a folder whose emulator was %s', (how) => 
     expect((await run(['state', 'export', '-', ...named], { cwd })).stdout).toBe(exported);
     const written = await run(['state', 'export', 'saved.json', ...named], { cwd });
     expect(written.stdout).toContain(
-      'Wrote saved.json from .gateway-sim, where no emulator runs: 2 payments',
+      'Wrote saved.json from .gateway-sim (no emulator is running): 2 payments',
     );
     const logs = await run(['logs', '--json', ...named], { cwd });
-    expect([logs.code, logs.stderr]).toEqual([0, expect.stringContaining('which holds no requests')]);
+    expect([logs.code, logs.stderr]).toEqual([0, expect.stringContaining('without requests')]);
     const told = linesOf(logs.stdout).map((line) => SimEvent.parse(JSON.parse(line)));
     expect(told.map(({ seq }) => seq)).toEqual(told.map((_, index) => index + 1));
     expect(comparable(told)).toEqual(comparable(events));

@@ -112,7 +112,7 @@ describe('a delivery as a curl command', () => {
     for (const shell of SHELLS) expect([shell, words(command, shell).at(-1)]).toEqual([shell, body]);
   });
 
-  it('has one word for each of its parts, whatever is in them', () => {
+  it('has one word for each part, with any content', () => {
     const url = 'http://localhost/\u202e$(touch PWNED)';
     const value = "\u0085it's `id`\u0007";
     const command = curlRequest({ url, headers: [['X-A', value]], body: '\u0007' });
@@ -158,7 +158,7 @@ describe('deliveries as HAR', () => {
     ]);
   });
 
-  it('has both sides', () => {
+  it('has request and response', () => {
     const [entry] = harOf([delivery({ attempts: [attempt()] })], '1.2.3').log.entries;
     expect(entry).toEqual({
       startedDateTime: '2026-01-15T10:30:01.000Z',
@@ -197,7 +197,7 @@ describe('deliveries as HAR', () => {
     });
   });
 
-  it('has the status 0 where nobody answered', () => {
+  it('has status 0 without a response', () => {
     const silent = attempt({ responseStatus: null, responseHeaders: [], responseBody: null });
     const [entry] = harOf([delivery({ attempts: [silent] })], '1.2.3').log.entries;
     expect(entry?.response).toMatchObject({ status: 0, statusText: '', headers: [], bodySize: -1 });
@@ -214,7 +214,7 @@ describe('gateway-sim payments show', () => {
     return { cwd };
   }
 
-  it('tells the story of a payment, with both sides of its IPN', async () => {
+  it('shows the timeline of a payment, with request and response of its IPN', async () => {
     const options = await paid();
     const { code, stdout } = await run(['payments', 'show', "it's 1"], options);
     expect(code).toBe(0);

@@ -61,7 +61,7 @@ describe('start --tls', () => {
       const refused = await pythonGets(Array(3).fill(`${ready.url}/_sim/readyz`), ca);
       expect(refused).toEqual(Array(3).fill(expect.stringContaining('CERTIFICATE_VERIFY_FAILED')));
       const told = () =>
-        stderr().match(/a client does not trust the certificate \(unknown ca\): let it trust/g)?.length;
+        stderr().match(/a client does not trust the certificate \(unknown ca\): make it trust/g)?.length;
       await expect.poll(told).toBe(1);
       await until((_, stderr) => stderr.includes(ready.tlsCa ?? 'none'));
     },
@@ -78,10 +78,10 @@ describe('start --tls', () => {
     expect(await restart()).toMatchObject({ ca: first.ca, stderr: expect.not.stringContaining('authority') });
     const second = await restart('--host-alias', 'pay.example.com');
     expect(second.ca).not.toBe(first.ca);
-    expect(second.stderr).toContain('the local authority is new (the names changed)');
+    expect(second.stderr).toContain('the local authority was replaced (the names changed)');
   });
 
-  it('says what is in the way of its files', async () => {
+  it('reports what prevents it from writing its files', async () => {
     const cwd = await temporaryFolder();
     await mkdir(join(cwd, '.gateway-sim'));
     await writeFile(join(cwd, '.gateway-sim', 'tls'), 'a file of somebody else');
@@ -89,12 +89,12 @@ describe('start --tls', () => {
     expect([code, stderr]).toEqual([5, expect.stringContaining('a file with this name already exists')]);
   });
 
-  it('takes a pair of mkcert in the folder instead, if it is for every name', async () => {
+  it('uses an mkcert pair in the folder if it covers every name', async () => {
     const cwd = await temporaryFolder();
     const root = await asMkcert(await writePair(cwd, 'localhost+2'));
     const { ready, stop, until } = await start(['--tls'], { cwd });
     expect(ready.tlsCa).toBe(root);
-    const used = `TLS uses the pair of mkcert ${join(cwd, 'localhost+2.pem')}, trusted by ${root}`;
+    const used = `TLS uses the mkcert pair ${join(cwd, 'localhost+2.pem')}; clients must trust ${root}`;
     await until((_, stderr) => stderr.includes(used));
     expect((await run(['status'], { cwd })).code).toBe(0);
     await stop();
@@ -118,7 +118,7 @@ describe('start --tls', () => {
     expect(running.stdout()).toContain('nothing was installed');
   });
 
-  it('as --tls-cert with --tls-key speaks by a pair of the user', async () => {
+  it('uses the pair of --tls-cert and --tls-key', async () => {
     const cwd = await temporaryFolder();
     await writePair(cwd, 'mine');
     await mkdir(join(cwd, 'sub'));
@@ -169,7 +169,7 @@ describe('start --tls --in-memory', () => {
     expect([code, await readdir(cwd)]).toEqual([5, []]);
   });
 
-  it('is found and trusted by address and file; without the file it is said what lacks', async () => {
+  it('is found and trusted by address and file, and a missing file is reported', async () => {
     const cwd = await temporaryFolder();
     const { ready, ended } = await start(['--tls', '--in-memory'], { cwd });
     const env = { GATEWAY_SIM_URL: ready.url };
@@ -201,24 +201,24 @@ describe('start --tls --in-memory', () => {
 
 describe('what cannot be', () => {
   it.each([
-    [['--tls-cert', 'own.pem'], '--tls-cert needs --tls-key beside it'],
-    [['--tls-key', 'own-key.pem'], '--tls-key needs --tls-cert beside it'],
+    [['--tls-cert', 'own.pem'], '--tls-cert requires --tls-key'],
+    [['--tls-key', 'own-key.pem'], '--tls-key requires --tls-cert'],
     [['--tls-cert', 'none.pem', '--tls-key', 'own-key.pem'], '--tls-cert cannot be read from none.pem'],
     [['--tls-cert', 'own-key.pem', '--tls-key', 'own-key.pem'], '-----BEGIN CERTIFICATE-----'],
     [['--tls-cert', 'own.pem', '--tls-key', 'other-key.pem'], 'does not belong to the certificate'],
     [['--tls-cert', 'own.pem', '--tls-key', 'locked.pem'], 'must name a key without a passphrase'],
-    [['--proxy'], '--proxy answers for the hosts of --host-alias: name at least one'],
+    [['--proxy'], '--proxy requires --host-alias with at least one host'],
     [['--host-alias', 'https://pay.example.com'], '--host-alias must be a host name without scheme'],
     [['--host-alias', 'pay.example.com:443'], '--host-alias must be a host name'],
     [['--host-alias', '10.0.0.1'], '--host-alias must be a host name'],
     [['--host-alias', '*.example.com'], '--host-alias must be a host name'],
-    [['--host-alias', 'localhost'], 'means this machine already'],
+    [['--host-alias', 'localhost'], 'already means this machine'],
     [['--map', 'shop.example'], '--map must have the form host=target'],
     [['--map', 'https://shop.example=a'], '--map needs a host on the left'],
     [['--map', 'shop.example=127.0.0.1/ipn'], '--map needs a host on the right'],
     [['--map', 'shop.example=a', '--map', 'shop.example=b'], '--map maps shop.example twice'],
     [['--ipn-ca', 'none.pem'], '--ipn-ca cannot be read from none.pem'],
-    [['--ipn-ca', 'own-key.pem'], '--ipn-ca must name a file with a certificate as PEM'],
+    [['--ipn-ca', 'own-key.pem'], '--ipn-ca must name a PEM file with a certificate'],
   ])('start %s is wrong usage, and said why', async (args, why) => {
     const cwd = await temporaryFolder();
     await writePair(cwd, 'own');

@@ -36,7 +36,7 @@ describe('--version --verbose', () => {
     });
     expect([code, stderr]).toEqual([
       2,
-      expect.stringContaining('GATEWAY_SIM_PROFILE names no profile: "new"'),
+      expect.stringContaining('GATEWAY_SIM_PROFILE: unknown profile "new"'),
     ]);
   });
 });

@@ -5,7 +5,7 @@ import { launch, run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startSim } from '../helpers/sim.ts';
 
-it('wait returns at once with the URL of an emulator that is ready, found by folder or URL', async () => {
+it('wait immediately returns the URL of a ready emulator, found by folder or URL', async () => {
   const cwd = await temporaryFolder();
   const ready = await startIn(cwd);
   expect(await run(['wait'], { cwd })).toMatchObject({ code: 0, stdout: `${ready.url}\n`, stderr: '' });
@@ -19,7 +19,7 @@ it('wait needs no control token', async () => {
   expect((await run(['wait', '--url', ready.url], { cwd: await temporaryFolder() })).code).toBe(0);
 });
 
-it('wait takes an emulator that comes later, in a folder that was not there before', async () => {
+it('wait finds an emulator that starts later in a new folder', async () => {
   const cwd = await temporaryFolder();
   const waiting = launch(['wait', '--timeout', '60s', '--data-dir', '.gateway-sim'], { cwd });
   const ready = await startIn(cwd);
@@ -35,7 +35,7 @@ it('wait gives up with exit code 3 and says where it looked and how long', async
   expect((await run(['wait', '--timeout', 'soon'], { cwd })).code).toBe(2);
 });
 
-it('wait does not take something else for an emulator', async () => {
+it('wait does not accept another server', async () => {
   const other = createServer((_, response) => response.end('{}')).listen(0, '127.0.0.1');
   await new Promise((resolve) => other.once('listening', resolve));
   onTestFinished(() => void other.close());
@@ -43,7 +43,7 @@ it('wait does not take something else for an emulator', async () => {
   const { code, stderr } = await run(['wait', '--timeout', '100ms', '--url', url], {
     cwd: await temporaryFolder(),
   });
-  expect([code, stderr]).toEqual([3, expect.stringContaining('no gateway-sim')]);
+  expect([code, stderr]).toEqual([3, expect.stringContaining('is not gateway-sim')]);
 });
 
 it('wait does not wait longer for what sends early hints without end', async () => {

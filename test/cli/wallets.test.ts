@@ -3,7 +3,7 @@ import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 describe('wallets', () => {
-  it('fund adds to the balance, and refuses what is no amount or no wallet', async () => {
+  it('fund adds to the balance, and rejects an invalid amount and an unknown wallet', async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
     const { body } = await runJson<{ balance: string }>(

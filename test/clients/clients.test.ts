@@ -202,7 +202,7 @@ describe('a client in Node, by gateway-sim/alias-hosts', () => {
     const { code, stderr } = await runProgram([process.execPath, ...args]);
     expect([code, stderr]).toEqual([
       1,
-      expect.stringContaining('needs GATEWAY_SIM_URL and GATEWAY_SIM_HOST_ALIAS'),
+      expect.stringContaining('requires GATEWAY_SIM_URL and GATEWAY_SIM_HOST_ALIAS'),
     ]);
   });
 });

@@ -63,9 +63,9 @@ describe('README.md: The first minute', () => {
     const shown = (text: string) =>
       steady(text.replaceAll(join(ROOT, 'bin/gateway-sim.js'), 'bin/gateway-sim.js'));
     const emulator = launch(['start', '--port', '0'], { cwd });
-    await emulator.until((stdout) => stdout.includes('Ctrl-C stops.'));
+    await emulator.until((stdout) => stdout.includes('Press Ctrl-C to stop.'));
     const receiver = launch(['ipn', 'listen', '--port', '0'], { cwd });
-    await receiver.until((stdout) => stdout.includes('Ctrl-C stops.'));
+    await receiver.until((stdout) => stdout.includes('Press Ctrl-C to stop.'));
     const [, port = ''] = /:(\d+)\./.exec(receiver.stdout()) ?? [];
 
     expect(shown(`$ npm start --silent\n${emulator.stdout()}`)).toBe(steady(start));

@@ -151,7 +151,7 @@ describe('the options of start', () => {
     [{ ipnTimeout: '0s' }, /--ipn-timeout must be from 1ms to 10m/],
     [{ ipnTimeout: '11m' }, /--ipn-timeout/],
     [{ amountFormat: 'fixed:9' }, /--amount-format must be sent, stored, stored-live or fixed:N/],
-    [{ ipnOn: ['cancelled'] }, /--ipn-on takes canceled, failed, expired.*did you mean canceled/],
+    [{ ipnOn: ['cancelled'] }, /--ipn-on accepts canceled, failed, expired.*did you mean canceled/],
     [{ forwardIpn: 'localhost:3000' }, /--forward-ipn must be an absolute http or https address/],
     [{ ipnRetries: 101 }, /--ipn-retries must be a whole number from 0 to 100/],
   ])('reject %j and name it', async (options, message) => {

@@ -114,7 +114,7 @@ describe('with a profile', () => {
 
 describe('an invalid profile', () => {
   it.each([
-    ['newer', 'profile names no profile: "newer": did you mean newer-server?'],
+    ['newer', 'profile: unknown profile "newer": did you mean newer-server?'],
     ['/nowhere/ours.json', 'profile cannot be read from /nowhere/ours.json: ENOENT'],
   ])('rejects %s', async (profile, message) => {
     await expect(startSim({ profile })).rejects.toThrow(message);

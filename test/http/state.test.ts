@@ -179,7 +179,7 @@ describe('custom fixtures', () => {
     const path = await fixtures({ wallets: [wallet({ id: 'w' })] });
     const second = await startSim({ inMemory: false, dataDir, fixtures: path });
     expect(second.server.notices).toEqual([
-      `--fixtures is ignored: ${dataDir} has a state already (state reset goes back to them)`,
+      `--fixtures is ignored because ${dataDir} already has a state (use state reset to load it)`,
     ]);
     expect(await list(second, '/wallets')).not.toContainEqual(wallet({ id: 'w' }));
     await reset(second);
@@ -460,7 +460,7 @@ describe('a failed start', () => {
     [{ paymentExpires: '0s' }, '--payment-expires must be from 1ms to 720h'],
     [
       { ipnOn: ['cancelled'] },
-      '--ipn-on takes canceled, failed, expired (got "cancelled"): did you mean canceled?',
+      '--ipn-on accepts canceled, failed, expired (got "cancelled"): did you mean canceled?',
     ],
     [{ faults: [{ route: 'initiate' }] }, 'faults.0'],
     [{ currencies: [{ code: 'x' }] }, 'currencies.0.code must be two to four upper-case letters or digits'],

@@ -43,7 +43,7 @@ describe('gateway-sim/alias-hosts', () => {
     },
   );
 
-  it('takes a comma too many for no name: without a host this machine is meant', async () => {
+  it('ignores an extra comma, since an empty host means this machine', async () => {
     const script = `require('node:net').connect({ host: '', port: 1 }).on('error', ({ port }) => console.log(port))`;
     const { stdout } = await promisify(execFile)(
       process.execPath,

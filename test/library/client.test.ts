@@ -37,7 +37,7 @@ describe('payments', () => {
     expect(await sim.payments.get('order/1 ü')).toMatchObject({ timeline: [{ event: 'initiated' }] });
   });
 
-  it('that the service refuses are refused with every problem', async () => {
+  it('are rejected with every problem', async () => {
     const sim = await startLibrary();
     await expect(sim.payments.create({ amount: '0', identifier: 'x'.repeat(21) })).rejects.toMatchObject({
       name: 'GatewayError',
@@ -102,7 +102,7 @@ describe('payments', () => {
     });
   });
 
-  it('gives up at once when its signal is aborted', async () => {
+  it('stops immediately when its signal is aborted', async () => {
     const sim = await startLibrary();
     const given = new AbortController();
     const waited = sim.payments.waitFor({ identifier: 'never' }, { timeout: '1h', signal: given.signal });
@@ -119,7 +119,7 @@ describe('payments', () => {
 });
 
 describe('IPNs', () => {
-  it('are listed, read, waited for and sent once more', async () => {
+  it('are listed, read, waited for and resent', async () => {
     const receiver = await startReceiver([{ status: 500 }, { body: 'thanks' }]);
     const sim = await startLibrary({ ipnRetries: 0 });
     await sim.payments.create({ identifier: 'order-1', ipnUrl: receiver.url });
@@ -142,7 +142,7 @@ describe('IPNs', () => {
     await expect(sim.ipns.get('ipn_nobody')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('are signed with the key of now', async () => {
+  it('are signed with the current key', async () => {
     const receiver = await startReceiver();
     const sim = await startLibrary();
     const before = sim.secretKey;
@@ -156,7 +156,7 @@ describe('IPNs', () => {
     expect(sent.get('signature')).toBe(expected);
   });
 
-  it('are made by hand, one or many', async () => {
+  it('are sent by hand, one or many', async () => {
     const receiver = await startReceiver();
     const sim = await startLibrary();
     const one = await sim.ipns.fire({ to: receiver.url, amount: '9', set: { 'data.charge': '1' } });
@@ -258,7 +258,7 @@ describe('what surrounds payments', () => {
     expect((await sim.faults.list()).data).toEqual([]);
   });
 
-  it('the clock is read, moved, stopped and let go', async () => {
+  it('the clock is read, moved, paused and resumed', async () => {
     const sim = await startLibrary({ paymentExpires: '1h' });
     const frozen = await sim.clock.freeze(new Date('2040-01-01T00:00:00Z'));
     expect(frozen).toMatchObject({ now: '2040-01-01T00:00:00.000Z', frozen: true });
@@ -297,7 +297,7 @@ describe('what surrounds payments', () => {
     await expect(sim.clock.advance('1s', misspelt)).rejects.toMatchObject({ code: 'usage' });
   });
 
-  it('the state is reset, taken out and put back, and the keys stay right', async () => {
+  it('the state is reset, exported and restored, and the keys stay correct', async () => {
     const sim = await startLibrary();
     await sim.payments.create({ identifier: 'order-1', amount: '1.00' });
     const snapshot = await sim.snapshot();
@@ -340,12 +340,12 @@ describe('waiting in vain', () => {
     expect(await messageOf(sim.payments.waitFor({ identifier: 'order-1' }, TIMEOUT))).toEqual([
       'there was no payment with identifier "order-1" within 0.03 s',
       `payment "order-2" is pending (sandbox, ${other.id})`,
-      expect.stringMatching(/^POST \/sandbox\/payment\/initiate was refused \(503\): fault rule: /),
+      expect.stringMatching(/^POST \/sandbox\/payment\/initiate was rejected \(503\): fault rule: /),
       expect.stringMatching(
-        /^POST \/sandbox\/payment\/initiate was refused \(200\): public_key is required; amount must be a plain/,
+        /^POST \/sandbox\/payment\/initiate was rejected \(200\): public_key is required; amount must be a plain/,
       ),
       expect.stringMatching(
-        /^POST \/sandbox\/payments\/initiate was refused \(404\): .*\/sandbox\/payment\/initiate/,
+        /^POST \/sandbox\/payments\/initiate was rejected \(404\): .*\/sandbox\/payment\/initiate/,
       ),
     ]);
     const [, happened] = await messageOf(
@@ -374,7 +374,7 @@ describe('waiting in vain', () => {
   it('for a request says what was requested instead', async () => {
     const sim = await startLibrary();
     expect((await messageOf(sim.requests.waitFor({ path: '/api/cards' }, TIMEOUT)))[1]).toBe(
-      'the service was not called at all',
+      'the service was not called',
     );
     await sim.payments.create();
     expect(await messageOf(sim.requests.waitFor({ path: '/api/cards' }, TIMEOUT))).toEqual([
@@ -387,7 +387,7 @@ describe('waiting in vain', () => {
     const sim = await startLibrary();
     expect(await messageOf(sim.inbox.waitFor({ payment: 'order-1' }, TIMEOUT))).toEqual([
       'there was no verification code for payment "order-1" within 0.03 s',
-      'no code was sent: live checkouts send one after the e-mail',
+      'no code was sent: a live checkout sends one when the customer enters an e-mail',
     ]);
   });
 
@@ -403,7 +403,7 @@ describe('waiting in vain', () => {
 
   it.each([
     ['a text', 'order-1', undefined, 'the filter must be an object (got "order-1")'],
-    ['a time-out in the filter', { timeout: 500 }, undefined, 'timeout is no filter'],
+    ['a time-out in the filter', { timeout: 500 }, undefined, 'timeout is not a filter'],
     ['a number of ms', {}, 100, 'the second argument of waitFor must be an object'],
     ['a mistyped time-out', {}, { timout: 100 }, 'unknown field timout: did you mean timeout?'],
   ])('refuses %s', async (_, filter, options, message) => {

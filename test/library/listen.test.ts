@@ -31,7 +31,7 @@ it('a payment that is approved reaches the receiver, valid, with its fields and 
   expect(receiver.received).toEqual([ipn]);
 });
 
-it('a forged IPN is received with the reason why it is not valid', async () => {
+it('a forged IPN is received with the reason why it is invalid', async () => {
   const { receiver, fire } = await listening();
   await fire({ tamper: ['amount'] });
   expect(await receiver.waitFor()).toMatchObject({
@@ -46,7 +46,7 @@ it('JSON has the same field names as a form', async () => {
   expect(await receiver.waitFor({ 'data[amount]': '7.50' })).toMatchObject({ valid: true });
 });
 
-it('the receiver answers what it is told, also what a handler makes of the IPN', async () => {
+it('the receiver sends the given response, or the result of a handler', async () => {
   const { receiver, fire } = await listening();
   const answered = async () => {
     const [delivery] = await fire({ amount: '7.50' });
@@ -66,19 +66,19 @@ it('the receiver answers what it is told, also what a handler makes of the IPN',
   expect(await answered()).toEqual([500, 'Error: a mistake of the handler']);
 });
 
-it('what does not come is told with what came, or what was sent, instead', async () => {
+it('a missing IPN is reported with those that were received or sent instead', async () => {
   const { sim, receiver, fire } = await listening();
   const waited = (identifier: string) => receiver.waitFor({ identifier }, { timeout: 0 });
   await expect(waited('order-2')).rejects.toThrow(
-    `there was no IPN with identifier "order-2" within 0 s\n  nothing came to ${receiver.url}\n  no IPN was sent`,
+    `there was no IPN with identifier "order-2" within 0 s\n  ${receiver.url} received nothing\n  no IPN was sent`,
   );
   await sim.ipns.fire({ to: 'http://127.0.0.1:9/ipn', identifier: 'order-1' });
   await expect(waited('order-2')).rejects.toThrow('of "order-1" to http://127.0.0.1:9/ipn is failed');
   await fire({ identifier: 'order-1' });
-  await expect(waited('order-2')).rejects.toThrow('POST / came with identifier "order-1": valid');
+  await expect(waited('order-2')).rejects.toThrow('POST / had identifier "order-1": valid');
 });
 
-it('a request that is broken off or too large is no IPN, and the next one is received', async () => {
+it('an incomplete or oversized request is ignored, and the next one is received', async () => {
   const { receiver, fire } = await listening();
   const socket = connect(Number(new URL(receiver.url).port), '127.0.0.1').resume();
   socket.end('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc');

@@ -13,14 +13,14 @@ const formData = new FormData();
 for (const [name, value] of Object.entries(FIELDS)) formData.append(name, value);
 
 describe('signIpn', () => {
-  it('signs amount and identifier in upper-case hex', () => {
+  it('signs amount and identifier in uppercase hex', () => {
     expect(signIpn({ amount: '100.00', identifier: 'order-1' }, KEY)).toBe(SIGNATURE);
   });
 
   it.each([
-    [{ amount: 100 as unknown as string, identifier: 'order-1' }, KEY, 'amount must be text'],
-    [{ amount: '100', identifier: '' }, KEY, 'identifier must be text'],
-    [{ amount: '100', identifier: 'order-1' }, '', 'the secret key must be text'],
+    [{ amount: 100 as unknown as string, identifier: 'order-1' }, KEY, 'amount must be non-empty text'],
+    [{ amount: '100', identifier: '' }, KEY, 'identifier must be non-empty text'],
+    [{ amount: '100', identifier: 'order-1' }, '', 'the secret key must be non-empty text'],
   ])('refuses %j', (ipn, key, message) => {
     expect(() => signIpn(ipn, key)).toThrow(message);
   });
@@ -54,6 +54,6 @@ describe('verifyIpn', () => {
   });
 
   it.each(['', undefined as unknown as string])('takes no key for a mistake of the test: %j', (key) => {
-    expect(() => verifyIpn(BODY, key)).toThrow('the secret key must be text');
+    expect(() => verifyIpn(BODY, key)).toThrow('the secret key must be non-empty text');
   });
 });

@@ -21,7 +21,7 @@ const alive = (url: string) =>
   );
 
 describe('startGatewaySim', () => {
-  it('runs an emulator in memory on a free port, and says all that a test needs', async () => {
+  it('runs an emulator in memory on a free port, and returns all that a test needs', async () => {
     const sim = await startLibrary();
     expect(sim.url).toBe(`http://127.0.0.1:${sim.port}`);
     expect(sim).toMatchObject({
@@ -38,7 +38,7 @@ describe('startGatewaySim', () => {
     });
   });
 
-  it('leaves the globals of the process that it shares as they are', async () => {
+  it('does not change the globals of the process', async () => {
     const listeners = process.eventNames().map((name) => [name, process.listenerCount(name)]);
     const sim = await startLibrary();
     await sim.payments.create();
@@ -47,14 +47,14 @@ describe('startGatewaySim', () => {
     expect(process.eventNames().map((name) => [name, process.listenerCount(name)])).toEqual(listeners);
   });
 
-  it('looks at no environment variable', async () => {
+  it('ignores environment variables', async () => {
     vi.stubEnv('GATEWAY_SIM_PORT', '1');
     vi.stubEnv('GATEWAY_SIM_AUTO', 'nonsense');
     onTestFinished(() => void vi.unstubAllEnvs());
     expect((await startLibrary()).port).not.toBe(1);
   });
 
-  it('runs many side by side that know nothing of each other', async () => {
+  it('runs many independent emulators in parallel', async () => {
     const sims = await Promise.all(Array.from({ length: 5 }, () => startLibrary()));
     expect(new Set(sims.map(({ port }) => port)).size).toBe(5);
     await Promise.all(sims.map((sim, index) => sim.payments.create({ identifier: `of-${index}` })));
@@ -65,14 +65,14 @@ describe('startGatewaySim', () => {
     expect(identifiers).toEqual([[], ['of-1'], ['of-2'], ['of-3'], ['of-4']]);
   });
 
-  it('lets go of the port when it is stopped, once or twice', async () => {
+  it('releases the port when it is stopped, once or twice', async () => {
     const sim = await startLibrary();
     await Promise.all([sim.stop(), sim.stop()]);
     await sim.stop();
     expect(await alive(sim.url)).toBe(false);
     await expect(sim.payments.list()).rejects.toMatchObject({
       code: 'no_server',
-      message: `this emulator was stopped: nothing answers at ${sim.url} any more`,
+      message: `this emulator at ${sim.url} was stopped`,
       remedy: expect.stringContaining('afterAll'),
     });
   });
@@ -87,7 +87,7 @@ describe('startGatewaySim', () => {
     expect(await alive(url)).toBe(false);
   });
 
-  it('keeps its state in a folder when it is given one', async () => {
+  it('keeps its state in a given folder', async () => {
     const dataDir = await temporaryFolder();
     const first = await startLibrary({ dataDir });
     expect(first.dataDir).toBe(dataDir);
@@ -98,7 +98,7 @@ describe('startGatewaySim', () => {
     expect(await second.payments.get('kept')).toMatchObject({ status: 'pending' });
     await second.stop();
     const third = await startLibrary({ dataDir, fixtures: join(dataDir, 'none.json') });
-    expect(third.notices).toEqual([expect.stringMatching(/^fixtures is ignored: /)]);
+    expect(third.notices).toEqual([expect.stringMatching(/^fixtures is ignored because /)]);
   });
 
   it.each([
@@ -121,7 +121,7 @@ describe('startGatewaySim', () => {
     expect(refused).toMatchObject({ code, message: expect.stringContaining(message) });
   });
 
-  it('says when its port is taken', async () => {
+  it('reports that its port is in use', async () => {
     const { port } = await startLibrary();
     await expect(startGatewaySim({ port })).rejects.toMatchObject({
       code: 'port_in_use',
@@ -129,7 +129,7 @@ describe('startGatewaySim', () => {
     });
   });
 
-  it('takes every option of an emulator, and no other', () => {
+  it('accepts every option of an emulator, and no other', () => {
     expectTypeOf<keyof StartGatewaySimOptions>().toEqualTypeOf<keyof StartOptions>();
     expectTypeOf<StartGatewaySimOptions>().toExtend<StartOptions>();
   });
@@ -164,7 +164,7 @@ describe('connectGatewaySim', () => {
     expect((await connectGatewaySim()).url).toBe(sim.url);
   });
 
-  it('takes an empty variable for none, and guesses nothing', async () => {
+  it('treats an empty variable as unset, and guesses nothing', async () => {
     onTestFinished(() => void vi.unstubAllEnvs());
     vi.stubEnv('GATEWAY_SIM_URL', '');
     vi.stubEnv('GATEWAY_SIM_CONTROL_TOKEN', '');
@@ -179,7 +179,7 @@ describe('connectGatewaySim', () => {
     expect((await connectGatewaySim(sim.url, { controlToken: '' })).controlToken).toBeNull();
   });
 
-  it('needs the control token where one is asked for', async () => {
+  it('requires the control token if the emulator does', async () => {
     const sim = await startLibrary({ host: '0.0.0.0', controlToken: 'a-long-secret' });
     for (const controlToken of [undefined, 'wrong']) {
       await expect(connectGatewaySim(sim.url, { controlToken })).rejects.toMatchObject({
@@ -197,12 +197,12 @@ describe('connectGatewaySim', () => {
     async (url) => {
       await expect(connectGatewaySim(url)).rejects.toMatchObject({
         code: 'usage',
-        message: `the address of the emulator must be an absolute http address (got ${JSON.stringify(url)})`,
+        message: `the address of the emulator must be an absolute http or https address (got ${JSON.stringify(url)})`,
       });
     },
   );
 
-  it('speaks of options, not of flags, whatever is refused later', async () => {
+  it('names options, not flags, in later errors', async () => {
     const sim = await startLibrary();
     const client = await connectGatewaySim(sim.url);
     for (const { ipns, faults } of [client, sim]) {
@@ -213,13 +213,13 @@ describe('connectGatewaySim', () => {
     }
   });
 
-  it('says that nothing answers', async () => {
+  it('reports that no emulator responds', async () => {
     const sim = await startLibrary();
     await sim.stop();
     await expect(connectGatewaySim(sim.url)).rejects.toMatchObject({
       code: 'no_server',
       remedy:
-        'Start one with: gateway-sim start. Or give connectGatewaySim(url) another address, as its argument or in GATEWAY_SIM_URL.',
+        'Start one with: gateway-sim start. Or pass its address to connectGatewaySim(url) or in GATEWAY_SIM_URL.',
     });
   });
 
@@ -231,11 +231,11 @@ describe('connectGatewaySim', () => {
     const other = await startReceiver([answer]);
     await expect(connectGatewaySim(other.url)).rejects.toMatchObject({
       code: 'no_server',
-      message: `no gateway-sim answers at ${other.url}`,
+      message: `no gateway-sim is running at ${other.url}`,
     });
   });
 
-  it('says it when an answer breaks off', async () => {
+  it('reports an incomplete response', async () => {
     const server = createServer((_, outgoing) => {
       outgoing.writeHead(200, { 'X-Gateway-Sim': '1', 'Content-Length': '100' });
       outgoing.write('{"data":[', () => outgoing.destroy());

@@ -28,7 +28,7 @@ describe('what comes next of all that waits', () => {
     );
   });
 
-  it('is told of a thousand by looking at few', () => {
+  it('is found among a thousand by checking few', () => {
     let looked = 0;
     const counting = { ...work, isDue: () => ++looked > 0 };
     const heap = Array.from(
@@ -39,7 +39,7 @@ describe('what comes next of all that waits', () => {
     expect(looked).toBe(50);
   });
 
-  it('gives up where nearly everything is out of date', () => {
+  it('stops if nearly all entries are out of date', () => {
     const heap = Array.from({ length: 20_000 }, (_, at): Due => ({ at, turn: at, id: 'gone', work }));
     expect(soonest(heap, 50)).toEqual([]);
   });

@@ -12,7 +12,7 @@ describe('a pattern of a user', () => {
     );
   });
 
-  it('sees the first 256 Ki characters only', () => {
+  it('searches only the first 256 Ki characters', () => {
     const text = ' '.repeat(256 * 1024);
     expect([matches(/b/, `${text.slice(1)}b`), matches(/b/, `${text}b`)]).toEqual([true, false]);
   });

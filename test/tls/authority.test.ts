@@ -38,7 +38,7 @@ async function requireNewOne(folder: string, why: string): Promise<void> {
   const former = await caIn(folder).catch(() => '');
   const made = await start(folder);
   expect(made.notice).toBe(
-    `the local authority is new (${why}): what trusts the former one must trust ${join(folder, 'ca.pem')} again`,
+    `the local authority was replaced (${why}): clients must trust ${join(folder, 'ca.pem')} again`,
   );
   expect(await caIn(folder)).not.toBe(former);
   expect(await start(folder)).toMatchObject({ key: made.key, notice: null });
@@ -48,9 +48,9 @@ async function requireNewOne(folder: string, why: string): Promise<void> {
 
 describe('an authority that lies in the data folder', () => {
   const other = issue(LOOPBACK_NAMES, NOW);
-  const NOT_OURS = 'the former one was not made here';
+  const NOT_OURS = 'the previous one was not created here';
 
-  it('is used again where it was made there, and nothing is said', async () => {
+  it('is reused without a notice if it was created there', async () => {
     const folder = await folderWithAuthority();
     const ca = await caIn(folder);
     const files = {
@@ -63,8 +63,8 @@ describe('an authority that lies in the data folder', () => {
 
   it.each([
     ['is for other names', NOW, [...LOOPBACK_NAMES, 'bank.example'], 'the names changed'],
-    ['is about to expire', NOW - 80 * DAY_MS, LOOPBACK_NAMES, 'the former one expires'],
-    ['is of the future', NOW + DAY_MS, LOOPBACK_NAMES, 'the former one is not valid yet'],
+    ['is about to expire', NOW - 80 * DAY_MS, LOOPBACK_NAMES, 'the previous one expires soon'],
+    ['is of the future', NOW + DAY_MS, LOOPBACK_NAMES, 'the previous one is not valid yet'],
   ])('and %s is made anew, and that is said', async (_, now, names, why) => {
     await requireNewOne(await folderWithAuthority(now, names), why);
   });
@@ -86,7 +86,7 @@ describe('an authority that lies in the data folder', () => {
       'key.pem: it is a link',
     ],
     ['whose file is huge', (folder) => truncate(join(folder, 'ca.pem'), 2 ** 20), 'ca.pem: it is too large'],
-    ['without a key', (folder) => rm(key(folder)), 'there is no key.pem'],
+    ['without a key', (folder) => rm(key(folder)), 'missing key.pem'],
     ['whose key is torn', (folder) => truncate(key(folder), 100), NOT_OURS],
     [
       'that is a copy',
@@ -110,7 +110,7 @@ describe('an authority that lies in the data folder', () => {
       },
       NOT_OURS,
     ],
-    ['that does not say where it was made', (folder) => rm(join(folder, 'made-in')), 'there is no made-in'],
+    ['that does not say where it was made', (folder) => rm(join(folder, 'made-in')), 'missing made-in'],
     ...(asRoot
       ? [
           [

@@ -27,7 +27,7 @@ describe('an authority', () => {
     expect(leaf.checkPrivateKey(createPrivateKey(issue(NAMES, now).key))).toBe(false);
   });
 
-  it('is valid for 90 days, from an hour ago on', () => {
+  it('is valid for 90 days, starting an hour ago', () => {
     for (const { validFrom, validTo } of [ca, leaf]) {
       const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
       expect(to - from).toBeLessThanOrEqual(VALID_DAYS * DAY_MS);
@@ -80,8 +80,8 @@ describe('a pair of files', () => {
     ['own.pem', 'other-key.pem', /does not belong to the certificate/],
     ['none.pem', 'own-key.pem', /--tls-cert cannot be read from .*none\.pem: there is no such file/],
     ['own.pem', 'none.pem', /--tls-key cannot be read from .*none\.pem: there is no such file/],
-    ['own-key.pem', 'own-key.pem', /--tls-cert must name a file with a certificate as PEM/],
-    ['own.pem', 'own.pem', /--tls-key must name a file with a private key as PEM/],
+    ['own-key.pem', 'own-key.pem', /--tls-cert must name a PEM file with a certificate/],
+    ['own.pem', 'own.pem', /--tls-key must name a PEM file with a private key/],
     ['.', 'own-key.pem', /--tls-cert cannot be read from .*: it is a folder/],
     ['/dev/null', 'own-key.pem', /--tls-cert cannot be read from .*: it is not a regular file/],
     ['huge.pem', 'own-key.pem', /--tls-cert cannot be read from .*: it is too large/],
@@ -95,8 +95,8 @@ describe('a pair of files', () => {
   });
 
   it.each([
-    [{ tlsCert: 'a.pem', tlsKey: undefined }, 'tlsCert needs tlsKey beside it'],
-    [{ tlsCert: undefined, tlsKey: 'a.pem' }, 'tlsKey needs tlsCert beside it'],
+    [{ tlsCert: 'a.pem', tlsKey: undefined }, 'tlsCert requires tlsKey'],
+    [{ tlsCert: undefined, tlsKey: 'a.pem' }, 'tlsKey requires tlsCert'],
   ])('%j is no pair', async (given, why) => {
     await expect(namedPair({ ...given, names: [], label: (name) => name })).rejects.toThrow(why);
   });
@@ -107,7 +107,7 @@ describe('a pair of files', () => {
     const wanted = { tlsCert: cert, tlsKey: key, names: ['localhost', 'shop.example'], label: String };
     const { notices } = await identityOf(await namedPair(wanted), wanted, null);
     expect(notices).toEqual([
-      expect.stringContaining('is not for localhost: clients refuse it there'),
+      expect.stringContaining('is not for localhost: clients will reject it there'),
       expect.stringContaining('expired at'),
     ]);
   });
@@ -133,7 +133,7 @@ describe('a pair of mkcert', () => {
     await asMkcert(await writePair(await temporaryFolder(), 'mine'));
     expect(await found(folder)).toMatchObject({
       file: undefined,
-      passedOver: [expect.stringContaining('localhost.pem is not used: this user has no mkcert whose')],
+      passedOver: [expect.stringContaining('localhost.pem is not used: it was not issued by')],
     });
   });
 
@@ -197,7 +197,7 @@ describe('a pair of mkcert', () => {
     const { cert } = await writePair(folder, 'elsewhere');
     await copyFile(cert, join(folder, 'localhost+2.pem'));
     expect((await found(folder)).passedOver).toEqual([
-      expect.stringMatching(/localhost\+2\.pem is not used: its key cannot be taken from/),
+      expect.stringMatching(/localhost\+2\.pem is not used: its key cannot be used from/),
       expect.stringContaining('localhost.pem is not used: it expired'),
     ]);
   });

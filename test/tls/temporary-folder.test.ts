@@ -6,7 +6,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 
 const NOBODY = 999_999_999;
 
-it('a folder whose process was killed is removed by the next, and nothing else is', async () => {
+it('a process removes only the folders of killed processes', async () => {
   const [temporary, elsewhere] = [await temporaryFolder(), await temporaryFolder()];
   vi.stubEnv('TMPDIR', temporary);
   onTestFinished(() => void vi.unstubAllEnvs());

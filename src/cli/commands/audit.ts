@@ -22,52 +22,59 @@ import { interruption } from '../signals.ts';
 import { requireWritable, writeReports } from '../write-file.ts';
 
 const ABOUT = `
-The audit places orders in your shop, attacks its IPN handler and its return page the way real attackers and real
-gateways do, and looks by your probe at what the shop did. It settles only payments that it made itself, and leaves its
-orders in the shop's database. {identifier} stands for the identifier of an order; in a command that is
-"$GATEWAY_SIM_IDENTIFIER", quotes included, and {trx}, {amount}, {ipn_url}, {success_url} and {order} are the like.
-Commands also see GATEWAY_SIM_URL, GATEWAY_SIM_INITIATE_URL and the keys. Without a probe nothing can be proven. Exit
-code 1 when a case fails, or when the audit could not be carried out.`;
+The audit places orders in your shop, attacks its IPN handler and return page like real attackers and gateways do, and
+uses your probe to check how the shop reacted. It settles only its own payments. Its orders stay in the shop's database.
 
-const ALLOW_IPN_HOST = list('host', 'let requests out to this public host; repeatable');
+{identifier} is replaced with the identifier of an order; in a command with "$GATEWAY_SIM_IDENTIFIER", quotes included.
+{trx}, {amount}, {ipn_url}, {success_url} and {order} work the same way. Commands also get GATEWAY_SIM_URL,
+GATEWAY_SIM_INITIATE_URL and the keys in their environment. Without a probe, nothing can be proven. The exit code is 1
+if a case fails or the audit could not run.`;
+
+const ALLOW_IPN_HOST = list('host', 'allow requests to this public host; repeatable');
 
 const PROBE = {
-  probeCmd: text('command', 'prints what the shop knows of the order {identifier}, without quotes around it'),
-  probeUrl: text('url', 'the same from an address, such as http://localhost:3000/orders/{identifier}'),
-  paidWhen: text('condition', 'it is paid when: .path=value on JSON, or /regular expression/'),
+  probeCmd: text(
+    'command',
+    'command that prints the order {identifier}; do not add quotes around the placeholder',
+  ),
+  probeUrl: text('url', 'address that returns the order, such as http://localhost:3000/orders/{identifier}'),
+  paidWhen: text('condition', 'when the order is paid: .path=value for JSON, or /regular expression/'),
 };
 
 export const audit = defineCommand({
   args: ['[ipn-url]'],
-  summary: "attack a shop's IPN handler, and look at what the shop did",
+  summary: "attack a shop's IPN handler and check how the shop reacts",
   options: {
     preset: choice(
       'shop',
-      'fill in how orders are placed and looked at, and say so; other options beat it',
+      'use the order and probe settings of this shop system; other options override them',
       namesOf(AUDIT_PRESETS),
     ),
-    orderCmd: text('command', 'makes the shop place an order'),
-    orderUrl: text('url', 'the same by a request to this address'),
-    orderMethod: choice('method', 'the method of --order-url (default: POST)', ['GET', 'POST']),
-    orderWait: flag('somebody places the orders by hand'),
+    orderCmd: text('command', 'command that places an order in the shop'),
+    orderUrl: text('url', 'address that places an order'),
+    orderMethod: choice('method', 'HTTP method for --order-url (default: POST)', ['GET', 'POST']),
+    orderWait: flag('wait for you to place the orders by hand'),
     orders: text('number', 'maximum number of orders (default: 150; 3 with --order-wait)'),
     ...PROBE,
     probe: named(
       'command or url',
-      "something that happens once per payment, as in stock='<command or url>'; repeatable",
+      "another effect that must happen once per payment, such as stock='<command or url>'; repeatable",
     ),
-    orderAmount: text('path', 'where the probe says what the order costs, such as .total'),
-    confirmUrl: text('url', 'confirms a payment beside success_url; {identifier} and the like as in a probe'),
-    wait: duration('wait until the shop listens'),
-    only: list('names', 'only these cases, groups or classes; repeatable'),
-    skip: list('names', 'not these; repeatable'),
-    failOn: list('verdicts', 'exit 1 on these, too: at-risk, unproven; repeatable'),
-    own: flag('in an emulator of its own, in memory, on the port of the configuration'),
-    timeout: duration('for an answer, an order and a look each, such as 5s (default: 10s and more)'),
+    orderAmount: text('path', 'path of the order amount in the probe output, such as .total'),
+    confirmUrl: text(
+      'url',
+      'another URL that confirms a payment, in addition to success_url; accepts the same placeholders',
+    ),
+    wait: duration('wait up to this long until the shop accepts connections'),
+    only: list('names', 'run only these cases, groups or classes; repeatable'),
+    skip: list('names', 'skip these cases, groups or classes; repeatable'),
+    failOn: list('verdicts', 'also exit 1 on these verdicts: at-risk, unproven; repeatable'),
+    own: flag('start a separate emulator for the audit, in memory, on the configured port'),
+    timeout: duration('time limit for each request, order and probe, such as 5s (default: at least 10s)'),
     allowIpnHost: ALLOW_IPN_HOST,
-    junit: text('file', 'write the report as JUnit XML, too'),
-    html: text('file', 'write the report as one page, too'),
-    list: flag('print every case with what it stands for, and run none'),
+    junit: text('file', 'also write the report as JUnit XML'),
+    html: text('file', 'also write the report as an HTML page'),
+    list: flag('list all cases with their meaning, without running them'),
   },
   about: ABOUT,
   examples: [
@@ -84,7 +91,7 @@ export const audit = defineCommand({
     using interrupted = interruption('the audit', io);
     interrupted.soon.addEventListener('abort', () => {
       if (!interrupted.now.aborted)
-        output.notice('Ending after the case under way. Ctrl-C again ends it at once.');
+        output.notice('Stopping after the current case. Press Ctrl-C again to stop immediately.');
     });
     await requireWritable([junit, html], io.cwd);
     const { gateway, mask, stop } = own
@@ -127,24 +134,24 @@ async function listed(): Promise<CommandResult> {
     Case: ({ name }: (typeof cases)[number]) => name,
     Class: ({ class: kind }: (typeof cases)[number]) => kind,
     Group: ({ group }: (typeof cases)[number]) => group,
-    'What it stands for': ({ about }: (typeof cases)[number]) => about,
+    Meaning: ({ about }: (typeof cases)[number]) => about,
   };
   return { json: { cases }, text: table(columns, cases) };
 }
 
 function missingUrl(): GatewayError {
-  return new GatewayError('usage', 'audit needs the address of the IPN handler', {
-    hint: hint`Such as: ${command('audit', 'http://localhost:3000/ipn')}`,
+  return new GatewayError('usage', 'audit requires the address of the IPN handler', {
+    hint: hint`For example: ${command('audit', 'http://localhost:3000/ipn')}`,
   });
 }
 
-/** Verdicts that fail the command where the user says so, beside `fail`. */
+/** Verdicts that `--fail-on` accepts, in addition to `fail`. */
 const FAIL_ON: readonly string[] = ['at-risk', 'unproven'] satisfies AuditVerdict[];
 
 function verdictsOf(given: readonly string[]): ReadonlySet<string> {
   const unknown = given.find((verdict) => !FAIL_ON.includes(verdict));
   if (unknown === undefined) return new Set(['fail', ...given]);
-  throw new GatewayError('usage', `--fail-on takes ${FAIL_ON.join(' and ')} (got "${unknown}")`);
+  throw new GatewayError('usage', `--fail-on accepts ${FAIL_ON.join(' and ')} (got "${unknown}")`);
 }
 
 function progress(audited: AuditedCase, done: number, of: number): string {
@@ -163,18 +170,18 @@ function result(
     json: report,
     text: auditText(report, colour),
     ...(bad > 0 && { failure: `${bad} of ${report.cases.length} cases failed` }),
-    ...(bad === 0 && broken && { failure: `the audit could not be carried out: ${onOneLine(control.why)}` }),
+    ...(bad === 0 && broken && { failure: `the audit could not run: ${onOneLine(control.why)}` }),
   };
 }
 
 interface Emulator {
   gateway: GatewaySimClient;
-  /** Hides its secrets in a text. */
+  /** Masks its secrets in a text. */
   mask: (text: string) => string;
   stop: () => Promise<void>;
 }
 
-/** The emulator that runs; an own one where none does and none was named. */
+/** The running emulator, or a new one if none runs and the user named none. */
 async function running(context: Context, cancelled: AbortSignal): Promise<Emulator> {
   const { connect, choice, output } = context;
   try {
@@ -182,12 +189,12 @@ async function running(context: Context, cancelled: AbortSignal): Promise<Emulat
   } catch (error) {
     const isNamed = Object.values(choice).some((given) => given !== undefined);
     if (isNamed || !(error instanceof GatewayError) || error.code !== 'no_server') throw error;
-    output.notice('gateway-sim: no emulator runs here: the audit starts its own, in memory');
+    output.notice('gateway-sim: no emulator is running, so the audit starts its own in memory');
     return ownEmulator(context);
   }
 }
 
-/** Speaks to an emulator that may hang: what it has not answered at the end is not waited for. */
+/** `stop` cancels open requests, in case the emulator hangs. */
 async function attached(server: ControlServer, cancelled: AbortSignal): Promise<Emulator> {
   const keys = await requireMerchant(controlServer({ ...server, signal: cancelled }));
   const ended = new AbortController();
@@ -197,7 +204,7 @@ async function attached(server: ControlServer, cancelled: AbortSignal): Promise<
   return { gateway: clientOf(asked, null, keys), mask, stop: async () => ended.abort() };
 }
 
-/** As `start` would run it here, but in memory: the shop finds it where it looks for the emulator. */
+/** As `start` would run it here, but in memory, so that the shop finds it at the usual address. */
 async function ownEmulator({ io, output }: Context): Promise<Emulator> {
   const { startEmulator } = await import('../start-emulator.ts');
   const file = await readConfiguration(undefined, io);
@@ -211,27 +218,27 @@ function differing(found: readonly Reconciled[]): string {
   const unseen = found.filter(({ problem }) => problem === 'not-probed').length;
   const parts = [
     ...(found.length > unseen ? [`${found.length - unseen} payments differ`] : []),
-    ...(unseen ? [`${unseen} could not be asked about`] : []),
+    ...(unseen ? [`${unseen} could not be probed`] : []),
   ];
   return parts.join(', ');
 }
 
 const agreement = (compared: number) =>
   compared
-    ? `The shop and the emulator agree about ${compared === 1 ? 'the one payment' : `all ${compared} payments`}.`
-    : 'There was nothing to compare.';
+    ? `The shop and the emulator agree on ${compared === 1 ? '1 payment' : `all ${compared} payments`}.`
+    : 'Nothing to compare.';
 
 const whyNothing = (unseen: number) =>
   unseen
-    ? `${unseen} payments, and the shop could be asked about none of them`
-    : 'the emulator has no payments beside those of audits';
+    ? `the probe worked for none of the ${unseen} payments`
+    : 'the emulator has no payments except those of audits';
 
 export const reconcile = defineCommand({
-  summary: "compare the emulator's payments with what the shop knows of them",
+  summary: "compare the emulator's payments with the shop's orders",
   options: {
     ...PROBE,
-    orderAmount: text('path', 'where the probe says what was paid, such as .total'),
-    fulfilled: text('path', 'where the probe counts how often it was fulfilled, such as .shipments'),
+    orderAmount: text('path', 'path of the paid amount in the probe output, such as .total'),
+    fulfilled: text('path', 'path of the number of fulfilments in the probe output, such as .shipments'),
     allowIpnHost: ALLOW_IPN_HOST,
   },
   examples: ["reconcile --probe-cmd './order-status {identifier}' --paid-when /paid/"],

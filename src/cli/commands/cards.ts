@@ -8,10 +8,10 @@ import { fieldsOf, listed, moment, pairs, table } from '../layout.ts';
 import type { CommandResult } from '../output.ts';
 
 const list = defineCommand({
-  summary: 'cards, newest first',
+  summary: 'list cards, newest first',
   fields: pagedBy({
-    status: choice('status', 'only those of this status', CARD_STATUSES),
-    merchant: text('name', 'only those of this merchant'),
+    status: choice('status', 'show only cards with this status', CARD_STATUSES),
+    merchant: text('name', 'show only cards of this merchant'),
   }),
   examples: ['cards list --status active'],
   run: async ({ fields: { merchant: name, ...filters }, connect }) => {
@@ -26,28 +26,28 @@ const list = defineCommand({
         Balance: ({ availableBalance, currency }) => `${availableBalance} ${currency}`,
         Status: ({ status }) => status,
       },
-      hint`No cards. Make one with: ${command('cards create')}`,
+      hint`No cards. Create one with: ${command('cards create')}`,
     );
   },
 });
 
 const show = defineCommand({
   args: ['<id>'],
-  summary: 'one card and its transactions',
+  summary: 'show a card and its transactions',
   examples: ['cards show card_1'],
   run: async ({ args: [id], connect }) => shown(await readCard(await connect(), id)),
 });
 
-/** Over the service's own route, as a merchant would. */
+/** Uses the service's own route, as a merchant would. */
 const create = defineCommand({
   summary: 'create a card as a merchant would',
   options: {
-    amount: textOr(CARD_DEFAULTS.amount, 'amount', 'card total amount as decimal text'),
+    amount: textOr(CARD_DEFAULTS.amount, 'amount', 'total amount of the card as a decimal, such as 250.00'),
     currency: textOr(CARD_DEFAULTS.currency, 'code', 'currency code'),
     title: textOr(CARD_DEFAULTS.title, 'text', 'title of the card'),
-    nameOnCard: textOr(CARD_DEFAULTS.nameOnCard, 'text', 'name printed on it'),
+    nameOnCard: textOr(CARD_DEFAULTS.nameOnCard, 'text', 'name printed on the card'),
     email: textOr(CARD_DEFAULTS.email, 'e-mail', 'e-mail of the holder'),
-    merchant: text('name', 'of this merchant (default: the first one)'),
+    merchant: text('name', 'merchant of the card (default: the first merchant)'),
   },
   examples: ['cards create --amount 250 --title Travel'],
   run: async ({ options, connect }) => shown(await createCard(await connect(), options, options.merchant)),
@@ -80,9 +80,9 @@ const move = (type: CardMovementKind, summary: string) =>
     args: ['<id>'],
     summary,
     fields: {
-      amount: requiredText('amount', 'amount as decimal text'),
-      details: text('text', 'what it is for'),
-      currency: text('code', "must be the card's own where it is given"),
+      amount: requiredText('amount', 'amount as a decimal, such as 12.50'),
+      details: text('text', 'what the transaction is for'),
+      currency: text('code', "currency code (must be the card's currency)"),
     },
     examples: [`cards ${type} card_1 --amount 12.50 --details Coffee`],
     run: async ({ args: [id], fields, call }) => {
@@ -100,7 +100,7 @@ const move = (type: CardMovementKind, summary: string) =>
   });
 
 export const cards: Group = {
-  summary: 'virtual cards',
+  summary: 'list, create and use virtual cards',
   examples: [
     'cards create --amount 250 --title Travel',
     'cards charge card_1 --amount 12.50 --details Coffee',
@@ -111,8 +111,8 @@ export const cards: Group = {
     create,
     activate: change('activate', 'activate an inactive card'),
     block: change('block', 'block an active card'),
-    cancel: change('cancel', 'cancel a card: that is final'),
-    charge: move('charge', 'pay something with a card'),
+    cancel: change('cancel', 'cancel a card permanently'),
+    charge: move('charge', 'pay with a card'),
     fund: move('fund', 'add money to a card'),
   },
 };

@@ -4,25 +4,22 @@ import { pairs } from '../layout.ts';
 import type { CommandResult } from '../output.ts';
 
 const TIMEOUT = {
-  timeout: text(
-    'duration',
-    'give up when what falls due takes longer in real time, with exit code 4 (default: 240s)',
-  ),
+  timeout: text('duration', 'limit in real time for the scheduled work, then exit 4 (default: 240s)'),
 };
 
-/** How often it is said what a move waits for, in real time. */
+/** How often a move reports what it waits for, in real time. */
 const SAY_EVERY_MS = 1_000;
 
 const show = defineCommand({
-  summary: 'what time it is, and what is due next',
+  summary: "show the emulator's time and what is due next",
   run: async ({ call }) => shown(await call('GET /clock')),
 });
 
 const advance = defineCommand({
   args: ['<duration>'],
-  summary: 'move forward and run what falls due',
+  summary: 'move the clock forward and run everything that falls due',
   neverGuess: true,
-  // A negative duration is a mistake to be explained, not an unknown option.
+  // The emulator explains a negative duration; commander would call it an unknown option.
   allowUnknown: true,
   options: TIMEOUT,
   examples: ['clock advance 2h', 'clock advance 2h --timeout 10s'],
@@ -31,7 +28,7 @@ const advance = defineCommand({
 
 const freeze = defineCommand({
   args: ['[time]'],
-  summary: 'pause, now or at a time to come',
+  summary: 'pause the clock, now or at a future time',
   neverGuess: true,
   options: TIMEOUT,
   examples: ['clock freeze', 'clock freeze 2030-01-01T00:00:00Z'],
@@ -39,12 +36,12 @@ const freeze = defineCommand({
 });
 
 const resume = defineCommand({
-  summary: 'go on from there',
+  summary: 'resume the clock from its current time',
   neverGuess: true,
   run: async ({ call }) => shown(await call('POST /clock', { json: { resume: true } })),
 });
 
-/** Moves the clock; what takes long, such as a receiver that never answers, is said while it does. */
+/** Moves the clock and reports what it waits for, such as a receiver that never responds. */
 async function move(json: ClockInput, { call, output }: Pick<Context, 'call' | 'output'>) {
   let isMoving = true;
   const say = async () => {
@@ -60,7 +57,7 @@ async function move(json: ClockInput, { call, output }: Pick<Context, 'call' | '
   }
 }
 
-/** Whose answers a moving clock waits for; null when it waits for none. */
+/** The response that a moving clock waits for; null if it waits for none. */
 async function describeWait(call: Context['call']): Promise<string | null> {
   const { now } = await call('GET /clock');
   const { data } = await call('GET /ipns', { query: { state: 'pending', limit: 100 } });
@@ -68,7 +65,7 @@ async function describeWait(call: Context['call']): Promise<string | null> {
   const [first] = due;
   if (!first) return null;
   const more = due.length > 1 ? ` and ${due.length - 1} more` : '';
-  return `the clock is at ${now} and waits for ${first.url} to answer IPN ${first.id}, attempt ${first.attempts.length + 1}${more}`;
+  return `the clock is at ${now} and is waiting for ${first.url} to respond to IPN ${first.id}, attempt ${first.attempts.length + 1}${more}`;
 }
 
 function shown(clock: Clock): CommandResult {
@@ -81,7 +78,7 @@ function shown(clock: Clock): CommandResult {
 }
 
 export const clock: Group = {
-  summary: 'the time of the emulator',
+  summary: "show and move the emulator's clock",
   examples: ['clock', 'clock advance 2h'],
   commands: { show, advance, freeze, resume },
 };

@@ -21,36 +21,44 @@ import type { CommandResult, Output } from '../output.ts';
 import { requireWritable, writeReports } from '../write-file.ts';
 
 const ABOUT = `
-Holds every line of the manifest against an emulator or a deployment: a request, and what must come back. Without
---target it asks the emulator that runs here, or one of its own in memory. Of a target on this machine that proves to be
-gateway-sim (by X-Gateway-Sim on GET /_sim/livez) everything is tried, and what is left pending is canceled. Of any other
-only the sandbox is, and elsewhere with at most five requests a second. Nothing is settled that was not made by this run. For IPNs from elsewhere give an address
-that leads to this machine (a tunnel to --ipn-port), else they are not seen. Exit code 1 when a line does not hold.`;
+Checks an emulator or a deployment against every line of the manifest: a request and the expected response. Without
+--target, it checks the running emulator, or a temporary one in memory.
+
+A target on this machine that identifies itself as gateway-sim (X-Gateway-Sim on GET /_sim/livez) is tested completely,
+and payments left pending are canceled. On any other target, only the sandbox is tested; on a remote target with at most
+five requests per second. Only payments of this run are settled. To receive IPNs from a remote target, use --ipn-url
+with a tunnel to --ipn-port. The exit code is 1 if a line differs.`;
 
 const OPTIONS = {
-  target: text('base-url', 'what to ask, such as https://pay.example.com (default: the emulator here)'),
-  profile: text('name|file', `what to expect: ${PROFILE_NAMES.join(', ')}, or a file (default: document)`),
-  publicKey: text('key', 'public key of a merchant there'),
+  target: text(
+    'base-url',
+    'base address to check, such as https://pay.example.com (default: the running emulator)',
+  ),
+  profile: text(
+    'name|file',
+    `expected behaviour: ${PROFILE_NAMES.join(', ')}, or a file (default: document)`,
+  ),
+  publicKey: text('key', 'public key of a merchant of the target'),
   secretKey: text('key', `secret key of the same merchant; ${SEEN_IN_PS}`),
-  ipnUrl: text('url', 'public address that leads to --ipn-port of this machine'),
-  ipnPort: text('number', 'port to listen on for IPNs (default: a free one)'),
-  live: counted('try live mode of what is no emulator here, too: give it twice, real money may move'),
-  all: flag('show every line that differs, and not one for each cause'),
-  manifest: text('file', 'hold these lines against it instead'),
-  out: text('file', 'write the differences, with keys and personal data masked'),
+  ipnUrl: text('url', 'public address that forwards to --ipn-port on this machine'),
+  ipnPort: text('number', 'port to listen on for IPNs (default: a free port)'),
+  live: counted('also test live mode of a deployment (repeat the flag to confirm; may move real money)'),
+  all: flag('show every line that differs, instead of one per cause'),
+  manifest: text('file', 'check these lines instead of the built-in ones'),
+  out: text('file', 'write the differences to a file, with keys and personal data masked'),
   updateProfile: text('file', 'write a profile that explains the differences, for start --profile'),
-  junit: text('file', 'write the result as JUnit XML, too'),
+  junit: text('file', 'also write the result as JUnit XML'),
 };
 
 type ConformContext = Context & { options: GivenValues<typeof OPTIONS> };
 
-/** What is asked, and with what. */
+/** The target and its credentials. */
 type Place = Pick<ConformOptions, 'url' | 'publicKey' | 'secretKey' | 'controlToken' | 'agent'> & {
   stop: () => Promise<void>;
 };
 
 export const conform = defineCommand({
-  summary: 'hold what is known of the service interface against an emulator or a deployment',
+  summary: 'check an emulator or deployment against the documented behaviour',
   options: OPTIONS,
   about: ABOUT,
   examples: [
@@ -66,11 +74,8 @@ export const conform = defineCommand({
     const lines = await linesOf(options.manifest, io.cwd);
     if (ipnUrl !== undefined) requireUrl('--ipn-url', ipnUrl);
     if (ipnUrl !== undefined && options.ipnPort === undefined)
-      throw new GatewayError(
-        'usage',
-        '--ipn-url needs --ipn-port beside it: the port of this machine that it leads to',
-      );
-    if (live === 1) output.notice('gateway-sim: --live once tries nothing: give it twice to try live mode');
+      throw new GatewayError('usage', '--ipn-url requires --ipn-port, the local port that it forwards to');
+    if (live === 1) output.notice('gateway-sim: live mode is not tested; repeat --live to confirm');
     await requireWritable([options.out, updateProfile, options.junit], io.cwd);
     const place = await placeOf(context, inForce);
     try {
@@ -88,7 +93,7 @@ export const conform = defineCommand({
         onLine: progress(output),
         onLost: ({ id }, why, status) => {
           const then = status === undefined ? '' : `: status ${status}`;
-          output.notice(`gateway-sim: ${id} got no answer (${why}), and was tried again${then}`);
+          output.notice(`gateway-sim: ${id} got no response (${why}) and was retried${then}`);
         },
       });
       return await result(conformed, { context, place, inForce, lines });
@@ -98,7 +103,7 @@ export const conform = defineCommand({
   },
 });
 
-/** Now and then, where no program reads it. */
+/** Reports progress from time to time, unless a program reads the output. */
 function progress(output: Output) {
   const every = 100;
   return (done: number, of: number) => {
@@ -129,13 +134,13 @@ function requireUrl(flag: string, url: string): string {
   throw new GatewayError('usage', `${flag} ${problem}`);
 }
 
-/** The target that was named; else the emulator that runs here; else one of our own. */
+/** The named target, else the running emulator, else a temporary one. */
 async function placeOf(context: ConformContext, options: ResolvedOptions): Promise<Place> {
   const { target } = context.options;
   if (target === undefined) return hereOr(context, options);
   const url = requireUrl('--target', target);
   if (/[?#@]/.test(url)) {
-    const what = '--target must be the base address alone, without a user, a query and a fragment';
+    const what = '--target must be a base address without user name, query or fragment';
     throw new GatewayError('usage', `${what}, such as https://pay.example.com`);
   }
   const given = keysOf(context);
@@ -143,13 +148,13 @@ async function placeOf(context: ConformContext, options: ResolvedOptions): Promi
   const { controlToken = context.choice.tokenVariable, tlsCa } = context.choice;
   const trusted = tlsCa && resolve(context.io.cwd, tlsCa);
   if (!isWhole && !isLoopback(new URL(url).hostname)) {
-    throw new GatewayError('usage', 'a deployment is asked with the keys of a merchant there', {
-      hint: hint`Give them with ${option('publicKey')} and ${option('secretKey')}.`,
+    throw new GatewayError('usage', 'checking a deployment requires the keys of one of its merchants', {
+      hint: hint`Set them with ${option('publicKey')} and ${option('secretKey')}.`,
     });
   }
   const agent = await agentFor(trusted);
   const named = { url, publicKey: '', secretKey: '', controlToken, agent };
-  // What is no emulator has no such list: then the first answers tell what it is.
+  // Only an emulator has a list of merchants.
   const hasList = !isWhole && (await provesToBeEmulator(named));
   const known = hasList
     ? await requireMerchant(controlServer({ url, controlToken, tlsCa: trusted })).catch(() => undefined)
@@ -169,7 +174,7 @@ async function agentFor(tlsCa: string | null | undefined) {
   return tlsCa ? trustingAgent(tlsCa) : undefined;
 }
 
-/** @param env whose keys may be sent to what is asked */
+/** @param env variables with keys that may be sent to the target */
 function keysOf({ options, io }: ConformContext, env: Io['env'] = io.env) {
   const read = (given: string | undefined, flag: string) => given && readSecret(given, flag, io.cwd);
   return {
@@ -191,7 +196,7 @@ async function hereOr(context: ConformContext, options: ResolvedOptions): Promis
   } catch (error) {
     const isNamed = Object.values(choice).some((given) => given !== undefined);
     if (isNamed || !(error instanceof GatewayError) || error.code !== 'no_server') throw error;
-    output.notice('gateway-sim: no emulator runs here: one is started for this, in memory');
+    output.notice('gateway-sim: no emulator is running, so a temporary one is started in memory');
   }
   const { startEmulator } = await import('../start-emulator.ts');
   const server = await startEmulator({ ...options, inMemory: true, port: 0 }, output);
@@ -247,12 +252,12 @@ async function result(
     io.cwd,
   );
   if (out !== undefined)
-    notices.push(hint`Read ${out} before you send it: a name in the middle of a sentence is not recognised.`);
+    notices.push(hint`Review ${out} before you share it: names inside sentences are not masked.`);
   if (updateProfile !== undefined) {
     notices.push(
       explained
         ? hint`Use it with: ${command('start', '--profile', updateProfile)}`
-        : hint`${updateProfile} was not written: no choice of a profile explains a difference.`,
+        : hint`${updateProfile} was not written: no profile choice explains a difference.`,
     );
   }
   const { length } = report.differ;
@@ -260,7 +265,7 @@ async function result(
     json: report,
     text: conformText(report, held, { colour: output.colour, all: options.all === true }),
     notices,
-    ...(length > 0 && { failure: `${length} of ${held.length} lines do not hold` }),
+    ...(length > 0 && { failure: `${length} of ${held.length} lines differ` }),
     ...unwritten,
     ...(gone && { failure: gone.message, failureCode: gone.code }),
   };

@@ -8,7 +8,7 @@ import { table } from '../layout.ts';
 
 export const docs = defineCommand({
   args: ['[topic]'],
-  summary: 'the documentation: its topics, or one page of it',
+  summary: 'list the documentation topics, or print one page',
   examples: ['docs', 'docs ci'],
   run: async ({ args: [asked] }) => {
     const pages = await pagesOf(packaged('src/docs'));
@@ -17,14 +17,14 @@ export const docs = defineCommand({
       return {
         json: { data: topics },
         text: table({ Topic: ({ topic }) => topic, Page: ({ title }) => title }, topics),
-        notices: [hint`${command('docs', '<topic>')} prints a page.`],
+        notices: [hint`Print a page with: ${command('docs', '<topic>')}`],
       };
     }
     const page = pages.find(({ topic }) => topic === basename(asked, '.md').toLowerCase());
     if (page) return { json: page, text: page.text.trimEnd() };
     const topics = pages.map(({ topic }) => topic);
     throw new GatewayError('not_found', `there is no page "${asked}"${didYouMean(asked, topics)}`, {
-      hint: hint`${command('docs')} lists them.`,
+      hint: hint`List the pages with: ${command('docs')}`,
     });
   },
 });

@@ -11,16 +11,16 @@ import { pairs } from '../layout.ts';
 import { openInBrowser } from '../output.ts';
 import { onOneLine } from '../printable.ts';
 
-/** `stop` gives a server this long, in real time. */
+/** How long `stop` waits for a server to stop, in real time. */
 const STOP_LIMIT_MS = 10_000;
 const STOP_POLL_MS = 20;
-/** The process of a server that no server.json names may stay this long after its port is free: it may run elsewhere. */
+/** How long `stop` waits for a process after its port is free, if no server.json names it: it may run elsewhere. */
 const ELSEWHERE_MS = 2_000;
 const WAIT_LIMIT_MS = 30_000;
 const WAIT_POLL_MS = 50;
 
 export const status = defineCommand({
-  summary: 'the running emulator',
+  summary: 'show the running emulator',
   run: async ({ call }) => {
     const facts = await call('GET /status');
     const counts = Object.entries(facts.counts.payments).map(([name, count]) => `${count} ${name}`);
@@ -51,7 +51,7 @@ export const stop = defineCommand({
     const server = await connect();
     const { pid, nextDue } = await server.call('POST /shutdown');
     const deadline = performance.now() + STOP_LIMIT_MS;
-    // A number that only the answer tells may be that of a process in a container, and of quite another one here.
+    // A pid from the response alone may belong to a container, and to another process on this machine.
     const graceMs = server.pid === pid ? Number.POSITIVE_INFINITY : ELSEWHERE_MS;
     let freeSince: number | undefined;
     for (;;) {
@@ -60,7 +60,7 @@ export const stop = defineCommand({
       if (freeSince !== undefined && (isGone || performance.now() - freeSince > graceMs)) break;
       if (performance.now() > deadline) {
         throw new GatewayError('timed_out', `process ${pid} did not stop within ${STOP_LIMIT_MS / 1_000} s`, {
-          hint: hint`End it with: kill ${String(pid)}`,
+          hint: hint`Kill it with: kill ${String(pid)}`,
         });
       }
       await sleep(STOP_POLL_MS);
@@ -73,10 +73,10 @@ export const stop = defineCommand({
   },
 });
 
-/** Returns when an emulator is ready, also one that only then tells where it is. */
+/** Returns when an emulator is ready, even if it writes its address only then. */
 export const wait = defineCommand({
   summary: 'wait until the emulator is ready',
-  options: { timeout: duration('give up after this long, with exit code 3 (default: 30s)') },
+  options: { timeout: duration('wait at most this long, then exit 3 (default: 30s)') },
   examples: ['wait', 'wait --timeout 2m --url http://gateway:4477'],
   run: async ({ options: { timeout = WAIT_LIMIT_MS }, connect }) => {
     const deadline = performance.now() + timeout;
@@ -94,7 +94,7 @@ export const wait = defineCommand({
   },
 });
 
-/** The address of the emulator that is ready, or why there is none yet. */
+/** The address of the ready emulator, or why none is ready yet. */
 async function readyUrl(connect: () => Promise<Server>, limitMs: number): Promise<string | GatewayError> {
   try {
     const server = await connect();
@@ -111,7 +111,7 @@ async function readyUrl(connect: () => Promise<Server>, limitMs: number): Promis
 export const open = defineCommand({
   args: ['[what]', '[ref]'],
   choices: ['dashboard', 'checkout'],
-  summary: 'open the dashboard, or "checkout" of a payment, in the browser',
+  summary: 'open the dashboard, or the checkout of a payment, in the browser',
   examples: ['open', 'open checkout order-1'],
   run: async ({ args: [what = 'dashboard', ref], output, call }) => {
     const url = await pageOf(call, what, ref);
@@ -123,11 +123,11 @@ export const open = defineCommand({
 async function pageOf(call: Server['call'], what: string, ref: string | undefined): Promise<string> {
   if (what === 'dashboard') return `${(await call('GET /status')).url}/_sim`;
   if (what !== 'checkout')
-    throw new GatewayError('usage', `open takes dashboard or checkout (got "${what}")`);
+    throw new GatewayError('usage', `open accepts dashboard or checkout (got "${what}")`);
   if (ref !== undefined) return (await call('GET /payments/:ref', { param: { ref } })).checkoutUrl;
   const { data } = await call('GET /payments', { query: { status: 'pending', limit: '1' } });
   if (data[0]) return data[0].checkoutUrl;
   throw new GatewayError('not_found', 'no payment is pending', {
-    hint: hint`${command('payments create')} makes one.`,
+    hint: hint`Create one with: ${command('payments create')}`,
   });
 }

@@ -19,33 +19,33 @@ import { interruption } from '../signals.ts';
 import { startFlags, styleInForce } from './start.ts';
 
 const ABOUT = `
-The emulator is a fresh one, in memory and on a free port: only the flags --port and --data-dir say otherwise, not the
-variables or the configuration file. The command finds it by GATEWAY_SIM_URL, GATEWAY_SIM_PUBLIC_KEY,
-GATEWAY_SIM_SECRET_KEY and GATEWAY_SIM_INITIATE_URL; with --tls it trusts it by NODE_EXTRA_CA_CERTS (unless that is
-set) and GATEWAY_SIM_TLS_CA; with --proxy and --host-alias it reaches those hosts here, and stderr names the variables
-for that. Its exit code is passed on: 128 and the number of the signal that ended it; 127 when there is no such command, 126 when it cannot be run. Without a terminal, as in CI, what it leaves
-running is ended too.`;
+The emulator is in memory and on a free port, unless the flags --port or --data-dir say otherwise; variables and the
+configuration file cannot. It sets GATEWAY_SIM_URL, GATEWAY_SIM_PUBLIC_KEY, GATEWAY_SIM_SECRET_KEY and
+GATEWAY_SIM_INITIATE_URL; with --tls also NODE_EXTRA_CA_CERTS (unless it is set) and GATEWAY_SIM_TLS_CA; with --proxy
+and --host-alias also the variables that redirect these hosts to the emulator, which stderr lists. The exit code is the
+command's: 128 plus the number of the signal that ended it, 127 for an unknown command, 126 if it cannot be run.
+Without a terminal, as in CI, background processes of the command are ended, too.`;
 
-const OWN_DEFAULTS = { port: 'a free one', dataDir: 'none, the state is kept in memory' };
+const OWN_DEFAULTS = { port: 'a free port', dataDir: 'none, the state is in memory' };
 
 /**
- * A fresh emulator around a command. It runs in this process, so that it ends with it in every case. stdout belongs to
- * the command; ours are notices and faults, on stderr.
+ * Runs a command with a fresh emulator in this process, so that the emulator always ends with it. stdout belongs to the
+ * command; notices and errors go to stderr.
  *
  * @returns the exit code of the command
  */
 export const exec = defineCommand({
   args: ['[command...]'],
-  summary: 'run a command beside a fresh emulator',
+  summary: 'run a command with a fresh emulator',
   usage: '[start options] -- <command...>',
   options: {
     ...startFlags(({ commandOnly }) => !commandOnly, OWN_DEFAULTS),
     quiet: flag('no notices on stderr'),
-    waitFor: text('url', 'run the command once something answers there, such as the shop'),
-    waitLimit: duration('give up on --wait-for after this long, with exit code 4 (default: 60s)'),
-    artifacts: text('folder', 'leave the events, the state, the IPNs as HAR and reports of audits there'),
+    waitFor: text('url', 'wait until this URL responds, for example your shop'),
+    waitLimit: duration('time limit of --wait-for; then exit with code 4 (default: 60s)'),
+    artifacts: text('folder', 'write events, state, IPNs (HAR) and audit reports to this folder'),
   },
-  advice: hint`Options of the command go behind the --, such as: ${command('exec', '--', 'npm', 'test', '--coverage')}`,
+  advice: hint`Options of the command go after --, such as: ${command('exec', '--', 'npm', 'test', '--coverage')}`,
   about: ABOUT,
   examples: [
     'exec -- npm test',
@@ -55,8 +55,8 @@ export const exec = defineCommand({
   run: async ({ args, options, flags, io, output }) => {
     const [words] = args;
     if (!words.length) {
-      throw new GatewayError('usage', 'exec needs a command to run', {
-        hint: hint`Put it behind a --, such as: ${command('exec', '--', 'npm', 'test')}`,
+      throw new GatewayError('usage', 'exec requires a command', {
+        hint: hint`Put it after --, such as: ${command('exec', '--', 'npm', 'test')}`,
       });
     }
     const file = await readConfiguration(options.config, io);
@@ -69,7 +69,7 @@ export const exec = defineCommand({
     if (artifacts) server.onEvent(artifacts.record);
     if (!output.quiet) {
       for (const notice of noticesOf(server)) output.notice(notice);
-      server.onEvent(refusalTeller(output));
+      server.onEvent(rejectionReporter(output));
     }
     const { controlToken } = server;
     output.connection = connectionFlags(server, io.cwd);
@@ -81,9 +81,9 @@ export const exec = defineCommand({
       if (!output.quiet) for (const notice of client?.notices ?? []) output.notice(notice);
       const environment = {
         ...merchantEnvironment(server, server),
-        // Read by gateway-sim/alias-hosts, which knows no path.
+        // For gateway-sim/alias-hosts, which does not support paths.
         ...(hostAlias.length && { GATEWAY_SIM_HOST_ALIAS: hostAlias.join().replace(/\/[^,]*/g, '') }),
-        // The user's own file stays.
+        // The user's own file has priority.
         ...(trusted && { NODE_EXTRA_CA_CERTS: trusted }),
         ...client?.variables,
         ...(controlToken !== null && { GATEWAY_SIM_CONTROL_TOKEN: controlToken }),
@@ -98,15 +98,15 @@ export const exec = defineCommand({
   },
 });
 
-/** A shop in a container may have to be installed and built first. */
+/** A shop in a container may need to be installed and built first. */
 const WAIT_LIMIT_MS = 60_000;
 const WAIT_POLL_MS = 100;
 /** A shop that accepts connections but does not answer yet is asked again. */
 const MAX_TRY_MS = 30_000;
 
-/** Whatever is answered: a shop may have no page there, or a certificate of its own. */
+/** Any response counts: the shop may have no page there, or its own certificate. */
 async function waitForAnswer(url: string, limitMs: number, io: Io): Promise<void> {
-  using interrupted = interruption('the waiting', io);
+  using interrupted = interruption('waiting', io);
   const signal = interrupted.soon;
   const deadline = performance.now() + limitMs;
   for (;;) {
@@ -121,26 +121,29 @@ async function waitForAnswer(url: string, limitMs: number, io: Io): Promise<void
     if (left <= 0) {
       throw new GatewayError(
         'timed_out',
-        `nothing answered at ${url} within ${limitMs / 1_000} s: ${problem.message}`,
-        { hint: hint`The command was not run. ${option('waitLimit')} waits longer.`, cause: problem },
+        `no response from ${url} within ${limitMs / 1_000} s: ${problem.message}`,
+        {
+          hint: hint`The command was not run. Set a longer limit with ${option('waitLimit')}.`,
+          cause: problem,
+        },
       );
     }
     await sleep(WAIT_POLL_MS);
   }
 }
 
-/** A test suite may be refused on purpose, again and again: each reason is told once, and only so many. */
-const MAX_REFUSALS_TOLD = 20;
+/** A test suite may send invalid requests on purpose: each reason is reported once, up to this number. */
+const MAX_REPORTED = 20;
 
-/** Tells why initiates are refused, which their answers do not say in full. */
-function refusalTeller(output: Output): (event: SimEvent) => void {
-  const told = new Set<string>();
+/** Reports why initiate requests are rejected; their responses do not contain every reason. */
+function rejectionReporter(output: Output): (event: SimEvent) => void {
+  const reported = new Set<string>();
   return (event) => {
     if (event.type !== 'request' || !isRefusedInitiate(event.request)) return;
     const { method, target, notes } = event.request;
-    const text = [`gateway-sim: ${method} ${target} was refused`, ...notes].join('\n  ');
-    if (told.has(text) || told.size >= MAX_REFUSALS_TOLD) return;
-    told.add(text);
+    const text = [`gateway-sim: ${method} ${target} was rejected`, ...notes].join('\n  ');
+    if (reported.has(text) || reported.size >= MAX_REPORTED) return;
+    reported.add(text);
     output.notice(text);
   };
 }

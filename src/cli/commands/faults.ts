@@ -16,13 +16,13 @@ function optionOf({ kind, placeholder, description }: FaultMember): OptionDeclar
   return { description, ...(placeholder && { placeholder }), ...(isNumber && { parse: numeric }) };
 }
 
-/** What is no number goes on as text, and the emulator says so. */
+/** Anything but a number is passed as text, and the emulator rejects it. */
 function numeric(written: string): unknown {
   return /^\d+(\.\d+)?$/.test(written) ? Number(written) : written;
 }
 
 const list = defineCommand({
-  summary: 'the rules in force',
+  summary: 'list the faults in force',
   run: async ({ call }) =>
     listed(
       await call('GET /faults'),
@@ -36,11 +36,11 @@ const list = defineCommand({
     ),
 });
 
-/** Sets one rule, in the place of the one on the same route and identifiers. */
+/** Sets a rule. It replaces a rule with the same route and identifiers. */
 const set = defineCommand({
   args: ['<route>'],
   choices: FAULT_ROUTES,
-  summary: 'set a rule on initiate, checkout, cards, ipn or a path',
+  summary: 'set a fault on initiate, checkout, cards, ipn or a path',
   fields: FIELDS,
   neverGuess: true,
   examples: [
@@ -53,14 +53,14 @@ const set = defineCommand({
     return {
       json: fault,
       text: `FAULT ON  ${fault.summary}`,
-      notices: [hint`It is gone when the emulator stops, or with: ${command('faults clear')}`],
+      notices: [hint`Ends when the emulator stops; remove it now with: ${command('faults clear')}`],
     };
   },
 });
 
 const clear = defineCommand({
   args: ['[route]'],
-  summary: 'clear all rules, or those on a route',
+  summary: 'clear all faults, or those on a route',
   neverGuess: true,
   examples: ['faults clear', 'faults clear initiate'],
   run: async ({ args: [route], call }) => {
@@ -71,7 +71,7 @@ const clear = defineCommand({
 });
 
 export const faults: Group = {
-  summary: 'make things go wrong on purpose',
+  summary: 'inject errors, delays and lost IPNs',
   examples: ['faults', 'faults set initiate --status 503 --times 2', 'faults clear'],
   commands: { list, set, clear },
 };

@@ -2,7 +2,7 @@ import { defineCommand } from '../command.ts';
 import { listed, moment } from '../layout.ts';
 
 export const inbox = defineCommand({
-  summary: 'verification codes of live payments',
+  summary: 'list the verification codes of live payments',
   run: async ({ call }) =>
     listed(
       await call('GET /inbox'),
@@ -13,6 +13,6 @@ export const inbox = defineCommand({
         Identifier: ({ identifier }) => identifier,
         'Valid until (UTC)': ({ expiresAt }) => moment(expiresAt),
       },
-      ['No codes yet: they are sent when a live checkout gets an e-mail.'],
+      ['No codes yet. A live checkout sends one when the customer enters an e-mail.'],
     ),
 });

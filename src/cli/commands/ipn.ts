@@ -38,17 +38,17 @@ import type { CommandResult } from '../output.ts';
 import { bodyToVerify, formerKeys, verdictText, verifyKeys } from '../verify-input.ts';
 
 const KEYS = {
-  secret: text('key', `secret key to check with (default: that of the running emulator); ${SEEN_IN_PS}`),
-  merchant: text('name', 'with the key of this merchant (default: the first one)'),
+  secret: text('key', `secret key to verify with (default: the key of the running emulator); ${SEEN_IN_PS}`),
+  merchant: text('name', 'use the key of this merchant (default: the first merchant)'),
 };
 
-const ALLOW_IPN_HOST = list('host', 'let IPNs out from here to this public host; repeatable');
+const ALLOW_IPN_HOST = list('host', 'allow this command to send IPNs to this public host; repeatable');
 
 const listIpns = defineCommand({
-  summary: 'deliveries with their attempts, newest first',
+  summary: 'list IPNs, newest first',
   fields: pagedBy({
-    payment: text('ref', 'only those of this payment: id or identifier'),
-    state: choice('state', 'only those of this state', DELIVERY_STATES),
+    payment: text('ref', 'show only IPNs of this payment (id or identifier)'),
+    state: choice('state', 'show only IPNs in this state', DELIVERY_STATES),
   }),
   examples: ['ipn list --state failed', 'ipn list --payment order-1'],
   run: async ({ fields: query, call }) =>
@@ -66,14 +66,14 @@ const listIpns = defineCommand({
         IPN: ({ id }) => id,
         To: ({ url, forwardedTo }) => (forwardedTo === null ? url : receiverOf({ url, forwardedTo })),
       },
-      hint`No IPNs. Settling a payment sends one: ${command('pay', '--approve')}`,
+      hint`No IPNs. Settle a payment to send one: ${command('pay', '--approve')}`,
     ),
 });
 
 const show = defineCommand({
   args: ['<id>'],
-  summary: 'one delivery, both sides of every attempt',
-  options: { curl: flag('as a curl command, ready to paste') },
+  summary: 'show an IPN with the request and response of every attempt',
+  options: { curl: flag('print it as a curl command') },
   examples: ['ipn show ipn_ndx7mhc09sz61bt8', 'ipn show ipn_ndx7mhc09sz61bt8 --curl'],
   run: async ({ args: [id], options, call }) => {
     const delivery = await call('GET /ipns/:id', { param: { id } });
@@ -90,9 +90,9 @@ const show = defineCommand({
 
 const resend = defineCommand({
   args: ['<id>'],
-  summary: 'send a delivery once more',
-  fields: { to: text('url', 'to another address, as a new delivery') },
-  options: { requireDelivery: flag('exit 1 unless it was delivered and its answer is right') },
+  summary: 'resend an IPN',
+  fields: { to: text('url', 'send it to another address, as a new delivery') },
+  options: { requireDelivery: flag('exit 1 unless it is delivered with a correct response') },
   examples: [
     'ipn resend ipn_ndx7mhc09sz61bt8',
     'ipn resend ipn_ndx7mhc09sz61bt8 --to http://localhost:4000/ipn',
@@ -104,37 +104,37 @@ const resend = defineCommand({
 });
 
 const FIRE_FIELDS = {
-  to: text('url', 'address to send it to (default: the ipn_url of the payment)'),
-  payment: text('ref', 'of this payment: id or identifier (default: one that never was)'),
-  identifier: text('text', 'identifier of the merchant'),
-  amount: text('amount', 'amount as decimal text'),
+  to: text('url', "address to send it to (default: the payment's ipn_url)"),
+  payment: text('ref', 'payment id or identifier (default: a made-up payment)'),
+  identifier: text('text', "the merchant's identifier"),
+  amount: text('amount', 'amount as a decimal, such as 49.90'),
   currency: text('code', 'currency code (default: USD)'),
   status: text('status', 'status (default: success)'),
   set: assignments(
-    'any field, such as data.charge=1, set before signing; signature[]=x makes a list; repeatable',
+    'set a field before signing, such as data.charge=1; signature[]=x creates a list; repeatable',
   ),
-  unset: repeated('field', 'leave this field out, such as data.charge or signature; repeatable'),
+  unset: repeated('field', 'omit this field, such as data.charge or signature; repeatable'),
   tamper: repeated(
     'what',
-    'tamper with this after signing, such as amount or identifier=order-2: must be rejected; repeatable',
+    'tamper with this after signing, such as amount or identifier=order-2 (your receiver must reject it); repeatable',
     TAMPERINGS,
   ),
-  format: choice('format', 'how it is written', IPN_FORMATS),
-  times: text('number', 'number of deliveries of the same bytes'),
-  delay: text('duration', 'wait before each of them'),
+  format: choice('format', 'format of the body', IPN_FORMATS),
+  times: text('number', 'number of times to send the same bytes'),
+  delay: text('duration', 'delay before each delivery'),
 };
 
 const FIRE_OPTIONS = {
-  secret: text('key', `sign with this key and send from here: no server is needed; ${SEEN_IN_PS}`),
-  parallel: text('number', 'send this many copies in the same instant, from here; the emulator records none'),
+  secret: text('key', `sign with this key and send without an emulator; ${SEEN_IN_PS}`),
+  parallel: text('number', 'send this many copies at the same time; the emulator does not record them'),
   allowIpnHost: ALLOW_IPN_HOST,
-  requireDelivery: flag('exit 1 unless each was delivered and its answer is right'),
-  expectRefusal: flag('exit 1 when one was answered with 2xx, 3 when nobody answered'),
+  requireDelivery: flag('exit 1 unless every IPN is delivered with a correct response'),
+  expectRefusal: flag('exit 1 if the receiver accepts an IPN (2xx), 3 if it does not respond'),
 };
 
-/** Through the server, or with --secret without any. */
+/** Sends through the emulator, or directly with --secret. */
 const fire = defineCommand({
-  summary: 'send a signed IPN by hand, attempted once',
+  summary: 'send a signed IPN once, without retries',
   fields: FIRE_FIELDS,
   options: FIRE_OPTIONS,
   examples: [
@@ -146,15 +146,19 @@ const fire = defineCommand({
   ],
   run: async ({ fields, options, connect }) => {
     const { secret, allowIpnHost } = options;
-    // A mistake on the command line, whatever the server is like.
+    // A wrong command line must fail even if there is no emulator.
     requireTamperings(fields.tamper);
     if (options.expectRefusal && options.requireDelivery) {
-      throw new GatewayError('usage', 'ipn fire takes --require-delivery or --expect-refusal, not both');
+      throw new GatewayError('usage', 'ipn fire accepts --require-delivery or --expect-refusal, not both');
     }
     if (secret === undefined && options.parallel === undefined && allowIpnHost !== undefined) {
-      throw new GatewayError('usage', '--allow-ipn-host is for --secret: the emulator has its own', {
-        hint: hint`Start it with ${option('allowIpnHost', allowIpnHost.join(','))}`,
-      });
+      throw new GatewayError(
+        'usage',
+        '--allow-ipn-host requires --secret or --parallel: the emulator has its own option',
+        {
+          hint: hint`Start the emulator with ${option('allowIpnHost', allowIpnHost.join(','))}`,
+        },
+      );
     }
     const ipns = await fireIpns(fields, options, connect);
     return {
@@ -186,16 +190,16 @@ async function fireByServer(json: FireInput, call: Server['call']): Promise<Deli
   return 'data' in answer ? answer.data : [answer];
 }
 
-/** What `--expect-refusal` fails for: nothing when each was refused by its status or its body. */
+/** The failure of `--expect-refusal`: none if every IPN was rejected by its status or body. */
 function acceptance(ipns: readonly FiredIpn[]): Pick<CommandResult, 'failure' | 'failureCode'> {
   const answers = ipns.map(({ attempts }) => attempts.at(-1));
   const accepted = answers.filter(
     (answer) => answer?.failure === null && !saysRefused(answer.responseBody ?? ''),
   ).length;
-  if (accepted) return { failure: `${accepted} of ${ipns.length} IPNs accepted, none should be` };
+  if (accepted) return { failure: `${accepted} of ${ipns.length} IPNs were accepted; expected 0` };
   const silent = answers.filter((answer) => (answer?.responseStatus ?? null) === null).length;
   if (!silent) return {};
-  return { failure: `${silent} of ${ipns.length} IPNs not answered`, failureCode: 'no_server' };
+  return { failure: `${silent} of ${ipns.length} IPNs got no response`, failureCode: 'no_server' };
 }
 
 function fired(ipns: readonly FiredIpn[], { requireDelivery }: { requireDelivery: true | undefined }) {
@@ -212,13 +216,13 @@ function deliveryText(delivery: FiredIpn): string {
   const last = attempts.at(-1);
   const number = underWay?.number ?? last?.number ?? 1;
   return pairs({
-    IPN: id ?? 'sent without a server',
+    IPN: id ?? 'sent without an emulator',
     Identifier: identifier,
     Status: status,
     To: forwardedTo === null ? url : `${receiverOf({ url, forwardedTo })} (ipn_url ${url})`,
     State: state,
     [`Attempt ${number}`]: describeLastAttempt(delivery),
-    Answer: last && answerText(last),
+    Response: last && answerText(last),
     Next: nextAttempt(delivery),
     Note: remarksOn(delivery).join('; ') || undefined,
     ...verdictFacts(delivery.verdict),
@@ -227,12 +231,12 @@ function deliveryText(delivery: FiredIpn): string {
 
 const verify = defineCommand({
   args: ['[body]'],
-  summary: 'whether an IPN is valid, or why not',
+  summary: 'verify an IPN and explain why it is invalid',
   options: {
-    body: text('body', 'the body: its text, @file, - for stdin, or the id of an IPN (default: stdin)'),
+    body: text('body', 'the body as text, @file, - for stdin, or the id of an IPN (default: stdin)'),
     ...KEYS,
-    publicKey: text('key', 'to tell when this was mistaken for the secret key'),
-    signature: text('text', 'check this signature, which your code computed, in place of its own'),
+    publicKey: text('key', 'your public key, to detect whether it was used to sign by mistake'),
+    signature: text('text', 'check this signature, computed by your code, instead of the one in the body'),
   },
   examples: [
     'ipn verify ipn_ndx7mhc09sz61bt8',
@@ -245,7 +249,7 @@ const verify = defineCommand({
     const keys = await verifyKeys({ ...options, merchant: options.merchant ?? merchant }, connect);
     const tools = await dialect.ipn();
     let verdict = tools.verify(body, keys, options.signature);
-    // Only now: a secret key that is given needs no emulator.
+    // Last, because a given secret key needs no emulator.
     if (!verdict.authentic && options.secret) {
       verdict = tools.verify(body, { ...keys, former: await formerKeys(connect) }, options.signature);
     }
@@ -257,12 +261,12 @@ const verify = defineCommand({
   },
 });
 
-/** A receiver that verifies and prints what comes, until it is stopped. */
+/** Runs until it is stopped. */
 const listen = defineCommand({
   summary: 'receive, verify and print IPNs',
   options: {
-    port: text('number', 'port to listen on; 0 takes a free one (default: 3000)'),
-    forwardTo: text('url', 'pass everything on unchanged, and answer what is answered there'),
+    port: text('number', 'port to listen on; 0 picks a free port (default: 3000)'),
+    forwardTo: text('url', 'forward every request unchanged and return the response'),
     allowIpnHost: ALLOW_IPN_HOST,
     ...KEYS,
   },
@@ -275,7 +279,7 @@ const listen = defineCommand({
 });
 
 export const ipn: Group = {
-  summary: 'list, resend, make, verify and receive IPNs',
+  summary: 'list, resend, send, verify and receive IPNs',
   examples: ['ipn', 'ipn fire --payment order-1'],
   commands: { list: listIpns, show, resend, fire, verify, listen },
 };

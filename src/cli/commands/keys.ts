@@ -6,19 +6,19 @@ import { pairs } from '../layout.ts';
 import type { CommandResult } from '../output.ts';
 import { onOneLine } from '../printable.ts';
 
-const MERCHANT = { merchant: text('name', 'of this merchant (default: the first one)') };
+const MERCHANT = { merchant: text('name', 'use this merchant (default: the first merchant)') };
 
 const show = defineCommand({
-  summary: 'the pair of keys',
+  summary: "show the merchant's keys",
   options: MERCHANT,
   run: async ({ options: { merchant }, connect }) => shown(await requireMerchant(await connect(), merchant)),
 });
 
 const generate = defineCommand({
-  summary: 'a new pair; the old one stops working',
+  summary: 'replace the keys; the old ones stop working',
   neverGuess: true,
   options: {
-    merchant: text('name', 'of this merchant; a new name makes one (default: the first one)'),
+    merchant: text('name', 'use this merchant; a new name creates a merchant (default: the first merchant)'),
   },
   examples: ['keys generate', 'keys generate --merchant "Second Shop"'],
   run: async ({ options: { merchant }, connect }) => {
@@ -26,10 +26,10 @@ const generate = defineCommand({
     const known = await findMerchant(server, merchant);
     if (known) {
       const changed = await server.call('POST /merchants/:id/keys', { param: { id: known.id } });
-      return shown(changed, 'The old pair stopped working.');
+      return shown(changed, 'The old keys no longer work.');
     }
-    const made = await server.call('POST /merchants', { json: { name: String(merchant) } });
-    return shown(made, `Merchant "${made.name}" is new.`);
+    const created = await server.call('POST /merchants', { json: { name: String(merchant) } });
+    return shown(created, `Created merchant "${created.name}".`);
   },
 });
 
@@ -42,7 +42,7 @@ function shown({ name, publicKey, secretKey }: Merchant, ...notices: string[]): 
 }
 
 const env = defineCommand({
-  summary: 'the keys as lines of a .env file',
+  summary: 'print the keys in .env format',
   options: MERCHANT,
   examples: ['keys env >>.env'],
   run: async ({ options: { merchant }, connect }) => {
@@ -54,7 +54,7 @@ const env = defineCommand({
 });
 
 export const keys: Group = {
-  summary: "the merchant's keys",
+  summary: "show or replace the merchant's keys",
   examples: ['keys', 'keys env'],
   commands: { show, generate, env },
 };

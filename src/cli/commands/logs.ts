@@ -7,11 +7,11 @@ import { orStopped, type StoppedFolder } from '../stopped-folder.ts';
 
 type Events = AsyncIterable<SimEvent> | Iterable<SimEvent>;
 
-/** What is remembered, and with --follow what happens from now on; where no emulator runs, what its state tells. */
+/** Past events, and with --follow new ones. If no emulator runs, the events in its state. */
 export const logs = defineCommand({
-  summary: 'what happened',
-  options: { follow: flag('and what happens next') },
-  about: '\nWhere no emulator runs, it is what the state of the data folder tells: all but the requests.',
+  summary: 'show requests, payments and IPNs as they happened',
+  options: { follow: flag('keep running and print new events') },
+  about: '\nIf no emulator runs, this shows the events in the data folder, without the requests.',
   examples: ['logs', 'logs --follow'],
   run: async ({ options, output, connect, choice, io: { cwd } }) => {
     const remembered = async (): Promise<Events> => {
@@ -24,7 +24,7 @@ export const logs = defineCommand({
     const stored = async ({ shown, snapshot }: StoppedFolder) => {
       const { storedEvents } = await import('../stored-events.ts');
       output.notice(
-        `gateway-sim: no emulator runs on ${shown}: this is from its state, which holds no requests`,
+        `gateway-sim: no emulator is running on ${shown}; showing its stored events, without requests`,
       );
       return storedEvents(snapshot);
     };
@@ -37,13 +37,13 @@ export const logs = defineCommand({
   },
 });
 
-/** Far longer than any line of a server of ours. */
+/** Far longer than any line of our server. */
 const MAX_LINE = 64 * 2 ** 20;
 
 /**
- * Server-sent events as our server writes them, a line for the data of each; ends with the stream.
+ * Server-sent events as our server writes them, one data line each. Ends with the stream.
  *
- * @throws GatewayError `no_server` for what no server of ours writes
+ * @throws GatewayError `no_server` for a stream that our server does not write
  */
 async function* serverSentEvents(answer: Answer, url: string): AsyncGenerator<SimEvent> {
   let text = '';

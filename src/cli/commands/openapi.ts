@@ -6,12 +6,12 @@ import { defineCommand, text } from '../command.ts';
 import { addressOf, DEFAULT_URL } from '../connect.ts';
 import { orStorageFailed, shownFrom } from '../write-file.ts';
 
-/** The document of `/_sim/openapi.json`, read from an emulator of our own: none needs to run. */
+/** The document of `/_sim/openapi.json`, read from a temporary emulator, so that none needs to run. */
 export const openapi = defineCommand({
-  summary: 'the OpenAPI document of service and control API',
+  summary: 'print the OpenAPI document of the service and the control API',
   options: {
-    out: text('file', 'write it to this file'),
-    url: text('url', 'address of the emulator that stands in it (default: http://127.0.0.1:4477)'),
+    out: text('file', 'write the document to this file'),
+    url: text('url', 'server address in the document (default: http://127.0.0.1:4477)'),
   },
   examples: ['openapi --out openapi.json'],
   run: async ({ options, choice, io, output }) => {

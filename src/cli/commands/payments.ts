@@ -44,10 +44,10 @@ const PAY_OPTIONS = {
   ...(Object.fromEntries(
     OUTCOMES.map((outcome) => [outcome, flag(PAYMENT_OUTCOMES[outcome].description)]),
   ) as OutcomeFlags),
-  all: flag('every pending payment'),
-  wait: duration('wait for the payment (and the server) to appear'),
+  all: flag('settle every pending payment'),
+  wait: duration('wait up to this long for the payment and the emulator'),
   delivery: choice('order', 'order of IPN and redirect', DELIVERY_ORDERS),
-  requireDelivery: flag('exit 1 unless the first attempt was delivered and its answer is right'),
+  requireDelivery: flag('exit 1 unless the first attempt is delivered with a correct response'),
 };
 
 type PayContext = Context & {
@@ -55,12 +55,12 @@ type PayContext = Context & {
   options: GivenValues<typeof PAY_OPTIONS>;
 };
 
-/** How often `--wait` looks, in real time. */
+/** How often `--wait` checks, in real time. */
 const POLL_MS = 100;
 
 export const pay = defineCommand({
   args: ['[ref]'],
-  summary: 'settle a pending payment: the newest one, or by id or identifier',
+  summary: 'settle a pending payment: the newest, or one by id or identifier',
   options: PAY_OPTIONS,
   examples: ['pay --approve', 'pay order-1 --cancel', 'pay --approve --wait 30s --require-delivery'],
   run: async (context) => {
@@ -76,7 +76,7 @@ export const pay = defineCommand({
     for (const { id, warnings } of payments) {
       const one = await server.call('POST /payments/:ref/settle', { param: { ref: id }, json: input });
       settled.push(one);
-      // Those of the initiate were told then.
+      // The initiate already reported the others.
       const added = one.payment.warnings.slice(warnings.length);
       notices.push(...added.map((warning) => `! ${warning}`));
       if (!all && one.delivery) notices.push(...whatToDo(one.delivery));
@@ -90,21 +90,21 @@ export const pay = defineCommand({
   },
 });
 
-/** What `--require-delivery` fails for. */
+/** The failure of `--require-delivery`, if any. */
 function deliveryFailure(settled: readonly Settled[]): { failure?: string } {
   const deliveries = settled.flatMap(({ delivery }) => delivery ?? []);
   const withoutIpn = settled.find(({ delivery }) => !delivery);
   const problems = [
     deliveryProblem(deliveries),
-    withoutIpn && `no IPN was due: ${whyNone(withoutIpn)}`,
+    withoutIpn && `no IPN was sent: ${whyNone(withoutIpn)}`,
   ].filter((problem) => typeof problem === 'string');
   return problems.length ? { failure: problems.join('; ') } : {};
 }
 
 function whyNone({ payment: { status } }: Settled): string {
   return status === 'succeeded'
-    ? 'with redirect-only none is sent'
-    : `none is sent for a payment that is ${status}, unless the emulator is started with --ipn-on ${status}`;
+    ? 'the delivery order is redirect-only'
+    : `start the emulator with --ipn-on ${status} to send one for ${status} payments`;
 }
 
 function outcomeOf({ args: [ref], options }: PayContext) {
@@ -113,10 +113,10 @@ function outcomeOf({ args: [ref], options }: PayContext) {
     const flags = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
       OUTCOMES.map((name) => `--${name}`),
     );
-    throw new GatewayError('usage', `pay takes ${outcome ? 'only one' : 'one'} of ${flags}`);
+    throw new GatewayError('usage', `pay requires ${outcome ? 'only one' : 'one'} of ${flags}`);
   }
   if (ref !== undefined && options.all)
-    throw new GatewayError('usage', 'pay takes either a payment or --all');
+    throw new GatewayError('usage', 'pay accepts a payment or --all, not both');
   return outcome;
 }
 
@@ -126,7 +126,7 @@ function settledText({ payment, delivery, redirectUrl, verdict }: Settled): stri
     Status: payment.status,
     Amount: `${payment.amount} ${payment.currency}  ${payment.mode}`,
     ...ipnFacts(delivery),
-    Redirect: redirectUrl ? redirectText(redirectUrl, payment) : 'none: the browser stays',
+    Redirect: redirectUrl ? redirectText(redirectUrl, payment) : 'none: the browser stays on the checkout',
     ...verdictFacts(verdict),
   });
 }
@@ -138,16 +138,16 @@ function redirectText(url: string, { mappedTo }: Payment): string {
 function ipnFacts(delivery: Delivery | null): Record<string, string | undefined> {
   if (!delivery) return { IPN: 'none sent' };
   const last = delivery.attempts.at(-1);
-  // Who settles waits that long for the first attempt.
-  const waited = delivery.underWay ? `no answer within ${REDIRECT_WAIT_MS / 1_000} s; ` : '';
+  // Settling waits this long for the first attempt.
+  const waited = delivery.underWay ? `no response within ${REDIRECT_WAIT_MS / 1_000} s; ` : '';
   return {
     IPN: `${delivery.state}: ${receiverOf(delivery)}: ${waited}${describeLastAttempt(delivery)}`,
-    Answer: last && answerText(last),
+    Response: last && answerText(last),
     Next: nextAttempt(delivery),
   };
 }
 
-/** The payments to settle; with --wait this goes on looking for server and payment until the time is up. */
+/** The payments to settle. With --wait, retries until the emulator and the payment are available or the time is up. */
 async function choosePayments({ args: [ref], options: { all, wait }, connect }: PayContext) {
   const deadline = performance.now() + (wait ?? 0);
   for (;;) {
@@ -156,7 +156,7 @@ async function choosePayments({ args: [ref], options: { all, wait }, connect }: 
       const payments = ref === undefined ? await pendingPayments(server, all) : [await find(server, ref)];
       if (payments.length || all) return { server, payments };
       throw new GatewayError('not_found', 'no payment is pending', {
-        hint: hint`${command('payments create')} makes one; --wait waits for one.`,
+        hint: hint`Create one with ${command('payments create')}, or use --wait to wait for one.`,
       });
     } catch (error) {
       const code = error instanceof GatewayError ? error.code : undefined;
@@ -184,11 +184,11 @@ function find(server: Server, ref: string) {
 }
 
 const list = defineCommand({
-  summary: 'payments, newest first',
+  summary: 'list payments, newest first',
   fields: pagedBy({
-    status: choice('status', 'only those of this status', PAYMENT_STATUSES),
-    mode: choice('mode', 'only those of this mode', MODES),
-    identifier: text('identifier', 'only those of this identifier'),
+    status: choice('status', 'show only payments with this status', PAYMENT_STATUSES),
+    mode: choice('mode', 'show only payments in this mode', MODES),
+    identifier: text('identifier', 'show only payments with this identifier'),
   }),
   examples: ['payments list --status pending --limit 10'],
   run: async ({ fields: query, call }) =>
@@ -202,22 +202,22 @@ const list = defineCommand({
         Status: ({ status, settledBy }) => (settledBy === 'audit' ? `${status} (audit)` : status),
         Payment: ({ id }) => id,
       },
-      hint`No payments. Make one with: ${command('payments create')}`,
+      hint`No payments. Create one with: ${command('payments create')}`,
     ),
 });
 
-/** The record and its story, or its deliveries for other tools. */
+/** The record and its timeline, or its deliveries for other tools. */
 const show = defineCommand({
   args: ['<ref>'],
-  summary: 'one payment and its whole story',
+  summary: 'show a payment and its timeline',
   options: {
-    curl: flag('its IPNs as curl commands, ready to paste'),
-    har: flag('its IPNs as a HAR 1.2 document'),
+    curl: flag('print its IPNs as curl commands'),
+    har: flag('print its IPNs as a HAR 1.2 document'),
   },
   examples: ['payments show order-1', 'payments show order-1 --curl'],
   run: async ({ args: [ref], options, connect }) => {
     const { curl, har } = options;
-    if (curl && har) throw new GatewayError('usage', 'payments show takes --curl or --har, not both');
+    if (curl && har) throw new GatewayError('usage', 'payments show accepts --curl or --har, not both');
     const server = await connect();
     const payment = await find(server, ref);
     if (curl) return asCurl(await deliveriesOf(server, payment.id));
@@ -241,28 +241,28 @@ function asCurl(deliveries: readonly Delivery[]): CommandResult {
   return {
     json: { data: commands, nextCursor: null },
     text: commands.map(({ curl }) => curl).join('\n\n'),
-    notices: commands.length ? [] : ['This payment has no IPN yet: settling it sends one.'],
+    notices: commands.length ? [] : ['This payment has no IPN yet. Settle it to send one.'],
   };
 }
 
-/** Initiates as a merchant would, over the service's own route. */
+/** Uses the service's own route, as a merchant would. */
 const create = defineCommand({
   summary: 'initiate a payment as a merchant would',
   fields: {
-    amount: textOr(PAYMENT_DEFAULTS.amount, 'amount', 'amount as decimal text'),
+    amount: textOr(PAYMENT_DEFAULTS.amount, 'amount', 'amount as a decimal, such as 49.90'),
     currency: textOr(PAYMENT_DEFAULTS.currency, 'code', 'currency code'),
-    identifier: text('text', 'identifier of the merchant (default: made up)'),
-    details: textOr(PAYMENT_DEFAULTS.details, 'text', 'what it is for'),
-    ipnUrl: textOr(PAYMENT_DEFAULTS.ipnUrl, 'url', 'receiver of the IPN'),
-    successUrl: text('url', 'where the browser goes on success (default: a thank-you page of the emulator)'),
-    cancelUrl: text('url', 'where the browser goes on cancellation (default: a page of the emulator)'),
-    siteLogo: text('url', 'logo of the merchant (default: one of the emulator)'),
+    identifier: text('text', "the merchant's identifier (default: generated)"),
+    details: textOr(PAYMENT_DEFAULTS.details, 'text', 'what the payment is for'),
+    ipnUrl: textOr(PAYMENT_DEFAULTS.ipnUrl, 'url', 'address that receives the IPN'),
+    successUrl: text('url', 'redirect after success (default: a thank-you page of the emulator)'),
+    cancelUrl: text('url', 'redirect after cancellation (default: a page of the emulator)'),
+    siteLogo: text('url', "the merchant's logo (default: a logo of the emulator)"),
     theme: choice('theme', 'theme of the checkout', CHECKOUT_THEMES),
     customerName: textOr(PAYMENT_DEFAULTS.customerName, 'text', 'name of the customer'),
     customerEmail: textOr(PAYMENT_DEFAULTS.customerEmail, 'e-mail', 'e-mail of the customer'),
   },
   options: {
-    live: flag('in live mode (default: sandbox)'),
+    live: flag('use live mode (default: sandbox)'),
     open: flag('open the checkout in the browser'),
   },
   examples: ['payments create --amount 49.90 --currency EUR --ipn-url http://localhost:3000/ipn --open'],
@@ -279,7 +279,7 @@ const create = defineCommand({
       text: checkoutUrl,
       notices: [
         ...record.warnings.map((warning) => `! ${warning}`),
-        hint`Pay it there, or with: ${command('pay', id, '--approve')}`,
+        hint`Pay at this URL, or with: ${command('pay', id, '--approve')}`,
       ],
     };
   },

@@ -29,9 +29,9 @@ import { DOUBLED_SIGNAL_MS, endByHangup, INTERRUPTED, onNpmExit } from '../signa
 import type { RunningServer } from '../start-emulator.ts';
 
 /**
- * The flags of `start`, made of the options table, and the one for its file.
+ * The flags of `start`, from the options table, and `--config`.
  *
- * @param defaults in words, where they are others than those of `start`
+ * @param defaults as text, where they differ from those of `start`
  */
 export function startFlags(
   isWanted: (spec: OptionSpec) => boolean,
@@ -42,7 +42,7 @@ export function startFlags(
     .map(([name, spec]): [string, OptionDeclaration] => [name, flagOf(name, spec, defaults[name])]);
   return {
     ...Object.fromEntries(flags),
-    config: text('file', 'configuration file (default: gateway-sim.config.json, where there is one)'),
+    config: text('file', 'configuration file (default: gateway-sim.config.json, if it exists)'),
   };
 }
 
@@ -66,13 +66,12 @@ function flagOf(
   };
 }
 
-/** What has our port may take this long to say who it is. */
+/** How long to wait for the server on our port to identify itself. */
 const PROBE_MS = 1_000;
 
-/** Runs until it is stopped; with --detach until the one in the background answers. @returns the exit code */
 /**
- * The style of a running emulator: `start` in a hint is the command that runs it, with the flags that it was given, so
- * that what a hint adds comes on top. Variables and configuration file hold for the next start by themselves.
+ * The style of a running emulator. In its hints, `start` repeats the flags of the running command, so that a hint only
+ * adds flags. Variables and the configuration file apply to the next start anyway.
  *
  * @param name the command, `start` or `exec`
  */
@@ -94,7 +93,7 @@ function flagAsGiven(name: string, value: unknown): string[] {
   if (!spec && name !== 'config') return [];
   const flag = `--${kebab(name)}`;
   if (typeof value === 'boolean') return [value ? flag : `--no-${kebab(name)}`];
-  // Secrets are not repeated in a log.
+  // Secrets must not appear in a log.
   if (spec?.kind === 'secret' && name !== 'publicKey') return [`${flag} '…'`];
   return [value].flat().map((one) => `${flag} ${shellWord(String(one))}`);
 }
@@ -120,10 +119,10 @@ export const start = defineCommand({
       if (options.detach && !parent) await startInBackground(options, context);
       else return await startHere(options, context, parent);
     } catch (error) {
-      // The lines of stdout are those of an emulator that runs: who waits for the first one must not get another.
+      // A program that waits for the ready event on stdout must not get an error document.
       output.json = false;
       if (!parent) throw error;
-      // The parent says it; this process has no business in the log of a folder that it could not take.
+      // The parent reports it: this process could not lock the folder and must not write to its log.
       await parent.failed(error);
     }
     return undefined;
@@ -145,7 +144,7 @@ async function startHere(
       throw await nameOwner(error, options);
     },
   );
-  // Before anybody hears that it is ready, and may want to end it.
+  // Before the ready event, after which a signal may arrive.
   stopOnSignals(server, output, io);
   const { runtime } = server.parts;
   const ready = readyEvent({ ...server, pid: process.pid }, runtime.baseUrl(), options.proxy);
@@ -155,7 +154,7 @@ async function startHere(
     output.notice(`--- gateway-sim ${VERSION}, process ${process.pid}, ${new Date().toISOString()}`);
   }
   announce(ready, notices, context, () => bannerText(ready, overviewOf(server), options, output, io.cwd));
-  // One line for each thing that happens; with --json one document for each.
+  // One line per event; with --json one document per event.
   if (!output.quiet) server.onEvent((event) => showEvent(event, output));
   if (parent) {
     if (!(await parent.ready({ ready, notices }))) {
@@ -165,7 +164,9 @@ async function startHere(
     }
   } else {
     onNpmExit(io.env, () => {
-      output.notice('gateway-sim: npm is gone, so this stops too (start --detach stays)');
+      output.notice(
+        'gateway-sim: npm exited, so the emulator is stopping; use start --detach to keep it running',
+      );
       void server.stop();
     });
   }
@@ -178,7 +179,7 @@ async function startHere(
   return undefined;
 }
 
-/** That a project has its state in a folder above, where this start makes a new one below it. */
+/** Warns if a parent folder already has a state and this start creates another one. */
 function stateAbove({ dataDir, inMemory }: ResolvedOptions, cwd: string): string[] {
   if (inMemory || dataDir !== DEFAULT_DATA_DIR || existsSync(resolve(cwd, dataDir))) return [];
   for (let folder = resolve(cwd); folder !== dirname(folder); folder = dirname(folder)) {
@@ -186,19 +187,19 @@ function stateAbove({ dataDir, inMemory }: ResolvedOptions, cwd: string): string
     if (!existsSync(join(above, 'db.json'))) continue;
     const [mine, theirs] = [resolve(cwd, dataDir), above].map((path) => relative(cwd, path));
     return [
-      `gateway-sim: a new state in ${mine}; the one in ${theirs} is left alone (--data-dir ${theirs} uses it)`,
+      `gateway-sim: created a new state in ${mine}; to use the existing one, start with --data-dir ${theirs}`,
     ];
   }
   return [];
 }
 
-/** With the command that stops it, where what has the port is another emulator. */
+/** If another emulator uses the port, adds the command that stops it. */
 async function nameOwner(error: unknown, { host, port }: ResolvedOptions): Promise<unknown> {
   if (!(error instanceof GatewayError) || error.code !== 'port_in_use') return error;
   const url = urlOf(host, port);
   if ((await probe({ url }, PROBE_MS)) !== 'ready') return error;
   return new GatewayError('port_in_use', `port ${port} on ${host} is in use by another gateway-sim`, {
-    hint: hint`Take a free one with ${option('port', '0')}, or stop the other one with: ${command('stop', '--url', url)}`,
+    hint: hint`Use a free port with ${option('port', '0')}, or stop the other emulator with: ${command('stop', '--url', url)}`,
     cause: error,
   });
 }
@@ -233,7 +234,7 @@ async function startInBackground(options: ResolvedOptions, context: Context): Pr
   const running = await runningOn(options);
   if (running) {
     const log = join(resolve(options.dataDir), LOG_FILE);
-    const notice = `gateway-sim: it runs already at ${running.url}, by these options: nothing was started`;
+    const notice = `gateway-sim: already running at ${running.url} with these options`;
     announce(running, [notice], context, () => detachedBannerText(running, log, output, io.cwd));
     if (options.open) await openInBrowser(running.dashboardUrl, output);
     return;
@@ -244,9 +245,9 @@ async function startInBackground(options: ResolvedOptions, context: Context): Pr
 }
 
 /**
- * The emulator that runs on the folder already; undefined where none answers.
+ * The emulator that already runs on the folder; undefined if none responds.
  *
- * @throws GatewayError `folder_in_use` when an option that was asked for is not in force there
+ * @throws GatewayError `folder_in_use` if it was started with other options
  */
 async function runningOn(options: ResolvedOptions): Promise<ReadyEvent | undefined> {
   if (options.inMemory) return undefined;
@@ -263,7 +264,7 @@ async function runningOn(options: ResolvedOptions): Promise<ReadyEvent | undefin
   if (differing !== undefined) {
     throw new GatewayError(
       'folder_in_use',
-      `the emulator that runs at ${url} (process ${pid}) was started with another ${differing}`,
+      `the emulator at ${url} (process ${pid}) was started with another ${differing}`,
       { hint: hint`Stop it with: ${command('stop')} (or choose another folder with ${option('dataDir')})` },
     );
   }
@@ -271,7 +272,7 @@ async function runningOn(options: ResolvedOptions): Promise<ReadyEvent | undefin
   return readyEvent(emulator, status.url, status.options['proxy'] === true);
 }
 
-/** The first option that was asked for and is not in force, as it was given; undefined where all are. */
+/** The first option that the user set and that has another value in force, by its flag, variable or key. */
 function firstDiffering(asked: ResolvedOptions, inForce: Readonly<Record<string, unknown>>) {
   return (Object.keys(START_OPTIONS) as OptionName[])
     .filter((name) => !('commandOnly' in START_OPTIONS[name]))

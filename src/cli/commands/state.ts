@@ -15,17 +15,17 @@ import type { CommandResult } from '../output.ts';
 import { orStopped } from '../stopped-folder.ts';
 import { replaceFile } from '../write-file.ts';
 
-const YES = { yes: flag('do not ask (without a terminal it never asks)') };
+const YES = { yes: flag('skip the confirmation (there is none without a terminal)') };
 
 type ResetContext = Context & { options: GivenValues<typeof YES> };
 
-/** Resets by the running emulator, or, where none runs, on the data folder itself. */
+/** Resets the running emulator, or the data folder if none runs. */
 const reset = defineCommand({
-  summary: 'reset to the fixtures; merchants keep their keys',
+  summary: 'reset the state to the fixtures; merchants keep their keys',
   neverGuess: true,
   options: YES,
   about:
-    '\nWhere no emulator runs, the state of the data folder is put aside, in a folder inside it, and the next start\nmakes a new one. This also helps when the state is damaged.',
+    '\nIf no emulator runs, the state is moved to a backup folder inside the data folder, and the next start creates a\nnew one. Use this to recover from a damaged state.',
   examples: ['state reset', 'state reset --yes --data-dir .gateway-sim'],
   run: async (context) => {
     const { choice, io } = context;
@@ -36,7 +36,7 @@ const reset = defineCommand({
     try {
       return await resetByServer(await context.connect(folder), context);
     } catch (error) {
-      // What server.json names is not there: the lock of the folder shows whether another process has it.
+      // server.json is stale. The lock of the folder shows whether another process uses it.
       if (error instanceof GatewayError && error.code === 'no_server')
         return resetFolder(folder, isNamed, context);
       throw error;
@@ -45,21 +45,25 @@ const reset = defineCommand({
 });
 
 /**
- * The data folder that was named, or the one of this very folder: what is stored here is meant before what runs above.
+ * The named data folder, or the one in the working folder. It takes precedence over an emulator of a parent folder.
  *
- * @throws GatewayError `not_found` when the one that was named is none
+ * @throws GatewayError `not_found` if the named folder is not a data folder
  */
 async function folderOf(dataDir: string | undefined, { cwd }: Io): Promise<string | undefined> {
   const folder = dataDir ?? DEFAULT_DATA_DIR;
   if (await isDataFolder(resolve(cwd, folder))) return folder;
   if (dataDir === undefined) return undefined;
-  throw new GatewayError('not_found', `${dataDir} is no data folder of gateway-sim: it was left alone`, {
-    hint: hint`Name the folder that holds db.json with ${option('dataDir')}.`,
-  });
+  throw new GatewayError(
+    'not_found',
+    `${dataDir} is not a data folder of gateway-sim, so it was not changed`,
+    {
+      hint: hint`Use ${option('dataDir')} with the folder that contains db.json.`,
+    },
+  );
 }
 
 async function resetByServer(server: Server, context: ResetContext): Promise<CommandResult> {
-  await confirm(`Reset the emulator at ${server.url}? Its payments, cards and IPNs are gone then.`, context);
+  await confirm(`Reset the emulator at ${server.url}? This deletes its payments, cards and IPNs.`, context);
   const { counts } = await server.call('POST /reset');
   return {
     json: { reset: true, url: server.url, counts },
@@ -69,21 +73,21 @@ async function resetByServer(server: Server, context: ResetContext): Promise<Com
 
 async function resetFolder(path: string, isNamed: boolean, context: ResetContext): Promise<CommandResult> {
   const { cwd } = context.io;
-  await confirm(`Put the state in ${path} aside, keys included, and begin anew?`, context);
+  await confirm(`Move the state in ${path}, including keys, to a backup and start over?`, context);
   const folder = await DataFolder.acquire(resolve(cwd, path), { isNamed });
   const backup = await folder.backUpState(new Date()).finally(() => folder.release());
   const text = backup
-    ? `No emulator runs. The state, keys included, was moved to ${relative(cwd, backup)}; the next start makes a new one.`
-    : `No emulator runs, and ${path} holds no state: the next start makes one.`;
+    ? `No emulator is running. Moved the state, including keys, to ${relative(cwd, backup)}. The next start creates a new one.`
+    : `No emulator is running, and ${path} has no state. The next start creates one.`;
   return { json: { reset: true, dataDir: folder.path, backup }, text };
 }
 
-/** By the running emulator, or, where none runs, of the data folder itself. */
+/** Exports the state of the running emulator, or of the data folder if none runs. */
 const exportState = defineCommand({
   args: ['<file>'],
-  summary: 'write the whole state to a file; - is stdout',
-  options: { force: flag('write over a file that is no state') },
-  about: '\nWhere no emulator runs, it is what the data folder holds.',
+  summary: 'export the whole state to a file, or to stdout with -',
+  options: { force: flag('overwrite a file even if it is not a state') },
+  about: '\nIf no emulator runs, this exports the state in the data folder.',
   examples: ['state export paid-orders.json', 'state export - >paid-orders.json'],
   run: async (context) => {
     const { args, options, output, choice, io } = context;
@@ -94,7 +98,7 @@ const exportState = defineCommand({
       async ({ shown, snapshot }) => {
         const { snapshotText } = await import('../../store/snapshot-lines.ts');
         const text = [...snapshotText(snapshot)].join('');
-        return { text, counts: countsIn(text) ?? {}, from: ` from ${shown}, where no emulator runs` };
+        return { text, counts: countsIn(text) ?? {}, from: ` from ${shown} (no emulator is running)` };
       },
       { choice, cwd },
     );
@@ -106,14 +110,14 @@ const exportState = defineCommand({
     return {
       json: { file: path, counts },
       text: `Wrote ${relative(cwd, path) || path}${from}: ${describeCounts(counts)}`,
-      notices: ["It holds the merchants' keys."],
+      notices: ["The file contains the merchants' keys."],
     };
   },
 });
 
 async function exportByServer(server: Server) {
   const answer = await server.open('GET /snapshot');
-  // As text: the layout, one record a line, is worth keeping.
+  // As text, to keep the layout of one record per line.
   const text = await readText(answer, MAX_STATE_BYTES).catch((error: unknown) => {
     throw noServer(server.url, error);
   });
@@ -122,7 +126,7 @@ async function exportByServer(server: Server) {
   return { text, counts, from: '' };
 }
 
-/** How many records of each kind a state holds; undefined for what is no state. */
+/** The number of records of each kind in a state; undefined if the text is not a state. */
 function countsIn(text: string): Record<string, number> | undefined {
   try {
     const state = JSON.parse(text) as Record<string, unknown>;
@@ -147,7 +151,7 @@ function describeCounts(counts: Readonly<Record<string, number>>): string {
 /** All or nothing; the emulator migrates an older state and rejects a newer one. */
 const importState = defineCommand({
   args: ['<file>'],
-  summary: 'replace the present state with that of a file; - is stdin',
+  summary: 'replace the state with one from a file, or from stdin with -',
   neverGuess: true,
   options: YES,
   examples: ['state import paid-orders.json'],
@@ -155,14 +159,13 @@ const importState = defineCommand({
     const name = file === '-' ? 'stdin' : file;
     const json = parsed(await textOf(file, io), name);
     const server = await connect();
-    // Where the state comes by stdin nobody can answer there.
-    if (file !== '-')
-      await confirm(`Put ${name} in the place of the state at ${server.url}?`, { options, io });
+    // If stdin is the state, the user cannot answer there.
+    if (file !== '-') await confirm(`Replace the state at ${server.url} with ${name}?`, { options, io });
     const { counts } = await server.call('PUT /snapshot', { json });
     return {
       json: { imported: true, url: server.url, counts },
       text: `Imported ${name}: ${describeCounts(counts)}`,
-      notices: [hint`The keys are those of the imported merchants now: ${command('keys env')}`],
+      notices: [hint`The keys are now those of the imported merchants: ${command('keys env')}`],
     };
   },
 });
@@ -180,7 +183,7 @@ async function textOf(file: string, { stdin, cwd }: Io): Promise<string> {
 
 function parsed(text: string, name: string): { version: number } {
   try {
-    // Whether it is a state is for the emulator to say.
+    // The emulator checks whether it is a state.
     return JSON.parse(text.replace(/^\uFEFF/, '')) as { version: number };
   } catch (error) {
     throw new GatewayError('unparseable_body', `${name} is not JSON: ${(error as Error).message}`, {
@@ -191,7 +194,7 @@ function parsed(text: string, name: string): { version: number } {
 }
 
 export const state: Group = {
-  summary: 'the whole state: reset, out and in',
+  summary: 'reset, export or import all state',
   examples: ['state export paid-orders.json', 'state reset'],
   commands: { reset, export: exportState, import: importState },
 };

@@ -2,7 +2,7 @@ import { defineCommand, type Group, requiredText } from '../command.ts';
 import { listed } from '../layout.ts';
 
 const list = defineCommand({
-  summary: 'all wallets',
+  summary: 'list all wallets',
   run: async ({ call }) =>
     listed(await call('GET /wallets'), {
       Wallet: ({ id }) => id,
@@ -14,9 +14,9 @@ const list = defineCommand({
 
 const fund = defineCommand({
   args: ['<id>'],
-  summary: 'put money into a wallet',
+  summary: 'add money to a wallet',
   neverGuess: true,
-  fields: { amount: requiredText('amount', 'amount as decimal text') },
+  fields: { amount: requiredText('amount', 'amount as a decimal, such as 12.50') },
   examples: ['wallets fund wal_poor_usd --amount 100'],
   run: async ({ args: [id], fields: json, call }) => {
     const wallet = await call('POST /wallets/:id/fund', { param: { id }, json });
@@ -25,7 +25,7 @@ const fund = defineCommand({
 });
 
 export const wallets: Group = {
-  summary: 'the wallets of live mode',
+  summary: 'list and fund the wallets of live mode',
   examples: ['wallets', 'wallets fund wal_poor_usd --amount 100'],
   commands: { list, fund },
 };

@@ -47,7 +47,7 @@ async function start({ cwd, args }: Life, budget: Budget): Promise<Emulator | un
 async function kill({ child, ended }: Emulator, budget: Budget): Promise<void> {
   child.kill('SIGKILL');
   const { stderr } = await ended;
-  if (/^\s+at |failed inside|bug of gateway-sim/m.test(stderr)) budget.fail('ended', stderr.slice(0, 500));
+  if (/^\s+at |internal error|bug in gateway-sim/m.test(stderr)) budget.fail('ended', stderr.slice(0, 500));
 }
 
 async function check(merchant: Merchant, { ledger }: Life, budget: Budget, when: string): Promise<void> {

@@ -1,0 +1,31 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { page, ROOT } from './pages.ts';
+
+/** The words that the glossary replaces. */
+function replacedWords(): string[] {
+  const [, table = ''] = page('glossary.md').split('| Not | But |\n|---|---|\n');
+  const cells = [...table.matchAll(/^\| ([^|]+) \|/gm)].map(([, cell = '']) => cell);
+  return cells.flatMap((cell) => cell.split(', '));
+}
+
+/** All that people read: sources with their comments and messages, pages, and the names of tests. */
+function texts(): [file: string, text: string][] {
+  const under = (folder: string) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.(ts|tsx|md|css|php|py|jsonl)$/.test(file) && !file.endsWith('glossary.md'))
+      .map((file) => join(folder, file));
+  const files = ['README.md', 'CHANGELOG.md', ...under('src'), ...under('bin'), ...under('fixtures')];
+  return files.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]);
+}
+
+test('no text has a word that the glossary replaces', () => {
+  const words = replacedWords();
+  expect(words.length).toBeGreaterThan(20);
+  const pattern = new RegExp(`\\b(?:${words.join('|').replaceAll(' ', '\\s+(?:\\* |// )?')})\\b`, 'gi');
+  const found = texts().flatMap(([file, text]) =>
+    [...text.matchAll(pattern)].map(([word]) => `${file}: ${word}`),
+  );
+  expect(found).toEqual([]);
+});
