@@ -128,7 +128,7 @@ describe('exec', () => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  it('tells once why an initiate was refused, with every option that it needs and those in force', async () => {
+  it('reports once why an initiate was rejected, with all options that would accept it', async () => {
     const script = `(async () => {
       const body = new URLSearchParams({ public_key: process.env.GATEWAY_SIM_PUBLIC_KEY, identifier: 'a',
         currency: 'npr', amount: '1', details: 'x', ipn_url: 'http://localhost/', success_url: 'http://localhost/',
@@ -141,7 +141,7 @@ describe('exec', () => {
     expect(stdout).toBe('');
     expect(stderr.split('was rejected')).toHaveLength(2);
     expect(stderr).toContain(
-      'gateway-sim: POST /sandbox/payment/initiate was refused\n  site_logo is required',
+      'gateway-sim: POST /sandbox/payment/initiate was rejected\n  site_logo is required',
     );
     expect(stderr).toContain(
       `exec --no-panel --sandbox-code '1 2' --secret-key '…' --loose --currency NPR accepts this request\n`,
@@ -332,7 +332,7 @@ describe('exec --wait-for', () => {
     await shop.request(1);
     const { code, stderr } = await running.stop();
     expect([code, await readdir(cwd)]).toEqual([1, []]);
-    expect(stderr).toContain('the waiting was interrupted');
+    expect(stderr).toContain('waiting was interrupted');
   });
 });
 

@@ -84,7 +84,7 @@ describe('https', () => {
     const { port, url } = await startSecure();
     for (const path of ['/', '/nowhere', '/_sim/status', INITIATE]) {
       const { status, body, headers } = await rawExchange(port, getting(path, '127.0.0.1'));
-      const message = `this port speaks https: use ${url}`;
+      const message = `this port serves HTTPS only: use ${url}`;
       expect([path, status, JSON.parse(body)]).toMatchObject([path, 400, { error: 'true', message }]);
       expect(headers['x-gateway-sim']).toBe('1');
     }
@@ -196,7 +196,7 @@ describe('the proxy', () => {
       const { status, text } = await tunnel(port, target);
       expect([target, status, text]).toEqual([target, 403, expect.stringContaining('X-Gateway-Sim: 1')]);
       const whole = await exchange(await connected(port), `CONNECT ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
-      expect(whole.text).toContain(`this proxy answers for ${ALIAS}, gateway.example.net`);
+      expect(whole.text).toContain(`this proxy serves only ${ALIAS}, gateway.example.net`);
     }
   });
 

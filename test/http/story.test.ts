@@ -89,7 +89,7 @@ describe.each([false, true])('the page of a payment (paused clock: %s)', (paused
     holds(
       'step-email-refused-1',
       'email=nobody%40shop.test',
-      'nobody@shop.test (the sandbox takes',
+      'nobody@shop.test (the sandbox accepts',
       '>422<',
       '>curl',
     );
