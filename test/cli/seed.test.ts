@@ -46,5 +46,5 @@ it('start shows the seed', async () => {
   const cwd = await temporaryFolder();
   const running = launch(['start', '--port', '0', '--in-memory', '--seed', 'shop'], { cwd });
   await running.until((stdout) => stdout.includes('Ctrl-C'));
-  expect(running.stdout()).toMatch(/Seed +shop {3}ids, codes and card numbers repeat/);
+  expect(running.stdout()).toMatch(/Seed +shop {3}ids, codes and card numbers are repeatable/);
 });
