@@ -100,13 +100,13 @@ describe('a page that receives events', () => {
     await clock.move({ freeze: 'now' });
     await merchants.replaceKeys(merchants.default.id);
     await page.getByText('fault active').waitFor();
-    await page.getByText('Clock is paused').waitFor();
+    await page.getByRole('link', { name: 'Clock is paused' }).waitFor();
     await page.getByText(merchants.default.secretKey).first().waitFor();
     expect(await page.getByText(sim.secretKey).count()).toBe(0);
     await page.getByRole('button', { name: 'Clear all' }).click();
     await page.getByText('fault active').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Resume' }).click();
-    await page.getByText('Clock is paused').waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Clock is paused' }).waitFor({ state: 'detached' });
     expect(await page.getByRole('heading', { name: 'Api Key' }).isVisible()).toBe(true);
     expect(errors).toEqual([]);
   });
