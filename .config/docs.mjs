@@ -36,7 +36,7 @@ const pages = {
   'control-api.md': apiPage(document, {
     title: 'Control API',
     introduction:
-      'What the commands, the dashboard and the library talk to: JSON below `/_sim`. How it is guarded: [containers](../containers.md). `GET /_sim/openapi.json` is the same as an OpenAPI document, and so is `gateway-sim openapi`.',
+      'What the commands, the dashboard and the library talk to: JSON below `/_sim`. For access control, see [containers](../containers.md). `GET /_sim/openapi.json` is the same as an OpenAPI document, and so is `gateway-sim openapi`.',
     side: 'control',
     concerns: (tag) => !tag.startsWith('Service'),
   }),

@@ -17,7 +17,7 @@ const NAMES = Object.keys(START_OPTIONS) as OptionName[];
  * Made anew by: REFRESH=1 npx vitest run test/schema.test.ts
  * (and npx biome check --write fixtures/config.schema.json, which lays it out).
  */
-test('the published schema is the one that the options make', async () => {
+test('the published schema matches the one generated from the options', async () => {
   const made: unknown = JSON.parse(JSON.stringify(configurationSchema()));
   if (process.env['REFRESH']) await writeFile(PUBLISHED, `${JSON.stringify(made, null, 2)}\n`);
   expect(JSON.parse(await readFile(PUBLISHED, 'utf8'))).toEqual(made);

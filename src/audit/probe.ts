@@ -162,7 +162,7 @@ export function valueAt(text: string, path: string): unknown {
   return value;
 }
 
-/** Limits for probe output that is made to be slow to compare. The rest is not measured. */
+/** Limits for probe output that is crafted to be slow to compare. The rest is not measured. */
 export const MAX_MEASURES = 1_000;
 const MAX_DEPTH = 20;
 const MAX_PATH = 200;

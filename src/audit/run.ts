@@ -126,7 +126,7 @@ function provenBy(shop: Shop, control: AuditedCase | undefined, one: AuditCase, 
   return {
     ...finding,
     verdict: 'unproven',
-    why: `${problem} ${url}, which has accepted no genuine IPN`,
+    why: `${problem} ${url}, which has not accepted a genuine IPN`,
   };
 }
 

@@ -82,7 +82,7 @@ async function prepare(folder: string, named: string): Promise<void> {
   await writeFile(join(folder, MARK), '', { mode: 0o600 });
 }
 
-/** The reports of an audit by file: JSON, HTML and JUnit XML. A second audit does not overwrite the first. */
+/** An audit's reports, keyed by file name: JSON, HTML and JUnit XML. A second audit does not overwrite the first. */
 export function auditReports(
   folder: string,
   report: AuditReport,

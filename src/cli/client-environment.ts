@@ -6,7 +6,7 @@ import { makeTemporaryFolder, removeTemporaryFolder } from '../tls/temporary-fol
 import type { Io } from './io.ts';
 import type { RunningServer } from './start-emulator.ts';
 
-/** What redirects a client with the gateway's host in its code to the emulator. */
+/** What redirects a client that hard-codes the gateway's host to the emulator. */
 export interface ClientEnvironment {
   variables: Readonly<Record<string, string>>;
   /** The names of the variables, and the options for PHP, which has no variable. */

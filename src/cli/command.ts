@@ -113,7 +113,7 @@ export function pagedBy<Filters extends OptionDeclarations>(filters: Filters) {
   return {
     ...filters,
     limit: text('number', 'maximum number of results (default: 50)'),
-    cursor: text('cursor', 'continue after a previous list'),
+    cursor: text('cursor', 'continue where a previous list ended'),
   };
 }
 

@@ -57,7 +57,8 @@ const COMMON_OPTIONS: OptionDeclarations = {
   dataDir: { placeholder: 'folder', description: 'data folder of the running emulator' },
   tlsCa: {
     placeholder: 'file',
-    description: 'certificate to trust for an HTTPS emulator (not needed if it is found by its data folder)',
+    description:
+      'certificate to trust for an HTTPS emulator (not needed if the emulator is found through its data folder)',
   },
   controlToken: { placeholder: 'token', description: `token required on /_sim; ${SEEN_IN_PS}` },
   json: { description: 'print one JSON document on stdout' },

@@ -95,7 +95,7 @@ async function merchantsOf(connect: () => Promise<Server>) {
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== 'no_server') throw error;
     throw new GatewayError('no_server', error.message, {
-      hint: hint`Pass the secret key with --secret, or start its emulator with: ${command('start')}`,
+      hint: hint`Pass the secret key with --secret, or start an emulator with: ${command('start')}`,
     });
   }
 }

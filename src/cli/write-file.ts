@@ -95,7 +95,7 @@ export async function requireWritable(files: readonly (string | undefined)[], cw
   }
 }
 
-/** Writes a report over what was there, but through no link. @throws GatewayError `storage_failed` */
+/** Overwrites an existing report, but never follows a link. @throws GatewayError `storage_failed` */
 export async function writeReport(file: string, text: string, cwd: string): Promise<void> {
   await writeFile(resolve(cwd, file), text, { flag: AS_REPORT | O_TRUNC }).catch((cause) => {
     throw unwritable(file, cause);

@@ -37,6 +37,8 @@ export function auditHeadline(cases: readonly Judged[]): string {
   const summary = auditSummary(attacks);
   if (!worked.length) {
     if (control?.verdict === 'fail') return 'Nothing is proven: the shop does not accept a correct IPN.';
+    if (control && control.verdict !== 'pass' && !summary.pass)
+      return 'Nothing is proven: the audit could not confirm that the shop accepts a correct IPN.';
     if (!attacks.length) return 'The shop accepts a correct IPN. No attack was tried.';
     const { pass, note, unproven, skipped } = summary;
     const rest = Object.entries({ passed: pass, noted: note, unproven, skipped })

@@ -123,7 +123,7 @@ export const FAULT_CONDITIONS = {
     min: 0,
     max: 1,
     placeholder: 'number',
-    description: 'probability that it acts, such as 0.2',
+    description: 'probability that the fault applies, such as 0.2',
   },
   identifier: {
     kind: 'pattern',

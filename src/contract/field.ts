@@ -142,7 +142,7 @@ export function wholeList<Item extends z.ZodMiniType>(
 export function wholeListFields<Item extends z.ZodMiniType>(item: Item, what: string, order: string) {
   return {
     data: field(z.array(item), `The ${what}, ${order}.`),
-    nextCursor: field(z.null(), 'Always null: this list has no pages.'),
+    nextCursor: field(z.null(), 'Always null: this list is not paginated.'),
   };
 }
 

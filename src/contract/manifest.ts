@@ -42,7 +42,7 @@ function isPattern(value: string): boolean {
   }
 }
 
-/** Expectations of an IPN. Fields have their names in a form, such as `data[amount]`. */
+/** Expectations for an IPN. Fields have their names in a form, such as `data[amount]`. */
 const ExpectedIpn = z.strictObject({
   /** Number of attempts that arrive. */
   count: z.optional(z.int().check(z.minimum(0), z.maximum(3))),

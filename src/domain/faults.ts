@@ -37,7 +37,7 @@ export function globMatches(glob: string, text: string): boolean {
   return text.length - last.length >= at && text.endsWith(last);
 }
 
-/** The active rules. Only the first match acts. */
+/** The active rules. Only the first match applies. */
 export class Faults {
   readonly #fraction: () => number;
   #active: ActiveFault[] = [];

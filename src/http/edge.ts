@@ -271,7 +271,7 @@ interface Beginning {
 
 const remoteEnd = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
 
-/** The address that connections are counted by. One machine has millions of loopback addresses. */
+/** The address under which connections are counted. One machine has millions of loopback addresses. */
 const sharingAddress = ({ remoteAddress = '' }: Socket) =>
   /^(::ffff:)?127\./.test(remoteAddress) ? '127.0.0.0/8' : remoteAddress;
 

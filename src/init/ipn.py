@@ -1,4 +1,4 @@
-"""Replace this by your own IPN handler: a WSGI application, such as one of Flask or Django."""
+"""Replace this with your own IPN handler: a WSGI application, such as one of Flask or Django."""
 
 import hashlib
 import hmac

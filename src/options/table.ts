@@ -152,7 +152,7 @@ export const START_OPTIONS = {
   }),
   ipnRetries: integer(
     'number',
-    'maximum number of retries of an IPN; the last delay of the schedule repeats (default: the whole schedule)',
+    'maximum number of retries per IPN; after the end of the schedule, its last delay repeats (default: the whole schedule)',
     { max: 100 },
   ),
   ipnTimeout: duration('duration', 'time limit for the response of a receiver', { default: '10s' }),

@@ -31,7 +31,7 @@ export interface PostedField<Schema extends z.ZodMiniType = z.ZodMiniType> exten
   isOptional: boolean;
 }
 
-/** A required text: present, not empty, and without a `problem`. */
+/** A required text field: present, not empty, and without a `problem`. */
 export function required(
   name: string,
   problem: Problem,

@@ -56,7 +56,7 @@ describe('exec', () => {
     >;
   }
 
-  it('tells the control token where there is one', async () => {
+  it('passes on the control token if there is one', async () => {
     const { GATEWAY_SIM_CONTROL_TOKEN: made } = await variables(['--host', '0.0.0.0']);
     expect(made).toMatch(/^[\w-]{20,}$/);
     const { GATEWAY_SIM_CONTROL_TOKEN: given } = await variables(['--control-token', 'of-the-team-0001']);

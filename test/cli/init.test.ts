@@ -57,7 +57,7 @@ describe('init', () => {
   });
 
   it.skipIf(process.platform === 'win32').each(['init', 'init --force'])(
-    'writes nothing to where a link leads (%s)',
+    'does not write through a link (%s)',
     async (line) => {
       const cwd = await temporaryFolder();
       await writeFile(join(cwd, 'mine'), 'mine');

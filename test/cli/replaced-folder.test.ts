@@ -65,7 +65,7 @@ describe('an initiate', () => {
     expect([code, stderr.match(new RegExp(GONE, 'g'))]).toEqual([6, [expect.any(String)]]);
   });
 
-  it('is stored again when the folder is back', async () => {
+  it('is stored again once the folder is back', async () => {
     const cwd = await temporaryFolder();
     const data = join(cwd, '.gateway-sim');
     const emulator = await start([], { cwd });

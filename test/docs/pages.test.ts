@@ -78,7 +78,7 @@ test('every code block is run or compared by a test', () => {
 
 const YAML = FENCES.filter(({ language }) => language === 'yaml');
 
-test.each(YAML)('the YAML of $place has no mistake', ({ code }) => {
+test.each(YAML)('the YAML in $place is valid', ({ code }) => {
   expect(parseDocument(code).errors).toEqual([]);
 });
 

@@ -107,7 +107,7 @@ describe('a report for others', () => {
     expect(process.cpuUsage(began).user).toBeLessThan(2_000_000);
   });
 
-  it('contains no key and no address in the expectation, either', () => {
+  it('contains no key or address in the expectation either', () => {
     const { expected } = written('nothing', `an IPN at ${ipnUrl} signed with ${key}`);
     expect(expected).toBe('an IPN at … signed with sec_live…ef');
   });

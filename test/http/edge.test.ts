@@ -190,7 +190,7 @@ describe('the proxy', () => {
     '[::1]:443',
     `${ALIAS}:0443x`,
   ];
-  it('refuses a CONNECT to any other host or port, and says which hosts it has', async () => {
+  it('refuses a CONNECT to any other host or port, and names the hosts it serves', async () => {
     const { port } = await startSecure(PROXY);
     for (const target of UNKNOWN) {
       const { status, text } = await tunnel(port, target);

@@ -416,7 +416,7 @@ describe('waiting in vain', () => {
     }
   });
 
-  it('looks once at least', async () => {
+  it('checks at least once', async () => {
     const sim = await startLibrary();
     await sim.payments.create();
     expect(await sim.payments.waitFor({}, { timeout: 0 })).toMatchObject({ status: 'pending' });

@@ -107,7 +107,7 @@ describe('a pair of files', () => {
     const wanted = { tlsCert: cert, tlsKey: key, names: ['localhost', 'shop.example'], label: String };
     const { notices } = await identityOf(await namedPair(wanted), wanted, null);
     expect(notices).toEqual([
-      expect.stringContaining('is not for localhost: clients will reject it there'),
+      expect.stringContaining('is not for localhost: clients will reject it for these names'),
       expect.stringContaining('expired at'),
     ]);
   });

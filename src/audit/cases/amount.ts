@@ -13,7 +13,7 @@ import type { Ipn } from '../ipn.ts';
 import type { OrderSnapshot } from '../probe.ts';
 import { numericChanges } from '../shop.ts';
 
-/** No order has this charge by chance. */
+/** A charge that no real order would have. */
 const OTHER_CHARGE = '12345.67';
 const OTHER_CURRENCIES = ['GNF', 'USD'];
 

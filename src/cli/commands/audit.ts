@@ -65,7 +65,7 @@ export const audit = defineCommand({
       'url',
       'another URL that confirms a payment, in addition to success_url; accepts the same placeholders',
     ),
-    wait: duration('wait up to this long until the shop accepts connections'),
+    wait: duration('wait up to this long for the shop to accept connections'),
     only: list('names', 'run only these cases, groups or classes; repeatable'),
     skip: list('names', 'skip these cases, groups or classes; repeatable'),
     failOn: list('verdicts', 'also exit 1 on these verdicts: at-risk, unproven; repeatable'),

@@ -4,7 +4,10 @@ import { pairs } from '../layout.ts';
 import type { CommandResult } from '../output.ts';
 
 const TIMEOUT = {
-  timeout: text('duration', 'limit in real time for the scheduled work, then exit 4 (default: 240s)'),
+  timeout: text(
+    'duration',
+    'real-time limit for the scheduled work; exits with code 4 when reached (default: 240s)',
+  ),
 };
 
 /** How often a move reports what it waits for, in real time. */

@@ -40,9 +40,9 @@ export const exec = defineCommand({
   usage: '[start options] -- <command...>',
   options: {
     ...startFlags(({ commandOnly }) => !commandOnly, OWN_DEFAULTS),
-    quiet: flag('no notices on stderr'),
+    quiet: flag('suppress notices on stderr'),
     waitFor: text('url', 'wait until this URL responds, for example your shop'),
-    waitLimit: duration('time limit of --wait-for; then exit with code 4 (default: 60s)'),
+    waitLimit: duration('time limit for --wait-for; exits with code 4 when reached (default: 60s)'),
     artifacts: text('folder', 'write events, state, IPNs (HAR) and audit reports to this folder'),
   },
   advice: hint`Options of the command go after --, such as: ${command('exec', '--', 'npm', 'test', '--coverage')}`,

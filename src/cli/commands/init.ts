@@ -42,7 +42,7 @@ export const init = defineCommand({
     jest: flag('write a test for Jest'),
     playwright: flag('write a test for Playwright'),
     dir: text('folder', 'the same as [folder] (default: this one)'),
-    force: flag('write over files that are there'),
+    force: flag('overwrite existing files'),
   },
   examples: ['init', 'init --php tests', 'init --dir test/gateway'],
   run: async ({ args, options, io: { cwd } }) => {
@@ -69,7 +69,7 @@ export const init = defineCommand({
               `Run it: ${run} ${shownFrom(cwd, join(folder, files.at(-1) ?? ''))}. Then put your own handler in the place of ${files.at(-2)}.`,
           )
         : [
-            `Every option stands in ${CONFIGURATION_FILE}, with its default; ${FIXTURES_FILE} has the merchants and wallets of a new state.`,
+            `Every option is listed in ${CONFIGURATION_FILE}, with its default; ${FIXTURES_FILE} has the merchants and wallets of a new state.`,
             hint`Edit them, then run: ${elsewhere && `cd ${elsewhere} && `}${command('start')}`,
           ],
     };

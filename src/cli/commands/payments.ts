@@ -45,7 +45,7 @@ const PAY_OPTIONS = {
     OUTCOMES.map((outcome) => [outcome, flag(PAYMENT_OUTCOMES[outcome].description)]),
   ) as OutcomeFlags),
   all: flag('settle every pending payment'),
-  wait: duration('wait up to this long for the payment and the emulator'),
+  wait: duration('wait up to this long for the emulator and a matching payment'),
   delivery: choice('order', 'order of IPN and redirect', DELIVERY_ORDERS),
   requireDelivery: flag('exit 1 unless the first attempt is delivered with a correct response'),
 };

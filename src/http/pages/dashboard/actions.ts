@@ -26,7 +26,7 @@ type FormAction = (
   callService: CallService,
 ) => Promise<string | undefined>;
 
-/** A form of the page at a path. It returns to that page unless the action returns another address. */
+/** A form on the page at this path. It returns to that page unless the action returns another address. */
 function on(page: string, act: FormAction) {
   const actAndGo: (...given: Parameters<FormAction>) => Promise<string> = async (...given) =>
     (await act(...given)) ?? ownPage(given[1]['from'], withId(page, given[2]));

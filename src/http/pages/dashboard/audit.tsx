@@ -44,7 +44,7 @@ export const auditPage: PageRenderer = ({ parts: { audits } }) => {
   );
 };
 
-/** The form that starts an audit. It is folded below a report, unless the request was rejected. */
+/** The form that starts an audit. It is collapsed below a report, unless the request was rejected. */
 function NewAudit({ last }: { last: AuditRequest | undefined }) {
   const { posted } = useContext(PageContext);
   if (!last) {

@@ -36,7 +36,7 @@ const TAIL = 8;
 const CHARACTERS = new Intl.Segmenter();
 
 /**
- * A text or a link that is shortened in the middle if there is no space for it. Screen readers, copy and search see the
+ * Text or a link, shortened in the middle if it does not fit. Screen readers, copy and search see the
  * whole text, unless it is too long for a list.
  */
 export function Short(props: { text: string; to?: string }) {

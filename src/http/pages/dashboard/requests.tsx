@@ -137,7 +137,7 @@ export const requestPage: PageRenderer = ({ parts, id }) => {
           }}
           response={
             responseBody === null
-              ? 'No body, or a page. The request log does not keep pages.'
+              ? 'No body, or a page. The request log does not store HTML pages.'
               : { line: String(status), headers: [], body: responseBody }
           }
         />
