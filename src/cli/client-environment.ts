@@ -68,7 +68,9 @@ export async function clientEnvironment(
           .join(' '),
       };
   const variables = {
+    http_proxy: address,
     https_proxy: address,
+    HTTP_PROXY: address,
     HTTPS_PROXY: address,
     NO_PROXY: past,
     no_proxy: past,
@@ -80,7 +82,7 @@ export async function clientEnvironment(
     variables,
     notices: [
       `gateway-sim: requests to ${hostAlias.join(', ')} go to this emulator; set ${Object.keys(variables).join(', ')}`,
-      '  Any other https host gets 403: add it to --host-alias or NO_PROXY',
+      '  Any other host gets 403: add it to --host-alias or NO_PROXY',
       ...(bundle === undefined
         ? []
         : [`  PHP needs: php -d curl.cainfo=${bundle} -d openssl.cafile=${bundle}`]),

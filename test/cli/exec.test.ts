@@ -86,7 +86,8 @@ describe('exec', () => {
     const script = `env > seen; head -c 6 "$REQUESTS_CA_BUNDLE" > theirs; grep -c BEGIN ${files} > counts`;
     const { stderr } = await run(['exec', ...flags, ...sh(script)], { cwd, env });
     const seen = await readFile(join(cwd, 'seen'), 'utf8');
-    expect(seen).toMatch(/^https_proxy=http:\/\/127\.0\.0\.1:\d+$/m);
+    for (const name of ['http_proxy', 'https_proxy'])
+      expect(seen).toMatch(new RegExp(`^${name}=http://127\\.0\\.0\\.1:\\d+$`, 'm'));
     expect(seen).toMatch(/^NO_PROXY=localhost,127\.0\.0\.1,::1,shop\.test$/m);
     expect(seen).toMatch(
       /^(NODE_USE_ENV_PROXY=1|NODE_OPTIONS=--no-deprecation --require ".*alias-hosts\.js")$/m,
