@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { constants } from 'node:os';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { constants as system } from 'node:os';
+import { delimiter, join } from 'node:path';
 import type { Io } from './io.ts';
 import type { Output } from './output.ts';
 import { endByHangup, onNpmExit } from './signals.ts';
-import { type GroupWatch, watchGroup } from './watch-group.ts';
+import { spawnWatched, type WatchedCommand } from './watch-group.ts';
 
 /** What a terminal sends, by Ctrl-C and Ctrl-\, to every process in the foreground: the command has it already. */
 const SENT_BY_TERMINAL = ['SIGINT', 'SIGQUIT'] as const;
@@ -32,14 +34,17 @@ export async function runCommand(
   environment: Readonly<Record<string, string>>,
   { io, output }: { io: Io; output: Output },
 ): Promise<number> {
-  let watch: GroupWatch | undefined;
+  let watched: WatchedCommand | undefined;
   try {
     const onTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
-    const ownGroup = !onTerminal && process.platform !== 'win32';
+    // Windows has no groups, and some containers have no shell to watch them.
+    const ownGroup = !onTerminal && existsSync('/bin/sh');
     const env = { ...io.env, ...environment };
-    if (ownGroup) watch = watchGroup();
-    const child = spawn(command, args, { stdio: 'inherit', env, detached: ownGroup });
-    if (child.pid !== undefined) watch?.over(child.pid);
+    if (ownGroup) {
+      assertExecutable(command, env['PATH']);
+      watched = spawnWatched([command, ...args], env);
+    }
+    const child = watched?.child ?? spawn(command, args, { stdio: 'inherit', env });
     const signal = (name: NodeJS.Signals) => (ownGroup ? signalGroup(child, name) : child.kill(name));
     forwardSignals(signal, onTerminal, io);
     const code = await exitCodeOf(child);
@@ -56,8 +61,23 @@ export async function runCommand(
       output.notice("  Give the command and its arguments as words of their own, or take: sh -c '…'");
     return NOT_FOUND;
   } finally {
-    watch?.disarm();
+    watched?.disarm();
   }
+}
+
+/** @throws as spawn does, where the shell that starts a watched command would only print its own message */
+function assertExecutable(command: string, path = ''): void {
+  const folders = command.includes('/') ? [''] : path.split(delimiter);
+  const problems = folders.map((folder) => {
+    try {
+      accessSync(join(folder, command), constants.X_OK);
+      return undefined;
+    } catch (error) {
+      return error as NodeJS.ErrnoException;
+    }
+  });
+  if (!problems.includes(undefined))
+    throw problems.find((problem) => problem?.code === 'EACCES') ?? problems[0];
 }
 
 function exitCodeOf(child: ChildProcess): Promise<number> {
@@ -67,7 +87,7 @@ function exitCodeOf(child: ChildProcess): Promise<number> {
       if (child.pid === undefined) reject(error);
     });
     child.once('exit', (code, signal) =>
-      resolve(signal === null ? (code ?? 0) : ENDED_BY_SIGNAL + constants.signals[signal]),
+      resolve(signal === null ? (code ?? 0) : ENDED_BY_SIGNAL + system.signals[signal]),
     );
   });
 }

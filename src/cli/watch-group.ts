@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 
 /**
  * Waits for the end of its input, which is the end of the parent process, for any reason. A shell script, because a shell
@@ -11,30 +11,37 @@ kill -TERM "-$group" || exit 0
 sleep 1
 kill -KILL "-$group"`;
 
-/** Ends the process groups of a killed process. */
-export interface GroupWatch {
-  /** Ends this group when the current process ends. */
-  over: (group: number) => void;
+/**
+ * Names its own process group to the watcher, then becomes the command. If we named it, the command could run while we
+ * are killed before the watcher knows it.
+ */
+const LAUNCHER = 'echo "$$" >&3; exec 3>&-; exec "$0" "$@"';
+
+/** A command in a process group of its own, which ends if this process is killed. */
+export interface WatchedCommand {
+  child: ChildProcess;
   /** Stops watching. */
   disarm: () => void;
 }
 
 /**
- * Watches this process from another process in its own session, so that a signal to our group does not reach it.
+ * Starts a command on our stdin, stdout and stderr, and watches this process from another process in its own session, so
+ * that a signal to our group does not reach it.
  */
-export function watchGroup(): GroupWatch {
+export function spawnWatched(command: readonly string[], env: NodeJS.ProcessEnv): WatchedCommand {
   const watcher = spawn('/bin/sh', ['-c', SCRIPT], {
     cwd: '/',
     detached: true,
     env: {},
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  // Without a shell there is no watcher, and a killed watcher accepts no input.
-  watcher.on('error', () => {});
+  // A killed watcher accepts no input.
   watcher.stdin.on('error', () => {});
   watcher.unref();
-  return {
-    over: (group) => void watcher.stdin.write(`${group}\n`),
-    disarm: () => void watcher.stdin.end('disarmed\n'),
-  };
+  const child = spawn('/bin/sh', ['-c', LAUNCHER, ...command], {
+    detached: true,
+    env,
+    stdio: ['inherit', 'inherit', 'inherit', watcher.stdin],
+  });
+  return { child, disarm: () => void watcher.stdin.end('disarmed\n') };
 }
