@@ -157,6 +157,7 @@ describe.each(STARTERS)('init --$language', ({ language, file, runner, byRunner,
   test.skipIf(why)(
     `starts an emulator, which ends with the test even when that is killed${here}`,
     async () => {
+      await prepare();
       const { child, ended } = launchProgram(starter.command(`all.${language}`), { cwd: project.folder });
       const { signal, stdout, stderr } = await ended;
       expect([signal, stderr, child.killed]).toEqual(['SIGKILL', '', false]);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /** In the environment of every process that a test starts, and of those that they start. */
 const MARK = 'TEST_RUN';
@@ -22,6 +22,7 @@ export default function setup(): () => Promise<void> {
     projects: 0,
   };
   const run = global.testRun;
+  requireNoDataFolderAbove(run.folder);
   run.projects++;
   Object.assign(process.env, { TMPDIR: run.folder, [MARK]: run.id });
   return async () => {
@@ -35,6 +36,14 @@ export default function setup(): () => Promise<void> {
     if (left.length && !('MUTANT' in process.env))
       throw new Error(`left behind by the tests:\n${left.join('\n')}`);
   };
+}
+
+/** The emulators of the tests would find it, as they find that of a project from its subfolders. */
+function requireNoDataFolderAbove(folder: string): void {
+  for (let above = dirname(folder); above !== dirname(above); above = dirname(above)) {
+    const found = join(above, '.gateway-sim');
+    if (existsSync(found)) throw new Error(`remove ${found}, or set TMPDIR to a folder outside ${above}`);
+  }
 }
 
 /** How long the system may take to remove a process that was ended. */
