@@ -7,7 +7,7 @@ import { Egress } from '../delivery/egress.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 import { compare, type Verdict } from './expectation.ts';
 import { type IpnListener, listenForIpns, markedUrl } from './listener.ts';
-import { holdsUnder, type InForce } from './manifest.ts';
+import { appliesWith, type InForce } from './manifest.ts';
 import { requireGateway } from './preflight.ts';
 import { type Conformed, reportOf } from './reports.ts';
 import { Session } from './session.ts';
@@ -45,7 +45,7 @@ export async function conform(options: ConformOptions): Promise<Conformed> {
   await using listener = hasWay ? await listenForIpns(options.ipnPort) : null;
   const noIpn = listener ? await unreached(options.ipnUrl, listener) : NO_WAY;
   const { lines, inForce } = options;
-  const wanted = options.alsoTry ? lines : lines.filter((line) => holdsUnder(line, inForce));
+  const wanted = options.alsoTry ? lines : lines.filter((line) => appliesWith(line, inForce));
   const trial = new Trial(target, listener, noIpn, options);
   const seen = new Map<ManifestLine, Verdict>();
   let done = 0;

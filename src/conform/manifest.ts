@@ -76,7 +76,7 @@ export interface InForce {
 }
 
 /** Whether a line applies to these settings. */
-export function holdsUnder({ profiles, choice }: ManifestLine, inForce: InForce): boolean {
+export function appliesWith({ profiles, choice }: ManifestLine, inForce: InForce): boolean {
   if (choice === undefined) return profiles.includes(inForce.profile);
   const values: Readonly<Record<string, unknown>> = { ...inForce.options, ...inForce.choices };
   return Object.entries(choice).every(([name, wanted]) => isChosen(values[name], wanted));

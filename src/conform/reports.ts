@@ -4,7 +4,7 @@ import type { GatewayError } from '../contract/error.ts';
 import { AREAS, type ManifestLine } from '../contract/manifest.ts';
 import { causesOf, shortened, type Verdicts } from './causes.ts';
 import type { Mismatch } from './expectation.ts';
-import { holdsUnder, type InForce } from './manifest.ts';
+import { appliesWith, type InForce } from './manifest.ts';
 import { keyMask, maskFor, type Private } from './mask.ts';
 
 export interface Conformed {
@@ -25,7 +25,7 @@ interface Checked {
 /** The results of the lines that apply. */
 export function reportOf({ url, publicKey, secretKey, inForce }: Checked, verdicts: Verdicts): ConformReport {
   const mask = keyMask([publicKey, secretKey]);
-  const needed = new Map([...verdicts].filter(([line]) => holdsUnder(line, inForce)));
+  const needed = new Map([...verdicts].filter(([line]) => appliesWith(line, inForce)));
   const unseen = [...needed].flatMap(([{ id }, one]) => ('why' in one ? [{ id, why: mask(one.why) }] : []));
   const differ = [...needed].flatMap(([{ id }, one]) =>
     'mismatches' in one && one.mismatches.length ? [id] : [],

@@ -51,7 +51,7 @@ export const AuditedCase = record('AuditedCase', 'The result of a case.', {
         currency: field(text, 'Currency code.'),
       }),
     ),
-    'Goods that the case got without paying; null for none.',
+    'Goods that the case got without paying; null if none.',
   ),
   curl: field(nullableText, 'A command that repeats the request; null when one request cannot reproduce it.'),
 });

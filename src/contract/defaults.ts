@@ -34,13 +34,13 @@ export function withPaymentDefaults<Values extends object>(
     successUrl: `${baseUrl}/_sim/ui/paid`,
     cancelUrl: `${baseUrl}/_sim/ui/canceled`,
     siteLogo: `${baseUrl}/_sim/ui/logo.svg`,
-    ...given(values),
+    ...withoutUndefined(values),
   };
 }
 
 /** A copy without the values that are undefined or null. */
-export function given<Values extends object>(values: Values): Partial<Values>;
-export function given(values: object): object {
+export function withoutUndefined<Values extends object>(values: Values): Partial<Values>;
+export function withoutUndefined(values: object): object {
   return Object.fromEntries(
     Object.entries(values).filter(([, value]) => value !== undefined && value !== null),
   );

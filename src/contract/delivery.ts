@@ -48,7 +48,7 @@ const attemptFields = {
     'The first 64 KiB of the response (1 KiB once 64 MiB of responses are stored); null for no response.',
   ),
   failure: field(z.nullable(AttemptFailure), 'Why it failed; null when the receiver answered 2xx in time.'),
-  fault: field(z._default(z.nullable(FaultRule), null), 'The fault rule that acted on it; null for none.'),
+  fault: field(z._default(z.nullable(FaultRule), null), 'The fault rule that acted on it; null if none.'),
 };
 
 export const StoredAttempt = record('StoredAttempt', 'An attempt as it is stored.', attemptFields);
@@ -59,7 +59,7 @@ export const Attempt = record(
   'One request of a delivery and its response, as sent and received.',
   {
     ...omit(attemptFields, 'deliveryId'),
-    error: field(nullableText, 'The failure in words; null for none.'),
+    error: field(nullableText, 'The failure in words; null if none.'),
   },
 );
 export type Attempt = z.output<typeof Attempt>;
@@ -101,7 +101,7 @@ const deliveryFields = {
   once: field(z._default(yesOrNo, false), 'Fired by hand: attempted once, without retries.'),
   attemptCount: field(count, 'Number of attempts.'),
   createdAt: time('Creation time.'),
-  nextAttemptAt: field(z.nullable(dueTime), 'Time of the next attempt; null for none.', TIME),
+  nextAttemptAt: field(z.nullable(dueTime), 'Time of the next attempt; null if none.', TIME),
   tampered: field(z._default(z.array(Tampered), []), 'The values that were forged in it after signing.'),
   signedAnew: field(
     z._default(yesOrNo, false),
@@ -109,7 +109,7 @@ const deliveryFields = {
   ),
   postponedBy: field(
     z._default(z.nullable(FaultRule), null),
-    'The fault rule that postponed its next attempt; null for none.',
+    'The fault rule that postponed its next attempt; null if none.',
   ),
 };
 
@@ -127,7 +127,7 @@ export const Delivery = record('Delivery', 'An IPN to one receiver, with all of 
     nullableText,
     'Why it was refused or failed, what was tampered with, and the like; null for nothing.',
   ),
-  underWay: field(z.nullable(AttemptUnderWay), 'The attempt that waits for its response; null for none.'),
+  underWay: field(z.nullable(AttemptUnderWay), 'The attempt that waits for its response; null if none.'),
   forwardedTo: field(
     nullableText,
     'The address it is sent to instead of `url`, with --forward-ipn or --map; null when it is sent to `url`.',

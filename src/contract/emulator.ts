@@ -53,7 +53,7 @@ export const Stopping = record('Stopping', 'The emulator is stopping.', {
   pid: field(count, 'The process that stops.'),
   nextDue: field(
     nullableText,
-    'Time of the next scheduled event, which runs after the next start; null for none.',
+    'Time of the next scheduled event, which runs after the next start; null if none.',
     TIME,
   ),
 });

@@ -43,7 +43,7 @@ export const PaymentEvent = record('PaymentEvent', 'Something that happened to a
   event: field(z.enum(namesOf(PAYMENT_EVENTS)), 'The event.'),
   value: field(
     nullableText,
-    'The customer input, the address of a code, the status, or the redirect address; null for none.',
+    'The customer input, the address of a code, the status, or the redirect address; null if none.',
   ),
   problem: field(z.optional(problem), 'Why the input was rejected.'),
   requestId: field(z.optional(text), 'The emulator run and the id of the request that caused it.'),
@@ -51,18 +51,18 @@ export const PaymentEvent = record('PaymentEvent', 'Something that happened to a
 export type PaymentEvent = z.output<typeof PaymentEvent>;
 
 const cause = {
-  value: field(nullableText, 'The customer input, the status or an address; null for none.'),
+  value: field(nullableText, 'The customer input, the status or an address; null if none.'),
   problem: field(z.nullable(problem), 'Why the input was rejected; null if it was not.'),
   requestId: field(
     z.nullable(count),
-    'The recorded request that caused it; null for none, or if the emulator was restarted since.',
+    'The recorded request that caused it; null if none, or if the emulator was restarted since.',
   ),
 };
 
 export const PaymentStep = record('PaymentStep', 'A step in the timeline of a payment.', {
   at: time('Time of the event.'),
   event: field(z.enum(['initiated', ...namesOf(PAYMENT_EVENTS)]), 'The event.'),
-  detail: field(nullableText, 'Details; null for none.'),
+  detail: field(nullableText, 'Details; null if none.'),
   ...cause,
 });
 export type PaymentStep = z.output<typeof PaymentStep>;
@@ -117,7 +117,7 @@ const fields = {
   messageId: field(nullableText, 'The newest verification code sent for it (live mode only).'),
   wrongCodes: field(
     z.optional(count),
-    'Number of wrong entries since the newest verification code; absent for none.',
+    'Number of wrong entries since the newest verification code; absent if none.',
   ),
   warnings: field(z.array(text), "Probable mistakes in the merchant's code that are not errors."),
   requestId: field(z.optional(text), 'The emulator run and the id of the request that initiated it.'),
@@ -127,7 +127,7 @@ const fields = {
 export const StoredPayment = record('StoredPayment', 'A payment as it is stored.', fields);
 export type StoredPayment = z.output<typeof StoredPayment>;
 /** The fields that a merchant sends to initiate a payment. */
-export type AskedPayment = Pick<StoredPayment, keyof typeof requested>;
+export type PaymentRequest = Pick<StoredPayment, keyof typeof requested>;
 
 export const MappedAddresses = record('MappedAddresses', 'Addresses of a payment that --map replaces.', {
   ipnUrl: field(nullableText, 'Replaces `ipnUrl`; null if not mapped.'),
@@ -155,10 +155,10 @@ export const TimelineEntry = record('TimelineEntry', 'One step in the timeline o
     z.enum(namesOf(TIMELINE_EVENTS)),
     'The event. `ipn_due` is in the future: the next attempt of a delivery.',
   ),
-  detail: field(nullableText, 'Details; null for none.'),
+  detail: field(nullableText, 'Details; null if none.'),
   ...cause,
   warnings: field(z.array(text), "On `initiated` only: probable mistakes in the merchant's code."),
-  deliveryId: field(nullableText, 'Its delivery; null for none.'),
+  deliveryId: field(nullableText, 'Its delivery; null if none.'),
   attempt: field(z.nullable(Attempt), 'The request and response of the attempt, on `ipn_attempted` only.'),
 });
 export type TimelineEntry = z.output<typeof TimelineEntry>;
@@ -226,7 +226,7 @@ export type SettleInput = z.input<typeof SettleInput>;
 
 export const Settled = record('Settled', 'The result of settling a payment.', {
   payment: field(Payment, 'The payment as it is now.'),
-  delivery: field(z.nullable(Delivery), 'The last delivery; null for none.'),
+  delivery: field(z.nullable(Delivery), 'The last delivery; null if none.'),
   redirectUrl: field(
     nullableText,
     'Redirect address, byte for byte as sent to initiate unless mapped; null for no redirect.',

@@ -2,7 +2,7 @@ import { shorten } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
 import type { Merchant } from '../contract/merchant.ts';
-import type { AskedPayment, PaymentEvent } from '../contract/payment.ts';
+import type { PaymentEvent, PaymentRequest } from '../contract/payment.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import type { Mode } from '../contract/vocabulary.ts';
 import { autoSettling } from './auto.ts';
@@ -14,7 +14,7 @@ import type { Payment, RuleResult, State } from './state.ts';
 /** A merchant's request to initiate a payment, validated. */
 export interface InitiateCommand {
   publicKey: string;
-  request: AskedPayment;
+  request: PaymentRequest;
   /**
    * Warnings about valid input that is probably a mistake.
    *
@@ -117,7 +117,7 @@ export function strictWarning(problem: string): string {
 }
 
 function addressWarnings(
-  { ipnUrl, successUrl, cancelUrl, siteLogo }: AskedPayment,
+  { ipnUrl, successUrl, cancelUrl, siteLogo }: PaymentRequest,
   { looksLocal, ipn: { forwardTo } }: Settings,
 ): string[] {
   const warnings: string[] = [];

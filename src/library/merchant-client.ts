@@ -1,4 +1,4 @@
-import { CARD_DEFAULTS, given, withPaymentDefaults } from '../contract/defaults.ts';
+import { CARD_DEFAULTS, withoutUndefined, withPaymentDefaults } from '../contract/defaults.ts';
 import { type ErrorCode, GatewayError } from '../contract/error.ts';
 import type { RecordedRequest } from '../contract/event.ts';
 import { command, hint } from '../contract/hint.ts';
@@ -153,5 +153,5 @@ export function readCard(server: ControlServer, id: string) {
  */
 export async function createCard(server: ControlServer, values: CardValues, named?: string) {
   const { secretKey } = await requireMerchant(server, named);
-  return callCards(server, secretKey, dialect.createCard({ ...CARD_DEFAULTS, ...given(values) }));
+  return callCards(server, secretKey, dialect.createCard({ ...CARD_DEFAULTS, ...withoutUndefined(values) }));
 }

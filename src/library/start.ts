@@ -1,4 +1,4 @@
-import { given } from '../contract/defaults.ts';
+import { withoutUndefined } from '../contract/defaults.ts';
 import { GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
 import { resolveOptions } from '../options/resolve.ts';
@@ -18,7 +18,7 @@ import { inOptionNames, STYLE } from './option-names.ts';
 export async function start(options: StartGatewaySimOptions): Promise<GatewaySim> {
   requireObject('the options', options);
   // Undefined and null count as omitted.
-  const chosen = given(options);
+  const chosen = withoutUndefined(options);
   const values = { port: 0, inMemory: chosen.dataDir === undefined, ...chosen };
   const resolved = resolveOptions([{ label: (name) => name, values }], EMULATOR_OPTIONS);
   const server = await startServer(resolved, {

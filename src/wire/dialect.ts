@@ -2,7 +2,7 @@ import type * as z from 'zod/mini';
 import type { CardTransaction } from '../contract/card.ts';
 import type { ErrorCode, GatewayError } from '../contract/error.ts';
 import type { FormerKey } from '../contract/merchant.ts';
-import type { AskedPayment } from '../contract/payment.ts';
+import type { PaymentRequest } from '../contract/payment.ts';
 import type { Choices } from '../contract/profiles.ts';
 import type { MisusedKey, SignatureMistake } from '../contract/signature.ts';
 import type { CardAction, Mode } from '../contract/vocabulary.ts';
@@ -114,7 +114,7 @@ export interface MerchantDialect {
 
 /** Values of the fields of initiate. Undefined values are not sent. */
 export type InitiateValues = {
-  [Name in 'publicKey' | keyof AskedPayment]?: string | null | undefined;
+  [Name in 'publicKey' | keyof PaymentRequest]?: string | null | undefined;
 };
 
 /** Values of the fields of a new card. Undefined values are not sent. */
@@ -192,7 +192,7 @@ export interface Verification
   reasons: readonly string[];
   /** The common mistake that explains the signature; null if it is correct or unexplained. */
   mistake: SignatureMistake | null;
-  /** The fix for the mistake; null for none. */
+  /** The fix for the mistake; null if none. */
   fix: string | null;
   /** The correct signature of `signedText`; null if a field is missing. */
   expected: string | null;

@@ -15,7 +15,7 @@ import { hangingCommand } from '../helpers/shells.ts';
 
 const CONTROL = ['--only', 'control'];
 
-describe('what goes wrong with an audit', () => {
+describe('trouble during an audit', () => {
   const HANG = "sh -c 'sleep 1000'";
 
   const limited = (limit: string) => ['--timeout', limit];
@@ -51,7 +51,7 @@ describe('what goes wrong with an audit', () => {
     expect(cases).toMatchObject([{ verdict: 'unproven', why: expect.stringMatching(why) }]);
   });
 
-  it('is told: that it was interrupted, and no payment stays pending', async () => {
+  it('is reported: an interruption, which leaves no payment pending', async () => {
     const { shop, options, byUrl, paidWhen } = await startAudited();
     const audit = launch(['audit', shop.ipnUrl, ...byUrl, ...paidWhen], options);
     await audit.until((_, stderr) => stderr.includes('[2/'));
@@ -87,31 +87,34 @@ describe('what goes wrong with an audit', () => {
     expect(body).toMatchObject({ data: [{ status: 'canceled', settledBy: 'audit' }] });
   });
 
-  it.runIf(process.platform === 'linux')('ends with its order command when npm is gone', async () => {
-    const { shop, options, byUrl, paidWhen } = await startAudited();
-    const { cmd, pids } = hangingCommand(options.cwd);
-    const args = [
-      'audit',
-      shop.ipnUrl,
-      '--order-cmd',
-      cmd,
-      ...byUrl.slice(2),
-      ...paidWhen,
-      '--timeout',
-      '1h',
-    ];
-    // As npm runs it: through a shell that hands no signal on.
-    const words = [process.execPath, BINARY, ...args].map(shellWord).join(' ');
-    const script = `require('child_process').spawn('sh', ['-c', ${JSON.stringify(`${words}; true`)}], { stdio: 'inherit' });`;
-    const env = { ...options.env, npm_command: 'exec' };
-    const npm = launchProgram([process.execPath, '-e', script], { cwd: options.cwd, env });
-    const started = await pids();
-    npm.child.kill('SIGKILL');
-    await expect.poll(() => started.filter(isAlive), { timeout: 5_000 }).toEqual([]);
-    expect((await npm.ended).stderr).toContain('the audit was interrupted');
-  });
+  it.runIf(process.platform === 'linux')(
+    'ends the audit and its order command when npm is killed',
+    async () => {
+      const { shop, options, byUrl, paidWhen } = await startAudited();
+      const { cmd, pids } = hangingCommand(options.cwd);
+      const args = [
+        'audit',
+        shop.ipnUrl,
+        '--order-cmd',
+        cmd,
+        ...byUrl.slice(2),
+        ...paidWhen,
+        '--timeout',
+        '1h',
+      ];
+      // As npm runs it: through a shell that hands no signal on.
+      const words = [process.execPath, BINARY, ...args].map(shellWord).join(' ');
+      const script = `require('child_process').spawn('sh', ['-c', ${JSON.stringify(`${words}; true`)}], { stdio: 'inherit' });`;
+      const env = { ...options.env, npm_command: 'exec' };
+      const npm = launchProgram([process.execPath, '-e', script], { cwd: options.cwd, env });
+      const started = await pids();
+      npm.child.kill('SIGKILL');
+      await expect.poll(() => started.filter(isAlive), { timeout: 5_000 }).toEqual([]);
+      expect((await npm.ended).stderr).toContain('the audit was interrupted');
+    },
+  );
 
-  it.each(['audit', 'reconcile'])('does not keep %s when the emulator hangs, too', async (command) => {
+  it.each(['audit', 'reconcile'])('does not keep %s running when the emulator hangs', async (command) => {
     const { sim, shop, options, byUrl, paidWhen } = await startAudited();
     await shop.place();
     let isHanging = command === 'reconcile';
@@ -166,7 +169,7 @@ describe('what goes wrong with an audit', () => {
     await expect(writeReport(file, 'x', options.cwd)).rejects.toThrow(why);
   });
 
-  it('is printed, and the other file written, where a report cannot be written after all', async () => {
+  it('does not lose the printed report or the other file when one report cannot be written', async () => {
     const { audit, shop, options } = await startAudited();
     const { place } = shop;
     shop.place = async () => {
@@ -184,7 +187,7 @@ describe('what goes wrong with an audit', () => {
     expect(await readFile(join(options.cwd, 'report.html'), 'utf8')).toContain('<html');
   });
 
-  it('is printed where the folder for artifacts is gone', async () => {
+  it('does not lose the printed report when the artifacts folder is missing', async () => {
     const { shop, options, byUrl, paidWhen } = await startAudited();
     const env = { ...options.env, GATEWAY_SIM_ARTIFACTS: join(options.cwd, 'gone') };
     const args = ['audit', shop.ipnUrl, ...byUrl, ...paidWhen, ...CONTROL];
@@ -193,7 +196,7 @@ describe('what goes wrong with an audit', () => {
     expect(stdout).toContain('The shop accepts a correct IPN.');
   });
 
-  it('is told: two payments from one order, neither of which stays pending', async () => {
+  it('is reported: two payments from one order, neither of which stays pending', async () => {
     const { audit, shop, options } = await startAudited();
     const { place } = shop;
     shop.place = async () => {
@@ -209,7 +212,7 @@ describe('what goes wrong with an audit', () => {
     expect(JSON.parse(pending.stdout).data).toEqual([]);
   });
 
-  it('is told: a probe that changes by itself', async () => {
+  it('is reported: a probe whose values change without a cause', async () => {
     const { audit, shop } = await startAudited();
     const { probe } = shop;
     let looks = 0;
@@ -218,7 +221,7 @@ describe('what goes wrong with an audit', () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining('does it contain the time?')]);
   });
 
-  it('is told: a receiver that is down', async () => {
+  it('is reported: a receiver that is down', async () => {
     const { options } = await startAudited();
     const { code, stdout } = await run(['audit', 'http://127.0.0.1:9/ipn', ...CONTROL], options);
     expect([code, stdout]).toEqual([1, expect.stringContaining('connection refused')]);

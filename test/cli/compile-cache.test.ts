@@ -74,7 +74,7 @@ describe.skipIf(process.platform !== 'linux')(
       }
     });
 
-    it('is not kept where Node is told so', async () => {
+    it('is not kept if Node is told not to', async () => {
       const { folder, help } = await caches();
       expect(await help({ NODE_DISABLE_COMPILE_CACHE: '1' })).toMatchObject({ code: 0, stderr: '' });
       await expect(stat(folder)).rejects.toThrow('ENOENT');
@@ -86,7 +86,7 @@ describe.skipIf(process.platform !== 'linux')(
       ...(asRoot && { 'of somebody else': (folder) => chown(folder, 4_711, 4_711) }),
     };
 
-    it.each(Object.entries(foreign))('is not taken from a folder %s', async (_, change) => {
+    it.each(Object.entries(foreign))('is not read from a folder %s', async (_, change) => {
       const { folder, help } = await caches();
       await mkdir(folder, { recursive: true });
       await change(folder);
@@ -103,7 +103,7 @@ describe.skipIf(process.platform !== 'linux')(
       expect(await readdir(cwd)).toEqual([]);
     });
 
-    it('is not kept where others could put another folder in the place of one on the way', async () => {
+    it('is not kept if others could replace a parent folder', async () => {
       const { cwd, folder, help } = await caches();
       await chmod(cwd, 0o777);
       expect(await help()).toMatchObject({ code: 0, stderr: '' });
@@ -128,7 +128,7 @@ describe.skipIf(process.platform !== 'linux')(
       ...(asRoot && { 'a file of somebody else': (path) => chown(path, 4_711, 4_711) }),
     };
 
-    it.each(Object.entries(changes))('is not taken from %s', async (_, change) => {
+    it.each(Object.entries(changes))('is not read from %s', async (_, change) => {
       const { folder, help } = await caches();
       const { stdout } = await help();
       const path = await keepOther(folder, 'console.log("run by another"); process.exit()');
@@ -137,7 +137,7 @@ describe.skipIf(process.platform !== 'linux')(
       expect(await help()).toMatchObject({ code: 0, stdout, stderr: '' });
     });
 
-    it('is not waited for where a pipe is in the place of a file', async () => {
+    it('does not wait for a pipe that replaces its file', async () => {
       const { folder, help } = await caches();
       const { stdout } = await help();
       for (const { path } of await filesIn(folder)) {
@@ -147,14 +147,14 @@ describe.skipIf(process.platform !== 'linux')(
       expect(await help()).toMatchObject({ code: 0, stdout, stderr: '' });
     });
 
-    it('is not kept where a file is in its way', async () => {
+    it('is not kept if a file has the name of its folder', async () => {
       const { folder, help } = await caches();
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await writeFile(join(folder, `${process.version}-${process.arch}`), '');
       expect(await help()).toMatchObject({ code: 0, stderr: '' });
     });
 
-    it('works without a folder', async () => {
+    it('is not needed: the program works without a folder for it', async () => {
       const { cwd } = await caches();
       const finished = await run(['keys', '--help'], { cwd, env: { XDG_CACHE_HOME: '/dev/null' } });
       expect(finished).toMatchObject({ code: 0, stderr: '' });

@@ -10,7 +10,7 @@ import { startReceiver } from '../helpers/receiver.ts';
 import { startSim } from '../helpers/sim.ts';
 
 describe('a command finds the server', () => {
-  it('in the folder of this or a parent folder, by --data-dir, --url and their variables', async () => {
+  it('in the data folder of this folder or a parent, by --data-dir, --url and their variables', async () => {
     const cwd = await temporaryFolder();
     const elsewhere = await temporaryFolder();
     const ready = await startIn(cwd);
@@ -31,7 +31,7 @@ describe('a command finds the server', () => {
     }
   });
 
-  it('and ignores one whose process has ended', async () => {
+  it('and ignores a server whose process has ended', async () => {
     const cwd = await temporaryFolder();
     await mkdir(join(cwd, '.gateway-sim'));
     const { pid } = spawnSync('true');
@@ -69,7 +69,7 @@ describe('a command finds the server', () => {
     }
   });
 
-  it('with the control token of its folder, or one that is given', async () => {
+  it('with the control token of its folder, or a given one', async () => {
     const cwd = await temporaryFolder();
     const elsewhere = await temporaryFolder();
     const { server } = await startIn(cwd, { host: '0.0.0.0' });
@@ -104,7 +104,7 @@ describe('a command finds the server', () => {
     expect(tokens).toEqual(['folder', 'folder', 'flag', 'environment', 'folder', 'flag', 'environment']);
   });
 
-  it('and sends nothing of the environment to a port that a configuration file chose which nobody named', async () => {
+  it('and sends no token of the environment to a port from a configuration file that was only found', async () => {
     const cwd = await temporaryFolder();
     const merchant = { isDefault: true, publicKey: 'pub_of-the-emulator', secretKey: 'sec_of-the-emulator' };
     const body = JSON.stringify({ data: [{ id: 'm', name: 'm', createdAt: 'x', ...merchant }] });
@@ -133,7 +133,7 @@ describe('a command finds the server', () => {
     expect(other.requests.at(-1)?.headers.authorization).toBe(`Bearer @${file}`);
   });
 
-  it('and goes nowhere else by a configuration file, whatever its token is', async () => {
+  it('and a configuration file cannot redirect it, whatever its token is', async () => {
     const cwd = await temporaryFolder();
     const config = { host: '192.0.2.1', port: 80, controlToken: 'of-the-folder' };
     await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify(config));
@@ -142,8 +142,8 @@ describe('a command finds the server', () => {
   });
 });
 
-describe('the variable of the port', () => {
-  it('leads commands to an emulator in memory, before a configuration file does, and with its scheme', async () => {
+describe('GATEWAY_SIM_PORT', () => {
+  it('names an in-memory emulator to commands, overrides the configuration file, and keeps its scheme', async () => {
     const { server } = await startSim({ tls: true });
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'gateway-sim.config.json'), '{"tls":true,"port":9}');
@@ -152,13 +152,13 @@ describe('the variable of the port', () => {
     expect([code, stdout]).toEqual([0, `Stopped https://127.0.0.1:${server.port}\n`]);
   });
 
-  it.each(['99999', 'many'])('is named where it is %s', async (port) => {
+  it.each(['99999', 'many'])('is named in the error if it is %s', async (port) => {
     const env = { GATEWAY_SIM_PORT: port };
     const { code, stderr } = await run(['payments'], { cwd: await temporaryFolder(), env });
     expect([code, stderr]).toEqual([2, expect.stringContaining('GATEWAY_SIM_PORT must be')]);
   });
 
-  it('is not sent the token of the environment where a configuration file that was found names the host', async () => {
+  it('does not send the token of the environment to a host from a configuration file that was only found', async () => {
     const other = await startReceiver();
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'gateway-sim.config.json'), '{"host":"127.0.0.1"}');

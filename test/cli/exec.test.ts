@@ -24,7 +24,7 @@ const pidAt = (url: string) =>
   );
 
 describe('exec', () => {
-  it('gives the command a fresh emulator that answers, and keeps stdin and stdout for it', async () => {
+  it('starts an emulator for the command, and leaves stdin and stdout to the command', async () => {
     const cwd = await temporaryFolder();
     const script = `
       const { GATEWAY_SIM_URL: url, GATEWAY_SIM_INITIATE_URL: initiate, ...env } = process.env;
@@ -63,7 +63,7 @@ describe('exec', () => {
     expect(given).toBe('of-the-team-0001');
   });
 
-  it('leaves variables of the user alone that do not say where the emulator is', async () => {
+  it("does not change the user's other variables", async () => {
     const set = { NODE_EXTRA_CA_CERTS: '/of/the/user.pem', GATEWAY_SIM_LOOSE: '1', GATEWAY_SIM_PORT: '1' };
     const env = { ...set, GATEWAY_SIM_URL: 'http://127.0.0.1:9', GATEWAY_SIM_TLS_CA: '/of/another.pem' };
     const seen = await variables(['--tls', '--host-alias', 'pay.example.com'], env);
@@ -75,7 +75,7 @@ describe('exec', () => {
     });
   });
 
-  it('leads a client with a fixed host here, beside what it trusts already, and says by what', async () => {
+  it('sets proxy and trust variables for a client with a fixed host, keeps what it trusts, and lists them', async () => {
     const cwd = await temporaryFolder();
     const inherited = join(cwd, 'theirs.pem');
     await writeFile(inherited, 'THEIRS');
@@ -103,7 +103,7 @@ describe('exec', () => {
     await expect(readFile(bundle)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('lets programs with a fixed host reach it as they are', async () => {
+  it('is reached by unmodified programs with a fixed host', async () => {
     const ask = `const { request } = require('node:https');
       request('https://pay.example.com/base/sandbox/payment/initiate', { method: 'POST' }, (answer) => {
         require('node:fs').writeFileSync('answer', answer.headers['x-gateway-sim'] + answer.statusCode);
@@ -118,9 +118,9 @@ describe('exec', () => {
   it.each([
     ['its own exit code', ['sh', '-c', 'exit 7'], 7, ''],
     ['128 and the signal that ended it', ['sh', '-c', 'kill -KILL $$'], 137, ''],
-    ['127 for a command that there is not', ['no-such-command'], 127, 'no-such-command'],
+    ['127 for a missing command', ['no-such-command'], 127, 'no-such-command'],
     ['127 and a hint for a whole line', ['npm test --if-present'], 127, "sh -c '"],
-    ['126 for what cannot be run', ['/dev/null'], 126, '/dev/null'],
+    ['126 for a file that is not executable', ['/dev/null'], 126, '/dev/null'],
     ['2 without a command', [], 2, 'gateway-sim.js exec -- npm test'],
   ])('ends with %s', async (_, command, expected, said) => {
     const { code, stdout, stderr } = await run(['exec', '--', ...command], { cwd: await temporaryFolder() });
@@ -129,7 +129,7 @@ describe('exec', () => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  it('reports once why an initiate was rejected, with all options that would accept it', async () => {
+  it('reports once why an initiate was rejected, with every option that would accept it', async () => {
     const script = `(async () => {
       const body = new URLSearchParams({ public_key: process.env.GATEWAY_SIM_PUBLIC_KEY, identifier: 'a',
         currency: 'npr', amount: '1', details: 'x', ipn_url: 'http://localhost/', success_url: 'http://localhost/',
@@ -151,7 +151,7 @@ describe('exec', () => {
     expect(quiet.stderr).toBe('');
   });
 
-  it('reads nothing behind the --, and wants it before options of the command', async () => {
+  it('reads nothing after --, and requires it before options of the command', async () => {
     const cwd = await temporaryFolder();
     const words = ['--port', 'x', '--help', '-V', '--', '--json'];
     const args = [...sh('printf "%s\\n" "$@" > said'), 'sh', ...words];
@@ -182,7 +182,7 @@ describe('exec', () => {
     },
   );
 
-  it.runIf(hasTerminal)('leaves Ctrl-C to the terminal, which sends it to the command too', async () => {
+  it.runIf(hasTerminal)('leaves Ctrl-C to the terminal, which also sends it to the command', async () => {
     const cwd = await temporaryFolder();
     await writeFile(
       join(cwd, 'listener.cjs'),
@@ -205,7 +205,7 @@ describe('exec', () => {
     expect([code, stdout.match(/got \w+/g)]).toEqual([9, ['got SIGTERM']]);
   });
 
-  it('ends what the command left running, also what does not want to', async () => {
+  it('ends what the command left running, even if it ignores SIGTERM', async () => {
     const cwd = await temporaryFolder();
     const stubborn = `(trap '' TERM; touch up; exec sleep 1000) & echo $! >> pids`;
     const script = `${stubborn}; sleep 1000 & echo $! >> pids; until [ -e up ]; do sleep 0.02; done; exit 7`;
@@ -245,7 +245,7 @@ describe('exec', () => {
     await expect.poll(() => isAlive(pid)).toBe(false);
   });
 
-  it('says what cannot be as start does', async () => {
+  it('reports invalid options as start does', async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'gateway-sim.config.json'), '{"prot": 1}');
     const { code, stderr } = await run(['exec', '--', 'true'], { cwd });
@@ -253,7 +253,7 @@ describe('exec', () => {
   });
 });
 
-describe('what exec runs with', () => {
+describe('the options of exec', () => {
   const named = { port: 4711, dataDir: '/somewhere', inMemory: false };
   const file = { values: { ...named, loose: true }, label: (name: string) => name };
   const environment = {
@@ -263,7 +263,7 @@ describe('what exec runs with', () => {
     GATEWAY_SIM_SEED: 's',
   };
 
-  it('is not the port and the data folder of the environment or the file, but all else', () => {
+  it('come from the environment and the file, except port and data folder', () => {
     expect(execConfiguration({}, environment, file)).toMatchObject({
       port: 0,
       dataDir: '.gateway-sim',
@@ -273,7 +273,7 @@ describe('what exec runs with', () => {
     });
   });
 
-  it('is never about open, quiet and detach, whatever the environment or the file say', async () => {
+  it('never include open, quiet and detach from the environment or the file', async () => {
     const plain = { open: false, quiet: false, detach: false };
     const asked = { GATEWAY_SIM_OPEN: '1', GATEWAY_SIM_QUIET: '1', GATEWAY_SIM_DETACH: '1' };
     const values = { open: true, quiet: true, detach: true };
@@ -290,7 +290,7 @@ describe('what exec runs with', () => {
     }
   });
 
-  it('is what a flag says', () => {
+  it('include every flag', () => {
     const flags = { port: '4712', dataDir: 'here', panel: true };
     expect(execConfiguration(flags, environment, file)).toMatchObject({
       port: 4712,
@@ -302,7 +302,7 @@ describe('what exec runs with', () => {
 });
 
 describe('exec --wait-for', () => {
-  it('runs the command once something answers there, whatever it answers', async () => {
+  it('runs the command as soon as the address answers, with any status', async () => {
     const cwd = await temporaryFolder();
     const shop = await startReceiver(['drop', { status: 404 }]);
     expect(await run(['exec', '--wait-for', shop.url, ...sh('echo ran > said')], { cwd })).toMatchObject({
@@ -353,7 +353,7 @@ describe('exec --artifacts', () => {
       ${end}
     })()`;
 
-  it('changes nothing in a folder with such files that no run wrote', async () => {
+  it('does not change a folder with files of the same names that it did not write', async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'state.json'), 'mine');
     await writeFile(join(cwd, 'audit-7.xml'), 'mine');
@@ -394,7 +394,7 @@ describe('exec --artifacts', () => {
     },
   );
 
-  it('has the reports of an audit in the command', async () => {
+  it('contains the reports of an audit that the command ran', async () => {
     const cwd = await temporaryFolder();
     const audit = [
       process.execPath,
@@ -415,7 +415,7 @@ describe('exec --artifacts', () => {
     expect(report).toMatchObject({ cases: [{ name: expect.any(String) }] });
   });
 
-  it('runs nothing where there is no place for them', async () => {
+  it('runs nothing if the folder cannot be created', async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'left'), '');
     const { code, stderr } = await run(['exec', '--artifacts', 'left', ...sh('echo ran > said')], { cwd });

@@ -23,8 +23,8 @@ const removed = (folder: string) => rm(folder, { recursive: true, maxRetries: 10
 
 const GONE = /was removed, moved or replaced while gateway-sim was using it/;
 
-describe('a data folder that was removed and made again by another emulator', () => {
-  it('is left alone when the first one ends', async () => {
+describe('a data folder that was removed and created again by another emulator', () => {
+  it('is not changed when the first emulator ends', async () => {
     const cwd = await temporaryFolder();
     const data = join(cwd, '.gateway-sim');
     const first = await start([], { cwd });
@@ -52,7 +52,7 @@ describe('an initiate', () => {
     'lock is removed': (data) => rm(join(data, 'lock')),
   };
 
-  it.each(Object.entries(losses))('is not answered with success when the %s', async (_, lose) => {
+  it.each(Object.entries(losses))('does not succeed if the %s', async (_, lose) => {
     const cwd = await temporaryFolder();
     const emulator = await start([], { cwd });
     await initiate(emulator, 'order-1');
@@ -79,8 +79,8 @@ describe('an initiate', () => {
   });
 });
 
-describe('a db.json that somebody edits while an emulator runs on it', () => {
-  it('keeps the edit, which is named then and at the next start', async () => {
+describe('a db.json that is edited while an emulator uses it', () => {
+  it('keeps the edit, which is reported at that time and at the next start', async () => {
     const cwd = await temporaryFolder();
     const db = join(cwd, '.gateway-sim', 'db.json');
     const emulator = await start([], { cwd });

@@ -19,7 +19,7 @@ async function folderWithSecrets(): Promise<string> {
 const FLAGS = ['--in-memory', '--quiet'];
 
 describe('a secret in a file', () => {
-  it('is taken by a flag', async () => {
+  it('is accepted by a flag', async () => {
     const cwd = await folderWithSecrets();
     const { ready } = await start(['--secret-key', '@key', '--control-token', `@${cwd}/token`, ...FLAGS], {
       cwd,
@@ -31,13 +31,13 @@ describe('a secret in a file', () => {
     expect(await run(['status', '--url', ready.url], { cwd, env })).toMatchObject({ code: 0 });
   });
 
-  it('is taken by a variable', async () => {
+  it('is accepted by a variable', async () => {
     const cwd = await folderWithSecrets();
     const env = { GATEWAY_SIM_SECRET_KEY: '@key' };
     expect((await start(FLAGS, { cwd, env })).ready.secretKey).toBe(KEY);
   });
 
-  it('is taken by the configuration file, from whose folder the path is meant', async () => {
+  it('is accepted by the configuration file, relative to its folder', async () => {
     const cwd = await folderWithSecrets();
     await mkdir(join(cwd, 'config'));
     await writeFile(join(cwd, 'config', 'sim.json'), '{ "secretKey": "@../key" }');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { holdsUnder, readManifest } from '../../src/conform/manifest.ts';
+import { appliesWith, readManifest } from '../../src/conform/manifest.ts';
 import { AREAS } from '../../src/contract/manifest.ts';
 import { choicesOf, PROFILE_NAMES, PROFILES } from '../../src/contract/profiles.ts';
 
@@ -27,7 +27,7 @@ function repeated(part: (line: (typeof lines)[number]) => string): string[][] {
 describe('the manifest', () => {
   it('has at least 300 lines, and a loopback target can show 200 of them with the default profile', () => {
     expect(lines.length).toBeGreaterThanOrEqual(300);
-    const seen = lines.filter((line) => holdsUnder(line, inForce('document')) && !line.expect.client);
+    const seen = lines.filter((line) => appliesWith(line, inForce('document')) && !line.expect.client);
     expect(seen.length).toBeGreaterThanOrEqual(200);
   });
 
@@ -38,7 +38,7 @@ describe('the manifest', () => {
 
   it('lists the same profiles for each line as its choice implies', () => {
     const wrong = lines.filter(({ profiles, ...line }) => {
-      const derived = PROFILE_NAMES.filter((name) => holdsUnder({ profiles, ...line }, inForce(name)));
+      const derived = PROFILE_NAMES.filter((name) => appliesWith({ profiles, ...line }, inForce(name)));
       return JSON.stringify(derived) !== JSON.stringify(profiles);
     });
     expect(wrong.map(({ id }) => id)).toEqual([]);

@@ -19,7 +19,7 @@ describe('an authority', () => {
   const ca = new X509Certificate(issued.ca);
   const leaf = new X509Certificate(issued.cert);
 
-  it('issues one certificate for all names, and vouches for it', () => {
+  it('issues one certificate for all names, which it verifies', () => {
     expect(namesOf(leaf)).toEqual(NAMES);
     expect([ca.ca, leaf.ca]).toEqual([true, false]);
     expect(leaf.checkIssued(ca) && leaf.verify(ca.publicKey)).toBe(true);
@@ -36,7 +36,7 @@ describe('an authority', () => {
     }
   });
 
-  it('may vouch for its names only: that is part of its certificate, and critical', () => {
+  it('has critical name constraints that allow only its names', () => {
     // The identifier 2.5.29.30, then TRUE, then the octets of the list.
     const at = ca.raw.indexOf(Buffer.from('0603551d1e0101ff04', 'hex'));
     expect(at).toBeGreaterThan(0);
@@ -70,7 +70,7 @@ it.each([
 describe('a pair of files', () => {
   const labels = { cert: '--tls-cert', key: '--tls-key' };
 
-  it('is trusted by the file itself where that has its issuer, else by nobody that is known', async () => {
+  it('is trusted by its own file if that contains the issuer, otherwise by no known file', async () => {
     const folder = await temporaryFolder();
     const { cert, key } = await writePair(folder, 'own');
     expect(await readPair(cert, key, labels)).toMatchObject({ caFile: cert, issuer: null });
@@ -101,7 +101,7 @@ describe('a pair of files', () => {
     await expect(namedPair({ ...given, names: [], label: (name) => name })).rejects.toThrow(why);
   });
 
-  it('of another host or of former times is used, and said', async () => {
+  it('is used with a notice if it is for another host or expired', async () => {
     const folder = await temporaryFolder();
     const { cert, key } = await writePair(folder, 'old', ['shop.example'], Date.now() - 200 * DAY_MS);
     const wanted = { tlsCert: cert, tlsKey: key, names: ['localhost', 'shop.example'], label: String };
@@ -127,7 +127,7 @@ describe('a pair of mkcert', () => {
     expect((await found(join(folder, 'none'))).file).toBeUndefined();
   });
 
-  it('counts only when the authority of this user issued it, whatever root stands in its file', async () => {
+  it("is used only if this user's authority issued it, whatever root its file contains", async () => {
     const folder = await temporaryFolder();
     await writePair(folder, 'localhost');
     await asMkcert(await writePair(await temporaryFolder(), 'mine'));
@@ -187,7 +187,7 @@ describe('a pair of mkcert', () => {
     });
   });
 
-  it('is passed over, and said, when it is not for all names, expired, or has no key', async () => {
+  it('is skipped with a notice if it lacks a name, has expired or has no key', async () => {
     const folder = await temporaryFolder();
     await asMkcert(await writePair(folder, 'localhost', ['localhost']));
     expect((await found(folder)).passedOver).toEqual([

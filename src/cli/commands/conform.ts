@@ -223,7 +223,7 @@ async function result(
   conformed: Conformed,
   { context, place, inForce, lines }: Held,
 ): Promise<CommandResult> {
-  const [{ explainedBy }, { holdsUnder }, { conformJunit, maskedReport }, { conformText }] =
+  const [{ explainedBy }, { appliesWith }, { conformJunit, maskedReport }, { conformText }] =
     await Promise.all([
       import('../../conform/explain.ts'),
       import('../../conform/manifest.ts'),
@@ -234,7 +234,7 @@ async function result(
   const { report, verdicts, gone } = conformed;
   const notices = [];
   const force = { profile: inForce.profile, choices: inForce.choices, options: inForce };
-  const held = lines.filter((line) => holdsUnder(line, force));
+  const held = lines.filter((line) => appliesWith(line, force));
   const { out, updateProfile, junit } = options;
   const toJson = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
   const masked = () => {

@@ -1,4 +1,4 @@
-import type { AskedPayment } from '../../contract/payment.ts';
+import type { PaymentRequest } from '../../contract/payment.ts';
 import type { CardValues } from '../dialect.ts';
 
 /*
@@ -17,7 +17,7 @@ export const ASKED_NAMES = {
   checkoutTheme: 'checkout_theme',
   customerName: 'customer_name',
   customerEmail: 'customer_email',
-} as const satisfies Record<keyof AskedPayment, string>;
+} as const satisfies Record<keyof PaymentRequest, string>;
 
 /** Maximum characters of an identifier (documented: field-identifier-too-long). */
 export const MAX_IDENTIFIER = 20;

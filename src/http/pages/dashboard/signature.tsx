@@ -22,7 +22,7 @@ export function Signature(props: {
   parts: AppParts;
   delivery: Delivery;
   sent: string;
-  /** The fault rule that changed the sent body; null for none. */
+  /** The fault rule that changed the sent body; null if none. */
   fault: string | null;
 }) {
   const { parts, delivery, sent, fault } = props;

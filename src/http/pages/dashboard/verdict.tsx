@@ -9,7 +9,7 @@ import { clip } from './text.ts';
 
 interface VerdictProps {
   of: FullVerdict;
-  /** The id of the delivery; null for none. */
+  /** The id of the delivery; null if none. */
   ipn: string | null;
   /** The receiver's address. */
   url: string;
