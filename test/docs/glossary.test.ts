@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { page, ROOT } from './pages.ts';
+import { PAGES, page, ROOT } from './pages.ts';
 
 /** The words that the glossary replaces. */
 function replacedWords(): string[] {
@@ -28,4 +28,24 @@ test('no text has a word that the glossary replaces', () => {
     [...text.matchAll(pattern)].map(([word]) => `${file}: ${word}`),
   );
   expect(found).toEqual([]);
+});
+
+const MOST_WORDS = 25;
+
+/** The sentences of a page: not its code, and the cells of its tables one by one. */
+function sentencesOf(markdown: string): string[] {
+  return markdown
+    .replaceAll(/^```[\s\S]*?^```/gm, '\n')
+    .replaceAll(/`[^`]*`/g, 'X')
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .split(/\n\s*\n|\n(?=\s*[-*|#>]|\s*\d+\. )|\||(?<=[.!?:;])(?:\*\*)?\s+/);
+}
+
+test(`no sentence of the documentation, help or field descriptions has more than ${MOST_WORDS} words`, () => {
+  const sentences = Object.entries(PAGES).flatMap(([path, text]) =>
+    sentencesOf(text).map((sentence) => `${path}: ${sentence}`),
+  );
+  expect(sentences.length).toBeGreaterThan(10_000);
+  const long = sentences.filter((sentence) => (sentence.match(/\S*\w\S*/g) ?? []).length > MOST_WORDS + 1);
+  expect(long).toEqual([]);
 });

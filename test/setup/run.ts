@@ -18,11 +18,10 @@ const global: typeof globalThis & { testRun?: Run } = globalThis;
 export default function setup(): () => Promise<void> {
   global.testRun ??= {
     id: randomUUID(),
-    folder: mkdtempSync(join(tmpdir(), 'gateway-sim-tests-')),
+    folder: mkdtempSync(join(baseFolder(), 'gateway-sim-tests-')),
     projects: 0,
   };
   const run = global.testRun;
-  requireNoDataFolderAbove(run.folder);
   run.projects++;
   Object.assign(process.env, { TMPDIR: run.folder, [MARK]: run.id });
   return async () => {
@@ -38,12 +37,11 @@ export default function setup(): () => Promise<void> {
   };
 }
 
-/** The emulators of the tests would find it, as they find that of a project from its subfolders. */
-function requireNoDataFolderAbove(folder: string): void {
-  for (let above = dirname(folder); above !== dirname(above); above = dirname(above)) {
-    const found = join(above, '.gateway-sim');
-    if (existsSync(found)) throw new Error(`remove ${found}, or set TMPDIR to a folder outside ${above}`);
-  }
+/** A folder for temporary folders without a data folder above it: the emulators of the tests would find that. */
+function baseFolder(): string {
+  const isFree = (folder: string): boolean =>
+    !existsSync(join(folder, '.gateway-sim')) && (folder === dirname(folder) || isFree(dirname(folder)));
+  return [tmpdir(), '/var/tmp'].find((folder) => existsSync(folder) && isFree(folder)) ?? tmpdir();
 }
 
 /** How long the system may take to remove a process that was ended. */
