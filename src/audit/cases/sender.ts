@@ -112,8 +112,12 @@ export const SENDER: readonly AuditCase[] = [
   rejects(failingOpen('signature-empty', 'An IPN with an empty signature.'), ({ ipn }) =>
     ipn.set('signature', ''),
   ),
-  rejects(failingOpen('signature-null', 'An IPN with the text null as its signature.'), ({ ipn }) =>
-    ipn.set('signature', 'null'),
+  rejects(
+    {
+      ...failingOpen('signature-null', 'An IPN with the text null as its signature.'),
+      mistake: 'signature-not-checked',
+    },
+    ({ ipn }) => ipn.set('signature', 'null'),
   ),
   rejects(
     failingOpen(
