@@ -119,7 +119,7 @@ export const AMOUNT: readonly AuditCase[] = [
       if (!shop.canLook) return { ...shown, ...withoutProbe('what changed') };
       const outputOf = ({ text, effects }: OrderSnapshot) => [text, ...effects.values()].join('\n');
       const isShown = outputOf(after).includes(OTHER_CHARGE) && !outputOf(look).includes(OTHER_CHARGE);
-      const isMoved = !shop.isUnstable && movesOtherwise(look, copied, after);
+      const isMoved = movesOtherwise(look, copied, after);
       const isHarmed = after.paid === false || isShown || isMoved;
       return { ...shown, verdict: isHarmed ? 'fail' : 'pass' };
     },

@@ -4,7 +4,7 @@ import type { Payment } from '../../contract/payment.ts';
 import { errorPage, answerProblem as problemOfAnswer } from '../../contract/receiver-answer.ts';
 import { type AuditCase, evidence, type Finding, withOrder, withoutProbe } from '../case.ts';
 import type { Observation } from '../client.ts';
-import type { OrderSnapshot } from '../probe.ts';
+import { type OrderSnapshot, stablePart } from '../probe.ts';
 import { numericChanges, routeOf, type Shop } from '../shop.ts';
 
 /** Whether the handler crashed. Plain servers such as Python's http.server answer 501 to an unknown method. */
@@ -41,7 +41,7 @@ async function unstableNumbers(
   if ([before.text, ...before.effects.values()].some((text) => CLOCK.test(text))) await pause(CLOCK_MS);
   const again = await shop.look(payment);
   if (again.text !== before.text) {
-    shop.isUnstable = true;
+    shop.stablePart = stablePart(before.text, again.text);
     notices.add('the output of the probe changes without a payment: does it contain the time?');
   }
   for (const name of shop.changedEffects(before, again)) {
@@ -121,7 +121,7 @@ async function runControl(shop: Shop): Promise<Finding> {
     const after = await shop.lookUntilPaid(payment);
     if (!after.paid) return { ...shown, verdict: 'fail', why: whyNotPaid(shop, observation) };
     const { look: settled, changedAt } = await shop.lookUntilQuiet(payment, after);
-    const changes = numericChanges(before, settled);
+    const changes = numericChanges({ ...before, text: shop.stablePart(before.text) }, settled);
     for (const place of idle.keys()) changes.delete(place);
     shop.calibration = {
       ...shop.calibration,
