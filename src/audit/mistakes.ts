@@ -93,7 +93,7 @@ const FIXES = {
   'input-not-escaped': {
     text: 'Reject control characters, bind values as SQL parameters, escape output, and use a fixed text for error responses.',
     code: {
-      PHP: `if (preg_match('/[\\x00-\\x1f]/', $identifier)) { http_response_code(400); exit('rejected'); }\n$find = $db->prepare('SELECT * FROM orders WHERE identifier = ?'); $find->execute([$identifier]); $order = $find->fetch();\nif (!$order) { http_response_code(404); exit('rejected'); }`,
+      PHP: `if (preg_match('/[\\x00-\\x1f]/', $identifier)) { http_response_code(400); exit('rejected'); }\n$find = $db->prepare('SELECT * FROM orders WHERE identifier = ?'); $find->execute([$identifier]); $order = $find->fetchAll()[0] ?? null;\nif (!$order) { http_response_code(404); exit('rejected'); }`,
       Node: `if (/[\\x00-\\x1f]/.test(identifier)) return res.writeHead(400).end('rejected');\nconst { rows: [order] } = await db.query('SELECT * FROM orders WHERE identifier = $1', [identifier]);\nif (!order) return res.writeHead(404).end('rejected');`,
       Python: `if not identifier.isprintable(): return 'rejected', 400\norder = cursor.execute('SELECT * FROM orders WHERE identifier = ?', (identifier,)).fetchone()\nif order is None: return 'rejected', 404`,
     },

@@ -281,6 +281,45 @@ describe('a report', () => {
     );
   });
 
+  it.each([
+    [
+      'an old key',
+      { publicKey: 'pub_of_yesterday' },
+      /answered 500 “Invalid api key”: .* rejected its initiate request public_key=pub_of_yesterday.* with .*Invalid api key/,
+    ],
+    [
+      'another address',
+      { initiateUrl: 'http://127.0.0.1:9/initiate' },
+      /answered 500 “fetch failed”: no initiate request reached http/,
+    ],
+  ])('says what it saw of an order that fails: a shop with %s', async (_, wrong, why) => {
+    const sim = await startGatewaySim({ secretKey: SECRET });
+    onTestFinished(() => sim.stop());
+    const { initiateUrl, publicKey, secretKey } = sim;
+    const shop = await startShop({ initiateUrl, publicKey, secretKey, ...wrong });
+    onTestFinished(() => shop[Symbol.asyncDispose]());
+    const { cases } = await sim.audit({
+      ipnUrl: shop.ipnUrl,
+      orderUrl: `${shop.url}/order`,
+      only: ['control'],
+    });
+    expect(cases[0]).toMatchObject({ verdict: 'unproven', why: expect.stringMatching(why) });
+  });
+
+  it.each([
+    [401, 'Invalid signature', '401 “Invalid signature”', 'hash_hmac'],
+    [419, 'CSRF token mismatch', 'CSRF token', 'CSRF protection'],
+    [400, 'amount is missing', '400 “amount is missing”', 'does not show the cause'],
+  ])('advises by the response to a correct IPN: %i %s', async (status, body, why, fix) => {
+    const refuse: Handler['refuse'] = (response) => response.writeHead(status).end(body);
+    const { verdict } = await audited({ isSigned: () => false, refuse }, { only: ['control'] });
+    expect(verdict('control')).toMatchObject({
+      verdict: 'fail',
+      why: expect.stringContaining(why),
+      fix: expect.stringContaining(fix),
+    });
+  });
+
   it('is delayed until the shop listens, up to a time limit', async () => {
     const sim = await startGatewaySim({ secretKey: SECRET });
     onTestFinished(() => sim.stop());
