@@ -218,9 +218,12 @@ describe('what goes wrong with an audit', () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining('does it contain the time?')]);
   });
 
-  it('is told: a receiver that is down', async () => {
+  it('is told: a receiver that is down, also after --wait', async () => {
     const { options } = await startAudited();
-    const { code, stdout } = await run(['audit', 'http://127.0.0.1:9/ipn', ...CONTROL], options);
+    const audit = ['audit', 'http://127.0.0.1:9/ipn', ...CONTROL];
+    const { code, stdout } = await run(audit, options);
     expect([code, stdout]).toEqual([1, expect.stringContaining('connection refused')]);
+    const waited = await run([...audit, '--wait', '100ms'], options);
+    expect(waited.stderr).toContain('nothing listens at 127.0.0.1:9 after 0.1 s');
   });
 });
