@@ -127,11 +127,11 @@ export function judgeRejected(
  * @returns undefined if the order is unchanged
  */
 export function judgeTraces(
-  shop: Shop,
+  _shop: Shop,
   before: OrderSnapshot,
   after: OrderSnapshot,
 ): Pick<Finding, 'verdict' | 'why'> | undefined {
-  if (after.text === before.text || shop.isUnstable) return undefined;
+  if (after.text === before.text) return undefined;
   const change = differenceOf(before.text, after.text);
   return isCountOrLog(before.text, after.text)
     ? { verdict: 'note', why: `Your shop only recorded the forged IPN with the order: ${change}.` }

@@ -23,7 +23,8 @@ export interface AuditGateway {
     approve(id: string, how: Omit<SettleInput, 'outcome'>): Promise<Settled>;
     cancel(id: string, how: Omit<SettleInput, 'outcome'>): Promise<Settled>;
   };
-  requests: { list(filter: { payment: string }): Promise<{ data: RecordedRequest[] }> };
+  /** Newest first. */
+  requests: { list(filter: { payment?: string }): Promise<{ data: RecordedRequest[] }> };
 }
 
 /** Masks the emulator's secrets in the output of shops and commands, before it goes into a report. */

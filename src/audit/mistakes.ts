@@ -5,82 +5,85 @@ import type { Observation } from './client.ts';
 /** How to fix a mistake, in words and in code. */
 interface Fix {
   text: string;
-  code: Code;
+  /** It works alone, wherever the text puts it, and does not throw on an unknown order. */
+  code?: Code;
 }
 
+const WHOLE: Code = {
+  PHP: `foreach ([$_POST['status'] ?? null, $_POST['identifier'] ?? null, $_POST['signature'] ?? null, $_POST['data']['amount'] ?? null] as $v) if (!is_string($v) || $v === '') { http_response_code(400); exit; }`,
+  Node: `if (![body?.status, body?.identifier, body?.signature, body?.data?.amount].every((v) => typeof v === 'string' && v !== '')) return refuse();`,
+  Python: `if not all(isinstance(form.get(name), str) and form[name] for name in ('status', 'identifier', 'signature', 'data[amount]')): return refuse()`,
+};
+
 const SIGNED: Code = {
-  PHP: `${EXPECTED_SIGNATURE.PHP} if (!hash_equals($expected, $_POST['signature'])) { http_response_code(400); exit; }`,
-  Node: `${EXPECTED_SIGNATURE.Node} if (signature.length !== expected.length || !timingSafeEqual(Buffer.from(signature), Buffer.from(expected))) return refuse();`,
-  Python: `${EXPECTED_SIGNATURE.Python}\nif not hmac.compare_digest(expected, signature): return refuse()`,
+  PHP: `${WHOLE.PHP}\n${EXPECTED_SIGNATURE.PHP}\nif (!hash_equals($expected, $_POST['signature'])) { http_response_code(400); exit; }`,
+  Node: `${WHOLE.Node}\n${EXPECTED_SIGNATURE.Node}\nconst [one, other] = [body.signature, expected].map((text) => Buffer.from(text));\nif (one.length !== other.length || !timingSafeEqual(one, other)) return refuse();`,
+  Python: `${WHOLE.Python}\n${EXPECTED_SIGNATURE.Python}\nif not hmac.compare_digest(expected.encode(), form['signature'].encode()): return refuse()`,
 };
 
 const FIXES = {
   'signature-not-checked': {
-    text: 'Compute the HMAC over data.amount and identifier as received, and compare it in constant time. Reject the IPN if it does not match.',
+    text: 'Before anything else, compute the HMAC over data.amount and identifier as received, and compare it in constant time. Reject the IPN if it does not match.',
     code: SIGNED,
   },
   'fields-not-required': {
     text: 'Before you check the signature, reject IPNs whose fields are missing, empty or not text.',
-    code: {
-      PHP: `foreach ([$_POST['status'] ?? null, $_POST['identifier'] ?? null, $_POST['signature'] ?? null, $_POST['data']['amount'] ?? null] as $v) if (!is_string($v) || $v === '') { http_response_code(400); exit; }`,
-      Node: `if (![status, identifier, signature, amount].every((v) => typeof v === 'string' && v !== '')) return refuse();`,
-      Python: `if not all(isinstance(v, str) and v for v in (status, identifier, signature, amount)): return refuse()`,
-    },
+    code: WHOLE,
   },
   'secret-known': {
-    text: 'Read the secret key from the configuration, and reject every IPN if there is none.',
+    text: 'Read the secret key from the configuration, reject every IPN if there is none, and accept no signature of another key.',
     code: {
-      PHP: `$secretKey = getenv('GATEWAY_SECRET_KEY'); if (!is_string($secretKey) || strlen($secretKey) < 20) { http_response_code(500); exit; }`,
-      Node: `const secretKey = process.env.GATEWAY_SECRET_KEY; if (!secretKey || secretKey.length < 20) throw new Error('no secret key');`,
-      Python: `secret_key = os.environ['GATEWAY_SECRET_KEY']\nassert len(secret_key) >= 20`,
+      PHP: `$secretKey = getenv('GATEWAY_SECRET_KEY'); if (!$secretKey) { http_response_code(500); exit; }\n${SIGNED.PHP}`,
+      Node: `const secretKey = process.env.GATEWAY_SECRET_KEY; if (!secretKey) throw new Error('no secret key');\n${SIGNED.Node}`,
+      Python: `secret_key = os.environ['GATEWAY_SECRET_KEY']\nif not secret_key: raise RuntimeError('no secret key')\n${SIGNED.Python}`,
     },
   },
   'amount-not-compared': {
-    text: 'Compare the amount (as a decimal) and the currency with your own order, and reject anything else. Only the amount is signed, and it states what was paid, not what was owed.',
+    text: 'Compare the amount (as a number) and the currency with your own order, and reject anything else. Only the amount is signed, and it states what was paid, not what was owed.',
     code: {
-      PHP: `if (bccomp($_POST['data']['amount'], $order->total, 8) !== 0 || $_POST['data']['currency']['code'] !== $order->currency) { http_response_code(400); exit; }`,
-      Node: `if (!new Big(amount).eq(order.total) || currency !== order.currency) return refuse();`,
-      Python: `if Decimal(amount) != order.total or currency != order.currency: return refuse()`,
+      PHP: `if (!$order || !is_numeric($_POST['data']['amount'] ?? null) || (float) $_POST['data']['amount'] !== (float) $order['total'] || ($_POST['data']['currency']['code'] ?? null) !== $order['currency']) { http_response_code(400); exit; }`,
+      Node: `if (!order || Number(body.data?.amount) !== Number(order.total) || body.data.currency?.code !== order.currency) return refuse();`,
+      Python: `if order is None or float(form.get('data[amount]') or 'nan') != float(order['total']) or form.get('data[currency][code]') != order['currency']: return refuse()`,
     },
   },
   'order-not-by-identifier': {
     text: 'Find the order by its exact signed identifier, and never by the query string.',
     code: {
-      PHP: `$order = find_order($_POST['identifier']); if (!$order || $order->identifier !== $_POST['identifier']) { http_response_code(404); exit; }`,
-      Node: `const order = orders.get(identifier); if (!order || order.identifier !== identifier) return refuse();`,
-      Python: `order = orders.get(identifier)\nif order is None or order.identifier != identifier: return refuse()`,
+      PHP: `$order = find_order($_POST['identifier']); if (!$order || $order['identifier'] !== $_POST['identifier']) { http_response_code(404); exit; }`,
+      Node: `const order = orders.get(body.identifier); if (!order || order.identifier !== body.identifier) return refuse();`,
+      Python: `order = orders.get(form['identifier'])\nif order is None or order['identifier'] != form['identifier']: return refuse()`,
     },
   },
   'no-token-in-ipn-url': {
-    text: 'Put an unguessable token into the ipn_url, store it with the order, and check it. The signature does not cover the mode, and does not separate amount from identifier. Identifiers of exactly 20 characters also prevent splicing; the token prevents both.',
+    text: 'Put an unguessable token into the ipn_url, store it with the order, and check it in the handler. The signature does not cover the mode, and does not separate amount from identifier. Identifiers of exactly 20 characters also prevent splicing; the token prevents both.',
     code: {
-      PHP: `if (!hash_equals($order->ipn_token, (string) ($_GET['token'] ?? ''))) { http_response_code(404); exit; }`,
-      Node: `if (!sameText(order.ipnToken, url.searchParams.get('token') ?? '')) return refuse();`,
-      Python: `if not hmac.compare_digest(order.ipn_token, request.args.get('token', '')): return refuse()`,
+      PHP: `$order['token'] = bin2hex(random_bytes(16)); $fields['ipn_url'] = "$base/ipn?token={$order['token']}"; // when you initiate\nif (!$order || !hash_equals($order['token'], (string) ($_GET['token'] ?? ''))) { http_response_code(404); exit; } // in the handler`,
+      Node: `order.token = randomBytes(16).toString('hex'); fields.ipn_url = \`\${base}/ipn?token=\${order.token}\`; // when you initiate\nif (!order || url.searchParams.get('token') !== order.token) return refuse(); // in the handler`,
+      Python: `order['token'] = secrets.token_hex(16); fields['ipn_url'] = f"{base}/ipn?token={order['token']}"  # when you initiate\nif order is None or not hmac.compare_digest(order['token'].encode(), query.get('token', '').encode()): return refuse()  # in the handler`,
     },
   },
   'return-page-pays': {
     text: 'Use the return page only to show the status of the order. Only an IPN may change it.',
     code: {
-      PHP: `echo $order->paid ? 'Thank you' : 'We are waiting for the confirmation of your payment';`,
-      Node: `res.end(order.paid ? 'Thank you' : 'We are waiting for the confirmation of your payment');`,
-      Python: `return 'Thank you' if order.paid else 'We are waiting for the confirmation of your payment'`,
+      PHP: `exit(($order['status'] ?? '') === 'paid' ? 'Thank you' : 'We are waiting for the confirmation of your payment');`,
+      Node: `return res.end(order?.status === 'paid' ? 'Thank you' : 'We are waiting for the confirmation of your payment');`,
+      Python: `return 'Thank you' if order and order['status'] == 'paid' else 'We are waiting for the confirmation of your payment'`,
     },
   },
   'status-not-checked': {
     text: 'Check the signature first. Only the status success pays an order. No other status may change an order, least of all a paid one.',
     code: {
-      PHP: `if ($_POST['status'] !== 'success' || $order->paid) { http_response_code(200); exit; }`,
-      Node: `if (status !== 'success' || order.paid) return accept();`,
-      Python: `if status != 'success' or order.paid: return accept()`,
+      PHP: `if (!$order || ($_POST['status'] ?? '') !== 'success' || $order['status'] === 'paid') { http_response_code(200); exit; }`,
+      Node: `if (!order || body.status !== 'success' || order.status === 'paid') return accept();`,
+      Python: `if order is None or form.get('status') != 'success' or order['status'] == 'paid': return accept()`,
     },
   },
   'paid-more-than-once': {
-    text: 'Mark the order as paid with one conditional update in the database, and fulfill it only if that update changed the row.',
+    text: 'Mark the order as paid with one conditional update in the database, wherever your shop does that, and fulfill it only if that update changed the row. A copy of an IPN changes nothing else.',
     code: {
-      PHP: `$pay = $db->prepare('UPDATE orders SET paid = 1 WHERE id = ? AND paid = 0'); $pay->execute([$id]); if ($pay->rowCount() === 1) fulfil($order);`,
-      Node: `const { rowCount } = await db.query('UPDATE orders SET paid = true WHERE id = $1 AND NOT paid', [id]); if (rowCount === 1) await fulfil(order);`,
-      Python: `cursor.execute('UPDATE orders SET paid = 1 WHERE id = ? AND paid = 0', (id,))\nif cursor.rowcount == 1: fulfil(order)`,
+      PHP: `$pay = $db->prepare("UPDATE orders SET status = 'paid' WHERE identifier = ? AND status <> 'paid'"); $pay->execute([$identifier]); if ($pay->rowCount() === 1) fulfill($order);`,
+      Node: `const { rowCount } = await db.query("UPDATE orders SET status = 'paid' WHERE identifier = $1 AND status <> 'paid'", [identifier]); if (rowCount === 1) await fulfill(order);`,
+      Python: `cursor.execute("UPDATE orders SET status = 'paid' WHERE identifier = ? AND status <> 'paid'", (identifier,))\nif cursor.rowcount == 1: fulfill(order)`,
     },
   },
   'headers-trusted': {
@@ -88,36 +91,31 @@ const FIXES = {
     code: SIGNED,
   },
   'input-not-escaped': {
-    text: 'Bind values as SQL parameters, escape output, and use a fixed text for error responses.',
+    text: 'Reject control characters, bind values as SQL parameters, escape output, and use a fixed text for error responses.',
     code: {
-      PHP: `$find = $db->prepare('SELECT * FROM orders WHERE identifier = ?'); $find->execute([$identifier]); echo htmlspecialchars($name);`,
-      Node: `await db.query('SELECT * FROM orders WHERE identifier = $1', [identifier]); // never echo input in the response`,
-      Python: `cursor.execute('SELECT * FROM orders WHERE identifier = ?', (identifier,)); html.escape(name)`,
+      PHP: `if (preg_match('/[\\x00-\\x1f]/', $identifier)) { http_response_code(400); exit('rejected'); }\n$find = $db->prepare('SELECT * FROM orders WHERE identifier = ?'); $find->execute([$identifier]); $order = $find->fetchAll()[0] ?? null;\nif (!$order) { http_response_code(404); exit('rejected'); }`,
+      Node: `if (/[\\x00-\\x1f]/.test(identifier)) return res.writeHead(400).end('rejected');\nconst { rows: [order] } = await db.query('SELECT * FROM orders WHERE identifier = $1', [identifier]);\nif (!order) return res.writeHead(404).end('rejected');`,
+      Python: `if not identifier.isprintable(): return 'rejected', 400\norder = cursor.execute('SELECT * FROM orders WHERE identifier = ?', (identifier,)).fetchone()\nif order is None: return 'rejected', 404`,
     },
   },
   'secrets-shown': {
     text: 'Log errors on the server, respond with a fixed text, and never print a key or the expected signature.',
     code: {
       PHP: `ini_set('display_errors', '0'); http_response_code(400); exit('rejected');`,
-      Node: `res.writeHead(400).end('rejected'); // console.error(error) for yourself`,
-      Python: `app.logger.exception(error)\nreturn 'rejected', 400`,
+      Node: `return res.writeHead(400).end('rejected'); // console.error(error) is for you alone`,
+      Python: `return 'rejected', 400  # app.logger.exception(error) is for you alone`,
     },
   },
   'initiate-from-outside': {
-    text: 'Initiate payments on the server. Read the total, currency and URLs from the database, and the keys from the configuration.',
+    text: 'Initiate payments on the server. Read the total and currency from the database, and the keys and the address of your shop from the configuration. No URL contains a key, and ipn_url is the address of nothing else.',
     code: {
-      PHP: `$fields = ['amount' => $order->total, 'currency' => $order->currency, 'ipn_url' => $base . '/ipn?token=' . $order->ipn_token];`,
-      Node: `const fields = { amount: order.total, currency: order.currency, ipn_url: \`\${base}/ipn?token=\${order.ipnToken}\` };`,
-      Python: `fields = {'amount': order.total, 'currency': order.currency, 'ipn_url': f'{base}/ipn?token={order.ipn_token}'}`,
+      PHP: `$fields = ['amount' => $order['total'], 'currency' => $order['currency'], 'ipn_url' => "$base/ipn?token={$order['token']}", 'success_url' => "$base/thanks?order={$order['identifier']}", 'site_logo' => "$base/logo.png"] + $fields;`,
+      Node: `Object.assign(fields, { amount: order.total, currency: order.currency, ipn_url: \`\${base}/ipn?token=\${order.token}\`, success_url: \`\${base}/thanks?order=\${order.identifier}\`, site_logo: \`\${base}/logo.png\` });`,
+      Python: `fields |= {'amount': order['total'], 'currency': order['currency'], 'ipn_url': f"{base}/ipn?token={order['token']}", 'success_url': f"{base}/thanks?order={order['identifier']}", 'site_logo': f'{base}/logo.png'}`,
     },
   },
   'handler-breaks': {
-    text: 'Accept the POST without a session, login or CSRF token. Answer 2xx within two seconds if you accept the IPN, and 4xx if you reject it.',
-    code: {
-      PHP: `// the route of ipn_url: POST, outside the CSRF middleware; http_response_code(200) only at the end`,
-      Node: `app.post('/ipn', express.urlencoded({ extended: true }), handleIpn); // before any login`,
-      Python: `@app.post('/ipn')  # csrf_exempt`,
-    },
+    text: 'Accept the POST without a session, login or CSRF token. Ignore unknown fields, and catch every error, also that of a body which breaks off. Answer 2xx within two seconds if you accept the IPN, and 4xx if you reject it.',
   },
 } as const satisfies Record<string, Fix>;
 
@@ -144,7 +142,7 @@ const READ = 4_096;
 
 /** The fix of a mistake, with a line of code for the language of the shop, or for each language if it is unknown. */
 export function fixText(name: MistakeName, language?: keyof Code): string {
-  const { text, code } = FIXES[name];
-  const lines = Object.entries(code).filter(([of]) => language === undefined || of === language);
+  const { text, code }: Fix = FIXES[name];
+  const lines = Object.entries(code ?? {}).filter(([of]) => language === undefined || of === language);
   return [text, ...lines.map(([of, line]) => `${of}: ${line}`)].join('\n');
 }

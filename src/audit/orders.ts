@@ -1,3 +1,4 @@
+import { shorten } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { AuditGateway } from './gateway.ts';
@@ -51,6 +52,8 @@ export class Orders {
   readonly #waiting: ((order: Payment | undefined) => void)[] = [];
   #inUse = 0;
   #isPlacing = false;
+  /** The newest request to the emulator before the audit. */
+  #lastRequest = 0;
   #queue: Promise<unknown> = Promise.resolve();
   readonly made: Payment[] = [];
   /** Additional payments that the same order initiated. */
@@ -65,6 +68,8 @@ export class Orders {
   /** Ignores existing payments. */
   async begin(): Promise<void> {
     for (const { id } of await this.#recent()) this.#known.add(id);
+    const { data } = await this.#gateway.requests.list({});
+    this.#lastRequest = data[0]?.id ?? 0;
   }
 
   /**
@@ -167,18 +172,34 @@ export class Orders {
         if (order.auto) throw SETTLES_ITSELF();
         return order;
       }
-      if (wasPlaced) await placed;
-      if (performance.now() > deadline) throw this.#nothingInitiated();
+      if (wasPlaced) await placed.catch((error: unknown) => this.#failedToPlace(error));
+      if (performance.now() > deadline) {
+        const text = `the shop initiated no payment within ${this.#limits.limitMs / 1_000} s of the order`;
+        throw new GatewayError('timed_out', `${text}: ${await this.#whyNone()}`);
+      }
       const poll = new Promise((resolve) => setTimeout(resolve, POLL_MS));
       await (wasPlaced ? poll : Promise.race([placed.catch(() => {}), poll]));
     }
   }
 
-  #nothingInitiated(): GatewayError {
-    return new GatewayError(
-      'timed_out',
-      `the shop initiated no payment within ${this.#limits.limitMs / 1_000} s of the order: no initiate request reached ${this.#gateway.url}. Check the gateway address and the public key (${this.#gateway.publicKey}) that the shop uses`,
+  async #failedToPlace(error: unknown): Promise<never> {
+    if (!(error instanceof GatewayError) || error.code !== 'check_failed') throw error;
+    // Nothing listens there: no shop had a chance to initiate.
+    if ((error.cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED') throw error;
+    throw new GatewayError('check_failed', `${error.message}: ${await this.#whyNone()}`, { cause: error });
+  }
+
+  /** What the emulator saw of an order that initiated no payment. */
+  async #whyNone(): Promise<string> {
+    const { url, publicKey } = this.#gateway;
+    const { data } = await this.#gateway.requests.list({});
+    const refused = data.find(
+      ({ id, method, target, paymentId }) =>
+        id > this.#lastRequest && method === 'POST' && paymentId === null && target.includes('/initiate'),
     );
+    return refused
+      ? `${url}, whose public key is ${publicKey}, rejected its initiate request ${shorten(refused.requestBody ?? '')} with ${shorten(refused.responseBody ?? '')}`
+      : `no initiate request reached ${url}. Check the gateway address and the public key (${publicKey}) that the shop uses`;
   }
 
   async #recent(): Promise<Payment[]> {

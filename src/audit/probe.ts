@@ -162,6 +162,48 @@ export function valueAt(text: string, path: string): unknown {
   return value;
 }
 
+/**
+ * Removes from the output of a probe what changes without a cause.
+ *
+ * @param one @param other two outputs for an unchanged order
+ * @returns replaces the JSON values that differ; in other text all numbers, or everything if more than numbers differ
+ */
+export function stablePart(one: string, other: string): (text: string) => string {
+  try {
+    const moving = new Set(differences(JSON.parse(one), JSON.parse(other)));
+    return (text) => {
+      try {
+        return JSON.stringify(without(moving, JSON.parse(text)));
+      } catch {
+        return text;
+      }
+    };
+  } catch {
+    const withoutNumbers = (text: string) => text.replace(/\d+/g, '0');
+    return withoutNumbers(one) === withoutNumbers(other) ? withoutNumbers : () => '';
+  }
+}
+
+const isGroup = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+
+/** The paths of the values that differ. */
+function differences(one: unknown, other: unknown, path = ''): string[] {
+  if (one === other) return [];
+  if (!isGroup(one) || !isGroup(other)) return [path];
+  const names = Object.keys(one);
+  if (names.join() !== Object.keys(other).join()) return [path];
+  return names.flatMap((name) => differences(one[name], other[name], `${path}.${name}`));
+}
+
+function without(paths: ReadonlySet<string>, value: unknown, path = ''): unknown {
+  if (paths.has(path)) return null;
+  if (Array.isArray(value)) return value.map((inner, index) => without(paths, inner, `${path}.${index}`));
+  if (!isGroup(value)) return value;
+  const kept = Object.entries(value).map(([name, inner]) => [name, without(paths, inner, `${path}.${name}`)]);
+  return Object.fromEntries(kept);
+}
+
 /** Limits for probe output that is crafted to be slow to compare. The rest is not measured. */
 export const MAX_MEASURES = 1_000;
 const MAX_DEPTH = 20;

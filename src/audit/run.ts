@@ -39,7 +39,15 @@ export async function runCases(
   for (const one of others) if (impossible && !needsNoControl(one, impossible)) record(one, impossible);
   const possible = others.filter((one) => !done.has(one));
   await runAll(possible, hasSharedProbe(options) ? 1 : CONCURRENCY, run, record);
-  return chosen.flatMap((one) => done.get(one) ?? []);
+  return withOneCause(chosen.flatMap((one) => done.get(one) ?? []));
+}
+
+/** A shop that accepts any signature accepts all that an attacker sends: one mistake, and one fix. */
+function withOneCause(cases: AuditedCase[]): AuditedCase[] {
+  const any = cases.find(({ name }) => name === 'signature-garbage');
+  if (!any?.mistake) return cases;
+  const { mistake, cost, fix } = any;
+  return cases.map((one) => (one.mistake && one.group === 'sender' ? { ...one, mistake, cost, fix } : one));
 }
 
 /** The number of responses that are searched for the shop's language. */

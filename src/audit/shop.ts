@@ -66,8 +66,8 @@ export class Shop {
   readonly parts: ShopParts;
   /** All requests and responses, to search for leaks. */
   readonly seen: { shot: ProbeRequest; observation: Observation; endedAt: number }[] = [];
-  /** Whether the probe's output for an order changes without a cause. */
-  isUnstable = false;
+  /** The part of the probe's output for an order that changes only with a cause. */
+  stablePart = (text: string) => text;
   /** Other probes whose output changes without a cause. */
   readonly unstable = new Set<string>();
   calibration: Calibration = {
@@ -89,7 +89,8 @@ export class Shop {
 
   /** Whether a probe shows the effects of a payment: a further probe, or a number or list that grew with the control. */
   get hasEffectProbe(): boolean {
-    return this.parts.effects.size > 0 || [...this.calibration.changes.values()].some((change) => change > 0);
+    const isStable = [...this.parts.effects.keys()].some((name) => !this.unstable.has(name));
+    return isStable || [...this.calibration.changes.values()].some((change) => change > 0);
   }
 
   /** The correct IPN of a payment. */
@@ -189,7 +190,8 @@ export class Shop {
     }
     const looked = new Map<string, string>();
     for (const [name, effect] of effects) looked.set(name, await effect(values));
-    return { paid: probe ? isPaid(text) : null, text, effects: looked, order: payment, at };
+    const paid = probe ? isPaid(text) : null;
+    return { paid, text: this.stablePart(text), effects: looked, order: payment, at };
   }
 
   /** Waits until the order is paid, or until the time-out. */
@@ -213,8 +215,7 @@ export class Shop {
     while (performance.now() < Math.min(changedAt + quietMs, deadline)) {
       await pause(2 * POLL_MS);
       const next = await this.look(payment);
-      const isOther = next.text !== look.text && !this.isUnstable;
-      if (isOther || this.changedEffects(look, next).length) changedAt = next.at;
+      if (next.text !== look.text || this.changedEffects(look, next).length) changedAt = next.at;
       look = next;
     }
     return { look, changedAt };

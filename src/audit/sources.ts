@@ -1,5 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError } from '../contract/error.ts';
+import { errorPage, ownWords } from '../contract/receiver-answer.ts';
+import { readText } from '../delivery/sender.ts';
 import { ask } from './ask.ts';
 import { callUserFunction, readCommand, runCommand } from './command.ts';
 import type { AuditGateway } from './gateway.ts';
@@ -51,6 +54,13 @@ function placeOf(gateway: AuditGateway, options: AuditOptions): PlaceOrder {
 /** @throws GatewayError `forbidden`; `check_failed` if the shop responds with an error, or not at all */
 async function requestOrder(request: Parameters<typeof ask>[0]): Promise<void> {
   const what = `could not place an order: ${request.method} ${request.url}`;
-  const status = await ask(request, ({ statusCode = 0 }) => statusCode, `${what} failed`);
-  if (status >= 400) throw new GatewayError('check_failed', `${what} answered ${status}`);
+  const read = async (answer: IncomingMessage) => {
+    const { statusCode: status = 0 } = answer;
+    // The response may break off.
+    return { status, body: status < 400 ? '' : await readText(answer).catch(() => '') };
+  };
+  const { status, body } = await ask(request, read, `${what} failed`);
+  if (status < 400) return;
+  const words = errorPage(body) ?? ownWords(body);
+  throw new GatewayError('check_failed', `${what} answered ${status}${words ? ` “${words}”` : ''}`);
 }

@@ -18,15 +18,15 @@ export function caseLine({ name, verdict }: AuditedCase): string {
   return `${verdict.padEnd(8)} ${name}`;
 }
 
-/** A report as text: the result, each mistake with its cases, cases that prove nothing, and the counts. */
+/** A report as text: the result, each mistake with its fix and cases, cases that prove nothing, and the counts. */
 export function auditText({ cases, summary, mistakes, orders }: AuditReport, colour: ChalkInstance): string {
   const byName = new Map(cases.map((one) => [one.name, one]));
   const paragraphs = mistakes.map(({ name, cost, fix, cases: names }) =>
     [
       `${colour.bold(name)}: ${onOneLine(cost)}`,
-      ...names.flatMap((one) => byName.get(one) ?? []).map((one) => caseText(one, colour)),
       '  How to fix it:',
       indented(fix),
+      ...names.flatMap((one) => byName.get(one) ?? []).map((one) => caseText(one, colour)),
     ].join('\n'),
   );
   const quiet = quietText(
@@ -51,7 +51,7 @@ function caseText(
 ): string {
   return [
     `  ${colour[COLOURS[verdict]](verdict.toUpperCase())} ${colour.bold(name)}: ${about}`,
-    ...(observed === null ? [] : [`    The shop ${onOneLine(observed)}.`]),
+    ...(observed === null ? [] : [`    Result: ${onOneLine(observed)}.`]),
     ...(why === cost ? [] : [`    ${onOneLine(why)}`]),
     ...(curl === null ? [] : [indented(curl)]),
   ].join('\n');

@@ -47,11 +47,16 @@ function lastLineOf(body: string, found: string): string {
     return [exceptionIn(body) ?? titleOf(body), found].filter(Boolean).join(', ');
   if (!found.startsWith('Traceback')) return found.trim();
   const [, frames = ''] = plainText(body).split('Traceback (most recent call last)', 2);
+  const [, type, value] = OF_DJANGO.exec(frames) ?? [];
+  if (type !== undefined) return `${type}: ${value}`;
   return BELOW_FRAMES.exec(frames)?.[1] ?? titleOf(body) ?? found;
 }
 
 /** The name of an exception at the beginning of a line, and its message. */
 const BELOW_FRAMES = /^([A-Za-z_][\w.]{0,120}(?:: .{1,160})?)$/m;
+
+/** Django prints the exception in two lines below the frames. */
+const OF_DJANGO = /^Exception Type: ([\w.]{1,120}).{0,300}\nException Value: (.{1,160})$/m;
 
 /** The exception in a page. Each HTML element is searched separately. */
 function exceptionIn(body: string): string | undefined {
@@ -61,7 +66,7 @@ function exceptionIn(body: string): string | undefined {
 /** The title of an HTML page; undefined for none. */
 function titleOf(body: string): string | undefined {
   const title = /<title[^<>]*>([^<]{1,200})/i.exec(body)?.[1];
-  return title && plainText(title).trim();
+  return title && plainText(title).replace(/\s+/g, ' ').trim();
 }
 
 function plainText(html: string): string {

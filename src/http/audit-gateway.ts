@@ -48,8 +48,8 @@ function auditGateway(parts: AppParts, egress: AuditGateway['egress']): AuditGat
     },
     requests: {
       list: async ({ payment }) => {
-        const own = events.requestsAbout(payment);
-        return { data: own.map((request) => maskedRequest(request, parts)) };
+        const found = payment === undefined ? events.requests() : events.requestsAbout(payment);
+        return { data: found.map((request) => maskedRequest(request, parts)) };
       },
     },
   };

@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AuditOptions } from '../../src/contract/audit-options.ts';
 import { startGatewaySim } from '../../src/index.ts';
 import { seedOfTest } from '../helpers/seed.ts';
+import { MUTANTS } from '../merchants/mutants.ts';
 import { GOOD, type Handler, sign, startShop } from '../merchants/node-shop.ts';
 
 const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
@@ -48,6 +49,24 @@ describe('a side effect', () => {
     const { notices, summary } = await audit({ probes: { time }, only: ['signature-missing', 'copies-2'] });
     expect(notices).toEqual([expect.stringContaining('"time" changes without a payment')]);
     expect(summary.fail).toBe(0);
+  });
+
+  it.each([
+    ['the copy of an IPN', 'a copy pays again', 'replay-at-once'],
+    ['a forged IPN', 'an unsigned error marks an order that is paid later', 'error-unsigned'],
+  ])('of %s is seen beside a value that changes by itself', async (_, name, only) => {
+    const { shop, audit } = await prepared(MUTANTS.find((one) => one.name === name)?.handler);
+    let looks = 0;
+    const lookings = {
+      json: (identifier: string) => ({ ...JSON.parse(shop.probe(identifier)), seen: { looks: looks++ } }),
+      text: (identifier: string) => `${shop.probe(identifier).replace(/["{}]/g, '')} look ${looks++}`,
+    };
+    const paidWhen = '/status"?:"?paid/';
+    const audited = async (probe: (identifier: string) => unknown) =>
+      verdicts(await audit({ probe, paidWhen, only: [only] }))[only];
+    // In a text, numbers that change and numbers that count cannot be told apart.
+    const byText = only === 'replay-at-once' ? 'unproven' : 'fail';
+    expect([await audited(lookings.json), await audited(lookings.text)]).toEqual(['fail', byText]);
   });
 
   it('is a delayed mail for each copy', async () => {

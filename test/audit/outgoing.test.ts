@@ -74,9 +74,15 @@ describe('an audit', () => {
       else void shop.place().then(() => response.end());
     });
     const why = expect.stringMatching(
-      /^could not place an order: .* closed the connection without a response$/,
+      /^could not place an order: .* closed the connection without a response: no initiate request reached /,
     );
     expect(await audit({ orderUrl })).toEqual({ bad: { verdict: 'unproven', why }, more: [], tried: 3 });
+  });
+
+  it('does not ask for the keys of a shop that is down', async () => {
+    const { audit } = await prepared();
+    const { bad } = await audit({ orderUrl: 'http://127.0.0.1:9/' });
+    expect(bad?.why).toMatch(/connection refused: nothing listens at 127\.0\.0\.1:9$/);
   });
 
   it('stops matching a condition that takes forever', async () => {

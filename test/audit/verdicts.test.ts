@@ -212,13 +212,17 @@ describe('a harmless effect', () => {
 
 describe('a report', () => {
   it('states the value of unpaid goods, and groups cases by mistake', async () => {
-    const { report } = await audited(UNSIGNED, { only: ['A', 'failed-unsigned-paid'] });
+    const { report } = await audited(UNSIGNED, { only: ['A', 'I', 'secret-empty', 'failed-unsigned-paid'] });
     const [first] = report.mistakes;
+    // Whoever accepts any signature has no other mistake about it.
+    expect(report.mistakes).toHaveLength(1);
     expect(first).toMatchObject({
       name: 'signature-not-checked',
       cost: expect.stringContaining('without a payment'),
     });
-    expect(first?.cases).toContain('signature-garbage');
+    expect(first?.cases).toEqual(
+      expect.arrayContaining(['signature-garbage', 'origin-spoofed', 'secret-empty']),
+    );
     expect(report.cases.find(({ name }) => name === 'signature-garbage')?.fix).toBe(first?.fix);
     expect(auditHeadline(report.cases)).toMatch(
       /^Not safe: \d+\.\d0 USD of goods were released unpaid in 1 way \(\d+ of \d+ attacks, \d mistakes?\)\.$/,
@@ -279,6 +283,45 @@ describe('a report', () => {
     expect(cases[0]?.why).toContain(
       `no initiate request reached ${sim.url}. Check the gateway address and the public key`,
     );
+  });
+
+  it.each([
+    [
+      'an old key',
+      { publicKey: 'pub_of_yesterday' },
+      /answered 500 “Invalid api key”: .* rejected its initiate request public_key=pub_of_yesterday.* with .*Invalid api key/,
+    ],
+    [
+      'another address',
+      { initiateUrl: 'http://127.0.0.1:9/initiate' },
+      /answered 500 “fetch failed”: no initiate request reached http/,
+    ],
+  ])('says what it saw of an order that fails: a shop with %s', async (_, wrong, why) => {
+    const sim = await startGatewaySim({ secretKey: SECRET });
+    onTestFinished(() => sim.stop());
+    const { initiateUrl, publicKey, secretKey } = sim;
+    const shop = await startShop({ initiateUrl, publicKey, secretKey, ...wrong });
+    onTestFinished(() => shop[Symbol.asyncDispose]());
+    const { cases } = await sim.audit({
+      ipnUrl: shop.ipnUrl,
+      orderUrl: `${shop.url}/order`,
+      only: ['control'],
+    });
+    expect(cases[0]).toMatchObject({ verdict: 'unproven', why: expect.stringMatching(why) });
+  });
+
+  it.each([
+    [401, 'Invalid signature', '401 “Invalid signature”', 'hash_hmac'],
+    [419, 'CSRF token mismatch', 'CSRF token', 'CSRF protection'],
+    [400, 'amount is missing', '400 “amount is missing”', 'does not show the cause'],
+  ])('advises by the response to a correct IPN: %i %s', async (status, body, why, fix) => {
+    const refuse: Handler['refuse'] = (response) => response.writeHead(status).end(body);
+    const { verdict } = await audited({ isSigned: () => false, refuse }, { only: ['control'] });
+    expect(verdict('control')).toMatchObject({
+      verdict: 'fail',
+      why: expect.stringContaining(why),
+      fix: expect.stringContaining(fix),
+    });
   });
 
   it('is delayed until the shop listens, up to a time limit', async () => {

@@ -221,9 +221,12 @@ describe('trouble during an audit', () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining('does it contain the time?')]);
   });
 
-  it('is reported: a receiver that is down', async () => {
+  it('is reported: a receiver that is down, even after --wait', async () => {
     const { options } = await startAudited();
-    const { code, stdout } = await run(['audit', 'http://127.0.0.1:9/ipn', ...CONTROL], options);
+    const audit = ['audit', 'http://127.0.0.1:9/ipn', ...CONTROL];
+    const { code, stdout } = await run(audit, options);
     expect([code, stdout]).toEqual([1, expect.stringContaining('connection refused')]);
+    const waited = await run([...audit, '--wait', '100ms'], options);
+    expect(waited.stderr).toContain('nothing listens at 127.0.0.1:9 after 0.1 s');
   });
 });

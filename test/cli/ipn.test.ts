@@ -182,10 +182,19 @@ describe('ipn fire', () => {
       'signature[]=a',
       '--set',
       'signature[]=b',
+      '--set',
+      'data[amount][]=1',
+      '--set',
+      'identifier=set',
+      '--unset',
+      'identifier',
     ];
     expect((await run(['ipn', 'fire', '--to', receiver.url, ...odd], options)).code).toBe(0);
     const sent = new URLSearchParams(receiver.requests[0]?.body);
     expect(sent.getAll('signature[]')).toEqual(['a', 'b']);
+    expect(sent.getAll('data[amount][]')).toEqual(['1']);
+    // What is unset may be set again, in any order.
+    expect(sent.get('identifier')).toBe('set');
     expect(['signature', 'status', 'data[charge]'].filter((name) => sent.has(name))).toEqual([]);
   });
 

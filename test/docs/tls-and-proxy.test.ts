@@ -1,11 +1,12 @@
+import { spawnSync } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runProgram } from '../helpers/child.ts';
+import { inherited, runProgram } from '../helpers/child.ts';
 import { launch } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { missing } from '../merchants/running.ts';
-import { fence, ROOT } from './pages.ts';
+import { fence, page, ROOT } from './pages.ts';
 
 const START = fence('tls-and-proxy.md: Quick start', 'sh', 0);
 const CLIENTS = fence('tls-and-proxy.md: Quick start', 'sh', 1);
@@ -19,20 +20,27 @@ print(urllib.request.urlopen("https://pay.example.com/sandbox/payment/initiate",
 console.log(await answer.text());`,
   'shop.php': `<?php $c = curl_init('https://pay.example.com/sandbox/payment/initiate');
 curl_setopt($c, CURLOPT_POSTFIELDS, 'a=b'); curl_exec($c); echo curl_error($c);`,
+  'streams.php': `<?php $http = ['method' => 'POST', 'content' => 'a=b', 'proxy' => 'tcp://127.0.0.1:' . getenv('PORT')];
+echo file_get_contents('https://pay.example.com/sandbox/payment/initiate', false, stream_context_create(['http' => $http]));`,
+  'requests.txt': ['POST /sandbox/payment/initiate HTTP/1.1', 'Host: pay.example.com', 'Connection: close']
+    .concat('Content-Type: application/x-www-form-urlencoded', 'Content-Length: 3', '', 'a=b')
+    .join('\r\n'),
 };
 
 /** An emulator as the page starts it, but on a free port, and what runs a line of the page beside it. */
 async function started() {
   const cwd = await temporaryFolder();
   for (const [name, text] of Object.entries(SHOPS)) await writeFile(join(cwd, name), text);
-  await mkdir(join(cwd, 'node_modules'));
-  await symlink(ROOT, join(cwd, 'node_modules', 'gateway-sim'), 'dir');
+  const modules = join(cwd, 'node_modules');
+  await mkdir(join(modules, '.bin'), { recursive: true });
+  await symlink(ROOT, join(modules, 'gateway-sim'), 'dir');
+  // `node` is the one that runs this test.
+  await symlink(process.execPath, join(modules, '.bin', 'node'));
+  const PATH = [join(modules, '.bin'), process.env['PATH']].join(delimiter);
   const args = START.trim().split(' ').slice(1);
   const running = launch([...args, '--port', '0', '--json'], { cwd });
   await running.until((stdout) => stdout.includes('\n'));
   const { port } = JSON.parse(running.stdout().split('\n', 1)[0] ?? '') as { port: number };
-  // `node` is the one that runs this test.
-  const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter);
   return async (script: string) => {
     const command = ['sh', '-c', script.replaceAll('4477', String(port))];
     const { stdout, stderr } = await runProgram(command, { cwd, env: { PATH } });
@@ -45,6 +53,29 @@ const lineFor = (program: string) =>
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const hasProxies = major >= 24 || (major === 22 && minor >= 21);
+
+const ADDRESS = 'https://pay.example.com/sandbox/payment/initiate';
+
+/** By client of the table: what is put behind its command to post an empty order, and what shows that it is here. */
+const ROWS: Readonly<Record<string, readonly [rest: string, check: string]>> = {
+  curl: [`-s -d a=b ${ADDRESS}`, 'curl --version'],
+  wget: [`-q -O - --post-data a=b ${ADDRESS}`, 'wget --version'],
+  'openssl s_client': [
+    '-quiet -verify_return_error -connect pay.example.com:443 < requests.txt',
+    'openssl version',
+  ],
+  'PHP, curl extension': ['shop.php', `php -r 'exit(extension_loaded("curl") ? 0 : 1);'`],
+  'PHP, streams': ['streams.php', `php -r 'exit(extension_loaded("openssl") ? 0 : 1);'`],
+  'Python, urllib': ['shop.py', 'python3 --version'],
+  'Python, requests': [
+    `-c 'import requests; print(requests.post("${ADDRESS}", {"a": "b"}).text)'`,
+    `python3 -c 'import requests'`,
+  ],
+  'Node, fetch and https': ['shop.mjs', 'node --version'],
+};
+const absent = Object.entries(ROWS).flatMap(([client, [, check]]) =>
+  spawnSync('sh', ['-c', check], { env: inherited() }).status === 0 ? [] : [client],
+);
 
 /** Clients, and why one cannot be run here. */
 const PROGRAMS: readonly (readonly [program: string, missing: string | undefined])[] = [
@@ -60,6 +91,26 @@ describe('the clients of tls-and-proxy.md reach the emulator as they are', () =>
       expect(await run(lineFor(program))).toContain('public_key is required');
     });
   }
+
+  it(`by each command of the table${absent.length ? ` (not here: ${absent.join(', ')})` : ''}`, async () => {
+    const run = await started();
+    const table =
+      page('tls-and-proxy.md')
+        .split(/^## /m)
+        .find((part) => part.startsWith('What each client needs')) ?? '';
+    const rows = [...table.matchAll(/^\| (.*?) \| (.*?) \| `(.*?)`/gm)].filter(
+      (row) => !row[2]?.includes('not run'),
+    );
+    expect(rows.map(([, client]) => client)).toEqual(Object.keys(ROWS));
+    for (const [, client = '', , command] of rows) {
+      if (absent.includes(client)) continue;
+      const set = 'export PORT=4477 PROXY=http://127.0.0.1:4477 CA=$PWD/.gateway-sim/tls/ca.pem';
+      expect([client, await run(`${set}; ${command} ${ROWS[client]?.[0]}`)]).toEqual([
+        client,
+        expect.stringContaining('public_key is required'),
+      ]);
+    }
+  });
 
   it('in an older Node', async () => {
     const run = await started();

@@ -65,6 +65,12 @@ describe('a genuine IPN', () => {
     [
       500,
       {},
+      '<title>KeyError\n at /ipn</title><textarea>Traceback (most recent call last):\n  File "/srv/shop/views.py", line 9, in ipn\n\nException Type: KeyError at /ipn\nException Value: &#x27;amount&#x27;\n</textarea>',
+      /\(500\): KeyError: 'amount'$/,
+    ],
+    [
+      500,
+      {},
       '<title>Server Error</title><h1>App\\PaymentException: no order</h1><pre>#0 /var/www/Ipn.php(42): main',
       /\(500\): App\\PaymentException: no order, #0 \/var\/www\/Ipn\.php\(42\)$/,
     ],

@@ -264,6 +264,13 @@ const STATUSES = [
       order.status = 'failed';
     },
   }),
+  mutant('an unsigned failure marks a paid order', 'H', 'failed-unsigned-paid', {
+    isWhole: () => true,
+    ...alsoTakes((form) => text(form, 'status') === 'failed' && !form.has('signature')),
+    onOther: (order) => {
+      if (order.paid) order.charge = 'failed';
+    },
+  }),
   mutant('a bad signature fails a paid order', 'H', 'success-badly-signed-paid', {
     isSigned: () => true,
     isAmount: (order, form) => {
@@ -279,10 +286,26 @@ const ORIGIN = mutant('the gateway is known by its address', 'I', ANY, {
     request.headers['x-forwarded-for'] === '127.0.0.1' || GOOD.isSigned(form, secret, request),
 });
 
+/** The form with one identifier: another, if there is any. */
+function identifiedBy(form: URLSearchParams, identifier: string | null | undefined): URLSearchParams {
+  const other = new URLSearchParams(form);
+  other.set('identifier', identifier ?? text(form, 'identifier'));
+  return other;
+}
+
 const JUGGLING = [
   mutant('a list as signature is true', 'J', 'signature-array', {
     isWhole: () => true,
     ...alsoTakes((form) => form.getAll('signature[]')[0] === WRONG_SIGNATURE),
+  }),
+  mutant('the identifier that is verified is another: last', 'J', 'identifier-doubled-first', {
+    isWhole: () => true,
+    isSigned: (form, secret) => isGood(identifiedBy(form, form.getAll('identifier').at(-1)), secret),
+  }),
+  mutant('the identifier that is verified is another: query', 'J', 'identifier-doubled-body', {
+    isWhole: () => true,
+    isSigned: (form, secret, { url = '' }) =>
+      isGood(identifiedBy(form, new URLSearchParams(url.split('?')[1]).get('identifier')), secret),
   }),
   ...(
     [

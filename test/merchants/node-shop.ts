@@ -10,7 +10,7 @@ interface Keys {
   secretKey: string;
 }
 
-interface Order {
+export interface Order {
   identifier: string;
   total: string;
   currency: string;
@@ -29,7 +29,7 @@ export interface Handler {
   isWhole(form: Form, raw: string): boolean;
   secret(keys: Keys): string;
   isSigned(form: Form, secret: string, request: IncomingMessage): boolean;
-  find(shop: Shop, form: Form, url: URL): Order | undefined;
+  find(shop: Shop, form: Form, url: URL): Order | undefined | Promise<Order | undefined>;
   isToken(order: Order, url: URL): boolean;
   isAmount(order: Order, form: Form): boolean;
   isSuccess(form: Form): boolean;
@@ -178,7 +178,7 @@ async function answer(
   if (!handler.isWhole(form, raw) || !handler.isSigned(form, handler.secret(keys), request)) {
     return handler.refuse(response, form, keys);
   }
-  const order = handler.find(shop, form, url);
+  const order = await handler.find(shop, form, url);
   if (!order || !handler.isToken(order, url)) return handler.refuse(response, form, keys);
   if (!handler.isSuccess(form)) {
     handler.onOther(order, form);

@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ReadyEvent } from '../../src/cli/banner.ts';
 import { run, startBinary } from '../helpers/binary.ts';
@@ -23,23 +25,43 @@ export function missing(language: Language, extension?: string): string | undefi
   return isLoaded ? undefined : `php has no ${extension} here`;
 }
 
-const environmentOf = ({ url, publicKey, secretKey }: ReadyEvent) => ({
+type Keys = Pick<ReadyEvent, 'url' | 'publicKey' | 'secretKey'>;
+
+const environmentOf = ({ url, publicKey, secretKey }: Keys) => ({
   GATEWAY_SIM_URL: url,
   GATEWAY_SIM_INITIATE_URL: `${url}/payment/initiate`,
   GATEWAY_SIM_PUBLIC_KEY: publicKey,
   GATEWAY_SIM_SECRET_KEY: secretKey,
+  GATEWAY_SECRET_KEY: secretKey,
 });
 
-/** Starts a shop, with a flaw or without, on a port that it tells; it ends with the test at the latest. */
-async function startShopIn(language: Language, ready: ReadyEvent, flaw: string) {
+const EXTENSIONS = { node: 'mjs', python: 'py', php: 'php' };
+
+/**
+ * Starts a shop, with a flaw or without, on a port that it tells; it ends with the test at the latest.
+ *
+ * @param mend changes its source
+ */
+export async function startShopIn(
+  language: Language,
+  ready: Keys,
+  flaw: string,
+  mend?: (source: string) => string,
+) {
+  let file = fileOf(`shop.${EXTENSIONS[language]}`);
+  if (mend) {
+    const source = await readFile(file, 'utf8');
+    file = join(await temporaryFolder(), `mended.${EXTENSIONS[language]}`);
+    await writeFile(file, mend(source));
+  }
   const env = environmentOf(ready);
   const flawed = flaw ? ['--flaw', flaw] : [];
   const begin = {
-    node: () => launchProgram([process.execPath, fileOf('shop.mjs'), ...flawed], { env }),
-    python: () => launchProgram(['python3', fileOf('shop.py'), ...flawed], { env }),
+    node: () => launchProgram([process.execPath, file, ...flawed], { env }),
+    python: () => launchProgram(['python3', file, ...flawed], { env }),
     php: async () => {
       const php = { SHOP_FLAW: flaw, SHOP_FOLDER: await temporaryFolder(), PHP_CLI_SERVER_WORKERS: '8' };
-      return launchProgram(['php', '-S', '127.0.0.1:0', fileOf('shop.php')], { env: { ...env, ...php } });
+      return launchProgram(['php', '-S', '127.0.0.1:0', file], { env: { ...env, ...php } });
     },
   };
   const { pid, ended, until } = await begin[language]();

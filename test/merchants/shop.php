@@ -4,6 +4,7 @@
  * A shop in PHP: good, or with one flaw of a class of `gateway-sim audit`.
  *
  * SHOP_FLAW=<class> SHOP_FOLDER=<an empty folder> PHP_CLI_SERVER_WORKERS=8 php -S 127.0.0.1:<port> shop.php
+ * A line `// fix: <place>` is where the code of a fix goes.
  * The emulator comes from GATEWAY_SIM_INITIATE_URL, GATEWAY_SIM_PUBLIC_KEY and GATEWAY_SIM_SECRET_KEY.
  */
 
@@ -35,7 +36,7 @@ function fileOf(string $identifier): string
     return FOLDER . '/' . bin2hex($identifier) . '.json';
 }
 
-function find(string $identifier): ?array
+function find_order(string $identifier): ?array
 {
     $file = fileOf($identifier);
     if (strlen($identifier) > 60 || !is_file($file)) {
@@ -81,8 +82,10 @@ function place(string $base): void
 {
     $identifier = FLAW === 'splice' ? 'S-' . count(glob(FOLDER . '/*.json')) : bin2hex(random_bytes(10));
     $token = bin2hex(random_bytes(16));
-    $order = ['identifier' => $identifier, 'token' => $token, 'status' => 'pending', 'effects' => 0];
-    file_put_contents(fileOf($identifier), json_encode($order));
+    $order = [
+        'identifier' => $identifier, 'total' => TOTAL, 'currency' => CURRENCY, 'token' => $token,
+        'status' => 'pending', 'effects' => 0,
+    ];
     $ipnUrl = "$base/ipn?token=$token&order=$identifier";
     $fields = [
         'public_key' => PUBLIC_KEY, 'identifier' => $identifier, 'currency' => CURRENCY, 'amount' => TOTAL,
@@ -90,6 +93,8 @@ function place(string $base): void
         'success_url' => FLAW === 'M' ? $ipnUrl : "$base/thanks?order=$identifier",
         'site_logo' => "$base/logo.png", 'customer_name' => 'Ada', 'customer_email' => 'ada@example.com',
     ];
+    // fix: initiate
+    file_put_contents(fileOf($identifier), json_encode($order));
     $http = [
         'method' => 'POST',
         'header' => 'Content-Type: application/x-www-form-urlencoded',
@@ -131,6 +136,8 @@ function text(mixed $value): string
 
 function handle(): never
 {
+    $secretKey = SECRET_KEY;
+    // fix: first
     $data = is_array($_POST['data'] ?? null) ? $_POST['data'] : [];
     $currency = text(is_array($data['currency'] ?? null) ? ($data['currency']['code'] ?? null) : null);
     $amount = text($data['amount'] ?? null);
@@ -142,12 +149,14 @@ function handle(): never
         ? [$identifier, $amount]
         : [$status, $signature, $identifier, $amount, $currency];
     if (in_array('', $needed, true) || !isSigned($amount, $identifier, $signature, $status)) {
+        // fix: refuse
         answer(400, FLAW === 'L' ? sign($amount, $identifier) : 'rejected');
     }
     if (FLAW === 'K' && str_contains($identifier, "'")) {
         answer(500, 'You have an error in your SQL syntax');
     }
-    $order = find(FLAW === 'E' ? text($_GET['order'] ?? null) : $identifier);
+    $order = find_order(FLAW === 'E' ? text($_GET['order'] ?? null) : $identifier);
+    // fix: order
     if ($order === null) {
         answer(404, 'rejected');
     }
@@ -172,16 +181,17 @@ $base = 'http://' . $_SERVER['HTTP_HOST'];
 $path = (string) parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH);
 $isPost = $_SERVER['REQUEST_METHOD'] === 'POST';
 if (str_starts_with($path, '/orders/')) {
-    $order = find(rawurldecode(substr($path, strlen('/orders/')))) ?? ['status' => 'unknown'];
+    $order = find_order(rawurldecode(substr($path, strlen('/orders/')))) ?? ['status' => 'unknown'];
     unset($order['token']);
-    answer(200, json_encode($order + ['total' => TOTAL]));
+    answer(200, json_encode($order));
 }
 if ($path === '/order' && $isPost) {
     place($base);
     answer(200, 'ordered');
 }
 if ($path === '/thanks') {
-    $order = find(text($_GET['order'] ?? null));
+    $order = find_order(text($_GET['order'] ?? null));
+    // fix: return
     if (FLAW === 'F' && $order !== null) {
         pay($order['identifier']);
     }

@@ -1,6 +1,7 @@
 """A shop in Python: good, or with one flaw of a class of `gateway-sim audit`.
 
 python3 shop.py [--flaw <class>]: listens at a free port, and prints its address on the first line.
+A line `# fix: <place>` is where the code of a fix goes.
 The emulator comes from GATEWAY_SIM_INITIATE_URL, GATEWAY_SIM_PUBLIC_KEY and GATEWAY_SIM_SECRET_KEY.
 """
 
@@ -34,7 +35,8 @@ def sign(amount, identifier, secret=SECRET):
 def place(base):
     identifier = f"S-{len(orders)}" if FLAW == "splice" else secrets.token_hex(10)
     token = secrets.token_hex(16)
-    orders[identifier] = {"identifier": identifier, "token": token, "status": "pending", "effects": 0}
+    order = {"identifier": identifier, "total": TOTAL, "currency": CURRENCY, "token": token, "status": "pending", "effects": 0}
+    orders[identifier] = order
     ipn_url = f"{base}/ipn?token={token}&order={identifier}"
     fields = {
         "public_key": PUBLIC, "identifier": identifier, "currency": CURRENCY, "amount": TOTAL,
@@ -42,6 +44,7 @@ def place(base):
         "success_url": ipn_url if FLAW == "M" else f"{base}/thanks?order={identifier}",
         "site_logo": f"{base}/logo.png", "customer_name": "Ada", "customer_email": "ada@example.com",
     }
+    # fix: initiate
     body = urllib.parse.urlencode(fields).encode()
     with urllib.request.urlopen(os.environ["GATEWAY_SIM_INITIATE_URL"], body) as answer:
         if json.load(answer).get("success") != "ok":
@@ -81,34 +84,58 @@ def pay(order):
 
 def find(form, query):
     if FLAW == "E":
-        return orders.get(query.get("order", [""])[0])
+        return orders.get(query.get("order", ""))
     if FLAW == "K" and "'" in form["identifier"]:
         raise RuntimeError("unrecognized token in SQL")
     return orders.get(form["identifier"])
 
 
+def refuse():
+    return "rejected", 400
+
+
+def accept():
+    return "noted", 200
+
+
 def handle(raw, query, headers):
-    """What an IPN is answered: status and text."""
+    """What an IPN is answered: text and status."""
+    secret_key = SECRET
     fields = urllib.parse.parse_qs(raw.decode("utf-8", "replace"), keep_blank_values=True)
     form = {name: values[0] for name, values in fields.items() if len(values) == 1}
+    # fix: first
     needed = ("identifier", "data[amount]") if FLAW in ("A", "B", "H") else FIELDS
     if any(not form.get(name) for name in needed) or not is_signed(form, headers):
-        text = sign(form.get("data[amount]", ""), form.get("identifier", "")) if FLAW == "L" else "rejected"
-        return 400, text
+        # fix: refuse
+        if FLAW == "L":
+            return sign(form.get("data[amount]", ""), form.get("identifier", "")), 400
+        return refuse()
     order = find(form, query)
+    # fix: order
     if order is None:
-        return 404, "rejected"
-    if FLAW not in ("G", "splice") and not hmac.compare_digest(order["token"], query.get("token", [""])[0]):
-        return 404, "rejected"
+        return refuse()
+    if FLAW not in ("G", "splice") and not hmac.compare_digest(order["token"], query.get("token", "")):
+        return refuse()
     if form.get("status") != "success" and FLAW != "robustness":
         if FLAW == "H":
             order["status"] = "failed"
-        return 200, "noted"
+        return accept()
     is_total = form.get("data[amount]") == TOTAL and form.get("data[currency][code]") == CURRENCY
     if not is_total and FLAW != "D":
-        return 400, "rejected"
+        return refuse()
     pay(order)
-    return 200, "OK"
+    return "OK", 200
+
+
+def thanks(order):
+    # fix: return
+    if FLAW == "F" and order:
+        pay(order)
+    return "thank you"
+
+
+def query_of(address):
+    return dict(urllib.parse.parse_qsl(address.query))
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -128,16 +155,12 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         address = urllib.parse.urlsplit(self.path)
-        query = urllib.parse.parse_qs(address.query)
         if address.path.startswith("/orders/"):
             order = orders.get(urllib.parse.unquote(address.path[8:]), {"status": "unknown"})
             shown = {name: value for name, value in order.items() if name != "token"}
-            return self.answer(200, json.dumps({**shown, "total": TOTAL}))
+            return self.answer(200, json.dumps(shown))
         if address.path == "/thanks":
-            order = orders.get(query.get("order", [""])[0])
-            if FLAW == "F" and order:
-                pay(order)
-            return self.answer(200, "thank you")
+            return self.answer(200, thanks(orders.get(query_of(address).get("order", ""))))
         return self.answer(405)
 
     def do_POST(self):
@@ -149,7 +172,7 @@ class Handler(BaseHTTPRequestHandler):
         if address.path != "/ipn" or size is None or int(size) > LIMIT:
             return self.answer(404 if address.path != "/ipn" else 411 if size is None else 413)
         try:
-            status, text = handle(self.rfile.read(int(size)), urllib.parse.parse_qs(address.query), self.headers)
+            text, status = handle(self.rfile.read(int(size)), query_of(address), self.headers)
         except RuntimeError as error:
             return self.answer(500, str(error))
         return self.answer(status, text)

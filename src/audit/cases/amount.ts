@@ -93,6 +93,7 @@ export const AMOUNT: readonly AuditCase[] = [
         'An IPN signed with the key of another merchant, who was paid instead.',
       ),
       group: 'merchant',
+      mistake: 'signature-not-checked',
     },
     ({ ipn }) => ipn.signedWith('sec_sim_of_another_merchant_0001'),
   ),
@@ -107,6 +108,7 @@ export const AMOUNT: readonly AuditCase[] = [
     {
       ...text('charge-changed', 'A copy of a genuine IPN with another charge (the charge is not signed).'),
       harm: 'Anyone who can repeat an IPN can change the charge that the shop recorded.',
+      mistake: 'paid-more-than-once',
       // The probe may also report shared data, such as the stock.
       alone: true,
     },
@@ -117,7 +119,7 @@ export const AMOUNT: readonly AuditCase[] = [
       if (!shop.canLook) return { ...shown, ...withoutProbe('what changed') };
       const outputOf = ({ text, effects }: OrderSnapshot) => [text, ...effects.values()].join('\n');
       const isShown = outputOf(after).includes(OTHER_CHARGE) && !outputOf(look).includes(OTHER_CHARGE);
-      const isMoved = !shop.isUnstable && movesOtherwise(look, copied, after);
+      const isMoved = movesOtherwise(look, copied, after);
       const isHarmed = after.paid === false || isShown || isMoved;
       return { ...shown, verdict: isHarmed ? 'fail' : 'pass' };
     },

@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { FIXES } from '../../contract/describe-delivery.ts';
 import type { Payment } from '../../contract/payment.ts';
-import { errorPage, answerProblem as problemOfAnswer } from '../../contract/receiver-answer.ts';
+import { errorPage, ownWords, answerProblem as problemOfAnswer } from '../../contract/receiver-answer.ts';
 import { type AuditCase, evidence, type Finding, withOrder, withoutProbe } from '../case.ts';
 import type { Observation } from '../client.ts';
-import type { OrderSnapshot } from '../probe.ts';
+import { fixText } from '../mistakes.ts';
+import { type OrderSnapshot, stablePart } from '../probe.ts';
 import { numericChanges, routeOf, type Shop } from '../shop.ts';
 
 /** Whether the handler crashed. Plain servers such as Python's http.server answer 501 to an unknown method. */
@@ -17,14 +18,20 @@ export function answerProblem(observation: Observation): string | undefined {
   if (status < 300) return undefined;
   const problem = problemOfAnswer(observation);
   if (problem) return problem.cause;
-  return status >= 400 ? `the handler answered ${status}` : undefined;
+  if (status < 400) return undefined;
+  const words = ownWords(observation.body);
+  return `the handler answered ${status}${words === undefined ? '' : ` “${words}”`}`;
 }
 
 /** How to fix the handler, judging by its response. */
 function fixOf(observation: Observation): string {
   const { failure, status } = observation;
   if (status === null) return failure ? FIXES[failure.code] : FIXES.other;
-  return problemOfAnswer(observation)?.fix ?? "Check the shop's log and the response of its handler.";
+  const known = problemOfAnswer(observation)?.fix;
+  if (known !== undefined) return known;
+  return /\b(?:signature|hmac|hash)\b/i.test(observation.body)
+    ? fixText('signature-not-checked')
+    : 'The response does not show the cause: check the log of your shop, and the code of its handler.';
 }
 
 /** A time in whole seconds. */
@@ -41,7 +48,7 @@ async function unstableNumbers(
   if ([before.text, ...before.effects.values()].some((text) => CLOCK.test(text))) await pause(CLOCK_MS);
   const again = await shop.look(payment);
   if (again.text !== before.text) {
-    shop.isUnstable = true;
+    shop.stablePart = stablePart(before.text, again.text);
     notices.add('the output of the probe changes without a payment: does it contain the time?');
   }
   for (const name of shop.changedEffects(before, again)) {
@@ -121,7 +128,7 @@ async function runControl(shop: Shop): Promise<Finding> {
     const after = await shop.lookUntilPaid(payment);
     if (!after.paid) return { ...shown, verdict: 'fail', why: whyNotPaid(shop, observation) };
     const { look: settled, changedAt } = await shop.lookUntilQuiet(payment, after);
-    const changes = numericChanges(before, settled);
+    const changes = numericChanges({ ...before, text: shop.stablePart(before.text) }, settled);
     for (const place of idle.keys()) changes.delete(place);
     shop.calibration = {
       ...shop.calibration,

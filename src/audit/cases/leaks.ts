@@ -134,5 +134,10 @@ export const LEAKS: readonly AuditCase[] = [
         return everyAnswer(shop);
       }),
   },
-  { ...text('secret-in-initiate', 'All initiate requests of the shop.'), last: true, run: inInitiate },
+  {
+    ...text('secret-in-initiate', 'All initiate requests of the shop.'),
+    mistake: 'initiate-from-outside',
+    last: true,
+    run: inInitiate,
+  },
 ];

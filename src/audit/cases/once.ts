@@ -35,7 +35,7 @@ function judgeCopy(shop: Shop, look: OrderSnapshot, after: OrderSnapshot): Pick<
   if (!shop.canLook) return withoutProbe('whether the copy had a second effect');
   if (!after.paid) return { verdict: 'fail', why: 'After a copy of its IPN, the order is no longer paid.' };
   const changed = shop.changedEffects(look, after);
-  if (after.text !== look.text && !shop.isUnstable) changed.unshift('the output of the probe');
+  if (after.text !== look.text) changed.unshift('the output of the probe');
   return changed.length
     ? { verdict: 'fail', why: `A copy took effect again. This changed: ${changed.join(', ')}. ${HARM}` }
     : provenOnce(shop);

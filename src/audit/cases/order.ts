@@ -80,10 +80,13 @@ export const ORDER: readonly AuditCase[] = [
     (target) => attackers(target),
   ),
   rejects(
-    unbound(
-      'transaction-reused',
-      "The attacker's signature and payment_trx with the identifier and amount of the order.",
-    ),
+    {
+      ...unbound(
+        'transaction-reused',
+        "The attacker's signature and payment_trx with the identifier and amount of the order.",
+      ),
+      mistake: 'signature-not-checked',
+    },
     async (target) => {
       const own = await attackers(target);
       return target.ipn.set('signature', own.get('signature')).set('trx', own.get('trx'));

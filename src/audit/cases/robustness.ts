@@ -78,12 +78,15 @@ export const ROBUSTNESS: readonly AuditCase[] = [
     breakdown,
   ),
   rejects(
-    text('fields-missing', 'An IPN without its status, identifier or amount.'),
+    {
+      ...text('fields-missing', 'An IPN without its status, identifier or amount.'),
+      mistake: 'fields-not-required',
+    },
     ({ ipn }) => FIELDS.map((field) => ipn.unset(field)),
     breakdown,
   ),
   rejects(
-    text('body-empty', 'A POST request without a body.'),
+    { ...text('body-empty', 'A POST request without a body.'), mistake: 'fields-not-required' },
     ({ payment, shop }) => ({ url: shop.addressOf(payment), body: '' }),
     breakdown,
   ),

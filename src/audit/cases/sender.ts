@@ -1,6 +1,7 @@
 import { type AuditCase, type CaseText, type Forge, family, rejects, type Target } from '../case.ts';
 import type { ProbeRequest } from '../client.ts';
 import { type Ipn, type Pair, withQuery } from '../ipn.ts';
+import type { MistakeName } from '../mistakes.ts';
 
 const SENDER_CASE = {
   group: 'sender',
@@ -52,6 +53,7 @@ const SECOND_IDENTIFIERS: readonly (readonly [
   name: string,
   where: string,
   make: (own: Ipn, target: Target) => Ipn | ProbeRequest,
+  mistake?: MistakeName,
 ])[] = [
   ['last', 'after its own', (own, { payment }) => own.and(['identifier', payment.identifier])],
   ['first', 'before its own', (own, { payment }) => own.after(['identifier', payment.identifier])],
@@ -67,6 +69,7 @@ const SECOND_IDENTIFIERS: readonly (readonly [
     'in the body and its own in the query string',
     (own, { payment, post }) =>
       inQuery(post(own.set('identifier', payment.identifier)), ['identifier', own.get('identifier')]),
+    'signature-not-checked',
   ],
 ];
 
@@ -112,8 +115,12 @@ export const SENDER: readonly AuditCase[] = [
   rejects(failingOpen('signature-empty', 'An IPN with an empty signature.'), ({ ipn }) =>
     ipn.set('signature', ''),
   ),
-  rejects(failingOpen('signature-null', 'An IPN with the text null as its signature.'), ({ ipn }) =>
-    ipn.set('signature', 'null'),
+  rejects(
+    {
+      ...failingOpen('signature-null', 'An IPN with the text null as its signature.'),
+      mistake: 'signature-not-checked',
+    },
+    ({ ipn }) => ipn.set('signature', 'null'),
   ),
   rejects(
     failingOpen(
@@ -212,14 +219,14 @@ export const SENDER: readonly AuditCase[] = [
         .and([ipn.nameOf('amount'), `9${amount}`], [ipn.nameOf('signature'), signature]);
     },
   ),
-  ...SECOND_IDENTIFIERS.map(([name, where, make]) =>
+  ...SECOND_IDENTIFIERS.map(([name, where, make, mistake = 'order-not-by-identifier']) =>
     rejects(
       {
         ...juggled(
           `identifier-doubled-${name}`,
           `The attacker's own genuine IPN with the order's identifier ${where}: a shop may verify one and look up the other.`,
         ),
-        mistake: 'order-not-by-identifier',
+        mistake,
       },
       async (target) => make(await attackerIpn(target), target),
     ),

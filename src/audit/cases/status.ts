@@ -56,7 +56,8 @@ const onPaid = (name: string, about: string, forge: Forge): AuditCase =>
         why: `A forged IPN changed: ${changed.join(', ')}. ${HARM}`,
         again: true,
       };
-    return { ...shown, verdict: after.paid ? 'pass' : 'fail' };
+    if (!after.paid) return { ...shown, verdict: 'fail' };
+    return { ...shown, verdict: 'pass', ...judgeTraces(shop, look, after) };
   });
 
 const UNPAID = ['failed', 'canceled', 'error'] as const;

@@ -1,0 +1,75 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startGatewaySim } from '../../src/index.ts';
+import { sample } from '../helpers/scope.ts';
+import { seedOfTest } from '../helpers/seed.ts';
+import { codeIn } from '../merchants/mends.ts';
+import { missing, SECRET, startShopIn } from '../merchants/running.ts';
+
+/*
+ * The code that a report prints in PHP and Python, put into the shop that it is about. Node is in mutants.test.ts. Left out
+ * are the fixes of K and once: these shops have no database.
+ */
+
+/** Where the code of a fix goes: in the shop, at the line `fix: <place>`; two lines of code go to two places. */
+const PLACES: Readonly<Record<string, readonly string[]>> = {
+  'signature-not-checked': ['first'],
+  'fields-not-required': ['first'],
+  'secret-known': ['first'],
+  'headers-trusted': ['first'],
+  'amount-not-compared': ['order'],
+  'order-not-by-identifier': ['order'],
+  'status-not-checked': ['order'],
+  'no-token-in-ipn-url': ['initiate', 'order'],
+  'return-page-pays': ['return'],
+  'secrets-shown': ['refuse'],
+  'initiate-from-outside': ['initiate'],
+};
+const FLAWS = sample(
+  ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I', 'J', 'L', 'M', 'splice', 'robustness'],
+  (flaw) => flaw === 'D' || flaw === 'F',
+);
+
+/** Puts code into a program at one of its places. */
+function put(source: string, place: string, code: string): string {
+  const [line = '', indent = ''] = new RegExp(`^( *)(?://|#) fix: ${place}$`, 'm').exec(source) ?? [];
+  if (!line) throw new Error(`the shop has no place "${place}"`);
+  return source.replace(line, () => `${code.replace(/^/gm, indent)}\n${line}`);
+}
+
+describe.each([
+  ['php', 'PHP'],
+  ['python', 'Python'],
+] as const)('a shop in %s', (language, name) => {
+  const why = missing(language);
+  const here = why ? ` (not tried here: ${why})` : '';
+
+  it.skipIf(why).each(FLAWS)(
+    `fails with the flaw %s, and passes with the code that the report prints${here}`,
+    async (flaw) => {
+      const sim = await startGatewaySim({ secretKey: SECRET, seed: seedOfTest() });
+      onTestFinished(() => sim.stop());
+      const audited = async (only: readonly string[], mend?: (source: string) => string) => {
+        const { url, stop } = await startShopIn(language, sim, flaw, mend);
+        const byUrl = { orderUrl: `${url}/order`, probeUrl: `${url}/orders/{identifier}` };
+        const report = await sim.audit({ ipnUrl: `${url}/ipn`, ...byUrl, paidWhen: '.status=paid', only });
+        await stop();
+        return report;
+      };
+      const { mistakes } = await audited([flaw]);
+      expect(mistakes).not.toEqual([]);
+      const mend = (source: string) =>
+        mistakes.reduce((text, { name: mistake, fix }) => {
+          const code = codeIn(fix, name);
+          const places = PLACES[mistake] ?? [];
+          const parts = places.length > 1 ? code.split('\n') : [code];
+          return places.reduce((mended, place, index) => put(mended, place, parts[index] ?? ''), text);
+        }, source);
+      const found = mistakes.flatMap(({ cases }) => cases);
+      const { cases } = await audited([...found, 'identifier-unknown'], mend);
+      expect(cases.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
+      // An order that the shop does not know breaks no fix.
+      const unknown = cases.find((one) => one.name === 'identifier-unknown');
+      expect(unknown?.observed).toMatch(/^answered [24]/);
+    },
+  );
+});
