@@ -127,7 +127,6 @@ export function judgeRejected(
  * @returns undefined if the order is unchanged
  */
 export function judgeTraces(
-  _shop: Shop,
   before: OrderSnapshot,
   after: OrderSnapshot,
 ): Pick<Finding, 'verdict' | 'why'> | undefined {
@@ -229,7 +228,7 @@ export function rejects(text: CaseText, forge: Forge, findFlaw: FindFlaw = () =>
           const after = await shop.lookAfterGrace(payment);
           finding = judgeRejected(shop, before, after, shown);
           if (finding.verdict === 'pass' && text.group === 'sender') {
-            finding = { ...finding, ...judgeTraces(shop, before, after) };
+            finding = { ...finding, ...judgeTraces(before, after) };
           }
           if (finding.verdict === 'fail') return finding;
         }

@@ -37,7 +37,7 @@ const onPending = (name: string, about: string, forge: Forge): AuditCase => ({
       await shop.pay(payment);
       await shop.send(post(ipn));
       const paid = await shop.lookUntilPaid(payment);
-      if (paid.paid) return { ...shown, verdict: 'pass', ...judgeTraces(shop, before, after) };
+      if (paid.paid) return { ...shown, verdict: 'pass', ...judgeTraces(before, after) };
       const why = `After the forged IPN, the order can no longer be paid. ${HARM}`;
       return { ...shown, verdict: 'fail', why };
     }),
@@ -57,7 +57,7 @@ const onPaid = (name: string, about: string, forge: Forge): AuditCase =>
         again: true,
       };
     if (!after.paid) return { ...shown, verdict: 'fail' };
-    return { ...shown, verdict: 'pass', ...judgeTraces(shop, look, after) };
+    return { ...shown, verdict: 'pass', ...judgeTraces(look, after) };
   });
 
 const UNPAID = ['failed', 'canceled', 'error'] as const;
