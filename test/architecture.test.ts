@@ -33,6 +33,7 @@ const DOORS: Record<string, Doors> = {
       'node:crypto',
       'node:events',
       'node:fs',
+      'node:fs/promises',
       'node:http',
       'node:net',
       'node:path',

@@ -26,8 +26,8 @@ const MARK = '.gateway-sim-artifacts';
 /** The files that a run of `exec` writes. */
 export interface Artifacts {
   folder: string;
-  /** Writes an event immediately, so that it survives a kill. */
-  record(event: SimEvent): void;
+  /** Writes an event immediately, so that it survives a kill, and the reports of an audit of the emulator at its end. */
+  record(event: SimEvent, server: ControlServer): void;
   /** Writes the rest. Reports a file that cannot be written, and never throws. */
   end(server: ControlServer): Promise<void>;
 }
@@ -43,22 +43,38 @@ export async function artifactsIn(named: string, cwd: string, output: Output): P
     writeFile(join(folder, name), text, { flag: 'wx', mode: 0o600 });
   /** Kept here, because a reset of the state removes them. */
   const deliveries = new Map<string, Delivery>();
+  /** The reports of audits that the emulator ran, one after the other. */
+  let audits = Promise.resolve();
+  let isAuditing = false;
+  const report = async (server: ControlServer) => {
+    const run = await server.call('GET /audit');
+    const { cases, summary, mistakes, notices, options } = run;
+    const audited = { cases, summary, mistakes, notices, orders: run.orders ?? 0 };
+    for (const [file, text] of auditReports(folder, audited, options.ipnUrl))
+      await writeFile(file, await text(), { flag: 'wx', mode: 0o600 });
+  };
   return {
     folder,
-    record: (event) => {
+    record: (event, server) => {
       if (events.writableEnded) return;
       events.write(`${JSON.stringify(event)}\n`);
       if (event.type === 'delivery') deliveries.set(event.delivery.id, event.delivery);
+      if (event.type !== 'audit') return;
+      isAuditing = event.audit.state === 'running';
+      if (!isAuditing) audits = audits.then(() => report(server)).catch(tell);
     },
     end: async (server) => {
       const har = async () =>
         write('ipns.har', JSON.stringify(harOf([...deliveries.values()], VERSION), null, 2));
       const state = async () =>
         write('state.json', await readText(await server.open('GET /snapshot'), MAX_STATE_BYTES));
+      // The command ended before its audit, which has no more cases than these.
+      if (isAuditing) audits = audits.then(() => report(server)).catch(tell);
       await Promise.all([
         finished(events.end()).catch(() => undefined),
         har().catch(tell),
         state().catch(tell),
+        audits,
       ]);
     },
   };
@@ -88,7 +104,11 @@ export function auditReports(
   report: AuditReport,
   ipnUrl: string,
 ): [file: string, text: () => Promise<string>][] {
-  const stem = join(folder, existsSync(join(folder, 'audit.json')) ? `audit-${process.pid}` : 'audit');
+  const free = (stem: string) => !existsSync(join(folder, `${stem}.json`));
+  let name = free('audit') ? 'audit' : `audit-${process.pid}`;
+  // The emulator of exec may run several.
+  for (let number = 2; !free(name); number++) name = `audit-${number}`;
+  const stem = join(folder, name);
   return [
     [`${stem}.json`, () => Promise.resolve(JSON.stringify(report))],
     [`${stem}.html`, () => htmlOf(report, ipnUrl)],

@@ -29,6 +29,8 @@ const PLACES = {
   signature: `${UI}/signature`,
   keys: `${UI}/keys`,
   settings: `${UI}/settings`,
+  documentation: `${UI}/docs`,
+  'documentation page': `${UI}/docs/faults.md`,
 };
 
 /** An address, or steps that lead to a page. */

@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { execConfiguration } from '../../src/cli/configuration.ts';
+import { AuditReport } from '../../src/contract/audit-report.ts';
 import { isAlive } from '../../src/store/process-identity.ts';
 import { BINARY, launch as launchBinary, run as runBinary } from '../helpers/binary.ts';
 import { killGroup, launchProgram } from '../helpers/child.ts';
@@ -413,6 +414,28 @@ describe('exec --artifacts', () => {
     );
     const report = JSON.parse(await readFile(join(cwd, 'left', 'audit.json'), 'utf8'));
     expect(report).toMatchObject({ cases: [{ name: expect.any(String) }] });
+  });
+
+  it('contains the reports of every audit that the emulator ran', async () => {
+    const cwd = await temporaryFolder();
+    const twice = `(async () => {
+      const audit = process.env.GATEWAY_SIM_URL + '/_sim/audit';
+      const body = JSON.stringify({ ipnUrl: 'http://127.0.0.1:9/ipn', only: ['control'], timeoutMs: 1000 });
+      for (const headers = { 'content-type': 'application/json' }, runs = [1, 2]; runs.pop(); ) {
+        await fetch(audit, { method: 'POST', headers, body });
+        while ((await (await fetch(audit)).json()).state === 'running');
+      }
+    })()`;
+    const { code, stderr } = await run(['exec', '--artifacts', 'left', ...node(twice)], { cwd });
+    expect([code, stderr]).toEqual([0, '']);
+    const files = (await readdir(join(cwd, 'left'))).filter((file) => file.startsWith('audit'));
+    expect(files.map((file) => file.replace(/-\d+/, '-N')).sort()).toEqual(
+      ['audit', 'audit-N'].flatMap((stem) => ['html', 'json', 'xml'].map((type) => `${stem}.${type}`)).sort(),
+    );
+    for (const file of files.filter((name) => name.endsWith('.json')))
+      expect(
+        AuditReport.parse(JSON.parse(await readFile(join(cwd, 'left', file), 'utf8'))).cases,
+      ).toHaveLength(1);
   });
 
   it('runs nothing if the folder cannot be created', async () => {

@@ -36,7 +36,7 @@ describe('the frame', () => {
       .map((list) => [...list.matchAll(/>([^<>]+)<\/a>/g)].map(([, name]) => name));
     expect(lists[0]).toEqual(['Payments', 'IPNs', 'Requests', 'Cards']);
     expect(lists[1]).toEqual(['Faults', 'Clock', 'Wallets', 'Inbox', 'Audit']);
-    expect(lists[2]).toEqual(['Signature', 'API keys', 'Settings']);
+    expect(lists[2]).toEqual(['Signature', 'API keys', 'Settings', 'Documentation']);
     expect(groups).toMatch(/<span id="group-tools">Test tools<\/span><ul aria-labelledby="group-tools">/);
     expect(groups).toMatch(/aria-current="page">Faults</);
   });

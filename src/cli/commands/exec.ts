@@ -66,7 +66,8 @@ export const exec = defineCommand({
       options.artifacts === undefined ? undefined : await artifactsIn(options.artifacts, io.cwd, output);
     const { startEmulator } = await import('../start-emulator.ts');
     const server = await startEmulator(execConfiguration(flags, io.env, file), output, { style });
-    if (artifacts) server.onEvent(artifacts.record);
+    const control = controlServer(server);
+    if (artifacts) server.onEvent((event) => artifacts.record(event, control));
     if (!output.quiet) {
       for (const notice of noticesOf(server)) output.notice(notice);
       server.onEvent(rejectionReporter(output));
@@ -92,7 +93,7 @@ export const exec = defineCommand({
       if (shopUrl !== undefined) await waitForAnswer(shopUrl, options.waitLimit ?? WAIT_LIMIT_MS, io);
       return await runCommand(words, environment, { io, output });
     } finally {
-      await artifacts?.end(controlServer(server));
+      await artifacts?.end(control);
       await Promise.all([server.stop(), client?.remove()]);
     }
   },

@@ -11,10 +11,12 @@ import { Copyable } from './blocks.tsx';
 import { Chips, type FrameProps } from './chips.tsx';
 import { Form } from './forms.tsx';
 import {
+  docsPath,
   GROUPS,
   type Page,
   PageContext,
   PLACES,
+  type PlaceFacts,
   type PostedForm,
   placesOf,
   recordPath,
@@ -33,6 +35,7 @@ export interface Refusal {
 export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?: Refusal): string {
   const { style } = parts.runtime;
   const { now, frozen } = parts.clock.read();
+  const { name, docs }: Partial<PlaceFacts> = page.place ? PLACES[page.place] : {};
   // The response to a form has the form's address, not the page's.
   const answered = c.req.method === 'POST' ? page.path : undefined;
   return renderDocument({
@@ -71,6 +74,7 @@ export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?:
             {page.content}
           </main>
           <footer class="foot">
+            {docs && <a href={docsPath(docs)}>{name} in the documentation</a>}{' '}
             <a href="/_sim/openapi.json">OpenAPI document</a>
           </footer>
           <Dialogs parts={parts} />

@@ -13,30 +13,36 @@ export const PER_PAGE = 50;
 /** The groups of the navigation, in order, with their titles. */
 export const GROUPS = { records: '', tools: 'Test tools', code: '' } as const;
 
-interface PlaceFacts {
+export interface PlaceFacts {
   group: keyof typeof GROUPS;
   name: string;
   path: string;
   /** The label in the navigation. Default: the name. */
   tab?: string;
+  /** The page of the documentation that explains it. */
+  docs?: string;
 }
 
 /** The pages in the navigation, in order. */
 export const PLACES = {
-  payments: { group: 'records', name: 'Payments', path: '/_sim' },
-  ipns: { group: 'records', name: 'IPNs', path: `${UI}/ipns` },
+  payments: { group: 'records', name: 'Payments', path: '/_sim', docs: 'initiate.md' },
+  ipns: { group: 'records', name: 'IPNs', path: `${UI}/ipns`, docs: 'ipns-by-hand.md' },
   requests: { group: 'records', name: 'Requests', path: `${UI}/requests` },
-  cards: { group: 'records', name: 'Cards', path: `${UI}/cards` },
-  faults: { group: 'tools', name: 'Faults', path: `${UI}/faults` },
-  clock: { group: 'tools', name: 'Clock', path: `${UI}/clock` },
+  cards: { group: 'records', name: 'Cards', path: `${UI}/cards`, docs: 'cards.md' },
+  faults: { group: 'tools', name: 'Faults', path: `${UI}/faults`, docs: 'faults.md' },
+  clock: { group: 'tools', name: 'Clock', path: `${UI}/clock`, docs: 'time.md' },
   wallets: { group: 'tools', name: 'Wallets', path: `${UI}/wallets` },
   inbox: { group: 'tools', name: 'Inbox', path: `${UI}/inbox` },
-  audit: { group: 'tools', name: 'Audit', path: `${UI}/audit` },
-  signature: { group: 'code', name: 'Signature', path: `${UI}/signature` },
+  audit: { group: 'tools', name: 'Audit', path: `${UI}/audit`, docs: 'audit.md' },
+  signature: { group: 'code', name: 'Signature', path: `${UI}/signature`, docs: 'receive-and-verify.md' },
   keys: { group: 'code', name: 'Api Key', tab: 'API keys', path: `${UI}/keys` },
-  settings: { group: 'code', name: 'Settings', path: `${UI}/settings` },
+  settings: { group: 'code', name: 'Settings', path: `${UI}/settings`, docs: 'configuration.md' },
+  docs: { group: 'code', name: 'Documentation', path: `${UI}/docs` },
 } as const satisfies Record<string, PlaceFacts>;
 export type Place = keyof typeof PLACES;
+
+/** The address of a page of the documentation. */
+export const docsPath = (file: string): string => `${PLACES.docs.path}/${file}`;
 
 /** The pages of a group. */
 export function placesOf(group: keyof typeof GROUPS): (PlaceFacts & { place: Place })[] {

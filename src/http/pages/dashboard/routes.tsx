@@ -46,6 +46,7 @@ const searchPage = loaded(async () => (await import('./search.tsx')).searchPage)
 const signatureCheckerPage = loaded(
   async () => (await import('./signature-checker.tsx')).signatureCheckerPage,
 );
+const docsPage = loaded(async () => (await import('./docs.tsx')).docsPage);
 const settingsPage = loaded(async () => (await import('./settings.tsx')).settingsPage);
 
 const PAGES: Readonly<Record<string, PageRenderer>> = {
@@ -61,6 +62,8 @@ const PAGES: Readonly<Record<string, PageRenderer>> = {
   [PLACES.faults.path]: faultsPage,
   [PLACES.clock.path]: clockPage,
   [PLACES.settings.path]: settingsPage,
+  [PLACES.docs.path]: docsPage,
+  [`${PLACES.docs.path}/:id{.+}`]: docsPage,
   [NEW_PAYMENT]: newPaymentPage,
   [SEARCH]: searchPage,
   [recordRoute('payments')]: paymentPage,

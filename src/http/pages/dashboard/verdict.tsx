@@ -3,7 +3,7 @@ import { namesOf } from '../../../contract/vocabulary.ts';
 import type { FullVerdict } from '../../../usecases/verdict.ts';
 import { Code, Facts } from './blocks.tsx';
 import { Form } from './forms.tsx';
-import { PLACES, recordPath } from './page.tsx';
+import { docsPath, PLACES, recordPath } from './page.tsx';
 import { Difference } from './signature.tsx';
 import { clip } from './text.ts';
 
@@ -51,12 +51,17 @@ export function VerdictCard({ of, ipn, url, from, test }: VerdictProps) {
           />
         )}
         {action === 'faults' && <a href={PLACES.faults.path}>Show the rules</a>}
+        {fix && where && <a href={docsPath(signed ? SIGNATURES : DOCS[where])}>Documentation</a>}
         {test !== undefined && <a href={test}>Copy as test</a>}
         {page && !from.startsWith(page) && <a href={page}>Open this IPN</a>}
       </div>
     </section>
   );
 }
+
+/** The pages of the documentation that explain a verdict. */
+const SIGNATURES = 'ipns-by-hand.md#why-a-signature-does-not-match';
+const DOCS = { receiver: 'receive-and-verify.md', rule: 'faults.md', emulator: 'retries.md' } as const;
 
 const WHERE = {
   receiver: (url: string) => (

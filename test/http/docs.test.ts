@@ -1,0 +1,74 @@
+import { expect, it } from 'vitest';
+import { PAGES } from '../docs/pages.ts';
+import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+
+const DOCS = '/_sim/ui/docs';
+const FILES = Object.keys(PAGES)
+  .filter((path) => path.startsWith('src/docs/'))
+  .map((path) => path.slice('src/docs/'.length));
+
+const read = async (sim: Sim, path: string) => (await fetch(sim.url + path)).text();
+const linksIn = (html: string) => [...html.matchAll(/<a href="([^"]*)"/g)].map(([, to = '']) => to);
+const docsIn = (html: string) => linksIn(html).filter((to) => to.startsWith(`${DOCS}/`));
+
+it('the dashboard shows every page of the documentation, and their links lead to pages and headings', async () => {
+  const sim = await startSim();
+  const pages = new Map<string, string>();
+  for (const file of FILES) pages.set(`${DOCS}/${file}`, await read(sim, `${DOCS}/${file}`));
+  expect(docsIn(await read(sim, DOCS)).sort()).toEqual([...pages.keys()].sort());
+  for (const [path, html] of pages) {
+    const [, article = ''] = /<article[^>]*>(.*)<\/article>/s.exec(html) ?? [];
+    const prose = article.replace(/<pre.*?<\/pre>|<code>.*?<\/code>/gs, '');
+    expect([path, article.includes('<h1 id=')]).toEqual([path, true]);
+    expect([path, /(^#|```|\*\*|\]\(|&amp;lt;|<!--|undefined).{0,40}/m.exec(prose)?.[0]]).toEqual([
+      path,
+      undefined,
+    ]);
+    for (const to of linksIn(article).filter((link) => !link.startsWith('http'))) {
+      const { pathname, hash } = new URL(to, sim.url + path);
+      const target = pages.get(pathname);
+      expect([path, to, target?.includes(`id="${hash.slice(1)}"`)]).toEqual([
+        path,
+        to,
+        hash ? true : target && false,
+      ]);
+    }
+  }
+});
+
+it('places and verdicts of the dashboard link to the pages that explain them', async () => {
+  const sim = await startSim({ ipnSchedule: [] });
+  await sim.initiate({ ...ORDER, ipn_url: 'http://127.0.0.1:9/ipn' });
+  await sim.server.parts.payments.settle(String(ORDER['identifier']), {
+    outcome: 'approve',
+    by: 'control',
+    awaitDelivery: true,
+  });
+  const [ipn] = (await sim.control<{ data: { id: string }[] }>('/ipns')).data;
+  const explained = {
+    ...{ '': 'initiate.md', '/ui/ipns': 'ipns-by-hand.md', [`/ui/ipns/${ipn?.id}`]: 'receive-and-verify.md' },
+    ...{
+      '/ui/faults': 'faults.md',
+      '/ui/clock': 'time.md',
+      '/ui/audit': 'audit.md',
+      '/ui/cards': 'cards.md',
+    },
+    ...{ '/ui/signature': 'receive-and-verify.md', '/ui/settings': 'configuration.md' },
+  };
+  for (const [path, file] of Object.entries(explained))
+    expect([path, docsIn(await read(sim, `/_sim${path}`))]).toEqual([
+      path,
+      expect.arrayContaining([`${DOCS}/${file}`]),
+    ]);
+  expect(Object.values(explained).filter((file) => !FILES.includes(file))).toEqual([]);
+});
+
+it.each(['nothing.md', '..%2F..%2Fpackage.json', 'stacks'])(
+  'the documentation has no page %s',
+  async (file) => {
+    const sim = await startSim();
+    const answer = await fetch(`${sim.url}${DOCS}/${file}`);
+    expect(await answer.text()).not.toContain('devDependencies');
+    expect(answer.status).toBe(404);
+  },
+);
