@@ -284,6 +284,29 @@ describe('IPNs', () => {
     expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/ipn', '/other', '/ipn']);
   });
 
+  it('that are selected are resent together, and one notice tells the result', async () => {
+    const receiver = await startReceiver();
+    const { payments } = sim.server.parts;
+    for (const [identifier, ipn_url] of [
+      ['tea', `${receiver.url}/ipn`],
+      ['milk', 'http://127.0.0.1:9/ipn'],
+      ['salt', `${receiver.url}/other`],
+    ] as const) {
+      await sim.initiate(fields({ identifier, ipn_url }));
+      await payments.settle(identifier, { outcome: 'approve', by: 'control', awaitDelivery: true });
+    }
+    const html = await (await get('/_sim/ui/ipns?text=i')).text();
+    const [, action = ''] = /<form id="resend-selected" method="post" action="([^"]*)"/.exec(html) ?? [];
+    const names = [...html.matchAll(/type="checkbox" name="([^"]*)" form="resend-selected"/g)];
+    const selected = Object.fromEntries(names.slice(0, 2).map(([, name = '']) => [name, 'on']));
+    const answer = await post(action, { from: '/_sim/ui/ipns?text=i', ...selected });
+    expect(answer.headers.get('location')).toBe('/_sim/ui/ipns?text=i&resent=1+of+2');
+    expect(await followed(answer)).toContain('Resent: 1 of 2 delivered.');
+    expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/other', '/other']);
+    const none = await post(action);
+    expect([none.status, await none.text()]).toEqual([422, expect.stringContaining('no IPN is selected')]);
+  });
+
   it('show the forward address, not their ipn_url, if they were forwarded', async () => {
     const receiver = await startReceiver();
     const forwarding = await startSim({ forwardIpn: `${receiver.url}/mine` });

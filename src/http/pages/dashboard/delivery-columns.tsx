@@ -3,14 +3,30 @@ import type { Delivery } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { Ago, Short, Status } from './blocks.tsx';
 import { Form } from './forms.tsx';
-import { recordPath } from './page.tsx';
+import { PLACES, recordPath } from './page.tsx';
 import { type Column, column } from './table.tsx';
 import { clip } from './text.ts';
+
+/** Resends the IPNs whose rows are selected. Its fields are named after the deliveries. */
+export const RESEND_SELECTED = `${PLACES.ipns.path}/resend`;
 
 /** @param from the page to return to @param ofOne whether all are of one payment, so that its identifier is the same */
 export function deliveryColumns(parts: AppParts, from: string, ofOne = false): Column<Delivery>[] {
   const name = ({ id, identifier }: Delivery) => (ofOne ? id : identifier);
+  const select = column<Delivery>(
+    'Select',
+    (delivery) => (
+      <input
+        type="checkbox"
+        name={delivery.id}
+        form="resend-selected"
+        aria-label={`Select the IPN of ${name(delivery)}, ${delivery.id}`}
+      />
+    ),
+    { kind: 'select' },
+  );
   return [
+    ...(ofOne ? [] : [select]),
     column('IPN', (delivery) => <DeliveryLink delivery={delivery} name={name(delivery)} from={from} />, {
       head: true,
     }),

@@ -9,11 +9,12 @@ import { deliveryView } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import { Attempts, RESENDS } from './attempts.tsx';
 import { CommandCode, FactsBox, FoldedCode, Time } from './blocks.tsx';
-import { deliveryColumns, retrying, Standing } from './delivery-columns.tsx';
+import { deliveryColumns, RESEND_SELECTED, retrying, Standing } from './delivery-columns.tsx';
 import { Field, Form } from './forms.tsx';
 import type { List } from './list-page.tsx';
 import { type PageRenderer, recordPage, recordPath } from './page.tsx';
 import { Signature } from './signature.tsx';
+import { clip } from './text.ts';
 import { VerdictCard } from './verdict.tsx';
 
 /** The tabs of the list. */
@@ -57,6 +58,15 @@ export const IPNS: List<Delivery> = {
     texts: ['identifier', 'id', 'paymentId', 'url'],
     hint: 'order, address',
   },
+  action: (from) => (
+    <Form id="resend-selected" to={RESEND_SELECTED} hidden={{ from }} submit="Resend selected" />
+  ),
+  notice: ({ resent }) =>
+    resent && (
+      <p class="box" role="status">
+        Resent: {clip(resent)} delivered.
+      </p>
+    ),
   records: ({ state }) => state.current.deliveries,
   columns: (parts, from) => deliveryColumns(parts, from),
   keyOf: ({ id }) => ({ id }),

@@ -36,8 +36,10 @@ export interface List<Item> {
   noun: string;
   intro?: string;
   filter?: Filter<Item>;
-  /** Shown next to the heading of a list that is not empty. */
-  action?: () => Child;
+  /** Shown next to the heading of a list that is not empty. @param from the address of the page to return to */
+  action?: (from: string) => Child;
+  /** The result of the list's own form, which the form added to the address. */
+  notice?: (query: FormValues) => Child;
   records: (parts: AppParts) => { size: number; values: () => Iterable<Item>; backwards: Backwards<Item> };
   tableId?: string;
   /** @param from the address of the page to return to */
@@ -66,7 +68,7 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
       <>
         <div class="toolbar">
           <h1>{title}</h1>
-          {size > 0 && list.action?.()}
+          {size > 0 && list.action?.(path)}
           {filter && size > 0 && (
             <Filters
               place={place}
@@ -77,6 +79,7 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
             />
           )}
         </div>
+        {list.notice?.(request)}
         {list.intro && <p class="soft">{list.intro}</p>}
         {slice.data.length > 0 ? (
           <div class="box list" id={place}>
