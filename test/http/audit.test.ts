@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, test } from 'vitest';
 import type { AuditProgress, AuditRequest, AuditRun } from '../../src/contract/audit-report.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { startAuditable } from '../helpers/auditable.ts';
-import { startSim } from '../helpers/sim.ts';
+import { ORDER, startSim } from '../helpers/sim.ts';
 
 const FORM = '/_sim/ui/audit';
 
@@ -197,6 +197,17 @@ describe('an audit by the control API', () => {
     const { data } = await sim.control<{ data: { settledBy: string }[] }>('/payments?limit=500');
     expect(data.length).toBeGreaterThanOrEqual(orders ?? 0);
     expect(new Set(data.map(({ settledBy }) => settledBy))).toEqual(new Set(['audit']));
+    await sim.initiate(ORDER);
+    const list = async (query: string) => (await fetch(`${sim.url}/_sim${query}`)).text();
+    const folded = await list('');
+    expect(text(folded)).toContain(`${data.length} from audits, show`);
+    expect(folded.match(/<tr data-key/g)).toHaveLength(1);
+    expect(text(folded)).toMatch(/1 all 1 pending 0 succeeded/);
+    const shown = await list('?audits=show');
+    expect(text(shown)).toContain(`${data.length} from audits, hide`);
+    expect(text(shown)).toContain(' audit ');
+    expect(shown.match(/<tr data-key/g)?.length).toBe(Math.min(50, data.length + 1));
+    expect(shown).toContain('<input type="hidden" name="audits" value="show"/>');
   });
 
   test('ends with its emulator, and cancels its pending payments first', async () => {

@@ -27,6 +27,14 @@ interface Filter<Item> {
   /** The fields to search for every typed word. */
   texts: readonly (keyof Item)[];
   hint: string;
+  /** Other fields of the address, which `records` and `notice` read. */
+  fields?: readonly string[];
+}
+
+interface Records<Item> {
+  size: number;
+  values: () => Iterable<Item>;
+  backwards: Backwards<Item>;
 }
 
 /** The definition of a list. */
@@ -38,9 +46,10 @@ export interface List<Item> {
   filter?: Filter<Item>;
   /** Shown next to the heading of a list that is not empty. @param from the address of the page to return to */
   action?: (from: string) => Child;
-  /** The result of the list's own form, which the form added to the address. */
-  notice?: (query: FormValues) => Child;
-  records: (parts: AppParts) => { size: number; values: () => Iterable<Item>; backwards: Backwards<Item> };
+  /** What to tell above the list. */
+  notice?: (query: FormValues, parts: AppParts) => Child;
+  /** @param query the address of the list; absent for all records */
+  records: (parts: AppParts, query?: FormValues) => Records<Item>;
   tableId?: string;
   /** @param from the address of the page to return to */
   columns: (parts: AppParts, from: string) => readonly Column<Item>[];
@@ -56,7 +65,7 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
   return ({ parts, query: request }) => {
     const query = queryOf(request, filter);
     const path = listPath(place, query);
-    const records = list.records(parts);
+    const records = list.records(parts, query);
     const { size } = records;
     const wanted = filter && matcher(filter, query, parts);
     const slice = sliceOf(
@@ -79,7 +88,7 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
             />
           )}
         </div>
-        {list.notice?.(request)}
+        {list.notice?.(request, parts)}
         {list.intro && <p class="soft">{list.intro}</p>}
         {slice.data.length > 0 ? (
           <div class="box list" id={place}>
@@ -160,7 +169,7 @@ function Pages<Item>({ place, query, slice }: { place: Place; query: FormValues;
 
 /** The filter and cursor of a list. A cursor that is not a number is ignored. */
 function queryOf<Item>({ cursor, ...query }: FormValues, filter?: Filter<Item>): FormValues {
-  const names = filter ? [...filter.choices.map(({ name }) => name), 'text'] : [];
+  const names = filter ? [...filter.choices.map(({ name }) => name), 'text', ...(filter.fields ?? [])] : [];
   return {
     ...Object.fromEntries(names.map((name) => [name, query[name]])),
     cursor: cursor !== undefined && /^\d{1,10}$/.test(cursor) ? cursor : undefined,
@@ -209,7 +218,9 @@ function Filters<Item>({ place, filter, query, countsOf, size }: FiltersProps<It
       ))}
       <search aria-label={PLACES[place].name}>
         <form class="narrow" method="get" action={PLACES[place].path} aria-label="Filter">
-          {choices.map(({ name }) => query[name] && <input type="hidden" name={name} value={query[name]} />)}
+          {Object.entries({ ...query, text: undefined, cursor: undefined }).map(
+            ([name, value]) => value && <input type="hidden" name={name} value={value} />,
+          )}
           <Field name="text" label="Text" value={query['text'] ?? ''} placeholder={hint} />
           <button type="submit" class="plain">
             Filter
