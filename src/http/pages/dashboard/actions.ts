@@ -114,6 +114,9 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
     const request = { ...Object.fromEntries(texts), ipnUrl: ipnUrl.trim(), ...names };
     await audits.start(parseInput(AuditRequest, request));
   }),
+  [`${audit.path}/stop`]: on(audit.path, async ({ audits }) => {
+    await audits.stop();
+  }),
   [`${faults.path}/preset`]: on(faults.path, async ({ faults }, { preset = '' }) => {
     faults.set(requirePreset(preset).rule);
   }),

@@ -1,9 +1,9 @@
 import { useContext } from 'hono/jsx';
 import {
   AUDIT_CLASSES,
-  AUDIT_GROUPS,
+  AUDIT_PRESETS,
   AUDIT_VERDICTS,
-  type AuditGroup,
+  type AuditVerdict,
   isTold,
 } from '../../../contract/audit.ts';
 import type { AuditedCase, AuditRequest, AuditRun } from '../../../contract/audit-report.ts';
@@ -23,9 +23,15 @@ const WITH_COMMANDS = command(
   ...['--order-cmd', quoted('npm run place-order'), '--probe-cmd', quoted('./order-status {identifier}')],
   ...['--paid-when', '/paid/', `${EXAMPLE}/ipn`],
 );
+const WITH_PRESET = command('audit', '--preset woocommerce', `${EXAMPLE}/ipn`);
 
-export const auditPage: PageRenderer = ({ parts: { audits } }) => {
+/** The last finished audit as one HTML file. */
+export const AUDIT_REPORT = `${PLACES.audit.path}/report`;
+
+export const auditPage: PageRenderer = ({ parts: { audits }, query }) => {
   const run = audits.last;
+  const verdicts = namesOf(AUDIT_VERDICTS);
+  const chosen = verdicts.find((verdict) => verdict === query['verdict']);
   return pageAt(
     'audit',
     <>
@@ -34,12 +40,16 @@ export const auditPage: PageRenderer = ({ parts: { audits } }) => {
         Is your payment code safe? The audit places orders in your shop, attacks its IPN handler like real
         attackers and gateways do, and checks what the shop did.
       </p>
-      {run && <Run {...run} />}
+      {run && <Run run={run} chosen={chosen} />}
       {run?.state !== 'running' && <NewAudit last={run?.options} />}
-      {run?.mistakes.map((one) => (
-        <MistakeCard {...one} />
+      {!chosen && run?.mistakes.map((one) => <MistakeCard {...one} />)}
+      {(chosen ? [chosen] : verdicts).map((verdict) => (
+        <Cases
+          verdict={verdict}
+          cases={run?.cases.filter((one) => one.verdict === verdict)}
+          isOpen={isTold(verdict) || verdict === chosen}
+        />
       ))}
-      {run && namesOf(AUDIT_GROUPS).map((group) => <Group group={group} run={run} />)}
     </>,
   );
 };
@@ -47,17 +57,11 @@ export const auditPage: PageRenderer = ({ parts: { audits } }) => {
 /** The form that starts an audit. It is collapsed below a report, unless the request was rejected. */
 function NewAudit({ last }: { last: AuditRequest | undefined }) {
   const { posted } = useContext(PageContext);
-  if (!last) {
-    return (
-      <Section id="ask" title="Audit a shop">
-        <AuditForm last={last} />
-      </Section>
-    );
-  }
+  const title = last ? 'Audit again' : 'Audit a shop';
   return (
-    <section class="box" id="ask" aria-label="Audit again">
-      <details id="again" open={posted !== undefined}>
-        <summary>Audit again</summary>
+    <section class="box" id="ask" aria-label={title}>
+      <details id="again" open={!last || posted !== undefined}>
+        <summary>{title}</summary>
         <AuditForm last={last} />
       </details>
     </section>
@@ -78,6 +82,16 @@ function AuditForm({ last }: { last: AuditRequest | undefined }) {
             required
           />
         </div>
+        <Field
+          name="preset"
+          label="Preset: fills in what is empty below"
+          value={last?.preset}
+          options={[
+            ['', 'none'],
+            ['plain', AUDIT_PRESETS.plain],
+          ]}
+          wide
+        />
         <div class="form">
           <Field
             name="orderUrl"
@@ -122,50 +136,70 @@ function AuditForm({ last }: { last: AuditRequest | undefined }) {
       </Form>
       <p class="soft">
         The audit settles only its own payments. Its orders stay in the shop’s database. This page accepts
-        only URLs. To place and look up orders with commands:
+        only URLs. To place and look up orders with commands, your own or those of a preset (
+        {namesOf(AUDIT_PRESETS).join(', ')}):
       </p>
       <CommandCode id="commands" run={WITH_COMMANDS} does="audits with commands" />
+      <CommandCode id="preset" run={WITH_PRESET} does="audits with a preset" />
     </>
   );
 }
 
-/** The progress of an audit, or its result. */
-function Run({ state, startedAt, endedAt, options, of, cases, summary, orders, notices, error }: AuditRun) {
+/** The progress of an audit, or its result. The counts filter the cases. */
+function Run({ run, chosen }: { run: AuditRun; chosen: AuditVerdict | undefined }) {
+  const { state, startedAt, endedAt, options, of, cases, summary, orders, notices, error } = run;
+  const { path } = PLACES.audit;
   const done = cases.length;
   const isRunning = state === 'running';
+  const counts = namesOf(AUDIT_VERDICTS).filter((verdict) => summary[verdict] > 0);
   return (
     <section class="box" id="run" aria-labelledby="run-name">
-      <h2 id="run-name">
-        {capitalized(state)}: audit of <code>{options.ipnUrl}</code>
-      </h2>
-      {isRunning && <progress max={of} value={done} aria-label="Completed cases" />}
+      <h2 id="run-name">{state === 'finished' ? auditHeadline(cases) : `${capitalized(error ?? state)}.`}</h2>
+      <p
+        class="squares"
+        role="img"
+        aria-label={`Cases: ${counts.map((verdict) => `${summary[verdict]} ${verdict}`).join(', ') || 'none yet'}`}
+      >
+        {cases.map(({ verdict }) => (
+          <span class={`status ${verdict}`} />
+        ))}
+        {Array.from({ length: of - done }, () => (
+          <span class="status" />
+        ))}
+      </p>
+      <nav aria-label="Verdict">
+        <ul class="counts">
+          {counts.map((verdict) => (
+            <li>
+              <a
+                href={verdict === chosen ? path : `${path}?verdict=${verdict}`}
+                aria-current={verdict === chosen ? 'true' : undefined}
+              >
+                <span class="number">{summary[verdict]}</span> <Status of={verdict} />
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
       <p id="progress">
         <strong>
           {done} of {of}
         </strong>{' '}
-        cases, {isRunning ? 'started' : 'ended'} at <Time at={endedAt ?? startedAt} zone />.
-        {isRunning && ' Only one audit runs at a time.'}
+        cases, {isRunning ? 'started' : 'ended'} at <Time at={endedAt ?? startedAt} zone />, of the audit of{' '}
+        <code>{options.ipnUrl}</code>.{isRunning && ' Only one audit runs at a time.'}
       </p>
-      {state === 'finished' && (
-        <p id="headline">
-          <strong>{auditHeadline(cases)}</strong>
-        </p>
-      )}
-      {error !== null && <p class="wrong">{capitalized(error)}.</p>}
       <Warnings of={notices} />
-      <ul class="verdicts">
-        {namesOf(AUDIT_VERDICTS)
-          .filter((verdict) => summary[verdict] > 0)
-          .map((verdict) => (
-            <li data-key={verdict}>
-              <span class="number">{summary[verdict]}</span> <Status of={verdict} />{' '}
-              <span class="soft">{AUDIT_VERDICTS[verdict]}</span>
-            </li>
-          ))}
-      </ul>
       {orders !== null && (
         <p class="soft">
           This audit left {orders} {orders === 1 ? 'order' : 'orders'} in the shop’s database.
+        </p>
+      )}
+      {isRunning && <Form to={`${path}/stop`} submit="Stop" look="danger" about="the audit" />}
+      {state === 'finished' && (
+        <p>
+          <a class="button plain" href={AUDIT_REPORT}>
+            Download report
+          </a>
         </p>
       )}
     </section>
@@ -173,42 +207,35 @@ function Run({ state, startedAt, endedAt, options, of, cases, summary, orders, n
 }
 
 const COLUMNS: readonly Column<AuditedCase>[] = [
-  column(
-    'Case',
-    ({ name, class: kind, verdict }) => [
-      isTold(verdict) ? <a href={`#case-${name}`}>{name}</a> : name,
-      <span class="soft"> {kind}</span>,
-    ],
-    { head: true },
-  ),
-  column('Verdict', ({ verdict }) => <Status of={verdict} />),
-  column('About', ({ verdict, about, why }) => (isTold(verdict) || verdict === 'pass' ? about : why), {
-    kind: 'long',
-  }),
+  column('Case', ({ name }) => name, { head: true }),
+  column('Group', ({ group }) => group),
+  column('About', ({ verdict, about, why }) => (verdict === 'pass' ? about : why), { kind: 'long' }),
 ];
 
-/** The completed cases of a group. */
-function Group({ group, run }: { group: AuditGroup; run: AuditRun }) {
-  const cases = run.cases.filter((one) => one.group === group);
+/** The completed cases with a verdict. */
+function Cases(props: { verdict: AuditVerdict; cases: AuditedCase[] | undefined; isOpen: boolean }) {
+  const { verdict, cases = [], isOpen } = props;
   if (cases.length === 0) return null;
-  const failed = cases.filter(({ verdict }) => isTold(verdict));
-  const passed = cases.filter(({ verdict }) => verdict === 'pass').length;
   return (
-    <Section id={group} title={`${capitalized(group)}: ${AUDIT_GROUPS[group]}`}>
-      <p class="soft">
-        {passed} of {cases.length} passed
-      </p>
-      <Table
-        id={`${group}-cases`}
-        label={`Cases: ${group}`}
-        columns={COLUMNS}
-        rows={cases}
-        keyOf={({ name }) => ({ 'data-key': name })}
-      />
-      {failed.map((one) => (
-        <FailedCase one={one} />
-      ))}
-    </Section>
+    <section class="box" id={verdict} aria-label={`Cases: ${verdict}`}>
+      <details id={`${verdict}-cases`} open={isOpen}>
+        <summary>
+          <strong>{cases.length}</strong> <Status of={verdict} />{' '}
+          <span class="soft">{AUDIT_VERDICTS[verdict]}</span>
+        </summary>
+        {isTold(verdict) ? (
+          cases.map((one) => <FailedCase one={one} />)
+        ) : (
+          <Table
+            id={`${verdict}-list`}
+            label={`Cases: ${verdict}`}
+            columns={COLUMNS}
+            rows={cases}
+            keyOf={({ name }) => ({ 'data-key': name })}
+          />
+        )}
+      </details>
+    </section>
   );
 }
 

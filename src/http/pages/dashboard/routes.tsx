@@ -8,7 +8,7 @@ import { mask } from '../../mask.ts';
 import { described, type Operation } from '../../operation.ts';
 import { page } from '../open-pages.tsx';
 import { FORMS } from './actions.ts';
-import { auditPage } from './audit.tsx';
+import { AUDIT_REPORT, auditPage } from './audit.tsx';
 import { CARDS, cardPage } from './cards.tsx';
 import { clockPage } from './clock.tsx';
 import { faultsPage } from './faults.tsx';
@@ -106,6 +106,14 @@ export function mountDashboard(app: Hono<AppEnvironment>, parts: AppParts): void
     } catch (thrown) {
       return refuse(c, parts, signatureCheckerPage, thrown, posted);
     }
+  });
+  app.get(AUDIT_REPORT, async (c) => {
+    const { last } = parts.audits;
+    if (!last?.endedAt || last.orders === null) return show(c, parts, missing);
+    const { htmlReport } = await import('../../../audit/html-report.ts');
+    const html = htmlReport({ ...last, orders: last.orders }, last.options.ipnUrl, new Date(last.endedAt));
+    c.header('Content-Disposition', 'attachment; filename="gateway-sim-audit.html"');
+    return c.html(mask(html, parts));
   });
   const asset = (name: string, type: string, load: () => Promise<{ default: string }>) =>
     app.get(`${UI}/${name}`, async (c) => {
