@@ -39,7 +39,7 @@ test('the audit page starts an audit, shows its progress, fits and is accessible
   await picture(page, 'audit-running');
   open();
   const failed = page.locator('#case-amount-too-low');
-  await failed.getByText('and the order is paid').waitFor();
+  await failed.getByText('and the order is paid').waitFor({ state: 'attached' });
   await page.getByRole('heading', { name: 'Not safe: ' }).waitFor();
   expect(await page.evaluate('window.isTheSamePage')).toBe(true);
   const mistake = page.locator('#mistake-amount-not-compared');

@@ -32,6 +32,7 @@ export const auditPage: PageRenderer = ({ parts: { audits }, query }) => {
   const run = audits.last;
   const verdicts = namesOf(AUDIT_VERDICTS);
   const chosen = verdicts.find((verdict) => verdict === query['verdict']);
+  const shown = run?.cases.filter(({ verdict }) => !chosen || verdict === chosen) ?? [];
   return pageAt(
     'audit',
     <>
@@ -42,11 +43,13 @@ export const auditPage: PageRenderer = ({ parts: { audits }, query }) => {
       </p>
       {run && <Run run={run} chosen={chosen} />}
       {run?.state !== 'running' && <NewAudit last={run?.options} />}
-      {!chosen && run?.mistakes.map((one) => <MistakeCard {...one} />)}
-      {(chosen ? [chosen] : verdicts).map((verdict) => (
+      {run?.mistakes.map((one) => (
+        <MistakeCard {...one} of={shown.filter(({ name }) => one.cases.includes(name))} />
+      ))}
+      {verdicts.map((verdict) => (
         <Cases
           verdict={verdict}
-          cases={run?.cases.filter((one) => one.verdict === verdict)}
+          of={shown.filter((one) => one.verdict === verdict && !(isTold(verdict) && one.mistake))}
           isOpen={isTold(verdict) || verdict === chosen}
         />
       ))}
@@ -212,65 +215,54 @@ const COLUMNS: readonly Column<AuditedCase>[] = [
   column('About', ({ verdict, about, why }) => (verdict === 'pass' ? about : why), { kind: 'long' }),
 ];
 
-/** The completed cases with a verdict. */
-function Cases(props: { verdict: AuditVerdict; cases: AuditedCase[] | undefined; isOpen: boolean }) {
-  const { verdict, cases = [], isOpen } = props;
-  if (cases.length === 0) return null;
+/** Completed cases with a verdict, apart from those of a mistake. */
+function Cases({ verdict, of, isOpen }: { verdict: AuditVerdict; of: AuditedCase[]; isOpen: boolean }) {
+  if (of.length === 0) return null;
   return (
     <section class="box" id={verdict} aria-label={`Cases: ${verdict}`}>
       <details id={`${verdict}-cases`} open={isOpen}>
         <summary>
-          <strong>{cases.length}</strong> <Status of={verdict} />{' '}
+          <strong>{of.length}</strong> <Status of={verdict} />{' '}
           <span class="soft">{AUDIT_VERDICTS[verdict]}</span>
         </summary>
-        {isTold(verdict) ? (
-          cases.map((one) => <FailedCase one={one} />)
-        ) : (
-          <Table
-            id={`${verdict}-list`}
-            label={`Cases: ${verdict}`}
-            columns={COLUMNS}
-            rows={cases}
-            keyOf={({ name }) => ({ 'data-key': name })}
-          />
-        )}
+        <Table
+          id={`${verdict}-list`}
+          label={`Cases: ${verdict}`}
+          columns={COLUMNS}
+          rows={of}
+          keyOf={({ name }) => ({ 'data-key': name })}
+        />
       </details>
     </section>
   );
 }
 
 /** A mistake of the shop: what it can cost, how to fix it, and the cases that show it. */
-function MistakeCard({ name, cost, fix, cases }: AuditRun['mistakes'][number]) {
+function MistakeCard({ name, cost, fix, of }: AuditRun['mistakes'][number] & { of: AuditedCase[] }) {
+  if (of.length === 0) return null;
   return (
     <Section id={`mistake-${name}`} title={capitalized(name.replaceAll('-', ' '))}>
       <p>{cost}</p>
       <Code id={`fix-${name}`} text={fix} what={`How to fix it: ${name}`} wraps />
-      <p class="soft">
-        Shown by{' '}
-        {cases.map((one, index) => (
-          <>
-            {index > 0 && ', '}
-            <a href={`#case-${one}`}>{one}</a>
-          </>
-        ))}
-      </p>
+      {of.map((one) => (
+        <FailedCase one={one} />
+      ))}
     </Section>
   );
 }
 
 /** The details of a case that did not pass. */
 function FailedCase({ one }: { one: AuditedCase }) {
-  const { name, verdict, about, class: kind, sent, observed, why, mistake, curl } = one;
+  const { name, verdict, about, class: kind, sent, observed, why, curl } = one;
   const facts = [
     ['Class', `${kind}: ${AUDIT_CLASSES[kind]}`],
     ['Sent', sent && <Code text={sent} what={`What was sent: ${name}`} wraps />],
     ['The shop', observed],
     ['Why', why],
-    ['How to fix it', mistake && <a href={`#mistake-${mistake}`}>{mistake.replaceAll('-', ' ')}</a>],
     ['Repeat', curl && <Code id={`curl-${name}`} text={curl} what={`curl: ${name}`} />],
   ] as const;
   return (
-    <details id={`case-${name}`} class="case" open>
+    <details id={`case-${name}`} class="case">
       <summary>
         <Status of={verdict} /> <strong>{name}</strong>: {about}
       </summary>
