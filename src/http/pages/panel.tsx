@@ -134,8 +134,12 @@ function InboxLink({ words }: { words: Wording }) {
   );
 }
 
-/** A command to paste. Lines break between words, not at hyphens. */
+/** Breaks the lines of a command between words, not at hyphens. */
+export function wordByWord(text: string) {
+  return text.split(' ').flatMap((word, index) => [index > 0 && ' ', <span class="word">{word}</span>]);
+}
+
+/** A command to paste. */
 export function Command({ text }: { text: string }) {
-  const words = text.split(' ').flatMap((word, index) => [index > 0 && ' ', <span>{word}</span>]);
-  return <code class="command">{words}</code>;
+  return <code class="command">{wordByWord(text)}</code>;
 }

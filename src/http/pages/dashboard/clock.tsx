@@ -23,8 +23,9 @@ export const clockPage: PageRenderer = ({ parts }) => {
     'clock',
     <>
       <h1>Clock</h1>
-      <FactsBox id="time" label="Time" rows={facts} />
-      <Moves {...read} />
+      <FactsBox id="time" label="Time" rows={facts}>
+        <Moves {...read} />
+      </FactsBox>
       <Section id="queue" title="Scheduled">
         <Queue parts={parts} reading={read} />
       </Section>
@@ -34,21 +35,20 @@ export const clockPage: PageRenderer = ({ parts }) => {
 
 function Moves({ frozen, nextDue }: Reading) {
   return (
-    <Section id="move" title="Move the clock">
+    <>
+      <div class="inline" id="moves">
+        <Form to={path} send={['move', frozen ? 'resume' : 'freeze']} submit={frozen ? 'Resume' : 'Pause'} />
+        <Form to={path} hidden={{ advance: '1m' }} send={['move', 'advance']} submit="+1 min" />
+        <Form to={path} hidden={{ advance: '1h' }} send={['move', 'advance']} submit="+1 h" />
+        {nextDue !== null && <Form to={path} send={['move', 'next']} submit="Run next scheduled event" />}
+        <Form to={path} label="Advance" hidden={{ move: 'advance' }} submit="Advance" inline>
+          <Field name="advance" label="Advance by" value="10m" required placeholder="30s, 10m, 2h" />
+        </Form>
+      </div>
       <p class="soft">
         The clock only moves forward. Events that fall due run in order before the page reloads.
       </p>
-      <Form to={path} label="Advance" hidden={{ move: 'advance' }} submit="Advance" look="primary">
-        <Field name="advance" label="Advance by" value="1h" required placeholder="30s, 10m, 2h" />
-      </Form>
-      <Form to={path} label="Pause" hidden={{ move: 'freeze' }} submit="Pause">
-        <Field name="freeze" label="Pause at" value="now" required placeholder="2027-01-01T00:00:00Z" />
-      </Form>
-      <div class="inline" id="moves">
-        {nextDue !== null && <Form to={path} send={['move', 'next']} submit="Run next scheduled event" />}
-        {frozen && <Form to={path} send={['move', 'resume']} submit="Resume" />}
-      </div>
-    </Section>
+    </>
   );
 }
 

@@ -9,6 +9,7 @@ import {
 import { commandFor, FAULT_PRESETS } from '../../../contract/fault-presets.ts';
 import { command } from '../../../contract/hint.ts';
 import { FAULT_ROUTES } from '../../../contract/vocabulary.ts';
+import { wordByWord } from '../panel.tsx';
 import { CommandCode, Copyable, Section } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { PageContext, type PageRenderer, PLACES, pageAt } from './page.tsx';
@@ -80,11 +81,6 @@ function Presets() {
       ))}
     </ul>
   );
-}
-
-/** Breaks the lines of a command between words, not at hyphens. */
-function wordByWord(text: string) {
-  return text.split(' ').flatMap((word, index) => [index > 0 && ' ', <span class="word">{word}</span>]);
 }
 
 /** The effects, and the form of the selected one. @param selected default, also if unknown: `status` */

@@ -1,14 +1,12 @@
-import { curlCommand } from '../../../contract/curl.ts';
 import { remarksOn } from '../../../contract/describe-delivery.ts';
 import { command } from '../../../contract/hint.ts';
 import { TAMPERINGS } from '../../../contract/tampering.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
 import type { Delivery } from '../../../domain/state.ts';
 import { faultOf } from '../../../usecases/verdict.ts';
-import { deliveryView } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import { Attempts, RESENDS } from './attempts.tsx';
-import { CommandCode, FactsBox, FoldedCode, Time } from './blocks.tsx';
+import { CommandCode, FactsBox, Time } from './blocks.tsx';
 import { deliveryColumns, RESEND_SELECTED, retrying, Standing } from './delivery-columns.tsx';
 import { Field, Form } from './forms.tsx';
 import type { List } from './list-page.tsx';
@@ -109,7 +107,7 @@ export const ipnPage: PageRenderer = ({ parts, id, query }) => {
     <>
       <VerdictCard of={verdict} ipn={id} url={forwardedTo ?? delivery.url} from={from} />
       <div class="columns uneven">
-        <Send delivery={delivery} parts={parts} outcome={verdict.headline} />
+        <Send delivery={delivery} outcome={verdict.headline} />
         <FactsBox id="ipn" label="IPN" rows={facts}>
           {remarksOn(delivery).map((remark) => (
             <p class="warning">{remark}</p>
@@ -129,10 +127,8 @@ export const ipnPage: PageRenderer = ({ parts, id, query }) => {
 };
 
 /** It gets the focus after Resend. */
-function Send(props: { delivery: Delivery; parts: AppParts; outcome: string }) {
-  const { delivery, parts, outcome } = props;
+function Send({ delivery, outcome }: { delivery: Delivery; outcome: string }) {
   const path = recordPath('ipns', delivery.id);
-  const curl = curlCommand(deliveryView(delivery, parts));
   return (
     <section class="box" id="send" tabindex={-1} aria-labelledby="send-name">
       <h2 id="send-name">Resend</h2>
@@ -155,13 +151,6 @@ function Send(props: { delivery: Delivery; parts: AppParts; outcome: string }) {
       <Form to={`${path}/tamper`} label="Forged" submit="Send a forged copy">
         <Field name="tamper" label="Forgery (your receiver should reject it)" options={TAMPERINGS} wide />
       </Form>
-      <FoldedCode
-        id="ipn-curl"
-        title="Copy as curl"
-        code="curl"
-        text={curl}
-        what="The command that sends it"
-      />
     </section>
   );
 }

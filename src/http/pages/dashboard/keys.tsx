@@ -1,13 +1,11 @@
 import { command } from '../../../contract/hint.ts';
 import type { Merchant } from '../../../contract/merchant.ts';
-import type { Wallet } from '../../../contract/wallet.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { Code, Copyable, Facts, More, Section } from './blocks.tsx';
 import { Field, Form, Submit } from './forms.tsx';
 import { type PageRenderer, PER_PAGE, PLACES, pageAt, UI } from './page.tsx';
 import { SampleInitiate } from './samples.tsx';
-import { column, Table } from './table.tsx';
 
 /** The API keys. The service interface calls this menu Api Key. */
 export const keysPage: PageRenderer = ({ parts }) => {
@@ -55,27 +53,15 @@ export const keysPage: PageRenderer = ({ parts }) => {
 
 function Customers({ parts }: { parts: AppParts }) {
   const { settings } = parts.runtime;
-  const wallets = [...parts.state.current.wallets.values()].slice(0, PER_PAGE);
-  const balance = (wallet: Wallet) => shownAmount(parts, wallet.balance, wallet.currency);
-  const columns = [
-    column<Wallet>('E-mail', ({ email }) => email, { head: true }),
-    column('Balance', balance, { kind: 'amount' }),
-  ];
   const facts = [
     ['Sandbox e-mail', <code>{settings.sandboxEmail}</code>],
     ['Sandbox code', <code>{settings.sandboxCode}</code>],
-    [
-      'Live e-mail',
-      <>
-        any wallet e-mail below; <a href={PLACES.wallets.path}>fund a wallet</a>
-      </>,
-    ],
+    ['Live e-mail', <a href={PLACES.wallets.path}>any wallet e-mail</a>],
     ['Live code', <a href={PLACES.inbox.path}>see the codes sent</a>],
   ] as const;
   return (
     <Section id="customers" title="Test customers">
       <Facts rows={facts} />
-      <Table id="wallets" label="Live mode wallets" columns={columns} rows={wallets} />
     </Section>
   );
 }

@@ -11,7 +11,7 @@ import { recordPath } from './page.tsx';
 import { replayProblem, requireRecorded } from './replay.ts';
 import { Replay } from './requests.tsx';
 import { curlOf } from './samples.tsx';
-import { BothSides, type Side } from './sides.tsx';
+import { BothSides, recordedSides } from './sides.tsx';
 
 /** Maximum characters of a body on a payment's page. The request's page shows more. */
 const SHOWN_BODY = 8_192;
@@ -69,15 +69,14 @@ function Requested({
   request: recorded,
   parts,
 }: Omit<StepProps, 'payment'> & { request: RecordedRequest }) {
-  const request = maskedRequest(recorded, parts);
-  const { method, target, requestHeaders, requestBody: body, status, responseBody, id, notes } = request;
-  const headers = Object.entries(requestHeaders);
-  const response: Side = { line: String(status), headers: [], body: responseBody };
+  const shown = maskedRequest(recorded, parts);
+  const { method, target, requestBody: body, status, id, notes } = shown;
+  const { request, response } = recordedSides(shown);
   if (step.location) response.line += `\nLocation: ${step.location}`;
-  else if (responseBody === null) response.note = isRedirect(status) ? TO_CHECKOUT : NOT_KEPT;
+  else if (response.body === null) response.note = isRedirect(status) ? TO_CHECKOUT : NOT_KEPT;
   const curl = curlRequest({
     url: parts.runtime.baseUrl() + target,
-    headers,
+    headers: request.headers,
     ...(body === null ? method !== 'GET' && { method } : { body }),
   });
   return (
@@ -93,7 +92,7 @@ function Requested({
       <BothSides
         id={step.id}
         name={String(id)}
-        request={{ line: `${method} ${target}`, headers, body }}
+        request={request}
         response={response}
         curl={curl}
         limit={SHOWN_BODY}
