@@ -236,7 +236,7 @@ test('times follow the emulator’s clock, and stop while it is paused', async (
   const { page } = await openPage();
   await page.clock.install();
   await page.goto(`${sim.url}/_sim/ui/clock`);
-  const left = page.locator('#time [data-left]');
+  const left = page.locator('#queue [data-left]');
   const clock = page.locator('time[data-runs]').first();
   const [time, words, seconds] = [
     await clock.textContent(),

@@ -71,71 +71,45 @@ function NewAudit({ last }: { last: AuditRequest | undefined }) {
   );
 }
 
+const ORDERS = [
+  { name: 'ipnUrl', label: 'IPN handler', placeholder: `${EXAMPLE}/ipn`, wide: true, required: true },
+  {
+    name: 'preset',
+    label: 'Preset: fills in what is empty below',
+    options: [['', 'none'] as const, ['plain', AUDIT_PRESETS.plain] as const],
+    wide: true,
+  },
+  {
+    name: 'orderUrl',
+    label: 'Order URL: places an order (empty: uses made-up orders)',
+    placeholder: `${EXAMPLE}/test/order`,
+    wide: true,
+  },
+  { name: 'orderMethod', label: 'Method', options: ['POST', 'GET'] },
+  {
+    name: 'probeUrl',
+    label: 'Probe URL: returns an order (empty: nothing can be proven)',
+    placeholder: `${EXAMPLE}/orders/{identifier}`,
+    wide: true,
+  },
+  { name: 'paidWhen', label: 'Paid when', placeholder: '.status=paid or /paid/' },
+  { name: 'orderAmount', label: 'Amount at', placeholder: '.total' },
+] as const;
+const CASES = [
+  { name: 'only', label: 'Only cases, groups or classes', placeholder: 'sender, D', wide: true },
+  { name: 'skip', label: 'Skip', placeholder: 'robustness', wide: true },
+] as const;
+
 function AuditForm({ last }: { last: AuditRequest | undefined }) {
   return (
     <>
       <Form to={PLACES.audit.path} label="Audit" submit="Run the audit" look="primary">
-        <div class="form">
-          <Field
-            name="ipnUrl"
-            label="IPN handler"
-            value={last?.ipnUrl}
-            placeholder={`${EXAMPLE}/ipn`}
-            wide
-            required
-          />
-        </div>
-        <Field
-          name="preset"
-          label="Preset: fills in what is empty below"
-          value={last?.preset}
-          options={[
-            ['', 'none'],
-            ['plain', AUDIT_PRESETS.plain],
-          ]}
-          wide
-        />
-        <div class="form">
-          <Field
-            name="orderUrl"
-            label="Order URL: places an order (empty: uses made-up orders)"
-            value={last?.orderUrl}
-            placeholder={`${EXAMPLE}/test/order`}
-            wide
-          />
-          <Field
-            name="orderMethod"
-            label="Method"
-            value={last?.orderMethod ?? 'POST'}
-            options={['POST', 'GET']}
-          />
-        </div>
-        <div class="form">
-          <Field
-            name="probeUrl"
-            label="Probe URL: returns an order (empty: nothing can be proven)"
-            value={last?.probeUrl}
-            placeholder={`${EXAMPLE}/orders/{identifier}`}
-            wide
-          />
-          <Field
-            name="paidWhen"
-            label="Paid when"
-            value={last?.paidWhen}
-            placeholder=".status=paid or /paid/"
-          />
-          <Field name="orderAmount" label="Amount at" value={last?.orderAmount} placeholder=".total" />
-        </div>
-        <div class="form">
-          <Field
-            name="only"
-            label="Only cases, groups or classes"
-            value={last?.only?.join(', ')}
-            placeholder="sender, D"
-            wide
-          />
-          <Field name="skip" label="Skip" value={last?.skip?.join(', ')} placeholder="robustness" wide />
-        </div>
+        {ORDERS.map((field) => (
+          <Field {...field} value={last?.[field.name]} />
+        ))}
+        {CASES.map((field) => (
+          <Field {...field} value={last?.[field.name]?.join(', ')} />
+        ))}
       </Form>
       <p class="soft">
         The audit settles only its own payments. Its orders stay in the shop’s database. This page accepts

@@ -105,10 +105,12 @@ const ACTIONS = { activate: 'Activate', block: 'Block', cancel: 'Cancel permanen
 function Act({ card }: { card: Card }) {
   const path = recordPath('cards', card.id);
   const next = CARD_TRANSITIONS[card.status];
+  const isAllowed = { charge: card.status === 'active', fund: card.status !== 'canceled' };
   const actions = CARD_ACTIONS.filter((action) => next[action] !== null && next[action] !== card.status);
   return (
     <Section id="act" title="Simulate activity">
-      {CARD_MOVEMENTS.map((kind) => (
+      {card.status === 'canceled' && <p>A canceled card is final.</p>}
+      {CARD_MOVEMENTS.filter((kind) => isAllowed[kind]).map((kind) => (
         <Form to={`${path}/${kind}`} label={kind} submit={capitalized(kind)}>
           <Field name="amount" label={`Amount to ${kind}`} required placeholder="12.50" scope={kind} />
           <Field name="details" label="Details" placeholder={DETAILS[kind]} scope={kind} />
@@ -120,6 +122,7 @@ function Act({ card }: { card: Card }) {
             to={`${path}/${action}`}
             look={action === 'cancel' ? 'danger' : 'plain'}
             submit={ACTIONS[action]}
+            confirm={action === 'cancel' ? 'Cancel this card? This cannot be undone.' : undefined}
           />
         ))}
       </div>

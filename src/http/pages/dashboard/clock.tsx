@@ -17,7 +17,6 @@ export const clockPage: PageRenderer = ({ parts }) => {
     ['Now (UTC)', <Time at={timestamp(read.now)} runs={!read.frozen} />],
     ['Time', read.frozen ? 'paused' : 'running'],
     ['Compared to real time', againstReal(read.ahead)],
-    ['Next event (UTC)', <NextDue {...read} />],
   ] as const;
   return pageAt(
     'clock',
@@ -106,16 +105,6 @@ function Event({ of }: { of: Upcoming }) {
       <span class="soft below">
         {of.outcome === 'expire' ? 'expires' : `settles automatically: ${of.outcome}`}
       </span>
-    </>
-  );
-}
-
-function NextDue({ nextDue, ...reading }: Reading) {
-  if (nextDue === null) return 'Nothing scheduled';
-  return (
-    <>
-      <Time at={timestamp(nextDue)} />, {nextDue > reading.now && 'in '}
-      <Left until={nextDue} {...reading} />
     </>
   );
 }

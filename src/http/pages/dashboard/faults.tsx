@@ -43,14 +43,7 @@ export const faultsPage: PageRenderer = ({ parts, query }) => {
       <Section id="presets" title="Presets">
         <Presets />
       </Section>
-      <Section id="set" title="Set a fault">
-        <SetFault selected={query['effect']} />
-        <p class="soft">
-          Each route and identifier has one rule. A new rule replaces the old one. To combine effects in one
-          rule, or to set probabilities or paths:
-        </p>
-        <CommandCode id="more" run={SET} does="explains rules" />
-      </Section>
+      <SetFault selected={query['effect']} />
     </>,
   );
 };
@@ -83,7 +76,7 @@ function Presets() {
   );
 }
 
-/** The effects, and the form of the selected one. @param selected default, also if unknown: `status` */
+/** A folded form for one effect, and links to the others. @param selected default, also if unknown: `status` */
 function SetFault({ selected }: { selected: string | undefined }) {
   const { posted } = useContext(PageContext);
   const chosen =
@@ -91,20 +84,28 @@ function SetFault({ selected }: { selected: string | undefined }) {
     FAULT_EFFECT_NAMES.find((effect) => effect === selected) ??
     'status';
   return (
-    <>
-      <nav aria-label="Effect">
-        <ul class="counts">
-          {Object.entries<FaultMember>(FAULT_EFFECTS).map(([effect, { label = effect }]) => (
-            <li>
-              <a href={pageOf(effect)} aria-current={effect === chosen ? 'true' : undefined}>
-                {label}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
-      <EffectForm effect={chosen} member={FAULT_EFFECTS[chosen]} from={selected && pageOf(chosen)} />
-    </>
+    <section class="box" id="set" aria-label="Your own rule">
+      <details id="own" open={selected !== undefined || posted !== undefined}>
+        <summary>Your own rule</summary>
+        <nav aria-label="Effect">
+          <ul class="counts">
+            {Object.entries<FaultMember>(FAULT_EFFECTS).map(([effect, { label = effect }]) => (
+              <li>
+                <a href={pageOf(effect)} aria-current={effect === chosen ? 'true' : undefined}>
+                  {label}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <EffectForm effect={chosen} member={FAULT_EFFECTS[chosen]} from={selected && pageOf(chosen)} />
+        <p class="soft">
+          Each route and identifier has one rule. A new rule replaces the old one. To combine effects in one
+          rule, or to set probabilities or paths:
+        </p>
+        <CommandCode id="more" run={SET} does="explains rules" />
+      </details>
+    </section>
   );
 }
 

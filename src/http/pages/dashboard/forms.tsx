@@ -115,7 +115,7 @@ interface FormProps extends ButtonProps {
   /** The accessible name, if the context does not explain the form. */
   label?: string | undefined;
   /** The question before the form is sent. It needs the script. */
-  confirm?: string;
+  confirm?: string | undefined;
   hidden?: FormValues;
   /** Default: true for a form without fields. */
   inline?: boolean;

@@ -1,4 +1,3 @@
-import type { Child } from 'hono/jsx';
 import { curlRequest } from '../../../contract/curl.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
 import { SETTLERS } from '../../../contract/vocabulary.ts';
@@ -29,7 +28,6 @@ export function StepDetails({ step, payment, parts }: StepProps) {
   if (event === 'initiated') return <Rebuilt step={step} payment={payment} parts={parts} />;
   return (
     <>
-      {event === 'redirected' && <RedirectSides step={step} />}
       {event === 'code_sent' && <SentCode step={step} payment={payment} parts={parts} />}
       <p class="soft">
         {requestedBy ? (
@@ -131,24 +129,5 @@ function Rebuilt({ step, payment, parts }: StepProps) {
         limit={SHOWN_BODY}
       />
     </>
-  );
-}
-
-/** The redirect. The emulator does not see the browser's request to the shop. */
-function RedirectSides({ step: { id, detail } }: { step: Step }): Child {
-  if (detail === null) return null;
-  return (
-    <BothSides
-      id={id}
-      name="of the shop's page"
-      request={{
-        line: `GET ${detail}`,
-        headers: [],
-        body: null,
-        note: 'The next request of the browser to your shop.',
-      }}
-      response="Only your shop knows the response."
-      curl={curlRequest({ url: detail, headers: [] })}
-    />
   );
 }
