@@ -189,7 +189,7 @@ describe('a list', () => {
     expect(await names()).toEqual(['order-3', 'order-2', 'order-1']);
     await page.mouse.move(0, 0);
     await page.getByRole('link', { name: 'order-4' }).waitFor();
-    expect(await page.locator('.waiting').count()).toBe(0);
+    expect(await page.locator('.held').count()).toBe(0);
     await second.focus();
     await initiate(5);
     await initiate(6);
@@ -199,7 +199,7 @@ describe('a list', () => {
     expect((await names()).length).toBe(4);
     await page.getByRole('button', { name: '2 new' }).click();
     await page.getByRole('link', { name: 'order-6' }).waitFor();
-    expect(await page.locator('.waiting').count()).toBe(0);
+    expect(await page.locator('.held').count()).toBe(0);
     expect(errors).toEqual([]);
   });
 

@@ -102,14 +102,14 @@ function holdRows(content: HTMLElement): void {
   for (const [key] of kept) rows.delete(key);
   if (rows.size === 0) return;
   const button = document.createElement('button');
-  button.className = 'waiting';
+  button.className = 'held';
   button.textContent = `${rows.size} new`;
   fresh.closest('.list')?.append(button);
 }
 
 /** Shows the waiting rows once the list is no longer in use, or on request. */
 function releaseRows({ type, target }: Event): void {
-  const waiting = main.querySelector('.waiting');
+  const waiting = main.querySelector('.held');
   if (!waiting) return;
   isReleased = type === 'click' && target === waiting;
   if (!isReleased && main.querySelector(USED)) return;

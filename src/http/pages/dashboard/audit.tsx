@@ -64,7 +64,9 @@ function NewAudit({ last }: { last: AuditRequest | undefined }) {
   return (
     <section class="box" id="ask" aria-label={title}>
       <details id="again" open={!last || posted !== undefined}>
-        <summary>{title}</summary>
+        <summary>
+          <strong>{title}</strong>
+        </summary>
         <AuditForm last={last} />
       </details>
     </section>
@@ -199,13 +201,7 @@ function Cases({ verdict, of, isOpen }: { verdict: AuditVerdict; of: AuditedCase
           <strong>{of.length}</strong> <Status of={verdict} />{' '}
           <span class="soft">{AUDIT_VERDICTS[verdict]}</span>
         </summary>
-        <Table
-          id={`${verdict}-list`}
-          label={`Cases: ${verdict}`}
-          columns={COLUMNS}
-          rows={of}
-          keyOf={({ name }) => ({ 'data-key': name })}
-        />
+        <Table id={`${verdict}-list`} label={`Cases: ${verdict}`} columns={COLUMNS} rows={of} />
       </details>
     </section>
   );

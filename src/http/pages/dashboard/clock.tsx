@@ -89,24 +89,18 @@ const identifierOf = (one: Upcoming): string =>
   one.what === 'attempt' ? one.delivery.identifier : one.payment.identifier;
 
 function Event({ of }: { of: Upcoming }) {
-  const identifier = identifierOf(of);
-  if (of.what === 'attempt') {
-    const { id, attemptCount } = of.delivery;
-    return (
-      <>
-        <a href={recordPath('ipns', id)}>{identifier}</a>{' '}
-        <span class="soft below">IPN, attempt {attemptCount + 1}</span>
-      </>
-    );
-  }
+  const path =
+    of.what === 'attempt' ? recordPath('ipns', of.delivery.id) : recordPath('payments', of.payment.id);
   return (
     <>
-      <a href={recordPath('payments', of.payment.id)}>{identifier}</a>{' '}
-      <span class="soft below">
-        {of.outcome === 'expire' ? 'expires' : `settles automatically: ${of.outcome}`}
-      </span>
+      <a href={path}>{identifierOf(of)}</a> <span class="soft below">{describeEvent(of)}</span>
     </>
   );
+}
+
+function describeEvent(of: Upcoming): string {
+  if (of.what === 'attempt') return `IPN, attempt ${of.delivery.attemptCount + 1}`;
+  return of.outcome === 'expire' ? 'expires' : `settles automatically: ${of.outcome}`;
 }
 
 /** The time until an instant. It counts down while the clock runs. */

@@ -86,7 +86,9 @@ function SetFault({ selected }: { selected: string | undefined }) {
   return (
     <section class="box" id="set" aria-label="Your own rule">
       <details id="own" open={selected !== undefined || posted !== undefined}>
-        <summary>Your own rule</summary>
+        <summary>
+          <strong>Your own rule</strong>
+        </summary>
         <nav aria-label="Effect">
           <ul class="counts">
             {Object.entries<FaultMember>(FAULT_EFFECTS).map(([effect, { label = effect }]) => (

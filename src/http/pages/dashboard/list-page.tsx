@@ -259,11 +259,7 @@ function Choices<Item>(props: {
               href={to(value === chosen && !counts ? undefined : value)}
               aria-current={value === chosen ? 'true' : undefined}
             >
-              {counts && (
-                <>
-                  <span class="number">{grouped(counts[value] ?? 0)}</span>{' '}
-                </>
-              )}
+              {counts && [<span class="number">{grouped(counts[value] ?? 0)}</span>, ' ']}
               {shown?.[value] ?? (counts ? <Status of={value} /> : value)}
             </a>
           </li>
