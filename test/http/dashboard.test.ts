@@ -142,6 +142,7 @@ describe('every page of the dashboard', () => {
         const html = await answer.text();
         expect(html).toMatch(/role="alert".*there is no route .*<h1>Not found<\/h1>/s);
         expect(html).not.toContain('<script>');
+        expect(html).not.toContain('nearest route');
       }
       const other = await fetch(`${sim.url}/_sim/uix`, { method });
       expect(other.headers.get('content-type')).toBe('application/json');
