@@ -99,7 +99,7 @@ const ORDERS = [
 ] as const;
 const CASES = [
   { name: 'only', label: 'Only cases, groups or classes', placeholder: 'sender, D', wide: true },
-  { name: 'skip', label: 'Skip', placeholder: 'robustness', wide: true },
+  { name: 'skip', label: 'Skip', placeholder: 'robustness' },
 ] as const;
 
 function AuditForm({ last }: { last: AuditRequest | undefined }) {
@@ -128,7 +128,6 @@ function AuditForm({ last }: { last: AuditRequest | undefined }) {
 function Run({ run, chosen }: { run: AuditRun; chosen: AuditVerdict | undefined }) {
   const { state, startedAt, endedAt, options, of, cases, summary, orders, notices, error } = run;
   const { path } = PLACES.audit;
-  const done = cases.length;
   const isRunning = state === 'running';
   const counts = namesOf(AUDIT_VERDICTS).filter((verdict) => summary[verdict] > 0);
   return (
@@ -142,7 +141,7 @@ function Run({ run, chosen }: { run: AuditRun; chosen: AuditVerdict | undefined 
         {cases.map(({ verdict }) => (
           <span class={`status ${verdict}`} />
         ))}
-        {Array.from({ length: of - done }, () => (
+        {Array.from({ length: of - cases.length }, () => (
           <span class="status" />
         ))}
       </p>
@@ -162,7 +161,7 @@ function Run({ run, chosen }: { run: AuditRun; chosen: AuditVerdict | undefined 
       </nav>
       <p id="progress">
         <strong>
-          {done} of {of}
+          {cases.length} of {of}
         </strong>{' '}
         cases, {isRunning ? 'started' : 'ended'} at <Time at={endedAt ?? startedAt} zone />, of the audit of{' '}
         <code>{options.ipnUrl}</code>.{isRunning && ' Only one audit runs at a time.'}

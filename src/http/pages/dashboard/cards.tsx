@@ -4,6 +4,7 @@ import { CARD_ACTIONS, CARD_MOVEMENTS, CARD_TRANSITIONS } from '../../../contrac
 import type { Card } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
+import { inGroups } from '../summary.tsx';
 import { Ago, Code, FactsBox, More, Section, Status, Time } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import type { List } from './list-page.tsx';
@@ -27,7 +28,9 @@ export const CARDS: List<Card> = {
       head: true,
     }),
     column('Number', ({ number }) => <code>{maskedCardNumber(number)}</code>, { kind: 'name' }),
-    column('Balance', (card) => shownAmount(parts, card.availableBalance, card.currency), { kind: 'amount' }),
+    column('Balance', (card) => inGroups(shownAmount(parts, card.availableBalance, card.currency)), {
+      kind: 'amount',
+    }),
     column('Status', ({ status }) => <Status of={status} />, { kind: 'state' }),
     column('Holder', ({ nameOnCard }) => nameOnCard, { kind: 'name' }),
     column('Merchant', ({ merchantId }) => parts.state.current.merchants.get(merchantId)?.name, {

@@ -16,7 +16,7 @@ export const clockPage: PageRenderer = ({ parts }) => {
   const facts = [
     ['Now (UTC)', <Time at={timestamp(read.now)} runs={!read.frozen} />],
     ['Time', read.frozen ? 'paused' : 'running'],
-    ['Compared to real time', againstReal(read.ahead)],
+    ['Real time', againstReal(read.ahead)],
   ] as const;
   return pageAt(
     'clock',

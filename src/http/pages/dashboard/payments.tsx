@@ -3,6 +3,7 @@ import { MODES, PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
 import type { Delivery, Payment } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
+import { inGroups } from '../summary.tsx';
 import { Ago, Code, Short, Status, WarningCount } from './blocks.tsx';
 import { Standing } from './delivery-columns.tsx';
 import type { List } from './list-page.tsx';
@@ -54,7 +55,9 @@ export const PAYMENTS: List<Payment> = {
       (payment) => [<Status of={payment.status} />, isOfAudit(payment) && <span class="soft"> audit</span>],
       { kind: 'state' },
     ),
-    column('Amount', ({ amount, currency }) => shownAmount(parts, amount, currency), { kind: 'amount' }),
+    column('Amount', ({ amount, currency }) => inGroups(shownAmount(parts, amount, currency)), {
+      kind: 'amount',
+    }),
     column('Customer', Customer, { kind: 'name' }),
     column('IPN', ({ id }) => <LastIpn of={parts.state.current.deliveriesOf(id).at(-1)} parts={parts} />, {
       kind: 'state',
