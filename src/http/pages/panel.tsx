@@ -129,7 +129,7 @@ export function Tip({ tip, words }: { tip: LiveTip; words: Wording }) {
 
 /** Breaks the lines of a command between words, not at hyphens. */
 export function wordByWord(text: string) {
-  return text.split(' ').flatMap((word, index) => [index > 0 && ' ', <span class="word">{word}</span>]);
+  return text.split(' ').flatMap((word, index) => [index > 0 && ' ', <span>{word}</span>]);
 }
 
 /** A command to paste. */
