@@ -79,13 +79,7 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
           <h1>{title}</h1>
           {size > 0 && list.action?.(path)}
           {filter && size > 0 && (
-            <Filters
-              place={place}
-              filter={filter}
-              query={query}
-              countsOf={(choice) => (choice.isCounted ? countsOf(choice, records, parts) : undefined)}
-              size={size}
-            />
+            <Filters place={place} filter={filter} query={query} records={records} parts={parts} />
           )}
         </div>
         {list.notice?.(request, parts)}
@@ -177,11 +171,7 @@ function queryOf<Item>({ cursor, ...query }: FormValues, filter?: Filter<Item>):
 }
 
 /** How many records have each value. */
-function countsOf<Item>(
-  { name, of }: Choice<Item>,
-  records: { values: () => Iterable<Item> },
-  parts: AppParts,
-) {
+function countsOf<Item>({ name, of }: Choice<Item>, records: Records<Item>, parts: AppParts) {
   const counts: Record<string, number> = {};
   for (const item of records.values()) {
     const value = of ? of(item, parts) : String(item[name]);
@@ -204,17 +194,17 @@ interface FiltersProps<Item> {
   place: Place;
   filter: Filter<Item>;
   query: FormValues;
-  countsOf: (choice: Choice<Item>) => Readonly<Record<string, number>> | undefined;
-  size: number;
+  records: Records<Item>;
+  parts: AppParts;
 }
 
 /** Choices are links. Without the script, the text filter applies on Enter. */
-function Filters<Item>({ place, filter, query, countsOf, size }: FiltersProps<Item>) {
+function Filters<Item>({ place, filter, query, records, parts }: FiltersProps<Item>) {
   const { choices, hint } = filter;
   return (
     <>
       {choices.map((choice) => (
-        <Choices place={place} choice={choice} query={query} counts={countsOf(choice)} size={size} />
+        <Choices place={place} choice={choice} query={query} records={records} parts={parts} />
       ))}
       <search aria-label={PLACES[place].name}>
         <form class="narrow" method="get" action={PLACES[place].path} aria-label="Filter">
@@ -231,15 +221,10 @@ function Filters<Item>({ place, filter, query, countsOf, size }: FiltersProps<It
   );
 }
 
-function Choices<Item>(props: {
-  place: Place;
-  choice: Choice<Item>;
-  query: FormValues;
-  counts: Readonly<Record<string, number>> | undefined;
-  size: number;
-}) {
-  const { place, query, counts, size } = props;
-  const { name, values, label, shown } = props.choice;
+function Choices<Item>(props: Omit<FiltersProps<Item>, 'filter'> & { choice: Choice<Item> }) {
+  const { place, query, choice, records, parts } = props;
+  const { name, values, label, shown, isCounted } = choice;
+  const counts = isCounted && countsOf(choice, records, parts);
   const chosen = query[name] || undefined;
   const to = (value: string | undefined) => listPath(place, { ...query, [name]: value, cursor: undefined });
   return (
@@ -248,7 +233,7 @@ function Choices<Item>(props: {
         {counts && (
           <li>
             <a href={to(undefined)} aria-current={chosen === undefined ? 'true' : undefined}>
-              <span class="number">{grouped(size)}</span> all
+              <span class="number">{grouped(records.size)}</span> all
             </a>
           </li>
         )}

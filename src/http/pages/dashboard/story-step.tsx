@@ -5,7 +5,7 @@ import type { Payment } from '../../../domain/state.ts';
 import type { Step } from '../../../usecases/story.ts';
 import { maskedRequest } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
-import { Copyable } from './blocks.tsx';
+import { Code, Copyable } from './blocks.tsx';
 import { recordPath } from './page.tsx';
 import { replayProblem, requireRecorded } from './replay.ts';
 import { Replay } from './requests.tsx';
@@ -23,11 +23,18 @@ interface StepProps {
 
 /** The details of a step of the checkout: its request and response, and its actions. */
 export function StepDetails({ step, payment, parts }: StepProps) {
-  const { event, request, requestedBy } = step;
+  const { id, event, detail, request, requestedBy } = step;
   if (request) return <Requested step={step} request={request} parts={parts} />;
   if (event === 'initiated') return <Rebuilt step={step} payment={payment} parts={parts} />;
   return (
     <>
+      {event === 'redirected' && detail !== null && (
+        <Code
+          id={`${id}-curl-text`}
+          text={curlRequest({ url: detail, headers: [] })}
+          what="The command that opens the page"
+        />
+      )}
       {event === 'code_sent' && <SentCode step={step} payment={payment} parts={parts} />}
       <p class="soft">
         {requestedBy ? (
