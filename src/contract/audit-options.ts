@@ -2,7 +2,7 @@ import type { AuditPreset } from './audit.ts';
 import type { AuditedCase, AuditRequest } from './audit-report.ts';
 
 /** Options of an audit. Unlike `AuditRequest`, these run commands and code, so they never come from the network. */
-export interface AuditOptions extends AuditRequest {
+export interface AuditOptions extends Omit<AuditRequest, 'preset'> {
   /** Default ways to place and probe orders. */
   preset?: AuditPreset | undefined;
   /** Command or function that places an order, instead of `orderUrl`. Its last line is `{order}`. */

@@ -105,6 +105,10 @@ export const AuditRequest = request(
   'How to audit a shop.',
   {
     ipnUrl: field(address, "The shop's IPN handler, as known to an attacker who has seen no order.", ADDRESS),
+    preset: field(
+      z.optional(z.enum(['plain'])),
+      'Fills in what is missing for a shop with known addresses. Other presets need commands.',
+    ),
     orderUrl: field(
       z.optional(address),
       'A request to this address places an order in the shop. Default: made-up orders.',

@@ -49,7 +49,8 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
     return answerError(c, error, parts.dialect);
   };
   app.notFound((c) => {
-    const routes = app.routes.filter(({ method }) => method !== 'ALL');
+    // The routes behind its forms mean nothing to the user of the dashboard.
+    const routes = isDashboard(c.req.path) ? [] : app.routes.filter(({ method }) => method !== 'ALL');
     const error = unknownRoute(c.req.method, c.req.path, routes, parts.dialect);
     if (!isDashboard(c.req.path)) return explain(c, error);
     noteError(c.get('requestLog'), error, parts);

@@ -22,6 +22,7 @@ export class Audits {
   readonly #parts: AuditParts;
   #last: AuditRun | undefined;
   #isBusy = false;
+  #stopping = new AbortController();
   #ended: Promise<void> = Promise.resolve();
 
   constructor(parts: AuditParts) {
@@ -56,6 +57,12 @@ export class Audits {
     });
   }
 
+  /** Ends the current audit, and cancels its pending payments. */
+  stop(): Promise<void> {
+    this.#stopping.abort(new GatewayError('check_failed', 'the audit was stopped'));
+    return this.#ended;
+  }
+
   /** Resolves when no audit is running. */
   ended(): Promise<void> {
     return this.#ended;
@@ -64,10 +71,11 @@ export class Audits {
   async #run(request: AuditRequest, onBegin: (run: AuditRun) => void): Promise<void> {
     // Other cases may end after one has aborted the run. They are ignored.
     let isOver = false;
+    this.#stopping = new AbortController();
     try {
       const report = await this.#parts.audit({
         ...request,
-        cancelled: this.#parts.stopped,
+        cancelled: AbortSignal.any([this.#parts.stopped, this.#stopping.signal]),
         onBegin: (of) => onBegin(this.#begin(request, of)),
         onCase: (audited) => !isOver && this.#add(audited),
       });

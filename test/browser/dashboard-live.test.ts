@@ -178,6 +178,31 @@ describe('a list', () => {
     expect(errors).toEqual([]);
   });
 
+  test('does not move under a still pointer or the focus: new rows wait until they are asked for', async () => {
+    const { sim, page, errors } = await listOfThree();
+    const names = () => page.locator('tbody th').allTextContents();
+    const initiate = (number: number) => sim.initiate({ ...ORDER, identifier: `order-${number}` });
+    const second = page.getByRole('link', { name: 'order-2' });
+    await second.hover();
+    await initiate(4);
+    await page.getByRole('button', { name: '1 new' }).waitFor();
+    expect(await names()).toEqual(['order-3', 'order-2', 'order-1']);
+    await page.mouse.move(0, 0);
+    await page.getByRole('link', { name: 'order-4' }).waitFor();
+    expect(await page.locator('.held').count()).toBe(0);
+    await second.focus();
+    await initiate(5);
+    await initiate(6);
+    await sim.server.parts.payments.settle('order-2', { outcome: 'cancel', by: 'control' });
+    await page.getByRole('button', { name: '2 new' }).waitFor();
+    await page.locator('tr', { hasText: 'order-2' }).getByText('canceled').waitFor();
+    expect((await names()).length).toBe(4);
+    await page.getByRole('button', { name: '2 new' }).click();
+    await page.getByRole('link', { name: 'order-6' }).waitFor();
+    expect(await page.locator('.held').count()).toBe(0);
+    expect(errors).toEqual([]);
+  });
+
   test('flashes a new row once, only if an event added it, and not with reduced motion', async () => {
     const { sim, page } = await listOfThree();
     await page.emulateMedia({ reducedMotion: 'no-preference' });
@@ -211,7 +236,7 @@ test('times follow the emulator’s clock, and stop while it is paused', async (
   const { page } = await openPage();
   await page.clock.install();
   await page.goto(`${sim.url}/_sim/ui/clock`);
-  const left = page.locator('#time [data-left]');
+  const left = page.locator('#queue [data-left]');
   const clock = page.locator('time[data-runs]').first();
   const [time, words, seconds] = [
     await clock.textContent(),

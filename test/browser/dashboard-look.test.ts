@@ -66,6 +66,7 @@ async function busyPages(): Promise<{ sim: Sim; places: Ways; records: Ways }> {
     },
     faults: async (page: Page) => {
       await page.goto(sim.url + PLACES.faults);
+      await page.getByText('Your own rule').click();
       await page.getByRole('link', { name: 'Wait first (latency)' }).click();
       await page.getByRole('textbox', { name: 'Latency' }).waitFor();
     },

@@ -29,6 +29,24 @@ test('a list starts near the top despite a fault and a moved clock, has rows of 
   }
 });
 
+test('a whole row opens its record, except its buttons, and carries the focus ring', async () => {
+  const { sim } = await busySim();
+  const { page } = await openPage();
+  await page.goto(`${sim.url}/_sim/ui/ipns`);
+  const row = page.locator('tbody tr', { hasText: 'order-1' }).first();
+  await row.getByRole('checkbox').check();
+  const link = row.locator('th a');
+  await page.keyboard.press('Tab');
+  const ring = await link.evaluate((one) => {
+    const { outlineStyle, width } = one.ownerDocument.defaultView?.getComputedStyle(one, '::after') ?? {};
+    return [outlineStyle, Math.round(Number.parseFloat(width ?? ''))];
+  });
+  expect(ring).toEqual(['solid', Math.round((await row.boundingBox())?.width ?? 0)]);
+  const { x = 0, y = 0, width = 0 } = (await row.getByRole('cell').nth(2).boundingBox()) ?? {};
+  await page.mouse.click(x + width - 4, y + 4);
+  await page.getByRole('heading', { level: 1, name: /^IPN of order-1/ }).waitFor();
+});
+
 test('an instant appears on hover, or when its row has the focus', async () => {
   const { sim } = await busySim();
   const { page } = await openPage();

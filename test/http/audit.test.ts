@@ -2,7 +2,8 @@ import { describe, expect, it, onTestFinished, test } from 'vitest';
 import type { AuditProgress, AuditRequest, AuditRun } from '../../src/contract/audit-report.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { startAuditable } from '../helpers/auditable.ts';
-import { startSim } from '../helpers/sim.ts';
+import { postForm } from '../helpers/forms.ts';
+import { ORDER, startSim } from '../helpers/sim.ts';
 
 const FORM = '/_sim/ui/audit';
 
@@ -48,7 +49,7 @@ const text = (html: string) =>
 
 describe('an audit from the dashboard', () => {
   it('runs, and shows its steps, their meaning and the fixes', async () => {
-    const { post, page, asked, ended } = await prepared({ isAmount: () => true });
+    const { sim, post, page, asked, ended } = await prepared({ isAmount: () => true });
     const before = text(await page());
     expect(before).toContain('Run the audit');
     expect(before).toContain('npx gateway-sim audit --order-cmd');
@@ -62,10 +63,18 @@ describe('an audit from the dashboard', () => {
     expect(shown).toContain('2 of 2 cases, ended at');
     expect(shown).toContain('This audit left 2 orders in the shop’s database.');
     expect(shown).toMatch(/Sent .*data\[amount\]=0\.49.* The shop answered 200: OK, and the order is paid/);
-    expect(shown).toMatch(/Amount not compared .*PHP: .*Node: .*Python: .* Shown by amount-too-low/);
-    expect(html).toContain('<a href="#mistake-amount-not-compared">');
+    expect(shown).toMatch(/Amount not compared .*PHP: .*Node: .*Python: .* fail amount-too-low : /);
     expect(shown).toMatch(/Repeat curl .* Copy curl: amount-too-low/);
-    expect(html).toMatch(/<details id="case-amount-too-low" class="case" open/);
+    expect(html).toMatch(
+      /<p class="squares" role="img" aria-label="Cases: 1 pass, 1 fail">(<span[^>]*><\/span>){2}/,
+    );
+    expect(html).toContain('<details id="pass-cases"><summary>');
+    const report = await fetch(`${sim.url}${FORM}/report`);
+    expect(report.headers.get('content-disposition')).toMatch(/^attachment; filename="[\w-]+\.html"/);
+    expect(await report.text()).toContain('<h1>Not safe: ');
+    const filtered = text(await (await fetch(`${sim.url}${FORM}?verdict=pass`)).text());
+    expect(filtered).toMatch(/1 pass the shop behaved correctly/);
+    expect(filtered).not.toContain('Amount not compared');
     // What was asked for stands there to be asked again.
     expect(html).toContain('value="amount-too-low, amount-too-high"');
     expect(html).toContain('<details id="again"><summary>');
@@ -81,7 +90,7 @@ describe('an audit from the dashboard', () => {
     expect((await post({ ...asked, only: 'A' })).status).toBe(303);
     expect(await state()).toMatchObject({ state: 'running', endedAt: null, orders: null, cases: [] });
     expect(text(await page())).toMatch(
-      /Running: audit of .* 0 of \d+ cases, started at .* Only one audit runs at a time/,
+      /Running\. .*0 of \d+ cases, started at .* of the audit of .* Only one audit runs at a time/,
     );
     const refused = await post({ ...asked, only: 'B' });
     expect(refused.status).toBe(409);
@@ -91,6 +100,27 @@ describe('an audit from the dashboard', () => {
     expect(await ended()).toMatchObject({ state: 'finished', options: { only: ['A'] } });
     expect((await post({ ...asked, only: 'B' })).status).toBe(303);
     expect((await ended()).options).toMatchObject({ only: ['B'] });
+  });
+
+  it('is stopped with a button, and cancels its pending payments', async () => {
+    const { sim, shop, post, page, asked, state } = await prepared();
+    held(shop);
+    await post({ ...asked, only: 'A' });
+    expect(text(await page())).toContain('Stop the audit');
+    expect((await postForm(sim, `${FORM}/stop`)).location).toBe(FORM);
+    expect(await state()).toMatchObject({ state: 'failed', error: 'the audit was stopped', cases: [] });
+    expect(text(await page())).toContain('The audit was stopped.');
+    expect((await fetch(`${sim.url}${FORM}/report`)).headers.get('content-disposition')).toBeNull();
+    expect((await post({ ...asked, only: 'B' })).status).toBe(303);
+  });
+
+  it('fills in the addresses of a preset', async () => {
+    const { post, asked, ended } = await prepared();
+    const { ipnUrl } = asked;
+    await post({ ipnUrl, preset: 'plain', only: 'control' });
+    const { cases, options } = await ended();
+    expect(options).toEqual({ ipnUrl, preset: 'plain', only: ['control'] });
+    expect(cases[0]?.why).not.toContain('the audit invented the order');
   });
 
   it.each([
@@ -197,6 +227,17 @@ describe('an audit by the control API', () => {
     const { data } = await sim.control<{ data: { settledBy: string }[] }>('/payments?limit=500');
     expect(data.length).toBeGreaterThanOrEqual(orders ?? 0);
     expect(new Set(data.map(({ settledBy }) => settledBy))).toEqual(new Set(['audit']));
+    await sim.initiate(ORDER);
+    const list = async (query: string) => (await fetch(`${sim.url}/_sim${query}`)).text();
+    const folded = await list('');
+    expect(text(folded)).toContain(`${data.length} from audits, show`);
+    expect(folded.match(/<tr data-key/g)).toHaveLength(1);
+    expect(text(folded)).toMatch(/1 all 1 pending 0 succeeded/);
+    const shown = await list('?audits=show');
+    expect(text(shown)).toContain(`${data.length} from audits, hide`);
+    expect(text(shown)).toContain(' audit ');
+    expect(shown.match(/<tr data-key/g)?.length).toBe(Math.min(50, data.length + 1));
+    expect(shown).toContain('<input type="hidden" name="audits" value="show"/>');
   });
 
   test('ends with its emulator, and cancels its pending payments first', async () => {

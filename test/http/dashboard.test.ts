@@ -73,6 +73,22 @@ describe('every page of the dashboard', () => {
     expect(await followed(await post(`${path}/settle`, { outcome: 'approve' }))).toContain('>succeeded<');
   });
 
+  it.each(['', '/ui/dashboard.css', '/ui/live.js'])('/_sim%s is compressed if accepted', async (path) => {
+    const encodings = await Promise.all(
+      ['gzip, br', 'gzip;q=0, br', 'identity'].map(async (accepted) => {
+        const answer = await get(`/_sim${path}`, { 'accept-encoding': accepted });
+        expect((await answer.text()).length).toBeGreaterThan(5_000);
+        return [answer.headers.get('content-encoding'), answer.headers.get('vary')];
+      }),
+    );
+    const varies = 'Accept-Encoding';
+    expect(encodings).toEqual([
+      ['gzip', varies],
+      [null, varies],
+      [null, varies],
+    ]);
+  });
+
   it('runs only its own script, and loads nothing from elsewhere', async () => {
     const policy = (await get('/_sim')).headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'");
@@ -100,7 +116,7 @@ describe('every page of the dashboard', () => {
       const html = await (await get(`/_sim${path}`)).text();
       shown.push(...(html.match(/(\S+ )?gateway-sim [a-z][\w ]+--\w+/g) ?? []));
     }
-    expect(shown).toHaveLength(6);
+    expect(shown).toHaveLength(7);
     for (const command of shown) expect(command).toMatch(/>npx gateway-sim /);
   });
 
@@ -126,6 +142,7 @@ describe('every page of the dashboard', () => {
         const html = await answer.text();
         expect(html).toMatch(/role="alert".*there is no route .*<h1>Not found<\/h1>/s);
         expect(html).not.toContain('<script>');
+        expect(html).not.toContain('nearest route');
       }
       const other = await fetch(`${sim.url}/_sim/uix`, { method });
       expect(other.headers.get('content-type')).toBe('application/json');
@@ -282,6 +299,29 @@ describe('IPNs', () => {
     const falsified = await followed(await post(`/_sim/ui/ipns/${id}/tamper`, { tamper: 'case' }));
     expect(falsified).toContain('Wrong for the secret key');
     expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/ipn', '/other', '/ipn']);
+  });
+
+  it('that are selected are resent together, and one notice tells the result', async () => {
+    const receiver = await startReceiver();
+    const { payments } = sim.server.parts;
+    for (const [identifier, ipn_url] of [
+      ['tea', `${receiver.url}/ipn`],
+      ['milk', 'http://127.0.0.1:9/ipn'],
+      ['salt', `${receiver.url}/other`],
+    ] as const) {
+      await sim.initiate(fields({ identifier, ipn_url }));
+      await payments.settle(identifier, { outcome: 'approve', by: 'control', awaitDelivery: true });
+    }
+    const html = await (await get('/_sim/ui/ipns?text=i')).text();
+    const [, action = ''] = /<form id="resend-selected" method="post" action="([^"]*)"/.exec(html) ?? [];
+    const names = [...html.matchAll(/type="checkbox" name="([^"]*)" form="resend-selected"/g)];
+    const selected = Object.fromEntries(names.slice(0, 2).map(([, name = '']) => [name, 'on']));
+    const answer = await post(action, { from: '/_sim/ui/ipns?text=i', ...selected });
+    expect(answer.headers.get('location')).toBe('/_sim/ui/ipns?text=i&resent=1+of+2');
+    expect(await followed(answer)).toContain('Resent: 1 of 2 delivered.');
+    expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/other', '/other']);
+    const none = await post(action);
+    expect([none.status, await none.text()]).toEqual([422, expect.stringContaining('no IPN is selected')]);
   });
 
   it('show the forward address, not their ipn_url, if they were forwarded', async () => {

@@ -169,6 +169,7 @@ describe('a list', () => {
     }
     const names = [...(await page('/ui/ipns')).matchAll(/<button[^>]*>(Resend.*?)<\/button>/g)];
     expect(names.map(([, name = '']) => name.replace(/<[^>]+>/g, ''))).toEqual([
+      'Resend selected',
       expect.stringMatching(/^Resend IPN of order-2, ipn_\w+$/),
       expect.stringMatching(/^Resend IPN of order-1, ipn_\w+$/),
     ]);

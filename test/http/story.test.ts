@@ -98,7 +98,7 @@ describe.each([false, true])('the page of a payment (paused clock: %s)', (paused
     holds('step-settled-1', 'code=222666', '303', '>curl');
     holds(`step-${ipn}-1`, 'answered 500', 'data[amount] = 49.90', 'no database', '>curl');
     expect(steps.get(`step-${ipn}-1`)).toMatch(/data-attempt="1".*<h3>Response<.*<h3>Request</s);
-    holds('step-redirected-1', `GET ${ORDER['success_url']}`, 'href="#step-settled-1"', '>curl');
+    holds('step-redirected-1', ORDER['success_url'] ?? '', 'href="#step-settled-1"', '>curl');
     holds(`step-${ipn}-2`, 'due<small>attempt 2<', 'Due in');
     expect(steps.get('step-redirected-1')).not.toContain('code=222666');
   });

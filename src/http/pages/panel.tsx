@@ -63,7 +63,7 @@ export function SimulatorPanel(props: {
           </fieldset>
         </form>
         <p class="tip">
-          <DashboardLink to={dashboard} words={words} />
+          <NewTab to={dashboard} text={panel.dashboard} />
         </p>
       </details>
     </aside>
@@ -82,7 +82,8 @@ function PanelTip({ tip, words, codeAction }: { tip: LiveTip; words: Wording; co
   return (
     <form class="tip enter" method="post" action={codeAction}>
       <span>
-        {words.tip.codeIs} <code>{tip.code}</code>, {words.tip.alsoIn} <InboxLink words={words} />.
+        {words.tip.codeIs} <code>{tip.code}</code>, {words.tip.alsoIn}{' '}
+        <NewTab to={PLACES.inbox.path} text={words.tip.inbox} />.
       </span>
       <input type="hidden" name="code" value={tip.code} />
       <button type="submit">{words.tip.enter}</button>
@@ -90,11 +91,11 @@ function PanelTip({ tip, words, codeAction }: { tip: LiveTip; words: Wording; co
   );
 }
 
-/** Links to the payment's page in a new tab, so that the checkout stays open. */
-function DashboardLink({ to, words }: { to: string; words: Wording }) {
+/** Opens in a new tab, so that the checkout stays open. */
+function NewTab({ to, text }: { to: string; text: string }) {
   return (
     <a href={to} target="_blank" rel="noopener">
-      {words.panel.dashboard}
+      {text}
     </a>
   );
 }
@@ -103,7 +104,7 @@ function DashboardLink({ to, words }: { to: string; words: Wording }) {
 export function DashboardStrip({ to, words }: { to: string; words: Wording }) {
   return (
     <footer class="tip strip">
-      <span class="tag">{words.panel.title}</span> <DashboardLink to={to} words={words} />
+      <span class="tag">{words.panel.title}</span> <NewTab to={to} text={words.panel.dashboard} />
     </footer>
   );
 }
@@ -120,22 +121,18 @@ export function Tip({ tip, words }: { tip: LiveTip; words: Wording }) {
     case 'code':
       return (
         <>
-          {texts.code} {command} {texts.orIn} <InboxLink words={words} />.
+          {texts.code} {command} {texts.orIn} <NewTab to={PLACES.inbox.path} text={words.tip.inbox} />.
         </>
       );
   }
 }
 
-function InboxLink({ words }: { words: Wording }) {
-  return (
-    <a href={PLACES.inbox.path} target="_blank" rel="noopener">
-      {words.tip.inbox}
-    </a>
-  );
+/** Breaks the lines of a command between words, not at hyphens. */
+export function wordByWord(text: string) {
+  return text.split(' ').flatMap((word, index) => [index > 0 && ' ', <span>{word}</span>]);
 }
 
-/** A command to paste. Lines break between words, not at hyphens. */
+/** A command to paste. */
 export function Command({ text }: { text: string }) {
-  const words = text.split(' ').flatMap((word, index) => [index > 0 && ' ', <span>{word}</span>]);
-  return <code class="command">{words}</code>;
+  return <code class="command">{wordByWord(text)}</code>;
 }

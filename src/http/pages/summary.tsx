@@ -45,13 +45,13 @@ export function Amount({ text }: { text: string }) {
   const { length } = text.replace(/[\s.,]/g, '');
   if (length <= 8) return <span class="amount">{text}</span>;
   if (length <= 10) return <span class="amount medium">{text}</span>;
-  return (
-    <span class="amount long">
-      {text
-        .split(/(?<=\u202f)|(?<=,)(?=\d{3}(?!\d))/)
-        .flatMap((group, index) => [index > 0 && <wbr />, group])}
-    </span>
-  );
+  return <span class="amount long">{inGroups(text)}</span>;
+}
+
+/** An amount that breaks only between groups of digits. */
+export function inGroups(text: string) {
+  const groups = text.split(/(?<=\u202f)|(?<=,)(?=\d{3}(?!\d))/);
+  return groups.flatMap((group, index) => [index > 0 && <wbr />, group]);
 }
 
 /** What the payment is for. Texts come from the merchant, so each has the direction of its own script. */

@@ -8,7 +8,7 @@ export const NEW_ROW = 'new';
 
 const isElement = (node: Node): node is HTMLElement => node.nodeType === Node.ELEMENT_NODE;
 /** Identifies an element in both versions of the page. */
-const keyOf = (node: Node) => (isElement(node) ? node.id || node.dataset?.['key'] || '' : '');
+export const keyOf = (node: Node) => (isElement(node) ? node.id || node.dataset?.['key'] || '' : '');
 const isKept = (node: Node) => isElement(node) && node.dataset?.['keep'] !== undefined;
 /** A button keeps its busy state until its response arrives, wherever it is. */
 const isBusy = (node: Node) => isElement(node) && node.ariaBusy === 'true';

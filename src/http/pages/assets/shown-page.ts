@@ -1,5 +1,5 @@
 import { copyButtonsIn } from './copy.ts';
-import { morph, NEW_ROW } from './morph.ts';
+import { keyOf, morph, NEW_ROW } from './morph.ts';
 
 const PAUSE_MS = 500;
 const MAX_PRESS_MS = 1000;
@@ -71,6 +71,8 @@ export function show(content: HTMLElement, sent: readonly HTMLFormElement[] = []
   // Rows are new only if the list is still the same.
   const flashes = shownAddress === location.href;
   shownAddress = location.href;
+  if (flashes) holdRows(content);
+  isReleased = false;
   const onInsert = (element: HTMLElement) => {
     copyButtonsIn(element);
     if (flashes && element.matches('tbody > tr')) element.classList.add(NEW_ROW);
@@ -82,6 +84,38 @@ export function show(content: HTMLElement, sent: readonly HTMLFormElement[] = []
   if (document.activeElement === document.body && focused !== document.body)
     main.focus({ preventScroll: true });
 }
+
+/** A list that the pointer or the focus is in, so that its rows must not move. */
+const USED = '.list[id]:is(:hover, :focus-within)';
+
+/** Whether the user asked for the waiting rows, which the next page shows. */
+let isReleased = false;
+
+/** Keeps the rows of a list in use where they are. New rows wait behind a button. */
+function holdRows(content: HTMLElement): void {
+  const list = main.querySelector<HTMLElement>(USED);
+  const fresh = list && content.querySelector(`#${list.id} tbody`);
+  if (!fresh || isReleased) return;
+  const rows = new Map([...fresh.children].map((row) => [keyOf(row), row]));
+  const kept = [...list.querySelectorAll('tbody > tr')].map((row) => [keyOf(row), row] as const);
+  fresh.replaceChildren(...kept.map(([key, row]) => rows.get(key) ?? row.cloneNode(true)));
+  for (const [key] of kept) rows.delete(key);
+  if (rows.size === 0) return;
+  const button = document.createElement('button');
+  button.className = 'held';
+  button.textContent = `${rows.size} new`;
+  fresh.closest('.list')?.append(button);
+}
+
+/** Shows the waiting rows once the list is no longer in use, or on request. */
+function releaseRows({ type, target }: Event): void {
+  const waiting = main.querySelector('.held');
+  if (!waiting) return;
+  isReleased = type === 'click' && target === waiting;
+  if (!isReleased && main.querySelector(USED)) return;
+  refreshNow().catch(reportDisconnected);
+}
+for (const type of ['click', 'pointerout', 'focusout']) document.addEventListener(type, releaseRows);
 
 /** A form that is done, and the function that ends its busy state. */
 interface Sent {

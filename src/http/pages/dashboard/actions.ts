@@ -13,6 +13,7 @@ import { attemptId } from '../../../usecases/story.ts';
 import type { CallService } from '../../call-service.ts';
 import type { AppParts } from '../../environment.ts';
 import { createPayment } from './create-payment.ts';
+import { RESEND_SELECTED } from './delivery-columns.tsx';
 import { NEW_PAYMENT } from './new-payment.tsx';
 import { type FormValues, ownPage, PLACES, recordPath, recordRoute, UI, withId } from './page.tsx';
 import { replay } from './replay.ts';
@@ -37,7 +38,7 @@ const PAYMENT = recordRoute('payments');
 const IPN = recordRoute('ipns');
 const CARD = recordRoute('cards');
 const REQUEST = recordRoute('requests');
-const { cards, wallets, keys, audit, faults, clock, settings } = PLACES;
+const { ipns, cards, wallets, keys, audit, faults, clock, settings } = PLACES;
 
 /** The forms by the path that they post to. */
 export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
@@ -68,6 +69,15 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
     const [path] = back.split('?', 1);
     const isStory = sent.paymentId !== null && path === recordPath('payments', sent.paymentId);
     return `${back}#${isStory ? attemptId(sent.id, sent.attemptCount) : sent.id}`;
+  }),
+  [RESEND_SELECTED]: on(ipns.path, async ({ ipns: { resend } }, { from, ...selected }) => {
+    const ids = Object.keys(selected);
+    if (!ids.length) throw new GatewayError('invalid_fields', 'no IPN is selected: select at least one');
+    const results = await Promise.allSettled(ids.map((id) => resend(id)));
+    const delivered = results.filter((one) => one.status === 'fulfilled' && one.value.state === 'delivered');
+    const back = new URL(ownPage(from, ipns.path), 'http://localhost');
+    back.searchParams.set('resent', `${delivered.length} of ${ids.length}`);
+    return back.pathname + back.search;
   }),
   [`${IPN}/tamper`]: on(IPN, async ({ ipns }, { tamper = '' }, id) => {
     const { paymentId, url } = ipns.require(id);
@@ -103,6 +113,9 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
     const names = { only: namesIn(only), skip: namesIn(skip) };
     const request = { ...Object.fromEntries(texts), ipnUrl: ipnUrl.trim(), ...names };
     await audits.start(parseInput(AuditRequest, request));
+  }),
+  [`${audit.path}/stop`]: on(audit.path, async ({ audits }) => {
+    await audits.stop();
   }),
   [`${faults.path}/preset`]: on(faults.path, async ({ faults }, { preset = '' }) => {
     faults.set(requirePreset(preset).rule);

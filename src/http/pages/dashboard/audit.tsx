@@ -1,9 +1,9 @@
 import { useContext } from 'hono/jsx';
 import {
   AUDIT_CLASSES,
-  AUDIT_GROUPS,
+  AUDIT_PRESETS,
   AUDIT_VERDICTS,
-  type AuditGroup,
+  type AuditVerdict,
   isTold,
 } from '../../../contract/audit.ts';
 import type { AuditedCase, AuditRequest, AuditRun } from '../../../contract/audit-report.ts';
@@ -23,9 +23,16 @@ const WITH_COMMANDS = command(
   ...['--order-cmd', quoted('npm run place-order'), '--probe-cmd', quoted('./order-status {identifier}')],
   ...['--paid-when', '/paid/', `${EXAMPLE}/ipn`],
 );
+const WITH_PRESET = command('audit', '--preset woocommerce', `${EXAMPLE}/ipn`);
 
-export const auditPage: PageRenderer = ({ parts: { audits } }) => {
+/** The last finished audit as one HTML file. */
+export const AUDIT_REPORT = `${PLACES.audit.path}/report`;
+
+export const auditPage: PageRenderer = ({ parts: { audits }, query }) => {
   const run = audits.last;
+  const verdicts = namesOf(AUDIT_VERDICTS);
+  const chosen = verdicts.find((verdict) => verdict === query['verdict']);
+  const shown = run?.cases.filter(({ verdict }) => !chosen || verdict === chosen) ?? [];
   return pageAt(
     'audit',
     <>
@@ -34,12 +41,18 @@ export const auditPage: PageRenderer = ({ parts: { audits } }) => {
         Is your payment code safe? The audit places orders in your shop, attacks its IPN handler like real
         attackers and gateways do, and checks what the shop did.
       </p>
-      {run && <Run {...run} />}
+      {run && <Run run={run} chosen={chosen} />}
       {run?.state !== 'running' && <NewAudit last={run?.options} />}
       {run?.mistakes.map((one) => (
-        <MistakeCard {...one} />
+        <MistakeCard {...one} of={shown.filter(({ name }) => one.cases.includes(name))} />
       ))}
-      {run && namesOf(AUDIT_GROUPS).map((group) => <Group group={group} run={run} />)}
+      {verdicts.map((verdict) => (
+        <Cases
+          verdict={verdict}
+          of={shown.filter((one) => one.verdict === verdict && !(isTold(verdict) && one.mistake))}
+          isOpen={isTold(verdict) || verdict === chosen}
+        />
+      ))}
     </>,
   );
 };
@@ -47,125 +60,124 @@ export const auditPage: PageRenderer = ({ parts: { audits } }) => {
 /** The form that starts an audit. It is collapsed below a report, unless the request was rejected. */
 function NewAudit({ last }: { last: AuditRequest | undefined }) {
   const { posted } = useContext(PageContext);
-  if (!last) {
-    return (
-      <Section id="ask" title="Audit a shop">
-        <AuditForm last={last} />
-      </Section>
-    );
-  }
+  const title = last ? 'Audit again' : 'Audit a shop';
   return (
-    <section class="box" id="ask" aria-label="Audit again">
-      <details id="again" open={posted !== undefined}>
-        <summary>Audit again</summary>
+    <section class="box" id="ask" aria-label={title}>
+      <details id="again" open={!last || posted !== undefined}>
+        <summary>
+          <strong>{title}</strong>
+        </summary>
         <AuditForm last={last} />
       </details>
     </section>
   );
 }
 
+const ORDERS = [
+  { name: 'ipnUrl', label: 'IPN handler', placeholder: `${EXAMPLE}/ipn`, wide: true, required: true },
+  {
+    name: 'preset',
+    label: 'Preset: fills in what is empty below',
+    options: [['', 'none'] as const, ['plain', AUDIT_PRESETS.plain] as const],
+    wide: true,
+  },
+  {
+    name: 'orderUrl',
+    label: 'Order URL: places an order (empty: uses made-up orders)',
+    placeholder: `${EXAMPLE}/test/order`,
+    wide: true,
+  },
+  { name: 'orderMethod', label: 'Method', options: ['POST', 'GET'] },
+  {
+    name: 'probeUrl',
+    label: 'Probe URL: returns an order (empty: nothing can be proven)',
+    placeholder: `${EXAMPLE}/orders/{identifier}`,
+    wide: true,
+  },
+  { name: 'paidWhen', label: 'Paid when', placeholder: '.status=paid or /paid/' },
+  { name: 'orderAmount', label: 'Amount at', placeholder: '.total' },
+] as const;
+const CASES = [
+  { name: 'only', label: 'Only cases, groups or classes', placeholder: 'sender, D', wide: true },
+  { name: 'skip', label: 'Skip', placeholder: 'robustness' },
+] as const;
+
 function AuditForm({ last }: { last: AuditRequest | undefined }) {
   return (
     <>
       <Form to={PLACES.audit.path} label="Audit" submit="Run the audit" look="primary">
-        <div class="form">
-          <Field
-            name="ipnUrl"
-            label="IPN handler"
-            value={last?.ipnUrl}
-            placeholder={`${EXAMPLE}/ipn`}
-            wide
-            required
-          />
-        </div>
-        <div class="form">
-          <Field
-            name="orderUrl"
-            label="Order URL: places an order (empty: uses made-up orders)"
-            value={last?.orderUrl}
-            placeholder={`${EXAMPLE}/test/order`}
-            wide
-          />
-          <Field
-            name="orderMethod"
-            label="Method"
-            value={last?.orderMethod ?? 'POST'}
-            options={['POST', 'GET']}
-          />
-        </div>
-        <div class="form">
-          <Field
-            name="probeUrl"
-            label="Probe URL: returns an order (empty: nothing can be proven)"
-            value={last?.probeUrl}
-            placeholder={`${EXAMPLE}/orders/{identifier}`}
-            wide
-          />
-          <Field
-            name="paidWhen"
-            label="Paid when"
-            value={last?.paidWhen}
-            placeholder=".status=paid or /paid/"
-          />
-          <Field name="orderAmount" label="Amount at" value={last?.orderAmount} placeholder=".total" />
-        </div>
-        <div class="form">
-          <Field
-            name="only"
-            label="Only cases, groups or classes"
-            value={last?.only?.join(', ')}
-            placeholder="sender, D"
-            wide
-          />
-          <Field name="skip" label="Skip" value={last?.skip?.join(', ')} placeholder="robustness" wide />
-        </div>
+        {ORDERS.map((field) => (
+          <Field {...field} value={last?.[field.name]} />
+        ))}
+        {CASES.map((field) => (
+          <Field {...field} value={last?.[field.name]?.join(', ')} />
+        ))}
       </Form>
       <p class="soft">
         The audit settles only its own payments. Its orders stay in the shop’s database. This page accepts
-        only URLs. To place and look up orders with commands:
+        only URLs. To place and look up orders with commands, your own or those of a preset (
+        {namesOf(AUDIT_PRESETS).join(', ')}):
       </p>
       <CommandCode id="commands" run={WITH_COMMANDS} does="audits with commands" />
+      <CommandCode id="preset" run={WITH_PRESET} does="audits with a preset" />
     </>
   );
 }
 
-/** The progress of an audit, or its result. */
-function Run({ state, startedAt, endedAt, options, of, cases, summary, orders, notices, error }: AuditRun) {
-  const done = cases.length;
+/** The progress of an audit, or its result. The counts filter the cases. */
+function Run({ run, chosen }: { run: AuditRun; chosen: AuditVerdict | undefined }) {
+  const { state, startedAt, endedAt, options, of, cases, summary, orders, notices, error } = run;
+  const { path } = PLACES.audit;
   const isRunning = state === 'running';
+  const counts = namesOf(AUDIT_VERDICTS).filter((verdict) => summary[verdict] > 0);
   return (
     <section class="box" id="run" aria-labelledby="run-name">
-      <h2 id="run-name">
-        {capitalized(state)}: audit of <code>{options.ipnUrl}</code>
-      </h2>
-      {isRunning && <progress max={of} value={done} aria-label="Completed cases" />}
-      <p id="progress">
-        <strong>
-          {done} of {of}
-        </strong>{' '}
-        cases, {isRunning ? 'started' : 'ended'} at <Time at={endedAt ?? startedAt} zone />.
-        {isRunning && ' Only one audit runs at a time.'}
+      <h2 id="run-name">{state === 'finished' ? auditHeadline(cases) : `${capitalized(error ?? state)}.`}</h2>
+      <p
+        class="squares"
+        role="img"
+        aria-label={`Cases: ${counts.map((verdict) => `${summary[verdict]} ${verdict}`).join(', ') || 'none yet'}`}
+      >
+        {cases.map(({ verdict }) => (
+          <span class={`status ${verdict}`} />
+        ))}
+        {Array.from({ length: of - cases.length }, () => (
+          <span class="status" />
+        ))}
       </p>
-      {state === 'finished' && (
-        <p id="headline">
-          <strong>{auditHeadline(cases)}</strong>
-        </p>
-      )}
-      {error !== null && <p class="wrong">{capitalized(error)}.</p>}
-      <Warnings of={notices} />
-      <ul class="verdicts">
-        {namesOf(AUDIT_VERDICTS)
-          .filter((verdict) => summary[verdict] > 0)
-          .map((verdict) => (
-            <li data-key={verdict}>
-              <span class="number">{summary[verdict]}</span> <Status of={verdict} />{' '}
-              <span class="soft">{AUDIT_VERDICTS[verdict]}</span>
+      <nav aria-label="Verdict">
+        <ul class="counts">
+          {counts.map((verdict) => (
+            <li>
+              <a
+                href={verdict === chosen ? path : `${path}?verdict=${verdict}`}
+                aria-current={verdict === chosen ? 'true' : undefined}
+              >
+                <span class="number">{summary[verdict]}</span> <Status of={verdict} />
+              </a>
             </li>
           ))}
-      </ul>
+        </ul>
+      </nav>
+      <p id="progress">
+        <strong>
+          {cases.length} of {of}
+        </strong>{' '}
+        cases, {isRunning ? 'started' : 'ended'} at <Time at={endedAt ?? startedAt} zone />, of the audit of{' '}
+        <code>{options.ipnUrl}</code>.{isRunning && ' Only one audit runs at a time.'}
+      </p>
+      <Warnings of={notices} />
       {orders !== null && (
         <p class="soft">
           This audit left {orders} {orders === 1 ? 'order' : 'orders'} in the shop’s database.
+        </p>
+      )}
+      {isRunning && <Form to={`${path}/stop`} submit="Stop" look="danger" about="the audit" />}
+      {state === 'finished' && (
+        <p>
+          <a class="button plain" href={AUDIT_REPORT}>
+            Download report
+          </a>
         </p>
       )}
     </section>
@@ -173,77 +185,53 @@ function Run({ state, startedAt, endedAt, options, of, cases, summary, orders, n
 }
 
 const COLUMNS: readonly Column<AuditedCase>[] = [
-  column(
-    'Case',
-    ({ name, class: kind, verdict }) => [
-      isTold(verdict) ? <a href={`#case-${name}`}>{name}</a> : name,
-      <span class="soft"> {kind}</span>,
-    ],
-    { head: true },
-  ),
-  column('Verdict', ({ verdict }) => <Status of={verdict} />),
-  column('About', ({ verdict, about, why }) => (isTold(verdict) || verdict === 'pass' ? about : why), {
-    kind: 'long',
-  }),
+  column('Case', ({ name }) => name, { head: true }),
+  column('Group', ({ group }) => group),
+  column('About', ({ verdict, about, why }) => (verdict === 'pass' ? about : why), { kind: 'long' }),
 ];
 
-/** The completed cases of a group. */
-function Group({ group, run }: { group: AuditGroup; run: AuditRun }) {
-  const cases = run.cases.filter((one) => one.group === group);
-  if (cases.length === 0) return null;
-  const failed = cases.filter(({ verdict }) => isTold(verdict));
-  const passed = cases.filter(({ verdict }) => verdict === 'pass').length;
+/** Completed cases with a verdict, apart from those of a mistake. */
+function Cases({ verdict, of, isOpen }: { verdict: AuditVerdict; of: AuditedCase[]; isOpen: boolean }) {
+  if (of.length === 0) return null;
   return (
-    <Section id={group} title={`${capitalized(group)}: ${AUDIT_GROUPS[group]}`}>
-      <p class="soft">
-        {passed} of {cases.length} passed
-      </p>
-      <Table
-        id={`${group}-cases`}
-        label={`Cases: ${group}`}
-        columns={COLUMNS}
-        rows={cases}
-        keyOf={({ name }) => ({ 'data-key': name })}
-      />
-      {failed.map((one) => (
+    <section class="box" id={verdict} aria-label={`Cases: ${verdict}`}>
+      <details id={`${verdict}-cases`} open={isOpen}>
+        <summary>
+          <strong>{of.length}</strong> <Status of={verdict} />{' '}
+          <span class="soft">{AUDIT_VERDICTS[verdict]}</span>
+        </summary>
+        <Table id={`${verdict}-list`} label={`Cases: ${verdict}`} columns={COLUMNS} rows={of} />
+      </details>
+    </section>
+  );
+}
+
+/** A mistake of the shop: what it can cost, how to fix it, and the cases that show it. */
+function MistakeCard({ name, cost, fix, of }: AuditRun['mistakes'][number] & { of: AuditedCase[] }) {
+  if (of.length === 0) return null;
+  return (
+    <Section id={`mistake-${name}`} title={capitalized(name.replaceAll('-', ' '))}>
+      <p>{cost}</p>
+      <Code id={`fix-${name}`} text={fix} what={`How to fix it: ${name}`} wraps />
+      {of.map((one) => (
         <FailedCase one={one} />
       ))}
     </Section>
   );
 }
 
-/** A mistake of the shop: what it can cost, how to fix it, and the cases that show it. */
-function MistakeCard({ name, cost, fix, cases }: AuditRun['mistakes'][number]) {
-  return (
-    <Section id={`mistake-${name}`} title={capitalized(name.replaceAll('-', ' '))}>
-      <p>{cost}</p>
-      <Code id={`fix-${name}`} text={fix} what={`How to fix it: ${name}`} wraps />
-      <p class="soft">
-        Shown by{' '}
-        {cases.map((one, index) => (
-          <>
-            {index > 0 && ', '}
-            <a href={`#case-${one}`}>{one}</a>
-          </>
-        ))}
-      </p>
-    </Section>
-  );
-}
-
 /** The details of a case that did not pass. */
 function FailedCase({ one }: { one: AuditedCase }) {
-  const { name, verdict, about, class: kind, sent, observed, why, mistake, curl } = one;
+  const { name, verdict, about, class: kind, sent, observed, why, curl } = one;
   const facts = [
     ['Class', `${kind}: ${AUDIT_CLASSES[kind]}`],
     ['Sent', sent && <Code text={sent} what={`What was sent: ${name}`} wraps />],
     ['The shop', observed],
     ['Why', why],
-    ['How to fix it', mistake && <a href={`#mistake-${mistake}`}>{mistake.replaceAll('-', ' ')}</a>],
     ['Repeat', curl && <Code id={`curl-${name}`} text={curl} what={`curl: ${name}`} />],
   ] as const;
   return (
-    <details id={`case-${name}`} class="case" open>
+    <details id={`case-${name}`} class="case">
       <summary>
         <Status of={verdict} /> <strong>{name}</strong>: {about}
       </summary>

@@ -4,6 +4,7 @@ import { CARD_ACTIONS, CARD_MOVEMENTS, CARD_TRANSITIONS } from '../../../contrac
 import type { Card } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
+import { inGroups } from '../summary.tsx';
 import { Ago, Code, FactsBox, More, Section, Status, Time } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import type { List } from './list-page.tsx';
@@ -27,7 +28,9 @@ export const CARDS: List<Card> = {
       head: true,
     }),
     column('Number', ({ number }) => <code>{maskedCardNumber(number)}</code>, { kind: 'name' }),
-    column('Balance', (card) => shownAmount(parts, card.availableBalance, card.currency), { kind: 'amount' }),
+    column('Balance', (card) => inGroups(shownAmount(parts, card.availableBalance, card.currency)), {
+      kind: 'amount',
+    }),
     column('Status', ({ status }) => <Status of={status} />, { kind: 'state' }),
     column('Holder', ({ nameOnCard }) => nameOnCard, { kind: 'name' }),
     column('Merchant', ({ merchantId }) => parts.state.current.merchants.get(merchantId)?.name, {
@@ -105,10 +108,12 @@ const ACTIONS = { activate: 'Activate', block: 'Block', cancel: 'Cancel permanen
 function Act({ card }: { card: Card }) {
   const path = recordPath('cards', card.id);
   const next = CARD_TRANSITIONS[card.status];
+  const isAllowed = { charge: card.status === 'active', fund: card.status !== 'canceled' };
   const actions = CARD_ACTIONS.filter((action) => next[action] !== null && next[action] !== card.status);
   return (
     <Section id="act" title="Simulate activity">
-      {CARD_MOVEMENTS.map((kind) => (
+      {card.status === 'canceled' && <p>A canceled card is final.</p>}
+      {CARD_MOVEMENTS.filter((kind) => isAllowed[kind]).map((kind) => (
         <Form to={`${path}/${kind}`} label={kind} submit={capitalized(kind)}>
           <Field name="amount" label={`Amount to ${kind}`} required placeholder="12.50" scope={kind} />
           <Field name="details" label="Details" placeholder={DETAILS[kind]} scope={kind} />
@@ -120,6 +125,7 @@ function Act({ card }: { card: Card }) {
             to={`${path}/${action}`}
             look={action === 'cancel' ? 'danger' : 'plain'}
             submit={ACTIONS[action]}
+            confirm={action === 'cancel' ? 'Cancel this card? This cannot be undone.' : undefined}
           />
         ))}
       </div>

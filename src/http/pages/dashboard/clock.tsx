@@ -16,15 +16,15 @@ export const clockPage: PageRenderer = ({ parts }) => {
   const facts = [
     ['Now (UTC)', <Time at={timestamp(read.now)} runs={!read.frozen} />],
     ['Time', read.frozen ? 'paused' : 'running'],
-    ['Compared to real time', againstReal(read.ahead)],
-    ['Next event (UTC)', <NextDue {...read} />],
+    ['Real time', againstReal(read.ahead)],
   ] as const;
   return pageAt(
     'clock',
     <>
       <h1>Clock</h1>
-      <FactsBox id="time" label="Time" rows={facts} />
-      <Moves {...read} />
+      <FactsBox id="time" label="Time" rows={facts}>
+        <Moves {...read} />
+      </FactsBox>
       <Section id="queue" title="Scheduled">
         <Queue parts={parts} reading={read} />
       </Section>
@@ -34,21 +34,20 @@ export const clockPage: PageRenderer = ({ parts }) => {
 
 function Moves({ frozen, nextDue }: Reading) {
   return (
-    <Section id="move" title="Move the clock">
+    <>
+      <div class="inline" id="moves">
+        <Form to={path} send={['move', frozen ? 'resume' : 'freeze']} submit={frozen ? 'Resume' : 'Pause'} />
+        <Form to={path} hidden={{ advance: '1m' }} send={['move', 'advance']} submit="+1 min" />
+        <Form to={path} hidden={{ advance: '1h' }} send={['move', 'advance']} submit="+1 h" />
+        {nextDue !== null && <Form to={path} send={['move', 'next']} submit="Run next scheduled event" />}
+        <Form to={path} label="Advance" hidden={{ move: 'advance' }} submit="Advance" inline>
+          <Field name="advance" label="Advance by" value="10m" required placeholder="30s, 10m, 2h" />
+        </Form>
+      </div>
       <p class="soft">
         The clock only moves forward. Events that fall due run in order before the page reloads.
       </p>
-      <Form to={path} label="Advance" hidden={{ move: 'advance' }} submit="Advance" look="primary">
-        <Field name="advance" label="Advance by" value="1h" required placeholder="30s, 10m, 2h" />
-      </Form>
-      <Form to={path} label="Pause" hidden={{ move: 'freeze' }} submit="Pause">
-        <Field name="freeze" label="Pause at" value="now" required placeholder="2027-01-01T00:00:00Z" />
-      </Form>
-      <div class="inline" id="moves">
-        {nextDue !== null && <Form to={path} send={['move', 'next']} submit="Run next scheduled event" />}
-        {frozen && <Form to={path} send={['move', 'resume']} submit="Resume" />}
-      </div>
-    </Section>
+    </>
   );
 }
 
@@ -90,34 +89,18 @@ const identifierOf = (one: Upcoming): string =>
   one.what === 'attempt' ? one.delivery.identifier : one.payment.identifier;
 
 function Event({ of }: { of: Upcoming }) {
-  const identifier = identifierOf(of);
-  if (of.what === 'attempt') {
-    const { id, attemptCount } = of.delivery;
-    return (
-      <>
-        <a href={recordPath('ipns', id)}>{identifier}</a>{' '}
-        <span class="soft below">IPN, attempt {attemptCount + 1}</span>
-      </>
-    );
-  }
+  const path =
+    of.what === 'attempt' ? recordPath('ipns', of.delivery.id) : recordPath('payments', of.payment.id);
   return (
     <>
-      <a href={recordPath('payments', of.payment.id)}>{identifier}</a>{' '}
-      <span class="soft below">
-        {of.outcome === 'expire' ? 'expires' : `settles automatically: ${of.outcome}`}
-      </span>
+      <a href={path}>{identifierOf(of)}</a> <span class="soft below">{describeEvent(of)}</span>
     </>
   );
 }
 
-function NextDue({ nextDue, ...reading }: Reading) {
-  if (nextDue === null) return 'Nothing scheduled';
-  return (
-    <>
-      <Time at={timestamp(nextDue)} />, {nextDue > reading.now && 'in '}
-      <Left until={nextDue} {...reading} />
-    </>
-  );
+function describeEvent(of: Upcoming): string {
+  if (of.what === 'attempt') return `IPN, attempt ${of.delivery.attemptCount + 1}`;
+  return of.outcome === 'expire' ? 'expires' : `settles automatically: ${of.outcome}`;
 }
 
 /** The time until an instant. It counts down while the clock runs. */

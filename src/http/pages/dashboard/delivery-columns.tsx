@@ -3,17 +3,29 @@ import type { Delivery } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { Ago, Short, Status } from './blocks.tsx';
 import { Form } from './forms.tsx';
-import { recordPath } from './page.tsx';
+import { PLACES, recordPath } from './page.tsx';
 import { type Column, column } from './table.tsx';
 import { clip } from './text.ts';
 
-/** @param from the page to return to @param ofOne whether all are of one payment, so that its identifier is the same */
-export function deliveryColumns(parts: AppParts, from: string, ofOne = false): Column<Delivery>[] {
-  const name = ({ id, identifier }: Delivery) => (ofOne ? id : identifier);
+/** Resends the IPNs whose rows are selected. Its fields are named after the deliveries. */
+export const RESEND_SELECTED = `${PLACES.ipns.path}/resend`;
+
+/** @param from the page to return to */
+export function deliveryColumns(parts: AppParts, from: string): Column<Delivery>[] {
   return [
-    column('IPN', (delivery) => <DeliveryLink delivery={delivery} name={name(delivery)} from={from} />, {
-      head: true,
-    }),
+    column(
+      'Select',
+      ({ id, identifier }) => (
+        <input
+          type="checkbox"
+          name={id}
+          form="resend-selected"
+          aria-label={`Select the IPN of ${identifier}, ${id}`}
+        />
+      ),
+      { kind: 'select' },
+    ),
+    column('IPN', (delivery) => <DeliveryLink delivery={delivery} from={from} />, { head: true }),
     column('State', (delivery) => <Standing delivery={delivery} parts={parts} />, { kind: 'name' }),
     column('Problem', (delivery) => <Problem delivery={delivery} parts={parts} />, { kind: 'name' }),
     column('To', (delivery) => <To delivery={delivery} parts={parts} />, { kind: 'address' }),
@@ -25,7 +37,7 @@ export function deliveryColumns(parts: AppParts, from: string, ofOne = false): C
           to={`${recordPath('ipns', delivery.id)}/resend`}
           send={['from', from]}
           submit="Resend"
-          about={`IPN of ${name(delivery)}${ofOne ? '' : `, ${delivery.id}`}`}
+          about={`IPN of ${delivery.identifier}, ${delivery.id}`}
         />
       ),
       { kind: 'action' },
@@ -101,12 +113,11 @@ function To({ delivery, parts }: DeliveryProps) {
   );
 }
 
-function DeliveryLink(props: { delivery: Delivery; name: string; from: string }) {
-  const { delivery, name, from } = props;
-  const { id, status } = delivery;
+function DeliveryLink({ delivery, from }: { delivery: Delivery; from: string }) {
+  const { id, identifier, status } = delivery;
   return (
     <>
-      <Short to={recordPath('ipns', id, from)} text={name} />
+      <Short to={recordPath('ipns', id, from)} text={identifier} />
       {status !== 'success' && <span class="soft">{status}</span>}
     </>
   );

@@ -9,6 +9,7 @@ import {
 import { commandFor, FAULT_PRESETS } from '../../../contract/fault-presets.ts';
 import { command } from '../../../contract/hint.ts';
 import { FAULT_ROUTES } from '../../../contract/vocabulary.ts';
+import { wordByWord } from '../panel.tsx';
 import { CommandCode, Copyable, Section } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { PageContext, type PageRenderer, PLACES, pageAt } from './page.tsx';
@@ -42,14 +43,7 @@ export const faultsPage: PageRenderer = ({ parts, query }) => {
       <Section id="presets" title="Presets">
         <Presets />
       </Section>
-      <Section id="set" title="Set a fault">
-        <SetFault selected={query['effect']} />
-        <p class="soft">
-          Each route and identifier has one rule. A new rule replaces the old one. To combine effects in one
-          rule, or to set probabilities or paths:
-        </p>
-        <CommandCode id="more" run={SET} does="explains rules" />
-      </Section>
+      <SetFault selected={query['effect']} />
     </>,
   );
 };
@@ -82,12 +76,7 @@ function Presets() {
   );
 }
 
-/** Breaks the lines of a command between words, not at hyphens. */
-function wordByWord(text: string) {
-  return text.split(' ').flatMap((word, index) => [index > 0 && ' ', <span class="word">{word}</span>]);
-}
-
-/** The effects, and the form of the selected one. @param selected default, also if unknown: `status` */
+/** A folded form for one effect, and links to the others. @param selected default, also if unknown: `status` */
 function SetFault({ selected }: { selected: string | undefined }) {
   const { posted } = useContext(PageContext);
   const chosen =
@@ -95,20 +84,30 @@ function SetFault({ selected }: { selected: string | undefined }) {
     FAULT_EFFECT_NAMES.find((effect) => effect === selected) ??
     'status';
   return (
-    <>
-      <nav aria-label="Effect">
-        <ul class="counts">
-          {Object.entries<FaultMember>(FAULT_EFFECTS).map(([effect, { label = effect }]) => (
-            <li>
-              <a href={pageOf(effect)} aria-current={effect === chosen ? 'true' : undefined}>
-                {label}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
-      <EffectForm effect={chosen} member={FAULT_EFFECTS[chosen]} from={selected && pageOf(chosen)} />
-    </>
+    <section class="box" id="set" aria-label="Your own rule">
+      <details id="own" open={selected !== undefined || posted !== undefined}>
+        <summary>
+          <strong>Your own rule</strong>
+        </summary>
+        <nav aria-label="Effect">
+          <ul class="counts">
+            {Object.entries<FaultMember>(FAULT_EFFECTS).map(([effect, { label = effect }]) => (
+              <li>
+                <a href={pageOf(effect)} aria-current={effect === chosen ? 'true' : undefined}>
+                  {label}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <EffectForm effect={chosen} member={FAULT_EFFECTS[chosen]} from={selected && pageOf(chosen)} />
+        <p class="soft">
+          Each route and identifier has one rule. A new rule replaces the old one. To combine effects in one
+          rule, or to set probabilities or paths:
+        </p>
+        <CommandCode id="more" run={SET} does="explains rules" />
+      </details>
+    </section>
   );
 }
 

@@ -110,10 +110,12 @@ export function Submit({ look = 'plain', send, about, children }: ButtonProps & 
 
 interface FormProps extends ButtonProps {
   to: string;
+  /** By which fields elsewhere on the page belong to it. */
+  id?: string;
   /** The accessible name, if the context does not explain the form. */
   label?: string | undefined;
   /** The question before the form is sent. It needs the script. */
-  confirm?: string;
+  confirm?: string | undefined;
   hidden?: FormValues;
   /** Default: true for a form without fields. */
   inline?: boolean;
@@ -133,7 +135,7 @@ export function Form(props: FormProps) {
   const submitted = props.forgets ? {} : mine?.values;
   const look = inline ? 'inline' : 'form';
   return (
-    <form method="post" action={to} class={look} aria-label={label} data-confirm={confirm}>
+    <form id={props.id} method="post" action={to} class={look} aria-label={label} data-confirm={confirm}>
       {Object.entries(hidden).map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}

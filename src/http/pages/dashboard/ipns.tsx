@@ -1,19 +1,18 @@
-import { curlCommand } from '../../../contract/curl.ts';
 import { remarksOn } from '../../../contract/describe-delivery.ts';
 import { command } from '../../../contract/hint.ts';
 import { TAMPERINGS } from '../../../contract/tampering.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
 import type { Delivery } from '../../../domain/state.ts';
 import { faultOf } from '../../../usecases/verdict.ts';
-import { deliveryView } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import { Attempts, RESENDS } from './attempts.tsx';
-import { CommandCode, FactsBox, FoldedCode, Time } from './blocks.tsx';
-import { deliveryColumns, retrying, Standing } from './delivery-columns.tsx';
+import { CommandCode, FactsBox, Time } from './blocks.tsx';
+import { deliveryColumns, RESEND_SELECTED, retrying, Standing } from './delivery-columns.tsx';
 import { Field, Form } from './forms.tsx';
 import type { List } from './list-page.tsx';
 import { type PageRenderer, recordPage, recordPath } from './page.tsx';
 import { Signature } from './signature.tsx';
+import { clip } from './text.ts';
 import { VerdictCard } from './verdict.tsx';
 
 /** The tabs of the list. */
@@ -57,6 +56,15 @@ export const IPNS: List<Delivery> = {
     texts: ['identifier', 'id', 'paymentId', 'url'],
     hint: 'order, address',
   },
+  action: (from) => (
+    <Form id="resend-selected" to={RESEND_SELECTED} hidden={{ from }} submit="Resend selected" />
+  ),
+  notice: ({ resent }) =>
+    resent && (
+      <p class="box" role="status">
+        Resent: {clip(resent)} delivered.
+      </p>
+    ),
   records: ({ state }) => state.current.deliveries,
   columns: (parts, from) => deliveryColumns(parts, from),
   keyOf: ({ id }) => ({ id }),
@@ -99,7 +107,7 @@ export const ipnPage: PageRenderer = ({ parts, id, query }) => {
     <>
       <VerdictCard of={verdict} ipn={id} url={forwardedTo ?? delivery.url} from={from} />
       <div class="columns uneven">
-        <Send delivery={delivery} parts={parts} outcome={verdict.headline} />
+        <Send delivery={delivery} outcome={verdict.headline} />
         <FactsBox id="ipn" label="IPN" rows={facts}>
           {remarksOn(delivery).map((remark) => (
             <p class="warning">{remark}</p>
@@ -119,10 +127,8 @@ export const ipnPage: PageRenderer = ({ parts, id, query }) => {
 };
 
 /** It gets the focus after Resend. */
-function Send(props: { delivery: Delivery; parts: AppParts; outcome: string }) {
-  const { delivery, parts, outcome } = props;
+function Send({ delivery, outcome }: { delivery: Delivery; outcome: string }) {
   const path = recordPath('ipns', delivery.id);
-  const curl = curlCommand(deliveryView(delivery, parts));
   return (
     <section class="box" id="send" tabindex={-1} aria-labelledby="send-name">
       <h2 id="send-name">Resend</h2>
@@ -145,13 +151,6 @@ function Send(props: { delivery: Delivery; parts: AppParts; outcome: string }) {
       <Form to={`${path}/tamper`} label="Forged" submit="Send a forged copy">
         <Field name="tamper" label="Forgery (your receiver should reject it)" options={TAMPERINGS} wide />
       </Form>
-      <FoldedCode
-        id="ipn-curl"
-        title="Copy as curl"
-        code="curl"
-        text={curl}
-        what="The command that sends it"
-      />
     </section>
   );
 }

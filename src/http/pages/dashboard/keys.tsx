@@ -1,19 +1,18 @@
 import { command } from '../../../contract/hint.ts';
 import type { Merchant } from '../../../contract/merchant.ts';
-import type { Wallet } from '../../../contract/wallet.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { Code, Copyable, Facts, More, Section } from './blocks.tsx';
 import { Field, Form, Submit } from './forms.tsx';
 import { type PageRenderer, PER_PAGE, PLACES, pageAt, UI } from './page.tsx';
 import { SampleInitiate } from './samples.tsx';
-import { column, Table } from './table.tsx';
 
 /** The API keys. The service interface calls this menu Api Key. */
 export const keysPage: PageRenderer = ({ parts }) => {
   const merchants = [...parts.state.current.merchants.values()];
   const first = parts.merchants.default;
   const whose = merchants.length > 1 ? ` (${first.name})` : '';
+  const { settings } = parts.runtime;
   const baseUrl = parts.runtime.baseUrl();
   // As `gateway-sim keys env` prints them.
   const environment = [
@@ -32,60 +31,37 @@ export const keysPage: PageRenderer = ({ parts }) => {
       ))}
       <More id="more" count={merchants.length - PER_PAGE} run={command('keys show')} of="keys" />
       <div class="columns">
-        <div class="stack">
-          <Section id="env" title={`For your .env${whose}`}>
-            <Code id="env-text" text={environment.join('\n')} what="The environment lines" />
-          </Section>
-          <Section id="try" title={`Try it${whose}`}>
-            <SampleInitiate parts={parts} merchant={first} />
-          </Section>
-        </div>
-        <div class="stack">
-          <Customers parts={parts} />
-          <Section id="merchant" title="Add a merchant">
-            <Form to={`${UI}/merchants`} submit="Add merchant">
-              <Field name="name" label="Name" required placeholder="Second Shop" />
-            </Form>
-          </Section>
-        </div>
+        <Section id="env" title={`For your .env${whose}`}>
+          <Code id="env-text" text={environment.join('\n')} what="The environment lines" />
+        </Section>
+        <Section id="customers" title="Test customers">
+          <Facts
+            rows={[
+              ['Sandbox e-mail', <code>{settings.sandboxEmail}</code>],
+              ['Sandbox code', <code>{settings.sandboxCode}</code>],
+              ['Live e-mail', <a href={PLACES.wallets.path}>any wallet e-mail</a>],
+              ['Live code', <a href={PLACES.inbox.path}>see the codes sent</a>],
+            ]}
+          />
+        </Section>
+        <Section id="try" title={`Try it${whose}`}>
+          <SampleInitiate parts={parts} merchant={first} />
+        </Section>
+        <Section id="merchant" title="Add a merchant">
+          <Form to={`${UI}/merchants`} submit="Add merchant">
+            <Field name="name" label="Name" required placeholder="Second Shop" />
+          </Form>
+        </Section>
       </div>
     </>,
   );
 };
 
-function Customers({ parts }: { parts: AppParts }) {
-  const { settings } = parts.runtime;
-  const wallets = [...parts.state.current.wallets.values()].slice(0, PER_PAGE);
-  const balance = (wallet: Wallet) => shownAmount(parts, wallet.balance, wallet.currency);
-  const columns = [
-    column<Wallet>('E-mail', ({ email }) => email, { head: true }),
-    column('Balance', balance, { kind: 'amount' }),
-  ];
-  const facts = [
-    ['Sandbox e-mail', <code>{settings.sandboxEmail}</code>],
-    ['Sandbox code', <code>{settings.sandboxCode}</code>],
-    [
-      'Live e-mail',
-      <>
-        any wallet e-mail below; <a href={PLACES.wallets.path}>fund a wallet</a>
-      </>,
-    ],
-    ['Live code', <a href={PLACES.inbox.path}>see the codes sent</a>],
-  ] as const;
-  return (
-    <Section id="customers" title="Test customers">
-      <Facts rows={facts} />
-      <Table id="wallets" label="Live mode wallets" columns={columns} rows={wallets} />
-    </Section>
-  );
-}
-
 function MerchantKeys({ merchant, parts, alone }: { merchant: Merchant; parts: AppParts; alone: boolean }) {
   const { id, name, publicKey, secretKey } = merchant;
   const balances = Object.entries(merchant.balances).map(([code, sum]) => shownAmount(parts, sum, code));
   return (
-    <section class="box" id={id} aria-labelledby={`name-${id}`}>
-      <h2 id={`name-${id}`}>{name}</h2>
+    <Section id={id} title={name}>
       <Facts
         rows={[
           ['Public key', <Copyable id={`public-${id}`} text={publicKey} what="the public key" />],
@@ -103,6 +79,6 @@ function MerchantKeys({ merchant, parts, alone }: { merchant: Merchant; parts: A
         <Submit look="danger">Replace keys (Generate Api Key)</Submit>
         <span class="warning">The old pair stops working immediately, everywhere it is used.</span>
       </Form>
-    </section>
+    </Section>
   );
 }

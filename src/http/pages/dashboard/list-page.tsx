@@ -27,6 +27,14 @@ interface Filter<Item> {
   /** The fields to search for every typed word. */
   texts: readonly (keyof Item)[];
   hint: string;
+  /** Other fields of the address, which `records` and `notice` read. */
+  fields?: readonly string[];
+}
+
+interface Records<Item> {
+  size: number;
+  values: () => Iterable<Item>;
+  backwards: Backwards<Item>;
 }
 
 /** The definition of a list. */
@@ -36,9 +44,12 @@ export interface List<Item> {
   noun: string;
   intro?: string;
   filter?: Filter<Item>;
-  /** Shown next to the heading of a list that is not empty. */
-  action?: () => Child;
-  records: (parts: AppParts) => { size: number; values: () => Iterable<Item>; backwards: Backwards<Item> };
+  /** Shown next to the heading of a list that is not empty. @param from the address of the page to return to */
+  action?: (from: string) => Child;
+  /** What to tell above the list. */
+  notice?: (query: FormValues, parts: AppParts) => Child;
+  /** @param query the address of the list; absent for all records */
+  records: (parts: AppParts, query?: FormValues) => Records<Item>;
   tableId?: string;
   /** @param from the address of the page to return to */
   columns: (parts: AppParts, from: string) => readonly Column<Item>[];
@@ -54,7 +65,7 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
   return ({ parts, query: request }) => {
     const query = queryOf(request, filter);
     const path = listPath(place, query);
-    const records = list.records(parts);
+    const records = list.records(parts, query);
     const { size } = records;
     const wanted = filter && matcher(filter, query, parts);
     const slice = sliceOf(
@@ -66,17 +77,12 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
       <>
         <div class="toolbar">
           <h1>{title}</h1>
-          {size > 0 && list.action?.()}
+          {size > 0 && list.action?.(path)}
           {filter && size > 0 && (
-            <Filters
-              place={place}
-              filter={filter}
-              query={query}
-              countsOf={(choice) => (choice.isCounted ? countsOf(choice, records, parts) : undefined)}
-              size={size}
-            />
+            <Filters place={place} filter={filter} query={query} records={records} parts={parts} />
           )}
         </div>
+        {list.notice?.(request, parts)}
         {list.intro && <p class="soft">{list.intro}</p>}
         {slice.data.length > 0 ? (
           <div class="box list" id={place}>
@@ -157,7 +163,7 @@ function Pages<Item>({ place, query, slice }: { place: Place; query: FormValues;
 
 /** The filter and cursor of a list. A cursor that is not a number is ignored. */
 function queryOf<Item>({ cursor, ...query }: FormValues, filter?: Filter<Item>): FormValues {
-  const names = filter ? [...filter.choices.map(({ name }) => name), 'text'] : [];
+  const names = filter ? [...filter.choices.map(({ name }) => name), 'text', ...(filter.fields ?? [])] : [];
   return {
     ...Object.fromEntries(names.map((name) => [name, query[name]])),
     cursor: cursor !== undefined && /^\d{1,10}$/.test(cursor) ? cursor : undefined,
@@ -165,11 +171,7 @@ function queryOf<Item>({ cursor, ...query }: FormValues, filter?: Filter<Item>):
 }
 
 /** How many records have each value. */
-function countsOf<Item>(
-  { name, of }: Choice<Item>,
-  records: { values: () => Iterable<Item> },
-  parts: AppParts,
-) {
+function countsOf<Item>({ name, of }: Choice<Item>, records: Records<Item>, parts: AppParts) {
   const counts: Record<string, number> = {};
   for (const item of records.values()) {
     const value = of ? of(item, parts) : String(item[name]);
@@ -192,21 +194,23 @@ interface FiltersProps<Item> {
   place: Place;
   filter: Filter<Item>;
   query: FormValues;
-  countsOf: (choice: Choice<Item>) => Readonly<Record<string, number>> | undefined;
-  size: number;
+  records: Records<Item>;
+  parts: AppParts;
 }
 
 /** Choices are links. Without the script, the text filter applies on Enter. */
-function Filters<Item>({ place, filter, query, countsOf, size }: FiltersProps<Item>) {
+function Filters<Item>({ place, filter, query, records, parts }: FiltersProps<Item>) {
   const { choices, hint } = filter;
   return (
     <>
       {choices.map((choice) => (
-        <Choices place={place} choice={choice} query={query} counts={countsOf(choice)} size={size} />
+        <Choices place={place} choice={choice} query={query} records={records} parts={parts} />
       ))}
       <search aria-label={PLACES[place].name}>
         <form class="narrow" method="get" action={PLACES[place].path} aria-label="Filter">
-          {choices.map(({ name }) => query[name] && <input type="hidden" name={name} value={query[name]} />)}
+          {Object.entries({ ...query, text: undefined, cursor: undefined }).map(
+            ([name, value]) => value && <input type="hidden" name={name} value={value} />,
+          )}
           <Field name="text" label="Text" value={query['text'] ?? ''} placeholder={hint} />
           <button type="submit" class="plain">
             Filter
@@ -217,15 +221,10 @@ function Filters<Item>({ place, filter, query, countsOf, size }: FiltersProps<It
   );
 }
 
-function Choices<Item>(props: {
-  place: Place;
-  choice: Choice<Item>;
-  query: FormValues;
-  counts: Readonly<Record<string, number>> | undefined;
-  size: number;
-}) {
-  const { place, query, counts, size } = props;
-  const { name, values, label, shown } = props.choice;
+function Choices<Item>(props: Omit<FiltersProps<Item>, 'filter'> & { choice: Choice<Item> }) {
+  const { place, query, choice, records, parts } = props;
+  const { name, values, label, shown, isCounted } = choice;
+  const counts = isCounted && countsOf(choice, records, parts);
   const chosen = query[name] || undefined;
   const to = (value: string | undefined) => listPath(place, { ...query, [name]: value, cursor: undefined });
   return (
@@ -234,7 +233,7 @@ function Choices<Item>(props: {
         {counts && (
           <li>
             <a href={to(undefined)} aria-current={chosen === undefined ? 'true' : undefined}>
-              <span class="number">{grouped(size)}</span> all
+              <span class="number">{grouped(records.size)}</span> all
             </a>
           </li>
         )}
@@ -245,11 +244,7 @@ function Choices<Item>(props: {
               href={to(value === chosen && !counts ? undefined : value)}
               aria-current={value === chosen ? 'true' : undefined}
             >
-              {counts && (
-                <>
-                  <span class="number">{grouped(counts[value] ?? 0)}</span>{' '}
-                </>
-              )}
+              {counts && [<span class="number">{grouped(counts[value] ?? 0)}</span>, ' ']}
               {shown?.[value] ?? (counts ? <Status of={value} /> : value)}
             </a>
           </li>

@@ -5,13 +5,11 @@ import { mappedAddresses } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { Attempts } from './attempts.tsx';
-import { FactsBox, Section, Status, Warnings } from './blocks.tsx';
+import { FactsBox, Status, Warnings } from './blocks.tsx';
 import { CopyAsTest } from './copy-as-test.tsx';
-import { deliveryColumns } from './delivery-columns.tsx';
 import { Lanes, whoCameFirst } from './lanes.tsx';
-import { listPath, type PageRenderer, PER_PAGE, recordPage, recordPath } from './page.tsx';
+import { listPath, type PageRenderer, recordPage, recordPath } from './page.tsx';
 import { Settle } from './settle-form.tsx';
-import { Table } from './table.tsx';
 import { Timeline } from './timeline.tsx';
 import { VerdictCard } from './verdict.tsx';
 
@@ -41,17 +39,6 @@ export const paymentPage: PageRenderer = ({ parts, id, query }) => {
       <Warnings of={payment.warnings} />
       {payment.status === 'pending' && <Settle parts={parts} payment={payment} />}
       <Attempts deliveries={deliveries} from={from} parts={parts} />
-      {deliveries.length > 1 && (
-        <Section id="payment-ipns" title="IPNs">
-          <Table
-            id="payment-ipn-list"
-            label="IPNs of this payment, newest first"
-            columns={deliveryColumns(parts, from, true)}
-            rows={deliveries.toReversed().slice(0, PER_PAGE)}
-            keyOf={(delivery) => ({ id: delivery.id })}
-          />
-        </Section>
-      )}
       <Timeline steps={steps} payment={payment} parts={parts} />
       <div class="columns">
         <FactsBox id="facts" label="Payment" rows={factsOf(parts, payment, merchant.name)} />

@@ -3,14 +3,15 @@ import { MODES, PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
 import type { Delivery, Payment } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
+import { inGroups } from '../summary.tsx';
 import { Ago, Code, Short, Status, WarningCount } from './blocks.tsx';
 import { Standing } from './delivery-columns.tsx';
 import type { List } from './list-page.tsx';
 import { NewPaymentLink } from './new-payment.tsx';
-import { PLACES, recordPath } from './page.tsx';
+import { listPath, PLACES, recordPath } from './page.tsx';
 import { SampleInitiate } from './samples.tsx';
 import { column } from './table.tsx';
-import { clip } from './text.ts';
+import { clip, grouped } from './text.ts';
 
 export const PAYMENTS: List<Payment> = {
   place: 'payments',
@@ -23,12 +24,40 @@ export const PAYMENTS: List<Payment> = {
     ],
     texts: ['identifier', 'id', 'trx', 'customerName', 'customerEmail', 'amount', 'currency', 'details'],
     hint: 'order, name, amount',
+    fields: ['audits'],
   },
-  records: ({ state }) => state.current.payments,
+  notice: (query, { state }) => {
+    const count = [...state.current.payments.values()].filter(isOfAudit).length;
+    const audits = query['audits'] ? undefined : 'show';
+    return (
+      count > 0 && (
+        <p class="soft">
+          {grouped(count)} from audits,{' '}
+          <a href={listPath('payments', { ...query, cursor: undefined, audits })}>{audits ?? 'hide'}</a>
+        </p>
+      )
+    );
+  },
+  records: ({ state }, query) => {
+    const all = state.current.payments;
+    if (!query || query['audits']) return all;
+    const others = [...all.values()].filter((payment) => !isOfAudit(payment));
+    return {
+      size: others.length,
+      values: () => others,
+      backwards: (visit) => all.backwards((payment, place) => isOfAudit(payment) || visit(payment, place)),
+    };
+  },
   columns: (parts, from) => [
     column('Payment', (payment) => <PaymentLink of={payment} from={from} />, { head: true }),
-    column('Status', ({ status }) => <Status of={status} />, { kind: 'state' }),
-    column('Amount', ({ amount, currency }) => shownAmount(parts, amount, currency), { kind: 'amount' }),
+    column(
+      'Status',
+      (payment) => [<Status of={payment.status} />, isOfAudit(payment) && <span class="soft"> audit</span>],
+      { kind: 'state' },
+    ),
+    column('Amount', ({ amount, currency }) => inGroups(shownAmount(parts, amount, currency)), {
+      kind: 'amount',
+    }),
     column('Customer', Customer, { kind: 'name' }),
     column('IPN', ({ id }) => <LastIpn of={parts.state.current.deliveriesOf(id).at(-1)} parts={parts} />, {
       kind: 'state',
@@ -56,6 +85,8 @@ export const PAYMENTS: List<Payment> = {
     );
   },
 };
+
+const isOfAudit = ({ settledBy }: Payment) => settledBy === 'audit';
 
 function PaymentLink({ of: { id, identifier, warnings }, from }: { of: Payment; from: string }) {
   return (

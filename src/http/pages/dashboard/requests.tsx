@@ -9,7 +9,7 @@ import type { List } from './list-page.tsx';
 import { type PageRenderer, recordPage, recordPath } from './page.tsx';
 import { replayProblem, requireRecorded } from './replay.ts';
 import { SampleInitiate } from './samples.tsx';
-import { BothSides } from './sides.tsx';
+import { BothSides, recordedSides } from './sides.tsx';
 import { column } from './table.tsx';
 
 const ROUTES = ['initiate', 'checkout', 'cards', 'other'] as const;
@@ -110,8 +110,9 @@ function ResponseStatus({ of }: { of: RecordedRequest }) {
 
 export const requestPage: PageRenderer = ({ parts, id }) => {
   const request = requireRecorded(parts, id);
-  const { at, durationMs, method, target, paymentId, notes, ...shown } = maskedRequest(request, parts);
-  const { requestHeaders, requestBody, responseBody, status } = shown;
+  const shown = maskedRequest(request, parts);
+  const { at, durationMs, paymentId, notes } = shown;
+  const sides = recordedSides(shown);
   const facts = [
     ['At (UTC)', <Time at={at} precise />],
     ['Took', `${durationMs} ms`],
@@ -130,15 +131,11 @@ export const requestPage: PageRenderer = ({ parts, id }) => {
         <BothSides
           id="request"
           name={String(request.id)}
-          request={{
-            line: `${method} ${target}`,
-            headers: Object.entries(requestHeaders),
-            body: requestBody,
-          }}
+          request={sides.request}
           response={
-            responseBody === null
+            shown.responseBody === null
               ? 'No body, or a page. The request log does not store HTML pages.'
-              : { line: String(status), headers: [], body: responseBody }
+              : sides.response
           }
         />
       </Section>

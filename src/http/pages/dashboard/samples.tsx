@@ -1,4 +1,5 @@
 import { quoted, shellWord } from '../../../contract/curl.ts';
+import { CARD_DEFAULTS, withPaymentDefaults } from '../../../contract/defaults.ts';
 import type { Merchant } from '../../../contract/merchant.ts';
 import type { ServiceCall } from '../../../wire/dialect.ts';
 import type { AppParts } from '../../environment.ts';
@@ -7,31 +8,14 @@ import { Code } from './blocks.tsx';
 /** A command that initiates a sandbox payment as a merchant would, ready to paste. */
 export function SampleInitiate({ parts, merchant }: { parts: AppParts; merchant: Merchant }) {
   const baseUrl = parts.runtime.baseUrl();
-  const call = parts.dialect.merchant.initiate('sandbox', {
-    publicKey: merchant.publicKey,
-    identifier: 'order-1',
-    currency: 'USD',
-    amount: '100.00',
-    details: 'Order 1',
-    ipnUrl: 'http://localhost:3000/ipn',
-    successUrl: `${baseUrl}/_sim/ui/paid`,
-    cancelUrl: `${baseUrl}/_sim/ui/canceled`,
-    siteLogo: `${baseUrl}/_sim/ui/logo.svg`,
-    customerName: 'Ada Example',
-    customerEmail: 'ada@example.com',
-  });
+  const values = withPaymentDefaults({ identifier: 'order-1' }, { baseUrl, publicKey: merchant.publicKey });
+  const call = parts.dialect.merchant.initiate('sandbox', values);
   return <Code id="sample" text={curlOf(call, baseUrl)} what="The command that initiates a payment" />;
 }
 
 /** A command that creates a card as a merchant would. */
 export function sampleCard({ runtime, dialect }: AppParts, { secretKey }: Merchant): string {
-  const call = dialect.merchant.createCard({
-    currency: 'USD',
-    title: 'Travel',
-    nameOnCard: 'Ada Example',
-    email: 'ada@example.com',
-    amount: '250.00',
-  });
+  const call = dialect.merchant.createCard(CARD_DEFAULTS);
   return curlOf(call, runtime.baseUrl(), secretKey);
 }
 

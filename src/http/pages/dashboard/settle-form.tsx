@@ -2,7 +2,7 @@ import { OUTCOMES, PAYMENT_OUTCOMES, type PaymentOutcome } from '../../../contra
 import { DELIVERY_ORDERS, IPN_TIMINGS } from '../../../contract/vocabulary.ts';
 import type { Payment } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
-import { Section, Time } from './blocks.tsx';
+import { Section, Status, Time } from './blocks.tsx';
 import { type ButtonLook, Field, Form, Submit } from './forms.tsx';
 import { recordPath } from './page.tsx';
 
@@ -31,6 +31,7 @@ export function Settle({ parts, payment }: { parts: AppParts; payment: Payment }
       <Form to={`${recordPath('payments', payment.id)}/settle`} forgets>
         <Field name="delivery" label="IPN timing" value={order} options={TIMINGS} wide />
         <div class="outcomes">
+          <Status of={payment.status} />
           {OUTCOMES.map((outcome) => (
             <Submit send={['outcome', outcome]} look={LOOKS[outcome]}>
               {PAYMENT_OUTCOMES[outcome].label}{' '}

@@ -1,8 +1,9 @@
 import type { Child } from 'hono/jsx';
 import { errorOf } from '../../../contract/describe-delivery.ts';
+import type { RecordedRequest } from '../../../contract/event.ts';
 import type { Attempt } from '../../../domain/state.ts';
 import { Code, FoldedCode } from './blocks.tsx';
-import { pretty } from './text.ts';
+import { capitalized, pretty } from './text.ts';
 
 /** A request or a response. */
 export interface Side {
@@ -28,14 +29,8 @@ interface SidesProps {
 }
 
 /** A response next to its request, readable and raw. */
-export function BothSides({
-  id,
-  name,
-  request,
-  response,
-  curl,
-  limit = Number.POSITIVE_INFINITY,
-}: SidesProps) {
+export function BothSides(props: SidesProps) {
+  const { id, name, request, response, curl, limit = Number.POSITIVE_INFINITY } = props;
   return (
     <div class="sides">
       <div class="side">
@@ -43,25 +38,12 @@ export function BothSides({
         {typeof response === 'string' ? (
           <p class="warning">{response}</p>
         ) : (
-          <ResponseSide side={response} id={id} name={name} limit={limit} />
+          <OneSide side={response} id={`${id}-response`} what={`response ${name}`} limit={limit} />
         )}
       </div>
       <div class="side">
         <h3>Request</h3>
-        <Readable
-          side={request}
-          what={`Request ${name}`}
-          limit={limit}
-          copies={request.body !== null && request.body.length <= limit ? `${id}-body` : undefined}
-        />
-        {request.headers.length > 0 && (
-          <FoldedCode
-            id={`${id}-request`}
-            title="Raw request"
-            text={<Raw side={request} id={`${id}-body`} limit={limit} />}
-            what={`Raw request ${name}`}
-          />
-        )}
+        <OneSide side={request} id={`${id}-request`} what={`request ${name}`} limit={limit} />
         {curl !== undefined && (
           <FoldedCode
             id={`${id}-curl`}
@@ -76,51 +58,46 @@ export function BothSides({
   );
 }
 
-function ResponseSide({ side, id, name, limit }: BodyProps & Pick<SidesProps, 'id' | 'name'>) {
-  return (
-    <>
-      <Readable side={side} what={`Response ${name}`} limit={limit} />
-      {side.body !== null && (
-        <FoldedCode
-          id={`${id}-response`}
-          title="Raw response"
-          text={<Raw side={side} limit={limit} />}
-          what={`Raw response ${name}`}
-        />
-      )}
-    </>
-  );
-}
-
-interface BodyProps {
+interface SideProps {
   side: Side;
+  id: string;
+  what: string;
   limit: number;
 }
 
-function Readable({ side, what, limit, copies }: BodyProps & { what: string; copies?: string | undefined }) {
-  const { line, body, note } = side;
-  const text = [line, body && cut(pretty(body), limit)].filter(Boolean).join('\n');
-  return (
+/** A body can be copied alone if the page has all of it. */
+function OneSide({ side: { line, headers, body, note }, id, what, limit }: SideProps) {
+  const readable = [line, body && cut(pretty(body), limit)].filter(Boolean).join('\n');
+  const isWhole = body !== null && body.length <= limit;
+  const raw = (
     <>
-      <Code text={text} what={what} copies={copies} wraps />
-      {note && <p class="soft">{note}</p>}
+      {[line, ...headers.map(([name, value]) => `${name}: ${value}`)].join('\n')}
+      {'\n\n'}
+      <span id={`${id}-body`}>{cut(body ?? '', limit)}</span>
     </>
   );
-}
-
-/** With an `id`, the body can be copied alone. */
-function Raw({ side, id, limit }: BodyProps & { id?: string }) {
-  const headers = side.headers.map(([name, value]) => `${name}: ${value}\n`).join('');
   return (
     <>
-      {`${side.line}\n${headers}\n`}
-      <span id={id}>{cut(side.body ?? '', limit)}</span>
+      <Code text={readable} what={capitalized(what)} copies={isWhole ? `${id}-body` : undefined} wraps />
+      {note && <p class="soft">{note}</p>}
+      {(body !== null || headers.length > 0) && (
+        <FoldedCode id={id} title={`Raw ${what}`} text={raw} what={`Raw ${what}`} />
+      )}
     </>
   );
 }
 
 function cut(text: string, limit: number): string {
   return text.length <= limit ? text : `${text.slice(0, limit)}…`;
+}
+
+/** The request and response of a recorded request. */
+export function recordedSides(recorded: RecordedRequest): { request: Side; response: Side } {
+  const { method, target, requestHeaders, requestBody, status, responseBody } = recorded;
+  return {
+    request: { line: `${method} ${target}`, headers: Object.entries(requestHeaders), body: requestBody },
+    response: { line: String(status), headers: [], body: responseBody },
+  };
 }
 
 /** The request and response of an attempt. */

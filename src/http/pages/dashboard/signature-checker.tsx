@@ -1,11 +1,10 @@
 import { requireFireable } from '../../../contract/delivery.ts';
 import { GatewayError } from '../../../contract/error.ts';
-import { command } from '../../../contract/hint.ts';
 import { ipnBodyIn, isDeliveryId } from '../../../contract/pasted-ipn.ts';
 import { expectedSignature } from '../../../contract/signature.ts';
 import type { Verification } from '../../../wire/dialect.ts';
 import type { AppParts } from '../../environment.ts';
-import { CommandCode, Section, Warnings } from './blocks.tsx';
+import { Section, Warnings } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { MerchantField } from './new-payment.tsx';
 import { type FormValues, type PageRenderer, PLACES, pageAt } from './page.tsx';
@@ -43,22 +42,11 @@ export const signatureCheckerPage: PageRenderer = ({ parts, query }) => {
           <MerchantField parts={parts} any="automatic" chosen={query['merchant']} />
         </Form>
       </section>
-      {query['body'] === undefined ? <Help /> : <Checked parts={parts} given={query} />}
+      {query['body'] !== undefined && <Checked parts={parts} given={query} />}
     </>
   );
   return { ...pageAt('signature', content), isStill: true };
 };
-
-function Help() {
-  return (
-    <section class="box" aria-label="In a terminal">
-      <p class="soft">The same in a terminal:</p>
-      <CommandCode id="verify" run={command('ipn verify', '@body.txt')} does="checks an IPN" />
-      <p class="soft">A receiver that prints every IPN, ready to paste here:</p>
-      <CommandCode id="listen" run={command('ipn listen')} does="receives and prints IPNs" />
-    </section>
-  );
-}
 
 /** @throws GatewayError `invalid_fields` if nothing was pasted, `not_found` for an unknown IPN or merchant */
 function Checked({ parts, given }: { parts: AppParts; given: FormValues }) {

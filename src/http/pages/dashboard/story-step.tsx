@@ -1,4 +1,3 @@
-import type { Child } from 'hono/jsx';
 import { curlRequest } from '../../../contract/curl.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
 import { SETTLERS } from '../../../contract/vocabulary.ts';
@@ -6,12 +5,12 @@ import type { Payment } from '../../../domain/state.ts';
 import type { Step } from '../../../usecases/story.ts';
 import { maskedRequest } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
-import { Copyable } from './blocks.tsx';
+import { Code, Copyable } from './blocks.tsx';
 import { recordPath } from './page.tsx';
 import { replayProblem, requireRecorded } from './replay.ts';
 import { Replay } from './requests.tsx';
 import { curlOf } from './samples.tsx';
-import { BothSides, type Side } from './sides.tsx';
+import { BothSides, recordedSides } from './sides.tsx';
 
 /** Maximum characters of a body on a payment's page. The request's page shows more. */
 const SHOWN_BODY = 8_192;
@@ -24,12 +23,18 @@ interface StepProps {
 
 /** The details of a step of the checkout: its request and response, and its actions. */
 export function StepDetails({ step, payment, parts }: StepProps) {
-  const { event, request, requestedBy } = step;
+  const { id, event, detail, request, requestedBy } = step;
   if (request) return <Requested step={step} request={request} parts={parts} />;
   if (event === 'initiated') return <Rebuilt step={step} payment={payment} parts={parts} />;
   return (
     <>
-      {event === 'redirected' && <RedirectSides step={step} />}
+      {event === 'redirected' && detail !== null && (
+        <Code
+          id={`${id}-curl-text`}
+          text={curlRequest({ url: detail, headers: [] })}
+          what="The command that opens the page"
+        />
+      )}
       {event === 'code_sent' && <SentCode step={step} payment={payment} parts={parts} />}
       <p class="soft">
         {requestedBy ? (
@@ -69,15 +74,14 @@ function Requested({
   request: recorded,
   parts,
 }: Omit<StepProps, 'payment'> & { request: RecordedRequest }) {
-  const request = maskedRequest(recorded, parts);
-  const { method, target, requestHeaders, requestBody: body, status, responseBody, id, notes } = request;
-  const headers = Object.entries(requestHeaders);
-  const response: Side = { line: String(status), headers: [], body: responseBody };
+  const shown = maskedRequest(recorded, parts);
+  const { method, target, requestBody: body, status, id, notes } = shown;
+  const { request, response } = recordedSides(shown);
   if (step.location) response.line += `\nLocation: ${step.location}`;
-  else if (responseBody === null) response.note = isRedirect(status) ? TO_CHECKOUT : NOT_KEPT;
+  else if (response.body === null) response.note = isRedirect(status) ? TO_CHECKOUT : NOT_KEPT;
   const curl = curlRequest({
     url: parts.runtime.baseUrl() + target,
-    headers,
+    headers: request.headers,
     ...(body === null ? method !== 'GET' && { method } : { body }),
   });
   return (
@@ -93,7 +97,7 @@ function Requested({
       <BothSides
         id={step.id}
         name={String(id)}
-        request={{ line: `${method} ${target}`, headers, body }}
+        request={request}
         response={response}
         curl={curl}
         limit={SHOWN_BODY}
@@ -132,24 +136,5 @@ function Rebuilt({ step, payment, parts }: StepProps) {
         limit={SHOWN_BODY}
       />
     </>
-  );
-}
-
-/** The redirect. The emulator does not see the browser's request to the shop. */
-function RedirectSides({ step: { id, detail } }: { step: Step }): Child {
-  if (detail === null) return null;
-  return (
-    <BothSides
-      id={id}
-      name="of the shop's page"
-      request={{
-        line: `GET ${detail}`,
-        headers: [],
-        body: null,
-        note: 'The next request of the browser to your shop.',
-      }}
-      response="Only your shop knows the response."
-      curl={curlRequest({ url: detail, headers: [] })}
-    />
   );
 }

@@ -1,6 +1,7 @@
 import { command } from '../../../contract/hint.ts';
 import type { Wallet } from '../../../contract/wallet.ts';
 import { shownAmount } from '../amount.ts';
+import { inGroups } from '../summary.tsx';
 import { CommandCode } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import type { List } from './list-page.tsx';
@@ -26,7 +27,9 @@ export const WALLETS: List<Wallet> = {
   columns: (parts, from) => [
     column('E-mail', ({ email }) => email, { head: true }),
     column('Holder', ({ holder }) => holder, { kind: 'name' }),
-    column('Balance', ({ balance, currency }) => shownAmount(parts, balance, currency), { kind: 'amount' }),
+    column('Balance', ({ balance, currency }) => inGroups(shownAmount(parts, balance, currency)), {
+      kind: 'amount',
+    }),
     column('Wallet', ({ id }) => <code>{id}</code>),
     column('Fund', (wallet) => <Fund wallet={wallet} from={from} />),
   ],
@@ -40,18 +43,16 @@ export const WALLETS: List<Wallet> = {
 };
 
 function Fund({ wallet: { id, email, currency }, from }: { wallet: Wallet; from: string }) {
-  const scope = `${walletRow(id)}-`;
-  const to = withId(FUND, id);
   return (
     <Form
-      to={to}
+      to={withId(FUND, id)}
       label={`Fund ${email} in ${currency}`}
       hidden={{ from }}
       submit="Fund"
       about={`${email} ${currency}`}
       inline
     >
-      <Field name="amount" label="Amount" value="100.00" scope={scope} />
+      <Field name="amount" label="Amount" value="100.00" scope={`${walletRow(id)}-`} />
     </Form>
   );
 }
