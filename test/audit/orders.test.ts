@@ -7,7 +7,7 @@ import { hangingCommand } from '../helpers/shells.ts';
 
 it('an order command and its processes are killed when the order times out', async () => {
   const list = () => Promise.resolve({ data: [] });
-  const gateway = { env: {}, payments: { list } } as unknown as AuditGateway;
+  const gateway = { env: {}, payments: { list }, requests: { list } } as unknown as AuditGateway;
   const { cmd, pids } = hangingCommand(await temporaryFolder());
   const orders = ordersOf(gateway, { ipnUrl: 'http://localhost/ipn', orderCmd: cmd }, new Set(), '');
   vi.useFakeTimers({ toFake: ['performance'] });
