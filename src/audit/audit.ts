@@ -96,7 +96,7 @@ async function audited(gateway: AuditGateway, tools: IpnTools, given: AuditOptio
     cases,
     summary: auditSummary(cases),
     mistakes: auditMistakes(cases),
-    orders: orders.made.length,
+    orders: hasOrders(options) ? orders.made.length : 0,
     notices: [...notices],
   };
 }

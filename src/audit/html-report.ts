@@ -1,9 +1,10 @@
 import { AUDIT_CLASSES, AUDIT_GROUPS, AUDIT_VERDICTS, isTold } from '../contract/audit.ts';
 import type { AuditedCase, AuditReport } from '../contract/audit-report.ts';
-import { auditHeadline } from '../contract/audit-summary.ts';
+import { auditHeadline, counted } from '../contract/audit-summary.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { VERSION } from '../system/package-info.ts';
 import { escaped } from './junit-report.ts';
+import { effortOf } from './mistakes.ts';
 
 const STYLE = `
 :root{color-scheme:light dark;--line:#8884;--fail:#c5221f;--at-risk:#b06000;--pass:#137333;--unproven:#1a5fb4;--skipped:#5f6368}
@@ -41,11 +42,12 @@ export function htmlReport(
       ? `<section><h3>${group}: ${AUDIT_GROUPS[group]}</h3>${own.map(caseHtml).join('')}</section>`
       : '';
   });
+  const left = orders ? ` It left ${counted(orders, 'order')} in the shop's database.` : '';
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>Audit of ${escaped(ipnUrl)}</title><style>${STYLE}</style></head>
 <body><main><h1>${escaped(auditHeadline(cases))}</h1>
-<p>Audit of <code>${escaped(ipnUrl)}</code> on ${now.toISOString().slice(0, 10)} by gateway-sim ${escaped(VERSION)}, a local emulator. It left ${orders} orders in the shop's database.</p>
+<p>Audit of <code>${escaped(ipnUrl)}</code> on ${now.toISOString().slice(0, 10)} by gateway-sim ${escaped(VERSION)}, a local emulator.${left}</p>
 <ul class="counts">${counts.join('')}</ul>
 ${notices.map((notice) => `<p>${escaped(notice)}</p>`).join('')}
 ${mistakes.map(mistakeHtml).join('\n')}
@@ -57,7 +59,7 @@ ${groups.join('\n')}
 
 function mistakeHtml({ name, cost, fix, cases }: AuditReport['mistakes'][number]): string {
   const links = cases.map((one) => `<a href="#${one}">${escaped(one)}</a>`).join(', ');
-  return `<section class="mistake"><h2>${escaped(name)}</h2><p>${escaped(cost)}</p><p>How to fix this:</p><pre>${escaped(fix)}</pre><p><small>Found by ${links}</small></p></section>`;
+  return `<section class="mistake"><h2>${escaped(name)}</h2><p>${escaped(cost)}</p><p>How to fix it (${effortOf(name)}):</p><pre>${escaped(fix)}</pre><p><small>Found by ${links}</small></p></section>`;
 }
 
 function caseHtml(one: AuditedCase): string {

@@ -146,3 +146,26 @@ export function fixText(name: MistakeName, language?: keyof Code): string {
   const lines = Object.entries(code ?? {}).filter(([of]) => language === undefined || of === language);
   return [text, ...lines.map(([of, line]) => `${of}: ${line}`)].join('\n');
 }
+
+/** The effort of a fix, estimated for a shop of usual size. */
+const EFFORT = {
+  'signature-not-checked': 'a few lines in the IPN handler',
+  'fields-not-required': 'one line in the IPN handler',
+  'secret-known': 'a new secret key, and a few lines in the configuration',
+  'amount-not-compared': 'one line in the IPN handler',
+  'order-not-by-identifier': 'a few lines in the IPN handler',
+  'no-token-in-ipn-url': 'a database column, and a few lines where you initiate and in the IPN handler',
+  'return-page-pays': 'a few lines in the return page',
+  'status-not-checked': 'one line in the IPN handler',
+  'paid-more-than-once': 'one database query',
+  'headers-trusted': 'a few lines in the IPN handler',
+  'input-not-escaped': 'a review of the queries and pages that use the IPN',
+  'secrets-shown': 'a setting of the shop',
+  'initiate-from-outside': 'a few lines where you initiate',
+  'handler-breaks': 'a review of the IPN handler',
+} as const satisfies Record<MistakeName, string>;
+
+/** The effort to fix a mistake of a report. */
+export function effortOf(name: string): string {
+  return Object.hasOwn(EFFORT, name) ? EFFORT[name as MistakeName] : 'effort unknown';
+}
