@@ -16,7 +16,7 @@ details,p.case{border-top:1px solid var(--line);margin:0;padding:.5rem 0}
 summary{cursor:pointer}dt{font-weight:600}dd{margin:0 0 .5rem}
 pre{overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere;border:1px solid var(--line);padding:.5rem;margin:0}
 b.fail{color:var(--fail)}b.at-risk{color:var(--at-risk)}b.note{color:var(--unproven)}b.pass{color:var(--pass)}b.unproven{color:var(--unproven)}b.skipped{color:var(--skipped)}
-@media print{details,.mistake{break-inside:avoid}.evidence{break-before:page}}`;
+@media print{body{font-size:10pt;line-height:1.35;margin:0}pre{font-size:7.5pt;padding:.2rem}h2{margin-top:.8rem}details,.mistake{break-inside:avoid}.evidence{break-before:page}}`;
 
 /**
  * The report as one self-contained page, for example for a ticket: the summary and the mistakes first, then every case

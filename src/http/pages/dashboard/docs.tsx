@@ -39,12 +39,11 @@ async function rendered(markdown: string) {
       html: () => '',
     },
   });
-  const html = parse(markdown, { async: false });
-  return (
-    <article class="box doc">
-      {raw(html.replaceAll(/<table>.*?<\/table>/gs, '<div class="scroll">$&</div>'))}
-    </article>
-  );
+  const html = parse(markdown, { async: false })
+    .replaceAll(/<table>.*?<\/table>/gs, '<div class="scroll">$&</div>')
+    // What scrolls must be reachable by keyboard.
+    .replaceAll('<pre>', '<pre tabindex="0">');
+  return <article class="box doc">{raw(html)}</article>;
 }
 
 /** As GitHub makes them. */
