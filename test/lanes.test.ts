@@ -29,6 +29,6 @@ test.each([
   ['a process', () => spawn('true')],
   ['a server', () => createServer().listen(0)],
   ['a socket', () => connect(9, '127.0.0.1')],
-])('the unit lane refuses %s', (what, open) => {
+])('the unit lane rejects %s', (what, open) => {
   expect(open).toThrow(`${what} in the unit lane`);
 });

@@ -34,7 +34,7 @@ const OF_THE_SERVICE = /^(wire\/|http\/service\/|http\/openapi)/;
 const ABOUT_MARKS = ['contract/mark.ts'];
 
 describe('every mark', () => {
-  it('of what is documented or observed names the lines that show it', () => {
+  it('that says documented or observed names the lines that show it', () => {
     const bare = marks.filter(
       ({ file, kind, ids }) =>
         !ids.length && !ABOUT_MARKS.includes(file) && (kind !== 'chosen' || OF_THE_SERVICE.test(file)),
@@ -42,7 +42,7 @@ describe('every mark', () => {
     expect(bare.map(({ file, kind }) => `${file}: (${kind})`)).toEqual([]);
   });
 
-  it('names lines that there are, and one at least that comes from where it says', () => {
+  it('names existing lines, and at least one of them has its source', () => {
     const wrong = marks
       .filter(({ file }) => !ABOUT_MARKS.includes(file))
       .flatMap(({ file, kind, ids }) => {
@@ -59,7 +59,7 @@ describe('every mark', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('leaves no line unnamed, but for those that only concern clients', () => {
+  it('together they name every line except those that only concern clients', () => {
     const named = new Set(idsFor([...new Set(marks.flatMap(({ ids }) => ids))], IDS));
     const unused = LINES.filter(({ id, area }) => area !== 'clients' && !named.has(id));
     expect(unused.map(({ id }) => id)).toEqual([]);
@@ -67,7 +67,7 @@ describe('every mark', () => {
 });
 
 describe('a text with marks', () => {
-  it('is read as the word alone, its strongest source, and the lines', () => {
+  it('is read as the word, its strongest source, and the lines', () => {
     expect(readMarks('Taken (observed: a-*, b). Made (documented: c). Ours (chosen).')).toEqual({
       text: 'Taken (observed). Made (documented). Ours (chosen).',
       source: 'documented',
@@ -76,7 +76,7 @@ describe('a text with marks', () => {
     expect(readMarks('Plain.')).toEqual({ text: 'Plain.', source: undefined, lines: [] });
   });
 
-  it('stands for the ids that its stars fit, each once', () => {
+  it('expands its stars to all matching ids, each once', () => {
     expect(idsFor(['a-*', 'a-b', '*-z'], ['b', 'a-b', 'a-', 'xa-b', 'x-z'])).toEqual(['a-b', 'a-', 'x-z']);
   });
 });

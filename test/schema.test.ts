@@ -170,7 +170,7 @@ function read(name: OptionName, value: unknown): void {
 }
 
 describe('the schema', () => {
-  it.each(NAMES)('takes what %s may be, and refuses what it may not', (name) => {
+  it.each(NAMES)('accepts valid values for %s, and rejects invalid ones', (name) => {
     for (const value of VALUES[name].good) {
       expect([value, validate({ [name]: value }), validate.errors]).toEqual([value, true, null]);
       expect(() => read(name, value)).not.toThrow();
@@ -179,7 +179,7 @@ describe('the schema', () => {
       expect([value, validate({ [name]: value })]).toEqual([value, false]);
   });
 
-  it('refuses a key that there is not, and takes its own address', () => {
+  it('rejects an unknown key, and accepts its own address', () => {
     expect(validate({ prot: 1 })).toBe(false);
     expect(validate({ $schema: './schema.json' })).toBe(true);
   });
@@ -205,7 +205,7 @@ describe('the schema', () => {
     }
   });
 
-  it('lets the starter of init through, as it is and with all of its comments taken away', async () => {
+  it('accepts the starter of init, unchanged and with all comments removed', async () => {
     const { parseJsonc } = await import('../src/cli/configuration.ts');
     const starter = configurationTemplate(undefined);
     for (const text of [starter, starter.replace(/^ {2}\/\/ (?=")/gm, '  ')]) {

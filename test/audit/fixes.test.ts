@@ -44,7 +44,7 @@ describe.each([
   const here = why ? ` (not tried here: ${why})` : '';
 
   it.skipIf(why).each(FLAWS)(
-    `fails with the flaw %s, and passes with the code that the report prints${here}`,
+    `fails with the flaw %s, and passes with the code in the report${here}`,
     async (flaw) => {
       const sim = await startGatewaySim({ secretKey: SECRET, seed: seedOfTest() });
       onTestFinished(() => sim.stop());

@@ -29,7 +29,7 @@ async function audited(handler: Handler, only: readonly string[]) {
 
 describe('a handler that lacks one check', () => {
   it.concurrent.for(CHOSEN)(
-    'fails, and passes with the code that the report prints, $class: $name',
+    'fails, and passes with the code in the report, $class: $name',
     async ({ name, class: kind, case: found, handler }, { expect }) => {
       const flawed = { ...GOOD, ...handler };
       const { cases, mistakes } = await audited(flawed, [kind]);

@@ -273,7 +273,7 @@ describe('the logo', () => {
   }
 
   test.each(sample(THEMES, (theme) => theme === 'dark'))(
-    'that is black on transparent is seen on a %s page',
+    'that is black on transparent is visible on a %s page',
     async (checkout_theme) => {
       const { page, ...at } = await openShop();
       const body =

@@ -15,7 +15,7 @@ import { hangingCommand } from '../helpers/shells.ts';
 
 const CONTROL = ['--only', 'control'];
 
-describe('trouble during an audit', () => {
+describe('a problem during an audit', () => {
   const HANG = "sh -c 'sleep 1000'";
 
   const limited = (limit: string) => ['--timeout', limit];
@@ -39,7 +39,7 @@ describe('trouble during an audit', () => {
     ],
     ['a probe that fails', { probe: 'false {identifier}' }, /exited with code 1/],
     ['a probe that prints nothing', { probe: 'true {identifier}' }, /the probe returned nothing for/],
-  ])('is told: %s', async (_, { order, probe, more = [] }, why) => {
+  ])('is reported: %s', async (_, { order, probe, more = [] }, why) => {
     const { audit, byUrl } = await startAudited();
     const by = [
       ...(order === undefined ? byUrl.slice(0, 2) : ['--order-cmd', order]),
@@ -154,7 +154,7 @@ describe('trouble during an audit', () => {
     ['in no folder', 'no/report.xml', 'there is no such file or folder'],
     ['in a file', 'aim/report.xml', 'a part of the path is a file, not a folder'],
     ['too long a name', 'x'.repeat(300), 'the name is too long'],
-  ])('is told before it runs: a report that is %s', async (_, file, why) => {
+  ])('is reported before it runs: a report that is %s', async (_, file, why) => {
     const { audit, shop, options } = await startAudited();
     const aim = join(options.cwd, 'aim');
     await writeFile(aim, 'mine');

@@ -115,7 +115,7 @@ describe('audit', () => {
     expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(said)]);
   });
 
-  it('and reconcile ask a host that --allow-ipn-host names, and no other', async () => {
+  it('and reconcile connect only to hosts that --allow-ipn-host names', async () => {
     const { shop, options, byUrl, paidWhen } = await startAudited();
     const elsewhere = byUrl.map((one) => one.replace('127.0.0.1', '0.0.0.0'));
     for (const args of [
@@ -159,7 +159,7 @@ describe('audit', () => {
     expect(html).not.toContain(SECRET);
   });
 
-  it('uses an order again with --orders, and --only and --skip choose', async () => {
+  it('reuses an order with --orders, and selects cases with --only and --skip', async () => {
     const { audit } = await startAudited();
     const { stdout } = await audit([
       '--json',

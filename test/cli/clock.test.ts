@@ -19,7 +19,7 @@ async function started(options: StartOptions = {}): Promise<{ cwd: string; url: 
 }
 
 describe('gateway-sim clock', () => {
-  it('shows the time, and what is due next', async () => {
+  it('shows the time and the next event', async () => {
     const options = await started({ paymentExpires: '30m' });
     const { code, body } = await runJson<Clock>(['clock'], options);
     expect([code, body]).toEqual([0, expect.objectContaining({ frozen: false, nextDue: null })]);

@@ -55,14 +55,14 @@ const CASES: [line: string[], offered: string[], not?: string[]][] = [
 
 const wordsOf = (line: readonly string[]) => completionsOf(PROGRAM, line).map((one) => one.split('\t')[0]);
 
-describe('what is offered', () => {
-  it.each(CASES)('behind %j is %j', (line, offered, not = []) => {
+describe('the completions', () => {
+  it.each(CASES)('after %j are %j', (line, offered, not = []) => {
     const answer = wordsOf(line);
     expect(answer).toEqual(expect.arrayContaining(offered));
     for (const other of not) expect(answer).not.toContain(other);
   });
 
-  it('is every command and every option, with its description', () => {
+  it('contain every command and every option, with its description', () => {
     for (const command of withCommandsBelow(PROGRAM)) {
       const path: string[] = [];
       for (let at = command; at.parent; at = at.parent) path.unshift(at.name());
@@ -81,7 +81,7 @@ describe('what is offered', () => {
     ['ipn fire', '--tamper', TAMPERINGS],
     ['ipn fire', '--format', IPN_FORMATS],
     ['cards list', '--status', CARD_STATUSES],
-  ])('as values of %s %s is all that there is', (path, flag, values) => {
+  ])('for %s %s are exactly its values', (path, flag, values) => {
     expect(wordsOf([...path.split(' '), flag, ''])).toEqual([...values]);
   });
 });
@@ -166,7 +166,7 @@ ${IN_SHELLS.map(ask).join('\n')}`;
   });
 });
 
-test('without a shell or for an unknown one, it lists the available shells', async () => {
+test('completion without a shell or for an unknown one lists the available shells', async () => {
   const cwd = await temporaryFolder();
   for (const args of [['completion'], ['completion', 'tcsh']]) {
     const { code, stdout, stderr } = await run(args, { cwd });
@@ -175,7 +175,7 @@ test('without a shell or for an unknown one, it lists the available shells', asy
   }
 });
 
-test('the help says where to save it, and --json prints it as a document', async () => {
+test('the help says where to save the script, and --json prints it as a document', async () => {
   const cwd = await temporaryFolder();
   const { stdout } = await run(['completion', '--help'], { cwd });
   for (const place of ['bash-completion/completions', 'fpath', 'fish/completions'])

@@ -76,7 +76,7 @@ describe('exec', () => {
     });
   });
 
-  it('sets proxy and trust variables for a client with a fixed host, keeps what it trusts, and lists them', async () => {
+  it('sets proxy and trust variables for a client with a fixed host, keeps its trusted CAs, and lists the variables', async () => {
     const cwd = await temporaryFolder();
     const inherited = join(cwd, 'theirs.pem');
     await writeFile(inherited, 'THEIRS');
@@ -168,7 +168,7 @@ describe('exec', () => {
   });
 
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const)(
-    'hands %s on once and waits for the command',
+    'passes %s on once and waits for the command',
     async (signal) => {
       const cwd = await temporaryFolder();
       const name = signal.slice(3);

@@ -40,7 +40,7 @@ describe('every command', () => {
       expect(stdout).toMatch(new RegExp(`^ +${number} {2}\\w`, 'm'));
   });
 
-  it('without a server exits 3 and says how to start one the way it was called', async () => {
+  it('without an emulator exits 3 and says how to start one, the way the program was called', async () => {
     const cwd = await temporaryFolder();
     for (const args of [
       ['status'],

@@ -56,7 +56,7 @@ describe('ipn fire --parallel', () => {
     [['--parallel', '1'], 'from 2 to 100'],
     [['--parallel', '3', '--times', '2'], 'omit --times'],
     [['--parallel', '3', '--secret', 's', '--payment', 'order-1'], '--payment requires the emulator'],
-  ])('refuses %j', async (args, said) => {
+  ])('rejects %j', async (args, said) => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
     const { code, stderr } = await run(['ipn', 'fire', '--to', 'http://127.0.0.1:9/', ...args], { cwd });
@@ -102,7 +102,7 @@ describe('ipn list, show and resend', () => {
 });
 
 describe('ipn fire', () => {
-  it('sends one through the server, which lists it', async () => {
+  it('sends an IPN through the emulator, which lists it', async () => {
     const receiver = await startReceiver();
     const { sim, options } = await running();
     const args = ['ipn', 'fire', '--to', `${receiver.url}/x`, '--amount', '7.50', '--set', 'data.charge=1'];
@@ -115,7 +115,7 @@ describe('ipn fire', () => {
     expect(list.data.map(({ id }) => id)).toEqual([fired.body.id]);
   });
 
-  it('needs no server with --secret', async () => {
+  it('needs no emulator with --secret', async () => {
     const receiver = await startReceiver([{ status: 400, body: 'no' }]);
     const cwd = await temporaryFolder();
     const args = ['ipn', 'fire', '--to', `${receiver.url}/x?y=1`, '--secret', SECRET, '--times', '2'];
@@ -155,14 +155,14 @@ describe('ipn fire', () => {
     [['--to', 'http://127.0.0.1:9', '--set', 'nothing'], /name=value/],
     [['--to', 'http://0.0.0.0:9'], /--allow-ipn-host 0\.0\.0\.0 allows it/],
     [['--to', 'http://203.0.113.9/ipn'], /--allow-ipn-host 203\.0\.113\.9 allows it/],
-  ])('with %j exits 2 and says why', async (args, message) => {
+  ])('with %j exits 2 with the reason', async (args, message) => {
     const cwd = await temporaryFolder();
     const finished = await run(['ipn', 'fire', '--secret', SECRET, ...args], { cwd });
     expect(finished).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) });
     expect(finished.stderr).not.toMatch(/\n\s+at /);
   });
 
-  it('shows what was tampered with, and does not send to verify what is meant to be refused', async () => {
+  it('shows what was tampered with, and does not suggest verify for an IPN that should be rejected', async () => {
     const receiver = await startReceiver([{ status: 401 }]);
     const { options } = await running();
     const { stdout, stderr } = await run(['ipn', 'fire', '--to', receiver.url, '--tamper', 'case'], options);
@@ -240,7 +240,7 @@ describe('ipn verify', () => {
     ['on stdin', [], GOOD],
     ['on stdin, named -', ['--body', '-'], `${GOOD}\n`],
     ['in a file', ['@ipn.txt'], undefined],
-  ])('finds a good IPN %s valid and exits 0', async (_, args, input) => {
+  ])('reports a valid IPN %s and exits 0', async (_, args, input) => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'ipn.txt'), `${GOOD}\n`);
     const options = { cwd, ...(input !== undefined && { input }) };
@@ -252,7 +252,7 @@ describe('ipn verify', () => {
     expect(verdict).toMatchObject({ valid: true, identifier: 'order-1' });
   });
 
-  it('takes the id of an IPN, and tells of keys that were replaced without showing any', async () => {
+  it('accepts the id of an IPN, and reports replaced keys without printing them', async () => {
     const receiver = await startReceiver();
     const { sim, options } = await running();
     const { secretKey: old } = sim;
@@ -285,7 +285,7 @@ describe('ipn verify', () => {
     expect(stderr).toContain('not valid');
   });
 
-  it("takes the running emulator's key, and knows its public key and its other merchants", async () => {
+  it('uses the key of the running emulator, and recognizes its public key and other merchants', async () => {
     const { sim, options } = await running();
     const good = body({ signature: sign('100.00', 'order-1', sim.secretKey) });
     expect((await run(['ipn', 'verify', good], options)).code).toBe(0);
@@ -410,7 +410,7 @@ describe('ipn listen', () => {
     ['http://192.0.2.1/ipn', '--allow-ipn-host 192.0.2.1'],
     ['http://169.254.169.254/latest', '169.254.169.254'],
     ['http://0.0.0.0:3000/ipn', '0.0.0.0'],
-  ])('passes nothing on to %s, which the guard does not let out', async (to, named) => {
+  ])('forwards nothing to %s, which the guard blocks', async (to, named) => {
     const cwd = await temporaryFolder();
     const finished = await run(['ipn', 'listen', '--port', '0', '--secret', SECRET, '--forward-to', to], {
       cwd,

@@ -48,12 +48,12 @@ it.each([
   ['0', '--keep must be a number from 1 to 999999999, or a duration such as 30m or 24h (got "0")'],
   ['3d', '--keep must be a number from 1 to 999999999, or a duration such as 30m or 24h (got "3d")'],
   ['10ms', '--keep must be from 1s to 720h, or a number of payments'],
-])('start --keep %s is refused', async (value, message) => {
+])('start --keep %s is rejected', async (value, message) => {
   const { code, stderr } = await run(['start', '--keep', value], { cwd: await temporaryFolder() });
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
 });
 
-it('with a seed, a start on a state of the same size as an earlier one draws other values', async () => {
+it('with a seed, a start draws different values on an earlier state of the same size', async () => {
   let cwd = await temporaryFolder();
   const drawn: (string | undefined)[] = [];
   for (let start = 0; start < 3; start++) {

@@ -128,7 +128,7 @@ const STARTS = [
 const masked = (secret: string) => `${secret.slice(0, 8)}…${secret.slice(-2)}`;
 const SECRETS = ['secretKey', 'controlToken'];
 
-describe('every option of start, as the running emulator tells it', () => {
+describe('every option of start, as the running emulator reports it', () => {
   it.each(STARTS)('$what', async ({ layer, has: [flags, variables, file] }) => {
     const cwd = await temporaryFolder();
     const table = await layers(cwd);
@@ -187,7 +187,7 @@ describe('quiet', () => {
   it.each([
     ['a variable', { GATEWAY_SIM_QUIET: '1' }, '{}'],
     ['the file', {}, '{ "quiet": true }'],
-  ])('is said by %s too: nothing but the ready line, whatever happens', async (_, env, config) => {
+  ])('can also be set by %s: only the ready line is printed', async (_, env, config) => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'gateway-sim.config.json'), config);
     const running = launch(['start', '--port', '0', '--in-memory'], { cwd, env });
@@ -199,12 +199,12 @@ describe('quiet', () => {
   });
 });
 
-describe('a value that makes no sense', () => {
+describe('an invalid value', () => {
   it.each([
     ['--amount-format', ['--amount-format', 'x'], {}, '{}'],
     ['GATEWAY_SIM_AMOUNT_FORMAT', [], { GATEWAY_SIM_AMOUNT_FORMAT: 'x' }, '{}'],
     ['"amountFormat" in gateway-sim.config.json', [], {}, '{ "amountFormat": "x" }'],
-  ])('is called %s where it was given so', async (name, args, env, config) => {
+  ])('is reported as %s if it was set there', async (name, args, env, config) => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'gateway-sim.config.json'), config);
     const { code, stderr } = await run(['start', '--port', '0', ...args], { cwd, env });
@@ -213,20 +213,14 @@ describe('a value that makes no sense', () => {
   });
 });
 
-describe('what is no option', () => {
+describe('an unknown option', () => {
   it.each([
     ['a flag', ['--in-memroy'], {}, '{}', '--in-memory'],
     ['a variable', [], { GATEWAY_SIM_IN_MEMROY: '1' }, '{}', 'GATEWAY_SIM_IN_MEMORY'],
     ['a key of the file', [], {}, '{ "inMemroy": true }', '"inMemory"'],
-    ['a flag of what only the file can say', ['--charges', '{}'], {}, '{}', '--charges'],
-    [
-      'a variable of what only the file can say',
-      [],
-      { GATEWAY_SIM_CHARGES: '{}' },
-      '{}',
-      'configuration file',
-    ],
-  ])('%s is refused with exit code 2 and the nearest name', async (_, args, env, config, nearest) => {
+    ['a flag for a setting of the file', ['--charges', '{}'], {}, '{}', '--charges'],
+    ['a variable for a setting of the file', [], { GATEWAY_SIM_CHARGES: '{}' }, '{}', 'configuration file'],
+  ])('%s is rejected with exit code 2 and the nearest name', async (_, args, env, config, nearest) => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'gateway-sim.config.json'), config);
     const { code, stdout, stderr } = await run(['start', '--port', '0', ...args], { cwd, env });

@@ -25,7 +25,7 @@ async function made(cwd: string): Promise<string[]> {
   ].map(String);
 }
 
-it('the same commands with the same seed make the same things, and new things after a restart', async () => {
+it('the same commands with the same seed create the same values, and new values after a restart', async () => {
   const seeded = async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd, { seed: 'shop' });

@@ -28,7 +28,7 @@ async function listening(headers: Record<string, string>, pid: number) {
 
 describe('stop', () => {
   it.each(['stop', 'state reset', 'state import -'])(
-    'as "%s" sends nothing that changes anything to what is no gateway-sim',
+    'as "%s" sends no change to a server that is not gateway-sim',
     async (command) => {
       const { url, seen } = await listening({}, process.pid);
       const options = { cwd: await temporaryFolder(), input: '{}' };
@@ -38,13 +38,13 @@ describe('stop', () => {
     },
   );
 
-  it('does not wait for ever for a process that runs in a container: its number is another one here', async () => {
+  it('does not wait forever for a process in a container, whose process id means another one here', async () => {
     const { url } = await listening({ 'X-Gateway-Sim': '1' }, process.ppid);
     const { code, body } = await runJson<object>(['stop', '--url', url], { cwd: await temporaryFolder() });
     expect([code, body]).toEqual([0, { stopped: true, url, pid: process.ppid }]);
   });
 
-  it('by --data-dir means that folder, whatever address the environment names', async () => {
+  it('with --data-dir uses that folder, whatever address the environment has', async () => {
     const cwd = await temporaryFolder();
     const { ready, ended } = await start(['--quiet'], { cwd });
     const options = { cwd: await temporaryFolder(), env: { GATEWAY_SIM_URL: 'http://127.0.0.1:9' } };
@@ -54,7 +54,7 @@ describe('stop', () => {
   });
 });
 
-describe('a start that npm was asked for', () => {
+describe('a start that npm runs', () => {
   const onLinux = it.runIf(process.platform === 'linux');
 
   onLinux('stays while npm runs, though its shell has ended', () => {
@@ -74,7 +74,7 @@ describe('a start that npm was asked for', () => {
   /** As npm runs a script: through a shell that does not hand signals on, or that the command takes the place of. */
   const ends = [
     ['its shell and then npm', '', '; true', true],
-    ['npm, while its shell goes on', '', '; true', false],
+    ['npm, while its shell keeps running', '', '; true', false],
     ['npm, whose shell is the emulator now', 'exec ', '', false],
   ] as const;
   onLinux.each(ends)('stops when it is the end of %s', async (_, before, after, shellFirst) => {

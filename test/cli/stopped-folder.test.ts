@@ -45,7 +45,7 @@ async function busy(cwd: string) {
 }
 
 describe.each(['stopped', 'killed'])('a folder whose emulator was %s', (how) => {
-  it('has its state exported and its log told, and stays as it is', async () => {
+  it('can be exported and its log read, and stays unchanged', async () => {
     const running = await temporaryFolder();
     const { server, events, exported } = await busy(running);
     const cwd = how === 'killed' ? await leftByKill(running) : running;
@@ -68,7 +68,7 @@ describe.each(['stopped', 'killed'])('a folder whose emulator was %s', (how) => 
   });
 });
 
-it('a log of a stopped folder cannot be followed, and a folder without a state has none', async () => {
+it('the log of a stopped folder cannot be followed, and a folder without a state has no log', async () => {
   const cwd = await temporaryFolder();
   for (const args of [['logs'], ['state', 'export', '-']])
     expect((await run([...args, '--data-dir', '.gateway-sim'], { cwd })).code).toBe(3);
@@ -77,7 +77,7 @@ it('a log of a stopped folder cannot be followed, and a folder without a state h
   expect((await run(['logs', '--follow', '--data-dir', '.gateway-sim'], { cwd })).code).toBe(3);
 });
 
-it('a damaged state is told, and left as it is', async () => {
+it('a damaged state is reported and stays unchanged', async () => {
   const cwd = await temporaryFolder();
   const { server } = await startIn(cwd);
   await server.stop();

@@ -150,7 +150,7 @@ describe.skipIf(noPython)(inPython, () => {
     await runClient(habits, python, reach);
   });
 
-  it('is paid by a visit of success_url where it takes no IPN, and is warned of that', async () => {
+  it('is paid by a visit to success_url if it accepts no IPN, and gets a warning about that', async () => {
     const started = await emulator(['multipart', 'url-alone', 'message', 'visit'], '49.90');
     const next = begin(python, { ...started.env, ...reach(started) });
     const { redirect = '', port = 0 } = await next<Placed>();
@@ -162,7 +162,7 @@ describe.skipIf(noPython)(inPython, () => {
     expect(await next()).toMatchObject({ paid: true });
   });
 
-  it('loses the reason where a refusal has a status of its own', async () => {
+  it('loses the reason if rejections have an HTTP error status', async () => {
     const habits = ['urlencoded', 'success-ok', 'message', 'nested'] as const;
     const started = await emulator(habits, '0', { errorStatus: 'http' });
     const next = begin(python, { ...started.env, ...reach(started) });
@@ -187,7 +187,7 @@ describe('a client in Node, by gateway-sim/alias-hosts', () => {
     }));
   });
 
-  it('lets nothing through to the real host, whatever the port', async () => {
+  it('sends nothing to the real host, on any port', async () => {
     const { sim, env, caFile } = await emulator(['json', 'success-ok', 'message', 'json'], '1');
     const script = `for (const url of ['http://${ALIAS}/api/cards', 'https://${ALIAS}:8443/api/cards'])
       console.log(await fetch(url).then(async (answer) => answer.status + await answer.text(), String));`;
@@ -197,7 +197,7 @@ describe('a client in Node, by gateway-sim/alias-hosts', () => {
     expect(stdout).toMatch(/^400.*this port serves HTTPS only.*\n401.*Authorization/);
   });
 
-  it('says what it needs', async () => {
+  it('reports what it needs', async () => {
     const args = ['--import', fileOf('../../bin/alias-hosts.js'), '-e', '0'];
     const { code, stderr } = await runProgram([process.execPath, ...args]);
     expect([code, stderr]).toEqual([
@@ -249,7 +249,7 @@ describe.skipIf(noPhp)(`a client in PHP, by its proxy variables${noPhp ? ` (${no
   });
 });
 
-describe('a client in Go, as its requests stand on the wire', () => {
+describe('the requests of a client in Go', () => {
   const go = 'User-Agent: Go-http-client/1.1\r\n';
 
   async function placing(amount: string) {
@@ -272,7 +272,7 @@ describe('a client in Go, as its requests stand on the wire', () => {
   }
 
   it.each(['49.90', '0'])(
-    'reaches the service by CONNECT and TLS, and keeps the connection: amount %s',
+    'reach the service by CONNECT and TLS, and keep the connection: amount %s',
     async (amount) => {
       const { sim, receiver, rest, ca } = await placing(amount);
       const { socket } = await tunnel(sim.server.port, `${ALIAS}:443`);
@@ -297,7 +297,7 @@ describe('a client in Go, as its requests stand on the wire', () => {
     },
   );
 
-  it('reaches it by plain http as well, by the address in full', async () => {
+  it('reach it by plain HTTP as well, with the full address', async () => {
     const { sim, rest } = await placing('49.90');
     const socket = await connected(sim.server.port);
     const answer = textUntil(socket, '}');
@@ -305,7 +305,7 @@ describe('a client in Go, as its requests stand on the wire', () => {
     expect(await answer).toContain('"success":"ok"');
   });
 
-  it('reaches it directly, where a hosts entry leads there', async () => {
+  it('reach it directly with a hosts entry', async () => {
     const { sim, rest, ca } = await placing('49.90');
     const secure = await secured(await connected(sim.server.port), ca, ALIAS);
     const answer = textUntil(secure, '}');

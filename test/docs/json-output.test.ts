@@ -18,7 +18,7 @@ const CELLS = Object.fromEntries(
 /** Their output has tests of its own, or is none of ours: a browser opens, a child writes, lines follow. */
 const ELSEWHERE = ['exec', 'open', 'start', 'ipn listen', 'logs'];
 
-test('every command prints what the page says', async () => {
+test('every command prints what the page shows', async () => {
   const cwd = await temporaryFolder();
   const receiver = await startReceiver();
   const { url, control } = await startIn(cwd);
@@ -86,7 +86,7 @@ test('every command prints what the page says', async () => {
   expect(Object.keys(CELLS).filter((name) => !seen.has(name))).toEqual([]);
 });
 
-test('lines are what the page says', async () => {
+test('lines are printed as the page shows', async () => {
   const cwd = await temporaryFolder();
   const listen = launch(['ipn', 'listen', '--port', '0', '--secret', 'sec_1', '--json'], { cwd });
   await listen.until((stdout) => stdout.includes('\n'));

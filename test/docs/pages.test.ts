@@ -20,7 +20,7 @@ function anchorsOf(text: string): string[] {
 }
 
 describe.each(Object.entries(PAGES))('%s', (path, text) => {
-  test('leads nowhere that is not there', () => {
+  test('has no broken links', () => {
     const links = text.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/\]\((?!\w+:)([^)#]*)(?:#([^)]*))?\)/g);
     for (const [link, file = '', anchor] of links) {
       const target = file === '' ? path : normalize(join(dirname(path), file));
@@ -30,17 +30,17 @@ describe.each(Object.entries(PAGES))('%s', (path, text) => {
     }
   });
 
-  test('has no heading twice', () => {
+  test('has no duplicate headings', () => {
     const anchors = anchorsOf(text);
     expect(anchors.filter((anchor, index) => anchors.indexOf(anchor) !== index)).toEqual([]);
   });
 
-  test('is short enough to be read', () => {
+  test('is short enough to read', () => {
     if (isGenerated(text)) return;
     expect(text.split('\n').length - 1).toBeLessThanOrEqual(path === 'README.md' ? 150 : 210);
   });
 
-  test('names the version that there is, and no registry', () => {
+  test('names the current version and no registry', () => {
     for (const [, version] of text.matchAll(/gateway-sim[- ](\d+\.\d+\.\d+)/g)) {
       expect(version).toBe(manifest.version);
     }
@@ -82,7 +82,7 @@ test.each(YAML)('the YAML in $place is valid', ({ code }) => {
   expect(parseDocument(code).errors).toEqual([]);
 });
 
-describe('the options page tells of', () => {
+describe('the options page describes', () => {
   const flags = Object.entries(START_OPTIONS)
     .filter(([, { kind }]) => kind !== 'structure')
     .map(([name, spec]) => `--${'default' in spec && spec.default === true ? 'no-' : ''}${kebab(name)}`);

@@ -57,7 +57,7 @@ describe('README.md: The first minute', () => {
     fence(place, 'console', number),
   );
 
-  test('goes as the page shows it', async () => {
+  test('works as the page shows', async () => {
     const cwd = await temporaryFolder();
     // The same words as from the root of a clone.
     const shown = (text: string) =>
@@ -91,7 +91,7 @@ describe('README.md: The first minute', () => {
   });
 });
 
-test('README.md: From a clone names scripts that there are', async () => {
+test('README.md: From a clone names existing scripts', async () => {
   const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   expect(fence('README.md: From a clone', 'sh')).toBe('npm ci && npm start\nnpm cit\n');
   expect(scripts).toMatchObject({ start: 'node bin/gateway-sim.js start', test: expect.any(String) });
@@ -238,7 +238,7 @@ describe('configuration files', () => {
       .includes(`${place} ${language}`),
   );
 
-  test('are three', () => expect(configurations).toHaveLength(3));
+  test('number three', () => expect(configurations).toHaveLength(3));
 
   test.each(configurations)('$place', async ({ code }) => {
     const schema = JSON.parse(await readFile(join(ROOT, 'fixtures/config.schema.json'), 'utf8'));

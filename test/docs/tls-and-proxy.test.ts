@@ -84,7 +84,7 @@ const PROGRAMS: readonly (readonly [program: string, missing: string | undefined
   ['node', hasProxies ? undefined : `Node ${process.versions.node} has no NODE_USE_ENV_PROXY`],
 ];
 
-describe('the clients of tls-and-proxy.md reach the emulator as they are', () => {
+describe('the clients of tls-and-proxy.md reach the emulator unmodified', () => {
   for (const [program, why] of PROGRAMS) {
     it.skipIf(why)(`in ${program}${why ? ` (${why})` : ''}`, async () => {
       const run = await started();
@@ -92,7 +92,7 @@ describe('the clients of tls-and-proxy.md reach the emulator as they are', () =>
     });
   }
 
-  it(`by each command of the table${absent.length ? ` (not here: ${absent.join(', ')})` : ''}`, async () => {
+  it(`with each command of the table${absent.length ? ` (not here: ${absent.join(', ')})` : ''}`, async () => {
     const run = await started();
     const table =
       page('tls-and-proxy.md')
@@ -112,7 +112,7 @@ describe('the clients of tls-and-proxy.md reach the emulator as they are', () =>
     }
   });
 
-  it('in an older Node', async () => {
+  it('with an older Node', async () => {
     const run = await started();
     expect(await run(OLDER_NODE)).toContain('public_key is required');
   });

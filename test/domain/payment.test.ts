@@ -215,7 +215,7 @@ describe('the addresses of initiate', () => {
     expect(urlProblem(url)).toMatch(/^must be an absolute http or https address/);
   });
 
-  it('may hold no space and no control character, wherever', () => {
+  it('may contain no space and no control character anywhere', () => {
     const bad = fc.oneof(
       fc.constantFrom(' ', '\u007f', '\u0085', '\u00a0'),
       fc.integer({ min: 0, max: 31 }).map((code) => String.fromCharCode(code)),

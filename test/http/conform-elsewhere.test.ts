@@ -10,7 +10,7 @@ async function startElsewhere() {
   return { ...(await startSim({ port, publicUrl: url })), url };
 }
 
-it('is not tested in live mode, nor where a line needs an emulator or a callback', async () => {
+it('is not tested in live mode, or if a line needs an emulator or a callback', async () => {
   const sim = await startElsewhere();
   const lines = linesNamed(
     ...['initiate-sandbox', 'initiate-live', 'card-create', 'checkout-page-live', 'ipn-status', 'route-root'],

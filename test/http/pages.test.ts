@@ -417,7 +417,7 @@ describe('a tip of the emulator', () => {
     [CODE, 'Read the code with npx gateway-sim inbox or in the inbox.'],
     [WALLET, 'rich@b.test can pay this. All wallets: npx gateway-sim wallets'],
     [FUND, 'No wallet can pay this. Fund one with npx gateway-sim wallets fund wal_1 --amount 5'],
-  ])('stands outside the card, with a panel and without: %j', (tip, text) => {
+  ])('is outside the card, with a panel and without: %j', (tip, text) => {
     const step = tip.about === 'code' ? 'code' : 'email';
     for (const panel of [null, PANEL]) {
       const html = live({ step, tip, panel });

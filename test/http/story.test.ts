@@ -112,7 +112,7 @@ describe('the page of a payment', () => {
     ['denied', 'approve', { body: '{"ok":false}' }, 'paid', 'notified, but reported an error', 'IPN 200.'],
     ['failed', 'fail', {}, 'payment failed', 'no IPN sent', 'Gateway failed.'],
     ['expired', 'expire', {}, 'did not pay in time', 'no IPN sent', 'Gateway expired.'],
-  ] as const)('tells at a glance how it stands: %s', async (_, outcome, answer, customer, shop, lanes) => {
+  ] as const)('shows its state at a glance: %s', async (_, outcome, answer, customer, shop, lanes) => {
     receiver = await startReceiver([answer]);
     await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
     const { payments } = sim.server.parts;

@@ -9,7 +9,7 @@ const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 describe('gateway-sim/alias-hosts', () => {
   it.each([false, true])(
-    'leads every client of Node to the emulator, however it writes the name (TLS: %s)',
+    'redirects every client of Node to the emulator, however it spells the name (TLS: %s)',
     async (isSecure) => {
       const { url, server } = await startSim({ tls: isSecure, hostAlias: [ALIAS] });
       const { port, tlsCa } = server;

@@ -74,7 +74,7 @@ async function runSteps(steps: readonly string[]): Promise<{ codes: (number | nu
 
 const IN_ONE_LINE = ['npm ci', 'npx gateway-sim exec -- npm test'];
 
-test('the one line of GitHub Actions, and the same in GitLab CI', async () => {
+test('the one line for GitHub Actions, and the same for GitLab CI', async () => {
   expect(stepsOf('.github/workflows/test.yml')).toEqual(IN_ONE_LINE);
   expect((parse(recipe('.gitlab-ci.yml')) as { test: { script: string[] } }).test.script).toEqual(
     IN_ONE_LINE,
@@ -83,7 +83,7 @@ test('the one line of GitHub Actions, and the same in GitLab CI', async () => {
   expect([codes, output]).toEqual([[0, 0], expect.stringMatching(/pass 1\n/)]);
 });
 
-test('one emulator over several steps of GitHub Actions', async () => {
+test('one emulator for several steps of GitHub Actions', async () => {
   const [install, ...steps] = stepsOf('.github/workflows/steps.yml');
   expect([install, steps.length]).toEqual(['npm ci', 5]);
   // Whatever goes wrong on the way, as `if: always()` has it.
@@ -94,7 +94,7 @@ test('one emulator over several steps of GitHub Actions', async () => {
   expect((await run(['stop'], { cwd: project.folder })).code).toBe(3);
 });
 
-test('the action and the template run the command and leave what happened, as far as they run without a runner', async () => {
+test('the action and the template run the command and keep its artifacts, as far as this can be tested without a runner', async () => {
   const action = parse(recipe('.github/actions/gateway-sim/action.yml'));
   expect(action).toMatchObject({
     inputs: { run: { required: true }, options: { default: '' } },
@@ -234,7 +234,7 @@ const TESTCONTAINERS = `
     }
   }`;
 
-test('the recipe for Testcontainers, with a process in the place of the container', async () => {
+test('the recipe for Testcontainers, with a process instead of the container', async () => {
   const port = await freePort();
   await mkdir(join(project.folder, 'node_modules/testcontainers'));
   await project.write('node_modules/testcontainers/index.mjs', TESTCONTAINERS);

@@ -58,7 +58,7 @@ async function copied(sim: Sim, runner: 'vitest' | 'playwright' | 'phpunit'): Pr
 
 const VITEST = [process.execPath, 'node_modules/vitest/vitest.mjs', 'run'];
 
-test('the one for Vitest passes while the receiver answers as it did, and fails when it does not', async () => {
+test('the test for Vitest passes while the receiver answers as before, and fails otherwise', async () => {
   const { sim, receiver } = await playedStory((sim) =>
     sim.server.parts.payments.settle(`o'1 "</b>$x`, { outcome: 'approve', by: 'control' }),
   );
@@ -74,7 +74,7 @@ test('the one for Vitest passes while the receiver answers as it did, and fails 
   expect(other.code).toBe(1);
 });
 
-test('the one for Playwright goes through the checkout as the customer did', async () => {
+test("the test for Playwright repeats the customer's steps in the checkout", async () => {
   const enter = async (checkout: string, step: string, value: string) =>
     fetch(checkout.replace('/checkout?', `/checkout/${step}?`), {
       method: 'POST',
@@ -121,7 +121,7 @@ namespace { require 'PaymentTest.php'; (new PaymentTest)->testPayment(); echo 'p
 const noPhp = missing('php');
 const why = noPhp ? ` (${noPhp})` : '';
 
-test.skipIf(noPhp)(`the one for PHPUnit does the same over the control API${why}`, async () => {
+test.skipIf(noPhp)(`the test for PHPUnit does the same over the control API${why}`, async () => {
   const { sim, receiver } = await playedStory((sim) =>
     sim.server.parts.payments.settle(`o'1 "</b>$x`, { outcome: 'approve', by: 'control' }),
   );

@@ -147,7 +147,7 @@ describe.each(STARTERS)('init --$language', ({ language, file, runner, byRunner,
     await project.write(`all.${language}`, starter.all);
   };
 
-  test.skipIf(why)(`writes a test in which the shop's own handler takes an IPN${here}${by}`, async () => {
+  test.skipIf(why)(`writes a test in which the shop's own handler accepts an IPN${here}${by}`, async () => {
     await prepare();
     const command = hasRunner ? byRunner : starter.command(`stand-in.${language}`);
     const { code, output } = await project.run(command);
@@ -155,7 +155,7 @@ describe.each(STARTERS)('init --$language', ({ language, file, runner, byRunner,
   });
 
   test.skipIf(why)(
-    `starts an emulator, which ends with the test even when that is killed${here}`,
+    `starts an emulator that ends with the test, even if the test is killed${here}`,
     async () => {
       await prepare();
       const { child, ended } = launchProgram(starter.command(`all.${language}`), { cwd: project.folder });
@@ -201,7 +201,7 @@ describe.each(STARTERS)('init --$language', ({ language, file, runner, byRunner,
     },
   );
 
-  test.skipIf(why)(`takes the emulator of exec${here}`, async () => {
+  test.skipIf(why)(`uses the emulator of exec${here}`, async () => {
     await prepare();
     const command = starter.command(`all.${language}`);
     const { output } = await project.run([
@@ -226,7 +226,7 @@ describe.each(STARTERS)('init --$language', ({ language, file, runner, byRunner,
     expect(text.split('\n').length - 1).toBeLessThanOrEqual(200);
   });
 
-  test.skipIf(why)(`says what to do where nothing is installed or named${here}`, async () => {
+  test.skipIf(why)(`says what to do if nothing is installed or configured${here}`, async () => {
     await prepare();
     const away = join(project.folder, '..', `away-${language}`, folder);
     await mkdir(away, { recursive: true });

@@ -13,7 +13,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 const NAMES = [...LOOPBACK_NAMES, 'pay.example.com', '192.168.1.20', 'fd00::a:1'];
 const DAY_MS = 24 * 3_600_000;
 
-describe('an authority', () => {
+describe('a CA', () => {
   const now = Date.now();
   const issued = issue(NAMES, now);
   const ca = new X509Certificate(issued.ca);
@@ -85,7 +85,7 @@ describe('a pair of files', () => {
     ['.', 'own-key.pem', /--tls-cert cannot be read from .*: it is a folder/],
     ['/dev/null', 'own-key.pem', /--tls-cert cannot be read from .*: it is not a regular file/],
     ['huge.pem', 'own-key.pem', /--tls-cert cannot be read from .*: it is too large/],
-  ])('%s with %s is refused, and said why', async (cert, key, why) => {
+  ])('%s with %s is rejected with the reason', async (cert, key, why) => {
     const folder = await temporaryFolder();
     await writePair(folder, 'own');
     await writePair(folder, 'other');
@@ -97,7 +97,7 @@ describe('a pair of files', () => {
   it.each([
     [{ tlsCert: 'a.pem', tlsKey: undefined }, 'tlsCert requires tlsKey'],
     [{ tlsCert: undefined, tlsKey: 'a.pem' }, 'tlsKey requires tlsCert'],
-  ])('%j is no pair', async (given, why) => {
+  ])('%j is not a valid pair', async (given, why) => {
     await expect(namedPair({ ...given, names: [], label: (name) => name })).rejects.toThrow(why);
   });
 
@@ -156,7 +156,7 @@ describe('a pair of mkcert', () => {
           ],
         ]
       : []),
-  ])('is vouched for by no root that %s', async (_, change) => {
+  ])('is not trusted because of a root that %s', async (_, change) => {
     const folder = await temporaryFolder();
     const root = await asMkcert(await writePair(folder, 'localhost'));
     await change(root);
