@@ -9,9 +9,9 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SRC = join(ROOT, 'src');
 
 /**
- * Who may import whom (design, section 9). A layer is a folder of src/ or a file directly in it. `layers` are other
- * layers, whole or by file; `types` are those of which only types may be taken; `packages` and `node` are what comes
- * from outside, with '*' for anything.
+ * The allowed imports (design, section 9). A layer is a folder of src/ or a file directly in it. `layers` are other
+ * layers, whole or by file; `types` may be imported for their types only; `packages` and `node` are external modules,
+ * with '*' for any.
  */
 interface Doors {
   layers: readonly string[];
@@ -20,7 +20,7 @@ interface Doors {
   node?: readonly string[];
 }
 
-/** From the ground floor up: a layer imports what lies below it, never what lies above. */
+/** From bottom to top: a layer imports only layers above it in this table. */
 const ALLOWED: Record<string, Doors> = {
   contract: { layers: [], packages: ['zod/mini'] },
   options: { layers: ['contract'], node: ['node:fs', 'node:path'] },
@@ -146,7 +146,7 @@ const ALLOWED: Record<string, Doors> = {
   index: { layers: ['library', 'contract/error.ts'] },
 };
 
-/** Files that may do more than their layer. */
+/** Files with more permissions than their layer. */
 const EXCEPTIONS: Record<string, Doors> = {
   'cli/start-emulator.ts': { layers: ['server'] },
   'cli/client-environment.ts': { layers: ['tls/temporary-folder.ts'] },
@@ -156,7 +156,7 @@ interface Import {
   /** As written: a package, `node:…` or a relative path. */
   from: string;
   typesOnly: boolean;
-  /** Only when it is asked for, by `import()`. */
+  /** Only on request, by `import()`. */
   isLate?: boolean;
 }
 
@@ -188,7 +188,7 @@ function isNode(from: string): boolean {
 
 const lists = (list: readonly string[] = [], name: string) => list.includes(name) || list.includes('*');
 
-/** What is wrong with one import, or undefined. */
+/** The problem with an import, or undefined. */
 function problem(file: string, { from, typesOnly }: Import): string | undefined {
   const layer = layerOf(file);
   const allowed = ALLOWED[layer];
@@ -204,7 +204,7 @@ function problem(file: string, { from, typesOnly }: Import): string | undefined 
   return lists(isNode(from) ? allowed.node : allowed.packages, from) ? undefined : `${file} imports ${from}`;
 }
 
-/** What a file imports, and what that imports, and so on. @param withLate also what is imported when it is asked for */
+/** The transitive imports of a file. @param withLate also imports by `import()` */
 function reachedFrom(start: string, withLate = true): { files: string[]; packages: string[] } {
   const reached = new Set([start]);
   const packages = new Set<string>();
@@ -218,7 +218,7 @@ function reachedFrom(start: string, withLate = true): { files: string[]; package
   return { files: [...reached], packages: [...packages] };
 }
 
-/** A way through a graph that comes back to where it was, or undefined. */
+/** A cycle in a graph, or undefined. */
 function cycle(graph: ReadonlyMap<string, Iterable<string>>): string[] | undefined {
   const done = new Set<string>();
   const walk = (node: string, path: string[]): string[] | undefined => {
@@ -303,7 +303,7 @@ describe('the layers of src/', () => {
     const senders: string[] = [];
     for (const file of files.filter((name) => !ofBrowsers.test(name)))
       if (opens.test(await readFile(join(SRC, file), 'utf8'))) senders.push(file);
-    // An audit looks whether a shop still listens, by the same guard.
+    // An audit uses the same guard to check whether a shop still listens.
     expect(senders).toEqual(['audit/client.ts', 'delivery/sender.ts']);
   });
 

@@ -9,7 +9,7 @@ import { LANES } from './lanes.ts';
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
 
 test('every test file is in exactly one lane', () => {
-  // In Node 20 to 24 matchesGlob warns that it is experimental.
+  // In Node 20 to 24, matchesGlob warns that it is experimental.
   vi.spyOn(process, 'emitWarning').mockReturnValue();
   const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts'))

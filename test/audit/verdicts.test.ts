@@ -214,7 +214,7 @@ describe('a report', () => {
   it('states the value of unpaid goods, and groups cases by mistake', async () => {
     const { report } = await audited(UNSIGNED, { only: ['A', 'I', 'secret-empty', 'failed-unsigned-paid'] });
     const [first] = report.mistakes;
-    // Whoever accepts any signature has no other mistake about it.
+    // A handler that accepts any signature cannot make another mistake with it.
     expect(report.mistakes).toHaveLength(1);
     expect(first).toMatchObject({
       name: 'signature-not-checked',

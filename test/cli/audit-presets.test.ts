@@ -10,7 +10,7 @@ import { GOOD } from '../merchants/node-shop.ts';
 const CONTROL = ['--only', 'control'];
 
 describe('a preset', () => {
-  /** A shop whose commands answer as those of each kind of shop do: an order is paid where there is a file for it. */
+  /** A shop whose commands respond like each kind of shop: an order is paid if it has a file. */
   async function withStubs() {
     const folder = await temporaryFolder();
     const paid = join(folder, 'paid');

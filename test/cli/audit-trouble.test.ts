@@ -102,7 +102,7 @@ describe('a problem during an audit', () => {
         '--timeout',
         '1h',
       ];
-      // As npm runs it: through a shell that hands no signal on.
+      // Like npm: through a shell that does not forward signals.
       const words = [process.execPath, BINARY, ...args].map(shellWord).join(' ');
       const script = `require('child_process').spawn('sh', ['-c', ${JSON.stringify(`${words}; true`)}], { stdio: 'inherit' });`;
       const env = { ...options.env, npm_command: 'exec' };
@@ -142,9 +142,9 @@ describe('a problem during an audit', () => {
       code: 1,
       stderr: expect.stringContaining('was interrupted'),
     });
-    // A call of the emulator alone has 30 s.
+    // A single call of the emulator may take 30 s.
     expect(performance.now() - began).toBeLessThan(20_000);
-    // Nor does a request that is not answered keep the process.
+    // Nor does an unanswered request keep the process alive.
     await expect.poll(() => [...closed]).toEqual([...asked]);
   });
 
@@ -165,7 +165,7 @@ describe('a problem during an audit', () => {
       expect([code, stderr]).toEqual([5, `gateway-sim: ${file} cannot be written: ${why}\n`]);
     }
     expect([shop.orders.size, await readFile(aim, 'utf8')]).toEqual([0, 'mine']);
-    // It may have come there since.
+    // The folder may have appeared since.
     await expect(writeReport(file, 'x', options.cwd)).rejects.toThrow(why);
   });
 
@@ -173,7 +173,7 @@ describe('a problem during an audit', () => {
     const { audit, shop, options } = await startAudited();
     const { place } = shop;
     shop.place = async () => {
-      // A disk may be full by then, a folder in its place as well.
+      // The disk may be full by then, or a folder may have the file's name.
       await mkdir(join(options.cwd, 'report.xml'), { recursive: true });
       return place();
     };

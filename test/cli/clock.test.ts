@@ -11,7 +11,7 @@ interface Clock {
   nextDue: string | null;
 }
 
-/** An emulator in a folder of its own, and that folder to run commands in. */
+/** An emulator in its own folder, and the folder to run commands in. */
 async function started(options: StartOptions = {}): Promise<{ cwd: string; url: string }> {
   const cwd = await temporaryFolder();
   const { url } = await startIn(cwd, options);

@@ -35,7 +35,7 @@ async function filesIn(folder: string) {
   return Promise.all(files.map(async (path) => ({ path, changedAt: (await stat(path)).mtimeMs })));
 }
 
-/** Puts other code in the place of what is kept of a file: V8 looks only at the length of its source. */
+/** Replaces the cached code of a file: V8 only checks the length of its source. */
 async function keepOther(folder: string, code: string): Promise<string> {
   const [{ path } = expect.fail('nothing was kept')] = await filesIn(folder);
   const source = await readFile(join(dirname(BINARY), '..', 'dist', 'chunks', basename(path)));
@@ -111,7 +111,7 @@ describe.skipIf(process.platform !== 'linux')(
       await mkdir(dirname(folder));
       expect(await help()).toMatchObject({ code: 0, stderr: '' });
       expect(await readdir(dirname(folder))).toEqual([]);
-      // There each can remove only what is his own.
+      // Each user can only remove their own files there.
       await chmod(cwd, 0o1777);
       await help();
       expect(await filesIn(folder)).not.toHaveLength(0);

@@ -19,7 +19,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 
 const isInstalled = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;
 
-/** What stands on the command line, the last word being the one to complete, and what is offered, or some of it. */
+/** The words on the command line, the last of which is completed, and all or some of the completions. */
 const CASES: [line: string[], offered: string[], not?: string[]][] = [
   [[''], ['start', 'payments', 'ipn', 'completion'], ['list', '--port']],
   [['pa'], ['pay', 'payments'], ['start']],
@@ -36,7 +36,7 @@ const CASES: [line: string[], offered: string[], not?: string[]][] = [
     ['ipn-only', 'ipn-twice'],
     ['redirect-only'],
   ],
-  // A value is no command, whatever it is called.
+  // A value is not a command, even with the name of one.
   [['--data-dir', 'pay', 'car'], ['cards'], ['pay']],
   [['completion', ''], ['bash', 'zsh', 'fish'], ['start']],
   [['faults', 'set', ''], ['initiate', 'ipn'], ['start']],
@@ -97,7 +97,7 @@ async function scriptOf(shell: string): Promise<{ cwd: string; file: string }> {
   return { cwd, file };
 }
 
-/** Sources the script in a shell, and asks for each case. */
+/** Sources the script in a shell, and completes each case. */
 function offeredBy(shell: string, cwd: string, program: string): string[][] {
   const path = spawnSync('sh', ['-c', `command -v ${shell}`], { encoding: 'utf8' }).stdout.trim();
   const { stdout, stderr, status } = spawnSync(path, [...(shell === 'zsh' ? ['-f'] : []), '-c', program], {
@@ -114,7 +114,7 @@ function offeredBy(shell: string, cwd: string, program: string): string[][] {
 
 const quoted = (text: string) => `'${text}'`;
 
-/** One of each kind of answer, with all that a shell makes of it. */
+/** One case of each kind of completion, with its shell syntax. */
 const IN_SHELLS: [line: string[], offered: string[]][] = [
   [['pa'], ['pay', 'payments']],
   [['pay', '--delivery', 'ipn-o'], ['ipn-only']],
@@ -141,7 +141,7 @@ ${lines.map(ask).join('\n')}`;
 describe.runIf(isInstalled('zsh'))('in zsh', () => {
   it('the script offers matching words', async () => {
     const { cwd, file } = await scriptOf('zsh');
-    // The functions of the completion system, as far as the script needs them: they print what they are given.
+    // The functions of the completion system that the script needs: they print their arguments.
     const stubs = `compdef() { }
 compset() { }
 _describe() { local list=$@[-1]; local -a all=("\${(@P)list}"); print -rl -- "\${(@)all%%:*}" }

@@ -20,7 +20,7 @@ async function folder(...ids: string[]): Promise<string> {
 
 const FEW = ['conform', '--manifest', 'few.jsonl'];
 
-/** Where nothing runs: an emulator may run on the default port. */
+/** In an empty folder: an emulator may run on the default port. */
 const elsewhere = { GATEWAY_SIM_PORT: String(await freePort()) };
 const run: typeof cli.run = (args, options) =>
   cli.run(args, { ...options, env: { ...elsewhere, ...options.env } });

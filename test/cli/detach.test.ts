@@ -11,7 +11,10 @@ import { killGroup, type RunOptions } from '../helpers/child.ts';
 import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
-/** `start` with what detaches it; the emulator is killed when the test is over. Ends only when its stdout and stderr are closed. */
+/**
+ * `start` with options to detach it; the emulator is killed at the end of the test. Resolves only when its stdout and
+ * stderr are closed.
+ */
 async function detached(args: readonly string[], options: RunOptions) {
   const finished = await runBinary(['start', '--port', '0', '--json', ...args], options);
   const ready = JSON.parse(finished.stdout || 'null') as ReadyEvent;

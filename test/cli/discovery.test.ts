@@ -126,7 +126,7 @@ describe('a command that looks for an emulator', () => {
     expect(sent()).not.toContain('of-the-environment');
     await run(['payments'], { cwd, env: { ...env, GATEWAY_SIM_CONFIG: file } });
     expect(sent()).toContain('of-the-environment');
-    // Nor is the first line of a file read as a file again.
+    // Nor is the first line of a file used as another file name.
     await writeFile(join(cwd, 'token'), `@${file}`);
     await write({ controlToken: '@token' });
     await run(['payments'], { cwd, env });

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 
 const ALL = withCommandsBelow(PROGRAM).map((command) => ({ name: fullName(command), command }));
 
-/** The command lines that a help text shows as examples. */
+/** The command lines in the examples of a help text. */
 function examplesIn(help: string): string[] {
   const [, list = ''] = help.split(/^Examples?:\n/m);
   return (
@@ -19,7 +19,7 @@ function examplesIn(help: string): string[] {
   );
 }
 
-/** What is wrong with an example, by the commands and options that there are; undefined when nothing is. */
+/** The problem with an example, checked against existing commands and options; undefined without one. */
 function mistakeIn(example: string): string | undefined {
   const words = (example.match(/"[^"]*"|'[^']*'|\S+/g) ?? [])
     .slice(1)
@@ -40,7 +40,7 @@ function mistakeIn(example: string): string | undefined {
   let positions = 0;
   for (let index = 0; index < words.length; index++) {
     const word = words[index] ?? '';
-    // Behind these it is the command line of somebody else.
+    // After these, another program's command line begins.
     if (word === '--' || word === '|') break;
     if (!word.startsWith('-') || word === '-') positions++;
     else {

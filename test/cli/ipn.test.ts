@@ -11,7 +11,7 @@ import { ORDER, startSim } from '../helpers/sim.ts';
 
 const SECRET = 'sec_sim_9876543210';
 
-/** A running emulator, and the options with which commands find it. */
+/** A running emulator, and the options for commands to find it. */
 async function running() {
   const cwd = await temporaryFolder();
   const sim = await startSim({ ipnSchedule: ['20ms', '20ms'] });
@@ -33,7 +33,7 @@ describe('ipn fire --parallel', () => {
       open = resolve;
     });
     const receiver = await startReceiver((_, number) => {
-      // None is answered before all of them are there.
+      // Responses wait until all requests have arrived.
       if (number === 5) open();
       return { after: all };
     });
@@ -75,7 +75,7 @@ describe('ipn list, show and resend', () => {
       const list = await runJson<{ data: DeliveryView[] }>(['ipn', '--payment', 'order-1'], options);
       return list.body.data[0];
     };
-    // The receiver has it before the emulator has the answer.
+    // The receiver gets it before the emulator gets the response.
     await expect.poll(async () => (await delivery())?.state).toBe('delivered');
     const { id = '' } = (await delivery()) ?? {};
     const resent = await runJson<DeliveryView>(['ipn', 'resend', id], options);
@@ -193,7 +193,7 @@ describe('ipn fire', () => {
     const sent = new URLSearchParams(receiver.requests[0]?.body);
     expect(sent.getAll('signature[]')).toEqual(['a', 'b']);
     expect(sent.getAll('data[amount][]')).toEqual(['1']);
-    // What is unset may be set again, in any order.
+    // Unset fields may be set again, in any order.
     expect(sent.get('identifier')).toBe('set');
     expect(['signature', 'status', 'data[charge]'].filter((name) => sent.has(name))).toEqual([]);
   });
@@ -329,7 +329,7 @@ async function listening(args: readonly string[]) {
       .split('\n')
       .map((line) => JSON.parse(line) as Heard);
   const [ready] = lines();
-  // An answer may be here before the line that tells of it.
+  // A response may arrive before its line is printed.
   const heard = async (count: number): Promise<Heard[]> => {
     await listener.until((stdout) => stdout.split('\n').length > count + 1);
     return lines().slice(1);

@@ -6,7 +6,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER } from '../helpers/sim.ts';
 
-/** What is left, oldest first. */
+/** The remaining payments, oldest first. */
 async function left(cwd: string) {
   const payments = await runJson<{ data: { id: string; identifier: string }[] }>(['payments'], { cwd });
   const ipns = await runJson<{ data: { identifier: string }[] }>(['ipn', 'list'], { cwd });
@@ -36,7 +36,7 @@ it('start --keep permanently removes the oldest settled payments and their IPNs,
   const shown = await run(['payments', 'show', 'order-0'], { cwd });
   expect([shown.code, shown.stderr]).toEqual([4, expect.stringContaining('order-0')]);
 
-  // Without the option nothing goes, and nothing comes back.
+  // Without the option, no record is removed, and none reappears.
   const again = await leftByKill(cwd);
   const second = await startIn(again);
   expect(await left(again)).toEqual({ payments: KEPT, ipns: ['due', 'order-8', 'order-9'] });

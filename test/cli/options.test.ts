@@ -20,10 +20,10 @@ type Named<Kind extends string> = {
 type Structure = Named<'structure'>;
 type Plain = Exclude<OptionName, Structure>;
 
-/** Three values of each option, all different where it has so many: for the flag, the variable and the file. */
+/** Three different values per option, if possible: for the flag, the variable and the file. */
 type Layers = Record<Plain, readonly [flag: unknown, variable: unknown, file: unknown]>;
 
-/** What is in the file only, because no flag or variable can say it. */
+/** Settings of the file, which have no flag or variable. */
 const STRUCTURES: Record<Structure, unknown> = {
   choices: { settledVisit: 'error', siteLogo: 'required' },
   charges: { payment: { percent: '7' } },
@@ -33,7 +33,7 @@ const STRUCTURES: Record<Structure, unknown> = {
   wallets: [{ email: 'ada@shop.example', holder: 'Ada', currency: 'KES', balance: '5' }],
 };
 
-/** Certificates that start can speak https with and trust receivers by. */
+/** Certificates to serve HTTPS and to trust receivers. */
 async function pairs(cwd: string): Promise<Pick<Layers, 'tlsCert' | 'tlsKey' | 'ipnCa'>> {
   for (const name of ['flag', 'variable', 'file']) await writePair(cwd, name);
   return {
@@ -88,7 +88,7 @@ async function layers(cwd: string): Promise<Layers> {
     allowOrigin: [['https://i.example'], ['null', 'http://j.example:8080'], ['capacitor://k']],
     controlToken: ['flag-token-0000001', 'variable-token-0002', 'file-token-00000003'],
     open: [true, false, true],
-    // Without it there is no ready event to read.
+    // There is no ready event to read without it.
     json: [true, true, true],
     quiet: [true, false, true],
     detach: [true, false, true],
@@ -97,7 +97,7 @@ async function layers(cwd: string): Promise<Layers> {
 
 const SPECS: Record<string, OptionSpec> = START_OPTIONS;
 
-/** As arguments: a list once by repeating the flag, so that both ways of writing one are tried. */
+/** As arguments: one list repeats its flag, so that both forms are tested. */
 function asFlags([name, value]: [string, unknown]): string[] {
   const flag = `--${kebab(name)}`;
   if (value === true) return [flag];
@@ -105,7 +105,7 @@ function asFlags([name, value]: [string, unknown]): string[] {
   return Array.isArray(value) ? value.flatMap((item) => [flag, String(item)]) : [flag, String(value)];
 }
 
-/** The environment of a start: what would open a browser writes the address to a file; nothing is left elsewhere. */
+/** The environment of a start: the browser command writes the address to a file, and nothing is left elsewhere. */
 async function apart(): Promise<{ env: Record<string, string>; opened: string }> {
   const bin = await temporaryFolder();
   const opened = join(bin, 'opened');
@@ -117,7 +117,7 @@ async function apart(): Promise<{ env: Record<string, string>; opened: string }>
   return { env: { PATH: `${bin}${delimiter}${process.env['PATH']}`, TMPDIR: tmp }, opened };
 }
 
-/** Which of the layers a start has; the strongest of them is to be in force. */
+/** Which of the layers a start has; the strongest one applies. */
 const STARTS = [
   { what: 'flags beat variables and file', layer: 0, has: [true, true, true] },
   { what: 'variables beat the file', layer: 1, has: [false, true, true] },
@@ -172,7 +172,7 @@ describe('every option of start, as the running emulator reports it', () => {
   });
 });
 
-/** An option as `status` has it when these values were given: read, secrets masked. */
+/** An option as `status` shows it for these values: parsed, with secrets masked. */
 function inForce(name: string, spec: OptionSpec, given: Readonly<Record<string, unknown>>): unknown {
   const value = given[name] ?? spec.default ?? (spec.kind === 'list' ? [] : undefined);
   if (name === 'choices') {

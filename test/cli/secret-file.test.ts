@@ -69,7 +69,7 @@ describe('a secret in a file', () => {
     async (values) => {
       const cwd = await temporaryFolder();
       spawnSync('mkfifo', [join(cwd, 'pipe')]);
-      // Somebody writes, so that nothing waits for ever.
+      // A writer opens it, so that nothing waits forever.
       const pipe = await open(join(cwd, 'pipe'), 'r+');
       onTestFinished(() => pipe.close());
       await pipe.write('{}\n');

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { launch, leftByKill, run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
-/** What a few commands make: ids, trx, verification code, card number and merchant, in this order. */
+/** The values that a few commands create: ids, trx, verification code, card number and merchant, in this order. */
 async function made(cwd: string): Promise<string[]> {
   const of = async (...args: string[]) => (await runJson<Record<string, string>>(args, { cwd })).body;
   const payment = await of('payments', 'create', '--live', '--identifier', 'order-1');

@@ -175,7 +175,7 @@ describe('state reset', () => {
       const { code, stderr } = await run(['state', 'reset', '--data-dir', dataDir], { cwd });
       expect([code, stderr]).toEqual([4, expect.stringContaining('not a data folder')]);
     }
-    // Nor is it ours because somebody has tried to start there.
+    // A failed start does not make it our folder either.
     expect((await run(['start', '--port', '0', '--data-dir', '.'], { cwd })).code).toBe(6);
     expect((await run(['state', 'reset', '--data-dir', '.'], { cwd })).code).toBe(4);
     expect(await readdir(cwd)).toEqual(['db.json']);

@@ -9,7 +9,7 @@ import { launchProgram } from '../helpers/child.ts';
 import { run, runJson, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
-/** Something on a port that answers everything as an emulator would, or not. */
+/** A server on a port that answers everything as an emulator would, or does not answer. */
 async function listening(headers: Record<string, string>, pid: number) {
   const seen: string[] = [];
   const answer = ({ method, url }: IncomingMessage) => {
@@ -61,7 +61,7 @@ describe('a start that npm runs', () => {
     const shell = launchProgram(['sh', '-c', 'sleep 1000; true']);
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    // This process stands for npm: it is the parent of that shell.
+    // This process acts as npm: it is the parent of that shell.
     const parent = vi.spyOn(process, 'ppid', 'get').mockReturnValue(shell.pid);
     onTestFinished(() => parent.mockRestore());
     const tell = vi.fn();
@@ -71,7 +71,7 @@ describe('a start that npm runs', () => {
     expect(tell).not.toHaveBeenCalled();
   });
 
-  /** As npm runs a script: through a shell that does not hand signals on, or that the command takes the place of. */
+  /** Like npm runs a script: through a shell that does not forward signals, or that the command replaces. */
   const ends = [
     ['its shell and then npm', '', '; true', true],
     ['npm, while its shell keeps running', '', '; true', false],

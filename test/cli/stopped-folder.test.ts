@@ -7,7 +7,7 @@ import { leftByKill, run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 
-/** Every file of a data folder with what it holds. */
+/** Every file of a data folder with its content. */
 async function filesOf(cwd: string): Promise<Record<string, string>> {
   const folder = join(cwd, '.gateway-sim');
   const names = (await readdir(folder)).sort();
@@ -17,7 +17,7 @@ async function filesOf(cwd: string): Promise<Record<string, string>> {
 
 const linesOf = (stdout: string) => stdout.trimEnd().split('\n').filter(Boolean);
 
-/** What no stored state holds, or holds in another place. */
+/** Fields that no stored state has, or has elsewhere. */
 function comparable(events: readonly SimEvent[]) {
   return events.flatMap((event) => {
     if (event.type === 'payment') return event.steps.map(({ event: name, value }) => [name, value]);
@@ -27,7 +27,7 @@ function comparable(events: readonly SimEvent[]) {
   });
 }
 
-/** An emulator with a paid order, a canceled one, a card that was used, and an IPN that is taken at the second attempt. */
+/** An emulator with a paid order, a canceled one, a used card, and an IPN that is accepted at the second attempt. */
 async function busy(cwd: string) {
   const receiver = await startReceiver([{ status: 500, body: 'no' }, {}]);
   const { url, server } = await startIn(cwd);

@@ -66,10 +66,10 @@ function attempt(changes: Partial<DeliveryView['attempts'][number]> = {}): Deliv
   };
 }
 
-/** Stands in for curl: prints its arguments, and behind them what it reads. */
+/** Replaces curl: prints its arguments, then its input. */
 const CURL = `curl() { for word in "$@"; do printf '%s\\0' "$word"; done; [ "$word" != @- ] || cat; }`;
 
-/** The words that a shell makes of a command, without running it, and a piped body behind them. */
+/** The words of a command as a shell parses them, without running it, followed by a piped body. */
 function words(command: string, shell: readonly string[] = ['sh']): string[] {
   const printed = printedBy(shell, `${CURL}\n${command}\n`);
   const at = printed.indexOf('@-') + 1;

@@ -14,7 +14,7 @@ import { missing } from '../merchants/running.ts';
 
 const noPython = missing('python');
 
-/** Opens addresses as a Python program does that trusts one file, by the variable that is documented. */
+/** Opens addresses like a Python program that trusts one file, through the documented variable. */
 async function pythonGets(urls: readonly string[], trusted: string): Promise<string[]> {
   const script = `import sys, urllib.request
 for url in sys.argv[1:]:
@@ -234,7 +234,7 @@ describe('an invalid combination', () => {
     const { code, stdout, stderr } = await run(['start', '--port', '0', ...args], { cwd });
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(why)]);
     expect(stderr).not.toMatch(/^\s+at /m);
-    // It was found before anything was opened.
+    // The mistake is found before any file or port is opened.
     expect(existsSync(join(cwd, '.gateway-sim'))).toBe(false);
   });
 });

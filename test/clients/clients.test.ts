@@ -16,28 +16,28 @@ import { connected, secured, textUntil, tunnel } from '../helpers/tunnel.ts';
 import { missing } from '../merchants/running.ts';
 
 /*
- * Clients with the gateway's https host in their code, run as they are: the emulator is reached by its proxy (or, in
- * Node, by gateway-sim/alias-hosts), and their own public host is mapped to where they listen.
+ * Unmodified clients with the gateway's HTTPS host in their code: they reach the emulator by its proxy (or, in Node, by
+ * gateway-sim/alias-hosts), and their own public host is mapped to where they listen.
  */
 
 const ALIAS = 'pay.example.com';
 const SECRET_KEY = 'sec_sim_of_these_clients';
 const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** Of many habits, those of two clients show all that a language does in its own way. */
+/** Two clients with different habits cover everything that a language does in its own way. */
 const typical = (rows: readonly Habits[]) => sample(rows, (one) => rows.indexOf(one) < 2);
 
-/** How a client encodes its request, tells success from failure, finds the reason of one, and reads an IPN. */
+/** How a client encodes its request, detects success, finds the reason of a failure, and reads an IPN. */
 type Habits = readonly [encoding: string, judge: string, readError: string, receive: string];
 
 interface Placed {
   redirect?: string;
-  /** Where the client receives. */
+  /** Where the client receives IPNs. */
   port?: number;
   refused?: string;
 }
 
-/** An emulator for clients whose shop listens somewhere, and the variables that such a client sees. */
+/** An emulator for clients whose shop listens at an address, and the variables of such a client. */
 async function emulator(
   [encoding, judge, readError, receive]: Habits,
   total: string,
@@ -56,7 +56,7 @@ async function emulator(
   return { sim, shop, env, caFile: sim.server.tlsCa ?? '', proxy: `http://127.0.0.1:${sim.server.port}` };
 }
 
-/** A port that leads to the one that a client gets later, and tells. */
+/** A port that forwards to the one that the client gets later and prints. */
 async function startRelay() {
   const relay = { port: 0, leadTo: 0 };
   const sockets = new Set<Socket>();
@@ -74,7 +74,7 @@ async function startRelay() {
   return relay;
 }
 
-/** Starts a client. @returns the lines of JSON that it says, one after the other */
+/** Starts a client. @returns its lines of JSON, one after another */
 function begin(command: readonly string[], env: Record<string, string>) {
   const { until, stdout } = launchProgram(command, { env });
   let count = 0;
@@ -85,7 +85,7 @@ function begin(command: readonly string[], env: Record<string, string>) {
   };
 }
 
-/** Pays at the checkout that a client was led to, as the emulator's own address has it. */
+/** Pays at the checkout of a client, through the emulator's own address. */
 async function pay({ url, server }: Sim, redirect: string): Promise<Settled> {
   expect(redirect).toMatch(`${url}/sandbox/initiate/payment/checkout?payment_id=`);
   const id = new URL(redirect).searchParams.get('payment_id');
@@ -98,13 +98,13 @@ async function pay({ url, server }: Sim, redirect: string): Promise<Settled> {
 
 const DELIVERED = { paid: true, host: 'shop.example' };
 
-/** What a client shows of a refusal, by where it looks for the reason: some prefer the word in `error` (observed). */
+/** What a client shows of a rejection, by where it looks for the reason: some prefer the word in `error` (observed). */
 function shownRefusal([, , readError]: Habits) {
   const reason = readError === 'error-first' ? 'true' : 'amount must be a plain decimal greater than 0';
   return { refused: expect.stringContaining(reason) };
 }
 
-/** Runs a client that says what it does on its stdout: an order that is paid, and one that is refused. */
+/** Runs a client that prints its steps on stdout: one order is paid, one is rejected. */
 async function runClient(
   habits: Habits,
   command: readonly string[],
@@ -276,7 +276,7 @@ describe('the requests of a client in Go', () => {
     async (amount) => {
       const { sim, receiver, rest, ca } = await placing(amount);
       const { socket } = await tunnel(sim.server.port, `${ALIAS}:443`);
-      // It asks for HTTP/2, too.
+      // It also offers HTTP/2.
       const secure = await new Promise<tls.TLSSocket>((resolve, reject) => {
         const offered = { socket, ca, servername: ALIAS, ALPNProtocols: ['h2', 'http/1.1'] };
         const begun = tls.connect(offered, () => resolve(begun)).on('error', reject);

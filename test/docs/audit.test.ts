@@ -4,7 +4,7 @@ import { startAudited } from '../helpers/auditable.ts';
 import { fence, page } from './pages.ts';
 import { typed } from './typed.ts';
 
-/** A shop that says of an order what the page reads. */
+/** A shop that returns the order fields that the page reads. */
 async function auditedShop() {
   const { shop, options } = await startAudited();
   const { probe } = shop;

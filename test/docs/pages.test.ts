@@ -8,7 +8,7 @@ import { CARD_ACTIONS, CARD_TRANSITIONS } from '../../src/contract/vocabulary.ts
 import { START_OPTIONS } from '../../src/options/table.ts';
 import { FENCES, isGenerated, PAGES, page, ROOT } from './pages.ts';
 
-/** As GitHub makes them. */
+/** Generated like GitHub's. */
 function anchorsOf(text: string): string[] {
   const headings = text.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm);
   return [...headings].map(([, heading = '']) =>

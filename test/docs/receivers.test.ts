@@ -20,7 +20,7 @@ const RECEIVERS = [
     runtime: 'php',
     file: 'ipn.php',
     run: (file: string) => ['php', '-S', 'localhost:0', file],
-    // PHP's own server tells its address among other things on stderr.
+    // PHP's own server prints its address among other text on stderr.
     address: /\((http:\/\/localhost:\d+)\) started/,
   },
   {
@@ -51,7 +51,7 @@ interface Order {
 
 type NewOrder = (amount: string, currency: string, receiver: string) => Order;
 
-/** What the page makes orders with. */
+/** The page's code that creates orders. */
 async function orderMaker(): Promise<NewOrder> {
   const file = join(await temporaryFolder(), 'order.mjs');
   await writeFile(file, fence('receive-and-verify.md: Why a valid signature is not enough', 'js'));
@@ -59,7 +59,7 @@ async function orderMaker(): Promise<NewOrder> {
   return newOrder;
 }
 
-/** Runs a receiver as the page has it, on a free port, with orders in its database. */
+/** Runs a receiver of the page on a free port, with orders in its database. */
 async function runReceiver(receiver: (typeof RECEIVERS)[number], secretKey: string, ...orders: Order[]) {
   const folder = await temporaryFolder();
   const file = join(await temporaryFolder(), receiver.file);
@@ -74,7 +74,7 @@ async function runReceiver(receiver: (typeof RECEIVERS)[number], secretKey: stri
     url: `${address()}/ipn`,
     folder,
     store,
-    /** The identifiers of the orders that were paid. */
+    /** The identifiers of the paid orders. */
     paid: async () =>
       (await readdir(folder)).filter((name) => name.endsWith('.paid')).map((name) => name.slice(0, -5)),
   };
@@ -84,7 +84,7 @@ interface Settled {
   delivery: { state: string; body: string; attempts: { responseStatus: number; responseBody: string }[] };
 }
 
-/** Pays an order in the sandbox: what its receiver gets, and answers. */
+/** Pays an order in the sandbox; returns the IPN and its receiver's response. */
 async function paid(sim: Sim, order: Pick<Order, 'identifier' | 'amount' | 'currency'>, ipnUrl: string) {
   await sim.initiate({
     identifier: order.identifier,
@@ -199,7 +199,7 @@ describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
     const shop = await runReceiver(receiver, sim.secretKey, order);
     const token = order.ipnUrl;
     const others: [changed: Partial<Order>, token: string][] = [
-      // Whoever has the public key can make these.
+      // Anyone with the public key can create these.
       [{}, ''],
       [{}, '?token='],
       [{}, `?token=${'0'.repeat(order.token.length)}`],

@@ -17,7 +17,7 @@ import { typed } from './typed.ts';
 const noCurl = spawnSync('curl', ['--version']).status === 0 ? '' : ' (no curl here)';
 const SECRET_KEY = 'sec_sim_example_not_a_real_key';
 
-/** An emulator on disk, a receiver, and what types commands of a page beside them. */
+/** An emulator on disk, a receiver, and a function that types commands of a page. */
 async function openShell() {
   const cwd = await temporaryFolder();
   const sim = await startIn(cwd, { secretKey: SECRET_KEY });
@@ -35,7 +35,7 @@ async function openShell() {
   };
 }
 
-/** Without what differs from run to run: ids, times, ports, signatures. */
+/** Without values that differ between runs: ids, times, ports, signatures. */
 function steady(text: string): string {
   return text
     .replace(/\b(pay|ipn)_[0-9a-z]{16,24}\b/g, '$1_…')
@@ -59,7 +59,7 @@ describe('README.md: The first minute', () => {
 
   test('works as the page shows', async () => {
     const cwd = await temporaryFolder();
-    // The same words as from the root of a clone.
+    // The same words as in the root of a clone.
     const shown = (text: string) =>
       steady(text.replaceAll(join(ROOT, 'bin/gateway-sim.js'), 'bin/gateway-sim.js'));
     const emulator = launch(['start', '--port', '0'], { cwd });
@@ -83,7 +83,7 @@ describe('README.md: The first minute', () => {
     }
     expect(shown(session)).toBe(steady(merchant));
 
-    // Both go on writing for a moment.
+    // Both continue to write for a moment.
     const heard = () => shown(receiver.stdout().slice(receiver.stdout().indexOf('-->')));
     await expect.poll(heard).toBe(steady(received));
     const happened = () => shown(emulator.stdout().slice(emulator.stdout().search(/^\d\d:/m)));

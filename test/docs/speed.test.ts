@@ -10,7 +10,7 @@ interface Sim {
   url: string;
 }
 
-/** A file of the bench. They are plain JavaScript, so that Node runs them as they are. */
+/** A file of the bench, in plain JavaScript, so that Node runs it directly. */
 const bench = (name: string) => import(new URL(`../bench/${name}.mjs`, import.meta.url).href);
 const { TARGETS }: { TARGETS: Record<string, object> } = await bench('targets');
 const {
@@ -54,7 +54,7 @@ describe('npm run bench', () => {
   });
 });
 
-/** More than are written at once. */
+/** More than are written at the same time. */
 const COUNT = 1_001;
 
 test.runIf(IS_RELEASE).each([undefined, { settledTo: 'http://127.0.0.1:1/ipn' }])(

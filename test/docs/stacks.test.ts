@@ -22,7 +22,7 @@ const SHOPS = [
   },
 ] as const;
 
-/** A shop as the page has it, beside an emulator. */
+/** A shop of the page, with an emulator. */
 async function open({ place, language, run }: (typeof SHOPS)[number]) {
   const cwd = await temporaryFolder();
   const sim = await startIn(cwd, { secretKey: 'sec_sim_kept_by_this_shop_alone_1' });

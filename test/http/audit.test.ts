@@ -75,7 +75,7 @@ describe('an audit from the dashboard', () => {
     const filtered = text(await (await fetch(`${sim.url}${FORM}?verdict=pass`)).text());
     expect(filtered).toMatch(/1 pass the shop behaved correctly/);
     expect(filtered).not.toContain('Amount not compared');
-    // What was asked for stands there to be asked again.
+    // The form keeps the input for another run.
     expect(html).toContain('value="amount-too-low, amount-too-high"');
     expect(html).toContain('<details id="again"><summary>');
     const refused = await (await post({ ...asked, only: 'nothing-there' })).text();

@@ -337,7 +337,7 @@ describe('the sandbox checkout', () => {
     expect(answer.status).toBe(422);
     expect(html).toContain('role="alert"');
     expect(html).toContain(`name="${step}"`);
-    // A wrong code is typed anew.
+    // A wrong code is typed again.
     const [field = ''] = html.match(new RegExp(`<input[^>]* id="${step}"[^>]*>`)) ?? [];
     expect(/ value="([^"]*)"/.exec(field)?.[1]).toBe(step === 'code' ? '' : value);
     expect(await checkout.status()).toBe('pending');
@@ -444,7 +444,7 @@ describe('the live checkout', () => {
     const checkout = await checkoutOf(sim, {}, 'live');
     await checkout.step('email', { email: 'wallet@example.com' });
     const code = await newestCode(sim);
-    // The panel has it, and enters it at a press.
+    // The panel shows it, and enters it with a click.
     expect(await (await fetch(checkout.url)).text()).toContain(`name="code" value="${code}"`);
     const wrong = code === '000000' ? '111111' : '000000';
     const french = { 'Accept-Language': 'fr' };

@@ -61,7 +61,7 @@ describe('a target on this machine that does not prove to be an emulator', () =>
     ...['checkout-success-url-exact', 'checkout-page-live'],
   );
 
-  /** What stands at the end of a tunnel: a gateway with a checkout of its own. */
+  /** The end of a tunnel: a gateway with its own checkout. */
   async function standIn(checkout: string, answer: RequestListener = () => {}) {
     const asked: string[] = [];
     const url = await startAnswering((incoming, response) => {
@@ -131,7 +131,7 @@ describe('a target on this machine that does not prove to be an emulator', () =>
 });
 
 describe('a gateway that keeps the payment in a session', () => {
-  /** As the published server copies do: attributes without quotes, and a script that goes on by JSON. */
+  /** Like the published server copies: attributes without quotes, and a script that continues with JSON. */
   async function sessionGateway(last: (successUrl: string) => object) {
     const orders = new Map<string, string>();
     const page = (step: string) =>
@@ -212,7 +212,7 @@ describe('an emulator, or a server that claims to be one, with strange responses
     ['a body', 'that breaks off', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'],
   ])('has a difference for %s %s', async (_, __, answer) => {
     let count = 0;
-    // What is asked first finds out what is there.
+    // The first requests find out what the target is.
     const url = await startAnswering((incoming, response) => {
       count++;
       if (count === 1) return void response.setHeader('X-Gateway-Sim', '1').end('{"status":"live"}');
@@ -238,7 +238,7 @@ it.each(['javascript://127.0.0.1/x', 'data:text/html,x', 'http://['])(
 describe('a missing response', () => {
   const lines = linesNamed('initiate-sandbox', 'initiate-answer-json', 'initiate-cors', 'initiate-url');
 
-  /** An emulator behind a server that lets the connections of some requests go. */
+  /** An emulator behind a server that drops the connections of some requests. */
   async function behind(isLost: (count: number) => boolean) {
     const sim = await startSim();
     let count = 0;

@@ -24,7 +24,7 @@ import { startSim } from '../helpers/sim.ts';
 
 const ids = (list: readonly { id: string }[]) => list.map(({ id }) => id);
 
-/** What was seen of each line last, by its id, from now on. */
+/** The last response that was compared with each line, by its id. */
 function watched(): Map<string, Seen> {
   const seen = new Map<string, Seen>();
   const { run } = Session.prototype;
@@ -37,12 +37,12 @@ function watched(): Map<string, Seen> {
   return seen;
 }
 
-/** As what is expected, and as a pattern, it fits nothing. */
+/** As an expected value, and as a pattern, it matches nothing. */
 const NEVER = '(?!)';
 
 const namesOf = ({ ipns: [ipn] }: Seen) => [...new URLSearchParams(ipn?.body).keys()];
 
-/** What a line says of an answer in other words, with one part of it changed so that the same answer does not fit. */
+/** The expectations of a line, each time with one part changed so that the same response does not match. */
 function* otherwise(expected: unknown, seen: Seen): Generator<[part: string, other: unknown]> {
   if (typeof expected === 'string') yield ['', `(?:${expected})${NEVER}`];
   if (typeof expected === 'number') yield ['', expected + 1];
@@ -54,7 +54,7 @@ function* otherwise(expected: unknown, seen: Seen): Generator<[part: string, oth
       Array.isArray(expected) ? expected.with(Number(name), other) : { ...expected, [name]: other };
     if (name === 'taken') yield [name, { names: [NEVER] }];
     else if (name === 'about') yield [name, { taken: true }];
-    // A text that is no number at all.
+    // A text that is not a number.
     else if (name === 'luhn') yield [name, put(['success'])];
     else if (name === 'lacks') yield [name, put([...Object.keys(seen.json ?? {}), ...namesOf(seen)])];
     else if (!WITHOUT_ANSWER.has(name))
@@ -62,7 +62,7 @@ function* otherwise(expected: unknown, seen: Seen): Generator<[part: string, oth
   }
 }
 
-/** What we answer, not what is answered; and what is not told by another word for it. */
+/** Parts that describe our own answer, or that have no other value to change them to. */
 const WITHOUT_ANSWER = new Set(['answered', 'early', 'signed']);
 
 describe('the emulator', () => {
@@ -138,7 +138,7 @@ describe('the emulator', () => {
   it('is also explained with a loose profile', async () => {
     const sim = await startSim({ profile: 'newer-server' });
     const expected = { profile: 'observed' };
-    // That no retry comes takes seconds to see.
+    // A missing retry takes seconds to detect.
     const lines = DEPENDING.filter(({ choice = {} }) => !('ipnRetries' in choice));
     const { report, verdicts } = await held(sim, expected, { alsoTry: true, lines });
     expect(ids(report.differ)).toContain('field-details-any-length');
@@ -164,7 +164,7 @@ describe('the emulator', () => {
 });
 
 describe('differences with one cause', () => {
-  /** An emulator of another profile behind a server that changes its answers. */
+  /** An emulator with another profile behind a server that changes its responses. */
   async function behind(change: (answer: PassedOn) => void, lines: readonly ManifestLine[]) {
     const sim = await startSim({ profile: 'newer-server' });
     return held({ ...sim, url: await startBetween(sim, change) }, {}, { alsoTry: true, lines });
@@ -239,7 +239,7 @@ it('no payment is left pending', async () => {
   );
   const { data } = await sim.control<{ data: { status: string; identifier: string }[] }>('/payments');
   expect(data.length).toBeGreaterThan(4);
-  // The first of them found out what is at the address.
+  // The first one found out what the target is.
   expect(data.filter(({ status }) => status === 'pending')).toEqual([]);
   expect((await sim.control<{ data: unknown[] }>('/ipns')).data).toEqual([]);
 });

@@ -37,7 +37,7 @@ describe('gateway-sim/alias-hosts', () => {
       for (const [way, reached] of Object.entries(others))
         expect([way, ...reached]).toEqual([way, port, port, port]);
       expect(fetch).toEqual([200, 200, 200]);
-      // The emulator speaks HTTP/1.1: it was reached all the same.
+      // The emulator speaks HTTP/1.1, and was reached nevertheless.
       const inHttp2 = isSecure ? expect.stringMatching(/no.application.protocol/) : port;
       expect(http2).toEqual([inHttp2, inHttp2, inHttp2]);
     },

@@ -284,7 +284,7 @@ describe('the other resources', () => {
       code: 'timed_out',
       message: expect.stringContaining('the due tasks took too long: the clock stopped at'),
     });
-    // Where it stands now is what a restart would find, too.
+    // A restart would find the current state, too.
     const { now } = await sim.clock.now();
     const { clock } = (await sim.snapshot()) as unknown as { clock: { frozenAt: string }[] };
     expect(clock).toMatchObject([{ frozenAt: now }]);
@@ -409,7 +409,7 @@ describe('a wait that fails', () => {
   ])('rejects %s', async (_, filter, options, message) => {
     const sim = await startLibrary();
     for (const { waitFor } of [sim.payments, sim.ipns, sim.requests] as { waitFor: unknown }[]) {
-      // As plain JavaScript would call it.
+      // Like a call from plain JavaScript.
       const wait = waitFor as (...given: unknown[]) => Promise<unknown>;
       const refused = { code: 'usage', message: expect.stringContaining(message) };
       await expect(wait(filter, options)).rejects.toMatchObject(refused);

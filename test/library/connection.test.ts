@@ -12,7 +12,7 @@ const speaksNoHttp = (response: ServerResponse): void => void response.socket?.e
 
 const MERCHANT = { id: 'mer_x', name: 'Shop', isDefault: true, publicKey: 'pub_x', secretKey: 'sec_x' };
 
-/** A client of what was an emulator when it connected, and then answers as it is told. */
+/** A client whose server was an emulator when it connected, and then sends the given responses. */
 async function connected(
   answer: (response: ServerResponse, method?: string) => void,
   timeout: string | undefined,

@@ -11,7 +11,7 @@ import { startLibrary } from '../helpers/library.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 
 const GLOBALS = ['Request', 'Response', 'Headers', 'fetch', 'FormData', 'ReadableStream'] as const;
-/** Those of this process before any emulator ran in it. */
+/** Those of this process before an emulator ran in it. */
 const BEFORE = Object.fromEntries(GLOBALS.map((name) => [name, globalThis[name]]));
 
 const alive = (url: string) =>
@@ -114,7 +114,7 @@ describe('startGatewaySim', () => {
     [{ host: '203.0.113.1' }, 'usage', 'cannot listen on 203.0.113.1'],
     ['approve', 'usage', 'the options must be an object (got "approve")'],
   ])('rejects %j', async (options, code, message) => {
-    // As plain JavaScript would call it.
+    // Like a call from plain JavaScript.
     const start = startGatewaySim as (options: unknown) => Promise<unknown>;
     const refused = await start(options).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(GatewayError);

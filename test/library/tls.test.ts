@@ -26,7 +26,7 @@ describe('startGatewaySim({ tls: true })', () => {
     await expect(connectGatewaySim(sim.url)).rejects.toMatchObject({ code: 'no_server' });
     const again = await startGatewaySim({ tls: true });
     onTestFinished(() => again.stop());
-    // Each has an authority of its own.
+    // Each emulator has its own CA.
     await expect(connectGatewaySim(sim.url, { tlsCa: again.tlsCa ?? '' })).rejects.toMatchObject({
       code: 'no_server',
     });
