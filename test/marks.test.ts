@@ -10,7 +10,7 @@ const IDS = LINES.map(({ id }) => id);
 interface Mark {
   file: string;
   kind: string;
-  /** As it is written: ids, in which `*` stands for anything; empty where there are none. */
+  /** As written: ids, in which `*` matches anything; empty if there are none. */
   ids: string[];
 }
 
@@ -28,9 +28,12 @@ for (const file of (await readdir(SRC, { recursive: true })).filter((name) => /\
   }
 }
 
-/** Where the service speaks. Elsewhere (chosen) says that something is ours, with no service to be held against. */
+/**
+ * The code that speaks the interface of the service. Elsewhere, (chosen) marks our own decisions, which no service can
+ * contradict.
+ */
 const OF_THE_SERVICE = /^(wire\/|http\/service\/|http\/openapi)/;
-/** They speak of marks. */
+/** They describe marks. */
 const ABOUT_MARKS = ['contract/mark.ts'];
 
 describe('every mark', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createIds } from '../src/domain/ids.ts';
 import { seededRandom, systemRandom } from '../src/system/random.ts';
 
-/** The first ids that a source makes. */
+/** The first ids of a source. */
 function drawn(seed: string, generation = 0): string[] {
   const ids = createIds(seededRandom(seed, generation));
   const all = [ids.payment, ids.payment, ids.trx, ids.delivery, ids.card, ids.cardDigits, ids.cvc, ids.code];

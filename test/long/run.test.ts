@@ -7,7 +7,7 @@ import { extentOf } from './trial.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Begins a long run. */
+/** Starts a long run. */
 const longRun = (...args: string[]) => launchProgram([process.execPath, here('run.mjs'), ...args]);
 
 it('the shares of all trials add up to all of the minutes', () => {

@@ -61,7 +61,7 @@ test('Jest with one emulator per file', async () => {
 
 test('Jest with one emulator for all files', async () => {
   await project.recipes('jest.config.js', 'start.js', 'stop.js');
-  // What its page says of the tests of this set-up: they connect instead of starting their own.
+  // The page's text about the tests of this set-up: they connect instead of starting their own.
   const connected = `
     const { connectGatewaySim } = require('gateway-sim');
     test('the emulator of the set-up answers', async () => {

@@ -7,9 +7,7 @@ import { inherited, launchProgram } from '../helpers/child.ts';
 import { missing } from '../merchants/running.ts';
 import { createProject, type Project } from './project.ts';
 
-/*
- * What `init --php` and `init --python` write, used in a project that has the package installed.
- */
+/* The output of `init --php` and `init --python`, used in a project that has the package installed. */
 
 let project: Project;
 beforeAll(async () => {
@@ -20,7 +18,7 @@ afterAll(() => project.remove());
 const has = (...command: [string, ...string[]]) =>
   spawnSync(command[0], command.slice(1), { env: inherited() }).status === 0;
 
-/** As much of PHPUnit as the tests use. */
+/** The parts of PHPUnit that the tests use. */
 const phpunit = (path: string, method: string) => `<?php
 namespace PHPUnit\\Framework {
     class TestCase {
@@ -40,7 +38,7 @@ from test_gateway_sim import test_a_payment_reaches_the_shop
 with GatewaySim.start() as sim: test_a_payment_reaches_the_shop(sim)
 print('1 passed')`;
 
-/** Does everything once, says what came of it as a line of JSON, and is killed. */
+/** Does everything once, prints the result as a line of JSON, and is killed. */
 const ALL_IN_PHP = `<?php
 require 'tests/php/GatewaySim.php';
 $sim = GatewaySim::start();

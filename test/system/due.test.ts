@@ -5,7 +5,7 @@ import { type Due, earlier, soonest } from '../../src/system/due.ts';
 
 const work = { isDue: (id: string) => !id.startsWith('gone'), run: () => undefined };
 
-/** A queue as the clock fills it. */
+/** A queue like the clock's. */
 function queueOf(entries: readonly { at: number; id: string }[]): Due[] {
   const queue = new TinyQueue<Due>([], earlier);
   for (const [turn, entry] of entries.entries()) queue.push({ ...entry, turn, work });

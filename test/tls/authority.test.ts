@@ -26,14 +26,14 @@ const start = (folder: string, now = NOW, names = LOOPBACK_NAMES) =>
 const caIn = (folder: string) => readFile(join(folder, 'ca.pem'), 'utf8');
 const key = (folder: string) => join(folder, 'key.pem');
 
-/** The folder of the files that a start made. */
+/** The folder with the files of a start. */
 async function folderWithAuthority(now = NOW, names = LOOPBACK_NAMES): Promise<string> {
   const folder = join(await temporaryFolder(), 'tls');
   await start(folder, now, names);
   return folder;
 }
 
-/** That a start makes another one in the place of what lies there, and says why. */
+/** A start creates a new one in place of this one, and says why. */
 async function requireNewOne(folder: string, why: string): Promise<void> {
   const former = await caIn(folder).catch(() => '');
   const made = await start(folder);
