@@ -307,7 +307,7 @@ describe('the redirect to the merchant', () => {
     ['approve', 'success_url'],
     ['cancel', 'cancel_url'],
   ] as const;
-  it.each(ENDS)('goes byte for byte after %s to %s', async (outcome, name) => {
+  it.each(ENDS)('after %s goes to %s, byte for byte', async (outcome, name) => {
     const sim = await startSim();
     for (const address of ADDRESSES) {
       const checkout = await checkoutOf(sim, { [name]: address });

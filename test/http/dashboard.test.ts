@@ -229,7 +229,7 @@ describe('payments', () => {
     ['cancel', 'canceled'],
     ['fail', 'failed'],
     ['expire', 'expired'],
-  ])('%s with one press', async (outcome, status) => {
+  ])('%s with one click', async (outcome, status) => {
     await sim.initiate(fields());
     const id = await newest();
     const html = await followed(
@@ -422,7 +422,7 @@ describe('cards', () => {
 });
 
 describe('keys', () => {
-  it('are replaced with one press, and the old pair stops working', async () => {
+  it('are replaced with one click, and the old pair stops working', async () => {
     const html = await followed(await post('/_sim/ui/keys', {}));
     expect(html).not.toContain(sim.publicKey);
     expect(html).toContain('The old pair stops working immediately');

@@ -236,7 +236,7 @@ describe('the page of a payment', () => {
     expect(sim.server.parts.clock.read().frozen).toBe(true);
   });
 
-  it('runs no further attempt when it is pressed again in another tab', async () => {
+  it('runs no further attempt when it is clicked again in another tab', async () => {
     sim = await startSim({ ipnSchedule: ['8m', '1h'] });
     receiver = await startReceiver([{ status: 500 }]);
     const id = await paid();

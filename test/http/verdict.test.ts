@@ -192,7 +192,7 @@ describe('a genuine IPN', () => {
     expect(found().cause).toContain('redirected to /authors');
   });
 
-  it('whose URL has the wrong scheme needs the right one', async () => {
+  it('whose URL has the wrong scheme gets a fix with the right one', async () => {
     const receiver = await startReceiver([{}]);
     const sim = await startSim();
     const wrong = `${receiver.url}/ipn`.replace('http:', 'https:');
@@ -207,12 +207,12 @@ describe('a genuine IPN', () => {
     expect(parts.payments.verdict(parts.payments.require(id)).tone).toBe('good');
   });
 
-  it('whose receiver disconnected has another fix than to start it', async () => {
+  it('whose receiver disconnected gets another fix than to start it', async () => {
     const { found } = await settledWith(['drop']);
     expect(found().fix).toMatch(/^Check the log of your receiver/);
   });
 
-  it('that waits for its response was sent', async () => {
+  it('that waits for its response is shown as sent', async () => {
     const receiver = await startReceiver(['hang']);
     const sim = await startSim();
     const { parts } = sim.server;
@@ -266,7 +266,7 @@ describe('a genuine IPN', () => {
     expect(of.code?.Python).toContain("body['data']['amount'] + body['identifier']");
   });
 
-  it('whose receiver has another secret key gets that as the fix', async () => {
+  it('whose receiver has another secret key gets that key as the fix', async () => {
     const computed = createHmac('sha256', 'sec_of_somebody_else').update('49.90order-1').digest('hex');
     const { found } = await settledWith([{ status: 400, body: `expected ${computed}` }]);
     expect(found().fix).toContain(
@@ -305,7 +305,7 @@ describe('a genuine IPN', () => {
     expect(found()).toMatchObject({ tone: 'bad', signed: { found: '49.9order-1' } });
   });
 
-  it('that a fault rule did not harm has its own verdict, and names the rule', async () => {
+  it('that its fault rule did not harm has its own verdict, which names the rule', async () => {
     const { found } = await settledWith([{}], ({ server }) =>
       server.parts.faults.set({ route: 'ipn', duplicate: true, times: 1 }),
     );
@@ -328,7 +328,7 @@ describe('a genuine IPN', () => {
     });
   });
 
-  it('that was signed again with replaced keys had no fault before', async () => {
+  it('that was signed again after a key replacement had no fault before', async () => {
     const { sim, last } = await settledWith([{ status: 400 }, {}]);
     const { parts } = sim.server;
     await parts.merchants.replaceKeys(parts.merchants.default.id);
@@ -414,12 +414,12 @@ describe('a forged IPN', () => {
     expect(await forged([{}, { status, body }], 'amount')).toMatchObject({ tone: 'waiting', cause });
   });
 
-  it('is not rejected by the style sheet of a page', async () => {
+  it("does not count as rejected because of a page's style sheet", async () => {
     const body = '<style>input:invalid{color:red}</style><p>Thank you</p>';
     expect(await forged([{}, { body }], 'amount')).toMatchObject({ tone: 'bad' });
   });
 
-  it('is rejected in other words, too', async () => {
+  it('counts as rejected in other wordings, too', async () => {
     const body = '{"success":false,"message":"the signature does not match"}';
     expect(await forged([{}, { body }], 'amount')).toMatchObject({ tone: 'good' });
   });

@@ -208,5 +208,5 @@ for (const { path, lanes, aim, mutants } of parts) {
   isBelow ||= share < aim;
 }
 await vitest.close();
-// A mutant may have broken the worker.
+// A mutant may have changed it in a worker.
 process.exitCode = Number(isBelow);
