@@ -95,7 +95,7 @@ export function insertTables(root, sources, isWanted) {
       if (!place.test(text)) throw new Error(`${file} has no place for the table of ${name}`);
       text = text.replace(place, (_, begin, end) => `${begin}\n${made}\n\n${end}`);
     }
-    // The line in the banner of the first minute.
+    // The banner in "The first minute" shows the counts, too.
     text = text.replace(/\(\d+ facts: [^)]*\)/, () => scoreOf(lines, 'document'));
     if (text === old) continue;
     if (!isWanted) throw new Error(`${file} is not what "npm run docs" makes of it`);

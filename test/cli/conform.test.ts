@@ -128,7 +128,7 @@ describe('conform', () => {
     expect(await readFile(join(cwd, 'out.xml'), 'utf8')).toContain('skipped="3"');
   });
 
-  it('connects to an emulator by HTTPS if its CA is named, and otherwise says what is missing', async () => {
+  it('connects to an emulator by HTTPS if its authority is named, and otherwise says what is missing', async () => {
     const cwd = await folder();
     const { url, server } = await startSim({ tls: true });
     const trusting = await run([...FEW, '--target', url, '--tls-ca', server.tlsCa ?? ''], { cwd });

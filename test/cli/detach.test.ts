@@ -43,7 +43,7 @@ describe('start --detach', () => {
     expect((await stat(log)).mode & 0o777).toBe(0o600);
   });
 
-  it('reports an emulator that already runs, or the options in which it differs', async () => {
+  it('reports an emulator that already runs, or the options that differ', async () => {
     const cwd = await temporaryFolder();
     const { ready } = await detached(['--detach', '--loose', '--seed', 'a'], { cwd });
     const again = async (...args: string[]) => run(['start', '--detach', '--json', ...args], { cwd });

@@ -76,7 +76,7 @@ describe('exec', () => {
     });
   });
 
-  it('sets proxy and trust variables for a client with a fixed host, keeps its trusted CAs, and lists the variables', async () => {
+  it('sets proxy and trust variables for a client with a fixed host, keeps its trusted certificates, and lists the variables', async () => {
     const cwd = await temporaryFolder();
     const inherited = join(cwd, 'theirs.pem');
     await writeFile(inherited, 'THEIRS');

@@ -56,7 +56,7 @@ function mistakeIn(example: string): string | undefined {
     : undefined;
 }
 
-describe('a program for one command', () => {
+describe('declaring one command', () => {
   it.each(PROGRAM.commands.map((command) => [command.name()]))(
     '%s is declared without the others',
     async (name) => {

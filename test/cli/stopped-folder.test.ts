@@ -45,7 +45,7 @@ async function busy(cwd: string) {
 }
 
 describe.each(['stopped', 'killed'])('a folder whose emulator was %s', (how) => {
-  it('can be exported and its log read, and stays unchanged', async () => {
+  it('has an export and a log, and stays unchanged', async () => {
     const running = await temporaryFolder();
     const { server, events, exported } = await busy(running);
     const cwd = how === 'killed' ? await leftByKill(running) : running;

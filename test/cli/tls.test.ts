@@ -27,7 +27,7 @@ for url in sys.argv[1:]:
 }
 
 describe('start --tls', () => {
-  it('creates a CA in the data folder, which all of our commands trust automatically', async () => {
+  it('creates a local authority in the data folder, which all of our commands trust automatically', async () => {
     const cwd = await temporaryFolder();
     const { ready, ended } = await start(['--tls', '--host-alias', 'pay.example.com'], { cwd });
     const folder = join(cwd, '.gateway-sim', 'tls');
@@ -67,7 +67,7 @@ describe('start --tls', () => {
     },
   );
 
-  it('keeps the CA across a restart, and says when other names require a new one', async () => {
+  it('keeps the authority across a restart, and says when other names require a new one', async () => {
     const cwd = await temporaryFolder();
     const folder = join(cwd, '.gateway-sim', 'tls');
     const restart = async (...args: string[]) => {

@@ -18,7 +18,7 @@ describe('startGatewaySim({ tls: true })', () => {
     expect(existsSync(tlsCa ?? '')).toBe(false);
   });
 
-  it('can be connected to only with its CA file', async () => {
+  it('can be connected to only with its certificate file', async () => {
     const sim = await startGatewaySim({ tls: true });
     onTestFinished(() => sim.stop());
     const other = await connectGatewaySim(sim.url, { tlsCa: sim.tlsCa ?? '' });
@@ -26,7 +26,7 @@ describe('startGatewaySim({ tls: true })', () => {
     await expect(connectGatewaySim(sim.url)).rejects.toMatchObject({ code: 'no_server' });
     const again = await startGatewaySim({ tls: true });
     onTestFinished(() => again.stop());
-    // Each emulator has its own CA.
+    // Each emulator has its own authority.
     await expect(connectGatewaySim(sim.url, { tlsCa: again.tlsCa ?? '' })).rejects.toMatchObject({
       code: 'no_server',
     });

@@ -111,7 +111,7 @@ async function startVitest(mutants) {
     const timer = setTimeout(() => {
       isLate = true;
       stop();
-      // The second time no tests run.
+      // The second cancel does not wait for the tests.
       stopping = Promise.all([stopping, vitest.cancelCurrentRun('test-failure')]);
     }, limitMs);
     const { unhandledErrors } = await vitest.runTestSpecifications(files);

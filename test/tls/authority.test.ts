@@ -46,7 +46,7 @@ async function requireNewOne(folder: string, why: string): Promise<void> {
   expect([file.isFile(), file.mode & 0o777]).toEqual([true, 0o600]);
 }
 
-describe('a CA in the data folder', () => {
+describe('a local authority in the data folder', () => {
   const other = issue(LOOPBACK_NAMES, NOW);
   const NOT_OURS = 'the previous one was not created here';
 

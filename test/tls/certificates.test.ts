@@ -13,7 +13,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 const NAMES = [...LOOPBACK_NAMES, 'pay.example.com', '192.168.1.20', 'fd00::a:1'];
 const DAY_MS = 24 * 3_600_000;
 
-describe('a CA', () => {
+describe('an authority', () => {
   const now = Date.now();
   const issued = issue(NAMES, now);
   const ca = new X509Certificate(issued.ca);
