@@ -28,10 +28,7 @@ const REAL_TIME = Object.fromEntries(
   Object.keys(realTime).map((name) => [name, [resolve('.config/real-time.mjs'), name]]),
 );
 
-/**
- * Commander starts other programs for commands that are not its own. All of ours are its own, and loading that module
- * takes 2 ms.
- */
+/** Commander can run commands as other programs. We have none, and loading that module takes 2 ms. */
 const NO_PROGRAMS = {
   name: 'no-programs',
   resolveId: (id, importer = '') =>

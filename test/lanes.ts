@@ -7,7 +7,7 @@ interface Lane {
    * browser, a project that has the package installed.
    */
   needs?: readonly ('build' | 'chromium' | 'project')[];
-  /** Its files replace modules of ours or of Node. */
+  /** Its files replace our modules or Node's. */
   mocks?: boolean;
 }
 

@@ -62,7 +62,7 @@ describe('every mark', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('together they name every line except those that only concern clients', () => {
+  it('together with the others names every line except those that only concern clients', () => {
     const named = new Set(idsFor([...new Set(marks.flatMap(({ ids }) => ids))], IDS));
     const unused = LINES.filter(({ id, area }) => area !== 'clients' && !named.has(id));
     expect(unused.map(({ id }) => id)).toEqual([]);

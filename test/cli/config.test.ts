@@ -118,7 +118,7 @@ describe('a configuration file', () => {
   it.each([
     ['--sandbox-email', ['--sandbox-email', 'x'], '--sandbox-email must be an e-mail address (got "x")'],
     ['equal keys', ['--public-key', 'k', '--secret-key', 'k'], '--public-key and --secret-key must differ'],
-  ])('and flags cannot have conflicting values: %s', async (_, args, message) => {
+  ])('cannot have conflicting values, in the file or in flags: %s', async (_, args, message) => {
     const { code, stderr } = await run(['start', '--in-memory', ...args], { cwd: await temporaryFolder() });
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });

@@ -341,7 +341,7 @@ describe('exec --wait-for', () => {
 describe('exec --artifacts', () => {
   const FILES = ['events.jsonl', 'ipns.har', 'state.json'];
   const MARK = '.gateway-sim-artifacts';
-  /** Pays an order whose IPN nobody receives, without waiting for it. */
+  /** Pays an order without waiting for its IPN, which has no receiver. */
   const pay = (end: string) => `(async () => {
       const { GATEWAY_SIM_URL: url, GATEWAY_SIM_PUBLIC_KEY: public_key } = process.env;
       const body = new URLSearchParams({ public_key, identifier: 'order-1', currency: 'USD', amount: '1', details: 'x',

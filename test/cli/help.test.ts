@@ -56,7 +56,7 @@ function mistakeIn(example: string): string | undefined {
     : undefined;
 }
 
-describe('declaring one command', () => {
+describe('a single command', () => {
   it.each(PROGRAM.commands.map((command) => [command.name()]))(
     '%s is declared without the others',
     async (name) => {

@@ -9,7 +9,7 @@ interface Document {
   servers: { url: string }[];
 }
 
-test('openapi prints the document of a running emulator without one', async () => {
+test('openapi prints the same document without a running emulator', async () => {
   const cwd = await temporaryFolder();
   const { code, stdout, stderr } = await run(['openapi'], { cwd });
   expect([code, stderr]).toEqual([0, '']);

@@ -100,7 +100,7 @@ describe('pay', () => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  it('reports a receiver that hangs, how long it waited and that it still waits; so does the log', async () => {
+  it('reports a hanging receiver and the waiting time, as does the log', async () => {
     const receiver = await startReceiver(['hang']);
     const { cwd, create } = await start({ ipnTimeout: '12s' });
     await create('order-1', '--ipn-url', `${receiver.url}/ipn`);
@@ -115,7 +115,7 @@ describe('pay', () => {
     await following.until((log) => log.includes(line));
   });
 
-  it('shows the same verdict for an error response as payments show and ipn show, and --require-delivery checks it', async () => {
+  it('reports an error response like payments show and ipn show, and fails with --require-delivery', async () => {
     const receiver = await startReceiver([{ body: '{"status":"error","message":"no such order"}' }]);
     const { cwd, create } = await start();
     await create('order-1', '--ipn-url', `${receiver.url}/ipn`);

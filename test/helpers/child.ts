@@ -74,7 +74,7 @@ export function begun<End extends Written>(
   };
 }
 
-/** What every program needs, and the mark by which a run of the tests finds what is left of it. */
+/** The variables that every program needs, and the mark that identifies leftover processes of a test run. */
 export function inherited(): Record<string, string> {
   const names = ['PATH', 'HOME', 'TMPDIR', 'TEST_RUN'];
   return Object.fromEntries(names.map((name) => [name, process.env[name] ?? '']));

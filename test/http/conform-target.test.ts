@@ -163,7 +163,7 @@ describe('a gateway that keeps the payment in a session', () => {
 
   const lines = linesNamed('checkout-success-url-exact', 'checkout-settled', 'checkout-email-field');
 
-  it('keeps its cookies between the steps of a payment', async () => {
+  it('is paid with the cookies that it sets', async () => {
     const { report } = await held(await sessionGateway((redirect_url) => ({ redirect_url })), {}, { lines });
     expect(report).toMatchObject({ agree: lines.length, differ: [], unseen: [] });
   });

@@ -301,7 +301,7 @@ describe('IPNs', () => {
     expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/ipn', '/other', '/ipn']);
   });
 
-  it('that are selected are resent together, and one notice tells the result', async () => {
+  it('that are selected are resent together, and one notice shows the result', async () => {
     const receiver = await startReceiver();
     const { payments } = sim.server.parts;
     for (const [identifier, ipn_url] of [

@@ -76,17 +76,20 @@ describe('a page may initiate from the browser', () => {
     ...['chrome-extension://abcdefgh', 'file://'],
   ];
 
-  it.each([false, true])('of this machine and of what the options name (as JSON: %s)', async (isJson) => {
-    const sim = await startSim(OPTIONS);
-    for (const Origin of OWN) {
-      const headers = { Origin, 'Sec-Fetch-Site': 'cross-site' };
-      const { status, head, answer } = await initiate(sim, headers, { isJson });
-      expect([Origin, status, answer]).toMatchObject([Origin, 200, { success: 'ok' }]);
-      expect(head).toMatch(/^access-control-allow-origin: \*\r?$/im);
-    }
-  });
+  it.each([false, true])(
+    'from this machine and from the origins in the options (as JSON: %s)',
+    async (isJson) => {
+      const sim = await startSim(OPTIONS);
+      for (const Origin of OWN) {
+        const headers = { Origin, 'Sec-Fetch-Site': 'cross-site' };
+        const { status, head, answer } = await initiate(sim, headers, { isJson });
+        expect([Origin, status, answer]).toMatchObject([Origin, 200, { success: 'ok' }]);
+        expect(head).toMatch(/^access-control-allow-origin: \*\r?$/im);
+      }
+    },
+  );
 
-  it.each([false, true])('but not of any other origin (as JSON: %s)', async (isJson) => {
+  it.each([false, true])('but not from any other origin (as JSON: %s)', async (isJson) => {
     const sim = await startSim(OPTIONS);
     for (const Origin of FOREIGN) {
       const { status, head, answer } = await initiate(sim, { Origin }, { isJson });

@@ -278,7 +278,7 @@ describe('a genuine IPN', () => {
     expect(echo.found().fix).not.toContain('unknown signature');
   });
 
-  it('whose response is full of hashes is searched once for each of its first three', async () => {
+  it('whose response is full of hashes is searched for the first three only, once each', async () => {
     const hashes = Array.from({ length: 8 }, (_, index) => `${index}`.repeat(64));
     const searched: unknown[] = [];
     const { found } = await settledWith([{ status: 500, body: hashes.join('\n') }], ({ server }) => {

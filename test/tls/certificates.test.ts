@@ -70,7 +70,7 @@ it.each([
 describe('a pair of files', () => {
   const labels = { cert: '--tls-cert', key: '--tls-key' };
 
-  it('is trusted by its own file if that contains the issuer, otherwise by no known file', async () => {
+  it('is trusted through its own file if that contains the issuer, otherwise through no known file', async () => {
     const folder = await temporaryFolder();
     const { cert, key } = await writePair(folder, 'own');
     expect(await readPair(cert, key, labels)).toMatchObject({ caFile: cert, issuer: null });
@@ -113,7 +113,7 @@ describe('a pair of files', () => {
   });
 });
 
-describe('a pair of mkcert', () => {
+describe('an mkcert pair', () => {
   const found = async (folder: string, names = LOOPBACK_NAMES) => {
     const passedOver: string[] = [];
     const pair = await findMkcertPair([folder, folder], names, Date.now(), (why) => passedOver.push(why));
@@ -176,7 +176,7 @@ describe('a pair of mkcert', () => {
         'it is a link',
       ],
     ),
-  ])('whose %s does not count', async (_, name, change, why) => {
+  ])('whose %s is ignored', async (_, name, change, why) => {
     const folder = await temporaryFolder();
     await asMkcert(await writePair(folder, 'localhost'));
     expect((await found(folder)).file).toBeDefined();
