@@ -169,7 +169,7 @@ describe('GATEWAY_SIM_PORT', () => {
 });
 
 it.each([['start'], ['state', 'reset', '--yes'], ['stop']])(
-  'a configuration file that was found cannot name a data folder outside of its own for %s',
+  'a configuration file that was only found cannot name a data folder outside its own folder for %s',
   async (...command) => {
     const folder = await temporaryFolder();
     const cwd = join(folder, 'checkout');

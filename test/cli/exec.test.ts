@@ -370,7 +370,7 @@ describe('exec --artifacts', () => {
     ['that fails', 'process.exit(7)', 7],
     ['that is killed', "process.kill(process.pid, 'SIGKILL')", 137],
   ])(
-    'leaves events, state and IPNs of a command %s, also those from before a reset',
+    'contains events, state and IPNs of a command %s, even from before a reset',
     async (_, end, expected) => {
       const cwd = await temporaryFolder();
       await mkdir(join(cwd, 'left'));

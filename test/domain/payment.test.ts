@@ -328,7 +328,7 @@ describe('loose mode', () => {
     customer_email: `${'x'.repeat(200)}@example.com`,
   };
 
-  it('is suggested exactly if it accepts the request', () => {
+  it('is suggested if and only if it accepts the request', () => {
     expect(remedy(posted({ site_logo: '' }))).toBe('gateway-sim start --loose accepts this request');
     expect(remedy(posted(LONG))).toBe('gateway-sim start --loose accepts this request');
     expect(remedy(posted({ ...LONG, amount: 'ten' }))).toBeUndefined();

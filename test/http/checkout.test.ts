@@ -369,7 +369,7 @@ describe('the sandbox checkout', () => {
 });
 
 describe('the simulator panel', () => {
-  it('is on the page unless --no-panel, and with it the way to the dashboard', async () => {
+  it('is on the page unless --no-panel, with a link to the dashboard', async () => {
     for (const panel of [true, false]) {
       const sim = await startSim({ panel });
       const checkout = await checkoutOf(sim);

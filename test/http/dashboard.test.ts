@@ -164,7 +164,7 @@ describe('every page of the dashboard', () => {
 describe('a form that the script sends', () => {
   const script = { 'x-gateway-sim-live': '1' };
 
-  it('gets the next URL, and decides itself whether that is another page', async () => {
+  it('gets the next URL, and the script decides whether that is another page', async () => {
     await sim.initiate(fields());
     const path = `/_sim/ui/payments/${await newest()}`;
     const answer = await post(`${path}/settle`, { outcome: 'approve' }, script);

@@ -239,7 +239,7 @@ describe('the proxy', () => {
     '/./_sim/readyz',
     '/',
   ];
-  it('never serves what is not the service', async () => {
+  it('never serves anything but the service', async () => {
     const { port, ca } = await startSecure(PROXY);
     const refused = [403, expect.stringContaining('not served through the proxy')];
     for (const path of OWN_PATHS) {

@@ -65,7 +65,7 @@ describe('the frame', () => {
 });
 
 describe('a list', () => {
-  it('is as small with URLs of 2,000 characters', async () => {
+  it('is equally small with URLs of 2,000 characters', async () => {
     const long = 'x'.repeat(1_900);
     const receiver = await startReceiver([{ status: 302, headers: { Location: `/${long}` } }]);
     await fullLists(`${receiver.url}/${long}`);

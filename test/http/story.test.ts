@@ -269,7 +269,7 @@ describe('the page of a payment', () => {
     expect(stepsIn(await pageOf(id)).get(`step-${ipn}-2`)).toContain('thanks');
   });
 
-  it('names an active fault where it had effect, without blaming the receiver', async () => {
+  it('names an active fault where it had an effect, without blaming the receiver', async () => {
     sim.server.parts.faults.set({ route: 'ipn', corruptSignature: true, times: 1 });
     const id = await paid();
     const ipn = sim.server.parts.state.current.deliveriesOf(id)[0]?.id;

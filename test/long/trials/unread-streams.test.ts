@@ -17,7 +17,7 @@ const ALONE_MIB = 250;
 /** A dropped client has 10 s to read the sent data. */
 const CUT_MS = 60_000;
 
-/** Initiates with the maximum of text, so that each event is large. */
+/** Initiates with fields of the maximum length, so that each event is large. */
 async function makeEvents({ port, publicKey }: Emulator, count: number): Promise<number> {
   const pipeline = new Pipeline(port);
   const fields = {
