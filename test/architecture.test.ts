@@ -20,7 +20,7 @@ interface Doors {
   node?: readonly string[];
 }
 
-/** From bottom to top: a layer imports only layers above it in this table. */
+/** The lowest layer is first. A layer imports only layers that are listed before it. */
 const ALLOWED: Record<string, Doors> = {
   contract: { layers: [], packages: ['zod/mini'] },
   options: { layers: ['contract'], node: ['node:fs', 'node:path'] },

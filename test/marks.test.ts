@@ -37,7 +37,7 @@ const OF_THE_SERVICE = /^(wire\/|http\/service\/|http\/openapi)/;
 const ABOUT_MARKS = ['contract/mark.ts'];
 
 describe('every mark', () => {
-  it('that says documented or observed names the lines that show it', () => {
+  it('of documented or observed behaviour names the lines that show it', () => {
     const bare = marks.filter(
       ({ file, kind, ids }) =>
         !ids.length && !ABOUT_MARKS.includes(file) && (kind !== 'chosen' || OF_THE_SERVICE.test(file)),
@@ -45,7 +45,7 @@ describe('every mark', () => {
     expect(bare.map(({ file, kind }) => `${file}: (${kind})`)).toEqual([]);
   });
 
-  it('names existing lines, and at least one of them has its source', () => {
+  it('names existing lines, at least one of them from its source', () => {
     const wrong = marks
       .filter(({ file }) => !ABOUT_MARKS.includes(file))
       .flatMap(({ file, kind, ids }) => {

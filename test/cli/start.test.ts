@@ -127,7 +127,7 @@ describe('a printed command finds its emulator', () => {
     for (const line of [command, inbox]) expect(await pasted(line, cwd)).toMatchObject({ code: 0 });
   });
 
-  it('also in an error', async () => {
+  it('even in an error', async () => {
     const cwd = await temporaryFolder();
     const { ready } = await start(['--data-dir', 'one'], { cwd });
     for (const args of [

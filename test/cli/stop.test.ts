@@ -38,7 +38,7 @@ describe('stop', () => {
     },
   );
 
-  it('does not wait forever for a process in a container, whose process id means another one here', async () => {
+  it('does not wait forever for a process in a container, whose process id belongs to another process here', async () => {
     const { url } = await listening({ 'X-Gateway-Sim': '1' }, process.ppid);
     const { code, body } = await runJson<object>(['stop', '--url', url], { cwd: await temporaryFolder() });
     expect([code, body]).toEqual([0, { stopped: true, url, pid: process.ppid }]);

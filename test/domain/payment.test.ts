@@ -199,7 +199,7 @@ describe('the addresses of initiate', () => {
 
   // More of them are in fixtures/fidelity/manifest.jsonl.
   it.each(['HTTP://SHOP.example.com/Path', 'http://[::1]:3000/ipn', 'https://x.de?é=%20#there', longest])(
-    '%.60s is one',
+    '%.60s is valid',
     (url) => {
       expect(urlProblem(url)).toBeUndefined();
     },
@@ -395,7 +395,7 @@ describe('warnings', () => {
     ]);
   });
 
-  it('name every field that contains the secret key, also with percent signs elsewhere', () => {
+  it('name every field that contains the secret key, even with percent signs elsewhere', () => {
     const held = state();
     const piece = fc.constantFrom(SECRET_KEY, SECRET_KEY.replace('_', '%5f'), '%', '%zz', 'x', '\n');
     const text = fc.array(piece, { maxLength: 3 }).map((pieces) => pieces.join(''));

@@ -120,7 +120,7 @@ describe('every page of the dashboard', () => {
     for (const command of shown) expect(command).toMatch(/>npx gateway-sim /);
   });
 
-  it('has an icon, also for pages without one, and does not log its requests', async () => {
+  it('has an icon, even for pages without one, and does not log its requests', async () => {
     const icon = await get('/favicon.ico');
     expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
     expect(await (await get('/_sim')).text()).toContain('<link rel="icon" href="data:image/svg+xml,');

@@ -449,7 +449,7 @@ describe('a tip of the emulator', () => {
 
 describe('the page that asks for the control token', () => {
   test.each(LANGUAGES)(
-    'shows the command as the user types it, also after a wrong token (%s)',
+    'shows the command as the user types it, even after a wrong token (%s)',
     (language) => {
       const view = { language, theme: 'system', nonce: 'nonce-1' } as const;
       const page = (wrong: boolean) =>

@@ -32,7 +32,7 @@ describe('the signature checker', () => {
     expect(html).toContain(`<dt>Expected</dt><dd><code>${expected}</code></dd>`);
   });
 
-  it('uses the key of the selected merchant, and names a confused one', async () => {
+  it('uses the key of the selected merchant, and names a key that was confused with it', async () => {
     const sim = await startSim();
     const other = await sim.server.parts.merchants.add('Second Shop');
     const body = signed(other);

@@ -246,7 +246,7 @@ describe('a genuine IPN', () => {
     expect(found()).toMatchObject({ cause: expect.stringMatching(cause), signed: null });
   });
 
-  it('in JSON is computed from JSON in every language, also if the response shows base64', async () => {
+  it('that is JSON shows code for JSON in every language, even if the response contains base64', async () => {
     const receiver = await startReceiver(({ body }) => {
       const { data, identifier } = JSON.parse(body);
       const hmac = createHmac('sha256', 'sec_sim_example_not_a_real_key');
@@ -389,7 +389,7 @@ describe('a forged IPN', () => {
     });
   });
 
-  it('that is rejected is right, by a status or in words', async () => {
+  it('that is rejected, by status or in words, is right', async () => {
     expect(await forged([{}, { status: 400 }], 'amount')).toMatchObject({
       tone: 'good',
       cause: expect.stringContaining('with 400, as expected'),
