@@ -65,7 +65,7 @@ export function reload() {
   });
 }
 
-/** From spawn to ready with the payments, minus the same without, compared with parsing the same files. */
+/** From spawn to ready with the payments, minus the time without them, compared with parsing the same files. */
 async function reloadRow(what, folder) {
   const files = FILES.map((name) => join(stateFolder(folder), name));
   const parse = (script) => running(['-e', script, ...files], {}, timesOf);

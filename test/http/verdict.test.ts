@@ -81,7 +81,7 @@ describe('a genuine IPN', () => {
       /\(500\): TypeError: Cannot read properties of null, at pay \(\/app\/ipn\.js:3:9\)$/,
     ],
     [404, {}, '', /does not exist \(404\)/],
-  ])('that was answered %i %j is wrong in its own way', async (status, headers, body, cause) => {
+  ])('that was answered %i %j is wrong for its own reason', async (status, headers, body, cause) => {
     const { found } = await settledWith([{ status, headers, body }]);
     expect(found()).toMatchObject({
       tone: 'bad',
@@ -305,7 +305,7 @@ describe('a genuine IPN', () => {
     expect(found()).toMatchObject({ tone: 'bad', signed: { found: '49.9order-1' } });
   });
 
-  it('that its fault rule did not harm has its own verdict, which names the rule', async () => {
+  it('with a harmless fault rule has its own verdict, which names the rule', async () => {
     const { found } = await settledWith([{}], ({ server }) =>
       server.parts.faults.set({ route: 'ipn', duplicate: true, times: 1 }),
     );
