@@ -13,7 +13,7 @@ function queueOf(entries: readonly { at: number; id: string }[]): Due[] {
 }
 
 describe('the next entries of the queue', () => {
-  it('are the first of all sorted entries, each record once, without outdated ones', () => {
+  it('are in the order of a sorted list, each record once, without outdated ones', () => {
     const entry = fc.record({
       at: fc.integer({ min: 0, max: 50 }),
       id: fc.oneof(fc.constantFrom('a', 'b', 'c', 'gone'), fc.string({ minLength: 1, maxLength: 3 })),
