@@ -49,7 +49,7 @@ describe.each(SHOPS)('the shop in $place', (shop) => {
   const why = missing(shop.runtime);
   const here = why ? ` (${why})` : '';
 
-  test.skipIf(why)(`initiates, and is paid after every request of the hostile clients${here}`, async () => {
+  test.skipIf(why)(`initiates, and is paid even after the requests of hostile clients${here}`, async () => {
     const { url, type } = await open(shop);
     await bother(`${url}/ipn`);
     const placed = await fetch(`${url}/orders`, { method: 'POST' });

@@ -11,7 +11,7 @@ export function codeIn(fix: string, language: string): string {
 
 const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
 
-/** Runs code that uses some names. @param end the code that follows it */
+/** Runs code in which some names are defined. @param end the code that follows it */
 function run<Result>(code: string, names: object, end = '', kind = Function): Result {
   const body = `with (names) { ${code}\n${end} }`;
   return kind('names', body)({ createHmac, randomBytes, timingSafeEqual, ...names }) as Result;
