@@ -14,7 +14,7 @@ export async function startAnswering(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Responses that begin well. */
+/** Responses that begin normally. */
 export const BROKEN = {
   hangs: (response: ServerResponse) => void response.write('{'),
   resets: (response: ServerResponse) => void response.write('{', () => response.socket?.resetAndDestroy()),

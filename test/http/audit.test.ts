@@ -156,15 +156,18 @@ describe('an audit from the dashboard', () => {
     expect(await state()).toMatchObject({ code: 'not_found' });
   });
 
-  it.each(['ipnUrl', 'orderUrl', 'probeUrl'])('never sends to the emulator itself with %s', async (name) => {
-    const { sim, post, asked } = await prepared();
-    const own = `http://localhost:${sim.server.port}/_sim/shutdown?{identifier}`;
-    const answer = await post({ ...asked, [name]: own });
-    expect([answer.status, text(await answer.text())]).toEqual([
-      403,
-      expect.stringContaining(`${name} is not allowed: localhost (127.0.0.1) port`),
-    ]);
-  });
+  it.each(['ipnUrl', 'orderUrl', 'probeUrl'])(
+    'never sends requests to the emulator itself with %s',
+    async (name) => {
+      const { sim, post, asked } = await prepared();
+      const own = `http://localhost:${sim.server.port}/_sim/shutdown?{identifier}`;
+      const answer = await post({ ...asked, [name]: own });
+      expect([answer.status, text(await answer.text())]).toEqual([
+        403,
+        expect.stringContaining(`${name} is not allowed: localhost (127.0.0.1) port`),
+      ]);
+    },
+  );
 
   it('shows no secret, whatever the shop returns', async () => {
     const { sim, post, page, asked, ended } = await prepared({
