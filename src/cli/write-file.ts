@@ -85,7 +85,7 @@ export async function requireWritable(files: readonly (string | undefined)[], cw
     if (file === undefined) continue;
     const path = resolve(cwd, file);
     const there = await lstat(path).catch(() => undefined);
-    // The reader of a pipe would read the opening as the report.
+    // Closing a pipe after this check would end its reader before the report.
     if (there?.isFIFO()) throw unwritable(file, { code: 'ENXIO' });
     const opened = await open(path, AS_REPORT).catch((cause) => {
       throw unwritable(file, cause);

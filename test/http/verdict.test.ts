@@ -295,7 +295,7 @@ describe('a genuine IPN', () => {
     expect(searched).toEqual([undefined, ...hashes.slice(0, 3)]);
   });
 
-  it('that is accepted with another text signed is wrong', async () => {
+  it('that is accepted although another text was signed is wrong', async () => {
     const { found } = await settledWith(({ body }) => {
       const form = new URLSearchParams(body);
       const text = `${Number(form.get('data[amount]'))}${form.get('identifier')}`;
