@@ -7,10 +7,10 @@ import { ShuffledProjects } from './test/setup/sequencer.ts';
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url));
 
-/** A number: files and tests come in an order of its own. */
+/** A number: files and tests run in another order. */
 const SHUFFLE = process.env['TEST_SHUFFLE'];
 
-/** Of a test and of a hook: only what hangs takes so long, however busy the machine is. */
+/** For a test and for a hook: only a hang takes this long, even on a busy machine. */
 const HANGS_MS = 120_000;
 
 export default defineConfig({
@@ -22,7 +22,7 @@ export default defineConfig({
     // One more than the cores of a small machine: many tests wait for a process or for time to pass.
     maxWorkers: 3,
     globalSetup: ['test/setup/run.ts'],
-    // A failure that is rare must tell all.
+    // A rare failure must report everything.
     chaiConfig: { truncateThreshold: 2_000 },
     ...(SHUFFLE && {
       sequence: { sequencer: ShuffledProjects, shuffle: { tests: true }, seed: Number(SHUFFLE) },
@@ -33,7 +33,7 @@ export default defineConfig({
         name,
         include: [...include],
         exclude: ['**/node_modules/**', ...exclude],
-        // A worker loads a module once for all of its files; those that put another in a module's place cannot share.
+        // A worker loads a module once for all of its files; files that replace modules cannot share a worker.
         isolate: mocks,
         testTimeout: HANGS_MS,
         hookTimeout: HANGS_MS,

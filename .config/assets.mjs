@@ -1,5 +1,5 @@
-// Style sheets and scripts of pages become texts of the program: `import text from './page.css?text'`. Of a manifest it
-// gets the counts or the ids only: `import scores from './manifest.jsonl?score'`.
+// Style sheets and scripts of pages become strings in the program: `import text from './page.css?text'`. Of a manifest,
+// only the counts or the ids are imported: `import scores from './manifest.jsonl?score'`.
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { build } from 'esbuild';
@@ -7,10 +7,10 @@ import { build } from 'esbuild';
 const ASSET = /\.(css|ts)\?text$/;
 const MANIFEST = /\.jsonl\?(score|ids)$/;
 
-/** The file that an import of an asset means. */
+/** The file of an asset import. */
 const fileOf = (path, folder) => resolve(folder, path.replace(/\?text$/, ''));
 
-/** A style sheet with all that it imports, or a script, as one minified text. */
+/** A style sheet with all its imports, or a script, as one minified text. */
 async function bundled(file) {
   const isScript = file.endsWith('.ts');
   const { outputFiles } = await build({
@@ -20,7 +20,7 @@ async function bundled(file) {
     charset: 'utf8',
     legalComments: 'none',
     logLevel: 'warning',
-    // Rules of a sheet stay as they are written: shorter ones may need newer browsers.
+    // Rules of a style sheet are not merged: shorter forms may need newer browsers.
     ...(isScript ? { minify: true, format: 'iife', target: 'es2022' } : { minifyWhitespace: true }),
   });
   return outputFiles[0].text.trim();
@@ -32,7 +32,7 @@ const linesOf = (file) =>
     .filter(Boolean)
     .map((text) => JSON.parse(text));
 
-/** What is made of a manifest, by what follows the question mark. */
+/** The content for a manifest, by the word after the question mark. */
 const PARTS = {
   score: (file) => scoreOf(linesOf(file)),
   ids: (file) => linesOf(file).map(({ id }) => id),

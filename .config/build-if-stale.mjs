@@ -1,4 +1,4 @@
-// Builds dist/ where its sources are others than those that it was made of.
+// Builds dist/ if its sources have changed since the last build.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SOURCES = ['src', 'fixtures', '.config', 'package.json', 'package-lock.json'];
-/** What `dist/` was made of, written by every build. */
+/** The sources of the current `dist/`, written by every build. */
 export const STAMP = join(ROOT, 'dist', '.sources');
 
 function filesIn(path) {
@@ -33,7 +33,7 @@ function stampOfBuild() {
   }
 }
 
-/** Throws where the build fails; what was there before is left as it was. */
+/** Throws if the build fails; the previous dist/ stays unchanged. */
 export function buildIfStale() {
   if (stampOfSources() === stampOfBuild()) return;
   const { status } = spawnSync(process.execPath, ['.config/build.mjs'], { cwd: ROOT, stdio: 'inherit' });

@@ -1,4 +1,4 @@
-// Makes dist/: the command, the library in both module systems, and its types. No package is needed at run time.
+// Builds dist/: the command, the library in both module systems, and its types. No package is needed at run time.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, relative, resolve } from 'node:path';
@@ -11,7 +11,7 @@ import { writeTypes } from './library-types.mjs';
 import { licensesOf } from './licenses.mjs';
 import * as realTime from './real-time.mjs';
 
-/** Short, but with the names of functions and with lines: Node prints the line of an error that nobody caught. */
+/** Minified, but with function names and line breaks: Node prints the line of an uncaught error. */
 const MANGLE = { toplevel: false, keepNames: { function: true, class: true } };
 
 async function shortened(text) {
@@ -28,7 +28,7 @@ const REAL_TIME = Object.fromEntries(
   Object.keys(realTime).map((name) => [name, [resolve('.config/real-time.mjs'), name]]),
 );
 
-/** Commander starts other programs for commands that are not its own. All of ours are, and loading that takes 2 ms. */
+/** Commander can run commands as other programs. We have none, and loading that module takes 2 ms. */
 const NO_PROGRAMS = {
   name: 'no-programs',
   resolveId: (id, importer = '') =>
@@ -36,10 +36,10 @@ const NO_PROGRAMS = {
   load: (id) => (id === '\0no-programs' ? 'export {};' : null),
 };
 
-/** Before they are read: what changes meanwhile is built by the next. */
+/** Before the sources are read: later changes are picked up by the next build. */
 const sources = stampOfSources();
 
-/** All that were bundled. */
+/** All bundled modules. */
 const modules = [];
 
 async function bundle(input, output) {
@@ -48,7 +48,7 @@ async function bundle(input, output) {
     platform: 'node',
     tsconfig: false,
     plugins: [viteAssets, NO_PROGRAMS],
-    // Hono does not say that its JSX may be taken in part; it may: none of its modules does anything when it is loaded.
+    // Hono does not declare its JSX free of side effects, but none of its modules has any.
     treeshake: { moduleSideEffects: [{ test: /hono[\\/]dist[\\/]jsx[\\/]/, sideEffects: false }] },
     transform: {
       target: 'node20',
@@ -59,7 +59,7 @@ async function bundle(input, output) {
   });
   const { output: files } = await bundled.generate({
     minify: false,
-    // Jest takes no import() in CommonJS.
+    // Jest does not support import() in CommonJS.
     dynamicImportInCjs: false,
     ...output,
   });
@@ -73,8 +73,8 @@ async function bundle(input, output) {
 }
 
 /**
- * The library as a module: the same as for CommonJS, so that a program that takes both has one. By require, since Node
- * reads all of what is imported for its names before it compiles it: that doubles the time.
+ * The library as a module: the same code as for CommonJS, so that a program that loads both has one instance. It uses
+ * require, because Node scans imported files for export names before it compiles them, which doubles the time.
  */
 function writeModule(path, commonJs) {
   const names = Object.keys(createRequire(resolve(path))(commonJs));
@@ -87,15 +87,15 @@ function writeModule(path, commonJs) {
 }
 
 /**
- * Every file costs time to open, so what is loaded together is one file. Each holds all that its modules import and no
- * file above it holds.
+ * Every file costs time to open, so modules that are loaded together are one file. Each contains the imports of its
+ * modules that no parent file contains.
  */
 const ROUTES = /src[\\/]http[\\/]request-listener\.ts$/;
 const FILES = [
   ['version', /src[\\/]system[\\/]package-info\.ts$/],
-  // What a command declares itself with must not wait for the server.
+  // The declaration of a command must not wait for the server.
   ['client', /src[\\/](library[\\/]connect|options[\\/]in-force|contract[\\/]secret)\.ts$/],
-  // With the commands that ask a running emulator.
+  // With the commands that query a running emulator.
   [
     'command',
     /src[\\/]cli[\\/](run|banner|commands[\\/](?!start|exec|audit|conform|openapi|init|completion)\w+)\.ts$/,
@@ -106,7 +106,7 @@ const FILES = [
 
 const made = [
   ...(await bundle(['src/cli/main.ts', 'src/index.ts'], {
-    // Loaded in half the time that the same takes as modules.
+    // Loads in half the time that modules take.
     format: 'cjs',
     entryFileNames: '[name].cjs',
     chunkFileNames: 'chunks/[name]-[hash].cjs',
@@ -120,7 +120,7 @@ const made = [
   relative('.', STAMP),
 ];
 writeFileSync(join('dist', 'licenses.txt'), licensesOf(modules));
-// Only now, so that a build that fails leaves what works, and one under way disturbs nobody.
+// Only now, so that a failed build leaves the working one, and a running build disturbs no process.
 for (const file of readdirSync('dist', { recursive: true, withFileTypes: true })) {
   const path = join(file.parentPath, file.name);
   if (file.isFile() && !made.includes(path)) rmSync(path);

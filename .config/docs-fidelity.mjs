@@ -1,4 +1,4 @@
-// What the documentation has from the manifest: a page with every line, and tables in pages that are written by hand.
+// Documentation that is generated from the manifest: a page with every line, and tables in handwritten pages.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { code, escaped, table } from './markdown.mjs';
@@ -36,7 +36,7 @@ export function manifestPage(root, { AREAS, PROFILES }) {
   ].join('\n\n');
 }
 
-/** How many lines each area has, and where they come from. */
+/** How many lines each area has, by source. */
 function areasTable(lines, { AREAS }) {
   const count = (area, kind) =>
     lines.filter((line) => (!area || line.area === area) && line.source.kind === kind).length || '';
@@ -47,7 +47,7 @@ function areasTable(lines, { AREAS }) {
   return table(['Area', ...KINDS], [...rows, ['All', ...KINDS.map((kind) => count(undefined, kind))]]);
 }
 
-/** What each profile chooses; of options, what it sets. */
+/** The choices of each profile; of options, the ones that it sets. */
 function choicesTable({ CHOICES, PROFILES, choicesOf }) {
   const names = Object.keys(PROFILES);
   const chosen = Object.entries(CHOICES).map(([name, { about }]) => [
@@ -76,7 +76,7 @@ function scoreOf(lines, profile) {
 /**
  * Puts the tables between their markers on the page about fidelity, and the counts in README.md.
  *
- * @param isWanted whether they are written; else a table that is not what it should be is an error
+ * @param isWanted whether they are written; otherwise an outdated table is an error
  */
 export function insertTables(root, sources, isWanted) {
   const lines = readLines(root);
@@ -95,7 +95,7 @@ export function insertTables(root, sources, isWanted) {
       if (!place.test(text)) throw new Error(`${file} has no place for the table of ${name}`);
       text = text.replace(place, (_, begin, end) => `${begin}\n${made}\n\n${end}`);
     }
-    // What the banner of the first minute says.
+    // The banner in "The first minute" shows the counts, too.
     text = text.replace(/\(\d+ facts: [^)]*\)/, () => scoreOf(lines, 'document'));
     if (text === old) continue;
     if (!isWanted) throw new Error(`${file} is not what "npm run docs" makes of it`);

@@ -1,6 +1,6 @@
-// Compared with what the commands print by test/docs/json-output.test.ts.
+// test/docs/json-output.test.ts compares this with the output of the commands.
 
-/** What each command prints with `--json`: a record of the API, or these fields. */
+/** The output of each command with `--json`: a record of the API, or these fields. */
 export const JSON_OF_COMMANDS = {
   start:
     'lines: first `event` (`ready`), `url`, `port`, `publicKey`, `secretKey`, `dashboardUrl`, `dataDir`, `controlToken`, `tlsCa`, `proxyPort`, `pid`; then one [SimEvent](#simevent) a line',

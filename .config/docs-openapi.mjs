@@ -1,10 +1,10 @@
-// The pages of the reference that come from the OpenAPI document.
+// The reference pages that are generated from the OpenAPI document.
 
 import { code, escaped, table } from './markdown.mjs';
 
 const RECORDS_PAGE = 'json.md';
 
-/** A page with the operations of some tags: parameters, body, answers. */
+/** A page with the operations of some tags: parameters, body, responses. */
 export function apiPage(document, { title, introduction, side, concerns }) {
   const tags = document.tags.filter(({ name }) => concerns(name));
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -42,7 +42,7 @@ function operationSection({ heading, operation }) {
   ]);
   const answers = Object.entries(responses ?? {}).filter(([, { $ref }]) => $ref === undefined);
   const refusals = Object.entries(responses ?? {}).filter(
-    // The table above has what any route may answer.
+    // The table above has the responses that any route may send.
     ([status, { $ref }]) => $ref && !['default', '507'].includes(status),
   );
   return [
@@ -97,7 +97,7 @@ function fieldsOf(schema) {
   return table(['Field', 'Type', 'What'], rowsOf(schema, ''));
 }
 
-/** The fields of an object and of the objects in it, by dotted names. */
+/** The fields of an object and its nested objects, by dotted names. */
 function rowsOf({ properties = {}, required = [] }, prefix) {
   return Object.entries(properties).flatMap(([name, schema]) => {
     const optional = required.includes(name) ? '' : ', *optional*';

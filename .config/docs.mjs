@@ -1,4 +1,4 @@
-// Writes src/docs/reference from what the program says of itself, and tables of other pages: node .config/docs.mjs [folder]
+// Writes src/docs/reference from the program, and tables of other pages: node .config/docs.mjs [folder]
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -54,7 +54,7 @@ for (const [name, text] of Object.entries(pages)) {
 }
 insertTables(ROOT, sources, process.argv[2] === undefined);
 
-/** What the pages are about, for coding agents, in the form of llmstxt.org. */
+/** The topics of the pages, for coding agents, in the llmstxt.org format. */
 function agentsIndex() {
   const { description } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const docs = join(ROOT, 'src/docs');
@@ -135,7 +135,7 @@ async function loadSources() {
       platform: 'node',
       target: 'node20',
       format: 'esm',
-      // What a command does is loaded when it runs, which no command does here.
+      // The code of a command is loaded when it runs, and no command runs here.
       plugins: [
         {
           name: 'declarations-only',
@@ -145,7 +145,7 @@ async function loadSources() {
                 ? { path, external: true }
                 : undefined,
             );
-            // What is made of a file at build time.
+            // Assets that are replaced at build time.
             onResolve({ filter: /\?\w+$/ }, ({ path }) => ({ path, namespace: 'made' }));
             onLoad({ filter: /./, namespace: 'made' }, () => ({ contents: 'export default {};' }));
           },

@@ -1,5 +1,5 @@
-// Writes the declarations of the library, for both module systems: what it does as TypeScript emits it, and its records
-// as interfaces made from their schemas, so that no schema library and nothing of the inside shows in them.
+// Writes the declarations of the library for both module systems: its functions as TypeScript emits them, and its
+// records as interfaces generated from their schemas, so that neither a schema library nor internals appear.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
-/** What the library is made of beside the records, below src/. */
+/** The sources of the library in src/, except the records. */
 const EMITTED = [
   'index',
   'library/api',
@@ -17,7 +17,7 @@ const EMITTED = [
   'contract/error',
   'contract/hint',
 ];
-/** The records' own file, in the place of every contract that they are imported from. */
+/** The file of the records, which replaces every contract that they are imported from. */
 const RECORDS = 'records';
 
 /** @returns the files that were written */
@@ -62,7 +62,7 @@ function write(name, text, kind) {
   const flat = text
     .replace(RECORD_IMPORT, `$1port type {$2} from './${RECORDS}.ts';`)
     .replace(/(from '\.\.?\/)(?:[\w-]+\/)*([\w-]+)\.ts'/g, `from './$2.${extension}'`);
-  // TypeScript 7 loads no types of Node unasked, and AsyncDisposable is in none of its own defaults.
+  // TypeScript 7 loads Node's types only if asked to, and AsyncDisposable is not in its default libraries.
   const needs = /\bAsyncDisposable\b/.test(text) ? '/// <reference lib="esnext.disposable" />\n' : '';
   writeFileSync(file, needs + flat);
   return file;
@@ -93,7 +93,7 @@ async function contract(scratch) {
   return import(pathToFileURL(outfile).href);
 }
 
-/** Every record that is wanted, and those that they are made of. */
+/** Every required record, and the records that it uses. */
 function recordsText({ vocabulary, outcomes, componentSchemas, querySchemas, librarySchema }, wanted) {
   const closedSets = Object.entries({ ...vocabulary, ...outcomes });
   const schemas = { ...componentSchemas(), ...querySchemas(), StartOptions: librarySchema() };
@@ -119,7 +119,7 @@ function recordsText({ vocabulary, outcomes, componentSchemas, querySchemas, lib
   return `${[...written.values()].join('\n\n')}\n`;
 }
 
-/** What callers hand in. */
+/** Values that callers pass in. */
 const OPTIONS = ['StartOptions', 'AuditRequest'];
 
 /** The types of the closed sets, by the name of their values. */
@@ -192,7 +192,7 @@ function union(values, { sets, need }) {
   return name ?? values.map(literal).join(' | ');
 }
 
-/** What callers hand in may be frozen. */
+/** Values from callers may be frozen. */
 function list(item, { isOptions }) {
   return `${isOptions ? 'readonly ' : ''}${/^\w+$|^\{/.test(item) ? item : `(${item})`}[]`;
 }

@@ -1,4 +1,4 @@
-// The licences of the packages that a build holds: they ask to go wherever their code goes.
+// The licences of the bundled packages, which must be distributed with their code.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -13,7 +13,7 @@ export function licensesOf(modules) {
   return [...folders].sort().map(licenseOf).join(RULE);
 }
 
-/** Inside some packages are folders with a package.json that only tells the kind of their modules. */
+/** Some packages contain folders with a package.json that only sets the module type. */
 function packageFolder(path) {
   const folder = dirname(path);
   const file = join(folder, 'package.json');

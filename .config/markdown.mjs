@@ -1,11 +1,11 @@
-// Pieces of markdown, for the pages that are made.
+// Helpers for generated Markdown.
 
 export function table(head, rows) {
   if (rows.length === 0) return '';
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** Text of a table's cell. */
+/** The text of a table cell. */
 export function escaped(text) {
   return text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
 }

@@ -1,5 +1,5 @@
-// Bound in place of the globals: a test in the same process that replaces them (fake timers) does not stop the
-// emulator. They come from modules, so that it also holds where they were replaced before the library was loaded.
+// Imports that replace the globals: fake timers in a test of the same process do not stop the emulator. They come from
+// modules, so that this also works if the globals were replaced before the library was loaded.
 import { performance as realPerformance } from 'node:perf_hooks';
 import timers from 'node:timers';
 

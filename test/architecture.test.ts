@@ -9,24 +9,24 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SRC = join(ROOT, 'src');
 
 /**
- * Who may import whom (design, section 9). A room is a folder of src/ or a file directly in it. `rooms` are other
- * rooms, whole or by file; `types` are those of which only types may be taken; `packages` and `node` are what comes
- * from outside, with '*' for anything.
+ * The allowed imports (design, section 9). A layer is a folder of src/ or a file directly in it. `layers` are other
+ * layers, whole or by file; `types` may be imported for their types only; `packages` and `node` are external modules,
+ * with '*' for any.
  */
 interface Doors {
-  rooms: readonly string[];
+  layers: readonly string[];
   types?: readonly string[];
   packages?: readonly string[];
   node?: readonly string[];
 }
 
-/** From the ground floor up: a room imports what lies below it, never what lies above. */
-const DOORS: Record<string, Doors> = {
-  contract: { rooms: [], packages: ['zod/mini'] },
-  options: { rooms: ['contract'], node: ['node:fs', 'node:path'] },
-  domain: { rooms: ['contract'], packages: ['big.js', 'zod/mini'] },
+/** The lowest layer is first. A layer imports only layers that are listed before it. */
+const ALLOWED: Record<string, Doors> = {
+  contract: { layers: [], packages: ['zod/mini'] },
+  options: { layers: ['contract'], node: ['node:fs', 'node:path'] },
+  domain: { layers: ['contract'], packages: ['big.js', 'zod/mini'] },
   system: {
-    rooms: ['contract', '../package.json', '../fixtures/fidelity/manifest.jsonl'],
+    layers: ['contract', '../package.json', '../fixtures/fidelity/manifest.jsonl'],
     types: ['domain'],
     packages: ['tinyqueue'],
     node: [
@@ -41,40 +41,40 @@ const DOORS: Record<string, Doors> = {
       'node:vm',
     ],
   },
-  wire: { rooms: ['contract', 'domain'], packages: ['zod/mini'], node: ['node:crypto'] },
+  wire: { layers: ['contract', 'domain'], packages: ['zod/mini'], node: ['node:crypto'] },
   store: {
-    rooms: ['contract', 'domain'],
+    layers: ['contract', 'domain'],
     packages: ['lowdb', 'zod/mini'],
     node: ['node:buffer', 'node:fs', 'node:fs/promises', 'node:os', 'node:path', 'node:crypto', 'node:zlib'],
   },
   delivery: {
-    rooms: ['contract', 'domain', 'system'],
+    layers: ['contract', 'domain', 'system'],
     types: ['store'],
     node: ['*'],
   },
-  'interpret-options': { rooms: ['contract', 'domain'], types: ['delivery', 'options'] },
+  'interpret-options': { layers: ['contract', 'domain'], types: ['delivery', 'options'] },
   usecases: {
-    rooms: ['contract', 'domain', 'store'],
+    layers: ['contract', 'domain', 'store'],
     types: ['delivery', 'system', 'wire/dialect.ts'],
   },
   http: {
-    rooms: ['contract', 'options', 'usecases', 'wire/body.ts', 'system', 'audit'],
+    layers: ['contract', 'options', 'usecases', 'wire/body.ts', 'system', 'audit'],
     types: ['domain', 'wire'],
     packages: ['*'],
     node: ['*'],
   },
   tls: {
-    rooms: ['contract', 'store/files.ts', 'store/process-identity.ts'],
+    layers: ['contract', 'store/files.ts', 'store/process-identity.ts'],
     packages: ['node-forge/lib/asn1.js', 'node-forge'],
     node: ['*'],
   },
   front: {
-    rooms: ['contract', 'options', 'tls', 'http/edge.ts'],
+    layers: ['contract', 'options', 'tls', 'http/edge.ts'],
     types: ['wire'],
     node: ['node:path'],
   },
   server: {
-    rooms: [
+    layers: [
       'contract',
       'front',
       'options',
@@ -92,17 +92,17 @@ const DOORS: Record<string, Doors> = {
     node: ['*'],
   },
   audit: {
-    rooms: ['contract', 'system', 'delivery/egress.ts', 'delivery/forward.ts', 'delivery/sender.ts'],
+    layers: ['contract', 'system', 'delivery/egress.ts', 'delivery/forward.ts', 'delivery/sender.ts'],
     types: ['wire'],
     node: ['*'],
   },
   conform: {
-    rooms: ['contract', 'audit/client.ts', 'audit/junit-report.ts', 'delivery/egress.ts', 'system'],
+    layers: ['contract', 'audit/client.ts', 'audit/junit-report.ts', 'delivery/egress.ts', 'system'],
     types: ['wire'],
     node: ['*'],
   },
   library: {
-    rooms: [
+    layers: [
       'contract',
       'options',
       'audit',
@@ -127,7 +127,7 @@ const DOORS: Record<string, Doors> = {
     ],
   },
   cli: {
-    rooms: [
+    layers: [
       'contract',
       'options',
       'system',
@@ -143,20 +143,20 @@ const DOORS: Record<string, Doors> = {
     packages: ['*'],
     node: ['*'],
   },
-  index: { rooms: ['library', 'contract/error.ts'] },
+  index: { layers: ['library', 'contract/error.ts'] },
 };
 
-/** Files that may do more than their room. */
+/** Files with more permissions than their layer. */
 const EXCEPTIONS: Record<string, Doors> = {
-  'cli/start-emulator.ts': { rooms: ['server'] },
-  'cli/client-environment.ts': { rooms: ['tls/temporary-folder.ts'] },
+  'cli/start-emulator.ts': { layers: ['server'] },
+  'cli/client-environment.ts': { layers: ['tls/temporary-folder.ts'] },
 };
 
 interface Import {
   /** As written: a package, `node:…` or a relative path. */
   from: string;
   typesOnly: boolean;
-  /** Only when it is asked for, by `import()`. */
+  /** Only on request, by `import()`. */
   isLate?: boolean;
 }
 
@@ -173,7 +173,7 @@ function importsOf(source: string): Import[] {
 }
 
 /** `domain/ipn.ts` → `domain`, `server.ts` → `server`. */
-function roomOf(file: string): string {
+function layerOf(file: string): string {
   return file.includes('/') ? (file.split('/')[0] ?? '') : file.replace(/\.tsx?$/, '');
 }
 
@@ -188,23 +188,23 @@ function isNode(from: string): boolean {
 
 const lists = (list: readonly string[] = [], name: string) => list.includes(name) || list.includes('*');
 
-/** What is wrong with one import, or undefined. */
+/** The problem with an import, or undefined. */
 function problem(file: string, { from, typesOnly }: Import): string | undefined {
-  const room = roomOf(file);
-  const doors = DOORS[room];
-  if (!doors) return `${file}: the room "${room}" is not in the table of this test`;
+  const layer = layerOf(file);
+  const allowed = ALLOWED[layer];
+  if (!allowed) return `${file}: the layer "${layer}" is not in the table of this test`;
   if (from.startsWith('.')) {
     const to = target(file, from);
-    const open = (list: readonly string[] = []) => list.includes(roomOf(to)) || list.includes(to);
-    if (roomOf(to) === room || open(doors.rooms) || open(EXCEPTIONS[file]?.rooms)) return undefined;
-    return typesOnly && open(doors.types)
+    const open = (list: readonly string[] = []) => list.includes(layerOf(to)) || list.includes(to);
+    if (layerOf(to) === layer || open(allowed.layers) || open(EXCEPTIONS[file]?.layers)) return undefined;
+    return typesOnly && open(allowed.types)
       ? undefined
       : `${file} imports ${typesOnly ? 'types of ' : ''}${to}`;
   }
-  return lists(isNode(from) ? doors.node : doors.packages, from) ? undefined : `${file} imports ${from}`;
+  return lists(isNode(from) ? allowed.node : allowed.packages, from) ? undefined : `${file} imports ${from}`;
 }
 
-/** What a file imports, and what that imports, and so on. @param withLate also what is imported when it is asked for */
+/** The transitive imports of a file. @param withLate also imports by `import()` */
 function reachedFrom(start: string, withLate = true): { files: string[]; packages: string[] } {
   const reached = new Set([start]);
   const packages = new Set<string>();
@@ -218,7 +218,7 @@ function reachedFrom(start: string, withLate = true): { files: string[]; package
   return { files: [...reached], packages: [...packages] };
 }
 
-/** A way through a graph that comes back to where it was, or undefined. */
+/** A cycle in a graph, or undefined. */
 function cycle(graph: ReadonlyMap<string, Iterable<string>>): string[] | undefined {
   const done = new Set<string>();
   const walk = (node: string, path: string[]): string[] | undefined => {
@@ -242,13 +242,13 @@ const files = (await readdir(SRC, { recursive: true })).filter((name) => /\.tsx?
 const imports = new Map<string, Import[]>();
 for (const file of files) imports.set(file, importsOf(await readFile(join(SRC, file), 'utf8')));
 
-describe('the rooms of src/', () => {
-  it('are open only where the table says so', () => {
+describe('the layers of src/', () => {
+  it('import each other only as the table allows', () => {
     const problems = [...imports].flatMap(([file, list]) => list.map((one) => problem(file, one)));
     expect(problems.filter((one) => one !== undefined)).toEqual([]);
   });
 
-  it('have no way round from one file back to itself, types included', () => {
+  it('have no import cycle between files, types included', () => {
     const graph = new Map(
       [...imports].map(([file, list]) => [
         file,
@@ -258,18 +258,18 @@ describe('the rooms of src/', () => {
     expect(cycle(graph)).toBeUndefined();
   });
 
-  it('have no way round from one room back to itself, types included', () => {
+  it('have no import cycle with each other, types included', () => {
     const graph = new Map<string, Set<string>>();
     for (const [file, list] of imports) {
-      const to = graph.get(roomOf(file)) ?? new Set();
-      graph.set(roomOf(file), to);
-      for (const { from } of list) if (from.startsWith('.')) to.add(roomOf(target(file, from)));
-      to.delete(roomOf(file));
+      const to = graph.get(layerOf(file)) ?? new Set();
+      graph.set(layerOf(file), to);
+      for (const { from } of list) if (from.startsWith('.')) to.add(layerOf(target(file, from)));
+      to.delete(layerOf(file));
     }
     expect(cycle(graph)).toBeUndefined();
   });
 
-  it('know a dialect by its interface: its folder is entered where one is chosen', () => {
+  it('import the folder of a dialect only where a dialect is chosen', () => {
     const folder = (path: string) => /^wire\/[^/]+\//.exec(path)?.[0];
     const choosers = [...imports].flatMap(([file, list]) =>
       list.some(({ from }) => {
@@ -282,13 +282,13 @@ describe('the rooms of src/', () => {
     expect(choosers).toEqual(['library/merchant-client.ts', 'server.ts']);
   });
 
-  it('answer an initiate without the packages that make requests and responses', () => {
+  it('answer an initiate without the packages for requests and responses', () => {
     const { files, packages } = reachedFrom('http/service/initiate-fast-path.ts');
     expect(packages.filter((name) => /hono/.test(name))).toEqual([]);
     expect(files.length).toBeGreaterThan(10);
   });
 
-  it('load what only some pages need when one of them is asked for, not at every start', () => {
+  it('load code for single pages on request, not at every start', () => {
     const late =
       /^http\/(test-texts\/|pages\/(reference|assets\/live|dashboard\/(frame|payment-page|search|signature-checker)\.))/;
     const { files } = reachedFrom('http/request-listener.ts', false);
@@ -296,18 +296,18 @@ describe('the rooms of src/', () => {
     expect(reachedFrom('http/request-listener.ts').files.some((file) => late.test(file))).toBe(true);
   });
 
-  it('send by the one client, whose guard decides where to', async () => {
+  it('send requests only through the client with the egress guard', async () => {
     const opens =
       /(?<![.\w])fetch\(|\b(?:https?|http2|net|tls|client)\.(?:request|get|connect|createConnection)\(|\{[^}]*\b(?:request|get|connect|createConnection)\b[^}]*\} from 'node:(?:https?|http2|net|tls)'/;
     const ofBrowsers = /^http\/(pages\/assets|test-texts)\//;
     const senders: string[] = [];
     for (const file of files.filter((name) => !ofBrowsers.test(name)))
       if (opens.test(await readFile(join(SRC, file), 'utf8'))) senders.push(file);
-    // An audit looks whether a shop still listens, by the same guard.
+    // An audit uses the same guard to check whether a shop still listens.
     expect(senders).toEqual(['audit/client.ts', 'delivery/sender.ts']);
   });
 
-  it('ask a running emulator without loading a schema', () => {
+  it('query a running emulator without loading a schema', () => {
     for (const file of [
       'library/connect.ts',
       'library/signature.ts',
@@ -320,7 +320,7 @@ describe('the rooms of src/', () => {
       ]);
   });
 
-  it('import files by the name they have on disk', () => {
+  it('import files by their exact names on disk', () => {
     const missing = [...imports].flatMap(([file, list]) =>
       list
         .filter(({ from }) => from.startsWith('.') && !existsSync(join(SRC, target(file, from))))
@@ -329,7 +329,7 @@ describe('the rooms of src/', () => {
     expect(missing).toEqual([]);
   });
 
-  it('have no file whose name says nothing, and no barrel', () => {
+  it('have no barrels and no meaningless file names', () => {
     const nameless = files.filter((file) =>
       /(^|\/)(utils?|helpers?|types|common|misc|shared)\.tsx?$/.test(file),
     );
@@ -337,11 +337,11 @@ describe('the rooms of src/', () => {
     expect({ nameless, barrels }).toEqual({ nameless: [], barrels: [] });
   });
 
-  it('keep the rules free of time, randomness, processes and output', async () => {
+  it('keep time, randomness, processes and output out of the rules', async () => {
     const forbidden =
       /\b(Date\.now|Math\.random|new Date\(\)|performance\.now|setTimeout|setInterval|process\.|console\.)/;
     const found: string[] = [];
-    for (const file of files.filter((name) => roomOf(name) === 'domain')) {
+    for (const file of files.filter((name) => layerOf(name) === 'domain')) {
       const source = (await readFile(join(SRC, file), 'utf8')).replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
       const match = forbidden.exec(source);
       if (match) found.push(`${file}: ${match[0]}`);
@@ -350,7 +350,7 @@ describe('the rooms of src/', () => {
   });
 });
 
-describe('this test', () => {
+describe('the import check', () => {
   it.each([
     ["import { x } from './a.ts';", [{ from: './a.ts', typesOnly: false }]],
     ["import type { X } from './a.ts';", [{ from: './a.ts', typesOnly: true }]],
@@ -390,7 +390,7 @@ describe('this test', () => {
     ['library/connect.ts', value('../http/app.ts')],
     ['cli/commands/ipn.ts', value('../../domain/delivery.ts')],
     ['attic/thing.ts', value('../contract/error.ts')],
-  ])('refuses that %s imports %j', (file, one) => {
+  ])('rejects that %s imports %j', (file, one) => {
     expect(problem(file, one)).toContain(file);
   });
 
@@ -405,11 +405,11 @@ describe('this test', () => {
     ['cli/commands/ipn.ts', value('../../delivery/sender.ts')],
     ['cli/commands/watch.ts', value('../../store/folder.ts')],
     ['cli/start-emulator.ts', value('../server.ts')],
-  ])('lets %s import %j', (file, one) => {
+  ])('allows that %s imports %j', (file, one) => {
     expect(problem(file, one)).toBeUndefined();
   });
 
-  it('finds a way round, and none where there is none', () => {
+  it('finds a cycle only if there is one', () => {
     const round = { a: ['b'], b: ['c'], c: ['a'] };
     expect(cycle(new Map(Object.entries(round)))).toEqual(['a', 'b', 'c', 'a']);
     expect(cycle(new Map(Object.entries({ ...round, c: [] })))).toBeUndefined();

@@ -1,4 +1,5 @@
-// Repeats the tests where things come late, in another order and with other random bytes, and prints what failed:
+// Repeats the tests with delays, in another order and with other random bytes, and prints the failures:
+//
 //   npm run test:flakes -- [--minutes <n>] [--seed <n>] [<vitest's arguments> …]
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -24,7 +25,7 @@ if (!(minutes > 0) || !Number.isInteger(first)) {
 /** Those of `npm test`. */
 const LANES = ['unit', 'mocks', 'http', 'cli', 'audit', 'library', 'browser', 'recipes', 'durability'];
 
-/** What each round has against the tests, in turn, beside another order and other random bytes. */
+/** The disturbance of each round, in turn, in addition to another order and other random bytes. */
 const ROUNDS = [
   { name: 'late', env: { TEST_DISTURB: '1' }, load: 0 },
   { name: 'hostile ids', env: { TEST_HOSTILE_IDS: '1', TZ: 'Pacific/Kiritimati' }, load: 0 },
@@ -58,7 +59,7 @@ process.stdout.write(
 for (const [test, when] of failures) process.stdout.write(`${when.length} x ${test} (${when.join('; ')})\n`);
 process.exitCode = failures.size ? 1 : 0;
 
-/** What failed; the run itself where what it left behind, or a file that does not load, is the failure. */
+/** The failed tests, or the run itself if it left something behind or a file did not load. */
 async function runTests(env) {
   const report = join(folder, `${rounds}.json`);
   const output = await new Promise((resolve) => {
@@ -98,13 +99,13 @@ function readReport(file) {
   }
 }
 
-/** What was wrong, without where: a comparison of long texts is cut. */
+/** The error without its location: a comparison of long texts is cut. */
 function reason(text = '') {
   const [what] = text.split(/\n\s+at /, 1);
   return what.slice(0, 1_500).replaceAll('\n', '\n    ');
 }
 
-/** Runs it beside busy processes. */
+/** Runs it next to busy processes. */
 async function runUnder(count, run) {
   const busy = Array.from({ length: count }, () =>
     spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),

@@ -9,7 +9,7 @@ import { LANES } from './lanes.ts';
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
 
 test('every test file is in exactly one lane', () => {
-  // In Node 20 to 24 matchesGlob warns that it is experimental.
+  // In Node 20 to 24, matchesGlob warns that it is experimental.
   vi.spyOn(process, 'emitWarning').mockReturnValue();
   const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts'))
@@ -29,6 +29,6 @@ test.each([
   ['a process', () => spawn('true')],
   ['a server', () => createServer().listen(0)],
   ['a socket', () => connect(9, '127.0.0.1')],
-])('the unit lane refuses %s', (what, open) => {
+])('the unit lane rejects %s', (what, open) => {
   expect(open).toThrow(`${what} in the unit lane`);
 });

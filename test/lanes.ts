@@ -1,11 +1,13 @@
-/** A part of the suite that can be run alone: `npm run test:<name>`. */
+/** A part of the suite that can run alone: `npm run test:<name>`. */
 interface Lane {
   include: readonly string[];
   exclude?: readonly string[];
-  /** What is made once for all of its files, by the file of that name in `test/setup`: the built program, a browser, a project that
-   * has the package installed. */
+  /**
+   * Resources that are created once for all files, by the file of that name in `test/setup`: the built program, a
+   * browser, a project that has the package installed.
+   */
   needs?: readonly ('build' | 'chromium' | 'project')[];
-  /** Its files put another module in the place of one of ours or of Node's. */
+  /** Its files replace our modules or Node's. */
   mocks?: boolean;
 }
 
@@ -21,16 +23,16 @@ const MOCKING = [
   'test/store/migrations.test.ts',
 ];
 
-/** Other test runners, each with a project of its own, shops in other languages, and the runner of the trials. */
+/** Other test runners, each with its own project, shops in other languages, and the runner of the trials. */
 const FOR_RELEASES = [
   'test/recipes/{runners,copied-tests,parallel}.test.ts',
   'test/audit/merchants.test.ts',
   'test/long/run.test.ts',
 ];
 
-/** Every test file is in exactly one of these. `npm test` leaves out the last two. */
+/** Every test file is in exactly one of these. `npm test` skips the last two. */
 export const LANES: Readonly<Record<string, Lane>> = {
-  /** No process, no socket, no browser: a set-up file sees to that. */
+  /** No process, no socket, no browser: a set-up file ensures that. */
   unit: {
     include: [
       'test/*.test.ts',
@@ -49,15 +51,15 @@ export const LANES: Readonly<Record<string, Lane>> = {
   audit: { include: ['test/audit/**/*.test.ts'], exclude: FOR_RELEASES },
   library: { include: ['test/library/**/*.test.ts'] },
   browser: { include: ['test/browser/**/*.test.ts'], needs: ['chromium'] },
-  /** What the documentation says, done; the package, installed; clients in other languages. */
+  /** The documentation, executed; the package, installed; clients in other languages. */
   recipes: {
     include: ['test/{clients,docs,recipes}/**/*.test.ts', 'test/package.test.ts'],
     exclude: ['test/docs/pages.test.ts', ...FOR_RELEASES],
     needs: ['build', 'project'],
   },
   durability: { include: WITH_PROCESSES, needs: ['build'] },
-  /** What only a release needs: `npm run test:release`. */
+  /** Only for releases: `npm run test:release`. */
   release: { include: FOR_RELEASES, needs: ['build', 'project', 'chromium'] },
-  /** What `npm run test:long` repeats; a few cases of each for a release. */
+  /** The trials of `npm run test:long`; a few cases of each for a release. */
   trials: { include: ['test/long/trials/*.test.ts'], needs: ['build'], mocks: true },
 };

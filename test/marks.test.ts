@@ -10,7 +10,7 @@ const IDS = LINES.map(({ id }) => id);
 interface Mark {
   file: string;
   kind: string;
-  /** As it is written: ids, in which `*` stands for anything; empty where there are none. */
+  /** As written: ids, in which `*` matches anything; empty if there are none. */
   ids: string[];
 }
 
@@ -28,13 +28,16 @@ for (const file of (await readdir(SRC, { recursive: true })).filter((name) => /\
   }
 }
 
-/** Where the service speaks. Elsewhere (chosen) says that something is ours, with no service to be held against. */
+/**
+ * The code that speaks the interface of the service. Elsewhere, (chosen) marks our own decisions, which no service can
+ * contradict.
+ */
 const OF_THE_SERVICE = /^(wire\/|http\/service\/|http\/openapi)/;
-/** They speak of marks. */
+/** They describe marks. */
 const ABOUT_MARKS = ['contract/mark.ts'];
 
 describe('every mark', () => {
-  it('of what is documented or observed names the lines that show it', () => {
+  it('of documented or observed behaviour names the lines that show it', () => {
     const bare = marks.filter(
       ({ file, kind, ids }) =>
         !ids.length && !ABOUT_MARKS.includes(file) && (kind !== 'chosen' || OF_THE_SERVICE.test(file)),
@@ -42,7 +45,7 @@ describe('every mark', () => {
     expect(bare.map(({ file, kind }) => `${file}: (${kind})`)).toEqual([]);
   });
 
-  it('names lines that there are, and one at least that comes from where it says', () => {
+  it('names existing lines, at least one of them from its source', () => {
     const wrong = marks
       .filter(({ file }) => !ABOUT_MARKS.includes(file))
       .flatMap(({ file, kind, ids }) => {
@@ -59,7 +62,7 @@ describe('every mark', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('leaves no line unnamed, but for those that only concern clients', () => {
+  it('together with the others names every line except those that only concern clients', () => {
     const named = new Set(idsFor([...new Set(marks.flatMap(({ ids }) => ids))], IDS));
     const unused = LINES.filter(({ id, area }) => area !== 'clients' && !named.has(id));
     expect(unused.map(({ id }) => id)).toEqual([]);
@@ -67,7 +70,7 @@ describe('every mark', () => {
 });
 
 describe('a text with marks', () => {
-  it('is read as the word alone, its strongest source, and the lines', () => {
+  it('is read as the word, its strongest source, and the lines', () => {
     expect(readMarks('Taken (observed: a-*, b). Made (documented: c). Ours (chosen).')).toEqual({
       text: 'Taken (observed). Made (documented). Ours (chosen).',
       source: 'documented',
@@ -76,7 +79,7 @@ describe('a text with marks', () => {
     expect(readMarks('Plain.')).toEqual({ text: 'Plain.', source: undefined, lines: [] });
   });
 
-  it('stands for the ids that its stars fit, each once', () => {
+  it('expands its stars to all matching ids, each once', () => {
     expect(idsFor(['a-*', 'a-b', '*-z'], ['b', 'a-b', 'a-', 'xa-b', 'x-z'])).toEqual(['a-b', 'a-', 'x-z']);
   });
 });

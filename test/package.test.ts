@@ -27,13 +27,13 @@ test.runIf(IS_RELEASE)('types and code agree in every module system (attw)', asy
   expect('problems' in analysis && analysis.problems).toEqual([]);
 });
 
-test('package.json fits what is packed (publint)', async () => {
+test('package.json matches the packed files (publint)', async () => {
   const bytes = new Uint8Array(tarball).buffer;
   const { messages } = await publint({ pack: { tarball: bytes }, level: 'suggestion', strict: true });
   expect(messages).toEqual([]);
 });
 
-test('what is CommonJS has no import(), which Jest does not take there', async () => {
+test('the CommonJS build has no import(), which Jest does not support there', async () => {
   const dist = join(project.folder, 'node_modules/gateway-sim/dist');
   const files = (await readdir(dist, { recursive: true })).filter((name) => name.endsWith('.cjs'));
   expect(files.length).toBeGreaterThan(2);
@@ -43,7 +43,7 @@ test('what is CommonJS has no import(), which Jest does not take there', async (
   }
 });
 
-test('nothing runs when it is installed: a clone builds when it starts, tests and packs', async () => {
+test('installing runs no script: a clone builds when it starts, tests and packs', async () => {
   const text = await readFile(join(project.folder, 'node_modules/gateway-sim/package.json'), 'utf8');
   const { scripts } = JSON.parse(text) as { scripts: Record<string, string> };
   const install = [
@@ -59,7 +59,7 @@ test('nothing runs when it is installed: a clone builds when it starts, tests an
   expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['prestart', 'pretest', 'prepack']));
 });
 
-test('nothing of the inside is packed', async () => {
+test('no internal files are packed', async () => {
   const { output } = await project.run(['find', 'node_modules/gateway-sim', '-type', 'f']);
   const files = output
     .trim()
@@ -76,7 +76,7 @@ test('nothing of the inside is packed', async () => {
   }
 });
 
-test('the licences of what is bundled are packed', async () => {
+test('the licences of bundled packages are packed', async () => {
   const text = await readFile(join(project.folder, 'node_modules/gateway-sim/dist/licenses.txt'), 'utf8');
   for (const name of ['commander', 'hono', 'lowdb', 'chalk', 'open', 'zod', 'node-forge'])
     expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(`, 'm'));
@@ -110,7 +110,7 @@ describe('the types compile without skipLibCheck', () => {
   );
 
   const plain = sample(['nodenext', 'bundler'], (one) => one === 'nodenext');
-  test.each(plain)('with %s resolution and nothing else said', async (moduleResolution) => {
+  test.each(plain)('with %s resolution and no other options', async (moduleResolution) => {
     const module = moduleResolution === 'bundler' ? 'preserve' : moduleResolution;
     const text = `import { startGatewaySim, type Payment } from 'gateway-sim';
       const sim = await startGatewaySim({ auto: 'approve' });
@@ -123,7 +123,7 @@ describe('the types compile without skipLibCheck', () => {
   });
 });
 
-test('import and require give the same library', async () => {
+test('import and require load the same library', async () => {
   await project.write(
     'both.mjs',
     `import { createRequire } from 'node:module';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createIds } from '../src/domain/ids.ts';
 import { seededRandom, systemRandom } from '../src/system/random.ts';
 
-/** The first ids that a source makes. */
+/** The first ids of a source. */
 function drawn(seed: string, generation = 0): string[] {
   const ids = createIds(seededRandom(seed, generation));
   const all = [ids.payment, ids.payment, ids.trx, ids.delivery, ids.card, ids.cardDigits, ids.cvc, ids.code];
@@ -18,29 +18,29 @@ describe('seeded bytes', () => {
   it.each([
     ['another seed', drawn('other')],
     ['a state that has grown', drawn('shop', 1)],
-  ])('are others with %s', (_, others) => {
+  ])('differ with %s', (_, others) => {
     for (const [index, id] of drawn('shop').entries()) expect(others[index]).not.toBe(id);
   });
 
-  it('of one purpose do not depend on how much another one has drawn', () => {
+  it('for one purpose do not depend on how many another purpose has drawn', () => {
     const quiet = createIds(seededRandom('shop', 0));
     const busy = createIds(seededRandom('shop', 0));
     for (let count = 0; count < 10; count++) busy.card();
     expect(busy.payment()).toBe(quiet.payment());
   });
 
-  it('of two purposes have nothing to do with each other', () => {
+  it('for two purposes are unrelated', () => {
     const random = seededRandom('shop', 0);
     expect(random('payment', 32)).not.toEqual(random('card', 32));
   });
 
-  it('come in any length', () => {
+  it('can have any length', () => {
     const random = seededRandom('shop', 0);
     expect([0, 1, 32, 33, 100].map((length) => random('any', length).length)).toEqual([0, 1, 32, 33, 100]);
   });
 });
 
-it('bytes of the system are not handed out twice, nor changed after they were', () => {
+it('system bytes are neither handed out twice nor changed afterwards', () => {
   const random = systemRandom();
   const first = random('any', 32);
   const copy = Uint8Array.from(first);

@@ -1,5 +1,6 @@
-// What only a release needs, on every Node that is installed: all tests of `npm test` with their whole grids, the other
-// test runners, and a short share of each trial.
+// The tests for a release, on every installed Node: all tests of `npm test` with their complete grids, the other test
+// runners, and a short share of each trial.
+//
 //   npm run test:release -- [vitest's arguments]
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
@@ -9,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const VITEST = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url));
 
-/** This one, those of nvm, and those that NODES names, as PATH does. */
+/** The current one, those of nvm, and those in NODES, separated like PATH. */
 function installed() {
   const nvm = join(process.env['NVM_DIR'] ?? join(homedir(), '.nvm'), 'versions', 'node');
   const ofNvm = existsSync(nvm) ? readdirSync(nvm).map((name) => join(nvm, name, 'bin', 'node')) : [];
@@ -17,7 +18,7 @@ function installed() {
   return [process.execPath, ...ofNvm, ...named];
 }
 
-/** One of each major version that the package runs on. */
+/** One of each supported major version. */
 function byMajor(paths) {
   const found = new Map();
   for (const path of paths) {

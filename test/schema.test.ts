@@ -14,8 +14,8 @@ const PUBLISHED = new URL('../fixtures/config.schema.json', import.meta.url);
 const NAMES = Object.keys(START_OPTIONS) as OptionName[];
 
 /**
- * Made anew by: REFRESH=1 npx vitest run test/schema.test.ts
- * (and npx biome check --write fixtures/config.schema.json, which lays it out).
+ * To update it: REFRESH=1 npx vitest run test/schema.test.ts (and npx biome check --write fixtures/config.schema.json,
+ * which formats it).
  */
 test('the published schema matches the one generated from the options', async () => {
   const made: unknown = JSON.parse(JSON.stringify(configurationSchema()));
@@ -24,7 +24,7 @@ test('the published schema matches the one generated from the options', async ()
   expect(manifest.files).toContain('fixtures/config.schema.json');
 });
 
-// Formats are hints for editors; what matters has a pattern beside it.
+// Formats are hints for editors; required ones also have a pattern.
 const validate = new Ajv2020({
   strict: true,
   strictTypes: false,
@@ -45,7 +45,7 @@ const ADDRESS = {
 const TEXTS = { good: [[], ['a.test', 'b']], bad: ['a', [''], [1], {}] };
 const WAIT = { good: ['500ms', '2s', '30m', '1h', 0, 1500], bad: ['2 s', '2d', '', -1, 1.5, true] };
 
-/** Values of every option as the configuration file may hold them, and values that it must not hold. */
+/** Valid and invalid values of every option in the configuration file. */
 const VALUES = {
   port: { good: [0, 4477, 65535], bad: [-1, 65536, 1.5, '4477'] },
   host: TEXT,
@@ -162,7 +162,7 @@ const VALUES = {
   },
 } satisfies Record<OptionName, { good: readonly unknown[]; bad: readonly unknown[] }>;
 
-/** What the emulator itself says to a value, as far as that needs no other option. */
+/** The emulator's own verdict on a value, as far as it does not depend on other options. */
 function read(name: OptionName, value: unknown): void {
   const options = resolveOptions([{ values: { [name]: value }, label: () => name }]);
   readStructures(options);
@@ -170,7 +170,7 @@ function read(name: OptionName, value: unknown): void {
 }
 
 describe('the schema', () => {
-  it.each(NAMES)('takes what %s may be, and refuses what it may not', (name) => {
+  it.each(NAMES)('accepts valid values for %s, and rejects invalid ones', (name) => {
     for (const value of VALUES[name].good) {
       expect([value, validate({ [name]: value }), validate.errors]).toEqual([value, true, null]);
       expect(() => read(name, value)).not.toThrow();
@@ -179,7 +179,7 @@ describe('the schema', () => {
       expect([value, validate({ [name]: value })]).toEqual([value, false]);
   });
 
-  it('refuses a key that there is not, and takes its own address', () => {
+  it('rejects an unknown key, and accepts its own address', () => {
     expect(validate({ prot: 1 })).toBe(false);
     expect(validate({ $schema: './schema.json' })).toBe(true);
   });
@@ -205,7 +205,7 @@ describe('the schema', () => {
     }
   });
 
-  it('lets the starter of init through, as it is and with all of its comments taken away', async () => {
+  it('accepts the starter of init, unchanged and with all comments removed', async () => {
     const { parseJsonc } = await import('../src/cli/configuration.ts');
     const starter = configurationTemplate(undefined);
     for (const text of [starter, starter.replace(/^ {2}\/\/ (?=")/gm, '  ')]) {

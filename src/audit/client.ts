@@ -148,7 +148,7 @@ export class AuditClient {
   }
 }
 
-/** What goes out above the body, in this order. */
+/** The lines above the body, in this order. */
 export function headersOf({
   url,
   headers = [],

@@ -164,7 +164,7 @@ export class Shop {
     await this.parts.gateway.payments.approve(id, { delivery: 'redirect-only', by: 'audit' });
   }
 
-  /** Makes and pays a sandbox payment of the attacker, who receives its genuine IPN. */
+  /** Initiates and pays a sandbox payment of the attacker, who receives its genuine IPN. */
   async attackerIpn(fields: { identifier?: string; amount?: string; currency?: string }): Promise<Ipn> {
     const { gateway, attackerUrl, tools } = this.parts;
     const payment = await gateway.payments.create({ ...fields, ipnUrl: attackerUrl, mode: 'sandbox' });

@@ -7,27 +7,27 @@ import type { Output } from './output.ts';
 import { endByHangup, onNpmExit } from './signals.ts';
 import { spawnWatched, type WatchedCommand } from './watch-group.ts';
 
-/** What a terminal sends, by Ctrl-C and Ctrl-\, to every process in the foreground: the command has it already. */
+/** Signals that a terminal sends to every foreground process, on Ctrl-C and Ctrl-\: the command already has them. */
 const SENT_BY_TERMINAL = ['SIGINT', 'SIGQUIT'] as const;
 const ALWAYS_FORWARDED = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
 
-/** As shells and env do (chosen). */
+/** Like shells and env (chosen). */
 const CANNOT_BE_RUN = 126;
 const NOT_FOUND = 127;
 const ENDED_BY_SIGNAL = 128;
 
-/** What a command left running has this long to end when it is asked to, in real time. */
+/** Time for the command's remaining processes to end after a signal, in real time. */
 const PATIENCE_MS = 1_000;
 const LOOK_EVERY_MS = 20;
 
 /**
- * Runs a command on our stdin, stdout and stderr, and hands on the signals that come for us. We never end before it,
- * and what it leaves running ends with it: without a terminal, where it gets a process group of its own. On a terminal
- * it stays in ours, or the terminal would let it neither read nor be interrupted. Even when we are killed, it does not
- * outlive us in its own group.
+ * Runs a command on our stdin, stdout and stderr, and forwards our signals to it. We never end before it, and its
+ * remaining processes end with it. Without a terminal, it gets its own process group. On a terminal it stays in ours:
+ * otherwise it could neither read from the terminal nor be interrupted. Even if we are killed, it does not outlive us
+ * in its own group.
  *
- * @param environment variables that it sees beside ours
- * @returns its exit code; 128 and the number of the signal that ended it; 127 or 126 when it could not be run
+ * @param environment variables in addition to ours
+ * @returns its exit code; 128 plus the number of the signal that ended it; 127 or 126 if it could not be run
  */
 export async function runCommand(
   [command = '', ...args]: readonly string[],
@@ -65,7 +65,9 @@ export async function runCommand(
   }
 }
 
-/** @throws as spawn does, where the shell that starts a watched command would only print its own message */
+/**
+ * @throws the error that spawn would throw: the shell that starts a watched command would only print its own message
+ */
 function assertExecutable(command: string, path = ''): void {
   const folders = command.includes('/') ? [''] : path.split(delimiter);
   const problems = folders.map((folder) => {
@@ -83,7 +85,7 @@ function assertExecutable(command: string, path = ''): void {
 function exitCodeOf(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     child.once('error', (error) => {
-      // A signal that could not be handed on is an error of the child too, but not its end.
+      // A signal that could not be forwarded is also an error of the child, but not its end.
       if (child.pid === undefined) reject(error);
     });
     child.once('exit', (code, signal) =>
@@ -108,7 +110,7 @@ function forwardSignals(
   onNpmExit(env, () => signal('SIGTERM'));
 }
 
-/** Signals a command and all that it started. @returns whether there was anything left of them */
+/** Signals a command and all its processes. @returns whether any of them were left */
 function signalGroup({ pid }: ChildProcess, name: NodeJS.Signals | 0): boolean {
   if (pid === undefined) return false;
   try {

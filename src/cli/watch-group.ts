@@ -17,7 +17,7 @@ kill -KILL "-$group"`;
  */
 const LAUNCHER = 'echo "$$" >&3; exec 3>&-; exec "$0" "$@"';
 
-/** A command in a process group of its own, which ends if this process is killed. */
+/** A command in its own process group, which ends if this process is killed. */
 export interface WatchedCommand {
   child: ChildProcess;
   /** Stops watching. */

@@ -9,18 +9,18 @@ import { looksLikeState } from '../store/folder.ts';
 import type { CommandResult } from './output.ts';
 
 /**
- * Writes a state to a file: whole or not at all, readable by its owner only unless the file was there before. A file
- * that holds something else is left alone (chosen); what is no file (a pipe, /dev/null) is written to as it is.
+ * Writes a state to a file: completely or not at all, and readable by its owner only if the file is new. A file with
+ * other content is not changed (chosen). Anything but a file (a pipe, /dev/null) is written to directly.
  *
  * @returns its path
- * @throws GatewayError `usage` for a file that is no state without `force`, `storage_failed` when it cannot be written
+ * @throws GatewayError `usage` for a file that is not a state without `force`, `storage_failed` if it cannot be written
  */
 export async function replaceFile(
   file: string,
   text: string,
   { force, cwd }: { force: boolean; cwd: string },
 ): Promise<string> {
-  // Behind a link is the file that is meant.
+  // For a link, the file that it points to.
   const named = resolve(cwd, file);
   const path = await realpath(named).catch(() => named);
   const old = await stat(path).catch(() => undefined);
@@ -33,14 +33,14 @@ export async function replaceFile(
       });
     }
     if (old?.isFile() && !force) await requireState(path, file);
-    // What a link leads to may be open to others, and was not named.
+    // The target of a link may be open to others, and the user did not name it.
     return writeAtomically(path, text, old && !(await isLink(named)) ? old.mode & 0o777 : 0o600);
   };
   await orStorageFailed(write(), file);
   return path;
 }
 
-/** Writes a file whole or not at all. */
+/** Writes a file completely or not at all. */
 export async function writeAtomically(path: string, text: string, mode: number): Promise<void> {
   const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
   try {
@@ -71,12 +71,12 @@ export async function orStorageFailed(writing: Promise<unknown>, shown: string):
   });
 }
 
-/** Of Unix alone: no link is followed, and a pipe that nobody reads holds nothing up. */
+/** Unix only: follows no link, and does not block on a pipe without a reader. */
 const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 const AS_REPORT = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
 
 /**
- * Makes sure that reports can be written before a long run, and not only behind it: by opening each.
+ * Checks that reports can be written before a long run, by opening each file.
  *
  * @throws GatewayError `storage_failed`
  */
@@ -85,7 +85,7 @@ export async function requireWritable(files: readonly (string | undefined)[], cw
     if (file === undefined) continue;
     const path = resolve(cwd, file);
     const there = await lstat(path).catch(() => undefined);
-    // Who reads a pipe would take the opening for the report.
+    // Closing a pipe after this check would end its reader before the report.
     if (there?.isFIFO()) throw unwritable(file, { code: 'ENXIO' });
     const opened = await open(path, AS_REPORT).catch((cause) => {
       throw unwritable(file, cause);
@@ -103,9 +103,9 @@ export async function writeReport(file: string, text: string, cwd: string): Prom
 }
 
 /**
- * Writes the reports that were asked for, each whatever becomes of the others: what the run found is not lost with them.
+ * Writes all requested reports, even if one fails, so that the results of the run are not lost.
  *
- * @returns as what the command fails where one cannot be written
+ * @returns the failure of the command if one cannot be written
  */
 export async function writeReports(
   reports: readonly (readonly [file: string | undefined, text: () => string | Promise<string>])[],

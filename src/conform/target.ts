@@ -14,9 +14,9 @@ export interface TargetOptions {
   secretKey: string;
   /** Whether to send requests outside of the sandbox to a target that is not an emulator on this machine. */
   live: boolean;
-  /** Opens the control API of an emulator that asks for it. */
+  /** For the control API of an emulator that requires it. */
   controlToken?: string | null | undefined;
-  /** Trusts its certificate, where that is one of an emulator's own. */
+  /** Trusts an emulator's own certificate. */
   agent?: Agent | undefined;
 }
 
@@ -33,7 +33,7 @@ export class Target {
   readonly options: TargetOptions;
   /** It is on this machine, so no pauses are needed. */
   readonly isLocal: boolean;
-  /** It is on this machine and identified as an emulator, not as a tunnel to a gateway: everything may be tried. */
+  /** It is on this machine and identified as an emulator, not as a tunnel to a gateway: every request is allowed. */
   isEmulator = false;
   /** Its control API can settle payments and charge cards. */
   hasControl = false;

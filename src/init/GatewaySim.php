@@ -1,31 +1,31 @@
 <?php
 
 /**
- * gateway-sim in tests of PHP 8.1 or newer, without a dependency. It finds the emulator that `gateway-sim exec` or the
- * environment names (GATEWAY_SIM_URL), else starts one, in memory, that ends with this process. GATEWAY_SIM_BIN names
- * the program where it is not installed in a node_modules folder or on the PATH.
+ * gateway-sim for tests in PHP 8.1 or newer, without dependencies. It uses the emulator of `gateway-sim exec` or of the
+ * environment (GATEWAY_SIM_URL). Otherwise it starts one in memory, which ends with this process. GATEWAY_SIM_BIN names
+ * the program if it is neither in a node_modules folder nor on the PATH.
  *
  *     $sim = GatewaySim::start();
  *     $order = $sim->initiate(['ipn_url' => $sim->serve('public/index.php') . '/ipn']);
  *     $sim->approve($order['identifier']);
  *
- * A reference is the id of a payment, or its identifier: the newest pending payment with it, else the newest. Every
- * failure is a GatewaySimError that says what happened instead.
+ * A reference is a payment's id or its identifier. An identifier means its newest pending payment, or else its newest
+ * one. Every failure is a GatewaySimError that says what happened instead.
  */
 final class GatewaySim
 {
-    /** Run by `gateway-sim exec`: says what it was given, and ends with who reads it. */
+    /** Run by `gateway-sim exec`: prints its environment, and ends when its reader does. */
     private const TELL = 'console.log(JSON.stringify(process.env)); process.stdin.resume();';
-    /** Runs PHP's web server, and ends it with who asked for it, however that ends. */
+    /** Runs PHP's web server until the parent process ends, for any reason. */
     private const SERVE = '$server = proc_open([PHP_BINARY, "-S", "127.0.0.1:0", $argv[1]], [], $pipes);'
         . 'stream_get_contents(STDIN); proc_terminate($server);';
 
-    /** Without a slash at the end. */
+    /** Without a trailing slash. */
     public readonly string $url;
     public readonly string $publicKey;
     public readonly string $secretKey;
 
-    /** @param list<array{resource, resource, resource}> $children process, its stdin, what it wrote */
+    /** @param list<array{resource, resource, resource}> $children process, its stdin, its output */
     private function __construct(private readonly array $environment, private array $children)
     {
         $this->url = rtrim($environment['GATEWAY_SIM_URL'], '/');
@@ -53,11 +53,11 @@ final class GatewaySim
     }
 
     /**
-     * Runs your own code by PHP's web server, with the emulator's variables.
+     * Runs your own code in PHP's web server, with the emulator's variables.
      *
-     * @param string $script the handler of the IPN, or the front controller
-     * @param array<string, string> $environment more variables for it
-     * @return string its address, without a slash at the end
+     * @param string $script the IPN handler, or the front controller
+     * @param array<string, string> $environment additional variables
+     * @return string its address, without a trailing slash
      */
     public function serve(string $script, array $environment = []): string
     {
@@ -73,9 +73,9 @@ final class GatewaySim
     }
 
     /**
-     * Initiates a sandbox payment as a shop does, by the service's own route. What is left out takes a value that works.
+     * Initiates a sandbox payment like a shop, through the service's own route. Omitted fields get working values.
      *
-     * @return array<string, mixed> the `url` that the customer is sent to, and the payment's record
+     * @return array<string, mixed> the `url` for the customer, and the payment's record
      */
     public function initiate(array $fields = []): array
     {
@@ -95,7 +95,7 @@ final class GatewaySim
         return $answer + $this->call('GET', '/_sim/payments/' . $query['payment_id']);
     }
 
-    /** The customer pays, and the IPN is tried. @return array `payment`, `delivery` with its attempts, `redirectUrl` */
+    /** The customer pays, and the IPN is sent. @return array `payment`, `delivery` with its attempts, `redirectUrl` */
     public function approve(string $reference): array { return $this->settle($reference, 'approve'); }
 
     /** The customer cancels. */
@@ -105,7 +105,7 @@ final class GatewaySim
     public function fail(string $reference): array { return $this->settle($reference, 'fail'); }
 
     /**
-     * The fields of the newest IPN as they were sent, whether or not anyone answered, in the shape of $_POST.
+     * The fields of the newest IPN as sent, answered or not, in the shape of $_POST.
      *
      * @param float $seconds how long to wait for the end of its first attempt
      */
@@ -127,19 +127,19 @@ final class GatewaySim
         throw new GatewaySimError("there is no IPN of $reference: " . implode(', ', $told) . '. Only approve() sends one.');
     }
 
-    /** The signature of an IPN: of the amount as text, as it stands in `data[amount]`. */
+    /** The signature of an IPN. The amount is the exact text of `data[amount]`. */
     public function signIpn(string $amount, string $identifier): string
     {
         return strtoupper(hash_hmac('sha256', $amount . $identifier, $this->secretKey));
     }
 
-    /** Moves the emulator's clock, such as by `'2h'`, and runs what falls due. */
+    /** Moves the emulator's clock, for example by `'2h'`, and runs everything that falls due. */
     public function advance(string $duration): array
     {
         return $this->call('POST', '/_sim/clock', json_encode(['advance' => $duration]));
     }
 
-    /** Forgets all payments and IPNs; the keys stay. */
+    /** Removes all payments and IPNs; the keys stay. */
     public function reset(): void
     {
         $this->call('POST', '/_sim/reset', '{}');
@@ -180,7 +180,7 @@ final class GatewaySim
         return ['gateway-sim'];
     }
 
-    /** Starts what ends with its stdin, at the latest with this process, and waits for it to say what is looked for. */
+    /** Starts a process that ends with its stdin, at the latest with this one, and waits for the expected output. */
     private static function spawn(array $command, array $env, string $pattern, ?array &$found, string $advice): array
     {
         $log = fopen($path = tempnam(sys_get_temp_dir(), 'gateway-sim-'), 'a+');

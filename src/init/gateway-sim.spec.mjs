@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { expect, test } from '@playwright/test';
 import { startGatewaySim } from 'gateway-sim';
-import { createHandler } from './ipn.cjs'; // put your own handler in its place
+import { createHandler } from './ipn.cjs'; // replace it with your own handler
 
 let sim;
 let shop;

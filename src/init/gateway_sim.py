@@ -1,11 +1,11 @@
-"""gateway-sim in tests of Python 3.10 or newer, with the standard library alone.
+"""gateway-sim for tests in Python 3.10 or newer, with only the standard library.
 
-It finds the emulator that `gateway-sim exec` or the environment names (GATEWAY_SIM_URL), else starts one, in memory,
-that ends with this process. GATEWAY_SIM_BIN names the program where it is not installed in a node_modules folder or on
-the PATH. With pytest there is a fixture: `from gateway_sim import gateway_sim`.
+It uses the emulator of `gateway-sim exec` or of the environment (GATEWAY_SIM_URL). Otherwise it starts one in memory,
+which ends with this process. GATEWAY_SIM_BIN names the program if it is neither in a node_modules folder nor on the
+PATH. With pytest there is a fixture: `from gateway_sim import gateway_sim`.
 
-A reference is the id of a payment, or its identifier: the newest pending payment with it, else the newest. Every
-failure is a GatewaySimError that says what happened instead.
+A reference is a payment's id or its identifier. An identifier means its newest pending payment, or else its newest
+one. Every failure is a GatewaySimError that says what happened instead.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from socketserver import ThreadingMixIn
 from urllib.parse import parse_qs, parse_qsl, quote, urlencode, urlsplit
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
-# Run by `gateway-sim exec`: says what it was given, and ends with who reads it.
+# Run by `gateway-sim exec`: prints its environment, and ends when its reader does.
 TELL = "console.log(JSON.stringify(process.env)); process.stdin.resume()"
 Server = type("Server", (ThreadingMixIn, WSGIServer), {"daemon_threads": True})
 QuietHandler = type("QuietHandler", (WSGIRequestHandler,), {"log_message": lambda *_: None})
@@ -35,7 +35,7 @@ class GatewaySimError(Exception):
 
 
 class GatewaySim(AbstractContextManager):
-    """An emulator: `url` (without a slash at the end), `public_key`, `secret_key`, and what a test does with it."""
+    """An emulator: `url` (without a trailing slash), `public_key`, `secret_key`, and the actions of a test."""
 
     def __init__(self, environment, process=None):
         self._environment, self._process, self._servers = environment, process, []
@@ -49,7 +49,7 @@ class GatewaySim(AbstractContextManager):
 
     @classmethod
     def start(cls, *options: str) -> "GatewaySim":
-        """Takes options of `gateway-sim start`, as on a command line: `"--auto", "approve"`."""
+        """Accepts options of `gateway-sim start`, as on a command line: `"--auto", "approve"`."""
         if not os.environ.get("GATEWAY_SIM_URL"):
             return cls(*_begin(options))
         if options:
@@ -57,7 +57,7 @@ class GatewaySim(AbstractContextManager):
         return cls(dict(os.environ))
 
     def stop(self) -> None:
-        """Ends what `serve` runs and an emulator that was started here, as the end of the process does."""
+        """Ends the servers of `serve` and an emulator that was started here. The end of the process does the same."""
         while self._servers:
             server = self._servers.pop()
             server.shutdown()
@@ -77,7 +77,7 @@ class GatewaySim(AbstractContextManager):
         return f"http://127.0.0.1:{server.server_port}"
 
     def initiate(self, fields: dict | None = None, /, **more: str) -> dict:
-        """Initiates a payment as a shop does; what is left out takes a value that works. Returns `url` and record."""
+        """Initiates a payment like a shop; omitted fields get working values. Returns `url` and record."""
         fields = {**(fields or {}), **more}
         defaults = {
             "public_key": self.public_key, "identifier": secrets.token_hex(10), "currency": "USD", "amount": "49.90",
@@ -92,7 +92,7 @@ class GatewaySim(AbstractContextManager):
         return answer | self._call("GET", f"/_sim/payments/{payment_id}")
 
     def approve(self, reference: str) -> dict:
-        """The customer pays, and the IPN is tried. Returns `payment`, `delivery` with its attempts, `redirectUrl`."""
+        """The customer pays, and the IPN is sent. Returns `payment`, `delivery` with its attempts, `redirectUrl`."""
         return self._settle(reference, "approve")
 
     def cancel(self, reference: str) -> dict:
@@ -104,7 +104,7 @@ class GatewaySim(AbstractContextManager):
         return self._settle(reference, "fail")
 
     def wait_for_ipn(self, reference: str, seconds: float = 4) -> dict:
-        """The fields of the newest IPN as sent, such as `data[amount]`, once it was tried, answered or not."""
+        """The fields of the newest IPN as sent, such as `data[amount]`, after its first attempt, answered or not."""
         end = time.monotonic() + seconds
         while True:
             ipns = self._call("GET", "/_sim/ipns?limit=200")["data"]
@@ -123,15 +123,15 @@ class GatewaySim(AbstractContextManager):
         raise GatewaySimError(f"there is no IPN of {reference}: {told}. Only approve() sends one.")
 
     def sign_ipn(self, amount: str, identifier: str) -> str:
-        """The signature of an IPN: of the amount as text, as it stands in `data[amount]`."""
+        """The signature of an IPN. The amount is the exact text of `data[amount]`."""
         return hmac.new(self.secret_key.encode(), (amount + identifier).encode(), hashlib.sha256).hexdigest().upper()
 
     def advance(self, duration: str) -> dict:
-        """Moves the emulator's clock, such as by "2h", and runs what falls due."""
+        """Moves the emulator's clock, for example by "2h", and runs everything that falls due."""
         return self._call("POST", "/_sim/clock", json.dumps({"advance": duration}))
 
     def reset(self) -> None:
-        """Forgets all payments and IPNs; the keys stay."""
+        """Removes all payments and IPNs; the keys stay."""
         self._call("POST", "/_sim/reset", "{}")
 
     def _settle(self, reference: str, outcome: str) -> dict:
@@ -165,7 +165,7 @@ class GatewaySim(AbstractContextManager):
 
 
 def _begin(options):
-    """Starts an emulator that ends with its stdin, which is at the latest with this process."""
+    """Starts an emulator that ends with its stdin, at the latest with this process."""
     command = [*_program(), "exec", "--quiet", *options, "--", "node", "-e", TELL]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     try:

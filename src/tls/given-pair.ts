@@ -18,7 +18,7 @@ export interface GivenPair {
   leaf: X509Certificate;
   /** The file that clients must trust: the certificate's own file if its issuer is unknown. */
   caFile: string;
-  /** The issuer whose certificate is missing in the file; null if none is. */
+  /** The issuer whose certificate is missing from the file; null if none is missing. */
   issuer: string | null;
 }
 

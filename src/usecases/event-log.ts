@@ -127,7 +127,7 @@ export class EventLog {
   /** The first event that is kept after a sequence number. */
   after(seq: number): SimEvent | undefined {
     const [oldest] = this.#events.items;
-    // None is left out between the oldest and the newest.
+    // No event is missing between the oldest and the newest.
     return oldest && this.#events.items[Math.max(0, seq + 1 - oldest.seq)];
   }
 

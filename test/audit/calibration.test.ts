@@ -27,7 +27,7 @@ const verdicts = ({ cases }: { cases: readonly { name: string; verdict: string }
   Object.fromEntries(cases.map(({ name, verdict }) => [name, verdict]));
 
 describe('a side effect', () => {
-  it('is not a change of shared stock by other orders', async () => {
+  it('is not assumed if other orders change shared stock', async () => {
     let stock = 1_000;
     const { audit } = await prepared({
       pay: (order, form) => {
@@ -43,7 +43,7 @@ describe('a side effect', () => {
     expect(report.cases.filter(({ verdict }) => verdict !== 'pass' && verdict !== 'skipped')).toEqual([]);
   });
 
-  it('is not a change of the time', async () => {
+  it('is not assumed if the time changes', async () => {
     const { audit } = await prepared();
     const time = (identifier: string) => `${identifier} at ${new Date().toISOString().slice(11, 19)}`;
     const { notices, summary } = await audit({ probes: { time }, only: ['signature-missing', 'copies-2'] });
@@ -54,7 +54,7 @@ describe('a side effect', () => {
   it.each([
     ['the copy of an IPN', 'a copy pays again', 'replay-at-once'],
     ['a forged IPN', 'an unsigned error marks an order that is paid later', 'error-unsigned'],
-  ])('of %s is seen beside a value that changes by itself', async (_, name, only) => {
+  ])('of %s is detected despite a value that always changes', async (_, name, only) => {
     const { shop, audit } = await prepared(MUTANTS.find((one) => one.name === name)?.handler);
     let looks = 0;
     const lookings = {
@@ -69,7 +69,7 @@ describe('a side effect', () => {
     expect([await audited(lookings.json), await audited(lookings.text)]).toEqual(['fail', byText]);
   });
 
-  it('is a delayed mail for each copy', async () => {
+  it('can be a delayed e-mail for each copy', async () => {
     const mails: string[] = [];
     const { audit } = await prepared({
       pay: (order, form) => {

@@ -203,7 +203,7 @@ const LINES = [
 ];
 
 describe.each(SHELLS)('in %s', (...shell) => {
-  it('every identifier is one word, and none is executed', async () => {
+  it('every identifier is one word, and is never executed', async () => {
     const cwd = await temporaryFolder();
     const isGiven = (value: string) => /^[^\p{Cc}-]\P{Cc}*$/u.test(value);
     for (const values of sampled(hostileText.filter(isGiven))) {

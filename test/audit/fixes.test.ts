@@ -6,11 +6,11 @@ import { codeIn } from '../merchants/mends.ts';
 import { missing, SECRET, startShopIn } from '../merchants/running.ts';
 
 /*
- * The code that a report prints in PHP and Python, put into the shop that it is about. Node is in mutants.test.ts. Left out
- * are the fixes of K and once: these shops have no database.
+ * The code that a report prints in PHP and Python, inserted into the shop that it is about. Node is in mutants.test.ts.
+ * The fixes of K and once are omitted, because these shops have no database.
  */
 
-/** Where the code of a fix goes: in the shop, at the line `fix: <place>`; two lines of code go to two places. */
+/** Where the code of a fix belongs: in the shop, at the line `fix: <place>`; two lines of code have two places. */
 const PLACES: Readonly<Record<string, readonly string[]>> = {
   'signature-not-checked': ['first'],
   'fields-not-required': ['first'],
@@ -29,7 +29,7 @@ const FLAWS = sample(
   (flaw) => flaw === 'D' || flaw === 'F',
 );
 
-/** Puts code into a program at one of its places. */
+/** Inserts code at one of the places of a program. */
 function put(source: string, place: string, code: string): string {
   const [line = '', indent = ''] = new RegExp(`^( *)(?://|#) fix: ${place}$`, 'm').exec(source) ?? [];
   if (!line) throw new Error(`the shop has no place "${place}"`);
@@ -44,7 +44,7 @@ describe.each([
   const here = why ? ` (not tried here: ${why})` : '';
 
   it.skipIf(why).each(FLAWS)(
-    `fails with the flaw %s, and passes with the code that the report prints${here}`,
+    `fails with the flaw %s, and passes with the code in the report${here}`,
     async (flaw) => {
       const sim = await startGatewaySim({ secretKey: SECRET, seed: seedOfTest() });
       onTestFinished(() => sim.stop());
@@ -67,7 +67,7 @@ describe.each([
       const found = mistakes.flatMap(({ cases }) => cases);
       const { cases } = await audited([...found, 'identifier-unknown'], mend);
       expect(cases.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
-      // An order that the shop does not know breaks no fix.
+      // An unknown order must not break a fix.
       const unknown = cases.find((one) => one.name === 'identifier-unknown');
       expect(unknown?.observed).toMatch(/^answered [24]/);
     },

@@ -12,7 +12,7 @@ const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
 
 const CHOSEN = sample(MUTANTS, (one) => MUTANTS.find(({ class: kind }) => kind === one.class) === one);
 
-/** Their fix is a sentence without code, or its code is for another place: the good handler is their mended one. */
+/** Their fix is a sentence without code, or its code is for another place: the good handler counts as fixed. */
 const IN_WORDS = [
   'a name with a quote breaks the query',
   'an unknown field is refused',
@@ -29,7 +29,7 @@ async function audited(handler: Handler, only: readonly string[]) {
 
 describe('a handler that lacks one check', () => {
   it.concurrent.for(CHOSEN)(
-    'fails, and passes with the code that the report prints, $class: $name',
+    'fails, and passes with the code in the report, $class: $name',
     async ({ name, class: kind, case: found, handler }, { expect }) => {
       const flawed = { ...GOOD, ...handler };
       const { cases, mistakes } = await audited(flawed, [kind]);
@@ -46,7 +46,7 @@ describe('a handler that lacks one check', () => {
       }
       const after = await audited(mended, [...guilty.map((one) => one.name), 'identifier-unknown']);
       expect(after.cases.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
-      // An order that the shop does not know breaks no fix.
+      // An unknown order must not break a fix.
       const unknown = after.cases.find((one) => one.name === 'identifier-unknown');
       expect(unknown?.observed).toMatch(/^answered [24]/);
     },

@@ -214,7 +214,7 @@ describe('a report', () => {
   it('states the value of unpaid goods, and groups cases by mistake', async () => {
     const { report } = await audited(UNSIGNED, { only: ['A', 'I', 'secret-empty', 'failed-unsigned-paid'] });
     const [first] = report.mistakes;
-    // Whoever accepts any signature has no other mistake about it.
+    // A handler that accepts any signature cannot make another mistake with it.
     expect(report.mistakes).toHaveLength(1);
     expect(first).toMatchObject({
       name: 'signature-not-checked',
@@ -296,7 +296,7 @@ describe('a report', () => {
       { initiateUrl: 'http://127.0.0.1:9/initiate' },
       /answered 500 “fetch failed”: no initiate request reached http/,
     ],
-  ])('says what it saw of an order that fails: a shop with %s', async (_, wrong, why) => {
+  ])('describes the failure of an order: a shop with %s', async (_, wrong, why) => {
     const sim = await startGatewaySim({ secretKey: SECRET });
     onTestFinished(() => sim.stop());
     const { initiateUrl, publicKey, secretKey } = sim;
@@ -314,7 +314,7 @@ describe('a report', () => {
     [401, 'Invalid signature', '401 “Invalid signature”', 'hash_hmac'],
     [419, 'CSRF token mismatch', 'CSRF token', 'CSRF protection'],
     [400, 'amount is missing', '400 “amount is missing”', 'does not show the cause'],
-  ])('advises by the response to a correct IPN: %i %s', async (status, body, why, fix) => {
+  ])('bases its advice on the response to a correct IPN: %i %s', async (status, body, why, fix) => {
     const refuse: Handler['refuse'] = (response) => response.writeHead(status).end(body);
     const { verdict } = await audited({ isSigned: () => false, refuse }, { only: ['control'] });
     expect(verdict('control')).toMatchObject({

@@ -1,11 +1,11 @@
-// What the command line asks for.
+// The arguments of the command line.
 
 /**
  * Reads the arguments: names of sections, `--long`, `--json [file]`, `--markdown`.
  *
  * @param names of all sections
- * @param long of those that are left out unless they are named
- * @returns the sections and the form of the report; or a `problem`, which lists what there is
+ * @param long sections that only run when named
+ * @returns the sections and the form of the report; or a `problem`, which lists the valid names
  */
 export function chosen(names, long, args = process.argv.slice(2)) {
   const named = [];

@@ -1,4 +1,4 @@
-// What everything is measured against: node:http that reads a form and answers as many bytes as initiate does.
+// The baseline: node:http that reads a form and answers with as many bytes as initiate.
 import { createServer } from 'node:http';
 
 const answer = JSON.stringify({

@@ -1,5 +1,5 @@
-// npm run bench: the numbers that the design promises. Ratios within one run, medians of several rounds; they inform
-// and never decide, so this always exits 0.
+// npm run bench: the numbers that the design promises. Ratios within one run, medians of several rounds. They are for
+// information only, so this always exits 0.
 import { chosen } from './arguments.mjs';
 import { growth, million } from './growth.mjs';
 import { initiate } from './initiate.mjs';
@@ -25,7 +25,7 @@ const SECTIONS = {
   page,
   million,
 };
-/** Takes minutes: only when it is asked for. */
+/** Takes minutes, so it only runs on request. */
 const LONG = ['million'];
 
 const choice = chosen(Object.keys(TARGETS), LONG);

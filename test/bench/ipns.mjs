@@ -30,7 +30,7 @@ export async function ipns() {
   ];
 }
 
-/** A state whose IPNs are all due at once, so that nothing but sending and recording is measured. */
+/** A state whose IPNs are all due at the same time, so that only sending and recording is measured. */
 async function courierRound() {
   const receiver = await startReceiver();
   await inFolder(async (folder) => {
@@ -49,7 +49,7 @@ async function courierRound() {
 /** Arrivals per second, from the first to the last. */
 const rateOf = (arrivals) => ((arrivals.length - 1) / (arrivals.at(-1) - arrivals[0])) * 1_000;
 
-/** An address at which nobody listens now. */
+/** An address where no server listens now. */
 async function closedUrl() {
   const receiver = await startReceiver();
   await receiver.close();

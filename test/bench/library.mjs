@@ -1,4 +1,4 @@
-// A process that uses the library as the first line of a test does.
+// A process that starts the library like the first line of a test.
 const began = performance.now();
 const { startGatewaySim } = await import('../../dist/index.js');
 const imported = performance.now();

@@ -1,8 +1,8 @@
-// A bounded load of POSTs over keep-alive connections: raw sockets, so that the client costs as little as can be.
+// A bounded load of POSTs over keep-alive connections. Raw sockets keep the client cheap.
 import { connect } from 'node:net';
 
 const CONNECTIONS = 16;
-/** Stands in the body where each request gets a number of its own. */
+/** A placeholder in the body for the number of the request. */
 export const NUMBER = '0000000000';
 const BOUNDARY = '----gateway-sim-bench-0123456789';
 
@@ -52,10 +52,10 @@ export function settleRequest(port, reference, fields = { outcome: 'approve' }) 
   return postRequest(port, `/_sim/payments/${reference}/settle`, 'application/json', JSON.stringify(fields));
 }
 
-/** The reference of the payment that got a number, where the requests have the prefix. */
+/** The reference of the payment with this number, if the requests have the prefix. */
 export const reference = (number, prefix = 'order') => `${prefix}-${padded(number)}`;
 
-/** A request of its own for a number. */
+/** The request with this number. */
 export function numbered(request, number) {
   const own = Buffer.from(request);
   own.write(padded(number), own.indexOf(NUMBER), 'latin1');
@@ -65,11 +65,11 @@ export function numbered(request, number) {
 const padded = (number) => String(number).padStart(NUMBER.length, '0');
 
 /**
- * Sends requests and reads every answer, until `count` are sent or `seconds` are over.
+ * Sends requests and reads every response, until `count` are sent or `seconds` have passed.
  *
- * @param options.request the bytes to send each time, with NUMBER counted up from `first` where it stands in them
- * @param options.expected what every answer must contain
- * @returns how many were answered, how many a second, and their latencies in ms, sorted
+ * @param options.request the bytes of each request, in which NUMBER is replaced by numbers from `first`
+ * @param options.expected what every response must contain
+ * @returns the number of responses, the rate per second, and the sorted latencies in ms
  */
 export async function load({
   port,
@@ -104,7 +104,7 @@ export async function load({
 /**
  * A connection that stays open and carries one request at a time.
  *
- * @returns `ask`: resolves with the answer, head and body; rejects when it does not contain `expected`
+ * @returns `ask`: resolves with the response, head and body; rejects if it does not contain `expected`
  */
 export function openLane(port, expected = '') {
   return new Promise((resolve, reject) => {

@@ -1,17 +1,17 @@
-// Where the numbers come from, and how quiet it was there.
+// The machine of the measurements, and how quiet it was.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { percent } from './rows.mjs';
 
-/** Chosen: what is below all of these changes no row by more than its own rounds differ. */
+/** Chosen: below these values, a row varies no more than its own rounds. */
 const QUIET = { load: 0.5, steal: 0.01, spread: 0.15 };
 
 /**
- * Starts watching the machine.
+ * Starts to watch the machine.
  *
- * @returns a function that ends it, and resolves the description of the run from its rows
+ * @returns a function that stops it, and resolves with the description of the run
  */
 export function watchMachine() {
   const load = loadavg()[0];
@@ -52,11 +52,11 @@ export function quietText({ quiet, loadBefore, loadAfter, steal, spread }) {
   return `The machine was ${quiet ? 'quiet' : 'not quiet'}: ${facts.join(', ')}.`;
 }
 
-/** Ticks of all processors since boot, as in the first line of /proc/stat; null where there is none. */
+/** Ticks of all processors since boot, as in the first line of /proc/stat; null without that file. */
 function processorTimes() {
   try {
     const [line] = readFileSync('/proc/stat', 'utf8').split('\n');
-    // Its last two columns, the guests, are in the first two already.
+    // The last two columns, guest time, are included in the first two.
     const ticks = line.trim().split(/\s+/).slice(1, 9).map(Number);
     return { all: ticks.reduce((sum, value) => sum + value, 0), stolen: ticks[7] ?? 0 };
   } catch {
@@ -64,7 +64,7 @@ function processorTimes() {
   }
 }
 
-/** How much of the time another guest had the processor; null where the system does not tell. */
+/** The share of the time that other guests used the processor; null if the system does not report it. */
 function share(before, after) {
   if (!before || !after || after.all === before.all) return null;
   return (after.stolen - before.stolen) / (after.all - before.all);

@@ -1,4 +1,4 @@
-// What a payment takes in memory, and how long it takes to read all of them again.
+// The memory per payment, and the time to read all payments.
 import { cp, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { initiateRequest, load } from './load.mjs';
@@ -18,10 +18,10 @@ const MANY = 100_000;
 const ROUNDS = 5;
 const FILES = ['db.json', 'journal.jsonl'];
 
-/** Tells that it is done, and stays until it is ended, so that its processor time can be read. */
+/** Prints that it is done, and stays alive until it is ended, so that its processor time can be read. */
 const NOTHING = `console.log('{}'); setInterval(() => {}, 2 ** 30);`;
 
-/** What JSON.parse makes of the files: all of db.json, and the object in each line of the journal. */
+/** The result of JSON.parse for the files: all of db.json, and the object in each line of the journal. */
 const PARSE = `
   const { readFileSync } = require('node:fs');
   const [snapshot, journal] = process.argv.slice(1).map((file) => readFileSync(file, 'utf8'));
@@ -30,7 +30,7 @@ const PARSE = `
     if (line) JSON.parse(line.slice(line.indexOf('{'), line.lastIndexOf('}') + 1));
   ${NOTHING}`;
 
-/** Payments that were initiated here, of which the newest requests are kept too, and payments that were read. */
+/** Payments that were initiated here, with the newest requests, and payments that were read from disk. */
 export function memory() {
   return inFolder(async (folder) => {
     const [withLog, empty] = await withFreshSim(
@@ -54,7 +54,7 @@ export function memory() {
 
 const fill = (sim) => load({ port: sim.port, request: initiateRequest(sim), count: MANY });
 
-/** A state as a stop leaves it, and one as a kill does, which has a journal to read. */
+/** A state after a stop, and one after a kill, which has a journal to read. */
 export function reload() {
   return inFolder(async (stopped) => {
     await makeState(stopped, MANY);
@@ -65,7 +65,7 @@ export function reload() {
   });
 }
 
-/** From spawn to ready with the payments, less the same without, against parsing the same files. */
+/** From spawn to ready with the payments, minus the time without them, compared with parsing the same files. */
 async function reloadRow(what, folder) {
   const files = FILES.map((name) => join(stateFolder(folder), name));
   const parse = (script) => running(['-e', script, ...files], {}, timesOf);

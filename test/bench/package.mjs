@@ -1,4 +1,4 @@
-// What a user downloads.
+// The size of the download.
 import { execFileSync } from 'node:child_process';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';

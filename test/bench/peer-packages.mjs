@@ -1,20 +1,20 @@
-// The packages of the peers, fetched from the registry into a folder of their own.
+// The packages of the peers, fetched from the registry into their own folder.
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Names can change hands: `emulate` with the dist-tag latest is an older package of somebody else. */
+/** Names can change hands: the dist-tag latest of `emulate` is an older package by another author. */
 export const PEERS = {
   emulate: { version: '0.12.2', repository: 'github.com/vercel-labs/emulate' },
   'json-server': { version: '1.0.0-beta.15', repository: 'github.com/typicode/json-server' },
 };
 
 /**
- * Installs the peers; no script of theirs is run.
+ * Installs the peers without running their scripts.
  *
- * @returns by name, the file that runs it; or `problem`, when what came is not what was meant
- * @throws when the registry cannot be reached
+ * @returns by name, the file to run; or `problem` for an unexpected package
+ * @throws if the registry cannot be reached
  */
 export async function fetchPeers(folder) {
   await writeFile(join(folder, 'package.json'), '{ "private": true }');
@@ -52,7 +52,7 @@ export function problemOf(name, manifest) {
   return `refused: ${manifest.name} ${manifest.version} of ${itsOwn} is not ${version} of ${repository}`;
 }
 
-/** Why nothing could be fetched, in a few words. */
+/** Why the fetch failed, in a few words. */
 export function whyNotFetched(error) {
   const [, code] = /npm (?:error|ERR!) code (\w+)/.exec(error.stderr ?? '') ?? [];
   return code ?? error.message.split('\n')[0];

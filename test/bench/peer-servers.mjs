@@ -1,4 +1,4 @@
-// The servers that are compared: how each is started, and what creating something is there.
+// The servers that are compared: how each is started and how it creates something.
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -25,14 +25,14 @@ const PAYMENT = {
   customer_email: 'ada@example.com',
 };
 
-/** With a key of its own: emulate answers 5,000 requests of a key in an hour and refuses the others. */
+/** With its own key: emulate answers 5,000 requests per key and hour and rejects the others. */
 function paymentIntent(port) {
   const body = 'amount=10000&currency=usd&description=Two+paperbacks+and+cards';
   const headers = { Authorization: `Bearer sk_test_${NUMBER}` };
   return postRequest(port, '/v1/payment_intents', FORM, body, headers);
 }
 
-/** Ours and the peers. `fill` writes what is stored before the start, where a file can say it. */
+/** Our server and the peers. `fill` writes stored records before the start, if a file can contain them. */
 export function serversOf(scripts) {
   const ours = (...options) => ({
     args: (port) => [BINARY, 'start', '--quiet', '--port', String(port), ...options],
@@ -80,8 +80,8 @@ export function serversOf(scripts) {
 /**
  * Runs a server until `use` is over.
  *
- * @param stock how many are stored before, where it can be told by a file
- * @returns what `use` returns; it is handed port, process, and ms from spawn to the first one created
+ * @param stock the number of records stored before the start, if a file can contain them
+ * @returns the result of `use`, which receives port, process, and ms from spawn to the first created record
  */
 export function withServer(server, use, stock = 0) {
   if (server.problem) throw new Error(server.problem);

@@ -1,5 +1,5 @@
-// npm run bench:peers: the same work side by side with others. It fetches them from the registry, so it is no part of
-// any test; like npm run bench it informs, and always exits 0.
+// npm run bench:peers: the same work for us and others. It fetches them from the registry, so it is not part of any
+// test. Like npm run bench it is for information only, and always exits 0.
 import { chosen } from './arguments.mjs';
 import { watchMachine } from './machine.mjs';
 import { fetchPeers, whyNotFetched } from './peer-packages.mjs';
@@ -53,7 +53,7 @@ async function rowsOf(servers) {
   return [yardstick('node -e 0', nothing, ' ms'), ...players.flatMap((one) => playerRows(one, yardsticks))];
 }
 
-/** Runs a server with many stored beside all that follows; one that cannot be is a problem of its player. */
+/** Runs a full server next to the following ones; if that fails, it is a problem of its player. */
 async function withFull(player, use) {
   const { name, server } = player;
   if (server.keepsNothing) return use();
@@ -79,7 +79,7 @@ function ask(server, { port, child }, limits) {
   return round({ port, child }, server.request(port), { ...limits, expected: server.expected });
 }
 
-/** From spawn to the first one created, a round of creates on it, and a round on the full one. */
+/** From spawn to the first created record, a round of creates, and a round on the full server. */
 async function playerRound({ server, full, rounds }) {
   const fresh = await withServer(server, async (one) => {
     await ask(server, one, WARM_UP);

@@ -1,4 +1,4 @@
-// The processes that are measured, each with a folder of its own.
+// The measured processes, each with its own folder.
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -10,7 +10,7 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const BINARY = join(ROOT, 'bin/gateway-sim.js');
 const BARE = fileURLToPath(new URL('bare.mjs', import.meta.url));
 
-/** As a shell would start them: npm's own variables change what is printed, more certificates slow every start. */
+/** Like a shell starts them: npm's variables change the output, and more certificates slow every start. */
 const ENVIRONMENT = Object.fromEntries(
   Object.entries(process.env).filter(
     ([name]) => !/^(npm_|GATEWAY_SIM_|NODE_EXTRA_CA_CERTS$|NODE_OPTIONS$)/i.test(name),
@@ -28,10 +28,10 @@ process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
-// Neither an emulator nor a state of a million payments should stay behind.
+// Leave neither an emulator nor a state of a million payments behind.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
 
-/** A fresh folder, removed when `use` is over. */
+/** A new folder, removed when `use` is over. */
 export async function inFolder(use) {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-sim-bench-'));
   folders.add(folder);
@@ -43,13 +43,13 @@ export async function inFolder(use) {
   }
 }
 
-/** Where an emulator that runs in a folder keeps its state. */
+/** The state folder of an emulator that runs in this folder. */
 export const stateFolder = (folder) => join(folder, '.gateway-sim');
 
 /**
  * Starts a process, waits for its first line, and ends it when `use` is over.
  *
- * @returns what `use` returns; it is handed the line's JSON with `startedAt` and `readyMs`
+ * @returns the result of `use`, which receives the line's JSON with `startedAt` and `readyMs`
  */
 export function running(args, options, use) {
   return spawned(args, options, async ({ child, startedAt }) => {
@@ -87,7 +87,7 @@ function firstLine(child) {
   return Promise.race([line, ended]);
 }
 
-/** Rejects when a process ends, with what it said about it. Never resolves. */
+/** Rejects when a process ends, with its last output. Never resolves. */
 export function whyEnded(child) {
   let said = '';
   child.stderr.on('data', (chunk) => {
@@ -112,12 +112,12 @@ export function withSim(folder, use, { options = [], probe = false, signal } = {
   return running(args, { cwd: folder, env: { BENCH_HEAP: join(folder, 'heap') }, signal }, use);
 }
 
-/** Runs the emulator in a folder of its own. */
+/** Runs the emulator in its own folder. */
 export function withFreshSim(use, options) {
   return inFolder((folder) => withSim(folder, (sim) => use({ ...sim, folder }), options));
 }
 
-/** Runs several at a time: `together([withBare, withFreshSim], ([bare, sim]) => …)`. */
+/** Runs several at the same time: `together([withBare, withFreshSim], ([bare, sim]) => …)`. */
 export function together([start, ...others], use, started = []) {
   return start ? start((one) => together(others, use, [...started, one])) : use(started);
 }
@@ -135,7 +135,7 @@ export async function bytesInUse(folder, { child }) {
   throw new Error('the probe did not answer');
 }
 
-/** Runs a command of Node to its end; resolves with how long it took in ms. */
+/** Runs a Node command to its end; resolves with its duration in ms. */
 export function timed(args, options = {}) {
   return new Promise((resolve, reject) => {
     const started = performance.now();
@@ -149,10 +149,10 @@ export function timed(args, options = {}) {
   });
 }
 
-/** What a node that does nothing takes. */
+/** The baseline: Node with an empty script. */
 export const timedNothing = () => timed(['-e', '0']);
 
-/** Processor time that a process has used so far, in ms; NaN where the system does not tell. */
+/** The processor time of a process so far, in ms; NaN if the system does not report it. */
 export function processorMs({ child }) {
   try {
     const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
@@ -160,14 +160,14 @@ export function processorMs({ child }) {
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')
       .slice(11, 13);
-    // In ticks of 10 ms, on every Linux that Node runs on.
+    // In ticks of 10 ms on every Linux that Node supports.
     return (Number(user) + Number(system)) * 10;
   } catch {
     return Number.NaN;
   }
 }
 
-/** Bytes of memory that a process has now and had at most; NaN where the system does not tell. */
+/** The current and the maximum memory of a process in bytes; NaN if the system does not report it. */
 export function residentBytes({ child }) {
   const read = (text, name) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1]) * 1024;
   try {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 
 const PATIENCE_MS = 60_000;
 
-/** Starts it; it answers at once and notes when each IPN had arrived. */
+/** Starts a receiver that answers immediately and records the arrival of each IPN. */
 export async function startReceiver() {
   const arrivals = [];
   let body = '';

@@ -5,10 +5,10 @@ import { machineText, quietText } from './machine.mjs';
 const MARKS = { true: 'met', false: 'missed', null: '' };
 
 /**
- * Prints rows as they come, or all of them at the end.
+ * Prints rows immediately, or all of them at the end.
  *
- * @param choice `json`: the file of the document, or - for stdout; `markdown`: as a page shows it; `leftOut`: the
- *   sections that were not asked for
+ * @param choice `json`: the file of the document, or - for stdout; `markdown`: as shown on a page; `leftOut`: the
+ * skipped sections
  */
 export function startReport({ json, markdown, leftOut = [] }) {
   const asTable = json !== '-' && !markdown;
@@ -28,7 +28,7 @@ export function startReport({ json, markdown, leftOut = [] }) {
   };
 }
 
-/** A number with as many digits as a reader needs. */
+/** A number with a useful number of digits. */
 function valueText({ value, unit }) {
   if (value === null) return '';
   if (unit === '/s') return `${Math.round(value).toLocaleString('en')}/s`;

@@ -1,4 +1,4 @@
-// One round of requests, and several servers taking turns.
+// One round of requests, and several servers in turn.
 import { load } from './load.mjs';
 import { processorMs } from './processes.mjs';
 import { median, quantile } from './rows.mjs';
@@ -7,7 +7,7 @@ const ROUNDS = 7;
 const COUNT = 10_000;
 const WARM_UP = 10_000;
 
-/** Each request of this process gets another number. */
+/** Each request of this process has another number. */
 let next = 1;
 
 /**
@@ -29,22 +29,22 @@ export async function round(server, request, options = {}) {
     p99: quantile(sent.latencies, 0.99),
     p999: quantile(sent.latencies, 0.999),
     processorUs: ((processorMs(server) - before) / sent.answered) * 1_000,
-    // Where this comes near 1, the client is what limits the rate.
+    // If this is close to 1, the client limits the rate.
     clientShare: (user + system) / 1_000 / (performance.now() - started),
   };
 }
 
-/** Forgets what the rounds before left in an emulator, so that each finds the same. */
+/** Removes the records of earlier rounds from an emulator, so that all rounds start equal. */
 export async function emptied(sim) {
   const answer = await fetch(`${sim.url}/_sim/reset`, { method: 'POST' });
   if (!answer.ok) throw new Error(`the reset was answered with ${answer.status}`);
 }
 
 /**
- * Lets servers take turns: a round of the first, of the second, …, of the first again.
+ * Runs servers in turn: a round of the first, of the second, …, of the first again.
  *
  * @param players by name: `server`, `request`, and `prepare`, which is called before each round
- * @returns `of(name, value)`: the median of a value over the rounds; `ratio(a, b, value)`: of the ratios in each round
+ * @returns `of(name, value)`: the median of a value over the rounds; `ratio(a, b, value)`: the ratios per round
  */
 export async function takeTurns(players, rounds = ROUNDS) {
   const entries = Object.entries(players);

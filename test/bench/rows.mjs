@@ -1,7 +1,7 @@
-// The rows of the report, and how one number is made of many.
+// The rows of the report, and how many measurements become one number.
 import { TARGETS } from './targets.mjs';
 
-/** The value that a share of the numbers stays at or below. */
+/** The percentile of the numbers for a share. */
 export function quantile(numbers, share) {
   const sorted = [...numbers].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
@@ -11,7 +11,7 @@ export const median = (numbers) => quantile(numbers, 0.5);
 
 const BY_NAME = Object.assign({}, ...Object.values(TARGETS));
 
-/** A number that has a target. `note` says what it was made of. */
+/** A number with a target. `note` says how it was measured. */
 export function measured(what, value, note = '') {
   const { target, isMet, unit } = targetOf(what);
   return { what, value, unit, note, target, met: isMet(value) };
@@ -30,10 +30,7 @@ export function fact(what, value, unit = '', note = '') {
   return { what, value, unit, note, target: '', met: null };
 }
 
-/**
- * What others are measured against. How much its rounds differ from each other tells how quiet the machine was; the
- * outermost tenths do not count.
- */
+/** A baseline. The spread of its rounds shows how quiet the machine was; the outermost tenths do not count. */
 export function yardstick(what, numbers, unit, note = '') {
   const spread = (quantile(numbers, 0.9) - quantile(numbers, 0.1)) / median(numbers);
   const notes = [note, `rounds within ${percent(spread)}`].filter(Boolean).join(', ');
@@ -43,7 +40,7 @@ export function yardstick(what, numbers, unit, note = '') {
 /** A row that could not be measured. */
 export function unmeasured(what, reason) {
   const target = what in BY_NAME ? targetOf(what).target : '';
-  // Files are named as in their folder, which is another one in each run.
+  // Shows files relative to their folder, whose name changes with each run.
   const [first] = reason.replace(/\S+\/gateway-sim-bench-\w+\//g, '').split('\n');
   return { what, value: null, unit: '', note: `not measured: ${first}`, target, met: null };
 }

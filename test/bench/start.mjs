@@ -1,4 +1,5 @@
-// What a user waits for: the start, the first answer, a command, the library. All of it against a node that does nothing.
+// The waits of a user: the start, the first response, a command, the library. All are compared with Node and an empty
+// script.
 import { fileURLToPath } from 'node:url';
 import { initiateRequest, numbered, openLane, reference, settleRequest } from './load.mjs';
 import {
@@ -17,10 +18,10 @@ import { fact, measured, median, ms, yardstick } from './rows.mjs';
 const ROUNDS = 21;
 const LIBRARY = fileURLToPath(new URL('library.mjs', import.meta.url));
 
-/** Measures each of some things once a round, after a node that does nothing; resolves all the rounds. */
+/** Measures some tasks once per round, each after an empty Node process; resolves with all rounds. */
 async function besideNode(measure) {
   const rounds = [];
-  // Of the first round nothing counts: it fills the caches of the system.
+  // The first round is discarded: it fills the caches of the system.
   for (let number = 0; number <= ROUNDS; number++) {
     const node = await timedNothing();
     rounds.push({ node, ...(await measure(number)) });

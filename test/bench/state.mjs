@@ -1,4 +1,4 @@
-// A state with many payments, made of what an emulator of this build wrote about one.
+// A state with many payments, built from the output of this build for one payment.
 import { createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,10 +11,10 @@ const PREFIX = 'stock';
 const BATCH = 1_000;
 
 /**
- * Writes the state of so many payments into a folder in which no emulator ran yet: the lines of db.json that are
- * about the one payment, over and over, with ids of their own.
+ * Writes a state with many payments into an unused folder: the lines of db.json for one payment, repeated with
+ * different ids.
  *
- * @param options.settledTo an address: the payments are approved, and their IPNs, which found nobody there, are due
+ * @param options.settledTo an address: the payments are approved, and their undelivered IPNs are due
  */
 export async function makeState(folder, count, { settledTo } = {}) {
   const lines = await inFolder(async (scratch) => {
@@ -29,7 +29,7 @@ export async function makeState(folder, count, { settledTo } = {}) {
   }
   file.end();
   await finished(file);
-  // The first to open it holds it to more rules, as a file that somebody wrote by hand.
+  // The first emulator checks it more strictly, like a file that was written by hand.
   await withSim(folder, () => {});
 }
 
@@ -41,7 +41,7 @@ async function makeOne({ port, publicKey }, settledTo) {
   lane.close();
 }
 
-/** Makes sure that the emulator took the whole state. */
+/** Makes sure that the emulator accepted the whole state. */
 export async function requireState({ url }, count) {
   const answer = await fetch(`${url}/_sim/payments/${reference(count - 1, PREFIX)}`);
   if (answer.status !== 200) throw new Error(`the state of ${count} payments was not taken`);
@@ -55,7 +55,7 @@ function* multiplied(lines, count) {
       yield line + end;
       continue;
     }
-    // Text, then what differs, then text: put together once for each copy.
+    // Text, a variable part, text: joined once per copy.
     const texts = line.split(own);
     const names = line.match(own);
     for (let from = 0; from < count; from += BATCH) {
@@ -71,7 +71,7 @@ function* multiplied(lines, count) {
   }
 }
 
-/** The same for every line that names it. */
+/** The same for every line that references it. */
 function nameOf(name, number) {
   if (name.startsWith(PREFIX)) return reference(number, PREFIX);
   const digits = number.toString(36).padStart(8, '0');

@@ -1,6 +1,6 @@
-// What the bench measures and what each number should be, by section, in the order in which they are shown.
+// The measurements and their targets, by section, in display order.
 
-/** Node starts ever faster by itself, so a ratio to it is another one with each major version. */
+/** Node's start time improves with each major version, which changes any ratio to it. */
 const byMajor = (of20, of22, of24) => (major) => (major >= 24 ? of24 : major >= 22 ? of22 : of20);
 
 export const TARGETS = {

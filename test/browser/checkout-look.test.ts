@@ -112,7 +112,7 @@ describe.each(sample(LOOKS, ({ theme, language }) => (theme === 'light') === (la
       expect(shown).toEqual([language, theme]);
     }
 
-    // The steps of a live payment are looked at below, bare.
+    // The steps of a live payment are checked below, without the panel.
     test.runIf(IS_RELEASE || theme === 'light').each(sample(MODES, (mode) => mode === 'sandbox'))(
       'every page of a %s payment fits, and axe finds nothing',
       async (mode) => {
@@ -273,7 +273,7 @@ describe('the logo', () => {
   }
 
   test.each(sample(THEMES, (theme) => theme === 'dark'))(
-    'that is black on transparent is seen on a %s page',
+    'that is black on transparent is visible on a %s page',
     async (checkout_theme) => {
       const { page, ...at } = await openShop();
       const body =

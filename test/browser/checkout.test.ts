@@ -113,7 +113,7 @@ describe('a double click', () => {
     { name: 'Approve', code: '' },
   ];
   test.each(sample(buttons, ({ name }) => name !== 'Approve'))(
-    '$name while the payment is in progress also leads to the shop, without a script',
+    '$name while the payment is in progress leads to the shop, even without a script',
     async ({ name, code }) => {
       const { opened, open } = gate();
       const slow = await startReceiver([{ after: opened }]);

@@ -29,7 +29,7 @@ test('a list starts near the top despite a fault and a moved clock, has rows of 
   }
 });
 
-test('a whole row opens its record, except its buttons, and carries the focus ring', async () => {
+test('a whole row except its buttons opens its record, and shows the focus ring', async () => {
   const { sim } = await busySim();
   const { page } = await openPage();
   await page.goto(`${sim.url}/_sim/ui/ipns`);
@@ -47,7 +47,7 @@ test('a whole row opens its record, except its buttons, and carries the focus ri
   await page.getByRole('heading', { level: 1, name: /^IPN of order-1/ }).waitFor();
 });
 
-test('an instant appears on hover, or when its row has the focus', async () => {
+test('an exact time appears on hover, or when its row has the focus', async () => {
   const { sim } = await busySim();
   const { page } = await openPage();
   await page.goto(`${sim.url}/_sim`);

@@ -7,7 +7,8 @@ import { startReceiver } from '../helpers/receiver.ts';
 import { startSim } from '../helpers/sim.ts';
 
 /**
- * A user who never read the documentation gets from an empty dashboard to a delivered IPN with what the pages show.
+ * A user who never read the documentation gets from an empty dashboard to a delivered IPN with only what the pages
+ * show.
  */
 test('the first payment, from the dashboard alone', async () => {
   const sim = await startSim({ ipnSchedule: ['1h'] });

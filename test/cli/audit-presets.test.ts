@@ -10,7 +10,7 @@ import { GOOD } from '../merchants/node-shop.ts';
 const CONTROL = ['--only', 'control'];
 
 describe('a preset', () => {
-  /** A shop whose commands answer as those of each kind of shop do: an order is paid where there is a file for it. */
+  /** A shop whose commands respond like each kind of shop: an order is paid if it has a file. */
   async function withStubs() {
     const folder = await temporaryFolder();
     const paid = join(folder, 'paid');
@@ -45,7 +45,7 @@ describe('a preset', () => {
   }
 
   it.each(['woocommerce', 'laravel', 'prestashop', 'whmcs'])(
-    '%s says what it runs, and runs it',
+    '%s prints what it runs, and runs it',
     async (preset) => {
       const { options, shop } = await withStubs();
       const orders = preset === 'woocommerce' ? [] : ['--order-url', `${shop.url}/order`];
@@ -55,13 +55,13 @@ describe('a preset', () => {
     },
   );
 
-  it('is beaten by what is given', async () => {
+  it('is overridden by options', async () => {
     const { audit } = await startAudited();
     const { code, stderr } = await audit(['--preset', 'plain', ...CONTROL]);
     expect([code, stderr]).toEqual([0, expect.not.stringContaining('the preset')]);
   });
 
-  it('asks for orders by hand where it knows no way', async () => {
+  it('asks for manual orders if it cannot place them', async () => {
     const { options, shop } = await withStubs();
     const args = ['audit', shop.ipnUrl, '--preset', 'whmcs', ...CONTROL, '--orders', '1'];
     const running = launch(args, options);

@@ -15,7 +15,7 @@ import { hangingCommand } from '../helpers/shells.ts';
 
 const CONTROL = ['--only', 'control'];
 
-describe('trouble during an audit', () => {
+describe('a problem during an audit', () => {
   const HANG = "sh -c 'sleep 1000'";
 
   const limited = (limit: string) => ['--timeout', limit];
@@ -39,7 +39,7 @@ describe('trouble during an audit', () => {
     ],
     ['a probe that fails', { probe: 'false {identifier}' }, /exited with code 1/],
     ['a probe that prints nothing', { probe: 'true {identifier}' }, /the probe returned nothing for/],
-  ])('is told: %s', async (_, { order, probe, more = [] }, why) => {
+  ])('is reported: %s', async (_, { order, probe, more = [] }, why) => {
     const { audit, byUrl } = await startAudited();
     const by = [
       ...(order === undefined ? byUrl.slice(0, 2) : ['--order-cmd', order]),
@@ -102,7 +102,7 @@ describe('trouble during an audit', () => {
         '--timeout',
         '1h',
       ];
-      // As npm runs it: through a shell that hands no signal on.
+      // Like npm: through a shell that does not forward signals.
       const words = [process.execPath, BINARY, ...args].map(shellWord).join(' ');
       const script = `require('child_process').spawn('sh', ['-c', ${JSON.stringify(`${words}; true`)}], { stdio: 'inherit' });`;
       const env = { ...options.env, npm_command: 'exec' };
@@ -142,9 +142,9 @@ describe('trouble during an audit', () => {
       code: 1,
       stderr: expect.stringContaining('was interrupted'),
     });
-    // A call of the emulator alone has 30 s.
+    // A single call of the emulator may take 30 s.
     expect(performance.now() - began).toBeLessThan(20_000);
-    // Nor does a request that is not answered keep the process.
+    // Nor does an unanswered request keep the process alive.
     await expect.poll(() => [...closed]).toEqual([...asked]);
   });
 
@@ -154,7 +154,7 @@ describe('trouble during an audit', () => {
     ['in no folder', 'no/report.xml', 'there is no such file or folder'],
     ['in a file', 'aim/report.xml', 'a part of the path is a file, not a folder'],
     ['too long a name', 'x'.repeat(300), 'the name is too long'],
-  ])('is told before it runs: a report that is %s', async (_, file, why) => {
+  ])('is reported before it runs: a report that is %s', async (_, file, why) => {
     const { audit, shop, options } = await startAudited();
     const aim = join(options.cwd, 'aim');
     await writeFile(aim, 'mine');
@@ -165,7 +165,7 @@ describe('trouble during an audit', () => {
       expect([code, stderr]).toEqual([5, `gateway-sim: ${file} cannot be written: ${why}\n`]);
     }
     expect([shop.orders.size, await readFile(aim, 'utf8')]).toEqual([0, 'mine']);
-    // It may have come there since.
+    // The folder may have appeared since.
     await expect(writeReport(file, 'x', options.cwd)).rejects.toThrow(why);
   });
 
@@ -173,7 +173,7 @@ describe('trouble during an audit', () => {
     const { audit, shop, options } = await startAudited();
     const { place } = shop;
     shop.place = async () => {
-      // A disk may be full by then, a folder in its place as well.
+      // The disk may be full by then, or a folder may have the file's name.
       await mkdir(join(options.cwd, 'report.xml'), { recursive: true });
       return place();
     };

@@ -9,10 +9,10 @@ import { freePort } from '../helpers/port.ts';
 
 const ONE = ['--only', 'signature-missing'];
 
-/** What a script of Node does, as a command line. */
+/** A Node script as a command line. */
 const script = (code: string, ...args: string[]) =>
   `"${process.execPath}" -e '${code}' ${args.join(' ')}`.trim();
-/** Elements of XML that are not closed where they should be. */
+/** XML elements that are not closed correctly. */
 function unclosed(xml: string): string[] {
   const open: string[] = [];
   for (const [, end, name = '', alone] of xml.matchAll(/<(\/?)([a-z]+)(?:\s+[a-z]+="[^"<>]*")*(\/?)>/g)) {
@@ -115,7 +115,7 @@ describe('audit', () => {
     expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(said)]);
   });
 
-  it('and reconcile ask a host that --allow-ipn-host names, and no other', async () => {
+  it('and reconcile connect only to hosts that --allow-ipn-host names', async () => {
     const { shop, options, byUrl, paidWhen } = await startAudited();
     const elsewhere = byUrl.map((one) => one.replace('127.0.0.1', '0.0.0.0'));
     for (const args of [
@@ -128,7 +128,7 @@ describe('audit', () => {
         expect.stringContaining('--allow-ipn-host 0.0.0.0'),
       ]);
       const allowed = await run([...args, ...paidWhen, '--allow-ipn-host', '0.0.0.0'], options);
-      // Nothing to compare is no success.
+      // Nothing to compare is not a success.
       expect(allowed).toMatchObject({ code: args[0] === 'audit' ? 0 : 2, stdout: expect.any(String) });
       expect(allowed.stderr).not.toContain('--allow-ipn-host');
     }
@@ -159,7 +159,7 @@ describe('audit', () => {
     expect(html).not.toContain(SECRET);
   });
 
-  it('uses an order again with --orders, and --only and --skip choose', async () => {
+  it('reuses an order with --orders, and selects cases with --only and --skip', async () => {
     const { audit } = await startAudited();
     const { stdout } = await audit([
       '--json',
@@ -202,7 +202,7 @@ describe('audit', () => {
       0,
       expect.stringContaining('the audit starts its own'),
     ]);
-    // The shop is told by its variables where it is.
+    // The shop gets its address from variables.
     const cmd = script(
       'fetch(process.env.GATEWAY_SIM_INITIATE_URL, { method: "POST", body: new URLSearchParams({ public_key: process.env.GATEWAY_SIM_PUBLIC_KEY, identifier: "own-" + Date.now(), currency: "USD", amount: "49.90", details: "x", ipn_url: process.argv[1], success_url: process.argv[1], cancel_url: process.argv[1], site_logo: process.argv[1], customer_name: "Ada", customer_email: "a@example.com" }) })',
       shop.ipnUrl,
@@ -212,7 +212,7 @@ describe('audit', () => {
       { cwd: elsewhere, env },
     );
     const { cases } = JSON.parse(own.stdout) as AuditReport;
-    // The shop knows nothing of that order.
+    // The shop does not know that order.
     expect(cases[0]).toMatchObject({ verdict: 'fail', observed: expect.stringContaining('400') });
   });
 });

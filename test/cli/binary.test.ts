@@ -10,7 +10,7 @@ import { PROGRAM, withCommandsBelow } from '../helpers/commands.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { ORDER } from '../helpers/sim.ts';
 
-/** A command line of every command, what it exits with and what it says, one after the other. Those not here run in tests of their own. */
+/** For every command, a command line with its exit code and output, in order. Missing ones have their own tests. */
 const CASES: readonly (readonly [line: string, code: number, said: RegExp])[] = [
   ['pay --cancel', 0, /Status +canceled/],
   ['payments list', 0, /order-1/],
@@ -57,7 +57,7 @@ const CASES: readonly (readonly [line: string, code: number, said: RegExp])[] = 
   ['audit --list', 0, /sandbox-for-live/],
   ['conform --manifest nowhere', 2, /the manifest nowhere cannot be read/],
   ['reconcile', 2, /--probe-cmd or --probe-url/],
-  // From here on there is a configuration.
+  // From here on, a configuration exists.
   ['init', 0, /wrote gateway-sim\.config\.json/],
 ];
 
@@ -65,7 +65,7 @@ const ELSEWHERE = ['start', 'exec', 'stop'];
 
 const MAIN = fileURLToPath(new URL('../../dist/main.cjs', import.meta.url));
 
-/** Runs command lines one after the other in one process of the program as it is packed. */
+/** Runs command lines one after another in one process of the packed program. */
 const ALL_OF_THEM = `
   const { main } = require(process.argv[1]);
   for (const stream of [process.stdout, process.stderr]) stream.setMaxListeners(0);
@@ -108,31 +108,34 @@ const shell = async (script: string) => {
   return { cwd, ...launchProgram(['sh', '-c', script, process.execPath, BINARY], { cwd }) };
 };
 
-describe.runIf(existsSync('/dev/full'))('what cannot be written (where there is a /dev/full)', () => {
-  it.each(['--help', '--version'])('%s exits 5 and says so', async (line) => {
-    const { ended } = await shell(`"$0" "$1" ${line} >/dev/full`);
-    const stderr = 'gateway-sim: the output cannot be written: the disk is full\n';
-    expect(await ended).toMatchObject({ code: 5, stdout: '', stderr });
-  });
+describe.runIf(existsSync('/dev/full'))(
+  'a command whose output cannot be written (on a system with /dev/full)',
+  () => {
+    it.each(['--help', '--version'])('exits 5 with an error: %s', async (line) => {
+      const { ended } = await shell(`"$0" "$1" ${line} >/dev/full`);
+      const stderr = 'gateway-sim: the output cannot be written: the disk is full\n';
+      expect(await ended).toMatchObject({ code: 5, stdout: '', stderr });
+    });
 
-  it('does not end an emulator', async () => {
-    const { cwd, child, ended } = await shell('exec "$0" "$1" start --port 0 >/dev/full 2>&1');
-    const { url } = (await runJson<{ url: string }>(['wait', '--data-dir', '.gateway-sim'], { cwd })).body;
-    for (let number = 0; number < 20; number++) await fetch(`${url}/nowhere`);
-    expect(await (await fetch(`${url}/_sim/livez`)).json()).toEqual({ status: 'live' });
-    child.kill('SIGTERM');
-    // It ended as it was asked to, but what it had to say is lost.
-    expect(await ended).toMatchObject({ code: 5, signal: null });
-  });
-});
+    it('does not stop an emulator', async () => {
+      const { cwd, child, ended } = await shell('exec "$0" "$1" start --port 0 >/dev/full 2>&1');
+      const { url } = (await runJson<{ url: string }>(['wait', '--data-dir', '.gateway-sim'], { cwd })).body;
+      for (let number = 0; number < 20; number++) await fetch(`${url}/nowhere`);
+      expect(await (await fetch(`${url}/_sim/livez`)).json()).toEqual({ status: 'live' });
+      child.kill('SIGTERM');
+      // It ended as requested, but its output is lost.
+      expect(await ended).toMatchObject({ code: 5, signal: null });
+    });
+  },
+);
 
-it('reports a missing working folder', async () => {
+it('reports a missing working directory', async () => {
   const { ended } = await shell('mkdir gone && cd gone && rmdir ../gone && "$0" "$1" status');
   const stderr = 'gateway-sim: the working folder no longer exists\n  Change to another folder.\n';
   expect(await ended).toMatchObject({ code: 2, stdout: '', stderr });
 });
 
-it('explains how to build a clone', async () => {
+it('tells the user of a clone how to build it', async () => {
   const cwd = await temporaryFolder();
   await cp(dirname(BINARY), join(cwd, 'bin'), { recursive: true });
   const { code, stderr } = await runProgram([process.execPath, 'bin/gateway-sim.js', 'status'], { cwd });

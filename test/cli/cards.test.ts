@@ -18,7 +18,7 @@ async function started() {
 }
 
 describe('gateway-sim cards', () => {
-  it('walks a card through its life, to the cent, and all of it survives a restart', async () => {
+  it('takes a card through all of its states, exact to the cent, and keeps it across a restart', async () => {
     const { cwd, sim, cards } = await started();
     const { id } = (await cards('create', '--amount', '100', '--title', 'Travel')).body;
     expect((await cards('show', id)).body).toMatchObject({
@@ -42,14 +42,14 @@ describe('gateway-sim cards', () => {
     expect(body.transactions.map(({ type, amount }) => type + amount)).toEqual(['+0.01', '-12.50']);
   });
 
-  it('says that a card is unknown, and lists nothing where there is nothing', async () => {
+  it('reports an unknown card, and prints an empty list without cards', async () => {
     const { cwd, cards } = await started();
     expect((await cards('list')).body).toEqual({ data: [], nextCursor: null });
     const unknown = await run(['cards', 'show', 'nope/nope'], { cwd });
     expect([unknown.code, unknown.stderr.includes('no card')]).toEqual([4, true]);
   });
 
-  it('keeps the cards of another merchant apart', async () => {
+  it('does not show the cards of another merchant', async () => {
     const { cwd, cards } = await started();
     await run(['keys', 'generate', '--merchant', 'Other'], { cwd });
     const { id } = (await cards('create', '--merchant', 'Other')).body;

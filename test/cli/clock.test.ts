@@ -11,7 +11,7 @@ interface Clock {
   nextDue: string | null;
 }
 
-/** An emulator in a folder of its own, and that folder to run commands in. */
+/** An emulator in its own folder, and the folder to run commands in. */
 async function started(options: StartOptions = {}): Promise<{ cwd: string; url: string }> {
   const cwd = await temporaryFolder();
   const { url } = await startIn(cwd, options);
@@ -19,7 +19,7 @@ async function started(options: StartOptions = {}): Promise<{ cwd: string; url: 
 }
 
 describe('gateway-sim clock', () => {
-  it('shows the time, and what is due next', async () => {
+  it('shows the time and the next event', async () => {
     const options = await started({ paymentExpires: '30m' });
     const { code, body } = await runJson<Clock>(['clock'], options);
     expect([code, body]).toEqual([0, expect.objectContaining({ frozen: false, nextDue: null })]);

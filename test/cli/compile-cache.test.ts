@@ -35,7 +35,7 @@ async function filesIn(folder: string) {
   return Promise.all(files.map(async (path) => ({ path, changedAt: (await stat(path)).mtimeMs })));
 }
 
-/** Puts other code in the place of what is kept of a file: V8 looks only at the length of its source. */
+/** Replaces the cached code of a file: V8 only checks the length of its source. */
 async function keepOther(folder: string, code: string): Promise<string> {
   const [{ path } = expect.fail('nothing was kept')] = await filesIn(folder);
   const source = await readFile(join(dirname(BINARY), '..', 'dist', 'chunks', basename(path)));
@@ -49,7 +49,7 @@ async function keepOther(folder: string, code: string): Promise<string> {
 }
 
 describe.skipIf(process.platform !== 'linux')(
-  'the compiled code of the program (where the folder is found by XDG_CACHE_HOME)',
+  'the compiled code of the program (if XDG_CACHE_HOME sets the folder)',
   () => {
     it('is kept in a folder that only its owner can enter', async () => {
       const { folder, help } = await caches();
@@ -74,7 +74,7 @@ describe.skipIf(process.platform !== 'linux')(
       }
     });
 
-    it('is not kept if Node is told not to', async () => {
+    it("is not kept if Node's compile cache is disabled", async () => {
       const { folder, help } = await caches();
       expect(await help({ NODE_DISABLE_COMPILE_CACHE: '1' })).toMatchObject({ code: 0, stderr: '' });
       await expect(stat(folder)).rejects.toThrow('ENOENT');
@@ -111,7 +111,7 @@ describe.skipIf(process.platform !== 'linux')(
       await mkdir(dirname(folder));
       expect(await help()).toMatchObject({ code: 0, stderr: '' });
       expect(await readdir(dirname(folder))).toEqual([]);
-      // There each can remove only what is his own.
+      // Each user can only remove their own files there.
       await chmod(cwd, 0o1777);
       await help();
       expect(await filesIn(folder)).not.toHaveLength(0);
@@ -154,7 +154,7 @@ describe.skipIf(process.platform !== 'linux')(
       expect(await help()).toMatchObject({ code: 0, stderr: '' });
     });
 
-    it('is not needed: the program works without a folder for it', async () => {
+    it('is optional: the program works without a folder for it', async () => {
       const { cwd } = await caches();
       const finished = await run(['keys', '--help'], { cwd, env: { XDG_CACHE_HOME: '/dev/null' } });
       expect(finished).toMatchObject({ code: 0, stderr: '' });

@@ -19,7 +19,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 
 const isInstalled = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;
 
-/** What stands on the command line, the last word being the one to complete, and what is offered, or some of it. */
+/** The words on the command line, the last of which is completed, and all or some of the completions. */
 const CASES: [line: string[], offered: string[], not?: string[]][] = [
   [[''], ['start', 'payments', 'ipn', 'completion'], ['list', '--port']],
   [['pa'], ['pay', 'payments'], ['start']],
@@ -36,7 +36,7 @@ const CASES: [line: string[], offered: string[], not?: string[]][] = [
     ['ipn-only', 'ipn-twice'],
     ['redirect-only'],
   ],
-  // A value is no command, whatever it is called.
+  // A value is not a command, even with the name of one.
   [['--data-dir', 'pay', 'car'], ['cards'], ['pay']],
   [['completion', ''], ['bash', 'zsh', 'fish'], ['start']],
   [['faults', 'set', ''], ['initiate', 'ipn'], ['start']],
@@ -55,14 +55,14 @@ const CASES: [line: string[], offered: string[], not?: string[]][] = [
 
 const wordsOf = (line: readonly string[]) => completionsOf(PROGRAM, line).map((one) => one.split('\t')[0]);
 
-describe('what is offered', () => {
-  it.each(CASES)('behind %j is %j', (line, offered, not = []) => {
+describe('the completions', () => {
+  it.each(CASES)('after %j are %j', (line, offered, not = []) => {
     const answer = wordsOf(line);
     expect(answer).toEqual(expect.arrayContaining(offered));
     for (const other of not) expect(answer).not.toContain(other);
   });
 
-  it('is every command and every option, with its description', () => {
+  it('contain every command and every option, with its description', () => {
     for (const command of withCommandsBelow(PROGRAM)) {
       const path: string[] = [];
       for (let at = command; at.parent; at = at.parent) path.unshift(at.name());
@@ -81,7 +81,7 @@ describe('what is offered', () => {
     ['ipn fire', '--tamper', TAMPERINGS],
     ['ipn fire', '--format', IPN_FORMATS],
     ['cards list', '--status', CARD_STATUSES],
-  ])('as values of %s %s is all that there is', (path, flag, values) => {
+  ])('for %s %s are exactly its values', (path, flag, values) => {
     expect(wordsOf([...path.split(' '), flag, ''])).toEqual([...values]);
   });
 });
@@ -97,7 +97,7 @@ async function scriptOf(shell: string): Promise<{ cwd: string; file: string }> {
   return { cwd, file };
 }
 
-/** Sources the script in a shell, and asks for each case. */
+/** Sources the script in a shell, and completes each case. */
 function offeredBy(shell: string, cwd: string, program: string): string[][] {
   const path = spawnSync('sh', ['-c', `command -v ${shell}`], { encoding: 'utf8' }).stdout.trim();
   const { stdout, stderr, status } = spawnSync(path, [...(shell === 'zsh' ? ['-f'] : []), '-c', program], {
@@ -114,7 +114,7 @@ function offeredBy(shell: string, cwd: string, program: string): string[][] {
 
 const quoted = (text: string) => `'${text}'`;
 
-/** One of each kind of answer, with all that a shell makes of it. */
+/** One case of each kind of completion, with its shell syntax. */
 const IN_SHELLS: [line: string[], offered: string[]][] = [
   [['pa'], ['pay', 'payments']],
   [['pay', '--delivery', 'ipn-o'], ['ipn-only']],
@@ -141,7 +141,7 @@ ${lines.map(ask).join('\n')}`;
 describe.runIf(isInstalled('zsh'))('in zsh', () => {
   it('the script offers matching words', async () => {
     const { cwd, file } = await scriptOf('zsh');
-    // The functions of the completion system, as far as the script needs them: they print what they are given.
+    // The functions of the completion system that the script needs: they print their arguments.
     const stubs = `compdef() { }
 compset() { }
 _describe() { local list=$@[-1]; local -a all=("\${(@P)list}"); print -rl -- "\${(@)all%%:*}" }
@@ -166,7 +166,7 @@ ${IN_SHELLS.map(ask).join('\n')}`;
   });
 });
 
-test('without a shell or for an unknown one, it lists the available shells', async () => {
+test('completion without a shell or for an unknown one lists the available shells', async () => {
   const cwd = await temporaryFolder();
   for (const args of [['completion'], ['completion', 'tcsh']]) {
     const { code, stdout, stderr } = await run(args, { cwd });
@@ -175,7 +175,7 @@ test('without a shell or for an unknown one, it lists the available shells', asy
   }
 });
 
-test('the help says where to save it, and --json prints it as a document', async () => {
+test('the help says where to save the script, and --json prints it as a document', async () => {
   const cwd = await temporaryFolder();
   const { stdout } = await run(['completion', '--help'], { cwd });
   for (const place of ['bash-completion/completions', 'fpath', 'fish/completions'])

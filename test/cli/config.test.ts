@@ -18,13 +18,13 @@ describe('an option of start', () => {
   });
 });
 
-describe('a bad configuration', () => {
+describe('an invalid configuration', () => {
   const CASES: [what: string, config: string, named: string[]][] = [
     ['an unknown key', '{"prot": 1}', ['"prot"', '"port"']],
-    ['a port that is none', '{"port": 70000}', ['"port"', '65535']],
-    ['a text where a truth value belongs', '{"loose": "maybe"}', ['"loose"', 'true or false']],
+    ['an invalid port', '{"port": 70000}', ['"port"', '65535']],
+    ['a string instead of a boolean', '{"loose": "maybe"}', ['"loose"', 'true or false']],
     ['an error status that there is not', '{"errorStatus": 200}', ['"errorStatus"', 'ok, http']],
-    ['a list that is none', '{"allowHost": {}}', ['"allowHost"', 'list']],
+    ['an invalid list', '{"allowHost": {}}', ['"allowHost"', 'list']],
     ['no JSON', '{', ['gateway-sim.config.json']],
     ['no object', '[1]', ['gateway-sim.config.json', 'object']],
     ['an unknown charge', '{"charges": {"paymnt": {"percent": "1"}}}', ['charges.paymnt', 'payment']],
@@ -39,7 +39,7 @@ describe('a bad configuration', () => {
       ['charges.payment.percent'],
     ],
     ['a charge over 100 %', '{"charges": {"payment": {"percent": 101}}}', ['charges.payment.percent', '100']],
-    ['charges that are none', '{"charges": 2}', ['charges', 'object']],
+    ['invalid charges', '{"charges": 2}', ['charges', 'object']],
     ['currencies that are no list', '{"currencies": {"code": "NPR"}}', ['currencies', 'list']],
     ['a currency in lower case', '{"currencies": [{"code": "npr"}]}', ['currencies.0.code', 'upper-case']],
     ['a currency without a code', '{"currencies": [{"symbol": "Rs"}]}', ['currencies.0.code', 'required']],
@@ -57,7 +57,7 @@ describe('a bad configuration', () => {
     ['a wallet without an e-mail', '{"wallets": [{"holder": "A"}]}', ['wallets.0.email', 'required']],
   ];
 
-  it.each(CASES)('with %s exits 2 and says where and what instead', async (_, config, named) => {
+  it.each(CASES)('with %s exits 2, and names the place and the fix', async (_, config, named) => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'gateway-sim.config.json'), config);
     const { code, stdout, stderr } = await run(['start', '--in-memory'], { cwd });
@@ -66,19 +66,19 @@ describe('a bad configuration', () => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  it('that was named but is not there exits 2', async () => {
+  it('that is named but does not exist exits 2', async () => {
     const { code, stderr } = await run(['start', '--config', 'nope.json'], { cwd: await temporaryFolder() });
     expect([code, stderr]).toEqual([2, expect.stringContaining('nope.json')]);
   });
 
-  it.skipIf(process.platform === 'win32')('that leads to a device exits 2, and nobody waits', async () => {
+  it.skipIf(process.platform === 'win32')('that is a device exits 2 without waiting', async () => {
     const cwd = await temporaryFolder();
     await symlink('/dev/null', join(cwd, 'gateway-sim.config.json'));
     const { code, stderr } = await run(['start', '--port', '0'], { cwd });
     expect([code, stderr]).toEqual([2, expect.stringContaining('cannot be used: it is not a regular file')]);
   });
 
-  it('of the environment exits 2 and names the variable', async () => {
+  it('in the environment exits 2 and names the variable', async () => {
     const env = { GATEWAY_SIM_PORT: 'many' };
     const { code, stderr } = await run(['start'], { cwd: await temporaryFolder(), env });
     expect([code, stderr]).toEqual([2, expect.stringContaining('GATEWAY_SIM_PORT')]);
@@ -86,7 +86,7 @@ describe('a bad configuration', () => {
 });
 
 describe('a configuration file', () => {
-  it('named by GATEWAY_SIM_CONFIG is the one that start reads; a flag is stronger', async () => {
+  it('named by GATEWAY_SIM_CONFIG is the one that start reads, and flags override it', async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'one.json'), '{"port":0,"inMemory":true,"sandboxCode":"one"}');
     await writeFile(join(cwd, 'two.json'), '{"port":0,"inMemory":true,"sandboxCode":"two"}');
@@ -118,7 +118,7 @@ describe('a configuration file', () => {
   it.each([
     ['--sandbox-email', ['--sandbox-email', 'x'], '--sandbox-email must be an e-mail address (got "x")'],
     ['equal keys', ['--public-key', 'k', '--secret-key', 'k'], '--public-key and --secret-key must differ'],
-  ])('and flags cannot say what makes no sense: %s', async (_, args, message) => {
+  ])('cannot have conflicting values, in the file or in flags: %s', async (_, args, message) => {
     const { code, stderr } = await run(['start', '--in-memory', ...args], { cwd: await temporaryFolder() });
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });

@@ -20,7 +20,7 @@ async function folder(...ids: string[]): Promise<string> {
 
 const FEW = ['conform', '--manifest', 'few.jsonl'];
 
-/** Where nothing runs: an emulator may run on the default port. */
+/** In an empty folder: an emulator may run on the default port. */
 const elsewhere = { GATEWAY_SIM_PORT: String(await freePort()) };
 const run: typeof cli.run = (args, options) =>
   cli.run(args, { ...options, env: { ...elsewhere, ...options.env } });
@@ -38,7 +38,7 @@ describe('conform', () => {
     expect(stderr).toContain('no emulator is running, so a temporary one is started in memory');
   });
 
-  it('takes its profile from flag, variable and file, as start does', async () => {
+  it('uses the profile of the flag, variable or file, like start', async () => {
     const cwd = await folder();
     const profileOf = async (args: string[], env = {}) => {
       const { body } = await runJson<{ profile: string }>([...FEW, ...args], { cwd, env });
@@ -78,7 +78,7 @@ describe('conform', () => {
     expect(same.code).toBe(0);
   });
 
-  it('writes differences, results for CI, and a profile that start takes', async () => {
+  it('writes differences, results for CI, and a profile that start accepts', async () => {
     const cwd = await folder();
     const { url, publicKey } = await startSim({ profile: 'newer-server' });
     const files = ['--out', 'out.json', '--junit', 'out.xml', '--update-profile', 'ours.json'];
@@ -128,7 +128,7 @@ describe('conform', () => {
     expect(await readFile(join(cwd, 'out.xml'), 'utf8')).toContain('skipped="3"');
   });
 
-  it('asks over https an emulator whose authority is named, and says what is missing where it is not', async () => {
+  it('connects to an emulator by HTTPS if its authority is named, and otherwise says what is missing', async () => {
     const cwd = await folder();
     const { url, server } = await startSim({ tls: true });
     const trusting = await run([...FEW, '--target', url, '--tls-ca', server.tlsCa ?? ''], { cwd });
@@ -137,7 +137,7 @@ describe('conform', () => {
     expect([code, stderr]).toEqual([3, expect.stringMatching(/is not trusted: .* with --tls-ca/)]);
   });
 
-  it('asks what does not prove to be an emulator for the sandbox only, and gives it no token', async () => {
+  it('sends only sandbox requests, and no token, to a server that does not prove to be an emulator', async () => {
     const other = await startReceiver([{ body: '{"success":"ok"}' }]);
     const env = { GATEWAY_SIM_CONTROL_TOKEN: 'of-the-environment' };
     const named = ['--target', other.url, '--public-key', 'pub_x'];
@@ -169,7 +169,7 @@ describe('conform', () => {
     [['--ipn-port', '99999'], 2, '--ipn-port must be a whole number'],
     [['--ipn-url', 'nowhere'], 2, '--ipn-url must be an absolute http or https address'],
     [['--profile', 'newr-server'], 2, 'did you mean newer-server?'],
-  ])('%j ends with %i', async (args, code, message) => {
+  ])('%j exits %i', async (args, code, message) => {
     const result = await run(['conform', ...args], { cwd: await folder() });
     expect([result.code, result.stderr]).toEqual([code, expect.stringContaining(message)]);
   });

@@ -11,7 +11,10 @@ import { killGroup, type RunOptions } from '../helpers/child.ts';
 import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
-/** `start` with what detaches it; the emulator is killed when the test is over. Ends only when its stdout and stderr are closed. */
+/**
+ * `start` with options to detach it; the emulator is killed at the end of the test. Resolves only when its stdout and
+ * stderr are closed.
+ */
 async function detached(args: readonly string[], options: RunOptions) {
   const finished = await runBinary(['start', '--port', '0', '--json', ...args], options);
   const ready = JSON.parse(finished.stdout || 'null') as ReadyEvent;
@@ -22,7 +25,7 @@ async function detached(args: readonly string[], options: RunOptions) {
 }
 
 describe('start --detach', () => {
-  it('returns with the ready event of an emulator that answers, in a session of its own, and writes a log', async () => {
+  it('returns when the emulator is ready, in its own session, and writes a log', async () => {
     const cwd = await temporaryFolder();
     const { code, stderr, stdout, ready } = await detached(['--detach'], { cwd });
     expect([code, stderr]).toEqual([0, '']);
@@ -40,7 +43,7 @@ describe('start --detach', () => {
     expect((await stat(log)).mode & 0o777).toBe(0o600);
   });
 
-  it('names the emulator that runs already where all that is asked for is in force, else what differs', async () => {
+  it('reports an emulator that already runs, or the options that differ', async () => {
     const cwd = await temporaryFolder();
     const { ready } = await detached(['--detach', '--loose', '--seed', 'a'], { cwd });
     const again = async (...args: string[]) => run(['start', '--detach', '--json', ...args], { cwd });
@@ -65,14 +68,14 @@ describe('start --detach', () => {
     await run(['stop'], { cwd });
   });
 
-  it('is said by a variable too, and detaches once', async () => {
+  it('is also set by a variable, and detaches once', async () => {
     const cwd = await temporaryFolder();
     const { code, ready } = await detached([], { cwd, env: { GATEWAY_SIM_DETACH: '1' } });
     const { body } = await runJson<{ pid: number }>(['status'], { cwd });
     expect([code, body.pid]).toEqual([0, ready.pid]);
   });
 
-  it('takes a db.json that somebody put into a new folder, beside its own log, and tells people what it does', async () => {
+  it('opens a db.json that a user put into a new folder, and prints its output for people', async () => {
     const cwd = await temporaryFolder();
     await mkdir(join(cwd, '.gateway-sim'));
     const fixtures = new URL('../../fixtures/default.json', import.meta.url);
@@ -84,7 +87,7 @@ describe('start --detach', () => {
     expect((await run(['stop'], { cwd })).code).toBe(0);
   });
 
-  it('in memory leaves the folder alone and is stopped by its URL', async () => {
+  it('in memory does not touch the folder, and is stopped by its URL', async () => {
     const cwd = await temporaryFolder();
     const tmp = await temporaryFolder();
     const { ready } = await detached(['--detach', '--in-memory'], { cwd, env: { TMPDIR: tmp } });
@@ -95,7 +98,7 @@ describe('start --detach', () => {
     expect(await readdir(tmp)).toEqual([]);
   });
 
-  it('tells on stderr what it found', async () => {
+  it('prints its findings on stderr', async () => {
     const cwd = await temporaryFolder();
     await (await startIn(cwd)).server.stop();
     await writeFile(join(cwd, '.gateway-sim', 'journal.jsonl'), '{"torn', { flag: 'a' });
@@ -103,7 +106,7 @@ describe('start --detach', () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining('torn')]);
   });
 
-  it('fails as start does, with the same words, and leaves nothing behind', async () => {
+  it('fails with the same errors as start, and leaves nothing behind', async () => {
     const cwd = await temporaryFolder();
     const tmp = await temporaryFolder();
     const blocker = createServer().listen(0, '127.0.0.1');
@@ -132,7 +135,7 @@ describe('start --detach', () => {
     ['a link', 'it is a link', (log, victim) => symlink(victim, log)],
     ['a hard link', 'it is a hard link', (log, victim) => link(victim, log)],
     ['a pipe', 'it is not a regular file', (log) => execFileSync('mkfifo', [log])],
-  ])('writes nothing to a log that is %s, as one of a checkout may be', async (_, why, make) => {
+  ])('writes nothing to a log that is %s, as in an untrusted checkout', async (_, why, make) => {
     const cwd = await temporaryFolder();
     const victim = join(cwd, 'victim');
     const log = join(cwd, '.gateway-sim', 'start.log');
@@ -144,7 +147,7 @@ describe('start --detach', () => {
     expect(await readFile(victim, 'utf8')).toBe('as it was');
   });
 
-  it('does not touch the log of the emulator that has the folder', async () => {
+  it('does not touch the log of the emulator that owns the folder', async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
     const log = join(cwd, '.gateway-sim', 'start.log');

@@ -9,8 +9,8 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { startSim } from '../helpers/sim.ts';
 
-describe('a command finds the server', () => {
-  it('in the data folder of this folder or a parent, by --data-dir, --url and their variables', async () => {
+describe('a command that looks for an emulator', () => {
+  it('finds it in this folder or a parent, by --data-dir, --url and their variables', async () => {
     const cwd = await temporaryFolder();
     const elsewhere = await temporaryFolder();
     const ready = await startIn(cwd);
@@ -31,7 +31,7 @@ describe('a command finds the server', () => {
     }
   });
 
-  it('and ignores a server whose process has ended', async () => {
+  it('ignores an emulator whose process has ended', async () => {
     const cwd = await temporaryFolder();
     await mkdir(join(cwd, '.gateway-sim'));
     const { pid } = spawnSync('true');
@@ -51,13 +51,13 @@ describe('a command finds the server', () => {
     'clock freeze',
     'clock resume',
     'wallets fund wal_poor_usd --amount 1',
-  ])('and %s never guesses one: the emulator itself is changed', async (command) => {
+  ])('never guesses one for %s, which changes the emulator itself', async (command) => {
     const { code, stdout, stderr } = await run(command.split(' '), { cwd: await temporaryFolder() });
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr).toContain('neither --url nor GATEWAY_SIM_URL is set');
   });
 
-  it('and rejects any other server', async () => {
+  it('rejects any other server', async () => {
     const body = '{"version":"1","url":"","counts":{"payments":{}},"clock":{},"faults":[],"data":[]}';
     const other = await startReceiver([{ headers: { 'Content-Type': 'application/json' }, body }]);
     for (const command of ['status', 'payments']) {
@@ -69,7 +69,7 @@ describe('a command finds the server', () => {
     }
   });
 
-  it('with the control token of its folder, or a given one', async () => {
+  it('uses the control token of its folder, or a given one', async () => {
     const cwd = await temporaryFolder();
     const elsewhere = await temporaryFolder();
     const { server } = await startIn(cwd, { host: '0.0.0.0' });
@@ -84,7 +84,7 @@ describe('a command finds the server', () => {
     }
   });
 
-  it('and never sends the token of the environment to an address that a folder names', async () => {
+  it('never sends the token of the environment to an address from a folder', async () => {
     const cwd = await temporaryFolder();
     const other = await startReceiver([{ headers: { 'X-Gateway-Sim': '1' }, body: '{"data":[]}' }]);
     await mkdir(join(cwd, '.gateway-sim'));
@@ -104,7 +104,7 @@ describe('a command finds the server', () => {
     expect(tokens).toEqual(['folder', 'folder', 'flag', 'environment', 'folder', 'flag', 'environment']);
   });
 
-  it('and sends no token of the environment to a port from a configuration file that was only found', async () => {
+  it('sends no token of the environment to a port from a configuration file that was only found', async () => {
     const cwd = await temporaryFolder();
     const merchant = { isDefault: true, publicKey: 'pub_of-the-emulator', secretKey: 'sec_of-the-emulator' };
     const body = JSON.stringify({ data: [{ id: 'm', name: 'm', createdAt: 'x', ...merchant }] });
@@ -126,14 +126,14 @@ describe('a command finds the server', () => {
     expect(sent()).not.toContain('of-the-environment');
     await run(['payments'], { cwd, env: { ...env, GATEWAY_SIM_CONFIG: file } });
     expect(sent()).toContain('of-the-environment');
-    // Nor is the first line of a file read as a file again.
+    // Nor is the first line of a file used as another file name.
     await writeFile(join(cwd, 'token'), `@${file}`);
     await write({ controlToken: '@token' });
     await run(['payments'], { cwd, env });
     expect(other.requests.at(-1)?.headers.authorization).toBe(`Bearer @${file}`);
   });
 
-  it('and a configuration file cannot redirect it, whatever its token is', async () => {
+  it('is not redirected by a configuration file, whatever its token is', async () => {
     const cwd = await temporaryFolder();
     const config = { host: '192.0.2.1', port: 80, controlToken: 'of-the-folder' };
     await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify(config));
@@ -169,7 +169,7 @@ describe('GATEWAY_SIM_PORT', () => {
 });
 
 it.each([['start'], ['state', 'reset', '--yes'], ['stop']])(
-  'a configuration file that was found names no data folder outside of its own for %s',
+  'a configuration file that was only found cannot name a data folder outside its own folder for %s',
   async (...command) => {
     const folder = await temporaryFolder();
     const cwd = join(folder, 'checkout');

@@ -14,10 +14,10 @@ import { startReceiver } from '../helpers/receiver.ts';
 const hasTerminal = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux');
 
 const node = (script: string): string[] => ['--', process.execPath, '-e', script];
-/** A command of a shell. Run in this process, it has the stdout of the tests: what it has to say goes into files. */
+/** A shell command. In this process, it would write to the stdout of the tests, so it writes to files. */
 const sh = (script: string): string[] => ['--', 'sh', '-c', script];
 
-/** The process of the emulator that answers there, if one does. */
+/** The process of the emulator that responds there, if any. */
 const pidAt = (url: string) =>
   fetch(`${url}/_sim/status`).then(
     async (answer) => ((await answer.json()) as { pid: number }).pid,
@@ -46,7 +46,7 @@ describe('exec', () => {
     });
   });
 
-  /** What the command sees of variables that are set. */
+  /** The values of set variables in the command. */
   async function variables(flags: readonly string[], env: Record<string, string> = {}) {
     const cwd = await temporaryFolder();
     expect(await run(['exec', ...flags, ...sh('env > seen')], { cwd, env })).toMatchObject({ code: 0 });
@@ -76,7 +76,7 @@ describe('exec', () => {
     });
   });
 
-  it('sets proxy and trust variables for a client with a fixed host, keeps what it trusts, and lists them', async () => {
+  it('sets proxy and trust variables for a client with a fixed host, keeps its trusted certificates, and lists the variables', async () => {
     const cwd = await temporaryFolder();
     const inherited = join(cwd, 'theirs.pem');
     await writeFile(inherited, 'THEIRS');
@@ -95,7 +95,7 @@ describe('exec', () => {
     );
     expect(await readFile(join(cwd, 'theirs'), 'utf8')).toBe('THEIRS');
     const counts = (await readFile(join(cwd, 'counts'), 'utf8')).match(/\d+$/gm)?.map(Number) ?? [];
-    // The roots of the system and ours; what was inherited and ours; ours beside what Node has.
+    // The roots of the system and ours; the inherited ones and ours; ours in addition to Node's.
     expect(counts).toEqual([expect.any(Number), 1, counts[0], 1]);
     expect(counts[0]).toBeGreaterThan(20);
     for (const name of ['https_proxy', 'SSL_CERT_FILE', 'CURL_CA_BUNDLE', 'php -d curl.cainfo=', 'gets 403'])
@@ -168,11 +168,11 @@ describe('exec', () => {
   });
 
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const)(
-    'hands %s on once and waits for the command',
+    'passes %s on once and waits for the command',
     async (signal) => {
       const cwd = await temporaryFolder();
       const name = signal.slice(3);
-      // Time for a second one to come.
+      // Time for a second signal to arrive.
       const script = `trap 'echo got ${name} >> said; got=1' ${name}; echo up > said
         until [ "$got" ]; do sleep 0.02; done; sleep 0.1; exit 9`;
       const running = launch(['exec', ...sh(script)], { cwd });
@@ -194,8 +194,8 @@ describe('exec', () => {
        setInterval(() => {}, 1000);
        console.log('exec ' + process.ppid + ' end');`,
     );
-    // In a session of its own the command gets from us what it gets, and nothing from the terminal.
-    // exec: a shell that stays in between would end by the Ctrl-C itself, with a code of its own.
+    // In its own session the command gets signals from us only, not from the terminal. With exec, because a shell in
+    // between would itself end on Ctrl-C, with another exit code.
     const command = `exec '${process.execPath}' '${BINARY}' exec -- setsid '${process.execPath}' listener.cjs`;
     const terminal = launchProgram(['script', '-qec', command, '/dev/null'], { cwd, keepsInput: true });
     await terminal.until((stdout) => stdout.includes(' end'));
@@ -230,7 +230,7 @@ describe('exec', () => {
     onTestFinished(() => killGroup(Number(pid)));
     expect(await pidAt(url)).toBe(running.pid);
     kill(running.pid);
-    // The command holds its output, too: it ends only with it.
+    // The command keeps this output open, too, so it ends only with the command.
     await running.ended;
     await expect.poll(() => isAlive(Number(pid))).toBe(false);
     expect(await pidAt(url)).not.toBe(running.pid);
@@ -242,7 +242,7 @@ describe('exec', () => {
     const watcher = new RegExp(`^ *(\\d+) +${process.pid} .*read -r group`, 'm');
     const pid = Number(watcher.exec(await readFile(join(cwd, 'seen'), 'utf8'))?.[1]);
     expect(pid).toBeGreaterThan(0);
-    // This process goes on: only a word to the watcher ends it.
+    // This process continues: only a message to the watcher ends it.
     await expect.poll(() => isAlive(pid)).toBe(false);
   });
 
@@ -341,7 +341,7 @@ describe('exec --wait-for', () => {
 describe('exec --artifacts', () => {
   const FILES = ['events.jsonl', 'ipns.har', 'state.json'];
   const MARK = '.gateway-sim-artifacts';
-  /** Pays an order, whose IPN nobody takes, and forgets it. */
+  /** Pays an order without waiting for its IPN, which has no receiver. */
   const pay = (end: string) => `(async () => {
       const { GATEWAY_SIM_URL: url, GATEWAY_SIM_PUBLIC_KEY: public_key } = process.env;
       const body = new URLSearchParams({ public_key, identifier: 'order-1', currency: 'USD', amount: '1', details: 'x',
@@ -370,7 +370,7 @@ describe('exec --artifacts', () => {
     ['that fails', 'process.exit(7)', 7],
     ['that is killed', "process.kill(process.pid, 'SIGKILL')", 137],
   ])(
-    'leaves events, state and IPNs of a command %s, also those from before a reset',
+    'contains events, state and IPNs of a command %s, even from before a reset',
     async (_, end, expected) => {
       const cwd = await temporaryFolder();
       await mkdir(join(cwd, 'left'));

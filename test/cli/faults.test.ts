@@ -45,7 +45,7 @@ describe('gateway-sim faults', () => {
     });
   });
 
-  it('come with the configuration, which the banner says', async () => {
+  it('come from the configuration too, and the banner lists them', async () => {
     const cwd = await temporaryFolder();
     const faults = [{ route: 'cards', drop: true }];
     await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify({ faults }));

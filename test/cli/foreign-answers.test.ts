@@ -66,10 +66,10 @@ const ANSWERS: Record<string, Exclude<Answer, string>> = {
 const GRID = COMMANDS.flatMap((command) => Object.keys(ANSWERS).map((answer) => ({ command, answer })));
 const TYPICAL = ['an empty object', 'empty records', 'records of numbers', 'an error with other parts'];
 
-describe('what calls itself gateway-sim, and is none,', () => {
+describe('a server that claims to be gateway-sim but is not', () => {
   const grid = sample(GRID, ({ command, answer }) => command === 'payments' || TYPICAL.includes(answer));
 
-  it.each(grid)('gets a sentence for $answer to $command', async ({ command, answer }) => {
+  it.each(grid)('is reported: $answer for $command', async ({ command, answer }) => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'state.json'), '{"version":1}');
     const { headers, ...rest } = ANSWERS[answer] ?? {};
@@ -88,7 +88,7 @@ describe('what calls itself gateway-sim, and is none,', () => {
 });
 
 it.each(['keys', 'keys generate', 'ipn verify status=success&identifier=a&signature=x'])(
-  'what has no merchant is no gateway-sim to %s',
+  'without a merchant is rejected by %s',
   async (command) => {
     const body = JSON.stringify({ data: [] });
     const other = await startReceiver([{ headers: { 'X-Gateway-Sim': '1' }, body }]);
@@ -98,14 +98,14 @@ it.each(['keys', 'keys generate', 'ipn verify status=success&identifier=a&signat
   },
 );
 
-describe('advice in an answer', () => {
+describe('advice in a response', () => {
   const advised = async (hint: unknown) => {
     const body = JSON.stringify({ ...refusal, hint });
     const other = await startReceiver([{ status: 422, headers: { 'X-Gateway-Sim': '1' }, body }]);
     return (await run(['status', '--url', other.url], { cwd: await temporaryFolder() })).stderr;
   };
 
-  it('can be pasted: its words are words of a shell, and its text stays on its line', async () => {
+  it('can be pasted: each word is one shell word, and text stays on its line', async () => {
     const stderr = await advised([
       'Try\n',
       { command: 'ipn resend', args: ['$(touch x)', '--to', '<url>'] },
@@ -118,7 +118,7 @@ describe('advice in an answer', () => {
     [[{ command: 'exec', args: ['--', 'touch', 'x'] }]],
     [[{ command: '; touch x' }]],
     [[{ option: 'port; touch x' }]],
-  ])('%j is not passed on', async (hint) => {
+  ])('%j is not repeated', async (hint) => {
     expect(await advised(hint)).not.toContain('touch');
   });
 });

@@ -9,7 +9,7 @@ import { PLAIN } from '../../src/contract/hint.ts';
 const said = (responseBody: string | null) =>
   answerText({ number: 1, error: 'no', responseStatus: 500, responseBody });
 
-describe('the first line of what a receiver answered', () => {
+describe("the first line of a receiver's response", () => {
   it.each([
     ['Invalid signature', 'Invalid signature'],
     ['\r\n\n  {"error":"no"}\r\nmore', '{"error":"no"}'],
@@ -23,13 +23,13 @@ describe('the first line of what a receiver answered', () => {
     expect(said(body)).toBe(line);
   });
 
-  it('is not told of an attempt that was received', () => {
+  it('is not shown for an attempt that was received', () => {
     expect(answerText({ number: 1, error: null, responseStatus: 200, responseBody: 'OK' })).toBeUndefined();
   });
 });
 
 describe('a line of the log', () => {
-  it('has the time at which something happened, not the one at which it began', () => {
+  it('has the time when something happened, not when it began', () => {
     const delivery: Delivery = {
       ...{ id: 'ipn_1', paymentId: null, merchantId: 'mer_1', identifier: 'order-1', status: 'success' },
       ...{ url: 'http://localhost/ipn', forwardedTo: null, contentType: '', body: '', signedText: '' },

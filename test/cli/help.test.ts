@@ -7,7 +7,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 
 const ALL = withCommandsBelow(PROGRAM).map((command) => ({ name: fullName(command), command }));
 
-/** The command lines that a help text shows as examples. */
+/** The command lines in the examples of a help text. */
 function examplesIn(help: string): string[] {
   const [, list = ''] = help.split(/^Examples?:\n/m);
   return (
@@ -19,7 +19,7 @@ function examplesIn(help: string): string[] {
   );
 }
 
-/** What is wrong with an example, by the commands and options that there are; undefined when nothing is. */
+/** The problem with an example, checked against existing commands and options; undefined without one. */
 function mistakeIn(example: string): string | undefined {
   const words = (example.match(/"[^"]*"|'[^']*'|\S+/g) ?? [])
     .slice(1)
@@ -40,7 +40,7 @@ function mistakeIn(example: string): string | undefined {
   let positions = 0;
   for (let index = 0; index < words.length; index++) {
     const word = words[index] ?? '';
-    // Behind these it is the command line of somebody else.
+    // After these, another program's command line begins.
     if (word === '--' || word === '|') break;
     if (!word.startsWith('-') || word === '-') positions++;
     else {
@@ -56,7 +56,7 @@ function mistakeIn(example: string): string | undefined {
     : undefined;
 }
 
-describe('a command that the command line begins with', () => {
+describe('a single command', () => {
   it.each(PROGRAM.commands.map((command) => [command.name()]))(
     '%s is declared without the others',
     async (name) => {
@@ -72,7 +72,7 @@ describe('a command that the command line begins with', () => {
 });
 
 describe('the help', () => {
-  it.each(ALL)('of $name says what it does and has an example that is right', ({ command }) => {
+  it.each(ALL)('of $name has a description and valid examples', ({ command }) => {
     expect(command.description()).not.toBe('');
     const help = helpOf(command);
     expect(help).toMatch(/^Usage: gateway-sim/);
@@ -85,7 +85,7 @@ describe('the help', () => {
     }
   });
 
-  it.each([80, 70])('fits a width of %d, and lists what every command takes', async (width) => {
+  it.each([80, 70])('fits a width of %d, and lists what every command accepts', async (width) => {
     const isPasted = (line: string) => /^(Usage:| {2,}(gateway-sim|bash|zsh|fish|or in) )/.test(line);
     for (const command of withCommandsBelow(await buildProgram())) {
       command.configureOutput({ getOutHelpWidth: () => width });
@@ -96,7 +96,7 @@ describe('the help', () => {
     }
   });
 
-  it('writes commands as the user called them', async () => {
+  it('shows commands the way the user called the program', async () => {
     const program = await buildProgram(undefined, { invocation: 'npx gateway-sim', first: 'pay' });
     const help = helpOf(program.commands.find((command) => command.name() === 'pay') ?? program);
     expect(help).toContain('Usage: npx gateway-sim pay [options]');
@@ -104,7 +104,7 @@ describe('the help', () => {
   });
 
   it.each([['start'], ['ipn'], ['ipn', 'fire'], ['completion'], ['init']])(
-    'of %s %s is printed, with exit code 0',
+    'for %s %s is printed, with exit code 0',
     async (...args) => {
       const path = args.filter((word) => word !== undefined);
       const { code, stdout, stderr } = await run([...path, '--help'], { cwd: await temporaryFolder() });

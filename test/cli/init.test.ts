@@ -10,7 +10,7 @@ const CONFIG = 'gateway-sim.config.json';
 const FIXTURES = 'gateway-sim.fixtures.json';
 
 describe('init', () => {
-  it('writes a configuration with every option and fixtures, and says what to run', async () => {
+  it('writes a configuration with every option and fixtures, and prints the next command', async () => {
     const cwd = await temporaryFolder();
     const { code, stdout, stderr } = await run(['init'], { cwd });
     expect([code, stdout]).toEqual([0, `wrote ${CONFIG}\nwrote ${FIXTURES}\n`]);
@@ -27,7 +27,7 @@ describe('init', () => {
     expect(await readFile(join(cwd, FIXTURES), 'utf8')).toBe(packaged);
   });
 
-  it('makes something that starts, and that starts with what was edited', async () => {
+  it('writes a configuration that starts, and start uses its edited values', async () => {
     const cwd = await temporaryFolder();
     await run(['init', '--dir', 'a/b'], { cwd });
     const folder = join(cwd, 'a/b');
@@ -45,7 +45,7 @@ describe('init', () => {
     });
     const { data } = (await get('wallets')) as { data: { email: string }[] };
     expect(data.map(({ email }) => email)).toContain('ada@shop.example');
-    // Fixtures that stand in a file are no news to every start after the first; those of a flag are.
+    // Fixtures of a configuration file are not reported again by each start; those of a flag are.
     for (const [args, said] of [
       [[], ''],
       [['--fixtures', FIXTURES], expect.stringContaining('--fixtures is ignored')],
@@ -72,7 +72,7 @@ describe('init', () => {
     },
   );
 
-  it.each([CONFIG, FIXTURES])('never writes over %s, nor half of it, without --force', async (file) => {
+  it.each([CONFIG, FIXTURES])('never overwrites %s, not even partly, without --force', async (file) => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, file), 'mine');
     const { code, stdout, stderr } = await run(['init'], { cwd });
@@ -101,7 +101,7 @@ describe('init', () => {
     }
   });
 
-  it('says so when the folder is none', async () => {
+  it('reports a --dir that is not a folder', async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'file'), '');
     const { code, stderr } = await run(['init', '--dir', 'file'], { cwd });
@@ -117,7 +117,7 @@ describe('init for a test runner', () => {
     ['vitest', 'ipn.cjs', 'gateway-sim.test.mjs'],
     ['jest', 'ipn.cjs', 'gateway-sim.test.cjs'],
     ['playwright', 'ipn.cjs', 'gateway-sim.spec.mjs'],
-  ])('writes a test for %s, and what it needs, and nothing else', async (runner, ...files) => {
+  ])('writes a test for %s with its setup, and nothing else', async (runner, ...files) => {
     const cwd = await temporaryFolder();
     const { code, stdout, stderr } = await run(['init', `--${runner}`, 'tests/pay'], { cwd });
     expect([code, stdout]).toEqual([0, files.map((file) => `wrote tests/pay/${file}\n`).join('')]);
@@ -125,7 +125,7 @@ describe('init for a test runner', () => {
     expect((await readdir(join(cwd, 'tests/pay'))).sort()).toEqual(files.sort());
   });
 
-  it('leaves what is the same, and never writes over what differs without --force', async () => {
+  it('keeps identical files, and never overwrites different ones without --force', async () => {
     const cwd = await temporaryFolder();
     const first = await run(['init', '--python', '--vitest'], { cwd });
     expect([first.code, (await run(['init', '--python', '--jest'], { cwd })).code]).toEqual([0, 0]);
@@ -156,19 +156,15 @@ describe('init for a test runner', () => {
 describe('a configuration file', () => {
   it.each([
     ['comments of both kinds', '{ // a\n "a": /* b */ 1 }', { a: 1 }],
-    ['commas at the end', '{ "a": [1, 2,], }', { a: [1, 2] }],
+    ['trailing commas', '{ "a": [1, 2,], }', { a: [1, 2] }],
     ['a byte order mark', '\uFEFF{}', {}],
-    [
-      'what looks like a comment in a text',
-      '{ "a": "http://b//c /* d */ ,}" }',
-      { a: 'http://b//c /* d */ ,}' },
-    ],
-    ['Windows line ends', '{\r\n // a\r\n "a": 1, // b\r\n}\r\n', { a: 1 }],
+    ['text that looks like a comment', '{ "a": "http://b//c /* d */ ,}" }', { a: 'http://b//c /* d */ ,}' }],
+    ['Windows line endings', '{\r\n // a\r\n "a": 1, // b\r\n}\r\n', { a: 1 }],
   ])('may have %s', (_, text, value) => {
     expect(parseJsonc(text)).toEqual(value);
   });
 
-  it('that is none is refused with the line', async () => {
+  it('that is invalid is rejected with the line', async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, CONFIG), '{\n  // "port": 1,\n  "loose": true\n  "panel": true\n}\n');
     const { code, stderr } = await run(['start', '--in-memory'], { cwd });

@@ -17,7 +17,7 @@ describe('every command', () => {
     [['complete', 'bash'], 'completion'],
     [['faults', 'set', 'initiate', '--statsu', '503'], '--status'],
     [['init', '--forc'], '--force'],
-    // Other words for the same.
+    // Synonyms.
     [['ipn', 'fire', '--forged', 'amount'], '(Did you mean --tamper?)'],
     [['webhooks', 'list'], '(Did you mean ipn?)'],
     [['ipn', 'forge'], 'ipn fire'],
@@ -28,7 +28,7 @@ describe('every command', () => {
     expect(stderr).toContain(nearest);
     expect(stderr).not.toMatch(/^\s+at /m);
     const asJson = await run([...args, '--json'], { cwd: await temporaryFolder() });
-    // Who waits for the first line of a start must not get another.
+    // The first line of a start must be the only one that its reader gets.
     if (args[0] === 'start') expect(asJson.stdout).toBe('');
     else expect(JSON.parse(asJson.stdout)).toMatchObject({ code: 'usage', message: expect.any(String) });
   });
@@ -40,7 +40,7 @@ describe('every command', () => {
       expect(stdout).toMatch(new RegExp(`^ +${number} {2}\\w`, 'm'));
   });
 
-  it('without a server exits 3 and says how to start one the way it was called', async () => {
+  it('without an emulator exits 3 and says how to start one, the way the program was called', async () => {
     const cwd = await temporaryFolder();
     for (const args of [
       ['status'],

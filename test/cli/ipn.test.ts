@@ -11,7 +11,7 @@ import { ORDER, startSim } from '../helpers/sim.ts';
 
 const SECRET = 'sec_sim_9876543210';
 
-/** A running emulator, and the options with which commands find it. */
+/** A running emulator, and the options for commands to find it. */
 async function running() {
   const cwd = await temporaryFolder();
   const sim = await startSim({ ipnSchedule: ['20ms', '20ms'] });
@@ -33,7 +33,7 @@ describe('ipn fire --parallel', () => {
       open = resolve;
     });
     const receiver = await startReceiver((_, number) => {
-      // None is answered before all of them are there.
+      // Responses wait until all requests have arrived.
       if (number === 5) open();
       return { after: all };
     });
@@ -56,7 +56,7 @@ describe('ipn fire --parallel', () => {
     [['--parallel', '1'], 'from 2 to 100'],
     [['--parallel', '3', '--times', '2'], 'omit --times'],
     [['--parallel', '3', '--secret', 's', '--payment', 'order-1'], '--payment requires the emulator'],
-  ])('refuses %j', async (args, said) => {
+  ])('rejects %j', async (args, said) => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
     const { code, stderr } = await run(['ipn', 'fire', '--to', 'http://127.0.0.1:9/', ...args], { cwd });
@@ -75,7 +75,7 @@ describe('ipn list, show and resend', () => {
       const list = await runJson<{ data: DeliveryView[] }>(['ipn', '--payment', 'order-1'], options);
       return list.body.data[0];
     };
-    // The receiver has it before the emulator has the answer.
+    // The receiver gets it before the emulator gets the response.
     await expect.poll(async () => (await delivery())?.state).toBe('delivered');
     const { id = '' } = (await delivery()) ?? {};
     const resent = await runJson<DeliveryView>(['ipn', 'resend', id], options);
@@ -102,7 +102,7 @@ describe('ipn list, show and resend', () => {
 });
 
 describe('ipn fire', () => {
-  it('sends one through the server, which lists it', async () => {
+  it('sends an IPN through the emulator, which lists it', async () => {
     const receiver = await startReceiver();
     const { sim, options } = await running();
     const args = ['ipn', 'fire', '--to', `${receiver.url}/x`, '--amount', '7.50', '--set', 'data.charge=1'];
@@ -115,7 +115,7 @@ describe('ipn fire', () => {
     expect(list.data.map(({ id }) => id)).toEqual([fired.body.id]);
   });
 
-  it('needs no server with --secret', async () => {
+  it('needs no emulator with --secret', async () => {
     const receiver = await startReceiver([{ status: 400, body: 'no' }]);
     const cwd = await temporaryFolder();
     const args = ['ipn', 'fire', '--to', `${receiver.url}/x?y=1`, '--secret', SECRET, '--times', '2'];
@@ -155,14 +155,14 @@ describe('ipn fire', () => {
     [['--to', 'http://127.0.0.1:9', '--set', 'nothing'], /name=value/],
     [['--to', 'http://0.0.0.0:9'], /--allow-ipn-host 0\.0\.0\.0 allows it/],
     [['--to', 'http://203.0.113.9/ipn'], /--allow-ipn-host 203\.0\.113\.9 allows it/],
-  ])('with %j exits 2 and says why', async (args, message) => {
+  ])('with %j exits 2 with the reason', async (args, message) => {
     const cwd = await temporaryFolder();
     const finished = await run(['ipn', 'fire', '--secret', SECRET, ...args], { cwd });
     expect(finished).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) });
     expect(finished.stderr).not.toMatch(/\n\s+at /);
   });
 
-  it('shows what was tampered with, and does not send to verify what is meant to be refused', async () => {
+  it('shows what was tampered with, and does not suggest verify for an IPN that should be rejected', async () => {
     const receiver = await startReceiver([{ status: 401 }]);
     const { options } = await running();
     const { stdout, stderr } = await run(['ipn', 'fire', '--to', receiver.url, '--tamper', 'case'], options);
@@ -193,7 +193,7 @@ describe('ipn fire', () => {
     const sent = new URLSearchParams(receiver.requests[0]?.body);
     expect(sent.getAll('signature[]')).toEqual(['a', 'b']);
     expect(sent.getAll('data[amount][]')).toEqual(['1']);
-    // What is unset may be set again, in any order.
+    // Unset fields may be set again, in any order.
     expect(sent.get('identifier')).toBe('set');
     expect(['signature', 'status', 'data[charge]'].filter((name) => sent.has(name))).toEqual([]);
   });
@@ -240,7 +240,7 @@ describe('ipn verify', () => {
     ['on stdin', [], GOOD],
     ['on stdin, named -', ['--body', '-'], `${GOOD}\n`],
     ['in a file', ['@ipn.txt'], undefined],
-  ])('finds a good IPN %s valid and exits 0', async (_, args, input) => {
+  ])('reports a valid IPN %s and exits 0', async (_, args, input) => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'ipn.txt'), `${GOOD}\n`);
     const options = { cwd, ...(input !== undefined && { input }) };
@@ -252,7 +252,7 @@ describe('ipn verify', () => {
     expect(verdict).toMatchObject({ valid: true, identifier: 'order-1' });
   });
 
-  it('takes the id of an IPN, and tells of keys that were replaced without showing any', async () => {
+  it('accepts the id of an IPN, and reports replaced keys without printing them', async () => {
     const receiver = await startReceiver();
     const { sim, options } = await running();
     const { secretKey: old } = sim;
@@ -285,7 +285,7 @@ describe('ipn verify', () => {
     expect(stderr).toContain('not valid');
   });
 
-  it("takes the running emulator's key, and knows its public key and its other merchants", async () => {
+  it('uses the key of the running emulator, and recognizes its public key and other merchants', async () => {
     const { sim, options } = await running();
     const good = body({ signature: sign('100.00', 'order-1', sim.secretKey) });
     expect((await run(['ipn', 'verify', good], options)).code).toBe(0);
@@ -329,7 +329,7 @@ async function listening(args: readonly string[]) {
       .split('\n')
       .map((line) => JSON.parse(line) as Heard);
   const [ready] = lines();
-  // An answer may be here before the line that tells of it.
+  // A response may arrive before its line is printed.
   const heard = async (count: number): Promise<Heard[]> => {
     await listener.until((stdout) => stdout.split('\n').length > count + 1);
     return lines().slice(1);
@@ -410,7 +410,7 @@ describe('ipn listen', () => {
     ['http://192.0.2.1/ipn', '--allow-ipn-host 192.0.2.1'],
     ['http://169.254.169.254/latest', '169.254.169.254'],
     ['http://0.0.0.0:3000/ipn', '0.0.0.0'],
-  ])('passes nothing on to %s, which the guard does not let out', async (to, named) => {
+  ])('forwards nothing to %s, which the guard blocks', async (to, named) => {
     const cwd = await temporaryFolder();
     const finished = await run(['ipn', 'listen', '--port', '0', '--secret', SECRET, '--forward-to', to], {
       cwd,

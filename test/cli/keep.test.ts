@@ -6,7 +6,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER } from '../helpers/sim.ts';
 
-/** What is left, oldest first. */
+/** The remaining payments, oldest first. */
 async function left(cwd: string) {
   const payments = await runJson<{ data: { id: string; identifier: string }[] }>(['payments'], { cwd });
   const ipns = await runJson<{ data: { identifier: string }[] }>(['ipn', 'list'], { cwd });
@@ -36,7 +36,7 @@ it('start --keep permanently removes the oldest settled payments and their IPNs,
   const shown = await run(['payments', 'show', 'order-0'], { cwd });
   expect([shown.code, shown.stderr]).toEqual([4, expect.stringContaining('order-0')]);
 
-  // Without the option nothing goes, and nothing comes back.
+  // Without the option, no record is removed, and none reappears.
   const again = await leftByKill(cwd);
   const second = await startIn(again);
   expect(await left(again)).toEqual({ payments: KEPT, ipns: ['due', 'order-8', 'order-9'] });
@@ -48,12 +48,12 @@ it.each([
   ['0', '--keep must be a number from 1 to 999999999, or a duration such as 30m or 24h (got "0")'],
   ['3d', '--keep must be a number from 1 to 999999999, or a duration such as 30m or 24h (got "3d")'],
   ['10ms', '--keep must be from 1s to 720h, or a number of payments'],
-])('start --keep %s is refused', async (value, message) => {
+])('start --keep %s is rejected', async (value, message) => {
   const { code, stderr } = await run(['start', '--keep', value], { cwd: await temporaryFolder() });
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
 });
 
-it('with a seed, a start on a state of the same size as an earlier one draws other values', async () => {
+it('with a seed, a start draws different values on an earlier state of the same size', async () => {
   let cwd = await temporaryFolder();
   const drawn: (string | undefined)[] = [];
   for (let start = 0; start < 3; start++) {

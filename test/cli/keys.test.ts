@@ -3,7 +3,7 @@ import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 describe('keys', () => {
-  it('generate immediately replaces the keys, creates a merchant for a new name, and env can be sourced', async () => {
+  it('generate replaces the keys immediately, creates a merchant for a new name, and env can be sourced', async () => {
     const cwd = await temporaryFolder();
     const ready = await startIn(cwd);
     type Keys = { merchant: string; publicKey: string; secretKey: string };

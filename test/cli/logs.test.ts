@@ -5,7 +5,7 @@ import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER } from '../helpers/sim.ts';
 
 describe('inbox and logs', () => {
-  it('show the code of a live checkout and what led to it, without any secret', async () => {
+  it('show the code of a live checkout and what led to it, without secrets', async () => {
     const cwd = await temporaryFolder();
     const ready = await startIn(cwd);
     const { body } = await runJson<{ id: string; checkoutUrl: string }>(
@@ -51,7 +51,7 @@ describe('inbox and logs', () => {
     expect(stdout).toContain('looks like JSON');
   });
 
-  it('name every option that a refused initiate needs, behind those in force', async () => {
+  it('name every option that a rejected initiate needs, after those that are set', async () => {
     const cwd = await temporaryFolder();
     const flags = ['start', '--port', '0', '--currency', 'NPR:Rs', '--control-token', 'token-of-the-team'];
     const server = launch(flags, { cwd });
@@ -66,7 +66,7 @@ describe('inbox and logs', () => {
     );
   });
 
-  it('tell each thing that happens on a checkout once, when it happens, and what was entered wrong', async () => {
+  it('show each event of a checkout once, when it happens, and wrong entries', async () => {
     const cwd = await temporaryFolder();
     const receiver = await startReceiver();
     await startIn(cwd);
@@ -103,7 +103,7 @@ describe('inbox and logs', () => {
     expect(times).toEqual(times.toSorted());
   });
 
-  it('tell of an audit its beginning, its end, and what did not go well', async () => {
+  it('show the beginning, the end and the failures of an audit', async () => {
     const cwd = await temporaryFolder();
     const { url } = await startIn(cwd);
     await fetch(`${url}/_sim/audit`, {

@@ -9,7 +9,7 @@ interface Document {
   servers: { url: string }[];
 }
 
-test('openapi prints what a running emulator would answer, without one', async () => {
+test('openapi prints the same document without a running emulator', async () => {
   const cwd = await temporaryFolder();
   const { code, stdout, stderr } = await run(['openapi'], { cwd });
   expect([code, stderr]).toEqual([0, '']);
@@ -22,7 +22,7 @@ test('openapi prints what a running emulator would answer, without one', async (
   expect({ ...answered, servers: [] }).toEqual({ ...document, servers: [] });
 });
 
-test('openapi --out writes a file, for the address that --url names', async () => {
+test('openapi --out writes a file for the address in --url', async () => {
   const cwd = await temporaryFolder();
   const { code, stdout } = await run(['openapi', '--out', 'api.json', '--url', 'https://pay.example.test/'], {
     cwd,
@@ -35,7 +35,7 @@ test('openapi --out writes a file, for the address that --url names', async () =
 test.each([
   [['--url', 'nowhere'], 2, '--url'],
   [['--out', 'no/folder/api.json'], 5, 'no/folder/api.json'],
-])('openapi %j exits %i and names what is wrong', async (args, exit, named) => {
+])('openapi %j exits %i and names the mistake', async (args, exit, named) => {
   const { code, stdout, stderr } = await run(['openapi', ...args], { cwd: await temporaryFolder() });
   expect([code, stdout]).toEqual([exit, '']);
   expect(stderr).toContain(named);

@@ -20,10 +20,10 @@ type Named<Kind extends string> = {
 type Structure = Named<'structure'>;
 type Plain = Exclude<OptionName, Structure>;
 
-/** Three values of each option, all different where it has so many: for the flag, the variable and the file. */
+/** Three different values per option, if possible: for the flag, the variable and the file. */
 type Layers = Record<Plain, readonly [flag: unknown, variable: unknown, file: unknown]>;
 
-/** What is in the file only, because no flag or variable can say it. */
+/** Settings of the file, which have no flag or variable. */
 const STRUCTURES: Record<Structure, unknown> = {
   choices: { settledVisit: 'error', siteLogo: 'required' },
   charges: { payment: { percent: '7' } },
@@ -33,7 +33,7 @@ const STRUCTURES: Record<Structure, unknown> = {
   wallets: [{ email: 'ada@shop.example', holder: 'Ada', currency: 'KES', balance: '5' }],
 };
 
-/** Certificates that start can speak https with and trust receivers by. */
+/** Certificates to serve HTTPS and to trust receivers. */
 async function pairs(cwd: string): Promise<Pick<Layers, 'tlsCert' | 'tlsKey' | 'ipnCa'>> {
   for (const name of ['flag', 'variable', 'file']) await writePair(cwd, name);
   return {
@@ -88,7 +88,7 @@ async function layers(cwd: string): Promise<Layers> {
     allowOrigin: [['https://i.example'], ['null', 'http://j.example:8080'], ['capacitor://k']],
     controlToken: ['flag-token-0000001', 'variable-token-0002', 'file-token-00000003'],
     open: [true, false, true],
-    // Without it there is no ready event to read.
+    // There is no ready event to read without it.
     json: [true, true, true],
     quiet: [true, false, true],
     detach: [true, false, true],
@@ -97,7 +97,7 @@ async function layers(cwd: string): Promise<Layers> {
 
 const SPECS: Record<string, OptionSpec> = START_OPTIONS;
 
-/** As arguments: a list once by repeating the flag, so that both ways of writing one are tried. */
+/** As arguments: one list repeats its flag, so that both forms are tested. */
 function asFlags([name, value]: [string, unknown]): string[] {
   const flag = `--${kebab(name)}`;
   if (value === true) return [flag];
@@ -105,7 +105,7 @@ function asFlags([name, value]: [string, unknown]): string[] {
   return Array.isArray(value) ? value.flatMap((item) => [flag, String(item)]) : [flag, String(value)];
 }
 
-/** The environment of a start: what would open a browser writes the address to a file; nothing is left elsewhere. */
+/** The environment of a start: the browser command writes the address to a file, and nothing is left elsewhere. */
 async function apart(): Promise<{ env: Record<string, string>; opened: string }> {
   const bin = await temporaryFolder();
   const opened = join(bin, 'opened');
@@ -117,7 +117,7 @@ async function apart(): Promise<{ env: Record<string, string>; opened: string }>
   return { env: { PATH: `${bin}${delimiter}${process.env['PATH']}`, TMPDIR: tmp }, opened };
 }
 
-/** Which of the layers a start has; the strongest of them is to be in force. */
+/** Which of the layers a start has; the strongest one applies. */
 const STARTS = [
   { what: 'flags beat variables and file', layer: 0, has: [true, true, true] },
   { what: 'variables beat the file', layer: 1, has: [false, true, true] },
@@ -128,7 +128,7 @@ const STARTS = [
 const masked = (secret: string) => `${secret.slice(0, 8)}…${secret.slice(-2)}`;
 const SECRETS = ['secretKey', 'controlToken'];
 
-describe('every option of start, as the running emulator tells it', () => {
+describe('every option of start, as the running emulator reports it', () => {
   it.each(STARTS)('$what', async ({ layer, has: [flags, variables, file] }) => {
     const cwd = await temporaryFolder();
     const table = await layers(cwd);
@@ -172,7 +172,7 @@ describe('every option of start, as the running emulator tells it', () => {
   });
 });
 
-/** An option as `status` has it when these values were given: read, secrets masked. */
+/** An option as `status` shows it for these values: parsed, with secrets masked. */
 function inForce(name: string, spec: OptionSpec, given: Readonly<Record<string, unknown>>): unknown {
   const value = given[name] ?? spec.default ?? (spec.kind === 'list' ? [] : undefined);
   if (name === 'choices') {
@@ -187,7 +187,7 @@ describe('quiet', () => {
   it.each([
     ['a variable', { GATEWAY_SIM_QUIET: '1' }, '{}'],
     ['the file', {}, '{ "quiet": true }'],
-  ])('is said by %s too: nothing but the ready line, whatever happens', async (_, env, config) => {
+  ])('can also be set by %s: only the ready line is printed', async (_, env, config) => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'gateway-sim.config.json'), config);
     const running = launch(['start', '--port', '0', '--in-memory'], { cwd, env });
@@ -199,12 +199,12 @@ describe('quiet', () => {
   });
 });
 
-describe('a value that makes no sense', () => {
+describe('an invalid value', () => {
   it.each([
     ['--amount-format', ['--amount-format', 'x'], {}, '{}'],
     ['GATEWAY_SIM_AMOUNT_FORMAT', [], { GATEWAY_SIM_AMOUNT_FORMAT: 'x' }, '{}'],
     ['"amountFormat" in gateway-sim.config.json', [], {}, '{ "amountFormat": "x" }'],
-  ])('is called %s where it was given so', async (name, args, env, config) => {
+  ])('is reported as %s if it was set there', async (name, args, env, config) => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'gateway-sim.config.json'), config);
     const { code, stderr } = await run(['start', '--port', '0', ...args], { cwd, env });
@@ -213,20 +213,14 @@ describe('a value that makes no sense', () => {
   });
 });
 
-describe('what is no option', () => {
+describe('an unknown option', () => {
   it.each([
     ['a flag', ['--in-memroy'], {}, '{}', '--in-memory'],
     ['a variable', [], { GATEWAY_SIM_IN_MEMROY: '1' }, '{}', 'GATEWAY_SIM_IN_MEMORY'],
     ['a key of the file', [], {}, '{ "inMemroy": true }', '"inMemory"'],
-    ['a flag of what only the file can say', ['--charges', '{}'], {}, '{}', '--charges'],
-    [
-      'a variable of what only the file can say',
-      [],
-      { GATEWAY_SIM_CHARGES: '{}' },
-      '{}',
-      'configuration file',
-    ],
-  ])('%s is refused with exit code 2 and the nearest name', async (_, args, env, config, nearest) => {
+    ['a flag for a setting of the file', ['--charges', '{}'], {}, '{}', '--charges'],
+    ['a variable for a setting of the file', [], { GATEWAY_SIM_CHARGES: '{}' }, '{}', 'configuration file'],
+  ])('%s is rejected with exit code 2 and the nearest name', async (_, args, env, config, nearest) => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'gateway-sim.config.json'), config);
     const { code, stdout, stderr } = await run(['start', '--port', '0', ...args], { cwd, env });

@@ -100,7 +100,7 @@ describe('pay', () => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  it('tells of a receiver that hangs, how long it waited and waits; the log tells it, too', async () => {
+  it('reports a hanging receiver and the waiting time, as does the log', async () => {
     const receiver = await startReceiver(['hang']);
     const { cwd, create } = await start({ ipnTimeout: '12s' });
     await create('order-1', '--ipn-url', `${receiver.url}/ipn`);
@@ -115,7 +115,7 @@ describe('pay', () => {
     await following.until((log) => log.includes(line));
   });
 
-  it('says the same of an answer that is an error as payments show and ipn show, and requires it to be right', async () => {
+  it('reports an error response like payments show and ipn show, and fails with --require-delivery', async () => {
     const receiver = await startReceiver([{ body: '{"status":"error","message":"no such order"}' }]);
     const { cwd, create } = await start();
     await create('order-1', '--ipn-url', `${receiver.url}/ipn`);
@@ -138,7 +138,7 @@ describe('pay', () => {
   });
 
   it.each([401, 500])(
-    'of an attempt that was answered %i shows what the receiver said, the next attempt and where to look',
+    'of an attempt that was answered %i shows the response, the next attempt and the next command',
     async (status) => {
       const body = '\n  Invalid signature  \nat line 2';
       const receiver = await startReceiver([{ status, body }]);

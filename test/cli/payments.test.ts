@@ -72,12 +72,12 @@ describe('payments', () => {
   it.each([
     ['pay --approve --delivery x', '--delivery must be one of'],
     ['payments list --status pendin', '(got "pendin"): did you mean pending?'],
-  ])('%s is a mistake before anything is looked up', async (line, message) => {
+  ])('%s is rejected before any lookup', async (line, message) => {
     const { code, stderr } = await run(line.split(' '), { cwd: await temporaryFolder() });
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 
-  it('an error with --json is a document, too', async () => {
+  it('an error with --json is also a document', async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
     const { code, body, stderr } = await runJson(['payments', 'show', 'nobody'], { cwd });

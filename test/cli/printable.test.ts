@@ -16,7 +16,7 @@ import { startReceiver } from '../helpers/receiver.ts';
 const colour = new Chalk({ level: 1 });
 const TITLE = '\u001b]0;owned\u0007';
 
-describe('what goes to a terminal', () => {
+describe('terminal output', () => {
   it('keeps line breaks, tabs and our own colours', () => {
     const text = `${colour.bold('a')}\t${colour.red('b')}\n${colour.yellow('c')}${colour.green('d')}`;
     expect(printable(text)).toBe(text);
@@ -30,7 +30,7 @@ describe('what goes to a terminal', () => {
     ['\u009b2J', '\\u009b2J'],
     ['abc\u202edcb', 'abc\\u202edcb'],
     ['a\u0000\u007f', 'a\\u0000\\u007f'],
-  ])('shows what it would obey: %j', (text, shown) => {
+  ])('escapes control characters: %j', (text, shown) => {
     expect(printable(text)).toBe(shown);
   });
 
@@ -50,7 +50,7 @@ describe('what goes to a terminal', () => {
   });
 });
 
-it('a shop cannot fake our colours or lines', () => {
+it('cannot contain colours or lines that a shop faked', () => {
   const forged = `x${colour.green('pass')}\n    forged`;
   const one = { name: 'a', group: 'control', class: 'A', about: 'a', curl: null } as const;
   const bad = { mistake: 'signature-not-checked', cost: forged, fix: 'Check it.', unpaid: null };
@@ -70,7 +70,7 @@ it('a shop cannot fake our colours or lines', () => {
   expect(streams.stderr.read().toString()).not.toContain('\u001b');
 });
 
-it('nothing that a merchant or a receiver sends reaches the terminal', async () => {
+it('has no control characters from a merchant or a receiver', async () => {
   const cwd = await temporaryFolder();
   const receiver = await startReceiver([{ status: 500, body: `${TITLE}\nforged` }]);
   const server = launch(['start', '--port', '0', '--public-key', 'pub_x'], { cwd });

@@ -11,7 +11,7 @@ import { GOOD } from '../merchants/node-shop.ts';
 const LOOKS = ['--fulfilled', '.credited', '--order-amount'];
 
 describe('reconcile', () => {
-  it('agrees with a good shop', async () => {
+  it('reports no differences for a good shop', async () => {
     const { shop, options, byUrl, paidWhen } = await startAudited();
     await shop.place();
     await shop.place();
@@ -23,8 +23,8 @@ describe('reconcile', () => {
 
   it.each([
     ['there are no payments', [], 'no payments except those of audits'],
-    ['the shop can be asked about none', ['one'], 'the probe worked for none of the 1 payments'],
-  ])('is no agreement where %s', async (_, identifiers, why) => {
+    ['no probe works', ['one'], 'the probe worked for none of the 1 payments'],
+  ])('reports no agreement if %s', async (_, identifiers, why) => {
     const { sim, options } = await startAudited();
     for (const identifier of identifiers) await sim.initiate({ ...ORDER, identifier });
     const looks = ['--probe-cmd', ': {identifier}; exit 7', '--paid-when', 'paid'];
@@ -34,7 +34,7 @@ describe('reconcile', () => {
     expect(stderr).toContain(why);
   });
 
-  it('passes no command an identifier that a shell or program could interpret, and reports the skipped ones', async () => {
+  it('passes no identifier to a command that a shell or program could interpret, and reports the skipped ones', async () => {
     const { sim, options } = await startAudited();
     for (const identifier of ["\u0007';touch PWNED #", '$(touch PWNED)', '--exec=touch(1)'])
       await sim.initiate({ ...ORDER, identifier });
@@ -64,7 +64,7 @@ describe('reconcile', () => {
       'exited with code 7: no such order',
     ],
     ['an address answers 500', undefined, 'answered 500'],
-  ])('goes on with the others where %s for one payment', async (_, cmd, detail) => {
+  ])('continues with the other payments if %s for one', async (_, cmd, detail) => {
     const { sim, options } = await startAudited();
     for (const identifier of ['one', 'broken', 'two']) await sim.initiate({ ...ORDER, identifier });
     const url = await startAnswering(({ url: path }, response) => {

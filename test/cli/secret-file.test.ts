@@ -46,7 +46,7 @@ describe('a secret in a file', () => {
   });
 
   it.each(['@../key', '@link'])(
-    'is not taken from outside the folder of a configuration file that nobody named: %s',
+    'is not read from outside the folder of a configuration file that was only found: %s',
     async (controlToken) => {
       const folder = await folderWithSecrets();
       const cwd = join(folder, 'checkout');
@@ -65,11 +65,11 @@ describe('a secret in a file', () => {
   );
 
   it.skipIf(process.platform === 'win32').each([{ controlToken: '@pipe' }, { profile: './pipe' }])(
-    'or a profile is not taken from a pipe by a configuration file that nobody named: %j',
+    'or a profile is not read from a pipe in a configuration file that was only found: %j',
     async (values) => {
       const cwd = await temporaryFolder();
       spawnSync('mkfifo', [join(cwd, 'pipe')]);
-      // Somebody writes, so that nothing waits for ever.
+      // A writer opens it, so that nothing waits forever.
       const pipe = await open(join(cwd, 'pipe'), 'r+');
       onTestFinished(() => pipe.close());
       await pipe.write('{}\n');
@@ -92,7 +92,7 @@ describe('a secret in a file', () => {
     ['@nowhere', /--secret-key cannot be read from .*nowhere: ENOENT/],
     ['@empty', /--secret-key reads the first line of .*empty, which is empty/],
     ['@.', /cannot be read from .*: EISDIR/],
-  ])('that is not there, %s, is refused with exit code 2', async (given, message) => {
+  ])('that does not exist (%s) is rejected with exit code 2', async (given, message) => {
     const cwd = await folderWithSecrets();
     const { code, stderr } = await run(['start', '--in-memory', '--secret-key', given], { cwd });
     expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
@@ -100,7 +100,7 @@ describe('a secret in a file', () => {
 });
 
 it.each([[[]], [['start']], [['exec']]])(
-  '%j --help says that a secret in a flag is seen',
+  '%j --help warns that other users can see a secret in a flag',
   async (command) => {
     const { stdout } = await run([...command, '--help'], { cwd: await temporaryFolder() });
     const [, described] = stdout.replace(/\s+/g, ' ').split('--control-token <token> ');

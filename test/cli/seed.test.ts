@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { launch, leftByKill, run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
-/** What a few commands make: ids, trx, verification code, card number and merchant, in this order. */
+/** The values that a few commands create: ids, trx, verification code, card number and merchant, in this order. */
 async function made(cwd: string): Promise<string[]> {
   const of = async (...args: string[]) => (await runJson<Record<string, string>>(args, { cwd })).body;
   const payment = await of('payments', 'create', '--live', '--identifier', 'order-1');
@@ -25,7 +25,7 @@ async function made(cwd: string): Promise<string[]> {
   ].map(String);
 }
 
-it('the same commands with the same seed make the same things, and new things after a restart', async () => {
+it('the same commands with the same seed create the same values, and new values after a restart', async () => {
   const seeded = async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd, { seed: 'shop' });

@@ -101,7 +101,7 @@ describe('start for people', () => {
   });
 });
 
-describe('a command that is printed finds the emulator it is about', () => {
+describe('a printed command finds its emulator', () => {
   const pasted = (text: string, cwd: string) => {
     const [node, , ...args] = shellWords(text);
     expect(node).toBe('node');
@@ -118,7 +118,7 @@ describe('a command that is printed finds the emulator it is about', () => {
     expect((await pasted(pay, cwd)).stdout).toMatch(/Status +succeeded/);
   });
 
-  it('where others reach it and nothing but the banner tells the token', async () => {
+  it('at an address that others can reach, and only the banner prints the token', async () => {
     const cwd = await temporaryFolder();
     const server = launch(['start', '--port', '0', '--in-memory', '--host', '0.0.0.0'], { cwd });
     await server.until((stdout) => stdout.includes('Ctrl-C'));
@@ -127,7 +127,7 @@ describe('a command that is printed finds the emulator it is about', () => {
     for (const line of [command, inbox]) expect(await pasted(line, cwd)).toMatchObject({ code: 0 });
   });
 
-  it('in an error too', async () => {
+  it('even in an error', async () => {
     const cwd = await temporaryFolder();
     const { ready } = await start(['--data-dir', 'one'], { cwd });
     for (const args of [
@@ -143,8 +143,8 @@ describe('a command that is printed finds the emulator it is about', () => {
   });
 });
 
-describe('a start that cannot be', () => {
-  it('on a busy port exits 5 and says how to choose another', async () => {
+describe('a start that fails', () => {
+  it('on a port in use exits 5 and says how to choose another', async () => {
     const blocker = createServer().listen(0, '127.0.0.1');
     await once(blocker, 'listening');
     onTestFinished(() => void blocker.close());
@@ -196,7 +196,7 @@ describe('a start that cannot be', () => {
   });
 
   it.skipIf(!existsSync('/proc/self')).each([['start'], ['start', '--detach']])(
-    '%s %s on a folder where none can be made exits 5 at once',
+    '%s %s on a folder that cannot be created exits 5 immediately',
     async (...command) => {
       const args = ['--port', '0', '--data-dir', '/proc/x/y'];
       const { code, stderr } = await run([...command, ...args], {
@@ -223,8 +223,8 @@ describe('a start that cannot be', () => {
   });
 });
 
-describe('start below a folder with a state', () => {
-  it('makes a new one, and says so', async () => {
+describe('a start below a folder with a state', () => {
+  it('creates a new state, and says so', async () => {
     const cwd = await temporaryFolder();
     await mkdir(join(cwd, '.gateway-sim'));
     await writeFile(join(cwd, '.gateway-sim', 'db.json'), '{"version":1}');
@@ -237,8 +237,8 @@ describe('start below a folder with a state', () => {
   });
 });
 
-describe('what is still due', () => {
-  it('is said by stop, by the next start and at its end', async () => {
+describe('pending work', () => {
+  it('is reported by stop, by the next start and at its end', async () => {
     const cwd = await temporaryFolder();
     const { ready, ended } = await start(['--payment-expires', '1h'], { cwd });
     await initiate(ready.url, ready.publicKey, 'order-1');
@@ -257,7 +257,7 @@ describe('a signal', () => {
   it.each([
     ['SIGINT', 2],
     ['SIGTERM', 1],
-  ] as const)('%s stops gracefully and exits 0, also when it comes %i times', async (signal, times) => {
+  ] as const)('%s stops gracefully and exits 0, even if it is sent %i times', async (signal, times) => {
     const cwd = await temporaryFolder();
     const { ready, child, ended, stderr } = await startBinary([], { cwd });
     await initiate(ready.url, ready.publicKey, 'order-1');
@@ -270,7 +270,7 @@ describe('a signal', () => {
 });
 
 describe('stop', () => {
-  it('returns when the port is free and the process gone', async () => {
+  it('returns when the port is free and the process has ended', async () => {
     const cwd = await temporaryFolder();
     const { ready, ended } = await startBinary(['--port', String(await freePort())], { cwd });
     const { code, body } = await runBinary<object>(['stop'], { cwd });
@@ -283,7 +283,7 @@ describe('stop', () => {
     expect((await ended).code).toBe(0);
   });
 
-  it('exits 3 if no server is named or found, and never uses the default address', async () => {
+  it('exits 3 if no emulator is named or found, and never uses the default address', async () => {
     const { code, stderr } = await run(['stop'], { cwd: await temporaryFolder() });
     expect(code).toBe(3);
     expect(stderr).toContain('--url');
@@ -291,7 +291,7 @@ describe('stop', () => {
 });
 
 it.skipIf(process.platform === 'win32')(
-  'a data folder that a configuration file names which nobody named is no link',
+  'a data folder from a configuration file that was only found must not be a link',
   async () => {
     const cwd = await temporaryFolder();
     const elsewhere = join(cwd, 'elsewhere');

@@ -42,23 +42,20 @@ describe('state export and import', () => {
     expect(await identifiers(cwd)).toEqual(['order-1']);
   });
 
-  it.each(['import', 'reset'])(
-    '%s goes on without a question where there is no terminal, and says so',
-    async (name) => {
-      const cwd = await temporaryFolder();
-      await startIn(cwd);
-      await create(cwd, 'order-1');
-      await run(['state', 'export', 'saved.json'], { cwd });
-      const args = name === 'import' ? ['saved.json'] : [];
-      expect((await run(['state', name, ...args], { cwd })).code).toBe(0);
-      expect(await identifiers(cwd)).toEqual(name === 'import' ? ['order-1'] : []);
-      expect((await run(['state', name, '--help'], { cwd })).stdout).toMatch(
-        /there is none without a\s+terminal/,
-      );
-      const page = await readFile(new URL('../../src/docs/state.md', import.meta.url), 'utf8');
-      expect(page).toContain('Without a terminal, as in CI, they do not ask');
-    },
-  );
+  it.each(['import', 'reset'])('%s needs no confirmation without a terminal, and says so', async (name) => {
+    const cwd = await temporaryFolder();
+    await startIn(cwd);
+    await create(cwd, 'order-1');
+    await run(['state', 'export', 'saved.json'], { cwd });
+    const args = name === 'import' ? ['saved.json'] : [];
+    expect((await run(['state', name, ...args], { cwd })).code).toBe(0);
+    expect(await identifiers(cwd)).toEqual(name === 'import' ? ['order-1'] : []);
+    expect((await run(['state', name, '--help'], { cwd })).stdout).toMatch(
+      /there is none without a\s+terminal/,
+    );
+    const page = await readFile(new URL('../../src/docs/state.md', import.meta.url), 'utf8');
+    expect(page).toContain('Without a terminal, as in CI, they do not ask');
+  });
 
   it('rejects an invalid state, changes nothing and explains why', async () => {
     const cwd = await temporaryFolder();
@@ -127,7 +124,7 @@ describe('state export and import', () => {
 });
 
 describe('state reset', () => {
-  it('by a running emulator keeps the keys', async () => {
+  it('of a running emulator keeps the keys', async () => {
     const cwd = await temporaryFolder();
     const ready = await startIn(cwd);
     const { body: keys } = await runJson<{ publicKey: string }>(['keys', 'generate'], { cwd });
@@ -138,7 +135,7 @@ describe('state reset', () => {
     expect((await runJson(['keys', 'show'], { cwd })).body).toEqual(keys);
   });
 
-  it('of a damaged state moves it aside, whole, so that the next start works', async () => {
+  it('moves a damaged state aside as a whole, so that the next start works', async () => {
     const cwd = await temporaryFolder();
     const folder = join(cwd, '.gateway-sim');
     await mkdir(folder);
@@ -160,7 +157,7 @@ describe('state reset', () => {
     expect(ready.server.dataDir).toBe(folder);
   });
 
-  it('of the folder of this project is not one of an emulator that runs above it', async () => {
+  it("of this project's folder does not reset an emulator that runs above it", async () => {
     const above = await temporaryFolder();
     await startIn(above);
     await create(above, 'order-1');
@@ -178,7 +175,7 @@ describe('state reset', () => {
       const { code, stderr } = await run(['state', 'reset', '--data-dir', dataDir], { cwd });
       expect([code, stderr]).toEqual([4, expect.stringContaining('not a data folder')]);
     }
-    // Nor is it ours because somebody has tried to start there.
+    // A failed start does not make it our folder either.
     expect((await run(['start', '--port', '0', '--data-dir', '.'], { cwd })).code).toBe(6);
     expect((await run(['state', 'reset', '--data-dir', '.'], { cwd })).code).toBe(4);
     expect(await readdir(cwd)).toEqual(['db.json']);

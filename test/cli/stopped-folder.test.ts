@@ -7,7 +7,7 @@ import { leftByKill, run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 
-/** Every file of a data folder with what it holds. */
+/** Every file of a data folder with its content. */
 async function filesOf(cwd: string): Promise<Record<string, string>> {
   const folder = join(cwd, '.gateway-sim');
   const names = (await readdir(folder)).sort();
@@ -17,7 +17,7 @@ async function filesOf(cwd: string): Promise<Record<string, string>> {
 
 const linesOf = (stdout: string) => stdout.trimEnd().split('\n').filter(Boolean);
 
-/** What no stored state holds, or holds in another place. */
+/** Fields that no stored state has, or has elsewhere. */
 function comparable(events: readonly SimEvent[]) {
   return events.flatMap((event) => {
     if (event.type === 'payment') return event.steps.map(({ event: name, value }) => [name, value]);
@@ -27,7 +27,7 @@ function comparable(events: readonly SimEvent[]) {
   });
 }
 
-/** An emulator with a paid order, a canceled one, a card that was used, and an IPN that is taken at the second attempt. */
+/** An emulator with a paid order, a canceled one, a used card, and an IPN that is accepted at the second attempt. */
 async function busy(cwd: string) {
   const receiver = await startReceiver([{ status: 500, body: 'no' }, {}]);
   const { url, server } = await startIn(cwd);
@@ -45,7 +45,7 @@ async function busy(cwd: string) {
 }
 
 describe.each(['stopped', 'killed'])('a folder whose emulator was %s', (how) => {
-  it('has its state exported and its log told, and stays as it is', async () => {
+  it('has an export and a log, and stays unchanged', async () => {
     const running = await temporaryFolder();
     const { server, events, exported } = await busy(running);
     const cwd = how === 'killed' ? await leftByKill(running) : running;
@@ -68,7 +68,7 @@ describe.each(['stopped', 'killed'])('a folder whose emulator was %s', (how) => 
   });
 });
 
-it('a log of a stopped folder cannot be followed, and a folder without a state has none', async () => {
+it('the log of a stopped folder cannot be followed, and a folder without a state has no log', async () => {
   const cwd = await temporaryFolder();
   for (const args of [['logs'], ['state', 'export', '-']])
     expect((await run([...args, '--data-dir', '.gateway-sim'], { cwd })).code).toBe(3);
@@ -77,7 +77,7 @@ it('a log of a stopped folder cannot be followed, and a folder without a state h
   expect((await run(['logs', '--follow', '--data-dir', '.gateway-sim'], { cwd })).code).toBe(3);
 });
 
-it('a damaged state is told, and left as it is', async () => {
+it('a damaged state is reported and stays unchanged', async () => {
   const cwd = await temporaryFolder();
   const { server } = await startIn(cwd);
   await server.stop();

@@ -66,10 +66,10 @@ function attempt(changes: Partial<DeliveryView['attempts'][number]> = {}): Deliv
   };
 }
 
-/** Stands in for curl: prints its arguments, and behind them what it reads. */
+/** Replaces curl: prints its arguments, then its input. */
 const CURL = `curl() { for word in "$@"; do printf '%s\\0' "$word"; done; [ "$word" != @- ] || cat; }`;
 
-/** The words that a shell makes of a command, without running it, and a piped body behind them. */
+/** The words of a command as a shell parses them, without running it, followed by a piped body. */
 function words(command: string, shell: readonly string[] = ['sh']): string[] {
   const printed = printedBy(shell, `${CURL}\n${command}\n`);
   const at = printed.indexOf('@-') + 1;
@@ -90,7 +90,7 @@ describe('a delivery as a curl command', () => {
     ]);
   });
 
-  it('before its first attempt has what that will send', () => {
+  it('before its first attempt has the request that will be sent', () => {
     expect(words(curlCommand(delivery()))).toEqual([
       'http://127.0.0.1:3000/ipn',
       '-H',
@@ -103,7 +103,7 @@ describe('a delivery as a curl command', () => {
   it.each([
     ...['\u001b[201~\nid\n', '\u0007', "it's \\ \u009b31m é", 'a\u202eb', "\u0007';touch PWNED #"],
     ...['-n \0 %s %% \\047 \\n\n\n', '\u0007'.repeat(9), '\r\n\u00077', '--\u0007'],
-  ])('hands %j on as it is, in every shell, with nothing in it that a terminal obeys', (body) => {
+  ])('passes %j on unchanged in every shell, without terminal control characters', (body) => {
     const command = curlCommand(delivery({ body }));
     expect([command, command]).toEqual([
       expect.not.stringMatching(OBEYED_BY_TERMINALS.source),
@@ -122,7 +122,7 @@ describe('a delivery as a curl command', () => {
     }
   });
 
-  it('is made of words that every shell reads as they are, whatever is in them', async () => {
+  it('consists of words that every shell reads unchanged, with any content', async () => {
     const cwd = await temporaryFolder();
     const texts = fc.sample(
       hostileText.filter((text) => !text.includes('\0') && text.isWellFormed()),
@@ -137,7 +137,7 @@ describe('a delivery as a curl command', () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  it('keeps curl from taking an address for a pattern', () => {
+  it('stops curl from reading an address as a pattern', () => {
     const url = 'http://[::1]:3000/ipn?ids[]={1,2}';
     expect(words(curlCommand(delivery({ url }))).slice(0, 2)).toEqual(['--globoff', url]);
   });

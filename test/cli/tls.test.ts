@@ -14,7 +14,7 @@ import { missing } from '../merchants/running.ts';
 
 const noPython = missing('python');
 
-/** Opens addresses as a Python program does that trusts one file, by the variable that is documented. */
+/** Opens addresses like a Python program that trusts one file, through the documented variable. */
 async function pythonGets(urls: readonly string[], trusted: string): Promise<string[]> {
   const script = `import sys, urllib.request
 for url in sys.argv[1:]:
@@ -27,7 +27,7 @@ for url in sys.argv[1:]:
 }
 
 describe('start --tls', () => {
-  it('makes an authority in the data folder, which all of our commands trust by themselves', async () => {
+  it('creates a local authority in the data folder, which all of our commands trust automatically', async () => {
     const cwd = await temporaryFolder();
     const { ready, ended } = await start(['--tls', '--host-alias', 'pay.example.com'], { cwd });
     const folder = join(cwd, '.gateway-sim', 'tls');
@@ -50,7 +50,7 @@ describe('start --tls', () => {
   });
 
   it.skipIf(noPython)(
-    `is trusted by Python by the file alone${noPython ? ` (${noPython})` : ''}`,
+    `is trusted by Python with only the file${noPython ? ` (${noPython})` : ''}`,
     async () => {
       const cwd = await temporaryFolder();
       const { ready, stderr, until } = await start(['--tls'], { cwd });
@@ -67,7 +67,7 @@ describe('start --tls', () => {
     },
   );
 
-  it('keeps the authority over a restart, and says that it makes a new one for other names', async () => {
+  it('keeps the authority across a restart, and says when other names require a new one', async () => {
     const cwd = await temporaryFolder();
     const folder = join(cwd, '.gateway-sim', 'tls');
     const restart = async (...args: string[]) => {
@@ -147,7 +147,7 @@ describe('start --tls --in-memory', () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
-  it('leaves nothing behind after a signal to a conform, which listens to none', async () => {
+  it('leaves nothing behind after a signal to conform', async () => {
     const cwd = await temporaryFolder();
     const env = { TMPDIR: join(cwd, 'tmp'), GATEWAY_SIM_PORT: String(await freePort()) };
     await mkdir(env.TMPDIR);
@@ -160,7 +160,7 @@ describe('start --tls --in-memory', () => {
     expect(await readdir(env.TMPDIR)).toEqual([]);
   });
 
-  it('leaves nothing behind where it cannot start', async () => {
+  it('leaves nothing behind if it cannot start', async () => {
     const cwd = await temporaryFolder();
     const { port } = (await startSim()).server;
     vi.stubEnv('TMPDIR', cwd);
@@ -186,7 +186,7 @@ describe('start --tls --in-memory', () => {
     expect(existsSync(dirname(ready.tlsCa ?? ''))).toBe(false);
   });
 
-  it('around a command lets it reach the emulator, and is gone with it', async () => {
+  it('with exec lets the command reach the emulator, and is removed with it', async () => {
     const cwd = await temporaryFolder();
     const script = `
       const response = await fetch(process.env.GATEWAY_SIM_INITIATE_URL, { method: 'POST', body: new URLSearchParams({ a: 'b' }) });
@@ -199,7 +199,7 @@ describe('start --tls --in-memory', () => {
   });
 });
 
-describe('what cannot be', () => {
+describe('an invalid combination', () => {
   it.each([
     [['--tls-cert', 'own.pem'], '--tls-cert requires --tls-key'],
     [['--tls-key', 'own-key.pem'], '--tls-key requires --tls-cert'],
@@ -219,7 +219,7 @@ describe('what cannot be', () => {
     [['--map', 'shop.example=a', '--map', 'shop.example=b'], '--map maps shop.example twice'],
     [['--ipn-ca', 'none.pem'], '--ipn-ca cannot be read from none.pem'],
     [['--ipn-ca', 'own-key.pem'], '--ipn-ca must name a PEM file with a certificate'],
-  ])('start %s is wrong usage, and said why', async (args, why) => {
+  ])('start %s exits 2 with the reason', async (args, why) => {
     const cwd = await temporaryFolder();
     await writePair(cwd, 'own');
     await writePair(cwd, 'other');
@@ -234,7 +234,7 @@ describe('what cannot be', () => {
     const { code, stdout, stderr } = await run(['start', '--port', '0', ...args], { cwd });
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(why)]);
     expect(stderr).not.toMatch(/^\s+at /m);
-    // It was found before anything was opened.
+    // The mistake is found before any file or port is opened.
     expect(existsSync(join(cwd, '.gateway-sim'))).toBe(false);
   });
 });

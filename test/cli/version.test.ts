@@ -6,7 +6,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 
 describe('--version --verbose', () => {
   it.each([[['--version', '--verbose']], [['--verbose', '-V']]])(
-    '%j tells the profile and its score',
+    '%j prints the profile and its score',
     async (args) => {
       const cwd = await temporaryFolder();
       await writeFile(join(cwd, 'gateway-sim.config.json'), '{"profile":"observed"}');
@@ -18,7 +18,7 @@ describe('--version --verbose', () => {
     },
   );
 
-  it('goes by the flag, and tells what is chosen against the profile', async () => {
+  it('uses the flag, and lists the choices that differ from the profile', async () => {
     const cwd = await temporaryFolder();
     const choices = { settledVisit: 'page' };
     await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify({ choices, ipnRetries: 2 }));
@@ -28,7 +28,7 @@ describe('--version --verbose', () => {
     }
   });
 
-  it('says what is wrong with the configuration', async () => {
+  it('reports a mistake in the configuration', async () => {
     const cwd = await temporaryFolder();
     const { code, stderr } = await run(['--version', '--verbose'], {
       cwd,

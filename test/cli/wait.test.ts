@@ -5,7 +5,7 @@ import { launch, run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startSim } from '../helpers/sim.ts';
 
-it('wait immediately returns the URL of a ready emulator, found by folder or URL', async () => {
+it('wait returns the URL of a ready emulator immediately, found by folder or URL', async () => {
   const cwd = await temporaryFolder();
   const ready = await startIn(cwd);
   expect(await run(['wait'], { cwd })).toMatchObject({ code: 0, stdout: `${ready.url}\n`, stderr: '' });
@@ -46,7 +46,7 @@ it('wait does not accept another server', async () => {
   expect([code, stderr]).toEqual([3, expect.stringContaining('is not gateway-sim')]);
 });
 
-it('wait does not wait longer for what sends early hints without end', async () => {
+it('wait does not wait longer for a server that sends early hints without end', async () => {
   const other = createServer((_, response) => {
     const hints = setInterval(() => response.writeEarlyHints({ link: '</>; rel=preload' }), 10);
     response.once('close', () => clearInterval(hints));

@@ -1,6 +1,6 @@
-// A shop with the gateway's host written into it, as published clients have it. It places one order, says what it makes
-// of the answer as a line of JSON with the port at which it receives the IPN, and then whether the order is paid.
-// ENCODING, JUDGE, READ_ERROR and RECEIVE choose its habits.
+// A shop with a hard-coded gateway host, like published clients. It places one order, prints the outcome as a line of
+// JSON with its port for the IPN, and then whether the order is paid. ENCODING, JUDGE, READ_ERROR and RECEIVE choose
+// its habits.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import https from 'node:https';
@@ -33,7 +33,7 @@ const ENCODINGS = {
   urlencoded: () => fetch(url, { method: 'POST', body: new URLSearchParams(fields) }),
   multipart: () => fetch(url, { method: 'POST', body: form() }),
   json: () => fetch(url, { method: 'POST', headers: json, body: JSON.stringify(fields) }),
-  // As axios does it.
+  // Like axios.
   'json-over-https': () =>
     new Promise((resolve, reject) => {
       const body = JSON.stringify({ ...fields, amount: Number(total) });
@@ -64,7 +64,7 @@ const RECEIVERS = {
     const [amount, trx] = ['data[amount]', 'data[payment_trx]'].map((name) => read.get(name));
     return { status, identifier, signature, amount, trx };
   },
-  // As qs and PHP do it.
+  // Like qs and PHP.
   nested: (body) => {
     const ipn = {};
     for (const [name, value] of new URLSearchParams(body)) {

@@ -16,28 +16,28 @@ import { connected, secured, textUntil, tunnel } from '../helpers/tunnel.ts';
 import { missing } from '../merchants/running.ts';
 
 /*
- * Clients with the gateway's https host in their code, run as they are: the emulator is reached by its proxy (or, in
- * Node, by gateway-sim/alias-hosts), and their own public host is mapped to where they listen.
+ * Unmodified clients with the gateway's HTTPS host in their code: they reach the emulator by its proxy (or, in Node, by
+ * gateway-sim/alias-hosts), and their own public host is mapped to where they listen.
  */
 
 const ALIAS = 'pay.example.com';
 const SECRET_KEY = 'sec_sim_of_these_clients';
 const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** Of many habits, those of two clients show all that a language does in its own way. */
+/** Two clients with different habits cover everything that a language does in its own way. */
 const typical = (rows: readonly Habits[]) => sample(rows, (one) => rows.indexOf(one) < 2);
 
-/** How a client encodes its request, tells success from failure, finds the reason of one, and reads an IPN. */
+/** How a client encodes its request, detects success, finds the reason of a failure, and reads an IPN. */
 type Habits = readonly [encoding: string, judge: string, readError: string, receive: string];
 
 interface Placed {
   redirect?: string;
-  /** Where the client receives. */
+  /** Where the client receives IPNs. */
   port?: number;
   refused?: string;
 }
 
-/** An emulator for clients whose shop listens somewhere, and the variables that such a client sees. */
+/** An emulator for clients whose shop listens at an address, and the variables of such a client. */
 async function emulator(
   [encoding, judge, readError, receive]: Habits,
   total: string,
@@ -56,7 +56,7 @@ async function emulator(
   return { sim, shop, env, caFile: sim.server.tlsCa ?? '', proxy: `http://127.0.0.1:${sim.server.port}` };
 }
 
-/** A port that leads to the one that a client gets later, and tells. */
+/** A port that forwards to the one that the client gets later and prints. */
 async function startRelay() {
   const relay = { port: 0, leadTo: 0 };
   const sockets = new Set<Socket>();
@@ -74,7 +74,7 @@ async function startRelay() {
   return relay;
 }
 
-/** Starts a client. @returns the lines of JSON that it says, one after the other */
+/** Starts a client. @returns its lines of JSON, one after another */
 function begin(command: readonly string[], env: Record<string, string>) {
   const { until, stdout } = launchProgram(command, { env });
   let count = 0;
@@ -85,7 +85,7 @@ function begin(command: readonly string[], env: Record<string, string>) {
   };
 }
 
-/** Pays at the checkout that a client was led to, as the emulator's own address has it. */
+/** Pays at the checkout of a client, through the emulator's own address. */
 async function pay({ url, server }: Sim, redirect: string): Promise<Settled> {
   expect(redirect).toMatch(`${url}/sandbox/initiate/payment/checkout?payment_id=`);
   const id = new URL(redirect).searchParams.get('payment_id');
@@ -98,13 +98,13 @@ async function pay({ url, server }: Sim, redirect: string): Promise<Settled> {
 
 const DELIVERED = { paid: true, host: 'shop.example' };
 
-/** What a client shows of a refusal, by where it looks for the reason: some prefer the word in `error` (observed). */
+/** What a client shows of a rejection, by where it looks for the reason: some prefer the word in `error` (observed). */
 function shownRefusal([, , readError]: Habits) {
   const reason = readError === 'error-first' ? 'true' : 'amount must be a plain decimal greater than 0';
   return { refused: expect.stringContaining(reason) };
 }
 
-/** Runs a client that says what it does on its stdout: an order that is paid, and one that is refused. */
+/** Runs a client that prints its steps on stdout: one order is paid, one is rejected. */
 async function runClient(
   habits: Habits,
   command: readonly string[],
@@ -150,7 +150,7 @@ describe.skipIf(noPython)(inPython, () => {
     await runClient(habits, python, reach);
   });
 
-  it('is paid by a visit of success_url where it takes no IPN, and is warned of that', async () => {
+  it('is paid by a visit to success_url if it accepts no IPN, and gets a warning about that', async () => {
     const started = await emulator(['multipart', 'url-alone', 'message', 'visit'], '49.90');
     const next = begin(python, { ...started.env, ...reach(started) });
     const { redirect = '', port = 0 } = await next<Placed>();
@@ -162,7 +162,7 @@ describe.skipIf(noPython)(inPython, () => {
     expect(await next()).toMatchObject({ paid: true });
   });
 
-  it('loses the reason where a refusal has a status of its own', async () => {
+  it('loses the reason if rejections have an HTTP error status', async () => {
     const habits = ['urlencoded', 'success-ok', 'message', 'nested'] as const;
     const started = await emulator(habits, '0', { errorStatus: 'http' });
     const next = begin(python, { ...started.env, ...reach(started) });
@@ -187,7 +187,7 @@ describe('a client in Node, by gateway-sim/alias-hosts', () => {
     }));
   });
 
-  it('lets nothing through to the real host, whatever the port', async () => {
+  it('sends nothing to the real host, on any port', async () => {
     const { sim, env, caFile } = await emulator(['json', 'success-ok', 'message', 'json'], '1');
     const script = `for (const url of ['http://${ALIAS}/api/cards', 'https://${ALIAS}:8443/api/cards'])
       console.log(await fetch(url).then(async (answer) => answer.status + await answer.text(), String));`;
@@ -197,7 +197,7 @@ describe('a client in Node, by gateway-sim/alias-hosts', () => {
     expect(stdout).toMatch(/^400.*this port serves HTTPS only.*\n401.*Authorization/);
   });
 
-  it('says what it needs', async () => {
+  it('reports what it needs', async () => {
     const args = ['--import', fileOf('../../bin/alias-hosts.js'), '-e', '0'];
     const { code, stderr } = await runProgram([process.execPath, ...args]);
     expect([code, stderr]).toEqual([
@@ -249,7 +249,7 @@ describe.skipIf(noPhp)(`a client in PHP, by its proxy variables${noPhp ? ` (${no
   });
 });
 
-describe('a client in Go, as its requests stand on the wire', () => {
+describe('the requests of a client in Go', () => {
   const go = 'User-Agent: Go-http-client/1.1\r\n';
 
   async function placing(amount: string) {
@@ -272,11 +272,11 @@ describe('a client in Go, as its requests stand on the wire', () => {
   }
 
   it.each(['49.90', '0'])(
-    'reaches the service by CONNECT and TLS, and keeps the connection: amount %s',
+    'reach the service by CONNECT and TLS, and keep the connection: amount %s',
     async (amount) => {
       const { sim, receiver, rest, ca } = await placing(amount);
       const { socket } = await tunnel(sim.server.port, `${ALIAS}:443`);
-      // It asks for HTTP/2, too.
+      // It also offers HTTP/2.
       const secure = await new Promise<tls.TLSSocket>((resolve, reject) => {
         const offered = { socket, ca, servername: ALIAS, ALPNProtocols: ['h2', 'http/1.1'] };
         const begun = tls.connect(offered, () => resolve(begun)).on('error', reject);
@@ -297,7 +297,7 @@ describe('a client in Go, as its requests stand on the wire', () => {
     },
   );
 
-  it('reaches it by plain http as well, by the address in full', async () => {
+  it('reach it by plain HTTP as well, with the full address', async () => {
     const { sim, rest } = await placing('49.90');
     const socket = await connected(sim.server.port);
     const answer = textUntil(socket, '}');
@@ -305,7 +305,7 @@ describe('a client in Go, as its requests stand on the wire', () => {
     expect(await answer).toContain('"success":"ok"');
   });
 
-  it('reaches it directly, where a hosts entry leads there', async () => {
+  it('reach it directly with a hosts entry', async () => {
     const { sim, rest, ca } = await placing('49.90');
     const secure = await secured(await connected(sim.server.port), ca, ALIAS);
     const answer = textUntil(secure, '}');

@@ -36,7 +36,7 @@ describe('the manifest', () => {
     expect(new Set(lines.map(({ source }) => source.kind)).size).toBe(3);
   });
 
-  it('lists the same profiles for each line as its choice implies', () => {
+  it("lists the profiles that each line's choice implies", () => {
     const wrong = lines.filter(({ profiles, ...line }) => {
       const derived = PROFILE_NAMES.filter((name) => appliesWith({ profiles, ...line }, inForce(name)));
       return JSON.stringify(derived) !== JSON.stringify(profiles);

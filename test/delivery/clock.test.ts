@@ -180,7 +180,7 @@ describe('moving the clock', () => {
     clock.stop();
   });
 
-  it('forward also runs and awaits work that other work schedules for the same period', async () => {
+  it('forward also runs and awaits work that is scheduled for the same period during the move', async () => {
     const clock = new Clock();
     const one = waiting(clock, [HOUR], async (after) => {
       await new Promise((resolve) => setImmediate(resolve));

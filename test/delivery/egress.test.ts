@@ -190,7 +190,7 @@ describe('a name', () => {
     ['public.example.com', /^public\.example\.com \(93\.184\.216\.34\) is neither/],
     ['rebound.example.com', /^rebound\.example\.com \(169\.254\.169\.254\) is neither/],
     ['metadata.test', /^metadata\.test \(fd00:ec2::254\) is the metadata and credentials service of a cloud/],
-  ])('%s is refused by what it resolves to', async (name, message) => {
+  ])('%s is rejected because of the addresses that it resolves to', async (name, message) => {
     for (const all of [true, false]) {
       await expect(resolved(guard(), name, { all })).rejects.toMatchObject({
         code: 'forbidden',

@@ -49,7 +49,7 @@ describe('a responsive receiver', () => {
     expect(underWay.size).toBe(MAX_IN_TOTAL);
   });
 
-  it('is not delayed by its own hanging address, and gets at most 32 concurrent attempts', () => {
+  it('is not delayed if one of its addresses hangs, and gets at most 32 concurrent attempts', () => {
     const { send, begun, underWay } = lanes();
     each(40, (number) => send('http://shop', '/hang', `hang-${number}`));
     send('http://shop', '/ok', 'ok');

@@ -4,7 +4,7 @@ import { startAudited } from '../helpers/auditable.ts';
 import { fence, page } from './pages.ts';
 import { typed } from './typed.ts';
 
-/** A shop that says of an order what the page reads. */
+/** A shop that returns the order fields that the page reads. */
 async function auditedShop() {
   const { shop, options } = await startAudited();
   const { probe } = shop;
@@ -15,7 +15,7 @@ async function auditedShop() {
   return { shop, options };
 }
 
-test('what the page of the audit says can be typed', async () => {
+test('the examples on the audit page can be typed', async () => {
   const { shop, options } = await auditedShop();
   const type = (place: string, ...more: string[]) =>
     typed(fence(place, 'sh').replaceAll('http://localhost:3000', shop.url), { ...options, more });
@@ -28,7 +28,7 @@ test('what the page of the audit says can be typed', async () => {
   expect([reconciled.code, reconciled.stderr]).toEqual([0, '']);
 });
 
-test('the CI job takes options that there are', async () => {
+test('the CI job uses existing options', async () => {
   const [, line = ''] = /(npx gateway-sim audit .*)/.exec(fence('audit.md: In CI', 'yaml')) ?? [];
   const { shop, options } = await auditedShop();
   const more = ['--order-url', `${shop.url}/order`, '--only', 'control'];
@@ -36,7 +36,7 @@ test('the CI job takes options that there are', async () => {
   expect(audited).toMatchObject({ code: 0, stdout: expect.stringContaining('1 case: 1 pass') });
 });
 
-test('every class, verdict and preset is told of', () => {
+test('every class, verdict and preset is documented', () => {
   const rows = [...Object.keys(AUDIT_CLASSES).filter((kind) => kind !== 'control')].map(
     (kind) => `| ${kind} | `,
   );

@@ -12,7 +12,7 @@ import { typed } from './typed.ts';
 const PROFILES = 'fidelity.md: Profiles';
 const CONFORM = 'fidelity.md: Check a deployment';
 
-test('a profile is chosen as the page shows it', async () => {
+test('a profile is chosen as the page shows', async () => {
   const cwd = await temporaryFolder();
   const flags = fence(PROFILES, 'sh').trim().split(' ').slice(3);
   const { ready } = await start(['--in-memory', ...flags], { cwd });
@@ -23,7 +23,7 @@ test('a profile is chosen as the page shows it', async () => {
   expect(stdout).toContain('newer-server, but siteLogo required  (');
 });
 
-test('conform is called as the page shows it', async () => {
+test('conform is called as the page shows', async () => {
   const cwd = await temporaryFolder();
   const few = linesNamed('field-logo-missing', 'field-logo-optional').map((line) => JSON.stringify(line));
   await writeFile(join(cwd, 'few.jsonl'), few.join('\n'));

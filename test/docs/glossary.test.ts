@@ -10,7 +10,7 @@ function replacedWords(): string[] {
   return cells.flatMap((cell) => cell.split(', '));
 }
 
-/** All that people read: sources with their comments and messages, pages, and the names of tests. */
+/** All text for people: sources with their comments and messages, pages, and the titles of tests. */
 function texts(): [file: string, text: string][] {
   const under = (folder: string) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
@@ -32,7 +32,7 @@ test('no text has a word that the glossary replaces', () => {
 
 const MOST_WORDS = 25;
 
-/** The sentences of a page: not its code, and the cells of its tables one by one. */
+/** The sentences of a page, without code; each table cell on its own. */
 function sentencesOf(markdown: string): string[] {
   return markdown
     .replaceAll(/^```[\s\S]*?^```/gm, '\n')

@@ -8,24 +8,24 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { page } from './pages.ts';
 
-/** What the page says of a command: the cell beside its name. */
+/** The page's text about a command: the cell next to its name. */
 const CELLS = Object.fromEntries(
   [...page('reference/json.md').matchAll(/^\| \[([a-z ]+)\]\(commands\.md#[\w-]+\) \| (.+) \|$/gm)].map(
     ([, name = '', cell = '']) => [name, cell],
   ),
 );
 
-/** Their output has tests of its own, or is none of ours: a browser opens, a child writes, lines follow. */
+/** Their output has its own tests, or is not ours: a browser opens, a child process writes, or lines follow. */
 const ELSEWHERE = ['exec', 'open', 'start', 'ipn listen', 'logs'];
 
-test('every command prints what the page says', async () => {
+test('every command prints what the page shows', async () => {
   const cwd = await temporaryFolder();
   const receiver = await startReceiver();
   const { url, control } = await startIn(cwd);
   const contract = new Contract(url, await control<Document>('/openapi.json'));
   const seen = new Set(ELSEWHERE);
 
-  /** Runs a command and holds what it prints against the page. */
+  /** Runs a command and compares its output with the page. */
   async function ask(name: string, ...args: string[]): Promise<Record<string, unknown>> {
     const { code, stdout, stderr } = await run([...name.split(' '), ...args, '--json'], { cwd });
     expect([name, code, stderr]).toEqual([name, 0, expect.any(String)]);
@@ -86,7 +86,7 @@ test('every command prints what the page says', async () => {
   expect(Object.keys(CELLS).filter((name) => !seen.has(name))).toEqual([]);
 });
 
-test('lines are what the page says', async () => {
+test('lines are printed as the page shows', async () => {
   const cwd = await temporaryFolder();
   const listen = launch(['ipn', 'listen', '--port', '0', '--secret', 'sec_1', '--json'], { cwd });
   await listen.until((stdout) => stdout.includes('\n'));

@@ -8,7 +8,7 @@ import { CARD_ACTIONS, CARD_TRANSITIONS } from '../../src/contract/vocabulary.ts
 import { START_OPTIONS } from '../../src/options/table.ts';
 import { FENCES, isGenerated, PAGES, page, ROOT } from './pages.ts';
 
-/** As GitHub makes them. */
+/** Generated like GitHub's. */
 function anchorsOf(text: string): string[] {
   const headings = text.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm);
   return [...headings].map(([, heading = '']) =>
@@ -20,7 +20,7 @@ function anchorsOf(text: string): string[] {
 }
 
 describe.each(Object.entries(PAGES))('%s', (path, text) => {
-  test('leads nowhere that is not there', () => {
+  test('has no broken links', () => {
     const links = text.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/\]\((?!\w+:)([^)#]*)(?:#([^)]*))?\)/g);
     for (const [link, file = '', anchor] of links) {
       const target = file === '' ? path : normalize(join(dirname(path), file));
@@ -30,17 +30,17 @@ describe.each(Object.entries(PAGES))('%s', (path, text) => {
     }
   });
 
-  test('has no heading twice', () => {
+  test('has no duplicate headings', () => {
     const anchors = anchorsOf(text);
     expect(anchors.filter((anchor, index) => anchors.indexOf(anchor) !== index)).toEqual([]);
   });
 
-  test('is short enough to be read', () => {
+  test('is short enough to read', () => {
     if (isGenerated(text)) return;
     expect(text.split('\n').length - 1).toBeLessThanOrEqual(path === 'README.md' ? 150 : 210);
   });
 
-  test('names the version that there is, and no registry', () => {
+  test('names the current version and no registry', () => {
     for (const [, version] of text.matchAll(/gateway-sim[- ](\d+\.\d+\.\d+)/g)) {
       expect(version).toBe(manifest.version);
     }
@@ -82,7 +82,7 @@ test.each(YAML)('the YAML in $place is valid', ({ code }) => {
   expect(parseDocument(code).errors).toEqual([]);
 });
 
-describe('the options page tells of', () => {
+describe('the options page describes', () => {
   const flags = Object.entries(START_OPTIONS)
     .filter(([, { kind }]) => kind !== 'structure')
     .map(([name, spec]) => `--${'default' in spec && spec.default === true ? 'no-' : ''}${kebab(name)}`);
@@ -92,7 +92,7 @@ describe('the options page tells of', () => {
   });
 });
 
-test('the states of a card are those of the table', () => {
+test('the states of a card match the table', () => {
   for (const [status, next] of Object.entries(CARD_TRANSITIONS)) {
     const cells = CARD_ACTIONS.map((action) => (next[action] === null ? 'refused' : `\`${next[action]}\``));
     expect(page('cards.md')).toContain(`| \`${status}\` | ${cells.join(' | ')} |`);

@@ -20,7 +20,7 @@ const RECEIVERS = [
     runtime: 'php',
     file: 'ipn.php',
     run: (file: string) => ['php', '-S', 'localhost:0', file],
-    // PHP's own server tells its address among other things on stderr.
+    // PHP's own server prints its address among other text on stderr.
     address: /\((http:\/\/localhost:\d+)\) started/,
   },
   {
@@ -51,7 +51,7 @@ interface Order {
 
 type NewOrder = (amount: string, currency: string, receiver: string) => Order;
 
-/** What the page makes orders with. */
+/** The page's code that creates orders. */
 async function orderMaker(): Promise<NewOrder> {
   const file = join(await temporaryFolder(), 'order.mjs');
   await writeFile(file, fence('receive-and-verify.md: Why a valid signature is not enough', 'js'));
@@ -59,7 +59,7 @@ async function orderMaker(): Promise<NewOrder> {
   return newOrder;
 }
 
-/** Runs a receiver as the page has it, on a free port, with orders in its database. */
+/** Runs a receiver of the page on a free port, with orders in its database. */
 async function runReceiver(receiver: (typeof RECEIVERS)[number], secretKey: string, ...orders: Order[]) {
   const folder = await temporaryFolder();
   const file = join(await temporaryFolder(), receiver.file);
@@ -74,7 +74,7 @@ async function runReceiver(receiver: (typeof RECEIVERS)[number], secretKey: stri
     url: `${address()}/ipn`,
     folder,
     store,
-    /** The identifiers of the orders that were paid. */
+    /** The identifiers of the paid orders. */
     paid: async () =>
       (await readdir(folder)).filter((name) => name.endsWith('.paid')).map((name) => name.slice(0, -5)),
   };
@@ -84,7 +84,7 @@ interface Settled {
   delivery: { state: string; body: string; attempts: { responseStatus: number; responseBody: string }[] };
 }
 
-/** Pays an order in the sandbox: what its receiver gets, and answers. */
+/** Pays an order in the sandbox; returns the IPN and its receiver's response. */
 async function paid(sim: Sim, order: Pick<Order, 'identifier' | 'amount' | 'currency'>, ipnUrl: string) {
   await sim.initiate({
     identifier: order.identifier,
@@ -107,7 +107,7 @@ async function paid(sim: Sim, order: Pick<Order, 'identifier' | 'amount' | 'curr
   return delivery;
 }
 
-test('an order of the page has an identifier of 20 characters and a token of its own', async () => {
+test('an order of the page has an identifier of 20 characters and its own token', async () => {
   const newOrder = await orderMaker();
   const orders = Array.from({ length: 100 }, () => newOrder('49.90', 'USD', 'https://shop.example/ipn'));
   expect(new Set(orders.flatMap(({ identifier, token }) => [identifier, token])).size).toBe(200);
@@ -141,7 +141,7 @@ describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
   const here = why ? ` (${why})` : '';
   const amounts = sample(['100', '100.00', '49.9', '0.1'], (amount) => amount === '100.00');
 
-  test.skipIf(why)(`accepts nothing while it has no secret key${here}`, async () => {
+  test.skipIf(why)(`accepts nothing without a secret key${here}`, async () => {
     const file = join(await temporaryFolder(), receiver.file);
     await writeFile(file, fence(receiver.place, receiver.language));
     const env = { GATEWAY_SIM_SECRET_KEY: '', ORDERS: await temporaryFolder(), PORT: '0' };
@@ -164,7 +164,7 @@ describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
   });
 
   test.skipIf(why).for(amounts)(
-    `accepts a real IPN over %s, and refuses it once anything in it was changed${here}`,
+    `accepts a genuine IPN over %s, and rejects it after any change${here}`,
     async (amount) => {
       const sim = await startSim();
       const order = (await orderMaker())(amount, 'USD', '');
@@ -193,13 +193,13 @@ describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
     },
   );
 
-  test.skipIf(why)(`refuses a genuine IPN of a payment that is not that of its order${here}`, async () => {
+  test.skipIf(why)(`rejects a genuine IPN for the payment of another order${here}`, async () => {
     const sim = await startSim();
     const order = (await orderMaker())('49.90', 'USD', '');
     const shop = await runReceiver(receiver, sim.secretKey, order);
     const token = order.ipnUrl;
     const others: [changed: Partial<Order>, token: string][] = [
-      // Whoever has the public key can make these.
+      // Anyone with the public key can create these.
       [{}, ''],
       [{}, '?token='],
       [{}, `?token=${'0'.repeat(order.token.length)}`],
@@ -220,7 +220,7 @@ describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
     expect(await shop.paid()).toEqual([]);
   });
 
-  test.skipIf(why)(`takes no spliced IPN even of a shop with short identifiers${here}`, async () => {
+  test.skipIf(why)(`rejects a spliced IPN, even for a shop with short identifiers${here}`, async () => {
     const sim = await startSim();
     const order = { ...(await orderMaker())('100.00', 'USD', ''), identifier: '99' };
     const shop = await runReceiver(receiver, sim.secretKey, order);
@@ -234,24 +234,21 @@ describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
     expect(await shop.paid()).toEqual([]);
   });
 
-  test.skipIf(why)(
-    `goes on whatever hostile clients send, and pays once what comes often${here}`,
-    async () => {
-      const sim = await startSim();
-      const order = (await orderMaker())('49.90', 'USD', '');
-      const shop = await runReceiver(receiver, sim.secretKey, order);
-      const url = shop.url + order.ipnUrl;
-      await bother(url);
-      const { body } = await paid(sim, order, 'http://127.0.0.1:9/');
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, () =>
-          fetch(url, { method: 'POST', body: new URLSearchParams(body), signal: AbortSignal.timeout(5_000) }),
-        ),
-      );
-      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-      expect(await shop.paid()).toEqual([order.identifier]);
-    },
-  );
+  test.skipIf(why)(`survives hostile clients, and pays an order once for repeated IPNs${here}`, async () => {
+    const sim = await startSim();
+    const order = (await orderMaker())('49.90', 'USD', '');
+    const shop = await runReceiver(receiver, sim.secretKey, order);
+    const url = shop.url + order.ipnUrl;
+    await bother(url);
+    const { body } = await paid(sim, order, 'http://127.0.0.1:9/');
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        fetch(url, { method: 'POST', body: new URLSearchParams(body), signal: AbortSignal.timeout(5_000) }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect(await shop.paid()).toEqual([order.identifier]);
+  });
 });
 
 describe.each(sample(RECEIVERS, ({ language }) => language === 'php'))(
@@ -288,7 +285,7 @@ function keysOf({ secretKey }: Sim) {
   return { secretKey, others: [] };
 }
 
-test('the shop of tests.md goes on whatever hostile clients send, and takes what is genuine', async () => {
+test('the shop of tests.md survives hostile clients, and accepts genuine IPNs', async () => {
   const file = join(await temporaryFolder(), 'shop.cjs');
   await writeFile(file, recipe('shop.cjs'));
   const sim = await startSim();

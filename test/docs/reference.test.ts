@@ -6,7 +6,7 @@ import { runProgram } from '../helpers/child.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { isGenerated, PAGES, page, ROOT } from './pages.ts';
 
-test('the stored reference is what "npm run docs" makes', async () => {
+test('the stored reference is the output of "npm run docs"', async () => {
   const folder = await temporaryFolder();
   const made = await runProgram([process.execPath, join(ROOT, '.config/docs.mjs'), folder]);
   expect(made).toMatchObject({ code: 0 });

@@ -17,7 +17,7 @@ import { typed } from './typed.ts';
 const noCurl = spawnSync('curl', ['--version']).status === 0 ? '' : ' (no curl here)';
 const SECRET_KEY = 'sec_sim_example_not_a_real_key';
 
-/** An emulator on disk, a receiver, and what types commands of a page beside them. */
+/** An emulator on disk, a receiver, and a function that types commands of a page. */
 async function openShell() {
   const cwd = await temporaryFolder();
   const sim = await startIn(cwd, { secretKey: SECRET_KEY });
@@ -35,7 +35,7 @@ async function openShell() {
   };
 }
 
-/** Without what differs from run to run: ids, times, ports, signatures. */
+/** Without values that differ between runs: ids, times, ports, signatures. */
 function steady(text: string): string {
   return text
     .replace(/\b(pay|ipn)_[0-9a-z]{16,24}\b/g, '$1_…')
@@ -57,9 +57,9 @@ describe('README.md: The first minute', () => {
     fence(place, 'console', number),
   );
 
-  test('goes as the page shows it', async () => {
+  test('works as the page shows', async () => {
     const cwd = await temporaryFolder();
-    // The same words as from the root of a clone.
+    // The same words as in the root of a clone.
     const shown = (text: string) =>
       steady(text.replaceAll(join(ROOT, 'bin/gateway-sim.js'), 'bin/gateway-sim.js'));
     const emulator = launch(['start', '--port', '0'], { cwd });
@@ -83,7 +83,7 @@ describe('README.md: The first minute', () => {
     }
     expect(shown(session)).toBe(steady(merchant));
 
-    // Both go on writing for a moment.
+    // Both continue to write for a moment.
     const heard = () => shown(receiver.stdout().slice(receiver.stdout().indexOf('-->')));
     await expect.poll(heard).toBe(steady(received));
     const happened = () => shown(emulator.stdout().slice(emulator.stdout().search(/^\d\d:/m)));
@@ -91,7 +91,7 @@ describe('README.md: The first minute', () => {
   });
 });
 
-test('README.md: From a clone names scripts that there are', async () => {
+test('README.md: From a clone names existing scripts', async () => {
   const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   expect(fence('README.md: From a clone', 'sh')).toBe('npm ci && npm start\nnpm cit\n');
   expect(scripts).toMatchObject({ start: 'node bin/gateway-sim.js start', test: expect.any(String) });
@@ -238,7 +238,7 @@ describe('configuration files', () => {
       .includes(`${place} ${language}`),
   );
 
-  test('are three', () => expect(configurations).toHaveLength(3));
+  test('number three', () => expect(configurations).toHaveLength(3));
 
   test.each(configurations)('$place', async ({ code }) => {
     const schema = JSON.parse(await readFile(join(ROOT, 'fixtures/config.schema.json'), 'utf8'));

@@ -11,7 +11,7 @@ const EXPECTED = createHmac('sha256', KEY)
   .digest('hex')
   .toUpperCase();
 
-/** A program around the line that is shown: it reads what the line uses, and prints what the line computes. */
+/** A program around the line on the page: it provides the line's variables, and prints the result. */
 const PROGRAMS = {
   PHP: [
     'php',

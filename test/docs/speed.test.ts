@@ -10,7 +10,7 @@ interface Sim {
   url: string;
 }
 
-/** A file of the bench. They are plain JavaScript, so that Node runs them as they are. */
+/** A file of the bench, in plain JavaScript, so that Node runs it directly. */
 const bench = (name: string) => import(new URL(`../bench/${name}.mjs`, import.meta.url).href);
 const { TARGETS }: { TARGETS: Record<string, object> } = await bench('targets');
 const {
@@ -29,12 +29,12 @@ test('speed.md has a row for every target, in the order of the bench', () => {
   expect(rows.filter((what) => names.includes(what))).toEqual(names);
 });
 
-test('speed.md says of every section what limits it', () => {
+test('speed.md names the limiting factor of every section', () => {
   for (const section of Object.keys(TARGETS)) expect(page('speed.md')).toContain(`\n- \`${section}\``);
 });
 
 describe('npm run bench', () => {
-  test.runIf(IS_RELEASE)('gives a document of one section, and exits 0', async () => {
+  test.runIf(IS_RELEASE)('writes a document of one section, and exits 0', async () => {
     const file = join(await temporaryFolder(), 'bench.json');
     const bench = [join(ROOT, 'test/bench/bench.mjs'), 'page', '--json', file];
     expect(await runProgram([process.execPath, ...bench])).toMatchObject({ code: 0 });
@@ -54,11 +54,11 @@ describe('npm run bench', () => {
   });
 });
 
-/** More than are written at once. */
+/** More than are written at the same time. */
 const COUNT = 1_001;
 
 test.runIf(IS_RELEASE).each([undefined, { settledTo: 'http://127.0.0.1:1/ipn' }])(
-  'the emulator takes a state of many payments, with %j',
+  'the emulator accepts a state of many payments, with %j',
   async (options) => {
     const folder = await temporaryFolder();
     await makeState(folder, COUNT, options);

@@ -22,7 +22,7 @@ const SHOPS = [
   },
 ] as const;
 
-/** A shop as the page has it, beside an emulator. */
+/** A shop of the page, with an emulator. */
 async function open({ place, language, run }: (typeof SHOPS)[number]) {
   const cwd = await temporaryFolder();
   const sim = await startIn(cwd, { secretKey: 'sec_sim_kept_by_this_shop_alone_1' });
@@ -49,7 +49,7 @@ describe.each(SHOPS)('the shop in $place', (shop) => {
   const why = missing(shop.runtime);
   const here = why ? ` (${why})` : '';
 
-  test.skipIf(why)(`initiates, and is paid after all that hostile clients send${here}`, async () => {
+  test.skipIf(why)(`initiates, and is paid even after the requests of hostile clients${here}`, async () => {
     const { url, type } = await open(shop);
     await bother(`${url}/ipn`);
     const placed = await fetch(`${url}/orders`, { method: 'POST' });
@@ -87,7 +87,7 @@ const FRAMEWORKS = [
 ];
 
 test.skipIf(noPhp).each(FRAMEWORKS)(
-  `the code in %s has no mistake of syntax (its framework is not here${noPhp ? `, ${noPhp}` : ''})`,
+  `the code in %s has no syntax errors (its framework is not here${noPhp ? `, ${noPhp}` : ''})`,
   async (place) => {
     const codes = FENCES.filter((one) => one.place === place && one.language === 'php');
     expect(codes.length).toBeGreaterThan(0);

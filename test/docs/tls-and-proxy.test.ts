@@ -12,7 +12,7 @@ const START = fence('tls-and-proxy.md: Quick start', 'sh', 0);
 const CLIENTS = fence('tls-and-proxy.md: Quick start', 'sh', 1);
 const OLDER_NODE = fence('tls-and-proxy.md: Quick start', 'sh', 2);
 
-/** Clients that print what the gateway answers to an empty order. */
+/** Clients that print the gateway's response to an empty order. */
 const SHOPS = {
   'shop.py': `import urllib.request
 print(urllib.request.urlopen("https://pay.example.com/sandbox/payment/initiate", b"a=b").read().decode())`,
@@ -27,14 +27,14 @@ echo file_get_contents('https://pay.example.com/sandbox/payment/initiate', false
     .join('\r\n'),
 };
 
-/** An emulator as the page starts it, but on a free port, and what runs a line of the page beside it. */
+/** An emulator that is started as on the page, but on a free port, and a function that runs a line of the page. */
 async function started() {
   const cwd = await temporaryFolder();
   for (const [name, text] of Object.entries(SHOPS)) await writeFile(join(cwd, name), text);
   const modules = join(cwd, 'node_modules');
   await mkdir(join(modules, '.bin'), { recursive: true });
   await symlink(ROOT, join(modules, 'gateway-sim'), 'dir');
-  // `node` is the one that runs this test.
+  // `node` is the version that runs this test.
   await symlink(process.execPath, join(modules, '.bin', 'node'));
   const PATH = [join(modules, '.bin'), process.env['PATH']].join(delimiter);
   const args = START.trim().split(' ').slice(1);
@@ -56,7 +56,10 @@ const hasProxies = major >= 24 || (major === 22 && minor >= 21);
 
 const ADDRESS = 'https://pay.example.com/sandbox/payment/initiate';
 
-/** By client of the table: what is put behind its command to post an empty order, and what shows that it is here. */
+/**
+ * By client of the table: the arguments that make its command post an empty order, and a check that the client is
+ * installed.
+ */
 const ROWS: Readonly<Record<string, readonly [rest: string, check: string]>> = {
   curl: [`-s -d a=b ${ADDRESS}`, 'curl --version'],
   wget: [`-q -O - --post-data a=b ${ADDRESS}`, 'wget --version'],
@@ -77,14 +80,14 @@ const absent = Object.entries(ROWS).flatMap(([client, [, check]]) =>
   spawnSync('sh', ['-c', check], { env: inherited() }).status === 0 ? [] : [client],
 );
 
-/** Clients, and why one cannot be run here. */
+/** Clients, and the reason if one cannot run here. */
 const PROGRAMS: readonly (readonly [program: string, missing: string | undefined])[] = [
   ['php', missing('php', 'curl')],
   ['python3', missing('python')],
   ['node', hasProxies ? undefined : `Node ${process.versions.node} has no NODE_USE_ENV_PROXY`],
 ];
 
-describe('the clients of tls-and-proxy.md reach the emulator as they are', () => {
+describe('the clients of tls-and-proxy.md reach the emulator unmodified', () => {
   for (const [program, why] of PROGRAMS) {
     it.skipIf(why)(`in ${program}${why ? ` (${why})` : ''}`, async () => {
       const run = await started();
@@ -92,7 +95,7 @@ describe('the clients of tls-and-proxy.md reach the emulator as they are', () =>
     });
   }
 
-  it(`by each command of the table${absent.length ? ` (not here: ${absent.join(', ')})` : ''}`, async () => {
+  it(`with each command of the table${absent.length ? ` (not here: ${absent.join(', ')})` : ''}`, async () => {
     const run = await started();
     const table =
       page('tls-and-proxy.md')
@@ -112,7 +115,7 @@ describe('the clients of tls-and-proxy.md reach the emulator as they are', () =>
     }
   });
 
-  it('in an older Node', async () => {
+  it('with an older Node', async () => {
     const run = await started();
     expect(await run(OLDER_NODE)).toContain('public_key is required');
   });

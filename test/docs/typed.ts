@@ -8,10 +8,10 @@ import { temporaryFolder } from '../helpers/folder.ts';
 const OURS = 'npx gateway-sim ';
 
 /**
- * Types commands as they stand on a page, one after the other until one fails: those that are ours alone in this
- * process, all others in a shell whose `npx gateway-sim` is this one.
+ * Types commands of a page, one after another until one fails: gateway-sim commands run in this process, all others in
+ * a shell whose `npx gateway-sim` is this one.
  *
- * @param options.more arguments behind those of each command of ours
+ * @param options.more arguments that are added to each gateway-sim command
  */
 export async function typed(
   text: string,

@@ -125,7 +125,7 @@ describe('an imported state', () => {
     ['deliveries', 'url', 'file:///etc/passwd', 'must be an absolute http'],
     ['payments', 'createdAt', 'yesterday', 'is not a valid time'],
     ['messages', 'expiresAt', '', 'is not a valid time'],
-  ] as const)('holds nothing that cannot be worked with: %s.%s %j', (name, field, value, problem) => {
+  ] as const)('has no invalid values: %s.%s %j', (name, field, value, problem) => {
     const state = fullSnapshot();
     const [first] = state[name];
     expect(check({ ...state, [name]: [{ ...first, [field]: value }] })).toThrow(

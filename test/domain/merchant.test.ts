@@ -122,7 +122,7 @@ describe('wallets', () => {
     expect(firstWallet(state(), 'GNF')).toBeUndefined();
   });
 
-  it('are debited exactly, also below zero, and merchants are credited per currency, without modifying the records', () => {
+  it('are debited exactly, even below zero, and merchants are credited per currency, without changing the records', () => {
     const given = wallet({ balance: '0.3' });
     expect(debit(given, '0.1').balance).toBe('0.2');
     expect(debit(given, '1').balance).toBe('-0.7');
@@ -143,7 +143,7 @@ describe('wallets', () => {
     );
   });
 
-  it('are listed in the error for an unknown one', () => {
+  it('are listed in the error for an unknown wallet', () => {
     expect(() => fundWallet(state(), 'nothing', '1')).toThrow(
       /no wallet has the id "nothing"; known: wal_first_usd, /,
     );

@@ -199,7 +199,7 @@ describe('the addresses of initiate', () => {
 
   // More of them are in fixtures/fidelity/manifest.jsonl.
   it.each(['HTTP://SHOP.example.com/Path', 'http://[::1]:3000/ipn', 'https://x.de?é=%20#there', longest])(
-    '%.60s is one',
+    '%.60s is valid',
     (url) => {
       expect(urlProblem(url)).toBeUndefined();
     },
@@ -215,7 +215,7 @@ describe('the addresses of initiate', () => {
     expect(urlProblem(url)).toMatch(/^must be an absolute http or https address/);
   });
 
-  it('may hold no space and no control character, wherever', () => {
+  it('may contain no space and no control character anywhere', () => {
     const bad = fc.oneof(
       fc.constantFrom(' ', '\u007f', '\u0085', '\u00a0'),
       fc.integer({ min: 0, max: 31 }).map((code) => String.fromCharCode(code)),
@@ -328,7 +328,7 @@ describe('loose mode', () => {
     customer_email: `${'x'.repeat(200)}@example.com`,
   };
 
-  it('is suggested exactly if it accepts the request', () => {
+  it('is suggested if and only if it accepts the request', () => {
     expect(remedy(posted({ site_logo: '' }))).toBe('gateway-sim start --loose accepts this request');
     expect(remedy(posted(LONG))).toBe('gateway-sim start --loose accepts this request');
     expect(remedy(posted({ ...LONG, amount: 'ten' }))).toBeUndefined();
@@ -395,7 +395,7 @@ describe('warnings', () => {
     ]);
   });
 
-  it('name every field that contains the secret key, also with percent signs elsewhere', () => {
+  it('name every field that contains the secret key, even with percent signs elsewhere', () => {
     const held = state();
     const piece = fc.constantFrom(SECRET_KEY, SECRET_KEY.replace('_', '%5f'), '%', '%zz', 'x', '\n');
     const text = fc.array(piece, { maxLength: 3 }).map((pieces) => pieces.join(''));

@@ -183,7 +183,7 @@ describe('the wallet that pays', () => {
     expect(balance(held, 'wal_first_usd')).toBe('0');
   });
 
-  it('may not exist, with a warning', () => {
+  it('may be missing, with a warning', () => {
     const { payment, change } = settled({ mode: 'live', currency: 'GNF' });
     expect(payment).toMatchObject({
       walletId: null,

@@ -28,7 +28,7 @@ describe('a collection', () => {
     expect(collection.find(({ value }) => value < 9)?.id).toBe('item1');
   });
 
-  it('keeps groups in the order of first appearance, also after a rollback', () => {
+  it('keeps groups in the order of first appearance, even after a rollback', () => {
     const collection = new Collection<Item>(({ value }) => (value % 2 ? 'odd' : 'even'));
     for (let value = 0; value < 5; value++) collection.put({ id: `item${value}`, value });
     expect(collection.group('even').map(({ value }) => value)).toEqual([0, 2, 4]);

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { onTestFinished } from 'vitest';
 
-/** Starts a server that answers as it is told, closed when the test that asks is over. @returns its address */
+/** Starts a server that answers with this function and is closed at the end of the test. @returns its address */
 export async function startAnswering(answer: RequestListener): Promise<string> {
   const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -14,7 +14,7 @@ export async function startAnswering(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Answers that begin well. */
+/** Responses that begin normally. */
 export const BROKEN = {
   hangs: (response: ServerResponse) => void response.write('{'),
   resets: (response: ServerResponse) => void response.write('{', () => response.socket?.resetAndDestroy()),

@@ -5,13 +5,13 @@ import { run } from './cli.ts';
 import { temporaryFolder } from './folder.ts';
 import { startSim } from './sim.ts';
 
-/** A key of its own: with the one that every fresh emulator has, a case is skipped. */
+/** A separate key: with the default one, a case is skipped. */
 export const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
 
 /**
- * An emulator, and a shop to be audited by it.
+ * An emulator, and a shop for it to audit.
  *
- * @param changed the steps of the handler that are not as they should be
+ * @param changed the steps of the handler that are replaced
  * @param path where the shop initiates its payments
  */
 export async function startAuditable(
@@ -24,7 +24,7 @@ export async function startAuditable(
   const keys = { publicKey, secretKey, initiateUrl: url + path };
   const shop = await startShop(keys, changed);
   onTestFinished(() => shop[Symbol.asyncDispose]());
-  /** What the form of the page is given. */
+  /** The input of the page's form. */
   const asked = {
     ipnUrl: shop.ipnUrl,
     orderUrl: `${shop.url}/order`,
@@ -36,7 +36,7 @@ export async function startAuditable(
   return { sim, shop, asked };
 }
 
-/** An emulator and a shop, and the command line beside them. */
+/** An emulator, a shop and the command line. */
 export async function startAudited(changed: Partial<Handler> = {}) {
   const { sim, shop, asked } = await startAuditable({}, changed, '/payment/initiate');
   const cwd = await temporaryFolder();

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 
-/** Minified: it is read anew by every page. */
+/** Minified, because every page parses it. */
 const SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** WCAG 2.2 up to level AA, and what the makers of axe call best practice. */
+/** WCAG 2.2 up to level AA, and axe's best practices. */
 const ALL = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-/** What another theme or size can break of a page that was looked at: half of the time. */
+/** The rules that another theme or size of a checked page can break, in half the time. */
 export const OF_LOOKS = [
   'color-contrast',
   'target-size',
@@ -23,9 +23,9 @@ interface Finding {
 const seen = new WeakSet<Page>();
 
 /**
- * What axe-core finds wrong with a page as it stands: one text for each place, empty when all is well.
+ * The problems that axe-core finds in the current page: one text for each place, empty if there are none.
  *
- * @param how by which rules, named or tagged, and at what of the page, by its selector
+ * @param how the rules, by name or tag, and the part of the page, by its selector
  */
 export async function violationsOf(
   page: Page,
@@ -33,7 +33,7 @@ export async function violationsOf(
 ): Promise<string[]> {
   if (!(await page.evaluate<boolean>("'axe' in window"))) {
     await page.evaluate(SOURCE);
-    // Who looks again after the page was loaded anew will do so often.
+    // After a reload, the tests will check often.
     if (seen.has(page)) await page.addInitScript(SOURCE);
     seen.add(page);
   }

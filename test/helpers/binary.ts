@@ -4,7 +4,7 @@ import { launchProgram, type Running, type RunOptions, type Written } from './ch
 
 export const BINARY = fileURLToPath(new URL('../../bin/gateway-sim.js', import.meta.url));
 
-/** What runs a command to its end, given what begins it. */
+/** A function that runs a command to its end, given its beginning. */
 export function runners<End extends Written, Options extends RunOptions>(
   launch: (args: readonly string[], options: Options) => { ended: Promise<End> },
 ) {
@@ -19,7 +19,7 @@ export function runners<End extends Written, Options extends RunOptions>(
   };
 }
 
-/** What starts an emulator on a free port, given what begins a command. */
+/** A function that starts an emulator on a free port, given the beginning of the command. */
 export function starter<Started extends Pick<Running, 'until' | 'stdout'>>(
   launch: (args: readonly string[], options: RunOptions) => Started,
 ) {
@@ -31,7 +31,7 @@ export function starter<Started extends Pick<Running, 'until' | 'stdout'>>(
   };
 }
 
-/** Runs the real binary; whatever of it is left when the test is over is killed. */
+/** Runs the real binary; its processes are killed at the end of the test. */
 export const launch = (args: readonly string[], options: RunOptions): Running =>
   launchProgram([process.execPath, BINARY, ...args], options);
 

@@ -8,20 +8,20 @@ import { temporaryFolder } from './folder.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the Chromium of this run is spoken to. */
+    /** The DevTools address of this run's Chromium. */
     chromium: string;
   }
 }
 
 let connected: Promise<Browser> | undefined;
 
-/** The Chromium of this run: one for all workers, since each test has a context of its own. */
+/** The Chromium of this run: one for all workers, since each test has its own context. */
 function sharedBrowser(): Promise<Browser> {
   connected ??= chromium.connect(inject('chromium'));
   return connected;
 }
 
-/** A headless Chromium of one's own, for the test that asks; it is closed when that test is over. */
+/** A headless Chromium for one test; it is closed at the end of that test. */
 export async function launchBrowser(more: readonly string[] = []): Promise<Browser> {
   const { args, ...options } = await launchOptions(await temporaryFolder());
   const browser = await chromium.launch({ ...options, args: [...args, ...more] });
@@ -31,7 +31,7 @@ export async function launchBrowser(more: readonly string[] = []): Promise<Brows
 
 const PICTURES = fileURLToPath(new URL('../.artifacts', import.meta.url));
 
-/** Keeps a picture, of the whole page or of what of it is in sight, where PICTURES=1 asks for them. */
+/** Saves a picture of the whole page or its visible part, if PICTURES=1 is set. */
 export async function picture(
   of: Page | Locator,
   name: string,
@@ -43,9 +43,9 @@ export async function picture(
 }
 
 /**
- * Starts an animation of what a page shows, where PICTURES=1 asks for pictures.
+ * Starts an animation of a page, if PICTURES=1 is set.
  *
- * @returns `frame` adds what is in sight, to be shown for some seconds; `save` writes the file
+ * @returns `frame` adds the visible part, to be shown for some seconds; `save` writes the file
  */
 export function animation(page: Page, name: string) {
   const isAsked = Boolean(process.env['PICTURES']);
@@ -60,7 +60,7 @@ export function animation(page: Page, name: string) {
   };
 }
 
-/** Gives the window of a page another size, as that page sees it. */
+/** Changes the window size that a page sees. */
 export async function resize(page: Page, size: { width: number; height: number }): Promise<void> {
   await page.setViewportSize(size);
   await expect.poll(() => page.evaluate('[innerWidth, innerHeight]')).toEqual([size.width, size.height]);
@@ -69,14 +69,14 @@ export async function resize(page: Page, size: { width: number; height: number }
 /** A page of a fresh browser context, and every error that its console showed. */
 export interface TestPage {
   page: Page;
-  /** Of scripts, of the content security policy, and of resources that did not load. */
+  /** Errors of scripts, of the content security policy, and of resources that did not load. */
   errors: string[];
 }
 
 /**
- * Opens a page in a context of its own for the test that asks; both are closed when that test is over.
+ * Opens a page in its own context for one test; both are closed at the end of that test.
  *
- * @param own another browser than the one that all tests share
+ * @param own another browser than the shared one
  */
 export async function openPage(options: BrowserContextOptions = {}, own?: Browser): Promise<TestPage> {
   const browser = own ?? (await sharedBrowser());

@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
 import { issue } from '../../src/tls/certificates.ts';
 
-/** The names that every certificate of a test is for, unless it says otherwise. */
+/** The default names in a test certificate. */
 export const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '::1'];
 
-/** Files with a certificate, that of its issuer behind it, and its key. */
+/** Files with a certificate and its issuer's, and its key. */
 export interface PairFiles {
   cert: string;
   key: string;
@@ -32,7 +32,7 @@ export async function writePair(
   return files;
 }
 
-/** Makes the issuer of a pair the authority of this user's mkcert, until the test is over. Returns its file. */
+/** Makes the issuer of a pair this user's mkcert authority until the end of the test. Returns its file. */
 export async function asMkcert({ ca }: PairFiles): Promise<string> {
   const root = join(dirname(ca), 'rootCA.pem');
   await copyFile(ca, root);

@@ -2,24 +2,24 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 
-/** What a command has written so far. */
+/** The output of a command so far. */
 export interface Written {
   stdout: string;
   stderr: string;
 }
 
-/** What a finished process left behind. */
+/** The result of a finished process. */
 export interface Finished extends Written {
-  /** null when a signal ended it. */
+  /** null if a signal ended it. */
   code: number | null;
   signal: NodeJS.Signals | null;
 }
 
-/** A command that was begun. */
+/** A running command. */
 export interface Begun<End extends Written> {
   stdout: () => string;
   stderr: () => string;
-  /** Resolves with stdout and stderr as soon as the condition holds for them; rejects when the command ends before. */
+  /** Resolves with stdout and stderr as soon as they match the condition; rejects if the command ends before. */
   until: (holds: (stdout: string, stderr: string) => boolean) => Promise<void>;
   ended: Promise<End>;
 }
@@ -33,13 +33,13 @@ export interface Running extends Begun<Finished> {
 export interface RunOptions {
   /** Working directory. */
   cwd: string;
-  /** Beside those of `inherited`, the only variables that the process sees. */
+  /** The only variables that the process sees besides those of `inherited`. */
   env?: Record<string, string | undefined>;
-  /** What the process reads from its stdin; without it there is nothing to read. */
+  /** The stdin of the process; default: empty. */
   input?: string;
 }
 
-/** Keeps what a command writes and wakes those who wait for it. @param end given what it writes, tells when it ended */
+/** Collects a command's output and wakes its waiting readers. @param end calls back when the command has ended */
 export function begun<End extends Written>(
   streams: Readonly<Record<keyof Written, Readable | null>>,
   end: (written: Readonly<Written>) => Promise<End>,
@@ -74,14 +74,14 @@ export function begun<End extends Written>(
   };
 }
 
-/** What every program needs, and the mark by which a run of the tests finds what is left of it. */
+/** The variables that every program needs, and the mark that identifies leftover processes of a test run. */
 export function inherited(): Record<string, string> {
   const names = ['PATH', 'HOME', 'TMPDIR', 'TEST_RUN'];
   return Object.fromEntries(names.map((name) => [name, process.env[name] ?? '']));
 }
 
 /**
- * Starts a program in a group of its own. All of the group is killed when the test is over.
+ * Starts a program in its own process group. The whole group is killed at the end of the test.
  *
  * @param options.keepsInput whether its stdin stays open
  */
@@ -117,7 +117,7 @@ export function launchProgram(
 export const runProgram = (command: readonly string[], options?: Partial<RunOptions>): Promise<Finished> =>
   launchProgram(command, options).ended;
 
-/** Kills a process and all that it started and did not put into another group. */
+/** Kills a process and its children, except those in another group. */
 export function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { LaunchOptions } from 'playwright-core';
 
-/** What a container without a display needs. */
+/** Required in a container without a display. */
 const ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -19,10 +19,10 @@ const ARGUMENTS = [
 const INSTALLED = ['google-chrome', 'google-chrome-stable', 'chromium', 'chromium-browser'];
 
 /**
- * How Chromium is started: the one that CHROMIUM_PATH names, else the headless shell from npm, which takes half the
- * time of a whole browser, else (the shell is for Linux on x64) an installed one.
+ * How Chromium is started: the one in CHROMIUM_PATH, else the headless shell from npm, which takes half the time of a
+ * whole browser, else (the shell is for Linux on x64) an installed one.
  *
- * @param folder where it puts its temporary files, and leaves some
+ * @param folder for its temporary files, some of which it does not remove
  */
 export async function launchOptions(
   folder: string,
@@ -54,7 +54,7 @@ function onPath(name: string): string | undefined {
 
 const PACKAGE = fileURLToPath(new URL('../../node_modules/@sparticuz/chromium', import.meta.url));
 
-/** The headless shell of the npm package, with the libraries and the font of machines that have none. Unpacked once. */
+/** The headless shell of the npm package, with libraries and a font for machines without them. Unpacked once. */
 async function unpacked() {
   const { version } = JSON.parse(await readFile(join(PACKAGE, 'package.json'), 'utf8')) as {
     version: string;
@@ -68,18 +68,18 @@ async function unpacked() {
   };
 }
 
-/** The package unpacks into the temporary folder, and tells by variables for which machine. */
+/** The package unpacks into the temporary folder, and reads the kind of machine from variables. */
 async function unpackInto(folder: string): Promise<void> {
   const made = await mkdtemp(`${folder}-`);
   const before = { ...process.env };
   try {
-    // Only for this machine it unpacks the libraries too.
+    // It unpacks the libraries only for this machine.
     Object.assign(process.env, { TMPDIR: made, AWS_LAMBDA_JS_RUNTIME: 'nodejs22.x' });
     const { default: packed } = await import('@sparticuz/chromium');
     await packed.executablePath();
     await mkdir(join(made, 'fonts'), { recursive: true });
     await writeFile(join(made, 'fonts.conf'), fontConfiguration(folder));
-    // Another run may have done the same meanwhile.
+    // Another run may have done the same in the meantime.
     await rename(made, folder).catch(() => rm(made, { recursive: true }));
   } finally {
     for (const name of ['TMPDIR', 'AWS_LAMBDA_JS_RUNTIME', 'FONTCONFIG_PATH', 'LD_LIBRARY_PATH']) {

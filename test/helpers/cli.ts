@@ -12,15 +12,18 @@ import { temporaryFolder } from './folder.ts';
 import { type Sim, startSim } from './sim.ts';
 
 interface Options extends RunOptions {
-  /** Whether it writes to one. */
+  /** Whether it writes to a terminal. */
   isTerminal?: boolean;
 }
 
 const ROOT = process.cwd();
 
-/** Runs a command in this process, as the binary would in one of its own. What waits for a signal is stopped with the test. */
+/**
+ * Runs a command in this process, as the binary would in its own. Commands that wait for a signal are stopped with the
+ * test.
+ */
 export function launch(args: readonly string[], { cwd, env = {}, input = '', isTerminal = false }: Options) {
-  // As there, paths are meant from the working folder, also those that only the server looks at.
+  // As in the binary, paths are relative to the working directory, even if only the server uses them.
   process.chdir(cwd);
   const stdout = Object.assign(new PassThrough(), { isTTY: isTerminal });
   const streams = { stdout, stderr: new PassThrough() };
@@ -33,9 +36,9 @@ export function launch(args: readonly string[], { cwd, env = {}, input = '', isT
       env: { ...inherited(), ...env },
       cwd,
     });
-    // Nothing is left that a signal could stop.
+    // Nothing is left for a signal to stop.
     signals.removeAllListeners();
-    // What was written last is on its way through the stream.
+    // The last output is still in the stream.
     await new Promise((resolve) => setImmediate(resolve));
     return { code, ...written };
   });
@@ -49,7 +52,7 @@ export function launch(args: readonly string[], { cwd, env = {}, input = '', isT
   });
   return {
     ...running,
-    /** What comes when somebody ends the process. */
+    /** The signal that ends the process. */
     stop: (signal: NodeJS.Signals = 'SIGTERM') => {
       signals.emit(signal, signal);
       return running.ended;
@@ -57,18 +60,18 @@ export function launch(args: readonly string[], { cwd, env = {}, input = '', isT
   };
 }
 
-/** Run a command in this process to its end. */
+/** Runs a command in this process to its end. */
 export const { run, runJson } = runners(launch);
 
 /** The command `start` in this process. */
 export const start = starter(launch);
 
-/** An emulator in this process that keeps its state in a folder, where commands find it. */
+/** An emulator in this process with a state folder, where commands find it. */
 export function startIn(cwd: string, options: StartOptions = {}): Promise<Sim> {
   return startSim({ inMemory: false, dataDir: join(cwd, '.gateway-sim'), ...options });
 }
 
-/** A working folder with what a kill at this moment would leave of the emulator of another one. */
+/** A working directory with the files that a kill at this moment would leave of an emulator in another one. */
 export async function leftByKill(cwd: string): Promise<string> {
   const files = ['db.json', 'journal.jsonl'].map((name) => join(cwd, '.gateway-sim', name));
   const asOfNow = async () =>
@@ -76,10 +79,10 @@ export async function leftByKill(cwd: string): Promise<string> {
   for (;;) {
     const copy = await temporaryFolder();
     const before = await asOfNow();
-    // Its owner lives, and may be writing.
+    // Its owner is alive and may be writing.
     const filter = (path: string) => !/\/lock$|\.tmp$/.test(path);
     await cp(join(cwd, '.gateway-sim'), join(copy, '.gateway-sim'), { recursive: true, filter });
-    // A kill leaves the files of one moment: no snapshot may come in between.
+    // A kill leaves the files of one moment, so no snapshot may happen in between.
     if (isDeepStrictEqual(await asOfNow(), before)) return copy;
   }
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { buildProgram } from '../../src/cli/program.ts';
 
-/** The command line as it is declared. */
+/** The declared command line. */
 export const PROGRAM = await buildProgram();
 
 /** `gateway-sim ipn resend` */
@@ -9,12 +9,12 @@ export function fullName(command: Command): string {
   return command.parent ? `${fullName(command.parent)} ${command.name()}` : command.name();
 }
 
-/** A command and all below it, groups included. */
+/** A command and all its subcommands, groups included. */
 export function withCommandsBelow(command: Command): Command[] {
   return [command, ...command.commands.flatMap(withCommandsBelow)];
 }
 
-/** What `--help` of a command prints. */
+/** The output of `--help` for a command. */
 export function helpOf(command: Command): string {
   let text = '';
   command.configureOutput({

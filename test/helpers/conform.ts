@@ -11,10 +11,10 @@ import type { Sim } from './sim.ts';
 
 const FILE = new URL('../../fixtures/fidelity/manifest.jsonl', import.meta.url);
 
-/** The lines that come with the package. */
+/** The lines of the package. */
 export const LINES: readonly ManifestLine[] = readManifest(readFileSync(FILE, 'utf8'), 'the manifest');
 
-/** Lines by their ids, with those that they come after. */
+/** Lines by their ids, with the lines that they depend on. */
 export function linesNamed(...ids: readonly string[]): ManifestLine[] {
   const wanted = new Set(ids);
   for (const { id, after } of LINES.toReversed())
@@ -22,16 +22,16 @@ export function linesNamed(...ids: readonly string[]): ManifestLine[] {
   return LINES.filter(({ id }) => wanted.has(id));
 }
 
-/** What a profile decides: all else holds under one as under another. */
+/** The lines that depend on the profile: all others are the same for every profile. */
 export const DEPENDING = linesNamed(...LINES.filter(({ choice }) => choice).map(({ id }) => id));
 
-/** What an emulator with these options would be held to. */
+/** The lines that apply to an emulator with these options. */
 export function inForce(values: StartOptions): ConformOptions['inForce'] {
   const options = resolveOptions([{ label: (name) => name, values }]);
   return { profile: options.profile, choices: options.choices, options };
 }
 
-/** Holds lines against an emulator. */
+/** Checks an emulator against lines. */
 export async function held(
   { url, publicKey, secretKey }: Pick<Sim, 'url' | 'publicKey' | 'secretKey'>,
   expected: StartOptions = {},
@@ -44,7 +44,7 @@ export async function held(
   });
 }
 
-/** An answer of the emulator, which a server in front of it may change, and where it was asked for. */
+/** A response of the emulator, which a server in front of it may change, and its URL. */
 export interface PassedOn {
   path: string;
   status: number;
@@ -52,9 +52,9 @@ export interface PassedOn {
 }
 
 /**
- * A server in front of an emulator that passes everything on.
+ * A server in front of an emulator that forwards everything.
  *
- * @param isLost whether the connection of a request to a path is let go
+ * @param isLost whether the connection of a request to a path is dropped
  */
 export function startBetween(
   { url }: Sim,

@@ -3,7 +3,7 @@ import Ajv2020 from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { expect } from 'vitest';
 
-/** As much of an OpenAPI document as the tests look at. */
+/** The parts of an OpenAPI document that the tests use. */
 export interface Document {
   openapi: string;
   servers: { url: string }[];
@@ -30,7 +30,7 @@ export interface Schema {
   [keyword: string]: unknown;
 }
 
-/** A request to an operation, and what it must be answered. */
+/** A request to an operation, and its expected response. */
 export interface Call {
   status?: number;
   params?: Record<string, string>;
@@ -40,7 +40,7 @@ export interface Call {
   headers?: Record<string, string>;
 }
 
-/** Objects of an answer may have no field that their schema does not name: in the document they may. */
+/** Response objects may only have the fields of their schema, which the document does not require. */
 function tightened(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tightened);
   if (typeof value !== 'object' || value === null) return value;
@@ -52,13 +52,13 @@ function tightened(value: unknown): unknown {
 const pointer = (...parts: string[]) =>
   `doc#/${parts.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
 
-/** Calls a running emulator and holds what it answers against its own document. */
+/** Calls a running emulator and checks its responses against its own document. */
 export class Contract {
   readonly #url: string;
   readonly #document: Document;
   readonly #ajv: Ajv2020.default;
   readonly #compiled = new Map<string, ValidateFunction>();
-  /** `GET /_sim/payments 200` of everything that was answered. */
+  /** `GET /_sim/payments 200` for every response. */
   readonly seen: Set<string>;
 
   constructor(url: string, document: Document, seen = new Set<string>()) {
@@ -70,7 +70,7 @@ export class Contract {
     this.#ajv.addSchema(tightened(document) as object, 'doc');
   }
 
-  /** What a value breaks of the schema that stands in the document at this place. */
+  /** The violations of a value against the schema at this place of the document. */
   problems(value: unknown, ...place: string[]): string[] {
     const $ref = pointer(...place);
     const validate = this.#compiled.get($ref) ?? this.#ajv.compile({ $ref });
@@ -81,7 +81,7 @@ export class Contract {
     );
   }
 
-  /** Makes a call, checks status, headers and body of its answer, and returns the body. */
+  /** Makes a call, checks the response's status, headers and body, and returns the body. */
   async call<Body>(operation: string, { status = 200, ...call }: Call = {}): Promise<Body> {
     const [method = '', path = ''] = operation.split(' ');
     const answer = await this.#fetch(method, path, call);
@@ -94,13 +94,13 @@ export class Contract {
     return type.includes('json') ? JSON.parse(text) : (text as Body);
   }
 
-  /** Whether the document names a status for an operation, instead of any other error. */
+  /** Whether the document names a status for an operation, other than by `default`. */
   isNamed(operation: string, status: number): boolean {
     const [method = '', path = ''] = operation.split(' ');
     return status in (this.#document.paths[path]?.[method.toLowerCase()]?.responses ?? {});
   }
 
-  /** What an answer breaks of what the document says of it. @param type its Content-Type, empty where it has none */
+  /** The violations of a response against the document. @param type its Content-Type; empty if missing */
   answerProblems(operation: string, status: number, type: string, text: string): string[] {
     const [method = '', path = ''] = operation.split(' ');
     const place = this.#place(method.toLowerCase(), path, status);
@@ -113,7 +113,7 @@ export class Contract {
     return this.problems(body, ...place, 'content', bare, 'schema');
   }
 
-  /** Where the answer with a status is described: `default` stands for errors only. */
+  /** Where the document describes the response with a status: `default` is for errors only. */
   #place(method: string, path: string, status: number): string[] | undefined {
     const responses: Operation['responses'] = this.#document.paths[path]?.[method]?.responses ?? {};
     const key = status in responses || status < 400 ? String(status) : 'default';

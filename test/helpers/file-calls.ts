@@ -4,7 +4,7 @@ import { onTestFinished, vi } from 'vitest';
 
 type Name = 'link' | 'rename' | 'rm';
 
-/** Hands each of these calls of node:fs/promises on, with what it would do, until the test that asks is over. */
+/** Passes each of these calls of node:fs/promises to a function that may run it, until the end of the test. */
 export function interceptFiles(
   names: readonly Name[],
   around: (name: Name, call: () => Promise<unknown>) => Promise<unknown>,

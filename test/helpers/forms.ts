@@ -5,7 +5,7 @@ export async function pageOf({ url }: Sim, path: string): Promise<string> {
   return (await fetch(url + path)).text();
 }
 
-/** What a form of the dashboard is answered with. */
+/** The response to a form of the dashboard. */
 export async function postForm(
   { url }: Sim,
   path: string,

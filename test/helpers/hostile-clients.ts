@@ -5,7 +5,7 @@ const post = (...lines: string[]) => `POST /ipn HTTP/1.1\r\nHost: localhost\r\n$
 const form = (body: string, length: number | string = Buffer.byteLength(body)) =>
   post('Content-Type: application/x-www-form-urlencoded', `Content-Length: ${length}`, '', body);
 
-/** They send this and hang up: with a FIN, and with a reset. */
+/** These clients send this and hang up: with a FIN, and with a reset. */
 const BROKEN: Readonly<Record<string, string>> = {
   'three bytes of a hundred': form('a=b', 100),
   'half of the headers': post('Content-Le'),
@@ -30,11 +30,11 @@ const BROKEN: Readonly<Record<string, string>> = {
   ),
   GET: 'GET /ipn HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
 };
-/** They send this and stay, to the end of the test. */
+/** These clients send this and stay connected to the end of the test. */
 const HELD = [form('status=succ', 400), post('Content-Le'), ''];
 const HUGE = 20 * 2 ** 20;
 
-/** Sends a receiver what it must survive: what breaks off, what is huge, and what is held half-sent. */
+/** Sends requests that a receiver must survive: aborted, huge, and only half sent. */
 export async function bother(url: string): Promise<void> {
   const { port, hostname } = new URL(url);
   const open = () => connect({ port: Number(port), host: hostname }).on('error', () => {});
@@ -60,7 +60,7 @@ export async function bother(url: string): Promise<void> {
     ),
   );
   await Promise.all(sent);
-  // Whatever becomes of it: what was sent before has been read when it ends.
+  // The result does not matter: earlier requests have been read when it ends.
   const signal = AbortSignal.timeout(5_000);
   await fetch(url, { method: 'POST', body: Buffer.alloc(HUGE, 'a'), signal }).catch(() => undefined);
   for (const socket of sockets) socket.destroy();

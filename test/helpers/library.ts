@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { startGatewaySim } from '../../src/index.ts';
 import type { GatewaySim, StartGatewaySimOptions } from '../../src/library/api.ts';
 
-/** An emulator by the library, as a user starts it, stopped when the test that asks is over. */
+/** An emulator that is started by the library like a user would, and stopped at the end of the test. */
 export async function startLibrary(options: StartGatewaySimOptions = {}): Promise<GatewaySim> {
   const sim = await startGatewaySim(options);
   onTestFinished(() => sim.stop());

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below those that a system gives to who asks for any: Linux from 32768 on, others from 49152. */
+/** Below the ephemeral ports: Linux has those from 32768 on, other systems from 49152. */
 const [FIRST, LAST] = [15_000, 29_999];
 
 /**
- * A free port that nobody is given by chance: it stays free between two servers of a test, and until a program takes
- * it that cannot take just any.
+ * A free port that the system does not assign: it stays free between two servers of a test, and until a program that
+ * needs a fixed port uses it.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

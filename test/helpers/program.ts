@@ -7,13 +7,13 @@ import { build } from 'esbuild';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A program that imports from the repository's root, as one file that Node runs. */
+/** A program with imports from the repository's root, bundled into one file for Node. */
 export interface Program {
   path: string;
   remove: () => Promise<void>;
 }
 
-/** @param contents TypeScript; from the helpers it may take the builders of records only */
+/** @param contents TypeScript; of the helpers, it may import the record builders only */
 export async function bundled(contents: string): Promise<Program> {
   const path = join(tmpdir(), `gateway-sim-program-${randomUUID()}.mjs`);
   await build({

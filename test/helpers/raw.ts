@@ -1,22 +1,22 @@
 import { connect } from 'node:net';
 
-/** An answer as it stood on the wire. */
+/** A response with its exact bytes. */
 export interface RawAnswer {
-  /** 0 when the connection closed without a byte. */
+  /** 0 if the connection closed without a byte. */
   status: number;
-  /** Header fields by lower-case name; of a repeated one the last. */
+  /** Header fields by lower-case name; the last one of repeated fields. */
   headers: Record<string, string>;
   body: string;
-  /** All of it. */
+  /** The complete response. */
   text: string;
   /** Whether the connection was reset. */
   reset: boolean;
 }
 
 /**
- * Sends bytes as they are and reads until the server closes; ask it to with `Connection: close`.
+ * Sends exact bytes and reads until the server closes; request that with `Connection: close`.
  *
- * @param request text is sent as Latin-1, one byte a character
+ * @param request text is sent as Latin-1, one byte per character
  */
 export function rawExchange(port: number, request: string | Buffer): Promise<RawAnswer> {
   return new Promise((resolve) => {

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A request as it stood on the wire. */
+/** A request with its exact bytes. */
 export interface Received {
   method: string;
   url: string;
@@ -11,19 +11,19 @@ export interface Received {
   body: string;
   /** The sender's port: the same for requests on one connection. */
   from: number;
-  /** Resolves when the connection that brought it is closed by the sender or by us. */
+  /** Resolves when the sender or the receiver closes the request's connection. */
   closed: Promise<void>;
 }
 
-/** What a receiver does with one request. */
+/** How a receiver handles a request. */
 export type Answer =
   | {
       status?: number;
       headers?: Record<string, string>;
       body?: string | Buffer;
-      /** The answer waits for this. */
+      /** The response waits for this. */
       after?: Promise<unknown>;
-      /** Declares a longer body than it sends and then says nothing more. */
+      /** Declares a longer body than it sends, and then sends nothing more. */
       unfinished?: boolean;
     }
   /** Never answers. */
@@ -33,23 +33,23 @@ export type Answer =
 
 /** A merchant's receiver: a real HTTP server on the loopback address and a free port. */
 export interface Receiver {
-  /** Without a path or a slash at its end. */
+  /** Without a path or a trailing slash. */
   url: string;
   port: number;
   /** Every request whose body has arrived, in that order. */
   requests: Received[];
-  /** How many requests were open at the same time, at most. */
+  /** The maximum number of open requests at the same time. */
   mostAtOnce: () => number;
-  /** Resolves with the n-th request (counted from 1) as soon as it is there. */
+  /** Resolves with the n-th request (counted from 1) as soon as it arrives. */
   request: (number: number) => Promise<Received>;
   close: () => Promise<void>;
 }
 
 /**
- * Starts a receiver for the test that asks; it is closed when that test is over.
+ * Starts a receiver that is closed at the end of the test.
  *
- * @param script what to do with the first, second, … request; the last entry also counts for all that follow
- * @param ownPort one that is kept for it; default: any that is free
+ * @param script how to handle the first, second, … request; the last entry also applies to all later ones
+ * @param ownPort a reserved port; default: any free one
  */
 export async function startReceiver(
   script: Answer[] | ((request: Received, number: number) => Answer) = [{}],
@@ -73,7 +73,7 @@ export async function startReceiver(
         for (const waiter of waiters) if (waiter.number === number) waiter.resolve(request);
         return respond(outgoing, answerTo(request, number));
       },
-      // The sender went away in the middle of its request: nothing was received.
+      // The sender disconnected during its request: nothing was received.
       () => {},
     );
   });
@@ -104,7 +104,7 @@ export async function startReceiver(
 
 const closings = new WeakMap<Socket, Promise<void>>();
 
-/** One promise per connection, which may bring many requests. */
+/** One promise per connection, which may carry many requests. */
 function closing(socket: Socket): Promise<void> {
   const known = closings.get(socket);
   if (known) return known;
@@ -144,7 +144,7 @@ async function respond(outgoing: ServerResponse, answer: Answer): Promise<void> 
   else outgoing.end(body);
 }
 
-/** A promise together with the function that fulfils it: for an answer that the test releases. */
+/** A promise and the function that resolves it, for a response that the test releases. */
 export function gate(): { opened: Promise<void>; open: () => void } {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {

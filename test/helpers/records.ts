@@ -13,13 +13,13 @@ import { emptySnapshot, type Snapshot, snapshotOf } from '../../src/store/snapsh
 import type { PostedFields } from '../../src/wire/body.ts';
 import { dialect } from '../../src/wire/documented/service.ts';
 
-/** 15 January 2026, 10:30:00.123 UTC: the moment at which every test happens. */
+/** 15 January 2026, 10:30:00.123 UTC: the time of every test. */
 export const NOW = Date.UTC(2026, 0, 15, 10, 30, 0, 123);
 
 export const PUBLIC_KEY = 'pub_sim_0123456789';
 export const SECRET_KEY = 'sec_sim_9876543210';
 
-/** Identifiers that count up, with the prefixes and lengths of the real ones. */
+/** Sequential identifiers with the real prefixes and lengths. */
 export function countingIds(): Ids {
   let count = 0;
   const next = (length: number) => String(++count).padStart(length, '0');
@@ -43,7 +43,7 @@ export interface SettingsChanges extends Partial<Omit<Settings, 'ipn'>> {
   ipn?: Partial<Settings['ipn']>;
 }
 
-/** What `--loose` makes of the settings. */
+/** The settings with `--loose`. */
 export const LOOSELY = { choices: { ...PROFILES.document.choices, ...LOOSE } };
 
 export function settings({ ipn, ...changes }: SettingsChanges = {}): Settings {
@@ -78,7 +78,7 @@ export function settings({ ipn, ...changes }: SettingsChanges = {}): Settings {
   };
 }
 
-/** What every rule is given: a fixed time and identifiers that count up. */
+/** The context of every rule: a fixed time and sequential identifiers. */
 export function context(changes: SettingsChanges = {}, now = NOW): Context {
   return { now, ids: countingIds(), settings: settings(changes), ipn: dialect.ipn };
 }
@@ -106,7 +106,7 @@ export function wallet(changes: Partial<Wallet> = {}): Wallet {
   };
 }
 
-/** One merchant and three wallets: the first in USD belongs to nobody in particular. */
+/** One merchant and three wallets: the first one in USD has no owner. */
 export function records(): Snapshot {
   return {
     ...emptySnapshot(),
@@ -120,14 +120,14 @@ export function records(): Snapshot {
   };
 }
 
-/** A state that holds `records()`. */
+/** A state with `records()`. */
 export function state(): State {
   const filled = new State();
   filled.apply(records());
   return filled;
 }
 
-/** The twelve fields of a valid initiate, with changes; a field that is changed to undefined is left out. */
+/** The twelve fields of a valid initiate, with changes; undefined omits a field. */
 export function fields(changes: Record<string, unknown> = {}): Record<string, unknown> {
   const all: Record<string, unknown> = {
     public_key: PUBLIC_KEY,
@@ -153,18 +153,18 @@ export function posted(changes: Record<string, unknown> = {}): PostedFields {
   return { fields: fields(changes), text: '' };
 }
 
-/** `fields()` as the rules get them. */
+/** `fields()` as the rules receive them. */
 export function input(changes: Record<string, unknown> = {}): InitiateCommand {
   return dialect.readInitiate(posted(changes), PROFILES.document.choices);
 }
 
-/** Applies what a rule returned, as the store would, and hands on its result. */
+/** Applies the result of a rule, as the store would, and returns it. */
 export function applied<Result>(to: State, { change, result }: RuleResult<Result>): Result {
   to.apply(change);
   return result;
 }
 
-/** A pending payment, initiated in a state like any other and then changed at will. */
+/** A pending payment that is initiated in a state and then changed. */
 export function pendingPayment(
   to: State,
   { mode = 'sandbox', ...changes }: Partial<Payment> & { mode?: Mode } = {},
@@ -176,7 +176,7 @@ export function pendingPayment(
   return payment;
 }
 
-/** A delivery that is due now, of a payment of its own unless `changes` names one. Not stored anywhere. */
+/** A delivery that is due now, for its own payment unless `changes` names one. It is not stored. */
 export function dueDelivery(
   url: string,
   changes: Partial<Delivery> = {},
@@ -192,7 +192,7 @@ export function dueDelivery(
   return { ...delivery, ...changes };
 }
 
-/** A snapshot with a record in every collection, as a server exports it. */
+/** A snapshot with a record in every collection, like a server's export. */
 export function fullSnapshot(): Snapshot {
   const on = new State();
   on.apply(records());

@@ -5,14 +5,14 @@ import type { TLSSocket } from 'node:tls';
 import { onTestFinished } from 'vitest';
 import type { PairFiles } from './certificates.ts';
 
-/** What came to a receiver by https: its Host header, the server name of TLS, the path. */
+/** A request to a receiver by HTTPS: its Host header, the server name of TLS, the path. */
 export interface SecureRequest {
   host: string;
   servername: string | false | null;
   url: string;
 }
 
-/** A merchant's receiver that speaks https, for the test that asks. */
+/** A merchant's receiver with HTTPS, for one test. */
 export async function startSecureReceiver({ cert, key }: PairFiles, host = '127.0.0.1') {
   const requests: SecureRequest[] = [];
   const server = createServer({ cert: readFileSync(cert), key: readFileSync(key) }, (incoming, outgoing) => {

@@ -1,12 +1,12 @@
 import { basename } from 'node:path';
 import { expect } from 'vitest';
 
-/** Another one draws other ids, and shows the tests that these decide. */
+/** Another value draws other ids, which reveals tests that depend on them. */
 const RUN = process.env['TEST_SEED'] ?? '1';
 
 const drawn = new Map<string, number>();
 
-/** For the ids of an emulator of this test: the same in every run, and those of no other emulator. */
+/** A seed for the ids of an emulator in this test: the same in every run, but different for each emulator. */
 export function seedOfTest(): string {
   const { testPath = '', currentTestName = '' } = expect.getState();
   const test = `${basename(testPath)} ${currentTestName}`;

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 
-/** The shells that are found here. */
+/** The installed shells. */
 export const SHELLS = [['sh'], ['bash'], ['dash'], ['busybox', 'sh'], ['ksh'], ['zsh']].filter(
   ([shell = '']) => !spawnSync(shell, ['-c', ':']).error,
 );
 
-/** What a shell would run, split, or take for an option or a pattern. `touch PWNED` shows that it did. */
+/** Text that a shell would run, split, or read as an option or a pattern. `touch PWNED` shows that it was run. */
 export const HOSTILE = [
   "';touch PWNED #",
   '$(touch PWNED)',
@@ -32,7 +32,7 @@ export const HOSTILE = [
   'größer 🙂',
 ];
 
-/** What a shell or a terminal obeys, in any mixture. */
+/** Characters with a meaning to shells or terminals, in any mixture. */
 export const hostileText = fc
   .array(
     fc.oneof(
@@ -48,7 +48,7 @@ export const hostileText = fc
   )
   .map((parts) => parts.join(''));
 
-/** What a shell prints of a script, split where that printed a NUL; also what is left when the last one is none. */
+/** The output of a script in a shell, split at NUL characters; the last part is kept if it is not empty. */
 export function printedBy(
   [shell = '', ...args]: readonly string[],
   script: string,
@@ -61,7 +61,7 @@ export function printedBy(
   return printed.split('\0');
 }
 
-/** A command that starts another one and hangs, as does that; `pids` resolves with both of them when they run. */
+/** A command that starts another one and hangs, as does the other; `pids` resolves with both when they run. */
 export function hangingCommand(folder: string): { cmd: string; pids: () => Promise<number[]> } {
   const file = join(folder, 'pids');
   const read = async () => (await readFile(file, 'utf8').catch(() => '')).trim().split(/\s+/).map(Number);

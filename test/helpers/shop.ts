@@ -13,7 +13,7 @@ export const LIVE_EMAIL = 'wallet@example.com';
 export const PHONE = { width: 360, height: 740 };
 export const DESKTOP = { width: 1280, height: 800 };
 
-/** Everything that a checkout takes part in: the emulator, the merchant on another port, and a browser's page. */
+/** All parts of a checkout: the emulator, the merchant on another port, and a browser's page. */
 export interface Shop extends TestPage {
   sim: Sim;
   merchant: Receiver;
@@ -33,7 +33,7 @@ export interface ShopOptions {
 const logo = (width: string, height: string) =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><rect width="100%" height="100%" fill="#4338ca"/></svg>`;
 
-/** Opens a shop for the test that asks. */
+/** Opens a shop for one test. */
 export async function openShop({ start, browser, fields }: ShopOptions = {}): Promise<Shop> {
   const merchant = await startReceiver(merchantAnswer);
   const sim = await startSim(start);
@@ -47,7 +47,7 @@ export async function openShop({ start, browser, fields }: ShopOptions = {}): Pr
   };
 }
 
-/** The merchant's pages, its receiver of IPNs, and logos: `/logo-160x48.svg`, one that never comes, one that is empty. */
+/** The merchant's pages, its IPN receiver, and logos: `/logo-160x48.svg`, one that never loads, and an empty one. */
 function merchantAnswer({ url }: Received) {
   const [, width, height] = /^\/logo-(\d+)x(\d+)/.exec(url) ?? [];
   if (width && height) return { headers: { 'content-type': 'image/svg+xml' }, body: logo(width, height) };
@@ -83,7 +83,7 @@ export async function arrive({ sim, page, fields }: Shop, mode: Mode = 'sandbox'
   return url;
 }
 
-/** Presses a button and waits for the page that it leads to. */
+/** Presses a button and waits for the next page. */
 export async function press(page: Page, name: string | RegExp): Promise<void> {
   const loaded = page.waitForEvent('load');
   await page.getByRole('button', { name, exact: true }).click();
@@ -120,7 +120,7 @@ export async function statusOf(sim: Sim, identifier = 'order-1'): Promise<string
   return (await sim.control<{ status: string }>(`/payments/${identifier}`)).status;
 }
 
-/** Settles a payment from outside, as a test or the CLI does. */
+/** Settles a payment from outside, like a test or the CLI. */
 export async function settle(sim: Sim, outcome: string, identifier = 'order-1'): Promise<void> {
   await fetch(`${sim.url}/_sim/payments/${identifier}/settle`, {
     method: 'POST',
@@ -129,7 +129,7 @@ export async function settle(sim: Sim, outcome: string, identifier = 'order-1'):
   });
 }
 
-/** What a merchant does with an IPN. */
+/** How a merchant handles an IPN. */
 export function isGenuine(ipn: Received | undefined, secretKey: string): boolean {
   const body = new URLSearchParams(ipn?.body);
   const signed = `${body.get('data[amount]')}${body.get('identifier')}`;

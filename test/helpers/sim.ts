@@ -7,20 +7,20 @@ import type { StartOptions } from '../../src/options/table.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { seedOfTest } from './seed.ts';
 
-/** An emulator in this process, in memory and on a free port, spoken to over HTTP like any other. */
+/** An emulator in this process, in memory and on a free port, used over HTTP like any other. */
 export interface Sim {
   url: string;
   publicKey: string;
   secretKey: string;
-  /** Initiates a payment as a merchant does and returns its checkout URL. */
+  /** Initiates a payment like a merchant and returns its checkout URL. */
   initiate: (fields: Record<string, string>, mode?: 'sandbox' | 'live') => Promise<string>;
   /** The body of a GET below `/_sim`. */
   control: <Body>(path: string) => Promise<Body>;
-  /** What runs, for what cannot be seen over HTTP. */
+  /** The running instance, for checks that HTTP does not allow. */
   server: RunningServer;
 }
 
-/** What a merchant posts for an order of 49.90 USD, without the key. Nobody listens for its IPN. */
+/** A merchant's fields for an order of 49.90 USD, without the key. No server receives its IPN. */
 export const ORDER: Readonly<Record<string, string>> = {
   identifier: 'order-1',
   currency: 'USD',
@@ -35,9 +35,10 @@ export const ORDER: Readonly<Record<string, string>> = {
 };
 
 /**
- * Starts an emulator for the test that asks; it is stopped when that test is over. A fault of ours fails the test.
+ * Starts an emulator that is stopped at the end of the test. An internal error fails the test.
  *
- * @param options those of `start`; unless there is a `seed` among them, ids repeat from run to run; with `inMemory: false` and a `dataDir` it keeps its state there
+ * @param options those of `start`; without a `seed`, ids repeat from run to run; with `inMemory: false` and a `dataDir`
+ * its state is stored there
  */
 export async function startSim(options: StartOptions = {}): Promise<Sim> {
   const faults: unknown[] = [];
@@ -71,7 +72,7 @@ export async function startSim(options: StartOptions = {}): Promise<Sim> {
   };
 }
 
-/** What a request below `/_sim` is answered, with this as its JSON; a text goes as it is. */
+/** The response to a request below `/_sim` with this value as JSON; a text is sent as it is. */
 export async function ask<Body = Record<string, unknown>>(
   { url }: Pick<Sim, 'url'>,
   method: string,
@@ -87,7 +88,7 @@ export async function ask<Body = Record<string, unknown>>(
   return { status: response.status, body: (await response.json()) as Body };
 }
 
-/** An app around a gateway that fails at everything it is asked to, and what it reports. */
+/** An app with a gateway that always fails, and its error reports. */
 export async function brokenApp(): Promise<{ app: ReturnType<typeof createApp>; reported: unknown[] }> {
   const { server } = await startSim();
   const fail = () => {

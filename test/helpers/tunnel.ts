@@ -2,7 +2,7 @@ import { connect, isIPv6, type Socket } from 'node:net';
 import * as tls from 'node:tls';
 import { onTestFinished } from 'vitest';
 
-/** A connection to a port of this machine; it is closed when the test is over. @param from another address of loopback */
+/** A connection to a port of this machine; it is closed at the end of the test. @param from another loopback address */
 export function connected(port: number, from = '127.0.0.1'): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: isIPv6(from) ? from : '127.0.0.1', localAddress: from }, () =>
@@ -13,7 +13,7 @@ export function connected(port: number, from = '127.0.0.1'): Promise<Socket> {
   });
 }
 
-/** Speaks TLS on a connection, trusting nothing but `ca`. */
+/** Starts TLS on a connection, with `ca` as the only trusted certificate. */
 export function secured(socket: Socket, ca: string, servername: string): Promise<tls.TLSSocket> {
   return new Promise((resolve, reject) => {
     const secure = tls.connect({ socket, ca, servername }, () => resolve(secure));
@@ -22,7 +22,7 @@ export function secured(socket: Socket, ca: string, servername: string): Promise
   });
 }
 
-/** What comes on a connection until a text is in it, or it ends. */
+/** The bytes on a connection until they contain a text, or it ends. */
 export function textUntil(socket: Socket, end: string): Promise<string> {
   return new Promise((resolve) => {
     let text = '';
@@ -40,7 +40,7 @@ export function textUntil(socket: Socket, end: string): Promise<string> {
   });
 }
 
-/** Sends a request that asks for the end of the connection, and reads the answer. */
+/** Sends a request that closes the connection, and reads the response. */
 export async function exchange(socket: Socket, request: string): Promise<{ status: number; text: string }> {
   const answer = textUntil(socket, '\0 never');
   socket.write(request);
@@ -48,7 +48,7 @@ export async function exchange(socket: Socket, request: string): Promise<{ statu
   return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0), text };
 }
 
-/** Asks a proxy for a tunnel. */
+/** Requests a tunnel from a proxy. */
 export async function tunnel(
   port: number,
   target: string,

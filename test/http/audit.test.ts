@@ -75,7 +75,7 @@ describe('an audit from the dashboard', () => {
     const filtered = text(await (await fetch(`${sim.url}${FORM}?verdict=pass`)).text());
     expect(filtered).toMatch(/1 pass the shop behaved correctly/);
     expect(filtered).not.toContain('Amount not compared');
-    // What was asked for stands there to be asked again.
+    // The form keeps the input for another run.
     expect(html).toContain('value="amount-too-low, amount-too-high"');
     expect(html).toContain('<details id="again"><summary>');
     const refused = await (await post({ ...asked, only: 'nothing-there' })).text();
@@ -156,15 +156,18 @@ describe('an audit from the dashboard', () => {
     expect(await state()).toMatchObject({ code: 'not_found' });
   });
 
-  it.each(['ipnUrl', 'orderUrl', 'probeUrl'])('never sends to the emulator itself with %s', async (name) => {
-    const { sim, post, asked } = await prepared();
-    const own = `http://localhost:${sim.server.port}/_sim/shutdown?{identifier}`;
-    const answer = await post({ ...asked, [name]: own });
-    expect([answer.status, text(await answer.text())]).toEqual([
-      403,
-      expect.stringContaining(`${name} is not allowed: localhost (127.0.0.1) port`),
-    ]);
-  });
+  it.each(['ipnUrl', 'orderUrl', 'probeUrl'])(
+    'never sends requests to the emulator itself with %s',
+    async (name) => {
+      const { sim, post, asked } = await prepared();
+      const own = `http://localhost:${sim.server.port}/_sim/shutdown?{identifier}`;
+      const answer = await post({ ...asked, [name]: own });
+      expect([answer.status, text(await answer.text())]).toEqual([
+        403,
+        expect.stringContaining(`${name} is not allowed: localhost (127.0.0.1) port`),
+      ]);
+    },
+  );
 
   it('shows no secret, whatever the shop returns', async () => {
     const { sim, post, page, asked, ended } = await prepared({

@@ -8,7 +8,7 @@ const INITIATE = '/sandbox/payment/initiate';
 it.each([
   ['--public-url', { publicUrl: 'https://pay.example.com/xcash/' }, 'https://pay.example.com/xcash/sandbox/'],
   ['--host-alias', { hostAlias: ['pay.example.com/xcash'] }, /^http:\/\/127\.0\.0\.1:\d+\/sandbox\//],
-])('serves the routes below the path of %s', async (_, options, checkout) => {
+])('routes are served below the path of %s', async (_, options, checkout) => {
   const { url, initiate } = await startSim(options);
   const statusOf = async (path: string, method = 'POST') =>
     (await fetch(url + path, { method, ...(method === 'POST' && { body: new URLSearchParams() }) })).status;
@@ -21,7 +21,7 @@ it.each([
   expect(await initiate(ORDER)).toMatch(checkout);
 });
 
-it('lets a customer pay below the path of --public-url, with or without a proxy that strips it', async () => {
+it('a customer can pay below the path of --public-url, with or without a proxy that strips it', async () => {
   const sim = await startSim({ publicUrl: 'https://pay.example.com/xcash' });
   const url = await sim.initiate(ORDER);
   const target = new Target({ ...sim, live: true });
@@ -34,7 +34,7 @@ it('lets a customer pay below the path of --public-url, with or without a proxy 
   expect(await payOnCheckout(target, pathname + search)).toBe(ORDER['success_url']);
 });
 
-it('does not change a route of the service that begins with the same path', async () => {
+it('a route of the service that begins with the same path is not changed', async () => {
   const { url } = await startSim({ publicUrl: 'https://pay.example.com/sandbox' });
   const answer = await fetch(`${url}${INITIATE}`, { method: 'POST', body: new URLSearchParams() });
   expect(await answer.json()).toMatchObject({ error: 'true' });

@@ -58,7 +58,7 @@ describe('the list of cards', () => {
     expect(envelope).toEqual({ success: 'ok', current_page: 2, per_page: 15, last_page: 3, total: 40 });
   });
 
-  it('repeats a page of fifteen digits exactly, and refuses a longer one', async () => {
+  it('returns a page number of fifteen digits exactly, and rejects a longer one', async () => {
     const { call } = await cardsOf();
     const { body } = await call('GET', '/api/cards?page=999999999999999');
     expect(body).toMatchObject({ current_page: 999_999_999_999_999, last_page: 1, total: 0 });

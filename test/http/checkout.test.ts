@@ -307,7 +307,7 @@ describe('the redirect to the merchant', () => {
     ['approve', 'success_url'],
     ['cancel', 'cancel_url'],
   ] as const;
-  it.each(ENDS)('goes byte for byte after %s to %s', async (outcome, name) => {
+  it.each(ENDS)('after %s goes to %s, byte for byte', async (outcome, name) => {
     const sim = await startSim();
     for (const address of ADDRESSES) {
       const checkout = await checkoutOf(sim, { [name]: address });
@@ -337,7 +337,7 @@ describe('the sandbox checkout', () => {
     expect(answer.status).toBe(422);
     expect(html).toContain('role="alert"');
     expect(html).toContain(`name="${step}"`);
-    // A wrong code is typed anew.
+    // A wrong code is typed again.
     const [field = ''] = html.match(new RegExp(`<input[^>]* id="${step}"[^>]*>`)) ?? [];
     expect(/ value="([^"]*)"/.exec(field)?.[1]).toBe(step === 'code' ? '' : value);
     expect(await checkout.status()).toBe('pending');
@@ -369,7 +369,7 @@ describe('the sandbox checkout', () => {
 });
 
 describe('the simulator panel', () => {
-  it('is on the page unless --no-panel, and with it the way to the dashboard', async () => {
+  it('is on the page unless --no-panel, with a link to the dashboard', async () => {
     for (const panel of [true, false]) {
       const sim = await startSim({ panel });
       const checkout = await checkoutOf(sim);
@@ -444,7 +444,7 @@ describe('the live checkout', () => {
     const checkout = await checkoutOf(sim, {}, 'live');
     await checkout.step('email', { email: 'wallet@example.com' });
     const code = await newestCode(sim);
-    // The panel has it, and enters it at a press.
+    // The panel shows it, and enters it with a click.
     expect(await (await fetch(checkout.url)).text()).toContain(`name="code" value="${code}"`);
     const wrong = code === '000000' ? '111111' : '000000';
     const french = { 'Accept-Language': 'fr' };

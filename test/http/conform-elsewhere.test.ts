@@ -10,7 +10,7 @@ async function startElsewhere() {
   return { ...(await startSim({ port, publicUrl: url })), url };
 }
 
-it('is not tested in live mode, nor where a line needs an emulator or a callback', async () => {
+it('a remote target is not tested in live mode, or if a line needs an emulator or a callback', async () => {
   const sim = await startElsewhere();
   const lines = linesNamed(
     ...['initiate-sandbox', 'initiate-live', 'card-create', 'checkout-page-live', 'ipn-status', 'route-root'],
@@ -36,13 +36,13 @@ it('is not tested in live mode, nor where a line needs an emulator or a callback
   expect(performance.now() - began).toBeGreaterThan((asked.length - 1) * 200 * 0.95);
 });
 
-it('is tested in live mode only on request', async () => {
+it('a remote target is tested in live mode only on request', async () => {
   const lines = linesNamed('initiate-live', 'card-create');
   const { report } = await held(await startElsewhere(), {}, { lines, live: true });
   expect(report).toMatchObject({ agree: 2, differ: [], unseen: [] });
 });
 
-it('sends its IPNs to a public address of this machine', async () => {
+it('a remote target sends its IPNs to a public address of this machine', async () => {
   const ipnPort = await freePort();
   const ipnUrl = `http://localhost:${ipnPort}/tunnel?shop=7`;
   const lines = linesNamed('ipn-status', 'signature');
@@ -50,7 +50,7 @@ it('sends its IPNs to a public address of this machine', async () => {
   expect(report).toMatchObject({ agree: 2, differ: [], unseen: [] });
 });
 
-it('does not blame the target for a broken tunnel', async () => {
+it('a remote target is not blamed for a broken tunnel', async () => {
   const [ipnPort, other] = [await freePort(), await freePort()];
   const more = { lines: linesNamed('ipn-status'), ipnUrl: `http://localhost:${other}/tunnel`, ipnPort };
   const { report } = await held(await startElsewhere(), {}, more);

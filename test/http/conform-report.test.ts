@@ -138,7 +138,7 @@ describe('a report for others', () => {
     expect(written('nothing', 'data.email "x"').got).toBe('nothing');
   });
 
-  it('shows what distinguishes a deployment from another', () => {
+  it('shows what distinguishes one deployment from another', () => {
     const telling = [
       '{"error":"yes","errors":["The customer_name field is required.","identifier may have 20"]}',
       '"100.00000000"',

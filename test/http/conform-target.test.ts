@@ -11,7 +11,7 @@ describe('a target', () => {
   const keys = { publicKey: 'pub_x', secretKey: 'sec_x' };
 
   it.each(['<html></html>', '[]', '{"status":"ok"}', '"error"'])(
-    'that answers %s three times is no such gateway',
+    'that responds with %s three times is not a gateway',
     async (body) => {
       let asked = 0;
       const url = await startAnswering(({ method }, response) => {
@@ -26,7 +26,7 @@ describe('a target', () => {
     },
   );
 
-  it('that redirects is said to, with where', async () => {
+  it('that redirects is reported, with the new address', async () => {
     const url = await startAnswering((_, response) => {
       response.writeHead(301, { Location: 'https://www.pay.example/' }).end();
     });
@@ -35,14 +35,14 @@ describe('a target', () => {
     });
   });
 
-  it('that is down is said to be', async () => {
+  it('that is down is reported', async () => {
     await expect(held({ url: 'http://127.0.0.1:9', ...keys })).rejects.toMatchObject({
       code: 'no_server',
       message: expect.stringContaining('connection refused'),
     });
   });
 
-  it('that does not know a key is said to', async () => {
+  it('that does not know a key is reported', async () => {
     const { url, publicKey, secretKey } = await startSim();
     const wrong = held({ url, publicKey: 'pub_wrong_0001', secretKey });
     await expect(wrong).rejects.toMatchObject({ code: 'invalid_api_key', message: /public key pub_wron…$/ });
@@ -61,7 +61,7 @@ describe('a target on this machine that does not prove to be an emulator', () =>
     ...['checkout-success-url-exact', 'checkout-page-live'],
   );
 
-  /** What stands at the end of a tunnel: a gateway with a checkout of its own. */
+  /** The end of a tunnel: a gateway with its own checkout. */
   async function standIn(checkout: string, answer: RequestListener = () => {}) {
     const asked: string[] = [];
     const url = await startAnswering((incoming, response) => {
@@ -77,21 +77,26 @@ describe('a target on this machine that does not prove to be an emulator', () =>
     '/sandbox/initiate/payment/checkout?payment_id=1',
     '/pay?payment_id=1',
     '/sandbox/../payment/initiate',
-  ])('is asked for its proof, then for the sandbox only, also where its checkout is %s', async (checkout) => {
-    const { asked, ...target } = await standIn(checkout);
-    const { report } = await held(target, {}, { lines });
-    const [first, ...more] = asked;
-    expect(first).toBe('GET /_sim/livez');
-    expect(more.length).toBeGreaterThan(2);
-    expect(more.filter((one) => !/^[A-Z]+ \/sandbox\//.test(one))).toEqual([]);
-    const why = Object.fromEntries(report.unseen.map((one) => [one.id, one.why]));
-    const notTested = expect.stringMatching(/the target is not an emulator.*: use --live --live to test it$/);
-    expect(why).toMatchObject({
-      ...{ 'initiate-live': notTested, 'card-create': notTested, 'checkout-page-live': notTested },
-      'route-root': 'it applies only to an emulator',
-      'ipn-status': expect.stringContaining('no IPN can reach this machine'),
-    });
-  });
+  ])(
+    'gets the request for proof, then only sandbox requests, even if its checkout is %s',
+    async (checkout) => {
+      const { asked, ...target } = await standIn(checkout);
+      const { report } = await held(target, {}, { lines });
+      const [first, ...more] = asked;
+      expect(first).toBe('GET /_sim/livez');
+      expect(more.length).toBeGreaterThan(2);
+      expect(more.filter((one) => !/^[A-Z]+ \/sandbox\//.test(one))).toEqual([]);
+      const why = Object.fromEntries(report.unseen.map((one) => [one.id, one.why]));
+      const notTested = expect.stringMatching(
+        /the target is not an emulator.*: use --live --live to test it$/,
+      );
+      expect(why).toMatchObject({
+        ...{ 'initiate-live': notTested, 'card-create': notTested, 'checkout-page-live': notTested },
+        'route-root': 'it applies only to an emulator',
+        'ipn-status': expect.stringContaining('no IPN can reach this machine'),
+      });
+    },
+  );
 
   it.each<[string, RequestListener]>([
     [
@@ -111,13 +116,13 @@ describe('a target on this machine that does not prove to be an emulator', () =>
       },
     ],
     ['has the header on everything', (_, response) => void response.setHeader('X-Gateway-Sim', '1')],
-  ])('is asked for the sandbox only, also where it %s', async (_, answer) => {
+  ])('gets only sandbox requests, even if it %s', async (_, answer) => {
     const { asked, ...target } = await standIn('/pay?payment_id=1', answer);
     await held(target, {}, { lines });
     expect(asked.slice(1).filter((one) => !/^[A-Z]+ \/sandbox\//.test(one))).toEqual([]);
   });
 
-  it('is asked for all that a gateway has by who says so, and never for its control API', async () => {
+  it('gets every request of a gateway if the user says so, but none for its control API', async () => {
     const { asked, ...target } = await standIn('/pay?payment_id=1');
     await held(target, {}, { lines, live: true });
     expect(asked).toEqual(expect.arrayContaining(['POST /payment/initiate', 'POST /api/cards/save']));
@@ -126,7 +131,7 @@ describe('a target on this machine that does not prove to be an emulator', () =>
 });
 
 describe('a gateway that keeps the payment in a session', () => {
-  /** As the published server copies do: attributes without quotes, and a script that goes on by JSON. */
+  /** Like the published server copies: attributes without quotes, and a script that continues with JSON. */
   async function sessionGateway(last: (successUrl: string) => object) {
     const orders = new Map<string, string>();
     const page = (step: string) =>
@@ -158,7 +163,7 @@ describe('a gateway that keeps the payment in a session', () => {
 
   const lines = linesNamed('checkout-success-url-exact', 'checkout-settled', 'checkout-email-field');
 
-  it('is paid on with its cookies', async () => {
+  it('is paid with the cookies that it sets', async () => {
     const { report } = await held(await sessionGateway((redirect_url) => ({ redirect_url })), {}, { lines });
     expect(report).toMatchObject({ agree: lines.length, differ: [], unseen: [] });
   });
@@ -173,7 +178,7 @@ describe('a gateway that keeps the payment in a session', () => {
   });
 });
 
-describe('an emulator, or what calls itself one, that answers strangely', () => {
+describe('an emulator, or a server that claims to be one, with strange responses', () => {
   const keys = { publicKey: 'pub_x', secretKey: 'sec_x' };
   const lines = linesNamed(
     'initiate-sandbox',
@@ -205,9 +210,9 @@ describe('an emulator, or what calls itself one, that answers strangely', () => 
     ['bytes', 'that are no HTTP', '\0\x01hello'],
     ['chunks', 'that are none', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc'],
     ['a body', 'that breaks off', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'],
-  ])('gets a difference for %s %s', async (_, __, answer) => {
+  ])('has a difference for %s %s', async (_, __, answer) => {
     let count = 0;
-    // What is asked first finds out what is there.
+    // The first requests find out what the target is.
     const url = await startAnswering((incoming, response) => {
       count++;
       if (count === 1) return void response.setHeader('X-Gateway-Sim', '1').end('{"status":"live"}');
@@ -222,7 +227,7 @@ describe('an emulator, or what calls itself one, that answers strangely', () => 
 });
 
 it.each(['javascript://127.0.0.1/x', 'data:text/html,x', 'http://['])(
-  'takes %s for no address of the target',
+  '%s is not an address of the target',
   (address) => {
     const target = new Target({ url: 'http://127.0.0.1:9', publicKey: '', secretKey: '', live: false });
     target.isEmulator = true;
@@ -230,10 +235,10 @@ it.each(['javascript://127.0.0.1/x', 'data:text/html,x', 'http://['])(
   },
 );
 
-describe('an answer that does not come', () => {
+describe('a missing response', () => {
   const lines = linesNamed('initiate-sandbox', 'initiate-answer-json', 'initiate-cors', 'initiate-url');
 
-  /** An emulator behind a server that lets the connections of some requests go. */
+  /** An emulator behind a server that drops the connections of some requests. */
   async function behind(isLost: (count: number) => boolean) {
     const sim = await startSim();
     let count = 0;
@@ -241,7 +246,7 @@ describe('an answer that does not come', () => {
     return { ...sim, url: await startBetween(sim, () => {}, loses) };
   }
 
-  it('is asked for once more, and what is lost twice is a difference of its line', async () => {
+  it('is requested again once, and is a difference of its line if it is lost twice', async () => {
     const lost: (string | undefined)[] = [];
     const onLost: ConformOptions['onLost'] = ({ id }, reason, status) => lost.push(id, reason, `${status}`);
     const once = await held(await behind((count) => count === 2), {}, { lines, onLost });
@@ -256,7 +261,7 @@ describe('an answer that does not come', () => {
     ]);
   });
 
-  it('tells its status where only the body breaks off', async () => {
+  it('still has its status if only the body breaks off', async () => {
     const url = await startAnswering((incoming, outgoing) => {
       if (incoming.url === '/_sim/livez') return void outgoing.end('{}');
       incoming.resume().on('end', () => {
@@ -271,7 +276,7 @@ describe('an answer that does not come', () => {
     expect(report.differ[0]?.got).toMatch(/\(status 502\)$/);
   });
 
-  it('three lines in a row means that the target is gone, and what was seen before is reported', async () => {
+  it('for three lines in a row means that the target is gone, and earlier results are reported', async () => {
     let isGone = false;
     const target = await behind(() => isGone);
     const many = LINES.filter(({ id }) => id.startsWith('field-')).slice(0, 20);
@@ -287,7 +292,7 @@ describe('an answer that does not come', () => {
   });
 });
 
-it('does not blame a target for a refusal that names nothing where the document does not say that it does', async () => {
+it('a rejection does not need to name a field where the document does not say so', async () => {
   const url = await startAnswering((_, response) => void response.end('{"error":"true","message":"No"}'));
   const lines = linesNamed('field-amount-missing', 'field-customer-name-empty');
   const { report } = await held({ url, publicKey: 'pub_x', secretKey: 'sec_x' }, {}, { lines });
@@ -299,7 +304,7 @@ it('does not blame a target for a refusal that names nothing where the document 
   ]);
 });
 
-it('leaves a line unseen whose pattern takes forever on what came', async () => {
+it('a line stays untested if its pattern takes forever', async () => {
   const sim = await startSim();
   const [line] = linesNamed('initiate-sandbox');
   if (!line) throw new Error('there is no such line');
@@ -311,7 +316,7 @@ it('leaves a line unseen whose pattern takes forever on what came', async () => 
   });
 });
 
-it('shows no key of ours in any report', async () => {
+it('a report never shows our keys', async () => {
   const { publicKey, secretKey } = await startSim();
   const url = await startAnswering((incoming, outgoing) => {
     const body = {

@@ -24,7 +24,7 @@ import { startSim } from '../helpers/sim.ts';
 
 const ids = (list: readonly { id: string }[]) => list.map(({ id }) => id);
 
-/** What was seen of each line last, by its id, from now on. */
+/** The last response that was compared with each line, by its id. */
 function watched(): Map<string, Seen> {
   const seen = new Map<string, Seen>();
   const { run } = Session.prototype;
@@ -37,12 +37,12 @@ function watched(): Map<string, Seen> {
   return seen;
 }
 
-/** As what is expected, and as a pattern, it fits nothing. */
+/** As an expected value, and as a pattern, it matches nothing. */
 const NEVER = '(?!)';
 
 const namesOf = ({ ipns: [ipn] }: Seen) => [...new URLSearchParams(ipn?.body).keys()];
 
-/** What a line says of an answer in other words, with one part of it changed so that the same answer does not fit. */
+/** The expectations of a line, each time with one part changed so that the same response does not match. */
 function* otherwise(expected: unknown, seen: Seen): Generator<[part: string, other: unknown]> {
   if (typeof expected === 'string') yield ['', `(?:${expected})${NEVER}`];
   if (typeof expected === 'number') yield ['', expected + 1];
@@ -54,7 +54,7 @@ function* otherwise(expected: unknown, seen: Seen): Generator<[part: string, oth
       Array.isArray(expected) ? expected.with(Number(name), other) : { ...expected, [name]: other };
     if (name === 'taken') yield [name, { names: [NEVER] }];
     else if (name === 'about') yield [name, { taken: true }];
-    // A text that is no number at all.
+    // A text that is not a number.
     else if (name === 'luhn') yield [name, put(['success'])];
     else if (name === 'lacks') yield [name, put([...Object.keys(seen.json ?? {}), ...namesOf(seen)])];
     else if (!WITHOUT_ANSWER.has(name))
@@ -62,11 +62,11 @@ function* otherwise(expected: unknown, seen: Seen): Generator<[part: string, oth
   }
 }
 
-/** What we answer, not what is answered; and what is not told by another word for it. */
+/** Not changed: the answer of our receiver, and flags that are only true. */
 const WITHOUT_ANSWER = new Set(['answered', 'early', 'signed']);
 
 describe('the emulator', () => {
-  it.each(PROFILE_NAMES)('holds every line of the profile %s', async (profile) => {
+  it.each(PROFILE_NAMES)('matches every line of the profile %s', async (profile) => {
     const lines = IS_RELEASE || profile === 'document' ? LINES : DEPENDING;
     const sim = await startSim({ profile });
     const seen = watched();
@@ -91,7 +91,7 @@ describe('the emulator', () => {
     expect(report.agree).toBeGreaterThan(lines.length / 3);
   });
 
-  it('is told apart from one of another profile, and the differences are explained', async () => {
+  it('is distinguished from an emulator with another profile, and the differences are explained', async () => {
     const sim = await startSim({ profile: 'older-server' });
     const { report, verdicts } = await held(sim, {}, { alsoTry: true, lines: DEPENDING });
     expect(ids(report.differ)).toEqual(
@@ -112,7 +112,7 @@ describe('the emulator', () => {
     });
   });
 
-  it('needs nothing explained where it differs in nothing', async () => {
+  it('needs no explanation without differences', async () => {
     const sim = await startSim({ currency: ['NPR:Rs'] });
     const lines = linesNamed(
       'field-logo-missing',
@@ -125,7 +125,7 @@ describe('the emulator', () => {
     expect(explainedBy(verdicts, inForce({}))).toEqual({ profile: 'document', currency: ['NPR'] });
   });
 
-  it('is explained where refusals have a status of their own', async () => {
+  it('is explained if rejections have another status', async () => {
     const sim = await startSim({ errorStatus: 'http' });
     const lines = LINES.filter(({ area }) => area === 'refusal');
     const { verdicts } = await held(sim, {}, { alsoTry: true, lines });
@@ -135,10 +135,10 @@ describe('the emulator', () => {
     expect(report.differ).toEqual([]);
   });
 
-  it('is explained from a loose profile, too', async () => {
+  it('is also explained with a loose profile', async () => {
     const sim = await startSim({ profile: 'newer-server' });
     const expected = { profile: 'observed' };
-    // That no retry comes takes seconds to see.
+    // A missing retry takes seconds to detect.
     const lines = DEPENDING.filter(({ choice = {} }) => !('ipnRetries' in choice));
     const { report, verdicts } = await held(sim, expected, { alsoTry: true, lines });
     expect(ids(report.differ)).toContain('field-details-any-length');
@@ -154,7 +154,7 @@ describe('the emulator', () => {
     expect(ids(again.report.differ)).toEqual([]);
   });
 
-  it('settles nothing that was there before', async () => {
+  it('settles no earlier payments', async () => {
     const sim = await startSim();
     await sim.initiate({ ...ORDER_OF_OTHERS });
     await held(sim, {}, { lines: linesNamed('ipn-status', 'checkout-again-page', 'ipn-not-on-cancel') });
@@ -164,7 +164,7 @@ describe('the emulator', () => {
 });
 
 describe('differences with one cause', () => {
-  /** An emulator of another profile behind a server that changes its answers. */
+  /** An emulator with another profile behind a server that changes its responses. */
   async function behind(change: (answer: PassedOn) => void, lines: readonly ManifestLine[]) {
     const sim = await startSim({ profile: 'newer-server' });
     return held({ ...sim, url: await startBetween(sim, change) }, {}, { alsoTry: true, lines });
@@ -172,7 +172,7 @@ describe('differences with one cause', () => {
 
   const depending = DEPENDING.filter(({ choice = {} }) => !('ipnRetries' in choice));
 
-  it('are one entry, biggest first, beside which those with a cause of their own are seen and explained', async () => {
+  it('are one entry, the largest first, and differences with other causes are still found and explained', async () => {
     const lines = [...new Set([...depending, ...LINES.filter(({ area }) => area === 'initiate')])];
     const { report, verdicts } = await behind((seen) => {
       seen.body = seen.body.replace('"success":"ok"', '"success":"true"');
@@ -197,7 +197,7 @@ describe('differences with one cause', () => {
     });
   });
 
-  it('are one entry where there are no card routes at all', async () => {
+  it('are one entry if there are no card routes', async () => {
     const lines = linesNamed('card-list', 'card-read-unknown', 'card-auth-missing', 'initiate-sandbox');
     const { report, verdicts } = await behind((seen) => {
       if (seen.path.startsWith('/api/cards')) Object.assign(seen, { status: 404, body: '<h1>None</h1>' });
@@ -208,7 +208,7 @@ describe('differences with one cause', () => {
   });
 });
 
-it('takes values that are no texts for what they are not', async () => {
+it('values that are not texts are reported as differences', async () => {
   const odd = { toString: 1, valueOf: 1 };
   const body = JSON.stringify({ success: 'ok', url: odd, data: { card_number: odd } });
   const { url } = await startReceiver([{ body }]);
@@ -222,7 +222,7 @@ it.each([
   ['forms', '<form>'.repeat(10_900)],
   ['beginnings of a form', '<form '.repeat(9_000)],
   ['beginnings of a field', `<form>${'<input '.repeat(9_000)}</form>`],
-])('is not held up by a page of nothing but %s', async (_, body) => {
+])('a page full of %s does not delay a run', async (_, body) => {
   const answer = { status: 200, headers: [], body };
   const target = { sandbox: { email: 'a', code: 'b' }, send: async () => answer };
   const { user } = process.cpuUsage();
@@ -230,7 +230,7 @@ it.each([
   expect(process.cpuUsage().user - user).toBeLessThan(300_000);
 });
 
-it('leaves nothing pending behind', async () => {
+it('no payment is left pending', async () => {
   const sim = await startSim();
   await held(
     sim,
@@ -239,12 +239,12 @@ it('leaves nothing pending behind', async () => {
   );
   const { data } = await sim.control<{ data: { status: string; identifier: string }[] }>('/payments');
   expect(data.length).toBeGreaterThan(4);
-  // The first of them found out what is at the address.
+  // The first one found out what the target is.
   expect(data.filter(({ status }) => status === 'pending')).toEqual([]);
   expect((await sim.control<{ data: unknown[] }>('/ipns')).data).toEqual([]);
 });
 
-it('registers one further merchant at most, whose cards nobody has', async () => {
+it('at most one additional merchant is created', async () => {
   const sim = await startSim();
   const lines = linesNamed('card-list-of-another', 'card-read-of-another', 'card-list-page-two');
   for (let run = 0; run < 2; run++) {
@@ -255,7 +255,7 @@ it('registers one further merchant at most, whose cards nobody has', async () =>
   expect(data.map(({ name }) => name)).toEqual([expect.any(String), 'conform']);
 });
 
-it('leaves no retry behind', async () => {
+it('no retry is left scheduled', async () => {
   const sim = await startSim();
   await held(sim, {}, { lines: linesNamed('ipn-retried', 'ipn-redirect-not-followed') });
   const { data } = await sim.control<{ data: { state: string }[] }>('/ipns');
@@ -275,7 +275,7 @@ const ORDER_OF_OTHERS = {
   customer_email: 'bob@example.com',
 };
 
-it('asks an emulator that calls itself by a public address where it is', async () => {
+it('an emulator with a public URL is tested at its own address', async () => {
   const sim = await startSim({ publicUrl: 'https://pay.example.com/gateway' });
   const { report } = await held(
     sim,

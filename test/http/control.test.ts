@@ -76,7 +76,7 @@ describe('/_sim/payments', () => {
     [{ outcome: 'pay' }, 'outcome'],
     [{ outcome: 'approve', delivery: 'soon' }, 'delivery'],
     [{ outcome: 'approve', dellivery: 'ipn-only' }, 'delivery'],
-  ])('rejects to settle with %j and names %s', async (body, named) => {
+  ])('refuses to settle with %j and names %s', async (body, named) => {
     const sim = await startSim();
     await initiate(sim, 'a');
     const answer = await post(sim, '/payments/a/settle', body);

@@ -120,7 +120,7 @@ describe('every page of the dashboard', () => {
     for (const command of shown) expect(command).toMatch(/>npx gateway-sim /);
   });
 
-  it('has an icon, also for pages without one, and does not log its requests', async () => {
+  it('has an icon, even for pages without one, and does not log its requests', async () => {
     const icon = await get('/favicon.ico');
     expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
     expect(await (await get('/_sim')).text()).toContain('<link rel="icon" href="data:image/svg+xml,');
@@ -164,7 +164,7 @@ describe('every page of the dashboard', () => {
 describe('a form that the script sends', () => {
   const script = { 'x-gateway-sim-live': '1' };
 
-  it('gets the next URL, and decides itself whether that is another page', async () => {
+  it('gets the next URL, and the script decides whether that is another page', async () => {
     await sim.initiate(fields());
     const path = `/_sim/ui/payments/${await newest()}`;
     const answer = await post(`${path}/settle`, { outcome: 'approve' }, script);
@@ -229,7 +229,7 @@ describe('payments', () => {
     ['cancel', 'canceled'],
     ['fail', 'failed'],
     ['expire', 'expired'],
-  ])('%s with one press', async (outcome, status) => {
+  ])('%s with one click', async (outcome, status) => {
     await sim.initiate(fields());
     const id = await newest();
     const html = await followed(
@@ -301,7 +301,7 @@ describe('IPNs', () => {
     expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/ipn', '/other', '/ipn']);
   });
 
-  it('that are selected are resent together, and one notice tells the result', async () => {
+  it('that are selected are resent together, and one notice shows the result', async () => {
     const receiver = await startReceiver();
     const { payments } = sim.server.parts;
     for (const [identifier, ipn_url] of [
@@ -422,7 +422,7 @@ describe('cards', () => {
 });
 
 describe('keys', () => {
-  it('are replaced with one press, and the old pair stops working', async () => {
+  it('are replaced with one click, and the old pair stops working', async () => {
     const html = await followed(await post('/_sim/ui/keys', {}));
     expect(html).not.toContain(sim.publicKey);
     expect(html).toContain('The old pair stops working immediately');

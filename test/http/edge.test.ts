@@ -80,7 +80,7 @@ describe('https', () => {
     ]);
   });
 
-  it('tells a client that speaks plain http where to go', async () => {
+  it('shows a plain HTTP client the right address', async () => {
     const { port, url } = await startSecure();
     for (const path of ['/', '/nowhere', '/_sim/status', INITIATE]) {
       const { status, body, headers } = await rawExchange(port, getting(path, '127.0.0.1'));
@@ -239,7 +239,7 @@ describe('the proxy', () => {
     '/./_sim/readyz',
     '/',
   ];
-  it('never serves what is not the service', async () => {
+  it('never serves anything but the service', async () => {
     const { port, ca } = await startSecure(PROXY);
     const refused = [403, expect.stringContaining('not served through the proxy')];
     for (const path of OWN_PATHS) {

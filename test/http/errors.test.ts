@@ -173,7 +173,7 @@ describe('a request without a route', () => {
     if (method !== 'HEAD') expect(await response.json()).toMatchObject({ error: 'true' });
   });
 
-  it('gets for HEAD the response to GET without a body', async () => {
+  it('by HEAD gets the response to GET without a body', async () => {
     const { url } = await startSim();
     for (const path of ['/_sim', '/_sim/status', '/nowhere']) {
       const head = await fetch(url + path, { method: 'HEAD' });

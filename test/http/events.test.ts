@@ -29,7 +29,7 @@ function manyEvents(sim: Sim, count = 3_000): void {
   for (let number = 0; number < count; number++) sim.server.parts.events.notice(text);
 }
 
-it('drops a client that does not read, which can resume where it stopped', async () => {
+it('a client that does not read is dropped, and can resume where it stopped', async () => {
   const sim = await startSim();
   const socket = await listener(sim);
   for (let round = 0; round < 10; round++) {
@@ -57,7 +57,7 @@ it('drops a client that does not read, which can resume where it stopped', async
   expect(ids).toEqual([before + 2_999, before + 3_000]);
 });
 
-it('closes the connection of a client that never reads', async () => {
+it('the connection of a client that never reads is closed', async () => {
   const { parts } = (await startSim()).server;
   const stream = eventStreams(parts, (event) => simEventView(event, parts));
   vi.useFakeTimers();
@@ -73,7 +73,7 @@ it('closes the connection of a client that never reads', async () => {
   expect(await reader?.read()).toEqual({ done: true, value: undefined });
 });
 
-it('sends past events, then new ones, in order', async () => {
+it('past events are sent first, then new ones, in order', async () => {
   const sim = await startSim();
   await sim.initiate({ ...ORDER });
   const response = await fetch(`${sim.url}/_sim/events?since=0`);
@@ -87,7 +87,7 @@ it('sends past events, then new ones, in order', async () => {
   expect(ids.length).toBeGreaterThan(2);
 });
 
-it('reports with each change of a payment what happened, and when', async () => {
+it('each change of a payment is reported with what happened, and when', async () => {
   const sim = await startSim();
   const order = { ...ORDER, amount: '900000', customer_email: 'poor@example.com' };
   await fetch(await sim.initiate(order, 'live'));

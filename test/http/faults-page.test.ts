@@ -19,7 +19,7 @@ const namesIn = (form = '') =>
   [...form.matchAll(/<(?:input|select)[^>]* name="(\w+)"/g)].map(([, name]) => name).sort();
 
 describe('a preset of faults', () => {
-  it.each(Object.entries(FAULT_PRESETS))('%s is set with one press', async (name, { label, does, rule }) => {
+  it.each(Object.entries(FAULT_PRESETS))('%s is set with one click', async (name, { label, does, rule }) => {
     const sim = await startSim();
     const html = await pageOf(sim, PAGE);
     expect(html).toContain(`value="${name}" class="plain">${label}</button>`);

@@ -76,17 +76,20 @@ describe('a page may initiate from the browser', () => {
     ...['chrome-extension://abcdefgh', 'file://'],
   ];
 
-  it.each([false, true])('of this machine and of what the options name (as JSON: %s)', async (isJson) => {
-    const sim = await startSim(OPTIONS);
-    for (const Origin of OWN) {
-      const headers = { Origin, 'Sec-Fetch-Site': 'cross-site' };
-      const { status, head, answer } = await initiate(sim, headers, { isJson });
-      expect([Origin, status, answer]).toMatchObject([Origin, 200, { success: 'ok' }]);
-      expect(head).toMatch(/^access-control-allow-origin: \*\r?$/im);
-    }
-  });
+  it.each([false, true])(
+    'from this machine and from the origins in the options (as JSON: %s)',
+    async (isJson) => {
+      const sim = await startSim(OPTIONS);
+      for (const Origin of OWN) {
+        const headers = { Origin, 'Sec-Fetch-Site': 'cross-site' };
+        const { status, head, answer } = await initiate(sim, headers, { isJson });
+        expect([Origin, status, answer]).toMatchObject([Origin, 200, { success: 'ok' }]);
+        expect(head).toMatch(/^access-control-allow-origin: \*\r?$/im);
+      }
+    },
+  );
 
-  it.each([false, true])('but not of any other origin (as JSON: %s)', async (isJson) => {
+  it.each([false, true])('but not from any other origin (as JSON: %s)', async (isJson) => {
     const sim = await startSim(OPTIONS);
     for (const Origin of FOREIGN) {
       const { status, head, answer } = await initiate(sim, { Origin }, { isJson });
@@ -119,7 +122,7 @@ describe('a page may initiate from the browser', () => {
     expect(await paymentsOf(sim)).toEqual([]);
   });
 
-  it('without an origin with --allow-origin null, and never from another site without one', async () => {
+  it('without an origin only with --allow-origin null, and never from another site', async () => {
     const sim = await startSim({ allowOrigin: ['null'] });
     expect((await initiate(sim, { Origin: 'null' })).answer).toMatchObject({ success: 'ok' });
     expect((await initiate(sim, { 'Sec-Fetch-Site': 'cross-site' })).answer.error).toBe('true');
@@ -152,7 +155,7 @@ describe('a page that may not initiate', () => {
     }
   });
 
-  it('is rejected by GET, too, if the profile accepts GET, and so is an image', async () => {
+  it('is also rejected by GET if the profile accepts GET, and so is an image', async () => {
     const sim = await startSim({ profile: 'newer-server' });
     for (const headers of [FOREIGN, { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'image' }]) {
       const { status, answer } = await initiate(sim, headers as Record<string, string>, { method: 'GET' });
@@ -165,7 +168,7 @@ describe('a page that may not initiate', () => {
     expect(await paymentsOf(sim)).toHaveLength(1);
   });
 
-  it('is rejected on another host, also from the same site without an origin', async () => {
+  it('is rejected on another host, even from the same site without an origin', async () => {
     const sim = await startSim({ profile: 'newer-server', publicUrl: 'https://pay.dev.example.com' });
     const headers = { Host: 'pay.dev.example.com', 'Sec-Fetch-Site': 'same-site' };
     expect((await initiate(sim, headers, { method: 'GET' })).answer.error).toBe('true');

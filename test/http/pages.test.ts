@@ -417,7 +417,7 @@ describe('a tip of the emulator', () => {
     [CODE, 'Read the code with npx gateway-sim inbox or in the inbox.'],
     [WALLET, 'rich@b.test can pay this. All wallets: npx gateway-sim wallets'],
     [FUND, 'No wallet can pay this. Fund one with npx gateway-sim wallets fund wal_1 --amount 5'],
-  ])('stands outside the card, with a panel and without: %j', (tip, text) => {
+  ])('is outside the card, with a panel and without: %j', (tip, text) => {
     const step = tip.about === 'code' ? 'code' : 'email';
     for (const panel of [null, PANEL]) {
       const html = live({ step, tip, panel });
@@ -449,7 +449,7 @@ describe('a tip of the emulator', () => {
 
 describe('the page that asks for the control token', () => {
   test.each(LANGUAGES)(
-    'shows the command as the user types it, also after a wrong token (%s)',
+    'shows the command as the user types it, even after a wrong token (%s)',
     (language) => {
       const view = { language, theme: 'system', nonce: 'nonce-1' } as const;
       const page = (wrong: boolean) =>

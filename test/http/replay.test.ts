@@ -8,7 +8,7 @@ const replay = (sim: Sim, id: number | string) => postForm(sim, `/_sim/ui/reques
 const recorded = ({ server }: Sim): RecordedRequest[] => server.parts.events.requests().toReversed();
 
 describe('a resent request', () => {
-  it('is the same request to the service, and opens the page of the new one', async () => {
+  it('is the same request to the service, and opens the page of the new payment', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
     expect(await pageOf(sim, '/_sim/ui/requests/1')).toContain('>Send again</button>');

@@ -65,7 +65,7 @@ describe('the frame', () => {
 });
 
 describe('a list', () => {
-  it('is as small with URLs of 2,000 characters', async () => {
+  it('is equally small with URLs of 2,000 characters', async () => {
     const long = 'x'.repeat(1_900);
     const receiver = await startReceiver([{ status: 302, headers: { Location: `/${long}` } }]);
     await fullLists(`${receiver.url}/${long}`);
@@ -94,7 +94,7 @@ describe('a list', () => {
     expect(await rows('?method=POST')).toEqual([initiated]);
     expect(await rows('?result=rejected')).toEqual([other, cards]);
     expect(await rows('?text=paid-1')).toEqual([opened, initiated]);
-    // Without the checkout, whose random id may hold any digits.
+    // Without the checkout, whose random id may contain any digits.
     expect(await rows('?result=rejected&text=401')).toEqual([cards]);
     expect(await page('/ui/requests?method=PUT')).toContain('No matches.');
   });

@@ -32,7 +32,7 @@ describe('the signature checker', () => {
     expect(html).toContain(`<dt>Expected</dt><dd><code>${expected}</code></dd>`);
   });
 
-  it('uses the key of the selected merchant, and names a confused one', async () => {
+  it('uses the key of the selected merchant, and names a key that was confused with it', async () => {
     const sim = await startSim();
     const other = await sim.server.parts.merchants.add('Second Shop');
     const body = signed(other);
@@ -81,7 +81,7 @@ describe('the signature checker', () => {
     expect(answer.html).toContain(`>${given.body}</textarea>`);
   });
 
-  it('rejects text that is longer than any IPN immediately', async () => {
+  it('immediately rejects text that is longer than any IPN', async () => {
     const body = `status=success&signature=AB&data[amount]=1&identifier=${'x'.repeat(500_000)}`;
     const { status, html } = await postForm(await startSim(), PAGE, { body });
     expect([status, html.includes('an IPN may have at most 65536 bytes')]).toEqual([422, true]);

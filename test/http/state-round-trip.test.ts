@@ -65,7 +65,7 @@ it('exports the same bytes after an import, with records of every kind', async (
   expect(await exported(other)).toBe(state);
 });
 
-it('does so for a state written by hand, with any text, after its first export', async () => {
+it('exports the same bytes for a handwritten state with any text, after its first export', async () => {
   const sim = await startSim();
   const text = fc.string({ unit: character, maxLength: 20 });
   const written = fc.record({

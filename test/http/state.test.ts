@@ -345,7 +345,7 @@ describe('a state', () => {
       'the imported state is damaged: cards.1.',
     ],
     [
-      'a key that no header can hold',
+      'a key that does not fit into a header',
       (state) => ({ ...state, merchants: [{ ...merchant(), publicKey: 'a;touch b' }] }),
       422,
       'merchants.0.publicKey',

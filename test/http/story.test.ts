@@ -112,7 +112,7 @@ describe('the page of a payment', () => {
     ['denied', 'approve', { body: '{"ok":false}' }, 'paid', 'notified, but reported an error', 'IPN 200.'],
     ['failed', 'fail', {}, 'payment failed', 'no IPN sent', 'Gateway failed.'],
     ['expired', 'expire', {}, 'did not pay in time', 'no IPN sent', 'Gateway expired.'],
-  ] as const)('tells at a glance how it stands: %s', async (_, outcome, answer, customer, shop, lanes) => {
+  ] as const)('shows its state at a glance: %s', async (_, outcome, answer, customer, shop, lanes) => {
     receiver = await startReceiver([answer]);
     await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
     const { payments } = sim.server.parts;
@@ -236,7 +236,7 @@ describe('the page of a payment', () => {
     expect(sim.server.parts.clock.read().frozen).toBe(true);
   });
 
-  it('runs no further attempt when it is pressed again in another tab', async () => {
+  it('runs no further attempt when it is clicked again in another tab', async () => {
     sim = await startSim({ ipnSchedule: ['8m', '1h'] });
     receiver = await startReceiver([{ status: 500 }]);
     const id = await paid();
@@ -269,7 +269,7 @@ describe('the page of a payment', () => {
     expect(stepsIn(await pageOf(id)).get(`step-${ipn}-2`)).toContain('thanks');
   });
 
-  it('names an active fault where it had effect, without blaming the receiver', async () => {
+  it('names an active fault where it had an effect, without blaming the receiver', async () => {
     sim.server.parts.faults.set({ route: 'ipn', corruptSignature: true, times: 1 });
     const id = await paid();
     const ipn = sim.server.parts.state.current.deliveriesOf(id)[0]?.id;

@@ -81,7 +81,7 @@ describe('a genuine IPN', () => {
       /\(500\): TypeError: Cannot read properties of null, at pay \(\/app\/ipn\.js:3:9\)$/,
     ],
     [404, {}, '', /does not exist \(404\)/],
-  ])('that was answered %i %j is wrong in its own way', async (status, headers, body, cause) => {
+  ])('that was answered %i %j is wrong for its own reason', async (status, headers, body, cause) => {
     const { found } = await settledWith([{ status, headers, body }]);
     expect(found()).toMatchObject({
       tone: 'bad',
@@ -192,7 +192,7 @@ describe('a genuine IPN', () => {
     expect(found().cause).toContain('redirected to /authors');
   });
 
-  it('whose URL has the wrong scheme needs the right one', async () => {
+  it('whose URL has the wrong scheme gets a fix with the right one', async () => {
     const receiver = await startReceiver([{}]);
     const sim = await startSim();
     const wrong = `${receiver.url}/ipn`.replace('http:', 'https:');
@@ -207,12 +207,12 @@ describe('a genuine IPN', () => {
     expect(parts.payments.verdict(parts.payments.require(id)).tone).toBe('good');
   });
 
-  it('whose receiver disconnected has another fix than to start it', async () => {
+  it('whose receiver disconnected gets another fix than to start it', async () => {
     const { found } = await settledWith(['drop']);
     expect(found().fix).toMatch(/^Check the log of your receiver/);
   });
 
-  it('that waits for its response was sent', async () => {
+  it('that waits for its response is shown as sent', async () => {
     const receiver = await startReceiver(['hang']);
     const sim = await startSim();
     const { parts } = sim.server;
@@ -246,7 +246,7 @@ describe('a genuine IPN', () => {
     expect(found()).toMatchObject({ cause: expect.stringMatching(cause), signed: null });
   });
 
-  it('in JSON is computed from JSON in every language, also if the response shows base64', async () => {
+  it('that is JSON shows code for JSON in every language, even if the response contains base64', async () => {
     const receiver = await startReceiver(({ body }) => {
       const { data, identifier } = JSON.parse(body);
       const hmac = createHmac('sha256', 'sec_sim_example_not_a_real_key');
@@ -266,7 +266,7 @@ describe('a genuine IPN', () => {
     expect(of.code?.Python).toContain("body['data']['amount'] + body['identifier']");
   });
 
-  it('whose receiver has another secret key gets that as the fix', async () => {
+  it('whose receiver has another secret key gets that key as the fix', async () => {
     const computed = createHmac('sha256', 'sec_of_somebody_else').update('49.90order-1').digest('hex');
     const { found } = await settledWith([{ status: 400, body: `expected ${computed}` }]);
     expect(found().fix).toContain(
@@ -278,7 +278,7 @@ describe('a genuine IPN', () => {
     expect(echo.found().fix).not.toContain('unknown signature');
   });
 
-  it('whose response is full of hashes is searched once for each of its first three', async () => {
+  it('whose response is full of hashes is searched for the first three only, once each', async () => {
     const hashes = Array.from({ length: 8 }, (_, index) => `${index}`.repeat(64));
     const searched: unknown[] = [];
     const { found } = await settledWith([{ status: 500, body: hashes.join('\n') }], ({ server }) => {
@@ -295,7 +295,7 @@ describe('a genuine IPN', () => {
     expect(searched).toEqual([undefined, ...hashes.slice(0, 3)]);
   });
 
-  it('that is accepted with another text signed is wrong', async () => {
+  it('that is accepted although another text was signed is wrong', async () => {
     const { found } = await settledWith(({ body }) => {
       const form = new URLSearchParams(body);
       const text = `${Number(form.get('data[amount]'))}${form.get('identifier')}`;
@@ -305,7 +305,7 @@ describe('a genuine IPN', () => {
     expect(found()).toMatchObject({ tone: 'bad', signed: { found: '49.9order-1' } });
   });
 
-  it('that a fault rule did not harm has its own verdict, and names the rule', async () => {
+  it('with a harmless fault rule has its own verdict, which names the rule', async () => {
     const { found } = await settledWith([{}], ({ server }) =>
       server.parts.faults.set({ route: 'ipn', duplicate: true, times: 1 }),
     );
@@ -328,7 +328,7 @@ describe('a genuine IPN', () => {
     });
   });
 
-  it('that was signed again with replaced keys had no fault before', async () => {
+  it('that was signed again after a key replacement had no fault before', async () => {
     const { sim, last } = await settledWith([{ status: 400 }, {}]);
     const { parts } = sim.server;
     await parts.merchants.replaceKeys(parts.merchants.default.id);
@@ -389,7 +389,7 @@ describe('a forged IPN', () => {
     });
   });
 
-  it('that is rejected is right, by a status or in words', async () => {
+  it('that is rejected, by status or in words, is right', async () => {
     expect(await forged([{}, { status: 400 }], 'amount')).toMatchObject({
       tone: 'good',
       cause: expect.stringContaining('with 400, as expected'),
@@ -414,12 +414,12 @@ describe('a forged IPN', () => {
     expect(await forged([{}, { status, body }], 'amount')).toMatchObject({ tone: 'waiting', cause });
   });
 
-  it('is not rejected by the style sheet of a page', async () => {
+  it("does not count as rejected because of a page's style sheet", async () => {
     const body = '<style>input:invalid{color:red}</style><p>Thank you</p>';
     expect(await forged([{}, { body }], 'amount')).toMatchObject({ tone: 'bad' });
   });
 
-  it('is rejected in other words, too', async () => {
+  it('counts as rejected in other wordings, too', async () => {
     const body = '{"success":false,"message":"the signature does not match"}';
     expect(await forged([{}, { body }], 'amount')).toMatchObject({ tone: 'good' });
   });

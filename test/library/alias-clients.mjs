@@ -1,4 +1,5 @@
-// Reaches the alias in every way that Node has, and says as JSON where each got to, and which names were looked up.
+// Connects to the alias in every way that Node has, and prints as JSON where each connection went, and which names were
+// looked up.
 import dns from 'node:dns';
 import http from 'node:http';
 import http2 from 'node:http2';
@@ -14,7 +15,7 @@ dns.lookup = (name, ...more) => {
   more.at(-1)(new Error(`${name} was looked up`));
 };
 
-/** To which port a connection got; `changed` where the options that were given are others now. */
+/** The port of a connection; `changed` if the given options were modified. */
 const reached = (open, options) =>
   new Promise((resolve) => {
     const before = JSON.stringify(options);

@@ -9,7 +9,7 @@ const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 describe('gateway-sim/alias-hosts', () => {
   it.each([false, true])(
-    'leads every client of Node to the emulator, however it writes the name (TLS: %s)',
+    'redirects every client of Node to the emulator, however it spells the name (TLS: %s)',
     async (isSecure) => {
       const { url, server } = await startSim({ tls: isSecure, hostAlias: [ALIAS] });
       const { port, tlsCa } = server;
@@ -37,7 +37,7 @@ describe('gateway-sim/alias-hosts', () => {
       for (const [way, reached] of Object.entries(others))
         expect([way, ...reached]).toEqual([way, port, port, port]);
       expect(fetch).toEqual([200, 200, 200]);
-      // The emulator speaks HTTP/1.1: it was reached all the same.
+      // The emulator speaks HTTP/1.1, and was reached nevertheless.
       const inHttp2 = isSecure ? expect.stringMatching(/no.application.protocol/) : port;
       expect(http2).toEqual([inHttp2, inHttp2, inHttp2]);
     },

@@ -5,14 +5,14 @@ import { startLibrary } from '../helpers/library.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
 
 describe('payments', () => {
-  it('are created with something that works where plain JavaScript gives null', async () => {
+  it('are created with working defaults, even if plain JavaScript passes null', async () => {
     const sim = await startLibrary();
     const nothing = JSON.parse('{"identifier":null,"amount":null,"mode":null}');
     expect(await sim.payments.create(nothing)).toMatchObject({ mode: 'sandbox', amount: '100.00' });
     expect(await sim.cards.create(JSON.parse('{"title":null}'))).toMatchObject({ title: 'Test card' });
   });
 
-  it('are created with something that works, or with what is given', async () => {
+  it('are created with working defaults, or with the given values', async () => {
     const sim = await startLibrary();
     const usual = await sim.payments.create();
     expect(usual).toMatchObject({ status: 'pending', mode: 'sandbox', amount: '100.00', currency: 'USD' });
@@ -47,7 +47,7 @@ describe('payments', () => {
     await expect(sim.payments.create({ publicKey: 'pub_nobody' })).rejects.toThrow('Invalid api key');
   });
 
-  it('are listed newest first, page by page, by what is asked for', async () => {
+  it('are listed newest first, page by page, with filters', async () => {
     const sim = await startLibrary();
     for (const identifier of ['a', 'b', 'c']) await sim.payments.create({ identifier });
     await sim.payments.cancel('b');
@@ -84,7 +84,7 @@ describe('payments', () => {
     await expect(sim.payments[outcome]('nobody')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('are settled in the order that is asked for, and wait for the delivery on request', async () => {
+  it('are settled in the requested order, and wait for the delivery on request', async () => {
     const answered = gate();
     const receiver = await startReceiver([{ after: answered.opened }]);
     const sim = await startLibrary();
@@ -110,7 +110,7 @@ describe('payments', () => {
     await expect(waited).rejects.toThrow('the test is over');
   });
 
-  it('are waited for', async () => {
+  it('can be waited for', async () => {
     const sim = await startLibrary();
     const waited = sim.payments.waitFor({ identifier: 'later', status: 'succeeded' });
     await sim.payments.create({ identifier: 'later', customerEmail: 'approve@gateway-sim.test' });
@@ -175,7 +175,7 @@ describe('IPNs', () => {
 });
 
 describe('cards', () => {
-  it('live through everything that can be done to them', async () => {
+  it('support every action', async () => {
     const sim = await startLibrary();
     const card = await sim.cards.create({ amount: '50.00', currency: 'USD', title: 'Ads' });
     expect(card).toMatchObject({ status: 'active', title: 'Ads', amount: '50.00' });
@@ -196,7 +196,7 @@ describe('cards', () => {
   });
 });
 
-describe('what surrounds payments', () => {
+describe('the other resources', () => {
   it('wallets are listed and funded', async () => {
     const sim = await startLibrary();
     const { data } = await sim.wallets.list();
@@ -205,7 +205,7 @@ describe('what surrounds payments', () => {
     await expect(sim.wallets.fund('wal_nobody', '1')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('merchants are listed, created and given other keys, which leaves those of the first alone', async () => {
+  it("merchants are listed and created, and get new keys without a change to the first one's", async () => {
     const sim = await startLibrary();
     const { publicKey } = sim;
     const second = await sim.merchants.create('second');
@@ -274,7 +274,7 @@ describe('what surrounds payments', () => {
     for (const one of wrong) await expect(one).rejects.toMatchObject({ code: 'usage' });
   });
 
-  it('a move of the clock that waits for a hanging receiver ends when its time is up', async () => {
+  it('a move of the clock that waits for a hanging receiver ends after its time limit', async () => {
     const sim = await startLibrary({ delivery: 'redirect-then-ipn' });
     const receiver = await startReceiver(['hang']);
     await sim.clock.freeze();
@@ -284,7 +284,7 @@ describe('what surrounds payments', () => {
       code: 'timed_out',
       message: expect.stringContaining('the due tasks took too long: the clock stopped at'),
     });
-    // Where it stands now is what a restart would find, too.
+    // A restart would find the current state, too.
     const { now } = await sim.clock.now();
     const { clock } = (await sim.snapshot()) as unknown as { clock: { frozenAt: string }[] };
     expect(clock).toMatchObject([{ frozenAt: now }]);
@@ -316,7 +316,7 @@ describe('what surrounds payments', () => {
   });
 });
 
-describe('waiting in vain', () => {
+describe('a wait that fails', () => {
   const TIMEOUT = { timeout: 30 };
   const messageOf = async (waited: Promise<unknown>) => {
     const error = await waited.catch((thrown: unknown) => thrown);
@@ -325,7 +325,7 @@ describe('waiting in vain', () => {
     return (error as GatewayError).message.split('\n  ');
   };
 
-  it('for a payment says what was initiated and refused instead', async () => {
+  it('for a payment reports what was initiated and rejected instead', async () => {
     const sim = await startLibrary();
     expect(await messageOf(sim.payments.waitFor({ identifier: 'order-1' }, TIMEOUT))).toEqual([
       'there was no payment with identifier "order-1" within 0.03 s',
@@ -354,7 +354,7 @@ describe('waiting in vain', () => {
     expect(happened).toBe(`payment "order-2" is pending (sandbox, ${other.id})`);
   });
 
-  it('for an IPN says what became of those that there are', async () => {
+  it('for an IPN reports the state of the existing ones', async () => {
     const receiver = await startReceiver([{ status: 503 }]);
     const sim = await startLibrary();
     const wait = () => messageOf(sim.ipns.waitFor({ payment: 'order-1', state: 'delivered' }, TIMEOUT));
@@ -371,7 +371,7 @@ describe('waiting in vain', () => {
     expect(await messageOf(sim.ipns.waitFor({ state: 'refused' }, TIMEOUT))).toHaveLength(2);
   });
 
-  it('for a request says what was requested instead', async () => {
+  it('for a request reports what was requested instead', async () => {
     const sim = await startLibrary();
     expect((await messageOf(sim.requests.waitFor({ path: '/api/cards' }, TIMEOUT)))[1]).toBe(
       'the service was not called',
@@ -383,7 +383,7 @@ describe('waiting in vain', () => {
     ]);
   });
 
-  it('for a code says to whom codes were sent instead', async () => {
+  it('for a code reports who received codes instead', async () => {
     const sim = await startLibrary();
     expect(await messageOf(sim.inbox.waitFor({ payment: 'order-1' }, TIMEOUT))).toEqual([
       'there was no verification code for payment "order-1" within 0.03 s',
@@ -391,7 +391,7 @@ describe('waiting in vain', () => {
     ]);
   });
 
-  it('ends at once when the emulator is gone, and for what it cannot understand', async () => {
+  it('ends immediately if the emulator is gone or sends an invalid response', async () => {
     const sim = await startLibrary();
     const client = await connectGatewaySim(sim.url);
     const wrong = { status: 'paid' } as unknown as { status: 'succeeded' };
@@ -406,10 +406,10 @@ describe('waiting in vain', () => {
     ['a time-out in the filter', { timeout: 500 }, undefined, 'timeout is not a filter'],
     ['a number of ms', {}, 100, 'the second argument of waitFor must be an object'],
     ['a mistyped time-out', {}, { timout: 100 }, 'unknown field timout: did you mean timeout?'],
-  ])('refuses %s', async (_, filter, options, message) => {
+  ])('rejects %s', async (_, filter, options, message) => {
     const sim = await startLibrary();
     for (const { waitFor } of [sim.payments, sim.ipns, sim.requests] as { waitFor: unknown }[]) {
-      // As plain JavaScript would call it.
+      // Like a call from plain JavaScript.
       const wait = waitFor as (...given: unknown[]) => Promise<unknown>;
       const refused = { code: 'usage', message: expect.stringContaining(message) };
       await expect(wait(filter, options)).rejects.toMatchObject(refused);

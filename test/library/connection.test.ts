@@ -12,7 +12,7 @@ const speaksNoHttp = (response: ServerResponse): void => void response.socket?.e
 
 const MERCHANT = { id: 'mer_x', name: 'Shop', isDefault: true, publicKey: 'pub_x', secretKey: 'sec_x' };
 
-/** A client of what was an emulator when it connected, and then answers as it is told. */
+/** A client whose server was an emulator when it connected, and then sends the given responses. */
 async function connected(
   answer: (response: ServerResponse, method?: string) => void,
   timeout: string | undefined,
@@ -45,19 +45,22 @@ describe('a client whose emulator', () => {
 });
 
 describe('a connection', () => {
-  it.each(['{}', '[]', 'null', '{"data":null}', '<html>'])('is none to what answers %s', async (body) => {
-    const { url } = await startReceiver([{ body, headers: { 'X-Gateway-Sim': '1' } }]);
-    const why = { name: 'GatewayError', code: 'no_server' };
-    await expect(connectGatewaySim(url)).rejects.toMatchObject(why);
-  });
+  it.each(['{}', '[]', 'null', '{"data":null}', '<html>'])(
+    'is not made to a server that answers %s',
+    async (body) => {
+      const { url } = await startReceiver([{ body, headers: { 'X-Gateway-Sim': '1' } }]);
+      const why = { name: 'GatewayError', code: 'no_server' };
+      await expect(connectGatewaySim(url)).rejects.toMatchObject(why);
+    },
+  );
 
-  it('asks for answers that are not encoded', async () => {
+  it('requests unencoded responses', async () => {
     const { url, requests } = await startReceiver();
     await expect(connectGatewaySim(url)).rejects.toMatchObject({ code: 'no_server' });
     expect(requests.map(({ headers }) => headers['accept-encoding'])).toEqual(['identity']);
   });
 
-  it('has its time', async () => {
+  it('has a time limit', async () => {
     const { url } = await startReceiver(['hang']);
     await expect(connectGatewaySim(url, { timeout: '50ms' })).rejects.toMatchObject({
       code: 'timed_out',
@@ -66,7 +69,7 @@ describe('a connection', () => {
     await expect(connectGatewaySim(url, { timeout: 'soon' })).rejects.toMatchObject({ code: 'usage' });
   });
 
-  it('has its time in all: a server that drips gets no longer', async () => {
+  it('has a total time limit: a server that drips gets no more time', async () => {
     const url = await startAnswering((_, response) => {
       response.setHeader('X-Gateway-Sim', '1');
       const drip = setInterval(() => response.write(' '), 20);
@@ -75,13 +78,13 @@ describe('a connection', () => {
     await expect(connectGatewaySim(url, { timeout: '300ms' })).rejects.toMatchObject({ code: 'timed_out' });
   });
 
-  it('says so where its token fits into no header', async () => {
+  it('reports a token that does not fit into a header', async () => {
     const { url } = await startReceiver();
     const connecting = connectGatewaySim(url, { controlToken: 'to\nken' });
     await expect(connecting).rejects.toMatchObject({ code: 'usage' });
   });
 
-  it('waits longer for what waits for receivers', async () => {
+  it('waits longer for calls that wait for receivers', async () => {
     const waiting: ServerResponse[] = [];
     const client = await connected((response, method) => {
       if (method === 'POST') waiting.push(response);
@@ -93,17 +96,17 @@ describe('a connection', () => {
   });
 });
 
-describe('what cannot be sent', () => {
+describe('an argument', () => {
   it.each([
     ['a circle', (circle: Record<string, unknown>) => Object.assign(circle, { circle })],
     ['a bigint', (values: Record<string, unknown>) => Object.assign(values, { version: 1n })],
-  ])('is refused: %s', async (_, change) => {
+  ])('that cannot be sent is rejected: %s', async (_, change) => {
     const sim = await startLibrary();
     const state = change({ ...(await sim.snapshot()) });
     await expect(sim.restore(state as never)).rejects.toMatchObject({ name: 'GatewayError', code: 'usage' });
   });
 
-  it('is no reference: a number is one as text', async () => {
+  it('that is a number instead of a text is a valid reference', async () => {
     const sim = await startLibrary();
     await expect(sim.wallets.fund(5 as never, '1')).rejects.toMatchObject({ code: 'not_found' });
   });

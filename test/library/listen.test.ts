@@ -89,7 +89,7 @@ it('an incomplete or oversized request is ignored, and the next one is received'
   expect(receiver.received).toHaveLength(1);
 });
 
-it('the receiver of a connected emulator is closed by the test, that of a started one with it', async () => {
+it('the receiver of a connected emulator is closed by the test, and the receiver of a started one with the emulator', async () => {
   const { sim, receiver } = await listening();
   const connected = await connectGatewaySim(sim.url);
   const other = await connected.listen();

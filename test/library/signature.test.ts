@@ -21,7 +21,7 @@ describe('signIpn', () => {
     [{ amount: 100 as unknown as string, identifier: 'order-1' }, KEY, 'amount must be non-empty text'],
     [{ amount: '100', identifier: '' }, KEY, 'identifier must be non-empty text'],
     [{ amount: '100', identifier: 'order-1' }, '', 'the secret key must be non-empty text'],
-  ])('refuses %j', (ipn, key, message) => {
+  ])('rejects %j', (ipn, key, message) => {
     expect(() => signIpn(ipn, key)).toThrow(message);
   });
 });
@@ -35,7 +35,7 @@ describe('verifyIpn', () => {
     ['FormData', formData],
     ['fields with flat names', FIELDS],
     ['fields with nested names', NESTED],
-  ])('takes %s', (_, given) => {
+  ])('accepts %s', (_, given) => {
     expect(verifyIpn(given, KEY)).toEqual({ valid: true, reason: null });
   });
 
@@ -49,11 +49,11 @@ describe('verifyIpn', () => {
     [{ ...FIELDS, 'data[amount]': '1.00' }, 'the signature matches neither'],
     [{ ...FIELDS, signature: SIGNATURE.toLowerCase() }, 'upper'],
     [{ ...FIELDS, identifier: ['order-1', 'order-2'] }, 'identifier is missing'],
-  ])('says what is wrong with %j', (given, reason) => {
+  ])('reports the mistake in %j', (given, reason) => {
     expect(verifyIpn(given, KEY)).toEqual({ valid: false, reason: expect.stringContaining(reason) });
   });
 
-  it.each(['', undefined as unknown as string])('takes no key for a mistake of the test: %j', (key) => {
+  it.each(['', undefined as unknown as string])('throws an error without a key: %j', (key) => {
     expect(() => verifyIpn(BODY, key)).toThrow('the secret key must be non-empty text');
   });
 });

@@ -11,7 +11,7 @@ import { startLibrary } from '../helpers/library.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 
 const GLOBALS = ['Request', 'Response', 'Headers', 'fetch', 'FormData', 'ReadableStream'] as const;
-/** Those of this process before any emulator ran in it. */
+/** Those of this process before an emulator ran in it. */
 const BEFORE = Object.fromEntries(GLOBALS.map((name) => [name, globalThis[name]]));
 
 const alive = (url: string) =>
@@ -21,7 +21,7 @@ const alive = (url: string) =>
   );
 
 describe('startGatewaySim', () => {
-  it('runs an emulator in memory on a free port, and returns all that a test needs', async () => {
+  it('runs an emulator in memory on a free port, and returns everything a test needs', async () => {
     const sim = await startLibrary();
     expect(sim.url).toBe(`http://127.0.0.1:${sim.port}`);
     expect(sim).toMatchObject({
@@ -113,8 +113,8 @@ describe('startGatewaySim', () => {
     [{ outcomes: [{ outcome: 'fail' }] }, 'usage', 'outcomes.0 needs at least one of identifier'],
     [{ host: '203.0.113.1' }, 'usage', 'cannot listen on 203.0.113.1'],
     ['approve', 'usage', 'the options must be an object (got "approve")'],
-  ])('refuses %j', async (options, code, message) => {
-    // As plain JavaScript would call it.
+  ])('rejects %j', async (options, code, message) => {
+    // Like a call from plain JavaScript.
     const start = startGatewaySim as (options: unknown) => Promise<unknown>;
     const refused = await start(options).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(GatewayError);
@@ -136,7 +136,7 @@ describe('startGatewaySim', () => {
 });
 
 describe('connectGatewaySim', () => {
-  it('speaks to an emulator that runs elsewhere, with the keys of now', async () => {
+  it('connects to an emulator elsewhere, with its current keys', async () => {
     const sim = await startLibrary();
     await sim.merchants.generateKeys();
     const client = await connectGatewaySim(`${sim.url}/`);
@@ -154,7 +154,7 @@ describe('connectGatewaySim', () => {
     expect((await client.payments.list()).data).toEqual([]);
   });
 
-  it('finds the one that runs on this folder or one above', async () => {
+  it('finds the one that runs in this folder or a parent', async () => {
     const folder = await temporaryFolder();
     const sim = await startLibrary({ dataDir: join(folder, '.gateway-sim') });
     const below = join(folder, 'tests');
@@ -193,7 +193,7 @@ describe('connectGatewaySim', () => {
   });
 
   it.each(['localhost:4477', 'ftp://localhost/', '', 'file:///tmp'])(
-    'refuses the address %j',
+    'rejects the address %j',
     async (url) => {
       await expect(connectGatewaySim(url)).rejects.toMatchObject({
         code: 'usage',
@@ -227,7 +227,7 @@ describe('connectGatewaySim', () => {
     ['a page', { body: '<!doctype html>' }],
     ['JSON', { body: '{"data":[]}' }],
     ['another error', { status: 404, body: '{"message":"nothing here","code":"E404"}' }],
-  ])('says that what answers is no gateway-sim when it sends %s', async (_, answer) => {
+  ])('says that a server that sends %s is not gateway-sim', async (_, answer) => {
     const other = await startReceiver([answer]);
     await expect(connectGatewaySim(other.url)).rejects.toMatchObject({
       code: 'no_server',

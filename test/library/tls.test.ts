@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { connectGatewaySim, startGatewaySim } from '../../src/index.ts';
 
 describe('startGatewaySim({ tls: true })', () => {
-  it('is used as any other, trusts itself, and leaves nothing behind', async () => {
+  it('is used like any other, trusts itself, and leaves nothing behind', async () => {
     const sim = await startGatewaySim({ tls: true });
     onTestFinished(() => sim.stop());
     expect(sim.url).toMatch(/^https:/);
@@ -18,7 +18,7 @@ describe('startGatewaySim({ tls: true })', () => {
     expect(existsSync(tlsCa ?? '')).toBe(false);
   });
 
-  it('is connected to with the file that it names, and by nobody without it', async () => {
+  it('can be connected to only with its certificate file', async () => {
     const sim = await startGatewaySim({ tls: true });
     onTestFinished(() => sim.stop());
     const other = await connectGatewaySim(sim.url, { tlsCa: sim.tlsCa ?? '' });
@@ -26,13 +26,13 @@ describe('startGatewaySim({ tls: true })', () => {
     await expect(connectGatewaySim(sim.url)).rejects.toMatchObject({ code: 'no_server' });
     const again = await startGatewaySim({ tls: true });
     onTestFinished(() => again.stop());
-    // Each has an authority of its own.
+    // Each emulator has its own authority.
     await expect(connectGatewaySim(sim.url, { tlsCa: again.tlsCa ?? '' })).rejects.toMatchObject({
       code: 'no_server',
     });
   });
 
-  it('is null where plain http is spoken', async () => {
+  it('is null with plain HTTP', async () => {
     const sim = await startGatewaySim();
     onTestFinished(() => sim.stop());
     expect([sim.tlsCa, 'NODE_EXTRA_CA_CERTS' in sim.env]).toEqual([null, false]);

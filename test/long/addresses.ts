@@ -2,7 +2,7 @@ import { type Below, pick } from './hostile-values.ts';
 
 /** Networks that an IPN may go to, as README and `retries.md` name them. */
 const LOCAL_4 = ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'];
-/** Where clouds keep what nobody may read; some of it in a private network. */
+/** Addresses of cloud metadata services, some of them in a private network. */
 const METADATA_4 = ['169.254.169.254', '168.63.129.16', '100.100.100.200', '192.0.0.192', '169.254.170.2'];
 const METADATA_6 = ['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:c1::a9fe:a9fe', 'fd00:42::42'];
 const METADATA_NETWORKS = ['fd00:ec2', 'fd20:ce', 'fd00:c1', 'fd00:42'];
@@ -40,7 +40,7 @@ function groups6(address: string): number[] {
   return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
 }
 
-/** Whether an IPN may go to an address, decided otherwise than the emulator does. @param host as URL writes it */
+/** Whether an IPN may go to an address, computed independently of the emulator. @param host as URL writes it */
 export function mayReach(host: string): boolean {
   if (!host.startsWith('[')) return isLocal4(number4(host)) && !METADATA_4.includes(host);
   const groups = groups6(host.slice(1, -1));
@@ -65,7 +65,7 @@ function some4(below: Below): number {
   return pick([...edges, ...known, below(2 ** 32), below(2 ** 32)], below);
 }
 
-/** An IPv4 address in one of the many ways that browsers and libraries take. */
+/** An IPv4 address in one of the many notations that browsers and libraries accept. */
 function spelled4(value: number, below: Below): string {
   const parts = dotted4(value).split('.').map(Number);
   const base = () => pick([10, 8, 16], below);
@@ -115,7 +115,7 @@ function spelled6(below: Below): string {
   return `[${pick([address, address.toUpperCase(), full, full.toUpperCase()], below)}]`;
 }
 
-/** An address in any family and spelling. */
+/** An address in any family and notation. */
 export function spelledHost(below: Below): string {
   return below(4) ? spelled4(some4(below), below) : spelled6(below);
 }

@@ -1,8 +1,8 @@
-// Runs in a page of another origin. Each way sends a request to the emulator and resolves with what the page could
-// read of the answer, or with nothing.
+// Runs in a page of another origin. Each way sends a request to the emulator and resolves with the part of the response
+// that the page could read, or with undefined.
 const PATIENCE_MS = 800;
 
-/** @returns what the promise gives, or nothing when that takes too long or fails */
+/** @returns the result of the promise, or undefined if it takes too long or fails */
 const soon = (promise) =>
   Promise.race([
     Promise.resolve(promise).catch(() => ''),
@@ -19,7 +19,7 @@ const fetched = (options) => async (target) => {
 
 const typed = (type, options = {}) => fetched({ headers: { 'Content-Type': type }, ...options });
 
-/** An element that loads the address; what it lets the page see is left in `read`. */
+/** An element that loads the address; the visible result is left in `read`. */
 const loaded =
   (name, attribute, read = () => '') =>
   async ({ url }) => {
@@ -44,10 +44,10 @@ const frameText = (frame) => {
   }
 };
 
-/** What an opened window lets the page see once it has left the empty page that it begins with. */
+/** The parts of an opened window that the page can read after the initial empty page. */
 const openedText = async (opened) => {
   while (opened && !opened.closed) {
-    // It throws as soon as the window holds what is of another origin.
+    // Throws as soon as the window has a page of another origin.
     const { documentElement, readyState, URL } = opened.document;
     if (URL !== 'about:blank' && readyState === 'complete') return documentElement.outerHTML;
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -77,7 +77,7 @@ const submitted = (enctype) => (target) =>
     const form = document.createElement('form');
     Object.assign(form, { method: target.method === 'GET' ? 'get' : 'post', enctype, action: target.url });
     form.target = frame.name;
-    // With text/plain name and value are joined by "=", so that JSON can be written.
+    // With text/plain, name and value are joined by "=", which still allows JSON.
     const isText = enctype === 'text/plain';
     const isForm = !isText && target.body !== '' && !target.body.startsWith('{');
     const fields = isText ? [[target.body.slice(0, 1), target.body.slice(1)]] : [['outcome', 'approve']];
@@ -85,7 +85,7 @@ const submitted = (enctype) => (target) =>
       form.append(Object.assign(document.createElement('textarea'), { name, value }));
     }
     document.body.append(form);
-    // First comes the empty page that a frame begins with.
+    // The first load is the empty page of a new frame.
     frame.onload = () => {
       frame.onload = () => resolve(frameText(frame));
       form.submit();
@@ -93,7 +93,7 @@ const submitted = (enctype) => (target) =>
     };
   });
 
-/** A frame with no origin of its own, so that its requests say `Origin: null`. */
+/** A frame with an opaque origin, so that its requests have `Origin: null`. */
 const sandboxed = (script) => (target) =>
   withFrame((frame) => {
     const call = `(${script})(${JSON.stringify(target)}).then((text) => parent.postMessage(text, '*'), () => parent.postMessage('', '*'))`;
@@ -192,7 +192,7 @@ const ways = {
   ),
 };
 
-/** Sends a request in every way; resolves with what could be read, by way. */
+/** Sends a request in every way; resolves with the readable results, by way. */
 globalThis.attackWith = async (target) => {
   const tried = Object.entries(ways).map(async ([way, send]) => [way, await soon(send(target))]);
   return Promise.all(tried);

@@ -3,18 +3,18 @@ import { type Below, pick } from './hostile-values.ts';
 
 const HOST = 'Host: 127.0.0.1\r\n';
 const POST = `POST /sandbox/payment/initiate HTTP/1.1\r\n${HOST}`;
-/** What must never be taken for a request: it stands in the body of another. */
+/** Must never be read as a request: it is in the body of another one. */
 export const SMUGGLED = '/smuggled';
 const INNER = `GET ${SMUGGLED} HTTP/1.1\r\n${HOST}\r\n`;
 
 /** Bytes that no well-behaved client sends. */
 export interface Broken {
-  /** What is wrong with them. */
+  /** The mistake in them. */
   what: string;
   bytes: string;
-  /** Whether a server may take them as they are: they are strange, but HTTP. */
+  /** Whether a server may accept them unchanged: unusual, but valid HTTP. */
   isTolerable?: boolean;
-  /** The client says that nothing more comes, in the middle of its request. */
+  /** The client closes its side in the middle of its request. */
   ends?: boolean;
 }
 

@@ -1,6 +1,6 @@
 /* Parts of requests that servers have read in different ways. */
 
-/** What a header that frames the body can look like where two servers would disagree. */
+/** Variants of a framing header that two servers could read differently. */
 export const FRAMINGS = [
   'Content-Length: 4\r\nTransfer-Encoding: chunked',
   'Transfer-Encoding: chunked\r\nContent-Length: 4',

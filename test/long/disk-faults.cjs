@@ -1,5 +1,5 @@
-// Loaded into an emulator before anything else (NODE_OPTIONS=--require): counts what it does to the files of its data
-// folder, and at one call, which DISK_FAULT names, ends the process or lets the call fail.
+// Loaded into an emulator before anything else (NODE_OPTIONS=--require). It counts the calls on the files of its data
+// folder, and at the call in DISK_FAULT ends the process or makes the call fail.
 const fs = require('node:fs');
 const promises = require('node:fs/promises');
 const { syncBuiltinESMExports } = require('node:module');
@@ -7,8 +7,8 @@ const { syncBuiltinESMExports } = require('node:module');
 /**
  * folder: whose files count
  * at: the number of the call, from 1
- * how: `kill` before it is done; `half`, of those that write, when half is written; `fail`, `short` (half is written)
- * error: the code that it fails with
+ * how: `kill` before it; `half`: kill after half of a write; `fail`, `short` (half is written)
+ * error: the error code of the failure
  * lasting: whether all later calls fail, too
  * reads: whether calls that only read count, too
  * told: the file that gets the name of the call, as soon as it is reached
@@ -17,7 +17,7 @@ const { folder, at, how, error, lasting, reads, told } = JSON.parse(process.env.
 const ERRNO = { ENOSPC: -28, EIO: -5, EDQUOT: -122, EACCES: -13, EMFILE: -24 };
 const isKill = how === 'kill' || how === 'half';
 const real = { writeFileSync: fs.writeFileSync };
-/** Descriptors of files of the folder that are open. */
+/** Open descriptors of files in the folder. */
 const ours = new Set();
 let count = 0;
 
@@ -45,7 +45,7 @@ function strike(name) {
 
 const nameOf = (name, [, flags]) => (name === 'open' && flags === 'r' ? 'open to read' : name);
 
-/** @param halve writes half of what the call was given, when that can be done */
+/** @param halve writes half of the call's data, if possible */
 function wrapped(name, original, targetOf, halve) {
   return function call(...given) {
     const isKind = (reads || !READS.has(nameOf(name, given))) && (halve || how !== 'half');

@@ -21,7 +21,7 @@ const VERSION_1 = fileURLToPath(new URL('../store/version-1', import.meta.url));
 /** A session takes half a second. */
 const HANGS_MS = 30_000;
 
-/** What happens to a call to the disk; see disk-faults.cjs. */
+/** What happens to a file system call; see disk-faults.cjs. */
 export interface Strike {
   at: number;
   how: 'kill' | 'half' | 'fail' | 'short';
@@ -35,7 +35,7 @@ async function emptied(data: string): Promise<Store> {
   return Store.open({ folder: data, fsync: false }, async () => records());
 }
 
-/** What a session finds in its folder, and the state that this is. */
+/** The initial content of a session's folder, and the state that it represents. */
 export const BEGINNINGS = {
   'a new folder': async () => undefined,
   'a folder behind a kill': async (data) => {
@@ -63,26 +63,26 @@ export const BEGINNINGS = {
 } satisfies Record<string, (data: string) => Promise<Snapshot | undefined>>;
 export type Beginning = keyof typeof BEGINNINGS;
 
-/** A start, what it does, and a stop. */
+/** A start, changes, and a stop. */
 export interface Script {
   beginning: Beginning;
   args: readonly string[];
-  /** Whether it waits for the snapshot that comes a second after a change. */
+  /** Whether it waits for the snapshot that is written a second after a change. */
   isSlow: boolean;
 }
 
-/** What it comes to when one call to the disk strikes. */
+/** The result of a session with a fault at one call. */
 export interface Session {
   cwd: string;
   /** Whether there was no folder before. */
   isNew: boolean;
   ledger: Ledger;
   finished: Finished;
-  /** The name of the call; undefined when there were not so many. */
+  /** The name of the call; undefined if there were fewer. */
   struck: string | undefined;
 }
 
-/** Starts an emulator, has it do everything that it stores, and stops it. */
+/** Starts an emulator, makes it store every kind of change, and stops it. */
 export async function session(
   { beginning, args, isSlow }: Script,
   strike: Strike,
@@ -133,14 +133,14 @@ async function shop(merchant: Merchant): Promise<void> {
   await merchant.look();
 }
 
-/** Waits for another db.json to take the place of the one that is there, or for as long as that takes. */
+/** Waits until another db.json replaces the current one, or for the maximum time that this takes. */
 async function newSnapshot(path: string): Promise<void> {
   const inode = async () => (await stat(path).catch(() => undefined))?.ino;
   const before = await inode();
   for (let look = 0; look < 60 && (await inode()) === before; look++) await sleep(25);
 }
 
-/** Opens what a session left, twice, with a change in between; and removes it. */
+/** Opens the folder of a session twice, with a change in between, and removes it. */
 export async function reopen({ cwd, isNew, ledger }: Session): Promise<string[]> {
   const folder = join(cwd, '.gateway-sim');
   const lost: string[] = [];

@@ -5,25 +5,25 @@ import type { Running } from '../helpers/child.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import type { Budget } from './trial.ts';
 
-/** An emulator in a process of its own, which a fault can end and whose memory can be read. */
+/** An emulator in its own process, which a fault can end and whose memory can be read. */
 export interface Emulator extends ReadyEvent {
   running: Running;
   /** The body of an answer of the control API; a body to send makes it a POST. */
   control: <Body>(path: string, body?: object, method?: string) => Promise<Body>;
-  /** Resident memory in MiB; 0 where the system does not tell. */
+  /** Resident memory in MiB; 0 if the system does not report it. */
   memory: () => Promise<number>;
-  /** Records a broken promise where it does not answer any more, or wrote a stack. */
+  /** Records a broken promise if it no longer responds, or has printed a stack. */
   check: (budget: Budget, after: string) => Promise<void>;
 }
 
-/** Longer than this, a healthy emulator on a busy machine takes for nothing. */
+/** Longer than any response of a healthy emulator on a busy machine. */
 const HANG_MS = 20_000;
 
 /**
- * Starts one on a free port; it is ended when the test is over.
+ * Starts an emulator on a free port; it is ended at the end of the test.
  *
  * @param args further options of `start`
- * @param state where it is kept; a folder is removed afterwards
+ * @param state where it is stored; a folder is removed afterwards
  */
 export async function startEmulator(
   args: readonly string[] = ['--quiet'],

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** Asks for the events and reads nothing of the answer. */
+/** Requests the events and never reads the response. */
 export function unreadStream(port: number): Socket {
   const socket = connect(port, '127.0.0.1');
   onTestFinished(() => void socket.destroy());
@@ -10,11 +10,11 @@ export function unreadStream(port: number): Socket {
   return socket;
 }
 
-/** A client that reads every event, and goes on after the last one where the connection ends. */
+/** A client that reads every event, and reconnects after the last one when the connection ends. */
 export class EventReader {
   /** The number of the newest event that was read. */
   newest: number;
-  /** Events that came twice, or not in order, or not at all. */
+  /** Events that were duplicate, out of order, or missing. */
   readonly mistakes: string[] = [];
   readonly #url: string;
   readonly #ended = new AbortController();
@@ -28,7 +28,7 @@ export class EventReader {
     void this.#follow();
   }
 
-  /** Resolves as soon as this event was read; false where that takes longer than so many milliseconds. */
+  /** Resolves as soon as this event was read; false after this many milliseconds. */
   async reached(number: number, limitMs = 60_000): Promise<boolean> {
     const until = performance.now() + limitMs;
     for (let left = limitMs; this.newest < number && left > 0; left = until - performance.now()) {
@@ -57,7 +57,7 @@ export class EventReader {
           this.#waiting?.();
         }
       } catch {
-        // It was dropped, or the emulator is gone: whoever waits for an event finds out.
+        // The client was dropped, or the emulator is gone: waiting for an event reveals that.
       }
     }
   }

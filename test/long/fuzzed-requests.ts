@@ -2,11 +2,11 @@ import type { Document, Operation, Schema } from '../helpers/contract.ts';
 import { type Below, pick, ValueMaker } from './hostile-values.ts';
 import { requestBytes } from './pipeline.ts';
 
-/** What exists in the emulator, by the part of a path or body that names it. */
+/** The records in the emulator, by the part of a path or body that names them. */
 export interface Known {
   publicKey: string;
   secretKey: string;
-  /** Ids of payments, deliveries, cards, merchants and wallets, and some that are nobody's. */
+  /** Ids of payments, deliveries, cards, merchants and wallets, and some unknown ones. */
   ids: Readonly<Record<'payments' | 'ipns' | 'cards' | 'merchants' | 'wallets', readonly string[]>>;
 }
 
@@ -25,10 +25,10 @@ const TYPES = [
   '',
   'application/json; charset=utf-16',
 ];
-/** A fault rule of the fuzzer must not answer for the service. */
+/** A fault rule of the fuzzer must not answer in place of the service. */
 const NEVER_ASKED = '/never/*';
 
-/** Makes requests to every operation of an OpenAPI document. */
+/** Generates requests to every operation of an OpenAPI document. */
 export class RequestMaker {
   readonly #operations: [operation: string, described: Operation][];
   readonly #below: Below;
@@ -65,7 +65,7 @@ export class RequestMaker {
   #headers(operation: string): string[] {
     const below = this.#below;
     const headers: string[] = [];
-    // It would end the emulator; from another site it must not.
+    // Would end the emulator; from another site it must not.
     if (operation.endsWith('/_sim/shutdown')) headers.push('Origin: http://evil.test');
     const key = below(8) ? this.known.secretKey : 'wrong';
     if (operation.includes(' /api/')) headers.push(`Authorization: Bearer ${key}`);
@@ -93,7 +93,7 @@ export class RequestMaker {
       if (parameter.in !== 'query') continue;
       const { name } = parameter;
       if (name === 'payment_id' || name === 'payment') search.append(name, this.#id('/_sim/payments'));
-      // Else the answer would never end.
+      // Otherwise, the response would never end.
       else if (name === 'follow') search.append(name, pick(['false', 'FALSE', '2', ''], below));
       else if (below(3) === 0)
         search.append(name, wellFormed(textOf(this.#values.value(parameter.schema ?? {}))));
@@ -105,7 +105,7 @@ export class RequestMaker {
     return spoiled ? `?${spoiled}` : '';
   }
 
-  /** The type and the bytes of a body: of the right type, and not. */
+  /** The type and the bytes of a body, with the right type or a wrong one. */
   #body(content: NonNullable<Operation['requestBody']>['content'], path: string): [string, Buffer | string] {
     const below = this.#below;
     const [declared, { schema, examples }] = pick(Object.entries(content), below);
@@ -127,7 +127,7 @@ export class RequestMaker {
     ];
   }
 
-  /** What is right for this emulator where the example is of another. */
+  /** Values of this emulator where the example has another's. */
   #ours(path: string, example: unknown): object {
     if (path.endsWith('/initiate')) {
       const { publicKey } = this.known;
@@ -138,12 +138,12 @@ export class RequestMaker {
     return path.endsWith('/toggle') ? { card_id: this.#id('/api/cards') } : {};
   }
 
-  /** What would only make the trial wait, or answer for the service. */
+  /** Values that would only delay the trial, or answer in place of the service. */
   #tame(fields: Record<string, unknown>, path: string): void {
     if (path === '/_sim/ipns') {
       if ('delay' in fields) fields['delay'] = '0ms';
       const { times } = fields;
-      // An object may refuse to be a number.
+      // Converting an object to a number may throw.
       if (typeof times !== 'object' && Number(times) > 20)
         fields['times'] = pick([20, 1_001, 1e9], this.#below);
     }
@@ -180,7 +180,7 @@ const wellFormed = (text: string) => text.replace(/\p{Surrogate}/gu, '\ufffd');
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Fields as a body of a type; at times one of them twice, or with brackets behind its name. */
+/** Fields as a body of a type; sometimes with a repeated field, or with brackets after its name. */
 function written(fields: Record<string, unknown>, type: string, below: Below): string {
   if (!type.includes('form')) {
     const text = JSON.stringify(fields);

@@ -8,7 +8,7 @@ const OK = 'HTTP/1.1 200 OK\r\n';
 const BOMB = gzipSync(Buffer.alloc(20_000_000));
 const MUCH = Buffer.alloc(2 ** 18, 'a');
 
-/** What a receiver does once the request is there; the emulator ends what goes on. */
+/** How a receiver answers a request; the emulator ends endless answers. */
 type Behaviour = (socket: Socket, self: string) => void;
 
 const says =
@@ -29,7 +29,7 @@ const resets =
     socket.write(text, () => socket.resetAndDestroy());
   };
 
-/** A little now and then, for ever. */
+/** A few bytes now and then, forever. */
 const drips =
   (head: string, drop: string): Behaviour =>
   (socket) => {
@@ -38,7 +38,7 @@ const drips =
     socket.on('close', () => clearInterval(timer));
   };
 
-/** For ever, but no faster than leaves the machine time for others. */
+/** Forever, but slowly enough to leave processor time for others. */
 const floods =
   (head: string, chunk: string | Buffer): Behaviour =>
   (socket) => {
@@ -53,7 +53,7 @@ const redirects =
     socket.write(`HTTP/1.1 302 Found\r\nLocation: ${to(self)}\r\nContent-Length: 0\r\n\r\n`);
   };
 
-/** They keep a connection until the time-out of the attempt. */
+/** Receivers that keep a connection until the attempt times out. */
 export const HANGING: Readonly<Record<string, Behaviour>> = {
   'no answer': () => {},
   'half a status line': says('HTTP/1.'),
@@ -75,7 +75,7 @@ export const HANGING: Readonly<Record<string, Behaviour>> = {
   ),
 };
 
-/** They come to an end by themselves. */
+/** Receivers that end on their own. */
 export const ENDING: Readonly<Record<string, Behaviour>> = {
   'a reset at once': resets(''),
   'a reset in the headers': resets(OK),
@@ -109,7 +109,7 @@ export const ENDING: Readonly<Record<string, Behaviour>> = {
 
 export interface HostileReceiver {
   url: string;
-  /** Requests that came, and connections that were closed. */
+  /** Received requests, and closed connections. */
   requests: () => number;
   closed: () => number;
 }

@@ -1,9 +1,9 @@
 import type { Document, Schema } from '../helpers/contract.ts';
 
-/** From 0 up to, but without, the number. */
+/** From 0 up to, but not including, the number. */
 export type Below = (number: number) => number;
 
-/** Texts that some reader of texts stumbled over once. No host name among them: nothing may be looked up. */
+/** Texts that have broken a parser somewhere. None is a host name, because nothing may be looked up. */
 export const HOSTILE_TEXTS: readonly string[] = [
   ...['', ' ', '\t', '\0', 'a\0b', 'a\r\nX-Injected: 1', '\u001b[31m', '\u007f', '\u0085', '\u2028'],
   ...['\u202e\u200b', '\ufeff', '\ud800', '\udfff\ud800', '😀', 'e\u0301', 'ﷺ', 'Ａ', 'İ', 'ß'],
@@ -55,7 +55,7 @@ const OTHER_TYPES: readonly unknown[] = [
   ...[{ $ne: null }, { toString: 1 }, { length: 5 }, Array.from({ length: 300 }, () => 'a')],
 ];
 
-/** Lengths around which limits stand. */
+/** Lengths near common limits. */
 const LENGTHS = [
   1, 5, 19, 20, 21, 36, 63, 64, 80, 99, 100, 101, 255, 256, 1024, 2047, 2048, 2049, 16_385, 70_000,
 ];
@@ -64,7 +64,7 @@ export function pick<Value>(values: readonly Value[], below: Below): Value {
   return values[below(values.length)] as Value;
 }
 
-/** Makes values for schemas: most of them valid, near their limits, or nothing of the kind. */
+/** Generates values for schemas: most of them valid, some near their limits, some invalid. */
 export class ValueMaker {
   readonly #document: Document;
   readonly #below: Below;
@@ -87,7 +87,7 @@ export class ValueMaker {
     return pick(['a', '9', 'é', '😀', ' ', '\0'], below).repeat(pick(LENGTHS, below));
   }
 
-  /** Anything at all, or what the schema wants and what lies just beside it. */
+  /** Any value, or one that is valid or almost valid for the schema. */
   value(given: Schema | boolean, depth = 0): unknown {
     const below = this.#below;
     if (below(4) === 0) return below(2) ? this.text() : pick(OTHER_TYPES, below);
@@ -114,7 +114,7 @@ export class ValueMaker {
     }
   }
 
-  /** An object with some of the members of its schema, and at times one that it does not have. */
+  /** An object with some of the properties of its schema, and sometimes an unknown one. */
   object(given: Schema, depth = 0): Record<string, unknown> {
     const properties = Object.entries((this.resolve(given)['properties'] ?? {}) as Record<string, Schema>);
     const kept = properties.filter(() => this.#below(4));

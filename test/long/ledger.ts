@@ -1,27 +1,27 @@
 import type { Snapshot } from '../../src/store/snapshot.ts';
 
-/** What a card is worth to its holder, in cents. */
+/** The value of a card to its holder, in cents. */
 const cents = (amount: string) => Math.round(Number(amount) * 100);
 
 const sum = <Item>(items: readonly Item[], of: (item: Item) => number) =>
   items.reduce((total, item) => total + of(item), 0);
 
-/** What a merchant was told and so relies on, whatever becomes of the emulator. */
+/** Confirmed facts that a merchant relies on, even if the emulator is killed. */
 export class Ledger {
-  /** By identifier: the status of the last answer that told of it. */
+  /** By identifier: the status in the last response about it. */
   readonly #payments = new Map<string, string>();
   readonly #cards = new Set<string>();
   readonly #transactions = new Set<string>();
-  /** Payments that were refused with the word that nothing was stored. */
+  /** Payments that were rejected because nothing was stored. */
   readonly #refused = new Set<string>();
 
-  /** Of all that was told. */
+  /** Of all responses. */
   get size(): number {
     return this.#payments.size + this.#cards.size + this.#transactions.size;
   }
 
   payment(identifier: string, status: string): void {
-    // Every other status is final, and a list that was read before tells less.
+    // Every other status is final, and an older list says less.
     if (status !== 'pending' || !this.#payments.has(identifier)) this.#payments.set(identifier, status);
   }
 
@@ -37,7 +37,7 @@ export class Ledger {
     this.#refused.add(identifier);
   }
 
-  /** All that a state tells. */
+  /** All facts in a state. */
   all({
     payments,
     cards,
@@ -48,7 +48,7 @@ export class Ledger {
     for (const { id } of cardTransactions) this.transaction(id);
   }
 
-  /** What of it a state does not hold, and what of the state does not fit together. */
+  /** Facts that a state lacks, and inconsistencies in the state. */
   lostIn(state: Snapshot): string[] {
     const statuses = new Map(state.payments.map(({ identifier, status }) => [identifier, status]));
     const transactions = new Set(state.cardTransactions.map(({ id }) => id));
@@ -67,7 +67,7 @@ export class Ledger {
   }
 }
 
-/** What a change did in part: each of them is whole, or is not there. */
+/** Partial effects of a change, which must be complete or absent. */
 function halves({ payments, deliveries, merchants, cards, cardTransactions }: Snapshot): string[] {
   const succeeded = payments.filter(({ status }) => status === 'succeeded');
   const announced = new Set(deliveries.map(({ paymentId }) => paymentId));

@@ -2,12 +2,12 @@ import { fields } from '../helpers/records.ts';
 import type { Ledger } from './ledger.ts';
 import type { Budget } from './trial.ts';
 
-/** An answer that is not there after so long never comes. */
+/** A response that takes longer never arrives. */
 const HANGS_MS = 20_000;
 
 const NOT_STORED = 507;
 
-/** An emulator to talk to. */
+/** An emulator to send requests to. */
 interface Target {
   url: string;
   publicKey: string;
@@ -19,7 +19,7 @@ interface Answer {
   body: Record<string, unknown>;
 }
 
-/** Merchant, customer and tester in one, who note what they are told. */
+/** Merchant, customer and tester in one, who record every response. */
 export class Merchant {
   readonly #target: Target;
   readonly #ledger: Ledger;
@@ -34,7 +34,7 @@ export class Merchant {
     this.#ipnUrl = ipnUrl;
   }
 
-  /** One answer in full; undefined when the emulator was gone before it was. */
+  /** One complete response; undefined if the emulator was gone before. */
   async #ask(method: string, path: string, body?: unknown, token?: string): Promise<Answer | undefined> {
     const { url } = this.#target;
     const isForm = body instanceof URLSearchParams;
@@ -59,7 +59,7 @@ export class Merchant {
     }
   }
 
-  /** @returns the answer's status */
+  /** @returns the status of the response */
   async initiate(identifier: string, mode: 'sandbox' | 'live' = 'sandbox', details = 'Books') {
     const changes = { identifier, details, public_key: this.#target.publicKey, ipn_url: this.#ipnUrl };
     const body = new URLSearchParams(fields(changes) as Record<string, string>);
@@ -75,7 +75,7 @@ export class Merchant {
     if (answer?.status === 200) this.#ledger.payment(identifier, 'succeeded');
   }
 
-  /** Makes a card and pays with it. */
+  /** Creates a card and pays with it. */
   async card(): Promise<void> {
     const card = {
       currency_code: 'USD',
@@ -93,14 +93,14 @@ export class Merchant {
     if (paid?.status === 200) this.#ledger.transaction((paid.body['transaction'] as { id: string }).id);
   }
 
-  /** Reads what others may rely on from then on. */
+  /** Reads facts that others may rely on from then on. */
   async look(): Promise<void> {
     const answer = await this.#ask('GET', '/_sim/payments?limit=100');
     const payments = answer?.body['data'] as { identifier: string; status: string }[] | undefined;
     for (const { identifier, status } of payments ?? []) this.#ledger.payment(identifier, status);
   }
 
-  /** Takes the whole state out and puts it in again. */
+  /** Exports the whole state and imports it again. */
   async restore(): Promise<void> {
     const state = await this.snapshot();
     if (state) await this.#ask('PUT', '/_sim/snapshot', state);
@@ -115,7 +115,7 @@ export class Merchant {
     return this.#ask('POST', path, body);
   }
 
-  /** Goes on with all of this until it is told to stop, or the emulator is gone. */
+  /** Repeats all of this until it is stopped, or the emulator is gone. */
   async work(name: string, isOver: () => boolean, details?: string): Promise<void> {
     for (let number = 0; !isOver(); number++) {
       const identifier = `${name}-${number}`;

@@ -1,18 +1,18 @@
 import { connect, type Socket } from 'node:net';
 
-/** One answer of many on a connection. */
+/** One of many responses on a connection. */
 export interface Answer {
   status: number;
-  /** Header lines as they came, names in lower case. */
+  /** Header lines as received, with lower-case names. */
   headers: Record<string, string>;
   body: Buffer;
 }
 
-/** What came back for requests that were sent together. */
+/** The result of requests that were sent together. */
 export interface Answers {
-  /** In the order of the requests; the last ones may be missing when the connection was closed. */
+  /** In the order of the requests; the last ones may be missing if the connection was closed. */
   answers: Answer[];
-  /** Neither an answer nor a close in time. */
+  /** Neither a response nor a close in time. */
   hung: boolean;
 }
 
@@ -27,7 +27,7 @@ export function requestBytes(
   return Buffer.concat([Buffer.from(`${head}\r\n\r\n`, 'latin1'), Buffer.from(body)]);
 }
 
-/** One connection that is kept alive, on which requests are sent before the answers to those before them came. */
+/** A keep-alive connection on which requests are sent before earlier responses arrive. */
 export class Pipeline {
   readonly #port: number;
   #socket: Socket | undefined;
@@ -36,7 +36,7 @@ export class Pipeline {
     this.#port = port;
   }
 
-  /** @param limitMs real time without all answers that counts as a hang */
+  /** @param limitMs real time without all responses that counts as a hang */
   send(requests: readonly Buffer[], limitMs = 60_000): Promise<Answers> {
     const socket = this.#open();
     return new Promise((resolve) => {
@@ -76,7 +76,7 @@ export class Pipeline {
   }
 }
 
-/** The first whole answer of these bytes, and how many of them it takes. */
+/** The first complete response in these bytes, and its length. */
 function parsed(bytes: Buffer): { answer: Answer; length: number } | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return undefined;

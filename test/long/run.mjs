@@ -1,4 +1,5 @@
-// Every trial of what the documentation promises, for half an hour, and what it came to as a table:
+// Runs every trial of the documented promises for half an hour, and prints the results as a table:
+//
 //   npm run test:long -- [--minutes <n>] [--seed <n>] [<part of a trial's file name> …]
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -20,7 +21,7 @@ if (!(minutes > 0) || !Number.isInteger(seed)) {
 if (process.env.TRIAL_SEED === undefined) lead();
 else await run();
 
-/** Runs the trials in a process group of its own: Ctrl-C would end the emulators of the trial under way, too. */
+/** Runs the trials in their own process group. Otherwise, Ctrl-C would also end the emulators of the current trial. */
 function lead() {
   const again = ['--minutes', String(minutes), '--seed', String(seed), ...positionals];
   process.stdout.write(`Again with the same seed: npm run test:long -- ${again.join(' ')}\n`);
@@ -37,7 +38,7 @@ function lead() {
   let interrupts = 0;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
-      // The trial under way ends what it has started; whoever has no patience asks twice.
+      // The current trial ends its processes; a second signal ends it immediately.
       if (interrupts++ === 0) trials.kill('SIGINT');
       else process.kill(-trials.pid, 'SIGKILL');
     });
@@ -51,11 +52,11 @@ async function run() {
   const vitest = await createVitest('test', {
     project: 'trials',
     watch: false,
-    // One after the other: what is measured in one trial is not held up by another.
+    // One after another, so that no trial disturbs the measurements of another.
     fileParallelism: false,
     reporters: ['verbose', 'test/long/table.ts'],
   });
-  // Vitest's own listener ends the process at once, without a table.
+  // Vitest's own listener ends the process immediately, without a table.
   process.removeAllListeners('SIGINT');
   process.once('SIGINT', () => {
     void vitest.cancelCurrentRun('keyboard-input');

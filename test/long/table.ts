@@ -1,7 +1,7 @@
 import type { Reporter, TestCase, TestModule, TestRunEndReason } from 'vitest/node';
 import type { Failure, Tally } from './trial.ts';
 
-/** What the documentation says is never seen. */
+/** Observations that contradict the documentation. */
 const NEVER: readonly Failure[] = ['lost', '5xx', 'outside', 'hang', 'ended'];
 
 interface Row extends Tally {
@@ -13,7 +13,7 @@ interface Row extends Tally {
 function row(test: TestCase): Row | undefined {
   const { tally } = test.meta();
   if (!tally) return;
-  // One that was interrupted has no duration.
+  // An interrupted trial has no duration.
   const seconds = (test.diagnostic()?.duration || Date.now() - tally.began) / 1000;
   return { ...tally, name: test.name, state: test.result().state, seconds };
 }
@@ -32,7 +32,7 @@ function printed(rows: readonly Row[]): string[] {
   return table.map((line) => `| ${line.join(' | ')} |`).toSpliced(1, 0, '|---|---:|---:|---:|---:|');
 }
 
-/** Prints what the trials counted, as a table of Markdown. */
+/** Prints the counts of the trials as a Markdown table. */
 export default class Table implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], _: unknown, reason: TestRunEndReason): void {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);

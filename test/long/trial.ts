@@ -1,9 +1,9 @@
 import { test } from 'vitest';
 
-/** What a case may show that the documentation promises never to happen. */
+/** An observation in a case that contradicts the documentation. */
 export type Failure = 'lost' | '5xx' | 'outside' | 'hang' | 'ended' | 'other';
 
-/** What a trial has counted, as the table prints it. */
+/** The counts of a trial, as the table prints them. */
 export interface Tally {
   promise: string;
   /** In milliseconds since 1970. */
@@ -11,7 +11,7 @@ export interface Tally {
   cases: number;
   requests: number;
   failures: { kind: Failure; text: string }[];
-  /** What the reader of the table should know: what could not be tried here, and why. */
+  /** A note for the reader of the table: what could not be tested here, and why. */
   notes: string[];
 }
 
@@ -21,55 +21,55 @@ declare module 'vitest' {
   }
 }
 
-/** How much a trial may do, and what it has seen. */
+/** How much a trial may do, and its observations. */
 export interface Budget {
   /** Whether another case should be tried. */
   more: () => boolean;
   /** Repeats a case until the budget is spent. */
   repeat: (tried: (number: number) => Promise<void>) => Promise<void>;
-  /** Counts cases that were tried. */
+  /** Counts tested cases. */
   cases: (count?: number) => void;
-  /** Counts requests that were answered or refused. */
+  /** Counts answered or rejected requests. */
   requests: (count?: number) => void;
-  /** Records a broken promise; the trial goes on, and fails at its end. */
+  /** Records a broken promise; the trial continues, and fails at its end. */
   fail: (kind: Failure, text: string) => void;
   note: (text: string) => void;
-  /** From 0 up to, but without, the number; the same for the same seed. */
+  /** From 0 up to, but not including, the number; the same for the same seed. */
   below: (number: number) => number;
-  /** Whether this is the bounded share of a release. */
+  /** Whether this is the short share of a release. */
   short: boolean;
-  /** How much of the whole it is, up to 1: what has a size of its own is made smaller by it. */
+  /** The share of the whole, up to 1, which scales fixed sizes. */
   part: number;
   seed: number;
   /** Aborted when the run is interrupted. */
   signal: AbortSignal;
-  /** The same items in the order of the seed: a run that has no time for all of them takes others each time. */
+  /** The same items in the order of the seed: a run without time for all of them tests different ones each time. */
   shuffled: <Item>(items: readonly Item[]) => Item[];
 }
 
 interface Plan {
-  /** The sentence of the documentation that it tries. */
+  /** The sentence of the documentation that it tests. */
   promise: string;
   /** Cases for a release. */
   short: number;
-  /** Cases that a whole run reaches, however long they take. */
+  /** The minimum of cases in a whole run, however long they take. */
   least: number;
-  /** Its part of the long run's minutes, of 100. */
+  /** Its percentage of the long run's minutes. */
   share: number;
-  /** Why it cannot be tried here; empty when it can. */
+  /** Why it cannot run here; empty if it can. */
   cannot?: string;
 }
 
-/** Minutes of the long run; nothing for a release. */
+/** Minutes of the long run; undefined for a release. */
 const MINUTES = Number(process.env.TRIAL_MINUTES ?? 0);
 const SEED = Number(process.env.TRIAL_SEED ?? 1);
-/** From so many minutes on everything that has an end is tried to its end. */
+/** From this many minutes on, every finite list of cases is tested completely. */
 const WHOLE_MINUTES = 30;
-/** A trial may overrun its share to reach its least number of cases; what takes longer than this hangs. */
+/** A trial may exceed its share to reach its minimum of cases; beyond this it hangs. */
 const LONGEST_MS = 30 * 60_000;
 
 /**
- * How far a trial goes: of a whole run it reaches its least number of cases, of a shorter one only its time counts.
+ * The budget of a trial: a whole run reaches its minimum, a shorter one only has its time.
  *
  * @param minutes of all trials together; 0 for a release
  */
@@ -79,7 +79,7 @@ export function extentOf({ short, least, share }: Pick<Plan, 'short' | 'least' |
   return { part, least: part === 1 ? least : 1, milliseconds: (minutes * 60_000 * share) / 100 };
 }
 
-/** Mulberry32: a case that failed can be tried again with the same seed. */
+/** Mulberry32: a failed case can be repeated with the same seed. */
 function numbers(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
@@ -93,7 +93,7 @@ function numbers(seed: number): (below: number) => number {
 /**
  * One trial of a promise: a few cases for a release, many in `npm run test:long`.
  *
- * @param run tries cases until the budget is spent
+ * @param run tests cases until the budget is spent
  */
 export function trial(name: string, plan: Plan, run: (budget: Budget) => Promise<void>): void {
   const { promise, cannot } = plan;

@@ -1,12 +1,12 @@
 import type { AuditReport } from '../../src/contract/audit-report.ts';
 import { type Language, prepare } from './running.ts';
 
-/** The classes of which each language has a vulnerable twin. */
+/** The classes for which each language has a vulnerable variant. */
 export const FLAWS = [
   ...['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I', 'J', 'K', 'L', 'M', 'splice', 'once', 'robustness'],
 ];
 
-/** What the binary says against a shop with a flaw, or without any: the classes of its cases. */
+/** The verdict of the binary on a shop with a flaw, or without any: the classes of its cases. */
 export async function convicted(language: Language, flaw = '', only = flaw): Promise<string[]> {
   const { audit, stop } = await prepare(language, flaw);
   const { stdout, stderr } = await audit(['--json', ...(only ? ['--only', only] : [])]);

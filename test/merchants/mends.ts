@@ -11,17 +11,17 @@ export function codeIn(fix: string, language: string): string {
 
 const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
 
-/** Runs code that uses some names. @param end what follows it */
+/** Runs code in which some names are defined. @param end the code that follows it */
 function run<Result>(code: string, names: object, end = '', kind = Function): Result {
   const body = `with (names) { ${code}\n${end} }`;
   return kind('names', body)({ createHmac, randomBytes, timingSafeEqual, ...names }) as Result;
 }
 
 const response = { writeHead: () => response, end: () => undefined };
-/** Each of them ends the handler, and pays nothing. */
+/** Each of them ends the handler without a payment. */
 const ANSWERS = { res: response, refuse: () => undefined, accept: () => undefined };
 
-/** The fields of an IPN, as Express reads them. */
+/** The fields of an IPN, as Express parses them. */
 function bodyOf(form: URLSearchParams) {
   const read = (name: string) => (form.getAll(name).length > 1 ? form.getAll(name) : form.get(name));
   const [status, identifier, signature] = ['status', 'identifier', 'signature'].map(read);
@@ -29,10 +29,10 @@ function bodyOf(form: URLSearchParams) {
   return { status, identifier, signature, data: form.has('data[amount]') ? data : undefined };
 }
 
-/** A database that knows the statements of the fixes. */
+/** A database that supports the statements of the fixes. */
 const database = (find: (identifier: string) => Order | undefined) => ({
   query: async (statement: string, [identifier = '']: readonly string[]) => {
-    // As PostgreSQL does, also for a bound value.
+    // Like PostgreSQL, also for a bound value.
     if (identifier.includes('\u0000')) throw new Error('invalid byte sequence');
     const order = find(identifier);
     if (statement.startsWith('SELECT')) return { rows: order ? [order] : [] };
@@ -41,7 +41,7 @@ const database = (find: (identifier: string) => Order | undefined) => ({
   },
 });
 
-/** Puts code into a flawed handler, where the words of its fix say. */
+/** Inserts code into a flawed handler, at the place that the fix names. */
 type Mend = (code: string, flawed: Handler) => Partial<Handler>;
 
 const signature: Mend = (code) => ({
@@ -51,7 +51,7 @@ const signature: Mend = (code) => ({
   },
 });
 
-/** It sees whatever order was found: none, too. */
+/** Receives the order that was found, or none. */
 const order: Mend = (code, flawed) => ({
   find: async (shop, form, url) => {
     const found = await flawed.find(shop, form, url);
@@ -94,7 +94,7 @@ export const MENDS: Partial<Record<MistakeName, Mend>> = {
   },
   'return-page-pays': (code) => ({
     onReturn: (returned) => {
-      // The address may name no order.
+      // The address may have no order.
       for (const shown of [undefined, returned]) run(code, { ...ANSWERS, order: shown });
     },
   }),

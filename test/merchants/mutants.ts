@@ -2,7 +2,7 @@ import { WRONG_SIGNATURE } from '../../src/audit/ipn.ts';
 import type { AuditClass } from '../../src/contract/audit.ts';
 import { GOOD, type Handler, sign } from './node-shop.ts';
 
-/** A good handler with one check removed, and the class of case that must convict it. */
+/** A good handler without one check, and the class of case that must fail. */
 export interface Mutant {
   name: string;
   class: AuditClass;
@@ -30,7 +30,7 @@ const mutant = (name: string, kind: AuditClass, found: string | undefined, handl
   ...(found !== undefined && { case: found }),
 });
 
-/** Takes what this says beside what is signed well. */
+/** Accepts this value in addition to a valid signature. */
 const alsoTakes = (isTaken: (form: URLSearchParams) => boolean): Check => ({
   isSigned: (form, secret) => isTaken(form) || isGood(form, secret),
 });
@@ -86,7 +86,7 @@ function publicKeySigned(form: URLSearchParams): boolean {
   return signature(form) === expected(form, publicKey);
 }
 
-/** Takes a signature over the amount alone: that of any other order of the same price. */
+/** Accepts a signature over the amount only, which is valid for any order of the same price. */
 function seenSignatures(): Check {
   return {
     isSigned: (form, secret) => {
@@ -207,7 +207,7 @@ const BINDINGS = [
   }),
 ];
 
-/** A signature that is neither garbage nor made with one of the audit's own keys: that of another payment. */
+/** A signature that is neither garbage nor made with one of the audit's own keys: another payment's. */
 function isOwnOf(form: URLSearchParams): boolean {
   const made = ['', 'null', 'not-the-secret-key', publicKey].some((key) => isFrom(form, key));
   return /^[0-9A-F]{64}$/.test(signature(form)) && signature(form) !== WRONG_SIGNATURE && !made;
@@ -286,7 +286,7 @@ const ORIGIN = mutant('the gateway is known by its address', 'I', ANY, {
     request.headers['x-forwarded-for'] === '127.0.0.1' || GOOD.isSigned(form, secret, request),
 });
 
-/** The form with one identifier: another, if there is any. */
+/** The form with one identifier: another one if there is any. */
 function identifiedBy(form: URLSearchParams, identifier: string | null | undefined): URLSearchParams {
   const other = new URLSearchParams(form);
   other.set('identifier', identifier ?? text(form, 'identifier'));
@@ -339,7 +339,7 @@ const JUGGLING = [
   }),
 ];
 
-/** A handler that also reads JSON, and whose comparison takes a value that is no text. */
+/** A handler that also reads JSON, and whose comparison accepts a value that is not text. */
 function jsonJuggling(value: unknown): Check {
   return {
     isWhole: (form, raw) => {
@@ -435,7 +435,7 @@ const again: Handler['pay'] = (order) => {
   order.credited++;
 };
 
-/** The number of an invoice grows with each order: only the credit is an effect. */
+/** The invoice number grows with each order, so only the credit is an effect. */
 function numbersInvoices(): Check {
   let invoices = 0;
   return {

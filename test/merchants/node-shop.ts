@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a shop under test knows of the gateway. */
+/** A tested shop's settings for the gateway. */
 interface Keys {
   initiateUrl: string;
   publicKey: string;
@@ -23,7 +23,7 @@ export interface Order {
 
 type Form = URLSearchParams;
 
-/** What the handler of an IPN does, step by step: a mutant replaces one of them. */
+/** The steps of an IPN handler: a mutant replaces one of them. */
 export interface Handler {
   /** Whether the fields are there, each once and as plain text. */
   isWhole(form: Form, raw: string): boolean;
@@ -33,12 +33,12 @@ export interface Handler {
   isToken(order: Order, url: URL): boolean;
   isAmount(order: Order, form: Form): boolean;
   isSuccess(form: Form): boolean;
-  /** What is done with another status. */
+  /** Handles another status. */
   onOther(order: Order, form: Form): void;
   /** Pays the order once. */
   pay(order: Order, form: Form): void | Promise<void>;
   onReturn(order: Order | undefined, url: URL): void;
-  /** What is asked for. */
+  /** The requested URL. */
   initiate(fields: Record<string, string>, keys: Keys): Record<string, string>;
   headers: Record<string, string>;
   identifier(count: number): string;
@@ -53,7 +53,7 @@ export const sign = (amount: string, identifier: string, secret: string) =>
     .digest('hex')
     .toUpperCase();
 
-/** Hexadecimal digits that an attacker does not guess, the same in every run. */
+/** Hexadecimal digits that an attacker cannot guess, the same in every run. */
 export const digits = (of: string, length: number) =>
   createHash('sha256').update(of).digest('hex').slice(0, length);
 
@@ -64,7 +64,7 @@ const same = (one: string, other: string) => {
 
 const FIELDS = ['status', 'signature', 'identifier', 'data[amount]', 'data[currency][code]'];
 
-/** A handler that keeps every rule. */
+/** A handler that follows every rule. */
 export const GOOD: Handler = {
   isWhole: (form) => FIELDS.every((name) => form.getAll(name).length === 1 && form.get(name) !== ''),
   secret: ({ secretKey }) => secretKey,
@@ -95,13 +95,13 @@ export const GOOD: Handler = {
   accept: (response) => response.writeHead(200).end('OK'),
 };
 
-/** A shop in this process, spoken to over HTTP. */
+/** A shop in this process, used over HTTP. */
 export interface Shop extends AsyncDisposable {
   url: string;
   ipnUrl: string;
   orders: Map<string, Order>;
   mails: string[];
-  /** Places an order, as a customer does. */
+  /** Places an order like a customer. */
   place: () => Promise<void>;
   probe: (identifier: string) => string;
 }

@@ -16,7 +16,7 @@ const succeeds = (command: string, ...args: string[]) =>
 export const LANGUAGES = ['node', 'python', 'php'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** Why a program in a language cannot be run here; undefined when it can. @param extension one of PHP that it needs */
+/** Why a program in a language cannot run here; undefined if it can. @param extension a required PHP extension */
 export function missing(language: Language, extension?: string): string | undefined {
   const command = { node: process.execPath, python: 'python3', php: 'php' }[language];
   if (!succeeds(command, '--version')) return `no ${command} here`;
@@ -38,7 +38,7 @@ const environmentOf = ({ url, publicKey, secretKey }: Keys) => ({
 const EXTENSIONS = { node: 'mjs', python: 'py', php: 'php' };
 
 /**
- * Starts a shop, with a flaw or without, on a port that it tells; it ends with the test at the latest.
+ * Starts a shop, with a flaw or without, on a port that it prints; it ends with the test at the latest.
  *
  * @param mend changes its source
  */
@@ -77,7 +77,7 @@ export async function startShopIn(
   return { url, stop };
 }
 
-/** An emulator of the binary, a shop beside it, and what audits it by the binary. */
+/** An emulator of the binary, a shop, and a function that audits the shop with the binary. */
 export async function prepare(language: Language, flaw = '') {
   const cwd = await temporaryFolder();
   const { ready, pid, ended } = await startBinary(['--in-memory', '--secret-key', SECRET], { cwd });
@@ -86,7 +86,7 @@ export async function prepare(language: Language, flaw = '') {
   const byUrl = ['--order-url', `${url}/order`, '--probe-url', `${url}/orders/{identifier}`];
   return {
     ...{ cwd, ready, url, env, byUrl },
-    /** Before the end of the test, where many are tried. */
+    /** Before the end of the test, which may start many. */
     stop: async () => {
       killGroup(pid);
       await Promise.all([stop(), ended]);

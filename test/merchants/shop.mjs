@@ -1,6 +1,7 @@
-// A shop in Node: good, or with one flaw of a class of `gateway-sim audit`.
-//   node shop.mjs [--flaw <class>]: listens at a free port, and prints its address on the first line.
-// The emulator comes from GATEWAY_SIM_INITIATE_URL, GATEWAY_SIM_PUBLIC_KEY and GATEWAY_SIM_SECRET_KEY.
+// A shop in Node: correct, or with one flaw of a class of `gateway-sim audit`.
+//
+//   node shop.mjs [--flaw <class>]: listens on a free port, and prints its address on the first line. The emulator comes
+// from GATEWAY_SIM_INITIATE_URL, GATEWAY_SIM_PUBLIC_KEY and GATEWAY_SIM_SECRET_KEY.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -77,7 +78,7 @@ function find(form, url) {
   return orders.get(form.identifier);
 }
 
-/** What an IPN is answered: status and text. */
+/** The response to an IPN: status and text. */
 async function handle(raw, url, headers) {
   const sent = new URLSearchParams(raw);
   const form = Object.fromEntries([...sent].filter(([name]) => sent.getAll(name).length === 1));
@@ -122,7 +123,7 @@ async function answer({ method, url: path, headers }, bodyOf) {
   return body.length > LIMIT ? [413, ''] : handle(body.toString(), url, headers);
 }
 
-/** Reads a body to its end. With the flaw `dies` nobody catches that a sender went away in the middle. */
+/** Reads a body to its end. With the flaw `dies`, the error of an aborted request is not caught. */
 async function read(request) {
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);

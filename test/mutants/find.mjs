@@ -1,8 +1,8 @@
 import { parseAst } from 'rolldown/parseAst';
 
-/** @typedef {{ start: number, end: number, after: string }} Mutant a place in a source, and what is put there */
+/** @typedef {{ start: number, end: number, after: string }} Mutant a place in a source, and its replacement */
 
-/** What is put in the place of an operator. */
+/** The replacement of an operator. */
 const OPERATORS = {
   '<': '<=',
   '<=': '<',
@@ -46,7 +46,7 @@ const METHODS = {
   toLowerCase: 'toUpperCase',
 };
 
-/** Of an expression with an assertion about its type, only the expression is code. */
+/** In an expression with a type assertion, only the expression is code. */
 const IS_CODE = new Set(['TSAsExpression', 'TSSatisfiesExpression', 'TSNonNullExpression']);
 /** Strings there are names, not values. */
 const OF_NAMES = new Set([
@@ -56,19 +56,20 @@ const OF_NAMES = new Set([
   'ExportAllDeclaration',
   'JSXAttribute',
 ]);
-/** A text with a space is for people: tests quote few of them. */
+/** A text with a space is for people, and few tests quote it. */
 const isForPeople = (text) => text.includes(' ');
 
 /**
- * Every place of a source where one expression can be put for another: operators swapped, conditions negated, returns
- * and strings emptied, numbers off by one, booleans turned, optional calls and calls for their effect dropped.
- * @returns {Mutant[]} from left to right, and what stands around another one before it
+ * Every place of a source where one expression can replace another: operators swapped, conditions negated, returns and
+ * strings emptied, numbers off by one, booleans inverted, optional calls and calls for their effect dropped.
+ *
+ * @returns {Mutant[]} from left to right, an outer one before those inside it
  */
 export function findMutants(code, lang = 'ts') {
   const found = [];
   const text = ({ start, end }) => code.slice(start, end);
   const replace = (node, after) => found.push({ start: node.start, end: node.end, after });
-  /** Another operator may bind more: what this one bound is put in brackets. */
+  /** The new operator may bind more tightly: the operand is put in parentheses. */
   const side = (part, source) => (/^(?:Binary|Logical)/.test(part?.type) ? `(${source.trim()})` : source);
   function swapOperator({ start, end, operator, prefix, left, right, argument }) {
     const other = OPERATORS[operator];
@@ -92,7 +93,7 @@ export function findMutants(code, lang = 'ts') {
       case 'IfStatement':
       case 'WhileStatement':
       case 'ConditionalExpression':
-        // Else it is the same as another operator.
+        // Otherwise it is the same as another operator.
         if (!/^(?:!|[!=]==)$/.test(node.test.operator)) replace(node.test, `!(${text(node.test)})`);
         break;
       case 'ReturnStatement':
@@ -143,10 +144,7 @@ export function findMutants(code, lang = 'ts') {
   return found.toSorted((one, other) => one.start - other.start || other.end - one.end);
 }
 
-/**
- * The source with a switch at each place.
- * @param {(Mutant & { id: number })[]} mutants in the order of findMutants
- */
+/** The source with a switch at each place. @param {(Mutant & { id: number })[]} mutants in the order of findMutants */
 export function withSwitches(code, mutants, start = 0, end = code.length) {
   let text = '';
   let at = start;

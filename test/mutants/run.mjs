@@ -1,6 +1,9 @@
-// Breaks the code in one place after another, and asks the tests whether they see it.
+// Breaks the code in one place after another, and checks whether the tests detect it.
+//
 //   npm run mutants -- <path in src>… [--seed 1] [--count 30]
-// Prints what no test saw, and for each room the share that was seen; fails below the aim of the room.
+//
+// Prints the mutants that no test detected, and for each layer the detected share; fails if it is below the layer's
+// target.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,8 +16,8 @@ import { findMutants, withSwitches } from './find.mjs';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 const RULES = { lanes: [['unit', 'mocks'], ['http'], ['cli']], aim: 85 };
-/** Which lanes are asked about a room, one step after the other, and how many of a hundred mutants they must see. */
-const ROOMS = {
+/** The lanes that test a layer, in order, and the percentage of mutants that they must detect. */
+const LAYERS = {
   contract: RULES,
   delivery: RULES,
   domain: RULES,
@@ -25,7 +28,7 @@ const ROOMS = {
   http: { lanes: [['http']], aim: 75 },
 };
 
-/** All of the path, with where they stand. */
+/** All mutants of the path, with their places. */
 function mutantsOf(path) {
   const files = statSync(join(ROOT, path)).isDirectory()
     ? readdirSync(join(ROOT, path), { recursive: true, encoding: 'utf8' }).map((name) => join(path, name))
@@ -46,12 +49,12 @@ function drawn(all, { seed, count }) {
   return chosen.toSorted((one, other) => one - other).map((index) => all[index]);
 }
 
-/** The files in the order in which they are given. */
+/** The files in the given order. */
 class AsGiven {
   sort = (files) => files;
 }
 
-/** Vitest, with switches at the mutants: it stays, so that a file is only compiled once. */
+/** Vitest, with switches at the mutants: one process, so that a file is only compiled once. */
 async function startVitest(mutants) {
   const switches = {
     name: 'mutants',
@@ -99,7 +102,7 @@ async function startVitest(mutants) {
   });
   await vitest.standalone();
 
-  /** Runs files until the first failure; what is not done in time is killed. */
+  /** Runs files until the first failure; those that exceed the time are killed. */
   async function run(files, limitMs, id = 'none') {
     ended = [];
     stopping = undefined;
@@ -108,7 +111,7 @@ async function startVitest(mutants) {
     const timer = setTimeout(() => {
       isLate = true;
       stop();
-      // The second time nobody is asked.
+      // The second cancel does not wait for the tests.
       stopping = Promise.all([stopping, vitest.cancelCurrentRun('test-failure')]);
     }, limitMs);
     const { unhandledErrors } = await vitest.runTestSpecifications(files);
@@ -122,10 +125,10 @@ async function startVitest(mutants) {
   return { filesOf, run, close: () => vitest.close() };
 }
 
-/** A run with a mutant may take so much longer than one without. */
+/** A run with a mutant may take this much longer than one without. */
 const limitOf = (files) => 15_000 + 3 * files.reduce((sum, { ms }) => sum + ms, 0);
 
-/** The files of some lanes, the quickest first, and which mutants each of them meets. */
+/** The files of some lanes, the fastest first, and the mutants that each of them runs. */
 async function measured(vitest, lanes) {
   const specs = vitest.filesOf(lanes);
   const { ended, failed } = await vitest.run(specs, 2 ** 31 - 1);
@@ -140,12 +143,12 @@ async function measured(vitest, lanes) {
     .toSorted((one, other) => one.ms - other.ms);
 }
 
-/** The mutants that no test in the files sees. */
+/** The mutants that no test in the files detects. */
 async function survivors(vitest, files, mutants) {
   const alive = [];
   for (const mutant of mutants) {
     const { id, file } = mutant;
-    // What is run while modules are loaded counts for the file that loads them first, as files share them.
+    // Code that runs while modules are loaded counts for the file that loads them first, because files share them.
     const isShared = files.some(({ met }) => met.onLoading.includes(id));
     const near = files.filter(({ met }) => isShared || met.inTests.includes(id));
     const isNamesake = ({ name }) => Number(name === basename(file).replace(/\.tsx?$/, ''));
@@ -175,10 +178,10 @@ const { values, positionals } = parseArgs({
 let id = 0;
 const parts = positionals.map((given) => {
   const path = relative(ROOT, given);
-  const room = ROOMS[path.split('/')[1]];
-  if (!room) throw new Error(`no lanes are named for ${path}: give a path in src/{${Object.keys(ROOMS)}}`);
+  const layer = LAYERS[path.split('/')[1]];
+  if (!layer) throw new Error(`no lanes are named for ${path}: give a path in src/{${Object.keys(LAYERS)}}`);
   return {
-    ...room,
+    ...layer,
     path,
     mutants: drawn(mutantsOf(path), values).map((mutant) => ({ ...mutant, id: id++ })),
   };
@@ -205,5 +208,5 @@ for (const { path, lanes, aim, mutants } of parts) {
   isBelow ||= share < aim;
 }
 await vitest.close();
-// What a mutant did to a worker has set it.
+// A mutant may have changed it in a worker.
 process.exitCode = Number(isBelow);

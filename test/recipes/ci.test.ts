@@ -47,13 +47,13 @@ interface Workflow {
   jobs: { test: { steps: { run?: string }[] } };
 }
 
-/** What a workflow runs, one after the other. */
+/** The steps of a workflow, in order. */
 function stepsOf(file: string): string[] {
   const { jobs } = parse(recipe(file)) as Workflow;
   return jobs.test.steps.flatMap(({ run }) => run ?? []);
 }
 
-/** Runs steps as a runner does: each in a shell of its own, with what the steps before wrote to GITHUB_ENV. */
+/** Runs steps like a runner: each in its own shell, with the variables that earlier steps wrote to GITHUB_ENV. */
 async function runSteps(steps: readonly string[]): Promise<{ codes: (number | null)[]; output: string }> {
   const file = join(project.folder, 'github.env');
   await project.write('github.env', '');
@@ -62,7 +62,7 @@ async function runSteps(steps: readonly string[]): Promise<{ codes: (number | nu
   for (const step of steps) {
     const written = (await readFile(file, 'utf8')).split('\n').filter(Boolean);
     const exported = Object.fromEntries(written.map((line) => line.split(/=(.*)/s).slice(0, 2)));
-    // Nothing is fetched, and the port is not the one that a developer's emulator may have.
+    // Nothing is downloaded, and the port differs from that of a developer's emulator.
     const offline = { npm_config_offline: 'true', npm_config_cache: join(project.folder, '.cache') };
     const env = { GITHUB_ENV: file, GATEWAY_SIM_PORT: '0', ...offline, ...exported };
     const ended = await project.run(['sh', '-ec', step], env);
@@ -74,7 +74,7 @@ async function runSteps(steps: readonly string[]): Promise<{ codes: (number | nu
 
 const IN_ONE_LINE = ['npm ci', 'npx gateway-sim exec -- npm test'];
 
-test('the one line of GitHub Actions, and the same in GitLab CI', async () => {
+test('the one line for GitHub Actions, and the same for GitLab CI', async () => {
   expect(stepsOf('.github/workflows/test.yml')).toEqual(IN_ONE_LINE);
   expect((parse(recipe('.gitlab-ci.yml')) as { test: { script: string[] } }).test.script).toEqual(
     IN_ONE_LINE,
@@ -83,18 +83,18 @@ test('the one line of GitHub Actions, and the same in GitLab CI', async () => {
   expect([codes, output]).toEqual([[0, 0], expect.stringMatching(/pass 1\n/)]);
 });
 
-test('one emulator over several steps of GitHub Actions', async () => {
+test('one emulator for several steps of GitHub Actions', async () => {
   const [install, ...steps] = stepsOf('.github/workflows/steps.yml');
   expect([install, steps.length]).toEqual(['npm ci', 5]);
-  // Whatever goes wrong on the way, as `if: always()` has it.
+  // Even after a failure, as `if: always()` requires.
   onTestFinished(async () => void (await project.run(['node_modules/.bin/gateway-sim', 'stop'])));
-  // What npx adds, the other test shows.
+  // The other test shows the output of npx.
   const { codes, output } = await runSteps(steps.map((step) => step.replace('npx ', 'node_modules/.bin/')));
   expect([codes, output]).toEqual([[0, 0, 0, 0, 0], expect.stringMatching(/pass 1\n/)]);
   expect((await run(['stop'], { cwd: project.folder })).code).toBe(3);
 });
 
-test('the action and the template run the command and leave what happened, as far as they run without a runner', async () => {
+test('the action and the template run the command and keep its artifacts, as far as this can be tested without a runner', async () => {
   const action = parse(recipe('.github/actions/gateway-sim/action.yml'));
   expect(action).toMatchObject({
     inputs: { run: { required: true }, options: { default: '' } },
@@ -158,7 +158,7 @@ test('the Dockerfile and the compose file, without an engine: their shell, comma
   const variables = gateway?.environment ?? {};
   expect(Object.keys(variables).filter((name) => !known.includes(name))).toEqual([]);
 
-  // As the build would, with another root, and without another user.
+  // Like the build, with another root, and without another user.
   await cp(project.tarball, join(image, 'tmp/gateway-sim.tgz'));
   const shell = (inImage['RUN'] ?? '')
     .replace(/ (?=\/(tmp|root|state))/g, ` ${image}`)
@@ -212,7 +212,7 @@ test('the Dockerfile and the compose file, without an engine: their shell, comma
   expect(await project.run(healthcheck)).toEqual({ code: 1, output: '' });
 });
 
-/** In the place of the package, which needs an engine: a container is a process of this machine. */
+/** Replaces the package, which needs an engine: a container is a process of this machine. */
 const TESTCONTAINERS = `
   import { spawn } from 'node:child_process';
   export const Wait = { forHttp: (path, port) => ({ path, port }) };
@@ -234,7 +234,7 @@ const TESTCONTAINERS = `
     }
   }`;
 
-test('the recipe for Testcontainers, with a process in the place of the container', async () => {
+test('the recipe for Testcontainers, with a process instead of the container', async () => {
   const port = await freePort();
   await mkdir(join(project.folder, 'node_modules/testcontainers'));
   await project.write('node_modules/testcontainers/index.mjs', TESTCONTAINERS);

@@ -7,9 +7,7 @@ import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 import { missing } from '../merchants/running.ts';
 import { createProject } from './project.ts';
 
-/*
- * The tests that the page of a payment offers, copied out of it and run in a project that has the package installed.
- */
+/* The tests that the page of a payment offers, copied and run in a project that has the package installed. */
 
 const project = await createProject(['vitest', '@playwright/test']);
 afterAll(() => project.remove());
@@ -29,7 +27,7 @@ function receiveWith({ secretKey }: { secretKey: string }) {
 const PAIR = { publicKey: 'pub_of_the_shop_0123456789', secretKey: 'sec_of_the_shop_0123456789' };
 const KEYS = { GATEWAY_SIM_PUBLIC_KEY: PAIR.publicKey, GATEWAY_SIM_SECRET_KEY: PAIR.secretKey };
 
-/** A payment with hostile texts, which its receiver refused once and took an hour later. */
+/** A payment with hostile texts, which its receiver first rejected and accepted an hour later. */
 async function playedStory(settle: (sim: Sim, checkout: string) => Promise<unknown>) {
   const receiver = await startReceiver(receiveWith(PAIR));
   const sim = await startSim({ ...PAIR, ipnSchedule: ['1h'], sandboxCode: '424242' });
@@ -47,7 +45,7 @@ async function playedStory(settle: (sim: Sim, checkout: string) => Promise<unkno
   return { sim, receiver };
 }
 
-/** The text of a test as the page of the newest payment shows it. */
+/** The text of a test on the page of the newest payment. */
 async function copied(sim: Sim, runner: 'vitest' | 'playwright' | 'phpunit'): Promise<string> {
   const id = [...sim.server.parts.state.current.payments.values()].at(-1)?.id;
   const html = await (await fetch(`${sim.url}/_sim/ui/payments/${id}`)).text();
@@ -58,7 +56,7 @@ async function copied(sim: Sim, runner: 'vitest' | 'playwright' | 'phpunit'): Pr
 
 const VITEST = [process.execPath, 'node_modules/vitest/vitest.mjs', 'run'];
 
-test('the one for Vitest passes while the receiver answers as it did, and fails when it does not', async () => {
+test('the test for Vitest passes while the receiver answers as before, and fails otherwise', async () => {
   const { sim, receiver } = await playedStory((sim) =>
     sim.server.parts.payments.settle(`o'1 "</b>$x`, { outcome: 'approve', by: 'control' }),
   );
@@ -68,13 +66,13 @@ test('the one for Vitest passes while the receiver answers as it did, and fails 
   expect(code).toBe(0);
   expect(receiver.requests).toHaveLength(4);
   expect(receiver.requests[3]?.body).toContain(new URLSearchParams({ identifier: `o'1 "</b>$x` }).toString());
-  // With another pair the receiver refuses the first attempt: not as it did.
+  // With another key pair, the receiver rejects the first attempt, unlike before.
   const other = await project.run(VITEST, { ...KEYS, GATEWAY_SIM_SECRET_KEY: 'sec_of_somebody_else' });
   expect(other.output).toMatch(/expected \[ 403 \] to deeply equal \[ 500 \]/);
   expect(other.code).toBe(1);
 });
 
-test('the one for Playwright goes through the checkout as the customer did', async () => {
+test("the test for Playwright repeats the customer's steps in the checkout", async () => {
   const enter = async (checkout: string, step: string, value: string) =>
     fetch(checkout.replace('/checkout?', `/checkout/${step}?`), {
       method: 'POST',
@@ -97,13 +95,13 @@ test('the one for Playwright goes through the checkout as the customer did', asy
   const { code, output } = await project.run(run, KEYS);
   expect(output).toMatch(/1 passed/);
   expect(code).toBe(0);
-  // Two IPNs and the browser of the test, which was sent to the shop; the customer of the story was not a browser.
+  // Two IPNs and the browser of the test, which was redirected to the shop; the original customer had no browser.
   expect(receiver.requests.map(({ url }) => url).slice(2)).toEqual(
     expect.arrayContaining(['/ipn', '/ipn', expect.stringMatching(/^\/paid\?a=1&b=/)]),
   );
 });
 
-/** As much of PHPUnit as the text uses: the package has no PHP in it. */
+/** The parts of PHPUnit that the text uses: the package contains no PHP. */
 const PHPUNIT = `<?php
 namespace PHPUnit\\Framework {
     class TestCase {
@@ -121,7 +119,7 @@ namespace { require 'PaymentTest.php'; (new PaymentTest)->testPayment(); echo 'p
 const noPhp = missing('php');
 const why = noPhp ? ` (${noPhp})` : '';
 
-test.skipIf(noPhp)(`the one for PHPUnit does the same over the control API${why}`, async () => {
+test.skipIf(noPhp)(`the test for PHPUnit does the same over the control API${why}`, async () => {
   const { sim, receiver } = await playedStory((sim) =>
     sim.server.parts.payments.settle(`o'1 "</b>$x`, { outcome: 'approve', by: 'control' }),
   );

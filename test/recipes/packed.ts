@@ -10,11 +10,11 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 export const TARBALL = `${manifest.name}-${manifest.version}.tgz`;
 
-/** How README.md has the package put into a project. */
+/** The installation commands in README.md. */
 export const STEPS = { pack: 'npm pack', install: `npm install --save-dev ../gateway-sim/${TARBALL}` };
 
 /**
- * Packs the package as `npm publish` would, and installs it into a project beside it, without a network.
+ * Packs the package like `npm publish`, and installs it into a new project without a network.
  *
  * @returns the folder of both
  */

@@ -6,7 +6,7 @@ import { FENCES, ROOT } from '../docs/pages.ts';
 import { launchProgram } from '../helpers/child.ts';
 import { TARBALL } from './packed.ts';
 
-/** The code block of the documentation whose first line names this file, as it stands there. */
+/** The code block of the documentation whose first line names this file, unchanged. */
 export function recipe(file: string): string {
   const found = FENCES.filter(({ code }) =>
     [`// ${file}`, `# ${file}`].includes(code.split('\n', 1)[0] ?? ''),
@@ -26,24 +26,24 @@ export interface Project {
   write: (name: string, text: string) => Promise<void>;
   /** Writes code blocks of the documentation, each into its file. */
   recipes: (...files: string[]) => Promise<void>;
-  /** Runs a command with the variables of `inherited`, CI and those given, and nothing else. */
+  /** Runs a command with the variables of `inherited`, CI and the given ones only. */
   run: (
     command: readonly string[],
     env?: Record<string, string>,
   ) => Promise<{
-    /** stdout and stderr, as they came. */
+    /** stdout and stderr, as written. */
     output: string;
     code: number | null;
   }>;
   remove: () => Promise<void>;
 }
 
-/** A project of its own. @param runners packages of the repository that it has too */
+/** A separate project. @param runners packages of the repository that it also has */
 export async function createProject(runners: readonly string[] = []): Promise<Project> {
   const root = await mkdtemp(join(tmpdir(), 'gateway-sim-project-'));
   await cp(inject('installed'), root, { recursive: true, verbatimSymlinks: true });
   const folder = join(root, 'shop');
-  // Runners keep what they have compiled there.
+  // Runners store their compiled files there.
   const TMPDIR = join(root, 'tmp');
   await mkdir(TMPDIR);
   for (const runner of runners) {

@@ -61,7 +61,7 @@ test('Jest with one emulator per file', async () => {
 
 test('Jest with one emulator for all files', async () => {
   await project.recipes('jest.config.js', 'start.js', 'stop.js');
-  // What its page says of the tests of this set-up: they connect instead of starting their own.
+  // The page's text about the tests of this set-up: they connect instead of starting their own.
   const connected = `
     const { connectGatewaySim } = require('gateway-sim');
     test('the emulator of the set-up answers', async () => {
@@ -102,7 +102,7 @@ test.each([
   { name: 'vitest', runner: VITEST, passed: /Tests +1 passed/ },
   { name: 'jest', runner: JEST, passed: /Tests: +1 passed/ },
   { name: 'playwright', runner: PLAYWRIGHT, passed: /1 passed/ },
-])('what init --$name writes passes as it is', async ({ name, runner, passed }) => {
+])('the files that init --$name writes pass unchanged', async ({ name, runner, passed }) => {
   if (name === 'playwright') await configurePlaywright();
   expect((await project.run(['node_modules/.bin/gateway-sim', 'init', `--${name}`])).code).toBe(0);
   const { code, output } = await project.run(runner);

@@ -7,9 +7,7 @@ import { inherited, launchProgram } from '../helpers/child.ts';
 import { missing } from '../merchants/running.ts';
 import { createProject, type Project } from './project.ts';
 
-/*
- * What `init --php` and `init --python` write, used in a project that has the package installed.
- */
+/* The output of `init --php` and `init --python`, used in a project that has the package installed. */
 
 let project: Project;
 beforeAll(async () => {
@@ -20,7 +18,7 @@ afterAll(() => project.remove());
 const has = (...command: [string, ...string[]]) =>
   spawnSync(command[0], command.slice(1), { env: inherited() }).status === 0;
 
-/** As much of PHPUnit as the tests use. */
+/** The parts of PHPUnit that the tests use. */
 const phpunit = (path: string, method: string) => `<?php
 namespace PHPUnit\\Framework {
     class TestCase {
@@ -40,7 +38,7 @@ from test_gateway_sim import test_a_payment_reaches_the_shop
 with GatewaySim.start() as sim: test_a_payment_reaches_the_shop(sim)
 print('1 passed')`;
 
-/** Does everything once, says what came of it as a line of JSON, and is killed. */
+/** Does everything once, prints the result as a line of JSON, and is killed. */
 const ALL_IN_PHP = `<?php
 require 'tests/php/GatewaySim.php';
 $sim = GatewaySim::start();
@@ -147,7 +145,7 @@ describe.each(STARTERS)('init --$language', ({ language, file, runner, byRunner,
     await project.write(`all.${language}`, starter.all);
   };
 
-  test.skipIf(why)(`writes a test in which the shop's own handler takes an IPN${here}${by}`, async () => {
+  test.skipIf(why)(`writes a test in which the shop's own handler accepts an IPN${here}${by}`, async () => {
     await prepare();
     const command = hasRunner ? byRunner : starter.command(`stand-in.${language}`);
     const { code, output } = await project.run(command);
@@ -155,7 +153,7 @@ describe.each(STARTERS)('init --$language', ({ language, file, runner, byRunner,
   });
 
   test.skipIf(why)(
-    `starts an emulator, which ends with the test even when that is killed${here}`,
+    `starts an emulator that ends with the test, even if the test is killed${here}`,
     async () => {
       await prepare();
       const { child, ended } = launchProgram(starter.command(`all.${language}`), { cwd: project.folder });
@@ -201,7 +199,7 @@ describe.each(STARTERS)('init --$language', ({ language, file, runner, byRunner,
     },
   );
 
-  test.skipIf(why)(`takes the emulator of exec${here}`, async () => {
+  test.skipIf(why)(`uses the emulator of exec${here}`, async () => {
     await prepare();
     const command = starter.command(`all.${language}`);
     const { output } = await project.run([
@@ -226,7 +224,7 @@ describe.each(STARTERS)('init --$language', ({ language, file, runner, byRunner,
     expect(text.split('\n').length - 1).toBeLessThanOrEqual(200);
   });
 
-  test.skipIf(why)(`says what to do where nothing is installed or named${here}`, async () => {
+  test.skipIf(why)(`says what to do if nothing is installed or configured${here}`, async () => {
     await prepare();
     const away = join(project.folder, '..', `away-${language}`, folder);
     await mkdir(away, { recursive: true });

@@ -1,6 +1,6 @@
 import { buildIfStale } from '../../.config/build-if-stale.mjs';
 
-/** The program as it is packed. */
+/** The packed program. */
 export default function setup(): void {
   buildIfStale();
 }

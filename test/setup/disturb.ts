@@ -1,15 +1,15 @@
-// For `npm run test:flakes`: time passes as on a machine that is much too busy. Everything comes late, and in another
-// order than usual, but nothing comes early.
+// For `npm run test:flakes`: simulates an overloaded machine. Everything is late, and in another order than usual, but
+// nothing is early.
 
-/** Timers and requests are late by up to this. */
+/** Maximum delay of timers and requests. */
 const LATE_MS = 60;
-/** Every now and then nothing at all happens for as long. */
+/** Sometimes the whole process stops for this long. */
 const STALL_MS = 120;
 const STALL_EVERY_MS = 400;
 
 let state = Number(process.env['TEST_SEED'] ?? 1);
 
-/** From 0 up to 1 (mulberry32). */
+/** From 0 to 1, excluding 1 (mulberry32). */
 function random(): number {
   state = (state + 0x6d2b79f5) >>> 0;
   let mixed = Math.imul(state ^ (state >>> 15), state | 1);
@@ -40,7 +40,7 @@ function stall(): void {
   realSetTimeout(stall, random() * STALL_EVERY_MS).unref();
 }
 
-// Once a worker, which runs this for each of its files.
+// Once per worker, which loads this for each of its files.
 const worker: typeof globalThis & { isDisturbed?: boolean } = globalThis;
 if (!worker.isDisturbed) disturb();
 worker.isDisturbed = true;

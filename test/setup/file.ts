@@ -2,12 +2,12 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, vi } from 'vitest';
 
-/** The same in every run, so that chance decides nothing; `npm run test:long` and `test:flakes` draw another. */
+/** The same in every run, so that results do not vary; `npm run test:long` and `test:flakes` draw another. */
 const SEED = Number(process.env['TEST_SEED'] ?? 1);
 
 fc.configureGlobal({ seed: SEED });
 
-// A worker is shared: what the file before this one left, because it failed half-way, is not for this one.
+// Workers are shared: removes what an earlier file left behind after a failure.
 const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 process.chdir(ROOT);
 vi.useRealTimers();

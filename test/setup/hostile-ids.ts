@@ -3,10 +3,10 @@ import type { Plugin } from 'vite';
 const IDS = /\/src\/domain\/ids\.ts$/;
 const ALPHABET = /^const (LOWER|UPPER) = '\w+';$/gm;
 
-/** For `npm run test:flakes`: ids are made of the letters and digits that words and numbers of tests are made of. */
+/** For `npm run test:flakes`: ids consist of the letters and digits that occur in the tests' words and numbers. */
 export const hostileIds: Plugin = {
   name: 'hostile-ids',
-  // As it is written: a compiler may quote otherwise.
+  // As written: a compiler may change the quotes.
   enforce: 'pre',
   transform: (code, id) => {
     if (!IDS.test(id)) return undefined;

@@ -3,18 +3,18 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** In the environment of every process that a test starts, and of those that they start. */
+/** In the environment of every process that a test starts, and of their children. */
 const MARK = 'TEST_RUN';
 
 interface Run {
   id: string;
   folder: string;
-  /** Every project sets the run up and tears it down: only the last one can tell what is left behind. */
+  /** Every project sets up and tears down the run: only the last one can tell what is left behind. */
   projects: number;
 }
 const global: typeof globalThis & { testRun?: Run } = globalThis;
 
-/** Gives the run a temporary folder of its own. At its end nothing may be left there, and no process of the run. */
+/** Gives the run its own temporary folder. At its end, no file may be left there, and no process of the run. */
 export default function setup(): () => Promise<void> {
   global.testRun ??= {
     id: randomUUID(),
@@ -31,23 +31,23 @@ export default function setup(): () => Promise<void> {
       ...readdirSync(run.folder).map((name) => `folder ${join(run.folder, name)}`),
     ];
     rmSync(run.folder, { recursive: true, force: true, maxRetries: 10 });
-    // What a mutant leaves behind says nothing of the tests.
+    // Remains of a mutant say nothing about the tests.
     if (left.length && !('MUTANT' in process.env))
       throw new Error(`left behind by the tests:\n${left.join('\n')}`);
   };
 }
 
-/** A folder for temporary folders without a data folder above it: the emulators of the tests would find that. */
+/** A folder for temporary folders without a data folder above it, which the emulators of the tests would find. */
 function baseFolder(): string {
   const isFree = (folder: string): boolean =>
     !existsSync(join(folder, '.gateway-sim')) && (folder === dirname(folder) || isFree(dirname(folder)));
   return [tmpdir(), '/var/tmp'].find((folder) => existsSync(folder) && isFree(folder)) ?? tmpdir();
 }
 
-/** How long the system may take to remove a process that was ended. */
+/** How long the system may take to remove an ended process. */
 const ENDING_MS = 10_000;
 
-/** What is left is ended, so that it is in nobody's way. */
+/** The remains are ended so that they disturb nothing. */
 async function leftProcesses(run: string): Promise<string[]> {
   const until = performance.now() + ENDING_MS;
   for (;;) {
@@ -61,7 +61,7 @@ async function leftProcesses(run: string): Promise<string[]> {
   }
 }
 
-/** Processes that carry the mark, but for the runner and its own children; none where there is no /proc. */
+/** Processes with the mark, except the runner and its own children; none without /proc. */
 function markedProcesses(run: string): { pid: number; command: string }[] {
   let names: string[];
   try {
@@ -78,10 +78,10 @@ function markedProcesses(run: string): { pid: number; command: string }[] {
         const isOurs = pid !== process.pid && environment.includes(`${MARK}=${run}`);
         if (!isOurs || parentOf(pid) === process.pid) return [];
         const command = readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim();
-        // A process that has ended, and that nobody has asked about, has none.
+        // A zombie process has none.
         return command ? [{ pid, command }] : [];
       } catch {
-        // It ended meanwhile.
+        // It ended in the meantime.
         return [];
       }
     });

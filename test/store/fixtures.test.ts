@@ -44,7 +44,7 @@ describe("a user's own fixtures", () => {
     });
   });
 
-  it('without merchants or wallets get those of the package', async () => {
+  it("without merchants or wallets get the package's", async () => {
     const { merchants, wallets } = await packaged();
     const onlyWallets = await own({ version: 1, wallets: [wallet()] });
     expect(await initialSnapshots(PACKAGED, onlyWallets)()).toMatchObject({ merchants, wallets: [wallet()] });

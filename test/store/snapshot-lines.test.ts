@@ -61,7 +61,7 @@ describe('a snapshot that is read line by line', () => {
     );
   });
 
-  it('with a line dropped, repeated or changed equals the result of JSON.parse, or is left to it', () => {
+  it('with a line dropped, repeated or changed equals the result of JSON.parse, or falls back to it', () => {
     const lines = [...snapshotText(fullSnapshot())].join('').split('\n');
     const other = fc.constantFrom(
       '',

@@ -5,15 +5,15 @@ import { type Due, earlier, soonest } from '../../src/system/due.ts';
 
 const work = { isDue: (id: string) => !id.startsWith('gone'), run: () => undefined };
 
-/** A queue as the clock fills it. */
+/** A queue like the clock's. */
 function queueOf(entries: readonly { at: number; id: string }[]): Due[] {
   const queue = new TinyQueue<Due>([], earlier);
   for (const [turn, entry] of entries.entries()) queue.push({ ...entry, turn, work });
   return queue.data;
 }
 
-describe('what comes next of all that waits', () => {
-  it('is what sorting all of it would put first, each record once, without what is out of date', () => {
+describe('the next entries of the queue', () => {
+  it('are in the order of a sorted list, each record once, without outdated ones', () => {
     const entry = fc.record({
       at: fc.integer({ min: 0, max: 50 }),
       id: fc.oneof(fc.constantFrom('a', 'b', 'c', 'gone'), fc.string({ minLength: 1, maxLength: 3 })),
@@ -28,7 +28,7 @@ describe('what comes next of all that waits', () => {
     );
   });
 
-  it('is found among a thousand by checking few', () => {
+  it('are found among a thousand with few checks', () => {
     let looked = 0;
     const counting = { ...work, isDue: () => ++looked > 0 };
     const heap = Array.from(
@@ -39,7 +39,7 @@ describe('what comes next of all that waits', () => {
     expect(looked).toBe(50);
   });
 
-  it('stops if nearly all entries are out of date', () => {
+  it('are not searched for without limit if nearly all entries are outdated', () => {
     const heap = Array.from({ length: 20_000 }, (_, at): Due => ({ at, turn: at, id: 'gone', work }));
     expect(soonest(heap, 50)).toEqual([]);
   });

@@ -8,7 +8,7 @@ const changesWith = (values: Record<string, unknown>) =>
   fidelityIn(resolveOptions([{ label: (name) => name, values }])).changes;
 
 test.each(namesOf(PROFILES))(
-  '%s as it is has nothing chosen against it, whatever the defaults of options',
+  'nothing differs from an unmodified %s, whatever the option defaults',
   (profile) => {
     expect(changesWith({ profile })).toEqual([]);
   },
@@ -19,6 +19,6 @@ test.each([
   [{ ipnRetries: 2 }, 'ipnRetries 2'],
   [{ errorStatus: 'http' }, 'errorStatus http'],
   [{ choices: { siteLogo: 'optional' } }, 'siteLogo optional'],
-])('%j is chosen against the profile', (values, change) => {
+])('%j differs from the profile', (values, change) => {
   expect(changesWith(values)).toEqual([change]);
 });

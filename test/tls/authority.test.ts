@@ -26,14 +26,14 @@ const start = (folder: string, now = NOW, names = LOOPBACK_NAMES) =>
 const caIn = (folder: string) => readFile(join(folder, 'ca.pem'), 'utf8');
 const key = (folder: string) => join(folder, 'key.pem');
 
-/** The folder of the files that a start made. */
+/** The folder with the files of a start. */
 async function folderWithAuthority(now = NOW, names = LOOPBACK_NAMES): Promise<string> {
   const folder = join(await temporaryFolder(), 'tls');
   await start(folder, now, names);
   return folder;
 }
 
-/** That a start makes another one in the place of what lies there, and says why. */
+/** A start creates a new one in place of this one, and says why. */
 async function requireNewOne(folder: string, why: string): Promise<void> {
   const former = await caIn(folder).catch(() => '');
   const made = await start(folder);
@@ -46,7 +46,7 @@ async function requireNewOne(folder: string, why: string): Promise<void> {
   expect([file.isFile(), file.mode & 0o777]).toEqual([true, 0o600]);
 }
 
-describe('an authority that lies in the data folder', () => {
+describe('a local authority in the data folder', () => {
   const other = issue(LOOPBACK_NAMES, NOW);
   const NOT_OURS = 'the previous one was not created here';
 
@@ -65,7 +65,7 @@ describe('an authority that lies in the data folder', () => {
     ['is for other names', NOW, [...LOOPBACK_NAMES, 'bank.example'], 'the names changed'],
     ['is about to expire', NOW - 80 * DAY_MS, LOOPBACK_NAMES, 'the previous one expires soon'],
     ['is of the future', NOW + DAY_MS, LOOPBACK_NAMES, 'the previous one is not valid yet'],
-  ])('and %s is made anew, and that is said', async (_, now, names, why) => {
+  ])('and %s is created again, with a notice', async (_, now, names, why) => {
     await requireNewOne(await folderWithAuthority(now, names), why);
   });
 
@@ -96,14 +96,14 @@ describe('an authority that lies in the data folder', () => {
       },
       NOT_OURS,
     ],
-    ['whose file holds another one, too', (folder) => appendFile(join(folder, 'ca.pem'), other.ca), NOT_OURS],
+    ['whose file has another one, too', (folder) => appendFile(join(folder, 'ca.pem'), other.ca), NOT_OURS],
     [
       'whose certificate is another one',
       (folder) => writeFile(join(folder, 'cert.pem'), other.cert),
       NOT_OURS,
     ],
     [
-      'that somebody who has its key put in the place of ours',
+      'that someone with its key replaced',
       async (folder) => {
         for (const name of ['ca', 'cert', 'key'] as const)
           await writeFile(join(folder, `${name}.pem`), other[name]);

@@ -70,7 +70,7 @@ it.each([
 describe('a pair of files', () => {
   const labels = { cert: '--tls-cert', key: '--tls-key' };
 
-  it('is trusted by its own file if that contains the issuer, otherwise by no known file', async () => {
+  it('is trusted through its own file if that contains the issuer, otherwise through no known file', async () => {
     const folder = await temporaryFolder();
     const { cert, key } = await writePair(folder, 'own');
     expect(await readPair(cert, key, labels)).toMatchObject({ caFile: cert, issuer: null });
@@ -85,7 +85,7 @@ describe('a pair of files', () => {
     ['.', 'own-key.pem', /--tls-cert cannot be read from .*: it is a folder/],
     ['/dev/null', 'own-key.pem', /--tls-cert cannot be read from .*: it is not a regular file/],
     ['huge.pem', 'own-key.pem', /--tls-cert cannot be read from .*: it is too large/],
-  ])('%s with %s is refused, and said why', async (cert, key, why) => {
+  ])('%s with %s is rejected with the reason', async (cert, key, why) => {
     const folder = await temporaryFolder();
     await writePair(folder, 'own');
     await writePair(folder, 'other');
@@ -97,7 +97,7 @@ describe('a pair of files', () => {
   it.each([
     [{ tlsCert: 'a.pem', tlsKey: undefined }, 'tlsCert requires tlsKey'],
     [{ tlsCert: undefined, tlsKey: 'a.pem' }, 'tlsKey requires tlsCert'],
-  ])('%j is no pair', async (given, why) => {
+  ])('%j is not a valid pair', async (given, why) => {
     await expect(namedPair({ ...given, names: [], label: (name) => name })).rejects.toThrow(why);
   });
 
@@ -113,7 +113,7 @@ describe('a pair of files', () => {
   });
 });
 
-describe('a pair of mkcert', () => {
+describe('an mkcert pair', () => {
   const found = async (folder: string, names = LOOPBACK_NAMES) => {
     const passedOver: string[] = [];
     const pair = await findMkcertPair([folder, folder], names, Date.now(), (why) => passedOver.push(why));
@@ -156,7 +156,7 @@ describe('a pair of mkcert', () => {
           ],
         ]
       : []),
-  ])('is vouched for by no root that %s', async (_, change) => {
+  ])('is not trusted because of a root that %s', async (_, change) => {
     const folder = await temporaryFolder();
     const root = await asMkcert(await writePair(folder, 'localhost'));
     await change(root);
@@ -176,7 +176,7 @@ describe('a pair of mkcert', () => {
         'it is a link',
       ],
     ),
-  ])('whose %s does not count', async (_, name, change, why) => {
+  ])('whose %s is ignored', async (_, name, change, why) => {
     const folder = await temporaryFolder();
     await asMkcert(await writePair(folder, 'localhost'));
     expect((await found(folder)).file).toBeDefined();

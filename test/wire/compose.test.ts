@@ -35,7 +35,7 @@ describe('an omitted field', () => {
     expect(names).toEqual(['status', 'identifier']);
   });
 
-  it('can be set again, also by its name in a form', () => {
+  it('can be set again, even by its name in a form', () => {
     const fields = sent({ unset: ['data'], set: { 'data[amount]': '1.00', 'data[note][]': ['a', 'b'] } });
     expect([...fields.keys()].filter((name) => name.startsWith('data'))).toEqual([
       'data[amount]',

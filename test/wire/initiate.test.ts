@@ -98,7 +98,7 @@ describe('the fields of initiate', () => {
     },
   );
 
-  it('list the amount in order if a number cannot be read exactly', () => {
+  it('report the amount in its position if a number cannot be read exactly', () => {
     const posted = fields({ currency: '', amount: 1e-9, details: '' });
     expect(byTable(posted, 'strict')).toEqual([
       'currency is required',

@@ -11,9 +11,9 @@ import { orStorageFailed, shownFrom, writeAtomically } from '../write-file.ts';
 
 /** A first test for a test runner. */
 interface Starter {
-  /** Also a handler that stands for the shop's own; the test, which passes as it is, comes last. */
+  /** Also a handler in place of the shop's own. The test comes last, and passes unchanged. */
   files: readonly string[];
-  /** What runs the test that is named behind it. */
+  /** The command that runs the test; its path is appended. */
   run: string;
 }
 
@@ -113,7 +113,7 @@ async function writeFiles(
   return kept;
 }
 
-/** The way from a folder to the JSON schema of the installed package, as editors follow it. */
+/** The path from a folder to the JSON schema of the installed package, as editors resolve it. */
 function schemaFrom(folder: string): string | undefined {
   for (let at = folder; ; at = dirname(at)) {
     const schema = join(at, 'node_modules', 'gateway-sim', 'fixtures', 'config.schema.json');

@@ -10,15 +10,15 @@ import { type Budget, trial } from '../trial.ts';
 
 type Files = Readonly<Record<'db.json' | 'journal.jsonl', Buffer>>;
 
-/** Places of a file that a release changes. */
+/** The number of places in a file that a release changes. */
 const SHORT_STEPS = 12;
-/** From one place that is changed to the next. */
+/** The distance between two changed places. */
 const stepIn = ({ length }: Buffer, { short, part }: Budget) =>
   short ? Math.ceil(length / SHORT_STEPS) : Math.round(1 / part);
 
 const FILES = ['db.json', 'journal.jsonl'] as const;
 
-/** Files as a kill leaves them, and the state after each line of the journal, the first of which is no change. */
+/** Files after a kill, and the state after each line of the journal, the first of which changes nothing. */
 interface Specimen {
   files: Files;
   states: string[];
@@ -32,7 +32,7 @@ function read(folder: string): Files {
   return { 'db.json': db ?? Buffer.of(), 'journal.jsonl': journal ?? Buffer.of() };
 }
 
-/** A folder with every kind of record and line in its journal. @param seed tells one from another */
+/** A folder with every kind of record and line in its journal. @param seed distinguishes one from another */
 async function specimen(seed: string, stops = 0): Promise<Specimen> {
   const folder = await temporaryFolder();
   for (let stop = 0; stop < stops; stop++) {
@@ -57,7 +57,7 @@ async function specimen(seed: string, stops = 0): Promise<Specimen> {
   return { files, states };
 }
 
-/** Tries changed files in a folder of its own. */
+/** Tests changed files in their own folder. */
 class Bench {
   readonly #folder: string;
   readonly #budget: Budget;
@@ -67,7 +67,7 @@ class Bench {
     this.#budget = budget;
   }
 
-  /** @param allowed the states that may come of it, beside a refusal */
+  /** @param allowed the states that may result, besides a rejection */
   async try(what: string, files: Files, allowed: readonly string[]): Promise<void> {
     if (this.#budget.signal.aborted) return;
     for (const name of FILES) writeFileSync(join(this.#folder, name), files[name]);
@@ -96,7 +96,7 @@ const linesOf = (bytes: Buffer) => {
 const spliced = (bytes: Buffer, at: number, removed: number, ...added: number[]) =>
   Buffer.concat([bytes.subarray(0, at), Buffer.from(added), bytes.subarray(at + removed)]);
 
-/** What may become of one byte. */
+/** The possible changes of one byte. */
 const CHANGES: Record<string, (bytes: Buffer, at: number, budget: Budget) => Buffer> = {
   'a bit flipped': (bytes, at) => spliced(bytes, at, 1, (bytes[at] ?? 0) ^ 1),
   'another bit flipped': (bytes, at, budget) =>
@@ -107,7 +107,7 @@ const CHANGES: Record<string, (bytes: Buffer, at: number, budget: Budget) => Buf
   doubled: (bytes, at) => spliced(bytes, at, 0, bytes[at] ?? 0),
 };
 
-/** Every byte of a file, changed in each of these ways. */
+/** Every byte of a file, with each of these changes. */
 async function everyByte(bench: Bench, name: keyof Files, { files, states }: Specimen, budget: Budget) {
   const bytes = files[name];
   const step = stepIn(bytes, budget);
@@ -119,14 +119,14 @@ async function everyByte(bench: Bench, name: keyof Files, { files, states }: Spe
   }
 }
 
-/** A journal that ends anywhere is the state up to there: nothing says what came behind it. */
+/** A journal that ends anywhere is valid up to there: nothing shows that more lines followed. */
 async function everyEnd(bench: Bench, { files, states }: Specimen, budget: Budget): Promise<void> {
   const journal = files['journal.jsonl'];
   const step = stepIn(journal, budget);
   const whole = linesOf(journal).length;
   for (let end = budget.below(step); end < journal.length; end += step) {
     const cut = journal.subarray(0, end);
-    // A line that lacks its newline only is whole.
+    // A line that only lacks its newline is complete.
     const lines = linesOf(Buffer.concat([cut, journal[end] === 10 ? Buffer.from('\n') : Buffer.of()])).length;
     const state = states[Math.max(0, lines - 1 - (whole - states.length))];
     await bench.try(`the journal cut at ${end}`, { ...files, 'journal.jsonl': cut }, state ? [state] : []);
@@ -141,7 +141,7 @@ async function everyLine(bench: Bench, { files, states }: Specimen, budget: Budg
     await bench.try(what, { ...files, 'journal.jsonl': Buffer.concat(changed) }, states.slice(-1));
   };
   for (const [at, line] of lines.entries()) {
-    // The last one may be missing: nothing says that there was one more.
+    // The last one may be missing: nothing shows that it existed.
     if (at < lines.length - 1) await tried(`line ${at} removed`, lines.toSpliced(at, 1));
     for (let to = 0; to < lines.length; to++) {
       if (budget.below(oneIn)) continue;

@@ -6,10 +6,10 @@ const LANES = 3;
 
 const HOWS = ['kill', 'half'] as const;
 
-/** Every kind of session, each of which is killed at its first call, at its second, and so on. */
+/** Every kind of session, each killed at its first call, at its second, and so on. */
 const KINDS = Object.keys(BEGINNINGS).flatMap((beginning) =>
   [[], ['--fsync']].flatMap((args) =>
-    // The snapshot between two changes is the same whatever came before it.
+    // The snapshot between two changes is the same after any start.
     (beginning === 'a new folder' ? [false, true] : [false]).flatMap((isSlow) =>
       HOWS.map((how) => ({ beginning: beginning as Beginning, args, isSlow, how, next: 1, isDone: false })),
     ),

@@ -7,16 +7,16 @@ import { ORDER } from '../../helpers/sim.ts';
 import { type Below, HOSTILE_TEXTS, pick } from '../hostile-values.ts';
 import { type Budget, trial } from '../trial.ts';
 
-/** They go on until somebody ends them, run programs of others, or end what the other command lines talk to. */
+/** Commands that run until they are ended, run other programs, or end the emulator of the other command lines. */
 const ENDLESS = /^(start|exec|logs|stop|open|wait|ipn listen)$/;
-/** What would open a browser, leave a process behind, or ask the network for a name. */
+/** Options that would open a browser, leave a process behind, or look up a name. */
 const LEFT_OUT = /^--(open|detach|host|allow-host|tls)$/;
-/** One command line, on a machine that does much else. */
+/** One command line, on a busy machine. */
 const LONGEST_MS = 30_000;
-/** One command line in so many is also tried as a process of its own. */
+/** One of this many command lines also runs as its own process. */
 const IN_A_PROCESS = 40;
 
-/** No value may be a path that leads out of the folder, or a name that is looked up. */
+/** No value may be a path outside the folder, or a name that would be looked up. */
 const VALUES = HOSTILE_TEXTS.filter((text) => !/^[/~]|\.\.|\\/.test(text));
 const REFERENCES = [
   'order-1',
@@ -32,7 +32,7 @@ const REFERENCES = [
 
 const COMMANDS = withCommandsBelow(PROGRAM).filter((command) => command.name() !== 'help');
 
-/** Behind these, --json is a value. */
+/** After these, --json is a value. */
 const TAKES_VALUE = new Set(
   [PROGRAM, ...COMMANDS].flatMap(({ options }) =>
     options.flatMap(({ long, required }) => (required && long ? [long] : [])),
@@ -42,7 +42,7 @@ const TAKES_VALUE = new Set(
 /** The command lines of a fuzzer that knows every command and option. */
 class CommandLines {
   readonly #below: Below;
-  /** Where an emulator listens already. */
+  /** A port that an emulator already uses. */
   readonly #port: string;
 
   constructor(below: Below, port: number) {
@@ -79,7 +79,7 @@ class CommandLines {
 
   #valueOf(flag: string): string {
     const below = this.#below;
-    // A wait is real, and an address may be a name.
+    // A wait takes real time, and an address may be a name.
     if (/^--(wait|timeout|delay)$/.test(flag)) return pick(['0ms', '1ms', '-1s', '', 'soon', '1e9s'], below);
     if (/^--(url|to|forward-to|ipn-url|forward-ipn|target)$/.test(flag)) {
       return pick(['http://127.0.0.1:9', 'http://[', '', 'http://127.1:9/x', 'ftp://127.0.0.1', '\0'], below);
@@ -101,7 +101,7 @@ class CommandLines {
     );
   }
 
-  /** What would go on for ever meets a port that is taken, or an option that there is none of. */
+  /** Endless commands get a port that is in use, or an unknown option. */
   #harmless(words: string[], command: Command): string[] {
     const line = words.filter((word) => word !== '--' || !ENDLESS.test(command.name()));
     const isEndless = withCommandsBelow(PROGRAM).some(
@@ -109,7 +109,7 @@ class CommandLines {
     );
     if (!isEndless) return line;
     const starts = line[0] === 'start' && this.#below(2) === 0;
-    // The first one may be taken for the value of what stands before it.
+    // The first one may be read as the value of the argument before it.
     return starts ? [...line, '--in-memory', '--port', this.#port] : [...line, '--nope', '--nope'];
   }
 }
@@ -126,7 +126,7 @@ function judge(budget: Budget, line: readonly string[], { code, stdout, stderr }
   if (code === null || code > 6) budget.fail('other', `exit code ${code} of ${shown}: ${said}`);
   if (/^ +at .*:\d+/m.test(stderr)) budget.fail('other', `a stack from ${shown}: ${said}`);
   if (stderr.includes('bug of gateway-sim')) budget.fail('other', `a bug, from ${shown}: ${said}`);
-  // What start and exec write is for who waits for an emulator or a program that runs.
+  // The output of start and exec is for a reader that waits for an emulator or a running program.
   const flags = line.includes('--') ? line.slice(0, line.indexOf('--')) : line;
   const isAsked = flags.some((word, at) => word === '--json' && !TAKES_VALUE.has(flags[at - 1] ?? ''));
   const isAnswer = isAsked && !/^(start|exec)$/.test(line[0] ?? '');

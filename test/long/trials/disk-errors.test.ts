@@ -5,15 +5,15 @@ import { type Budget, trial } from '../trial.ts';
 const LANES = 3;
 
 const ERRORS = ['ENOSPC', 'EIO', 'EDQUOT', 'EACCES', 'EMFILE'] as const;
-/** Those that may come when half is written. */
+/** Errors that can occur after half a write. */
 const OF_ROOM = new Set<string>(['ENOSPC', 'EDQUOT']);
-/** Of a whole start and stop: not started because the folder cannot be used, or its state cannot be read. */
+/** Of a whole start and stop: not started, because the folder cannot be used or its state cannot be read. */
 const CODES: readonly (number | null)[] = [0, 5, 6];
 
-/** What was written cannot be taken back either when the disk refuses everything. */
+/** If the disk rejects everything, a write cannot be rolled back either. */
 const TAKEN_BACK = / was refused, and is there$/;
 
-/** For each error, the call that gets it next. */
+/** For each error, the next call that gets it. */
 const NEXT = new Map<string, number>(ERRORS.map((error) => [error, 1]));
 
 const oneOf = <Item>(items: readonly [Item, ...Item[]], budget: Budget): Item =>

@@ -7,7 +7,7 @@ import { mayReach, spelledHost } from '../addresses.ts';
 import { pick } from '../hostile-values.ts';
 import { trial } from '../trial.ts';
 
-/** What a name resolves to, instead of asking the network. */
+/** Replaces the lookup of a name. */
 const resolved = vi.hoisted(() => ({ addresses: [] as string[] }));
 
 vi.mock(import('node:dns'), async (original) => {
@@ -20,13 +20,13 @@ vi.mock(import('node:dns'), async (original) => {
   return { ...dns, lookup: fake as unknown as typeof dns.lookup };
 });
 
-/** The address without brackets, as a resolver gives it. */
+/** The address without brackets, as a resolver returns it. */
 const bare = (host: string) => host.replace(/^\[|\]$/g, '');
-/** The same with them, as URL writes it. */
+/** The same with brackets, as URL writes it. */
 const hostOf = (address: string) =>
   new URL(`http://${address.includes(':') ? `[${address}]` : address}/`).hostname;
 
-/** One in so many is also fired at the emulator, which must refuse it. */
+/** One of this many is also sent to the emulator, which must reject it. */
 const FIRED = 50;
 
 trial(
@@ -89,7 +89,7 @@ trial(
   },
 );
 
-/** A host that every parser of addresses takes. */
+/** A host that every parser of addresses accepts. */
 function spelledSure(below: (number: number) => number): string {
   for (;;) {
     const host = spelledHost(below);

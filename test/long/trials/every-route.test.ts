@@ -6,12 +6,12 @@ import { type Budget, trial } from '../trial.ts';
 
 const CONNECTIONS = 8;
 const PER_PIPELINE = 16;
-/** What it may take at any time, however many hostile requests came. */
+/** The maximum memory at any time, after any number of hostile requests. */
 const MOST_MEMORY_MIB = 250;
-/** After so many rounds the emulator gets back the state that it began with. */
+/** After this many rounds the emulator gets its initial state back. */
 const ROUNDS_PER_STATE = 16;
 
-/** What the emulator has at the moment. */
+/** The current records of the emulator. */
 async function knownTo({ control, publicKey, secretKey }: Emulator): Promise<Known> {
   const records = async (path: string) =>
     (await control<{ data: { id: string; publicKey?: string; secretKey?: string }[] }>(path)).data;

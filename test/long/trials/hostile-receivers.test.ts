@@ -3,11 +3,11 @@ import { type Emulator, startEmulator } from '../emulator.ts';
 import { ENDING, HANGING, startHostileReceiver } from '../hostile-receiver.ts';
 import { type Budget, trial } from '../trial.ts';
 
-/** Attempts that the courier makes at the same time: within one time-out at most so many end without an answer. */
+/** Concurrent attempts of the courier: within one time-out at most this many end without a response. */
 const IN_ALL = 256;
-/** An emulator that started nothing else stays below 150 MiB; each hanging attempt costs a connection. */
+/** An idle emulator stays below 150 MiB; each hanging attempt costs a connection. */
 const MOST_MEMORY_MIB = 350;
-/** Each fired IPN is answered after its time-out and 3 s; this is a hang on any machine. */
+/** Each sent IPN is answered after its time-out and 3 s; anything longer is a hang on any machine. */
 const LONGEST_MS = 60_000;
 
 interface Fired {
@@ -16,7 +16,7 @@ interface Fired {
   attempts: { error: string | null; responseStatus: number | null }[];
 }
 
-/** Fires an IPN and waits for the end of its only attempt. */
+/** Sends an IPN and waits for the end of its only attempt. */
 async function fire(budget: Budget, sim: Emulator, to: string, what: string): Promise<Fired | undefined> {
   const signal = AbortSignal.timeout(LONGEST_MS);
   budget.requests();
@@ -37,7 +37,7 @@ async function fire(budget: Budget, sim: Emulator, to: string, what: string): Pr
   }
 }
 
-/** Whether every IPN comes to an end: some wait for a slot until others were given up. */
+/** Whether every IPN ends: some wait for a slot until others fail. */
 async function isDone(sim: Emulator): Promise<boolean> {
   const until = performance.now() + LONGEST_MS;
   while (performance.now() < until) {
@@ -75,7 +75,7 @@ trial(
     while (budget.more()) {
       const fired = all.flatMap(({ what, receiver }) =>
         Array.from({ length: each }, async (_, number) => {
-          // TLS at a port that does not speak it is one more way to get no answer.
+          // TLS to a port without it is one more way to get no response.
           const to = number % 8 === 7 ? receiver.url.replace('http:', 'https:') : receiver.url;
           await fire(budget, sim, to, what);
           budget.cases();
@@ -86,7 +86,7 @@ trial(
       sent++;
       const waited = timedOut() - before;
       if (well?.state !== 'delivered') {
-        // The receiver shares its processor with all others here; what counts is that it is reached.
+        // The receiver shares its processor with all others here, so only the delivery counts.
         const again = await sim.control<Fired>(`/ipns/${well?.id}/resend`, {});
         late++;
         if (again.state !== 'delivered') budget.fail('lost', `a healthy receiver: ${JSON.stringify(again)}`);

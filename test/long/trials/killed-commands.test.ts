@@ -9,16 +9,16 @@ import { BINARY, launch, run, runJson, startBinary } from '../../helpers/binary.
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { type Budget, trial } from '../trial.ts';
 
-/** What is asked to end has a second, and what does not is killed. */
+/** A process has a second to end after a request, and is killed otherwise. */
 const GONE_MS = 20_000;
 
-/** A command that does not want to end, and says where its emulator is. */
+/** A command that ignores signals, and prints the address of its emulator. */
 const STUBBORN = `
   process.on('SIGTERM', () => {});
   setInterval(() => {}, 1000);
   console.log('up', process.pid, process.env.GATEWAY_SIM_URL);`;
 
-/** Resolves with whether it came true in time. */
+/** Resolves with whether the condition became true in time. */
 async function comesTrue(holds: () => boolean | Promise<boolean>): Promise<boolean> {
   const until = performance.now() + GONE_MS;
   while (performance.now() < until) {
@@ -36,7 +36,7 @@ function isFree(url: string): Promise<boolean> {
   });
 }
 
-/** Kills an exec while it starts, or when its command is up, alone or with all of its process group. */
+/** Kills an exec while it starts or when its command runs, alone or with its whole process group. */
 async function killExec(cwd: string, budget: Budget): Promise<void> {
   const isGroup = budget.below(2) === 1;
   const isUp = budget.below(2) === 1;
@@ -54,7 +54,7 @@ async function killExec(cwd: string, budget: Budget): Promise<void> {
     }),
   );
   let isClosed = false;
-  // The command holds this output, too: it ends only with it.
+  // The command keeps this output open, too, so it ends only with the command.
   child.on('close', () => {
     isClosed = true;
   });
@@ -75,13 +75,13 @@ async function killExec(cwd: string, budget: Budget): Promise<void> {
   if (url && !(await isFree(url))) budget.fail('other', `${how}: its port stays taken`);
 }
 
-/** Kills `start --detach` before it has handed over. */
+/** Kills `start --detach` before it has detached. */
 async function killDetaching(cwd: string, budget: Budget): Promise<void> {
   const { child, ended } = launch(['start', '--detach', '--port', '0', '--data-dir', 'data'], { cwd });
   await sleep(budget.below(300));
   child.kill('SIGKILL');
   await ended;
-  // One that was handed over stays, and is found; one that nobody knows of ends by itself.
+  // A detached emulator keeps running and is found; one that is not registered ends automatically.
   const isOver = await comesTrue(async () => {
     await run(['stop', '--data-dir', 'data'], { cwd });
     const next = await runJson<ReadyEvent | null>(

@@ -9,14 +9,14 @@ import { Ledger } from '../ledger.ts';
 import { Merchant } from '../merchant.ts';
 import { type Budget, trial } from '../trial.ts';
 
-/** Folders that are worked on at the same time. */
+/** Folders that are tested at the same time. */
 const LANES = 3;
-/** Kills that a folder sees before the next one, so that journals of many lives meet snapshots. */
+/** Kills of one folder before the next one, so that journals of many starts meet snapshots. */
 const KILLS = 8;
-/** Who works at the same time on one emulator. */
+/** Concurrent users of one emulator. */
 const SHOPPERS = 4;
 
-/** Records so large, and so often replaced, that snapshots are written under load; details over their limit pass. */
+/** Records so large, and replaced so often, that snapshots are written under load; details may exceed their limit. */
 const FAT = { args: ['--loose'], details: 'x'.repeat(400_000) };
 const VARIANTS = [
   { args: [] },
@@ -35,7 +35,7 @@ interface Life {
   ipnUrl: string;
 }
 
-/** Undefined when it does not start, which is a failure. */
+/** Undefined if it does not start, which is a failure. */
 async function start({ cwd, args }: Life, budget: Budget): Promise<Emulator | undefined> {
   return startBinary([...args, '--quiet'], { cwd }).catch((error: Error) => {
     budget.fail('ended', `no start with ${args.join(' ')}: ${error.message}`);
@@ -43,7 +43,7 @@ async function start({ cwd, args }: Life, budget: Budget): Promise<Emulator | un
   });
 }
 
-/** Kills an emulator, which has spoken of no fault of its own until then. */
+/** Kills an emulator, which must not have reported an internal error before. */
 async function kill({ child, ended }: Emulator, budget: Budget): Promise<void> {
   child.kill('SIGKILL');
   const { stderr } = await ended;
@@ -56,7 +56,7 @@ async function check(merchant: Merchant, { ledger }: Life, budget: Budget, when:
   for (const problem of lost.slice(0, 5)) budget.fail('lost', `${when}: ${problem}`);
 }
 
-/** Works on an emulator, and kills it. @returns false when it did not start */
+/** Sends changes to an emulator, and kills it. @returns false if it did not start */
 async function live(life: Life, run: number, budget: Budget): Promise<boolean> {
   const emulator = await start(life, budget);
   if (!emulator) return false;
@@ -68,11 +68,11 @@ async function live(life: Life, run: number, budget: Budget): Promise<boolean> {
   );
   await sleep(budget.below(200));
   if (run % 4 === 1) {
-    // Into the snapshot on stopping.
+    // During the snapshot of a stop.
     emulator.child.kill('SIGTERM');
     await sleep(budget.below(40));
   } else if (run % 4 === 3) {
-    // Into the snapshot that comes a second after the last change.
+    // During the snapshot that is written a second after the last change.
     isOver = true;
     await Promise.all(shoppers);
     await sleep(980 + budget.below(50));
@@ -84,7 +84,7 @@ async function live(life: Life, run: number, budget: Budget): Promise<boolean> {
   return true;
 }
 
-/** Kills an emulator that has not said yet that it is ready. */
+/** Kills an emulator before it prints that it is ready. */
 async function killStart(life: Life, budget: Budget): Promise<void> {
   const emulator = launch(['start', '--port', '0', '--quiet', ...life.args], { cwd: life.cwd });
   await sleep(60 + budget.below(100));
@@ -93,7 +93,7 @@ async function killStart(life: Life, budget: Budget): Promise<void> {
   budget.cases();
 }
 
-/** Every IPN of a payment that was told to have succeeded arrives, and a stop leaves all of it in db.json. */
+/** Every IPN of a payment that was reported as succeeded arrives, and a stop writes everything to db.json. */
 async function end(life: Life, arrived: ReadonlySet<string>, budget: Budget): Promise<void> {
   const emulator = await start(life, budget);
   if (!emulator) return;

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../helpers/folder.ts';
 import { bundled } from '../../helpers/program.ts';
 import { trial } from '../trial.ts';
 
-/** More than one text or one buffer of Node can be: 700 MB. */
+/** 700 MB, which is more than one string or buffer in Node. */
 const COUNT = 1_000_000;
 const LEAST_BYTES = 700e6;
 

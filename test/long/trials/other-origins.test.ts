@@ -7,17 +7,17 @@ import { type Emulator, startEmulator } from '../emulator.ts';
 import { pick } from '../hostile-values.ts';
 import { type Budget, trial } from '../trial.ts';
 
-/** A request that an attacker would like to have sent. */
+/** A request that an attacker would want to send. */
 interface Target {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   body: string;
 }
 
-/** So many ways at least read what is of their own origin: else the trial would see nothing. */
+/** At least this many ways can read their own origin; otherwise the trial would detect nothing. */
 const READABLE = 10;
 
-/** Answers of the emulator that hold something of it begin or go on with one of these. */
+/** Responses of the emulator with its content begin or continue with one of these. */
 const REFUSAL = /"code":"(forbidden|method_not_allowed|unauthorized)"|may not initiate/;
 
 const READ = [
@@ -43,7 +43,7 @@ const CHANGES: readonly (readonly [Target['method'], string, object])[] = [
   ['POST', '/_sim/ui/payments', {}],
 ];
 
-/** What must stay as it is, whatever a page of another origin sends. */
+/** Must not change, whatever a page of another origin sends. */
 async function stateOf({ control }: Emulator): Promise<string> {
   const { payments, ...state } = await control<{ payments: { id: string; status: string }[] }>('/snapshot');
   const statuses = payments.map(({ id, status }) => [id, status]);
@@ -85,7 +85,7 @@ trial(
     const script = await readFile(new URL('../attacks.js', import.meta.url), 'utf8');
     const html = `<!doctype html><title>evil</title><link rel="icon" href="data:,"><body><script>${script.replaceAll('</script', '<\\/script')}</script>`;
     const evil = await startReceiver(() => ({ headers: { 'content-type': 'text/html' }, body: html }));
-    // It takes initiate by GET, too.
+    // Accepts initiate by GET, too.
     const sim = await startEmulator(['--quiet', '--profile', 'newer-server']);
     const form = new URLSearchParams({ public_key: sim.publicKey, ...ORDER });
     const initiated = await fetch(`${sim.url}/sandbox/payment/initiate`, { method: 'POST', body: form });
@@ -96,7 +96,7 @@ trial(
     const { page, errors } = await openPage({}, browser);
     const strange = `http://evil.example:${evil.port}`;
     const rebound = `http://rebound.test:${sim.port}`;
-    // Before the name was bound to another address, the attacker's server answered.
+    // Before the name was rebound, the attacker's server answered.
     await page.route(`${rebound}/page`, (route) => route.fulfill({ contentType: 'text/html', body: html }));
     const origins = [
       strange,
@@ -112,21 +112,21 @@ trial(
       ...READ.map((path) => ({ method: 'GET' as const, path, body: '' })),
       ...CHANGES.map(([method, path, body]) => ({ method, path, body: JSON.stringify(body) })),
       { method: 'POST', path: '/_sim/payments/order-1/settle', body: JSON.stringify({ outcome: 'approve' }) },
-      // Whoever has the address of a checkout may open it under any name.
+      // Anyone with the address of a checkout may open it under any name.
       ...settle.map((path) => ({
         method: 'POST' as const,
         path,
         body: JSON.stringify({ outcome: 'approve' }),
       })),
     ];
-    // Only a page from elsewhere may not initiate.
+    // Only a page of another origin may not initiate.
     const initiates: Target[] = ['/payment/initiate', '/sandbox/payment/initiate'].flatMap((path) => [
       { method: 'POST', path, body: String(form) },
       { method: 'GET', path: `${path}?${form}`, body: '' },
     ]);
     await page.goto(`${evil.url}/page`);
     const own = JSON.stringify({ method: 'GET', url: `${evil.url}/own`, body: '' });
-    // On a busy machine few ways come to an end in time: then it is tried again.
+    // On a busy machine few ways end in time: then the trial is repeated.
     let readable = 0;
     for (let attempt = 0; attempt < 10 && readable < READABLE; attempt++) {
       const tried = (await page.evaluate(`attackWith(${own})`)) as [string, string][];

@@ -24,7 +24,7 @@ interface Delivery {
   attempts: { number: number }[];
 }
 
-/** Everybody settles the same payment, the customer cancels it, and its time runs out. */
+/** Several clients settle the same payment, the customer cancels it, and it expires. */
 async function settleAtOnce(course: Course, budget: Budget): Promise<void> {
   const id = (await course.initiate()) ?? '';
   const outcomes = Array.from({ length: AT_ONCE }, () => pick(OUTCOMES, budget.below));
@@ -53,7 +53,7 @@ async function settleAtOnce(course: Course, budget: Budget): Promise<void> {
     course.broken(`${ipns.data.length} IPNs of a ${payment.status} payment`, ipns);
 }
 
-/** One IPN is sent again by many: each has an attempt of its own, and the numbers have no gap. */
+/** One IPN is resent by many clients: each has its own attempt, and the numbers have no gap. */
 async function resendAtOnce(course: Course, path: string): Promise<void> {
   const id = (await course.initiate(path)) ?? '';
   const settled = await course.ask<{ delivery: Delivery }>(`/_sim/payments/${id}/settle`, {
@@ -70,7 +70,7 @@ async function resendAtOnce(course: Course, path: string): Promise<void> {
   if (!isWhole) course.broken(`${answered} answered resends`, numbers);
 }
 
-/** Charges of a card, of which not all have room, while it is blocked or canceled. */
+/** Charges to a card that exceed its balance together, while it is blocked or canceled. */
 async function chargeAtOnce(course: Course, budget: Budget): Promise<void> {
   const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${course.sim.secretKey}` };
   const issued = await fetch(`${course.sim.url}/api/cards/save`, {
@@ -107,7 +107,7 @@ async function chargeAtOnce(course: Course, budget: Budget): Promise<void> {
   if (after.transactions.length < taken) course.broken(`${taken} charges`, after.transactions);
 }
 
-/** Another state is put in place, or the emulator is reset, while payments are made and IPNs are on their way. */
+/** A state is imported, or the emulator is reset, while payments are created and IPNs are sent. */
 async function replaceAtOnce(course: Course, budget: Budget): Promise<void> {
   const before = await course.sim.control<object>('/snapshot');
   const busy = Array.from({ length: AT_ONCE }, async () => {
@@ -126,7 +126,7 @@ async function replaceAtOnce(course: Course, budget: Budget): Promise<void> {
   if (again.status !== 200) course.broken('a state that is not taken back', again.body);
 }
 
-/** Fault rules are set by several: one list stands, and `times` is counted exactly. */
+/** Several clients set fault rules: one list remains, and `times` is counted exactly. */
 async function setFaultsAtOnce(course: Course, budget: Budget): Promise<void> {
   const lists = ['a', 'b', 'c'].map((name) =>
     [1, 2].map((number) => ({ route: `/never/${name}/${number}`, drop: true })),
@@ -144,7 +144,7 @@ async function setFaultsAtOnce(course: Course, budget: Budget): Promise<void> {
   await course.ask('/_sim/faults', undefined, 'DELETE');
 }
 
-/** The money of all payments that succeeded is with the merchant, and has left the wallets. */
+/** The money of all succeeded payments has moved from the wallets to the merchant. */
 async function addUp(course: Course, initial: Balances): Promise<void> {
   const state = await course.sim.control<State>('/snapshot');
   const paid = state.payments.filter(({ status }) => status === 'succeeded');
@@ -186,7 +186,7 @@ trial(
     const course = new Course(sim, receiver.url, budget);
     const fresh = await sim.control<State & object>('/snapshot');
     await budget.repeat(async (number) => {
-      // Else every round would hold the payments of all before it.
+      // Otherwise, every round would have the payments of all earlier ones.
       if (number % 50 === 0) await course.ask('/_sim/snapshot', fresh, 'PUT');
       await settleAtOnce(course, budget);
       if (number % 5 === 0) await resendAtOnce(course, number % 2 ? '/refuse' : '/ipn');

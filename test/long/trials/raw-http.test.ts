@@ -7,12 +7,12 @@ import { type Budget, trial } from '../trial.ts';
 
 const AT_ONCE = 32;
 const PIPELINED = 256;
-/** A request may take 30 s to arrive, and the server looks every 30 s. */
+/** A request may take 30 s to arrive, and the server checks every 30 s. */
 const SLOWEST_MS = 75_000;
-/** After so long without a byte the client says that nothing more comes. */
+/** After this long without a byte, the client closes its side. */
 const QUIET_MS = 300;
 
-/** What came back until the connection closed; `undefined` when it never did. */
+/** The response until the connection closed; `undefined` if it never did. */
 function exchanged(port: number, { bytes, ends }: Broken, below: Below): Promise<string | undefined> {
   return new Promise((resolve) => {
     let text = '';
@@ -27,12 +27,12 @@ function exchanged(port: number, { bytes, ends }: Broken, below: Below): Promise
     const finish = (seen: string | undefined) => {
       clearTimeout(timer);
       clearTimeout(quiet);
-      // No port is left behind that would have to rest for a minute.
+      // Otherwise, each port would stay in TIME_WAIT for a minute.
       socket.resetAndDestroy();
       resolve(seen);
     };
     const timer = setTimeout(() => finish(undefined), SLOWEST_MS);
-    // A connection may be kept alive, or wait for more: then nothing more comes.
+    // A connection may be kept alive, or wait for more: then nothing more is sent.
     const quiet = setTimeout(() => socket.end(), QUIET_MS);
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1');
@@ -60,7 +60,7 @@ function judge(
   if (seen.includes(secretKey)) budget.fail('outside', shown);
 }
 
-/** Connections on which a request is never finished: each must be closed by the emulator. */
+/** Connections with an unfinished request: the emulator must close each. */
 function slowOnes(port: number, count: number): { socket: Socket; closed: Promise<string> }[] {
   const beginnings = [
     '',
@@ -82,7 +82,10 @@ function slowOnes(port: number, count: number): { socket: Socket; closed: Promis
   });
 }
 
-/** Whole requests before a broken one, all sent at once: each has its answer, and then the connection closes. */
+/**
+ * Complete requests before a broken one, all sent at the same time: each gets its response, and then the connection
+ * closes.
+ */
 async function pipelined(budget: Budget, sim: Emulator): Promise<void> {
   const pipeline = new Pipeline(sim.port);
   const order = new URLSearchParams({ public_key: sim.publicKey, amount: '1' }).toString();

@@ -10,14 +10,14 @@ import { type Budget, type Failure, trial } from '../trial.ts';
 
 type Emulator = Awaited<ReturnType<typeof startBinary>>;
 
-/** What somebody does to the folder of a running emulator. */
+/** Changes to the folder of a running emulator. */
 interface Loss {
   /** @param data the folder, which is a link for some */
   lose: (data: string) => Promise<void>;
   isLink?: true;
-  /** Where what was answered before is kept. */
+  /** The new place of the earlier state. */
   kept?: string;
-  /** Whether another emulator may take its place. */
+  /** Whether another emulator may use the place. */
   isFree: boolean;
 }
 
@@ -61,7 +61,7 @@ const LOSSES: Record<string, Loss> = {
   'the lock is removed': { lose: (data) => rm(join(data, 'lock')), kept: '.gateway-sim', isFree: true },
 };
 
-/** What tells whether somebody has touched the files of a running emulator, which itself renews its journal. */
+/** A function that detects changes to the files of a running emulator, which itself renews its journal. */
 const marksOf = async (data: string) => {
   const files = await Promise.all(
     ['lock', 'server.json', '.gitignore'].map((name) => readFile(join(data, name), 'utf8').catch(() => name)),
@@ -69,7 +69,7 @@ const marksOf = async (data: string) => {
   return files.join('\n');
 };
 
-/** What is found broken, with what was done to the folder. */
+/** Reports a broken promise, with the change to the folder. */
 class Case {
   readonly cwd: string;
   readonly args: readonly string[];
@@ -101,7 +101,7 @@ class Case {
       this.fail('lost', `${when}: ${problem}`);
   }
 
-  /** Kills an emulator, and expects the next one to hold what it has answered. */
+  /** Kills an emulator, and expects the next one to have every answered change. */
   async expectKept(folder: string, ledger: Ledger, when: string, first?: Emulator): Promise<void> {
     first?.child.kill('SIGKILL');
     await first?.ended;
@@ -112,7 +112,7 @@ class Case {
   }
 }
 
-/** Takes the folder away from an emulator at work, which notices before it answers anything more. */
+/** Removes the folder of an emulator under load, which must detect that before its next response. */
 async function takeAway(tried: Case, first: Emulator, data: string, { lose }: Loss, afterMs: number) {
   const before = new Ledger();
   let isOver = false;

@@ -6,7 +6,10 @@ import { type Budget, trial } from '../trial.ts';
 
 const SECRET = 'sec_sim_Zq7TrialOfSecrets0123456789abcdef';
 const TOKEN = 'token_Xw9TrialOfTokens0123456789';
-/** The pages of keys and of cards show keys on purpose, to copy them. Elsewhere: where a secret would be seen by who reads over a shoulder, or a file that was sent along with a report. */
+/**
+ * The pages of keys and of cards show keys on purpose, to be copied. All others could reveal a secret on a screen, or
+ * in a file that is sent with a report.
+ */
 const SHOWN = [
   ...[
     '/requests?limit=1000',
@@ -22,7 +25,7 @@ const PER_ROUND = 25;
 const escaped = (text: string, write: (code: string) => string, below: Below) =>
   [...text].map((one) => (below(3) ? one : write(one.charCodeAt(0).toString(16).padStart(2, '0')))).join('');
 
-/** The secret as it may be written in the place, which its reader would undo. */
+/** The secret in the encodings of a place, which its reader would decode. */
 function written(secret: string, below: Below): Record<'plain' | 'percent' | 'json', string> {
   const cut = below(4) ? secret : secret.slice(0, 20 + below(secret.length - 20));
   return {
@@ -62,7 +65,7 @@ const inOrder =
       [name]: name.endsWith('_url') || name === 'site_logo' ? `${order['ipn_url']}?k=${plain}` : plain,
     });
 
-/** Every place of a request, and of an answer to an IPN, that a secret can get into. */
+/** Every part of a request, and of a response to an IPN, that can contain a secret. */
 const PLACES: Readonly<Record<string, Place>> = {
   'a path': (sim, { percent }) => fetch(`${sim.url}/nowhere/${percent}`),
   'a query': (sim, { percent }) => fetch(`${sim.url}/api/cards?key=${percent}&${percent}=1`),
@@ -124,7 +127,7 @@ const PLACES: Readonly<Record<string, Place>> = {
   ),
 };
 
-/** The same text as who reads it would undo its escapes. */
+/** The same text with its escapes decoded. */
 function readings(text: string): string[] {
   const percent = text.replace(/%([0-9a-f]{2})/gi, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),
@@ -194,7 +197,7 @@ trial(
       }
       const { stdout, stderr } = sim.running;
       judge(budget, 'the output', stdout().slice(readyLine.length) + stderr(), tried);
-      // Else each round would read what all before it left.
+      // Otherwise, each round would read the logs of all earlier ones.
       await sim.control('/reset', {});
       await sim.check(budget, 'secrets');
     }

@@ -9,23 +9,23 @@ import { type Budget, trial } from '../trial.ts';
 
 const CONNECTIONS = 4;
 const PER_PIPELINE = 100;
-/** One request in so many makes a payment, so that the state grows more slowly than the load. */
+/** One of this many requests creates a payment, so that the state grows more slowly than the load. */
 const MAKES_A_PAYMENT = 5;
 /**
- * An emulator under load stays below 250 MiB without payments. A payment costs 1.5 KB (page "Speed"), and while the
- * collector lags behind no more than as much again; its request and events are forgotten.
+ * An emulator under load stays below 250 MiB without payments. A payment costs 1.5 KB (page "Speed"), and at most twice
+ * that until garbage collection. Its request and events are dropped.
  */
 const ALONE_MIB = 250;
 const PER_PAYMENT_KIB = 3;
 
-/** What a suite and its dashboards ask for: pages are rare, and cost most. */
+/** The requests of a suite and its dashboards: pages are rare, and cost most. */
 const READS = [
   ...Array.from({ length: 12 }, () => '/_sim/livez'),
   ...['/_sim/clock', '/_sim/clock', '/_sim/faults', '/_sim/status', '/_sim/payments?limit=5'],
   ...['/_sim/ipns?limit=5', '/_sim', '/_sim/ui/payments'],
 ];
 
-/** A pipeline of reads and new payments; returns the ids of those that were acknowledged. */
+/** A pipeline of reads and new payments; returns the ids of acknowledged payments. */
 async function load(budget: Budget, sim: Emulator, pipeline: Pipeline, ipnUrl: string): Promise<string[]> {
   const body = new URLSearchParams({ ...ORDER, public_key: sim.publicKey, ipn_url: ipnUrl }).toString();
   const headers = [
@@ -53,7 +53,7 @@ async function load(budget: Budget, sim: Emulator, pipeline: Pipeline, ipnUrl: s
   });
 }
 
-/** What a developer does beside it. Faults are of a status below 500, so that those of the emulator are seen. */
+/** The actions of a developer. Faults have a status below 500, which distinguishes them from errors of the emulator. */
 async function disturb({ control }: Emulator, round: number): Promise<void> {
   const rules = [
     { route: 'initiate', status: 429, probability: 0.2 },

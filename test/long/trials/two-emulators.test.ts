@@ -20,7 +20,9 @@ function refused({ code, stderr }: Finished, where: string, budget: Budget): voi
     budget.fail('other', `${where} ended with ${code}: ${stderr}`);
 }
 
-/** Many starts at once, of which one gets the folder. The folder is kept, so that each round finds a lock that is stale. */
+/**
+ * Many simultaneous starts, of which one gets the folder. The folder is kept, so that each round finds a stale lock.
+ */
 async function race(cwd: string, starts: number, ledger: Ledger, budget: Budget): Promise<void> {
   const emulators = Array.from({ length: starts }, () => launch(START, { cwd }));
   const outcomes = await Promise.all(
@@ -68,7 +70,7 @@ trial(
 const UNSHARE = ['--user', '--map-root-user', '--pid', '--fork', '--kill-child', '--mount-proc'];
 const elsewhere = spawnSync('unshare', [...UNSHARE, 'true']);
 
-/** `start` where no process of here is seen; it ends with the one that is returned. */
+/** `start` in another PID namespace; it ends with the returned process. */
 async function startElsewhere(cwd: string): Promise<{ child: ChildProcess; ready: ReadyEvent }> {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn('unshare', [...UNSHARE, process.execPath, BINARY, ...START], {
@@ -81,7 +83,7 @@ async function startElsewhere(cwd: string): Promise<{ child: ChildProcess; ready
   return { child, ready: JSON.parse(line.toString()) as ReadyEvent };
 }
 
-/** An emulator in another container has the folder; and when it is killed, somebody else may. */
+/** An emulator in another container has the folder; after it is killed, another one may use it. */
 async function acrossContainers(budget: Budget): Promise<void> {
   const cwd = await temporaryFolder();
   const ledger = new Ledger();
@@ -93,7 +95,7 @@ async function acrossContainers(budget: Budget): Promise<void> {
   const killed = once(child, 'exit');
   child.kill('SIGKILL');
   await killed;
-  // The take-over waits six seconds for a sign of life.
+  // The take-over waits six seconds for a heartbeat.
   if (!budget.short) {
     const next = await startBinary(['--quiet'], { cwd });
     const state = await new Merchant(next.ready, ledger, budget).snapshot();

@@ -5,17 +5,19 @@ import { Pipeline, requestBytes } from '../pipeline.ts';
 import { trial } from '../trial.ts';
 
 const PER_ROUND = 5;
-/** So many events wait for a client at most, then it is dropped; a payment is two: its request and itself. */
+/**
+ * The maximum number of events that wait for a client, which is then dropped; a payment is two: its request and itself.
+ */
 const PAYMENTS_PER_ROUND = 600;
-/** A round is 10 MB, and the system takes up to 36 MB for a connection before anything waits in the emulator. */
+/** A round is 10 MB, and the system buffers up to 36 MB per connection before data waits in the emulator. */
 const ROUNDS_UNREAD = 6;
-/** What waits for one client at most, beside what it costs to have it. */
+/** The maximum memory for one waiting client, in addition to its connection. */
 const PER_STREAM_MIB = 5;
 const ALONE_MIB = 250;
-/** A dropped client has 10 s to read what was sent. */
+/** A dropped client has 10 s to read the sent data. */
 const CUT_MS = 60_000;
 
-/** Initiates with as much text as they may have, so that each event is large. */
+/** Initiates with fields of the maximum length, so that each event is large. */
 async function makeEvents({ port, publicKey }: Emulator, count: number): Promise<number> {
   const pipeline = new Pipeline(port);
   const fields = {
@@ -48,12 +50,12 @@ async function makeEvents({ port, publicKey }: Emulator, count: number): Promise
   return answered;
 }
 
-/** Whether a client that reads at last finds that its connection ends. */
+/** Whether a client that finally reads finds that its connection ends. */
 async function isClosed(socket: Socket): Promise<boolean> {
   if (socket.closed) return true;
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, CUT_MS, false);
-    // It may be reset: what was sent to it can no longer be delivered.
+    // A reset is possible, because the sent data can no longer be delivered.
     socket.resume().on('close', () => {
       clearTimeout(timer);
       resolve(true);
@@ -96,7 +98,7 @@ trial(
       const dropped = unread.length > ROUNDS_UNREAD ? (unread.shift() ?? []) : [];
       for (const socket of dropped)
         if (!(await isClosed(socket))) budget.fail('hang', 'an unread stream is kept');
-      // The payments themselves are no matter of this trial.
+      // This trial does not check the payments themselves.
       await sim.control('/reset', {});
       await sim.check(budget, 'unread streams');
     }

@@ -5,7 +5,7 @@ import { trial } from '../trial.ts';
 
 const CONNECTIONS = 8;
 const PER_PIPELINE = 64;
-/** Of so many requests one is refused, and one reads. */
+/** Of this many requests one is rejected, and one reads. */
 const ONE_IN = 8;
 
 /** A form as a shop posts it. */

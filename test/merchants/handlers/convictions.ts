@@ -5,7 +5,7 @@ import { VariedShop } from './shop.ts';
 
 const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
 
-/** What the audit says against a correct handler; it should say nothing. */
+/** The failures that the audit reports for a correct handler; there should be none. */
 export async function convictions(name: string): Promise<string[]> {
   const style = HANDLERS[name];
   if (!style) throw new Error(`there is no handler "${name}"`);

@@ -39,7 +39,7 @@ const IN_HTML = { refusalBody: PAGE, acceptedBody: PAGE };
 const TAKES_ALL = { refusal: [200, 200, 200], otherMethod: 200 } as const;
 const numbered = (count: number) => String(1_000 + count);
 
-/** Handlers of different make, none of which may be convicted of anything. */
+/** Correct handlers of different kinds, for which no case may fail. */
 export const HANDLERS: Readonly<Record<string, Style>> = Object.fromEntries(
   (
     [

@@ -1,4 +1,4 @@
-/** What a handler reads of an IPN: only what is there once and as text. */
+/** How a handler reads an IPN: only fields that occur once and are text. */
 export interface Fields {
   status?: string | undefined;
   signature?: string | undefined;
@@ -15,7 +15,7 @@ export interface Incoming {
   body: Buffer;
 }
 
-/** Reads a body as some framework does. @returns a status where the framework refuses it before any handler runs */
+/** Reads a body like some framework. @returns a status if the framework rejects it before any handler runs */
 export type Parser = (incoming: Incoming) => Fields | number;
 
 const LIMIT = 100 * 1024;
@@ -38,7 +38,7 @@ function fieldsOf(nested: Record<string, unknown>): Fields {
   };
 }
 
-/** `data[amount]` is the name of a field, and nothing else. */
+/** `data[amount]` is the name of a flat field. */
 export const literalKeys: Parser = ({ body }) => {
   const form = new URLSearchParams(body.toString('utf8'));
   const one = (name: string) => (form.getAll(name).length === 1 ? form.get(name)?.valueOf() : undefined);
@@ -75,7 +75,7 @@ export const phpNested: Parser = ({ body }) =>
     }, body.toString('utf8')),
   );
 
-/** What comes twice becomes a list. */
+/** Repeated fields become a list. */
 export const qsNested: Parser = ({ body }) =>
   fieldsOf(
     nestedBy((group, name, value) => {
@@ -84,7 +84,7 @@ export const qsNested: Parser = ({ body }) =>
     }, body.toString('utf8')),
   );
 
-/** JSON as well as a form; JSON that is none is refused. */
+/** JSON as well as a form; invalid JSON is rejected. */
 export const jsonToo =
   (form: Parser): Parser =>
   (incoming) => {
@@ -97,7 +97,7 @@ export const jsonToo =
     }
   };
 
-/** As Laravel does before any code of the shop runs: blanks go, and what is empty then is nothing. */
+/** Like Laravel before any code of the shop runs: trims white space, and turns empty text into null. */
 export const trimming =
   (form: Parser): Parser =>
   (incoming) => {

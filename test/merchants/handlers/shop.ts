@@ -8,23 +8,23 @@ import { Hono } from 'hono';
 import { digits } from '../node-shop.ts';
 import type { Fields, Incoming, Parser } from './parsers.ts';
 
-/** A queue takes sometimes longer, sometimes shorter. */
+/** A queue has varying delays. */
 const QUEUE_MS = [100, 60, 180];
 
-/** How a handler is made that is right: each of these is a habit of shops. */
+/** The variants of a correct handler: each of these is a habit of shops. */
 export interface Style {
   server: 'http' | 'hono';
   parse: Parser;
-  /** Status and body of a refusal, by why: what it does not understand, does not believe, does not know. */
+  /** Status and body of a rejection, by reason: malformed, forged, unknown order. */
   refusal: readonly [malformed: number, forged: number, unknown: number];
   refusalBody: Body;
   accepted: number;
   acceptedBody: Body;
-  /** Of a status that is not success, and of a copy. */
+  /** For a status that is not success, and for a copy. */
   ignored: number;
   copy: number;
   otherMethod: number;
-  /** When it works: before it answers, after it answered, or before a slow answer. */
+  /** When it processes: before it answers, after it answered, or before a slow answer. */
   work: 'before' | 'after' | 'slow';
   /** How it compares amounts. */
   money: 'text' | 'cents' | 'number' | 'decimal';
@@ -32,15 +32,15 @@ export interface Style {
   upperCasesFirst: boolean;
   identifier: (count: number) => string;
   token: 'query' | 'path';
-  /** Who comes second while the first is at work: waits, is told to go, or is stopped by the row that has changed. */
+  /** What a concurrent second request does: waits, is rejected, or fails because the row has changed. */
   concurrency: 'queue' | 'turned-away' | 'row';
-  /** Everybody gets a cookie, and without one the return page sends to the login. */
+  /** Every visitor gets a cookie, and without one the return page redirects to the login. */
   sessions: boolean;
-  /** Mails that follow a payment later, from a queue. */
+  /** E-mails that follow a payment later, from a queue. */
   mailsAfterMs: number;
   /** Numbers its invoices from 1. */
   invoices: boolean;
-  /** The pages are told apart by the query of one script. */
+  /** The pages differ in the query of one script. */
   frontController: boolean;
 }
 
@@ -76,7 +76,7 @@ interface Answer {
   headers?: Record<string, string>;
 }
 
-/** A shop that does everything right, in its style. */
+/** A correct shop in its own style. */
 export class VariedShop implements AsyncDisposable {
   readonly orders = new Map<string, Order>();
   readonly log: string[] = [];
