@@ -19,15 +19,12 @@ const cardFields = {
   amount: field(money, 'The initial amount, as decimal text. Funding does not change it.'),
   charges: field(money, 'Deducted from the amount when the card was created.'),
   availableBalance: field(money, 'Available balance.'),
-  status: field(
-    z.enum(CARD_STATUSES),
-    '`canceled` is documented and final; the names of the others are chosen.',
-  ),
+  status: field(z.enum(CARD_STATUSES), '`canceled` is documented and final; the other names are chosen.'),
   createdAt: time('Creation time.'),
   updatedAt: time('Time of the last change.'),
 };
 
-export const StoredCard = record('StoredCard', 'A card as it is stored.', cardFields);
+export const StoredCard = record('StoredCard', 'A card as stored.', cardFields);
 
 const shown = {
   ...cardFields,

@@ -153,7 +153,7 @@ const MAX_ENTRIES = 1_000;
 function listOf<Schema extends z.ZodMiniType>(schema: Schema) {
   return z
     .array(schema, { error: 'must be a list' })
-    .check(z.maxLength(MAX_ENTRIES, `may have at most ${MAX_ENTRIES} entries`));
+    .check(z.maxLength(MAX_ENTRIES, `must have at most ${MAX_ENTRIES} entries`));
 }
 
 export const STRUCTURES = {

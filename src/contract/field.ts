@@ -164,7 +164,7 @@ export const ADDRESS: JsonSchema = { pattern: '^[hH][tT][tT][pP][sS]?://[^/?#]' 
 export const LINK: JsonSchema = { format: 'uri' };
 
 /**
- * A time as it is stored and shown: ISO 8601 UTC, in the years that JavaScript dates support. A text without a day or
+ * A time as stored and shown: ISO 8601 UTC, in the years that JavaScript dates support. A text without a day or
  * a time would break pages.
  */
 export const momentText = z

@@ -39,7 +39,7 @@ export async function connectNamed(
   if (url === undefined) {
     throw new GatewayError(
       'no_server',
-      'no emulator found: connectGatewaySim() got no address, GATEWAY_SIM_URL is not set, and none runs on this folder',
+      'no emulator found: connectGatewaySim() got no address, GATEWAY_SIM_URL is not set, and none is running for this folder',
       {
         hint: hint`Pass its address, or run the tests with: ${command('exec', '--', '<your test command>')}`,
       },

@@ -53,7 +53,7 @@ describe('state export and import', () => {
       expect((await run(['state', name, ...args], { cwd })).code).toBe(0);
       expect(await identifiers(cwd)).toEqual(name === 'import' ? ['order-1'] : []);
       expect((await run(['state', name, '--help'], { cwd })).stdout).toMatch(
-        /there is none without a\s+terminal/,
+        /not asked without a\s+terminal/,
       );
       const page = await readFile(new URL('../../src/docs/state.md', import.meta.url), 'utf8');
       expect(page).toContain('Without a terminal, as in CI, they do not ask');

@@ -249,7 +249,7 @@ describe('what surrounds payments', () => {
     expect(await sim.faults.set({ route: 'initiate', status: 503 })).toMatchObject({ used: 0, spent: false });
     await sim.faults.set({ route: 'cards', status: 500 });
     await expect(sim.payments.create()).rejects.toThrow(
-      'a fault rule of gateway-sim returns 503 here on purpose',
+      'a gateway-sim fault rule returns 503 here on purpose',
     );
     expect((await sim.faults.list()).data.map(({ used }) => used)).toEqual([1, 0]);
     await sim.faults.clear('initiate');

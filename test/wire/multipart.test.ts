@@ -87,10 +87,10 @@ describe('a multipart body', () => {
     );
   });
 
-  it('may have at most a thousand parts', () => {
+  it('must have at most a thousand parts', () => {
     expect(parse(`${part('a', '1').repeat(1_000)}--XX--`)).toHaveLength(1_000);
     expect(() => parse(`${part('a', '1').repeat(1_001)}--XX--`)).toThrowError(
-      expect.objectContaining({ code: 'body_too_large', message: 'a form may have at most 1000 fields' }),
+      expect.objectContaining({ code: 'body_too_large', message: 'a form must have at most 1000 fields' }),
     );
   });
 

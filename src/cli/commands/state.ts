@@ -15,7 +15,7 @@ import type { CommandResult } from '../output.ts';
 import { orStopped } from '../stopped-folder.ts';
 import { replaceFile } from '../write-file.ts';
 
-const YES = { yes: flag('skip the confirmation (there is none without a terminal)') };
+const YES = { yes: flag('skip the confirmation (not asked without a terminal)') };
 
 type ResetContext = Context & { options: GivenValues<typeof YES> };
 

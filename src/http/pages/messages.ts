@@ -40,7 +40,7 @@ const TEXTS = {
     sandbox: { email: ['Pay with', 'Payez avec'], code: ['Confirm with', 'Confirmez avec'] },
     live: {
       email: [
-        'Enter the e-mail of your wallet. We send it a code, so that only you can pay.',
+        'Enter the e-mail of your wallet. We send a code to it, so that only you can pay.',
         'Saisissez l’e-mail de votre portefeuille. Nous y envoyons un code, pour que vous seul puissiez payer.',
       ],
       code: [
@@ -89,7 +89,7 @@ const TEXTS = {
       'Cet e-mail ne correspond à aucun portefeuille dans cette devise. Vérifiez-le ou saisissez-en un autre.',
     ],
     balance_too_small: [
-      'This e-mail has a wallet with insufficient funds for this payment. Enter another one.',
+      'The wallet of this e-mail has insufficient funds for this payment. Enter another e-mail.',
       'Cet e-mail correspond à un portefeuille dont le solde est insuffisant pour ce paiement. Saisissez-en un autre.',
     ],
     code_wrong: [
