@@ -104,7 +104,7 @@ export const AuditRequest = request(
   'AuditRequest',
   'How to audit a shop.',
   {
-    ipnUrl: field(address, "The shop's IPN handler, as known to an attacker who has seen no order.", ADDRESS),
+    ipnUrl: field(address, "The shop's IPN handler, as an attacker without an order would know it.", ADDRESS),
     preset: field(
       z.optional(z.enum(['plain'])),
       'Fills in what is missing for a shop with known addresses. Other presets need commands.',

@@ -38,7 +38,7 @@ export const Card = record(
 );
 export type Card = z.output<typeof Card>;
 
-export const CardTransaction = record('CardTransaction', 'A movement of money on a card.', {
+export const CardTransaction = record('CardTransaction', 'A card transaction.', {
   id: field(text, 'Its id.'),
   cardId: field(text, 'The card.'),
   currency: field(text, 'Currency code.'),
@@ -69,7 +69,7 @@ export type CardWithTransactions = z.output<typeof CardWithTransactions>;
 
 export const CardMovement = record('CardMovement', 'The result of a charge or a fund.', {
   card: field(Card, 'The card as it is now.'),
-  transaction: field(CardTransaction, 'The movement.'),
+  transaction: field(CardTransaction, 'The transaction.'),
 });
 export type CardMovement = z.output<typeof CardMovement>;
 

@@ -218,7 +218,7 @@ function requestsOf(server: ControlServer): GatewaySimClient['requests'] {
     server.call('GET /requests', { query: requireFilter(filter) });
   const instead = async () => {
     const { data } = await list({ limit: MAX_TOLD });
-    const made = data.map(({ method, target, status }) => `${method} ${target} was answered ${status}`);
+    const made = data.map(({ method, target, status }) => `${method} ${target} returned ${status}`);
     return made.length ? made : ['the service was not called'];
   };
   return {

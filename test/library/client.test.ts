@@ -379,7 +379,7 @@ describe('waiting in vain', () => {
     await sim.payments.create();
     expect(await messageOf(sim.requests.waitFor({ path: '/api/cards' }, TIMEOUT))).toEqual([
       'there was no request with path "/api/cards" within 0.03 s',
-      'POST /sandbox/payment/initiate was answered 200',
+      'POST /sandbox/payment/initiate returned 200',
     ]);
   });
 

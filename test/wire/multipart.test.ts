@@ -57,9 +57,9 @@ describe('a multipart body', () => {
       'another boundary in the body',
       `${part('a', '1')}--XX--`,
       'multipart/form-data; boundary=YY',
-      'does not occur',
+      'does not contain its boundary',
     ],
-    ['an empty body', '', TYPE, 'does not occur'],
+    ['an empty body', '', TYPE, 'does not contain its boundary'],
     ['a body that ends in a value', `${part('a', '1')}`, TYPE, 'last boundary'],
     ['a body that ends in the headers', '--XX\r\nContent-Disposition: form-data; name="a"', TYPE, 'headers'],
     [

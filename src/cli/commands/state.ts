@@ -165,7 +165,7 @@ const importState = defineCommand({
     return {
       json: { imported: true, url: server.url, counts },
       text: `Imported ${name}: ${describeCounts(counts)}`,
-      notices: [hint`The keys are now those of the imported merchants: ${command('keys env')}`],
+      notices: [hint`The imported merchants' keys are now in use: ${command('keys env')}`],
     };
   },
 });
