@@ -15,7 +15,7 @@ export const JSON_OF_COMMANDS = {
   'ipn resend': '[Delivery](#delivery)',
   'ipn fire': '[Delivery](#delivery); with `--times` [DeliveryBatch](#deliverybatch)',
   'ipn verify':
-    '`valid`, `authentic`, `reasons`, `identifier`, `amount`, `status`, `signature`, `signedText`, `foundText` (what the signature was made over, as far as a usual mistake explains it; else null), `expected`, `mistake` (the usual mistake that made the signature, by name; null for none), `fix`',
+    '`valid`, `authentic`, `reasons`, `identifier`, `amount`, `status`, `signature`, `signedText`, `foundText` (the text that was signed, if a common mistake explains the signature; otherwise null), `expected`, `mistake` (the name of that mistake; null if none), `fix`',
   'ipn listen':
     'lines: first `event` (`ready`), `url`, `port`, `forwardTo`, `pid`; then for each IPN `event` (`ipn`), `at`, `method`, `url`, `headers`, `body`, `verdict` (as `ipn verify`), `answered`',
   'keys show': '`merchant`, `publicKey`, `secretKey`',
@@ -25,7 +25,7 @@ export const JSON_OF_COMMANDS = {
   'wallets list': '[WalletList](#walletlist)',
   'wallets fund': '[Wallet](#wallet)',
   'state reset':
-    '`reset`, `url`, `counts` ([RecordCounts](#recordcounts)); where no emulator runs `reset`, `dataDir`, `backup`',
+    '`reset`, `url`, `counts` ([RecordCounts](#recordcounts)); if no emulator runs `reset`, `dataDir`, `backup`',
   'state export': '`file`, `counts` ([RecordCounts](#recordcounts)); with `-` the [State](#state)',
   'state import': '`imported`, `url`, `counts` ([RecordCounts](#recordcounts))',
   'cards list': '[CardList](#cardlist)',

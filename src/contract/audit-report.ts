@@ -37,7 +37,7 @@ export const AuditedCase = record('AuditedCase', 'The result of a case.', {
   verdict,
   sent: field(nullableText, 'What was sent; null when nothing was.'),
   observed: field(nullableText, 'What the shop did; null when nothing was sent.'),
-  why: field(text, 'The reason for the verdict. For a `fail`, the damage in money.'),
+  why: field(text, 'The reason for the verdict. For a `fail`, the financial damage.'),
   mistake: field(nullableText, 'Name of the underlying mistake; null when nothing is wrong.'),
   cost: field(nullableText, 'What the mistake costs the merchant; null when nothing is wrong.'),
   fix: field(

@@ -95,7 +95,7 @@ export type CardFilter = z.input<typeof CardQuery>;
 
 export const CardTransactionInput = request(
   'CardTransactionInput',
-  'A charge to a card, or a deposit to it.',
+  'A charge to a card, or a deposit.',
   {
     type: field(z.enum(CARD_MOVEMENTS), '`charge` pays from the card, `fund` adds to it.'),
     amount: field(text, 'Decimal text.', { pattern: CARD_AMOUNT_PATTERN.source }),

@@ -82,7 +82,7 @@ export const CurrencyEntry = request('CurrencyEntry', 'An additional currency.',
 });
 
 export const WalletEntry = request('WalletEntry', 'An additional wallet for live mode.', {
-  email: field(textThat(isEmail, 'must be an e-mail address'), 'what its owner enters on the checkout', {
+  email: field(textThat(isEmail, 'must be an e-mail address'), 'what its owner enters at checkout', {
     format: 'email',
   }),
   holder: field(textUpTo(60), 'account_holder of the IPN'),

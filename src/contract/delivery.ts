@@ -208,7 +208,7 @@ export function requireFireable(body: string, times: number): void {
   if (bytes > MAX_FIRED_BYTES) {
     throw new GatewayError(
       'invalid_fields',
-      `an IPN must have at most ${MAX_FIRED_BYTES} bytes (64 KiB); this one would have ${bytes}`,
+      `an IPN must not exceed ${MAX_FIRED_BYTES} bytes (64 KiB); this one would have ${bytes}`,
     );
   }
   if (bytes * times <= MAX_FIRED_TOTAL) return;

@@ -112,7 +112,7 @@ const fields = {
   ),
   settledAt: field(z.nullable(momentText), 'Time of settlement; null while pending.', TIME),
   settledBy: field(z.nullable(z.enum(SETTLED_BY)), 'Who settled it; null while pending.'),
-  payerEmail: field(nullableText, 'The e-mail that the customer entered on the checkout.'),
+  payerEmail: field(nullableText, 'The e-mail that the customer entered at checkout.'),
   walletId: field(nullableText, 'The wallet that paid (live mode only).'),
   messageId: field(nullableText, 'The newest verification code sent for it (live mode only).'),
   wrongCodes: field(

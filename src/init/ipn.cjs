@@ -1,4 +1,4 @@
-// Stands for your own handler of the IPN: a function that a server of node:http or Express calls.
+// Replace this with your own IPN handler: a function that a node:http server or Express calls.
 const { createHmac, timingSafeEqual } = require('node:crypto');
 
 const MAX_BYTES = 65_536;
@@ -23,7 +23,7 @@ exports.createHandler = (secretKey) => async (request, response) => {
     const isPaid = isGenuine(new URLSearchParams(Buffer.concat(chunks).toString()), secretKey);
     response.writeHead(isPaid ? 200 : 400).end(isPaid ? 'OK' : 'refused');
   } catch {
-    // Who sent it has gone away.
+    // The sender has disconnected.
     response.destroy();
   }
 };

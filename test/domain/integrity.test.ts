@@ -46,7 +46,7 @@ describe('an imported state', () => {
     [
       'payments',
       { currency: 'XXX' },
-      'currency "XXX" is unknown: the options and wallets have GNF, USD, EUR',
+      'currency "XXX" is unknown: the options and wallets define GNF, USD, EUR',
     ],
     ['payments', { currency: 'usd' }, 'currency "usd" is unknown'],
     ['cards', { currency: 'GBP' }, 'currency "GBP" is unknown'],

@@ -174,7 +174,7 @@ export const SENDER: readonly AuditCase[] = [
   rejects(
     juggled(
       'amount-array',
-      'An IPN whose amount is a list, signed over the text that PHP converts a list to.',
+      'An IPN whose amount is a list, signed over the text that PHP makes of it: Array.',
     ),
     ({ ipn }) => {
       const forged = ipn.set('amount', 'Array').signedWith('');

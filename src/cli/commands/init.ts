@@ -66,7 +66,7 @@ export const init = defineCommand({
       notices: starters.length
         ? starters.map(
             ({ run, files }) =>
-              `Run it: ${run} ${shownFrom(cwd, join(folder, files.at(-1) ?? ''))}. Then put your own handler in the place of ${files.at(-2)}.`,
+              `Run it: ${run} ${shownFrom(cwd, join(folder, files.at(-1) ?? ''))}. Then replace ${files.at(-2)} with your own handler.`,
           )
         : [
             `Every option is listed in ${CONFIGURATION_FILE}, with its default; ${FIXTURES_FILE} has the merchants and wallets of a new state.`,

@@ -108,11 +108,11 @@ const TEXTS = {
   /** A wallet can lose its funds between the steps. The visible field is then the code. */
   problemsAtCode: {
     wallet_unknown: [
-      'The verification code is correct, but your wallet in this currency no longer exists. Change the e-mail to pay from another one.',
+      'The verification code is correct, but your wallet in this currency no longer exists. Change the e-mail to pay from another wallet.',
       'Le code de vérification est correct, mais il n’y a plus de portefeuille dans cette devise. Modifiez l’e-mail pour payer avec un autre.',
     ],
     balance_too_small: [
-      'The verification code is correct, but your wallet has insufficient funds for this payment. Change the e-mail to pay from another one.',
+      'The verification code is correct, but your wallet has insufficient funds for this payment. Change the e-mail to pay from another wallet.',
       'Le code de vérification est correct, mais le solde du portefeuille est insuffisant pour ce paiement. Modifiez l’e-mail pour payer avec un autre.',
     ],
   },
