@@ -3,7 +3,7 @@
 /** What each command prints with `--json`: a record of the API, or these fields. */
 export const JSON_OF_COMMANDS = {
   start:
-    'lines: first `event` (`ready`), `url`, `port`, `publicKey`, `secretKey`, `dashboardUrl`, `dataDir`, `controlToken`, `tlsCa`, `proxyPort`, `pid`; then one [SimEvent](#simevent) a line',
+    'lines: first `event` (`ready`), `url`, `port`, `publicKey`, `secretKey`, `dashboardUrl`, `dataDir`, `controlToken`, `tlsCa`, `proxyPort`, `pid`; then one [SimEvent](#simevent) per line',
   exec: 'what its command prints',
   pay: '[Settled](#settled); with `--all` `data`, a list of them',
   'payments list': '[PaymentList](#paymentlist)',
@@ -46,12 +46,12 @@ export const JSON_OF_COMMANDS = {
   audit: '[AuditReport](#auditreport); with `--list` `cases`, a list of [AuditCaseInfo](#auditcaseinfo)',
   reconcile: '`data` (each `identifier`, `problem`, `detail`)',
   conform:
-    '`target`, `profile`, `agree` (how many lines hold), `differ` (each `id`, `expected`, `got`), `causes` (what they come from, the biggest first: each `cause`, `ids`), `unseen` (each `id`, `why`)',
+    '`target`, `profile`, `agree` (number of lines that match), `differ` (each `id`, `expected`, `got`), `causes` (of the differences, largest first: each `cause`, `ids`), `unseen` (each `id`, `why`)',
   status: '[Status](#status)',
   stop: '`stopped`, `url`, `pid`',
   wait: '`ready`, `url`',
   inbox: '[MessageList](#messagelist)',
-  logs: 'lines: one [SimEvent](#simevent) a line; of a stopped folder without requests, `checkoutUrl` empty',
+  logs: 'lines: one [SimEvent](#simevent) per line; if no emulator runs, without requests and with an empty `checkoutUrl`',
   open: '`url`',
   init: '`files`',
   docs: '`data` (a list of `topic`, `title`); with a topic `topic`, `title`, `text`',

@@ -274,7 +274,7 @@ function jsonPage() {
   ]);
   return `# JSON output
 
-With \`--json\` a command prints one JSON document on stdout (\`start\`, \`logs\` and \`ipn listen\` one a line); everything else goes to stderr. A list is \`data\` with its records and \`nextCursor\`.
+With \`--json\` a command prints one JSON document on stdout (\`start\`, \`logs\` and \`ipn listen\` one per line); everything else goes to stderr. A list is \`data\` with its records and \`nextCursor\`.
 
 ${table(['Command', 'Prints'], rows)}
 

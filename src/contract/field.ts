@@ -122,7 +122,7 @@ export function messageOf(schema: z.ZodMiniType): Message | undefined {
 
 /** A page of a list, newest first. */
 export function page<Item extends z.ZodMiniType>(name: string, item: Item, what: string) {
-  return record(name, `A page of a list of ${what}.`, {
+  return record(name, `A page of ${what}.`, {
     ...wholeListFields(item, what, 'newest first'),
     nextCursor: field(nullableText, 'Pass it as `cursor` to get the next page; null on the last page.'),
   });
