@@ -43,7 +43,7 @@ export async function connect(choice: ServerChoice, io: Place, guess: boolean): 
   const info = dataDir ? await readServerInfo(resolve(cwd, dataDir)) : await findServer(cwd);
   const url = choice.url ?? info?.url ?? file.url;
   if (url === undefined && (choice.dataDir || !guess)) {
-    const where = dataDir ?? `${DEFAULT_DATA_DIR} of this or a parent folder`;
+    const where = dataDir ?? `${DEFAULT_DATA_DIR} in this or a parent folder`;
     const unset = dataDir === undefined ? ', and neither --url nor GATEWAY_SIM_URL is set' : '';
     throw new GatewayError('no_server', `no gateway-sim is running for ${where}${unset}`, {
       hint: hint`Start one with: ${command('start')}. Or specify its address with ${option('url')}.`,
