@@ -89,7 +89,7 @@ const TEXTS = {
       'Cet e-mail ne correspond à aucun portefeuille dans cette devise. Vérifiez-le ou saisissez-en un autre.',
     ],
     balance_too_small: [
-      'The wallet of this e-mail has insufficient funds for this payment. Enter another e-mail.',
+      'This e-mail belongs to a wallet with insufficient funds for this payment. Enter another one.',
       'Cet e-mail correspond à un portefeuille dont le solde est insuffisant pour ce paiement. Saisissez-en un autre.',
     ],
     code_wrong: [
