@@ -30,8 +30,8 @@ export function manifestPage(root, { AREAS, PROFILES }) {
     return `## ${title}\n\n${table(['Line', 'What', 'Source', 'Where it was read, or why', 'Profiles'], rows)}`;
   });
   return [
-    '# What is known of the service interface',
-    `Each line of \`fixtures/fidelity/manifest.jsonl\` is one observation: ${lines.length} in all. [Fidelity](../fidelity.md) says what they are for.`,
+    '# What is known about the service interface',
+    `Each line of \`fixtures/fidelity/manifest.jsonl\` is one observation: ${lines.length} in all. [Fidelity](../fidelity.md) explains their purpose.`,
     ...sections,
   ].join('\n\n');
 }

@@ -3,7 +3,7 @@
 /** The output of each command with `--json`: a record of the API, or these fields. */
 export const JSON_OF_COMMANDS = {
   start:
-    'lines: first `event` (`ready`), `url`, `port`, `publicKey`, `secretKey`, `dashboardUrl`, `dataDir`, `controlToken`, `tlsCa`, `proxyPort`, `pid`; then one [SimEvent](#simevent) a line',
+    'lines: first `event` (`ready`), `url`, `port`, `publicKey`, `secretKey`, `dashboardUrl`, `dataDir`, `controlToken`, `tlsCa`, `proxyPort`, `pid`; then one [SimEvent](#simevent) per line',
   exec: 'what its command prints',
   pay: '[Settled](#settled); with `--all` `data`, a list of them',
   'payments list': '[PaymentList](#paymentlist)',
@@ -15,7 +15,7 @@ export const JSON_OF_COMMANDS = {
   'ipn resend': '[Delivery](#delivery)',
   'ipn fire': '[Delivery](#delivery); with `--times` [DeliveryBatch](#deliverybatch)',
   'ipn verify':
-    '`valid`, `authentic`, `reasons`, `identifier`, `amount`, `status`, `signature`, `signedText`, `foundText` (what the signature was made over, as far as a usual mistake explains it; else null), `expected`, `mistake` (the usual mistake that made the signature, by name; null for none), `fix`',
+    '`valid`, `authentic`, `reasons`, `identifier`, `amount`, `status`, `signature`, `signedText`, `foundText` (the text that was signed, if a common mistake explains the signature; otherwise null), `expected`, `mistake` (the name of that mistake; null if none), `fix`',
   'ipn listen':
     'lines: first `event` (`ready`), `url`, `port`, `forwardTo`, `pid`; then for each IPN `event` (`ipn`), `at`, `method`, `url`, `headers`, `body`, `verdict` (as `ipn verify`), `answered`',
   'keys show': '`merchant`, `publicKey`, `secretKey`',
@@ -25,7 +25,7 @@ export const JSON_OF_COMMANDS = {
   'wallets list': '[WalletList](#walletlist)',
   'wallets fund': '[Wallet](#wallet)',
   'state reset':
-    '`reset`, `url`, `counts` ([RecordCounts](#recordcounts)); where no emulator runs `reset`, `dataDir`, `backup`',
+    '`reset`, `url`, `counts` ([RecordCounts](#recordcounts)); if no emulator runs `reset`, `dataDir`, `backup`',
   'state export': '`file`, `counts` ([RecordCounts](#recordcounts)); with `-` the [State](#state)',
   'state import': '`imported`, `url`, `counts` ([RecordCounts](#recordcounts))',
   'cards list': '[CardList](#cardlist)',
@@ -46,12 +46,12 @@ export const JSON_OF_COMMANDS = {
   audit: '[AuditReport](#auditreport); with `--list` `cases`, a list of [AuditCaseInfo](#auditcaseinfo)',
   reconcile: '`data` (each `identifier`, `problem`, `detail`)',
   conform:
-    '`target`, `profile`, `agree` (how many lines hold), `differ` (each `id`, `expected`, `got`), `causes` (what they come from, the biggest first: each `cause`, `ids`), `unseen` (each `id`, `why`)',
+    '`target`, `profile`, `agree` (number of lines that match), `differ` (each `id`, `expected`, `got`), `causes` (of the differences, largest first: each `cause`, `ids`), `unseen` (each `id`, `why`)',
   status: '[Status](#status)',
   stop: '`stopped`, `url`, `pid`',
   wait: '`ready`, `url`',
   inbox: '[MessageList](#messagelist)',
-  logs: 'lines: one [SimEvent](#simevent) a line; of a stopped folder without requests, `checkoutUrl` empty',
+  logs: 'lines: one [SimEvent](#simevent) per line; if no emulator runs, without requests and with an empty `checkoutUrl`',
   open: '`url`',
   init: '`files`',
   docs: '`data` (a list of `topic`, `title`); with a topic `topic`, `title`, `text`',

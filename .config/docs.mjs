@@ -1,4 +1,4 @@
-// Writes src/docs/reference from the program, and tables of other pages: node .config/docs.mjs [folder]
+// Generates src/docs/reference from the program, and tables of other pages: node .config/docs.mjs [folder]
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,14 +29,14 @@ const pages = {
   'options.md': optionsPage(),
   'service.md': apiPage(document, {
     title: 'Service API',
-    introduction: 'What the merchant’s code and the customer’s browser talk to.',
+    introduction: 'The interface for the merchant’s code and the customer’s browser.',
     side: 'service',
     concerns: (tag) => tag.startsWith('Service'),
   }),
   'control-api.md': apiPage(document, {
     title: 'Control API',
     introduction:
-      'What the commands, the dashboard and the library talk to: JSON below `/_sim`. For access control, see [containers](../containers.md). `GET /_sim/openapi.json` is the same as an OpenAPI document, and so is `gateway-sim openapi`.',
+      'The interface for the commands, the dashboard and the library: JSON below `/_sim`. For access control, see [containers](../containers.md). `GET /_sim/openapi.json` and `gateway-sim openapi` return it as an OpenAPI document.',
     side: 'control',
     concerns: (tag) => !tag.startsWith('Service'),
   }),
@@ -108,7 +108,7 @@ function auditPage() {
   });
   return [
     '# Cases of an audit',
-    'What [`gateway-sim audit`](../audit.md) sends and looks at, by class. `--only` and `--skip` take these names, classes and groups.',
+    'The requests and checks of [`gateway-sim audit`](../audit.md), by class. `--only` and `--skip` accept these names, classes and groups.',
     ...sections,
   ].join('\n\n');
 }
@@ -188,11 +188,11 @@ function optionRows(options) {
 function commandsPage() {
   return `# Commands
 
-Every command, as its \`--help\` describes it. All of them also take these:
+Every command, as its \`--help\` describes it. All commands also accept these options:
 
 ${table(['Option', 'What'], optionRows(helper.visibleOptions(program).filter(({ long }) => !['--version', '--help'].includes(long))))}
 
-What each prints with \`--json\` is in [JSON output](json.md), what its exit code means in [exit codes](exit-codes.md).
+For the output with \`--json\`, see [JSON output](json.md). For the exit codes, see [exit codes](exit-codes.md).
 
 ${leaves.map(commandSection).join('\n\n')}`;
 }
@@ -219,7 +219,7 @@ ${escaped(command.description())}
 gateway-sim ${`${nameOf(command)} ${command.usage()}`.trim()}${examples ? `\n\n${examples.replace(/^ {2}/gm, '').trim()}` : ''}
 \`\`\`
 
-${isStart ? `It takes the [options of start](options.md)${except}.\n\n` : ''}${table(['Option', 'What'], optionRows(isStart ? own : options))}`;
+${isStart ? `It accepts the [options of start](options.md)${except}.\n\n` : ''}${table(['Option', 'What'], optionRows(isStart ? own : options))}`;
 }
 
 function optionOfStart(flag) {
@@ -252,7 +252,7 @@ function optionsPage() {
   });
   return `# Options
 
-Each option of \`start\` is a flag, an environment variable and a key of \`gateway-sim.config.json\`. A flag overrides a variable, which overrides the file, which overrides the [profile](../fidelity.md#profiles), which overrides the default. A duration is a number with \`ms\`, \`s\`, \`m\` or \`h\`. What the file may look like: [configuration](../configuration.md).
+Each option of \`start\` is a flag, an environment variable and a key of \`gateway-sim.config.json\`. A flag overrides a variable, which overrides the file, which overrides the [profile](../fidelity.md#profiles), which overrides the default. A duration is a number with \`ms\`, \`s\`, \`m\` or \`h\`. For the format of the file, see [configuration](../configuration.md).
 
 ${table(['Flag', 'Variable', 'Key', 'Default', 'What'], rows)}
 
@@ -274,13 +274,13 @@ function jsonPage() {
   ]);
   return `# JSON output
 
-With \`--json\` a command prints one JSON document on stdout (\`start\`, \`logs\` and \`ipn listen\` one a line); everything else goes to stderr. A list is \`data\` with its records and \`nextCursor\`.
+With \`--json\` a command prints one JSON document on stdout (\`start\`, \`logs\` and \`ipn listen\` one per line); everything else goes to stderr. A list is \`data\` with its records and \`nextCursor\`.
 
 ${table(['Command', 'Prints'], rows)}
 
 # Records
 
-What commands, control API and library give and take. A field marked *optional* may be absent.
+The data of the commands, the control API and the library. A field marked *optional* may be absent.
 
 ${recordSections(document)}`;
 }
@@ -299,5 +299,5 @@ function exitCodesPage() {
 
 ${table(['Exit code', 'Meaning', 'Codes of errors'], rows)}
 
-\`exec\` ends with the exit code of its command: 128 and the signal’s number when a signal ended it, 127 when there is no such command, 126 when it cannot be run. An error in JSON has its \`code\` from the last column: [ControlError](json.md#controlerror).`;
+\`exec\` ends with the exit code of its command: 128 plus the number of the signal that ended it, 127 if the command was not found, 126 if it cannot be run. An error in JSON has its \`code\` from the last column: [ControlError](json.md#controlerror).`;
 }

@@ -135,9 +135,9 @@ function insideQuotes(what: string, text: string): GatewayError {
   const variable = PLACEHOLDERS[name as Placeholder];
   return new GatewayError(
     'usage',
-    `{${name}} in ${what} is replaced by "$${variable}" with its quotes: write {${name}} outside of quotes, or $${variable} between double quotes (got ${text})`,
+    `{${name}} in ${what} is replaced by "$${variable}" with its quotes: write {${name}} outside quotes, or $${variable} between double quotes (got ${text})`,
     {
-      hint: hint`An inline program must read the variable ${variable}, so that the value never becomes part of its text.`,
+      hint: hint`An inline program must read the variable ${variable}, so that the value never becomes part of its code.`,
     },
   );
 }

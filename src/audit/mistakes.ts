@@ -27,11 +27,11 @@ const FIXES = {
     code: SIGNED,
   },
   'fields-not-required': {
-    text: 'Before you check the signature, reject IPNs whose fields are missing, empty or not text.',
+    text: 'Before you check the signature, reject IPNs whose fields are missing, empty or not strings.',
     code: WHOLE,
   },
   'secret-known': {
-    text: 'Read the secret key from the configuration, reject every IPN if there is none, and accept no signature of another key.',
+    text: 'Read the secret key from the configuration, reject every IPN if no key is set, and accept no other key.',
     code: {
       PHP: `$secretKey = getenv('GATEWAY_SECRET_KEY'); if (!$secretKey) { http_response_code(500); exit; }\n${SIGNED.PHP}`,
       Node: `const secretKey = process.env.GATEWAY_SECRET_KEY; if (!secretKey) throw new Error('no secret key');\n${SIGNED.Node}`,
@@ -55,7 +55,7 @@ const FIXES = {
     },
   },
   'no-token-in-ipn-url': {
-    text: 'Put an unguessable token into the ipn_url, store it with the order, and check it in the handler. The signature does not cover the mode, and does not separate amount from identifier. Identifiers of exactly 20 characters also prevent splicing; the token prevents both.',
+    text: 'Put an unguessable token in the ipn_url, store it with the order, and check it in the handler. The signature does not cover the mode, and does not separate amount from identifier. Identifiers of exactly 20 characters also prevent splicing; the token prevents both.',
     code: {
       PHP: `$order['token'] = bin2hex(random_bytes(16)); $fields['ipn_url'] = "$base/ipn?token={$order['token']}"; // when you initiate\nif (!$order || !hash_equals($order['token'], (string) ($_GET['token'] ?? ''))) { http_response_code(404); exit; } // in the handler`,
       Node: `order.token = randomBytes(16).toString('hex'); fields.ipn_url = \`\${base}/ipn?token=\${order.token}\`; // when you initiate\nif (!order || url.searchParams.get('token') !== order.token) return refuse(); // in the handler`,
@@ -79,7 +79,7 @@ const FIXES = {
     },
   },
   'paid-more-than-once': {
-    text: 'Mark the order as paid with one conditional update in the database, wherever your shop does that, and fulfill it only if that update changed the row. A copy of an IPN changes nothing else.',
+    text: 'Wherever your shop marks an order as paid, use one conditional database update, and fulfill the order only if that update changed the row. A copy of an IPN must change nothing else.',
     code: {
       PHP: `$pay = $db->prepare("UPDATE orders SET status = 'paid' WHERE identifier = ? AND status <> 'paid'"); $pay->execute([$identifier]); if ($pay->rowCount() === 1) fulfill($order);`,
       Node: `const { rowCount } = await db.query("UPDATE orders SET status = 'paid' WHERE identifier = $1 AND status <> 'paid'", [identifier]); if (rowCount === 1) await fulfill(order);`,
@@ -102,12 +102,12 @@ const FIXES = {
     text: 'Log errors on the server, respond with a fixed text, and never print a key or the expected signature.',
     code: {
       PHP: `ini_set('display_errors', '0'); http_response_code(400); exit('rejected');`,
-      Node: `return res.writeHead(400).end('rejected'); // console.error(error) is for you alone`,
-      Python: `return 'rejected', 400  # app.logger.exception(error) is for you alone`,
+      Node: `return res.writeHead(400).end('rejected'); // log the details with console.error(error)`,
+      Python: `return 'rejected', 400  # log the details with app.logger.exception(error)`,
     },
   },
   'initiate-from-outside': {
-    text: 'Initiate payments on the server. Read the total and currency from the database, and the keys and the address of your shop from the configuration. No URL contains a key, and ipn_url is the address of nothing else.',
+    text: 'Initiate payments on the server. Read the total and currency from the database, and the keys and the address of your shop from the configuration. No URL may contain a key, and ipn_url must have no other use.',
     code: {
       PHP: `$fields = ['amount' => $order['total'], 'currency' => $order['currency'], 'ipn_url' => "$base/ipn?token={$order['token']}", 'success_url' => "$base/thanks?order={$order['identifier']}", 'site_logo' => "$base/logo.png"] + $fields;`,
       Node: `Object.assign(fields, { amount: order.total, currency: order.currency, ipn_url: \`\${base}/ipn?token=\${order.token}\`, success_url: \`\${base}/thanks?order=\${order.identifier}\`, site_logo: \`\${base}/logo.png\` });`,
@@ -115,7 +115,7 @@ const FIXES = {
     },
   },
   'handler-breaks': {
-    text: 'Accept the POST without a session, login or CSRF token. Ignore unknown fields, and catch every error, also that of a body which breaks off. Answer 2xx within two seconds if you accept the IPN, and 4xx if you reject it.',
+    text: 'Accept the POST without a session, login or CSRF token. Ignore unknown fields, and catch every error, including a truncated body. Answer 2xx within two seconds if you accept the IPN, and 4xx if you reject it.',
   },
 } as const satisfies Record<string, Fix>;
 

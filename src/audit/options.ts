@@ -14,10 +14,9 @@ export function requireConsistent(options: AuditOptions): void {
   const given = (values: Readonly<Record<string, unknown>>) =>
     Object.keys(values).filter((name) => values[name] !== undefined && values[name] !== false);
   const sources = given({ orderCmd, orderUrl, order, orderWait });
-  if (sources.length > 1)
-    throw usage(`there must be one source of orders: specify either ${sources.join(' or ')}`);
+  if (sources.length > 1) throw usage(`specify exactly one source of orders: ${sources.join(' or ')}`);
   const ways = given({ probeCmd, probeUrl, probe });
-  if (ways.length > 1) throw usage(`there must be one probe for orders: specify either ${ways.join(' or ')}`);
+  if (ways.length > 1) throw usage(`specify exactly one probe for orders: ${ways.join(' or ')}`);
   const orderProbe = probeCmd ?? probeUrl;
   if (orderProbe !== undefined && !placeholdersIn(orderProbe).length) {
     throw usage(`the probe must refer to one order: include {identifier} (got "${orderProbe}")`);
@@ -28,12 +27,12 @@ export function requireConsistent(options: AuditOptions): void {
     );
   }
   if (!ways.length && (paidWhen !== undefined || Object.keys(probes ?? {}).length)) {
-    throw usage('paid-when and further probes need a probe of the order: specify a probe command or URL');
+    throw usage('paid-when and additional probes require an order probe: specify a probe command or URL');
   }
   if (orders !== undefined && !(Number.isInteger(orders) && orders >= 1 && orders <= 10_000)) {
     throw usage(`the number of orders must be a whole number from 1 to 10,000 (got ${orders})`);
   }
   if (!(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
-    throw usage(`the time-out must be more than 0 and at most 1 h (got ${timeoutMs} ms)`);
+    throw usage(`the timeout must be more than 0 and at most 1 h (got ${timeoutMs} ms)`);
   }
 }

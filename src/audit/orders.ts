@@ -198,7 +198,7 @@ export class Orders {
         id > this.#lastRequest && method === 'POST' && paymentId === null && target.includes('/initiate'),
     );
     return refused
-      ? `${url}, whose public key is ${publicKey}, rejected its initiate request ${shorten(refused.requestBody ?? '')} with ${shorten(refused.responseBody ?? '')}`
+      ? `the emulator at ${url} (public key ${publicKey}) rejected the initiate request ${shorten(refused.requestBody ?? '')} with ${shorten(refused.responseBody ?? '')}`
       : `no initiate request reached ${url}. Check the gateway address and the public key (${publicKey}) that the shop uses`;
   }
 

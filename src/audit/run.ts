@@ -124,7 +124,7 @@ async function findingOf(shop: Shop, one: AuditCase): Promise<Finding> {
 function provenBy(shop: Shop, control: AuditedCase | undefined, one: AuditCase, finding: Finding): Finding {
   if (finding.verdict !== 'pass' || one === CONTROL) return finding;
   if (control?.verdict !== 'pass') {
-    const why = 'nothing shows that the handler works: one that ignores everything looks the same';
+    const why = 'nothing shows that the handler works: a handler that ignores everything looks the same';
     return { ...finding, verdict: 'unproven', why };
   }
   const { url, status } = finding.answer ?? {};

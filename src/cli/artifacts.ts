@@ -90,7 +90,7 @@ async function prepare(folder: string, named: string): Promise<void> {
       'usage',
       `${named} contains ${old[0]}, which exec did not write: nothing was changed`,
       {
-        hint: hint`Name another folder with ${option('artifacts')}.`,
+        hint: hint`Choose another folder with ${option('artifacts')}.`,
       },
     );
   }

@@ -56,9 +56,9 @@ export async function runCommand(
       output.notice(`gateway-sim: ${command} cannot be run: ${message}`);
       return CANNOT_BE_RUN;
     }
-    output.notice(`gateway-sim: there is no command "${command}"`);
+    output.notice(`gateway-sim: command "${command}" was not found`);
     if (/\s/.test(command))
-      output.notice("  Give the command and its arguments as words of their own, or take: sh -c '…'");
+      output.notice("  Pass the command and its arguments as separate words, or use: sh -c '…'");
     return NOT_FOUND;
   } finally {
     watched?.disarm();

@@ -43,10 +43,10 @@ export async function connect(choice: ServerChoice, io: Place, guess: boolean): 
   const info = dataDir ? await readServerInfo(resolve(cwd, dataDir)) : await findServer(cwd);
   const url = choice.url ?? info?.url ?? file.url;
   if (url === undefined && (choice.dataDir || !guess)) {
-    const where = dataDir ?? `${DEFAULT_DATA_DIR} of this or a parent folder`;
+    const where = dataDir ?? `${DEFAULT_DATA_DIR} in this or a parent folder`;
     const unset = dataDir === undefined ? ', and neither --url nor GATEWAY_SIM_URL is set' : '';
-    throw new GatewayError('no_server', `no gateway-sim is running on ${where}${unset}`, {
-      hint: hint`Start one with: ${command('start')}. Or name it with ${option('url')}.`,
+    throw new GatewayError('no_server', `no gateway-sim is running for ${where}${unset}`, {
+      hint: hint`Start one with: ${command('start')}. Or specify its address with ${option('url')}.`,
     });
   }
   const known = info?.url === url ? info : undefined;
@@ -142,6 +142,6 @@ async function requireEmulator(server: ControlServer): Promise<void> {
 /** The error for an address of another server. */
 export function foreignServer(url: string): GatewayError {
   return new GatewayError('no_server', `the server at ${url} is not gateway-sim, so nothing was sent`, {
-    hint: hint`Name the emulator with ${option('url')} or ${option('dataDir')}.`,
+    hint: hint`Specify the emulator with ${option('url')} or ${option('dataDir')}.`,
   });
 }

@@ -23,7 +23,7 @@ export function receiverOf({ url, forwardedTo }: Pick<ToldDelivery, 'url' | 'for
 /** The result of a delivery so far. */
 export function describeLastAttempt({ attempts, underWay, nextAttemptAt }: ToldDelivery): string {
   if (underWay) {
-    return `attempt ${underWay.number} is waiting for a response, at most ${underWay.timeoutMs / 1_000} s`;
+    return `attempt ${underWay.number} is waiting up to ${underWay.timeoutMs / 1_000} s for a response`;
   }
   const last = attempts.at(-1);
   if (last) return outcomeOf(last);

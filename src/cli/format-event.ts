@@ -101,7 +101,7 @@ function deliveryLines(
   }
   if (step === 'waiting') {
     if (!underWay) return [];
-    const wait = `no response within ${REDIRECT_WAIT_MS / 1_000} s, waiting at most ${underWay.timeoutMs / 1_000} s`;
+    const wait = `no response after ${REDIRECT_WAIT_MS / 1_000} s, waiting up to ${underWay.timeoutMs / 1_000} s`;
     return [line(colour.yellow(wait), underWay.number)];
   }
   const last = attempts.at(-1);

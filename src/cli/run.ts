@@ -38,7 +38,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     // Commander has already written the error as text.
     const words = argv.slice(2, argv.includes('--') ? argv.indexOf('--') : undefined);
     if (isJsonWanted(words, io) && !OWN_STDOUT.has(words.find((word) => !word.startsWith('-')))) {
-      const message = error.code === 'commander.help' ? 'a command is missing' : error.message;
+      const message = error.code === 'commander.help' ? 'no command was specified' : error.message;
       const usage = new GatewayError('usage', message.replace(/^error: /, ''));
       new Output(io, {}).line(JSON.stringify(usage));
     }

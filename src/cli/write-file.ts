@@ -54,8 +54,8 @@ export async function writeAtomically(path: string, text: string, mode: number):
 
 async function requireState(path: string, shown: string): Promise<void> {
   if (await looksLikeState(path)) return;
-  throw new GatewayError('usage', `${shown} is there already and holds something else: nothing was written`, {
-    hint: hint`Choose another name, or write over it with --force.`,
+  throw new GatewayError('usage', `${shown} already exists and is not a state: nothing was written`, {
+    hint: hint`Choose another name, or overwrite it with --force.`,
   });
 }
 

@@ -18,10 +18,10 @@ export function isPlainHost(text: string): boolean {
 /** Why the service rejects a text as an absolute http(s) address; undefined when it accepts it. */
 export function urlProblem(text: string): string | undefined {
   if (text.length > MAX_URL_LENGTH && characters(text) > MAX_URL_LENGTH) {
-    return `may have at most ${MAX_URL_LENGTH} characters (got ${characters(text)})`;
+    return `must have at most ${MAX_URL_LENGTH} characters (got ${characters(text)})`;
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters
-  if (/[\s\u0000-\u001f\u007f-\u009f]/.test(text)) return 'may not hold spaces or control characters';
+  if (/[\s\u0000-\u001f\u007f-\u009f]/.test(text)) return 'must not contain spaces or control characters';
   if (!/^https?:\/\/[^/?#]/i.test(text) || !URL.canParse(text)) {
     return `must be an absolute http or https address, such as http://localhost:3000/ipn (got "${shorten(text)}")`;
   }

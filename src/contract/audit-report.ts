@@ -37,7 +37,7 @@ export const AuditedCase = record('AuditedCase', 'The result of a case.', {
   verdict,
   sent: field(nullableText, 'What was sent; null when nothing was.'),
   observed: field(nullableText, 'What the shop did; null when nothing was sent.'),
-  why: field(text, 'The reason for the verdict. For a `fail`, the damage in money.'),
+  why: field(text, 'The reason for the verdict. For a `fail`, the financial damage.'),
   mistake: field(nullableText, 'Name of the underlying mistake; null when nothing is wrong.'),
   cost: field(nullableText, 'What the mistake costs the merchant; null when nothing is wrong.'),
   fix: field(
@@ -46,12 +46,12 @@ export const AuditedCase = record('AuditedCase', 'The result of a case.', {
   ),
   unpaid: field(
     z.nullable(
-      record('Unpaid', 'Goods that were released without payment.', {
+      record('Unpaid', 'Goods released without payment.', {
         amount: field(text, 'Their price.'),
         currency: field(text, 'Currency code.'),
       }),
     ),
-    'Goods that the case got without paying; null if none.',
+    'Goods obtained without payment; null if none.',
   ),
   curl: field(nullableText, 'A command that repeats the request; null when one request cannot reproduce it.'),
 });
@@ -104,7 +104,7 @@ export const AuditRequest = request(
   'AuditRequest',
   'How to audit a shop.',
   {
-    ipnUrl: field(address, "The shop's IPN handler, as known to an attacker who has seen no order.", ADDRESS),
+    ipnUrl: field(address, "The shop's IPN handler, as an attacker without an order would know it.", ADDRESS),
     preset: field(
       z.optional(z.enum(['plain'])),
       'Fills in what is missing for a shop with known addresses. Other presets need commands.',
@@ -146,7 +146,7 @@ export type AuditRequest = z.input<typeof AuditRequest>;
 
 const state = field(
   z.enum(['running', 'finished', 'failed']),
-  '`failed`: it ended before its last case. `error` says why.',
+  '`failed`: it ended before its last case. `error` has the reason.',
 );
 const of = field(count, 'Total number of cases.');
 
@@ -162,7 +162,7 @@ export const AuditRun = record('AuditRun', 'An audit that the emulator runs, wit
     'The finished cases. While the audit runs, in the order in which they finished.',
   ),
   orders: field(z.nullable(count), `${report.orders.description} Null until it is finished.`),
-  error: field(nullableText, 'Why it failed; null unless it did.'),
+  error: field(nullableText, 'Why it failed; null if it did not.'),
 });
 export type AuditRun = z.output<typeof AuditRun>;
 

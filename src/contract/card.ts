@@ -19,15 +19,12 @@ const cardFields = {
   amount: field(money, 'The initial amount, as decimal text. Funding does not change it.'),
   charges: field(money, 'Deducted from the amount when the card was created.'),
   availableBalance: field(money, 'Available balance.'),
-  status: field(
-    z.enum(CARD_STATUSES),
-    '`canceled` is documented and final; the names of the others are chosen.',
-  ),
+  status: field(z.enum(CARD_STATUSES), '`canceled` is documented and final; the other names are chosen.'),
   createdAt: time('Creation time.'),
   updatedAt: time('Time of the last change.'),
 };
 
-export const StoredCard = record('StoredCard', 'A card as it is stored.', cardFields);
+export const StoredCard = record('StoredCard', 'A card as stored.', cardFields);
 
 const shown = {
   ...cardFields,
@@ -41,7 +38,7 @@ export const Card = record(
 );
 export type Card = z.output<typeof Card>;
 
-export const CardTransaction = record('CardTransaction', 'A movement of money on a card.', {
+export const CardTransaction = record('CardTransaction', 'A card transaction.', {
   id: field(text, 'Its id.'),
   cardId: field(text, 'The card.'),
   currency: field(text, 'Currency code.'),
@@ -72,7 +69,7 @@ export type CardWithTransactions = z.output<typeof CardWithTransactions>;
 
 export const CardMovement = record('CardMovement', 'The result of a charge or a fund.', {
   card: field(Card, 'The card as it is now.'),
-  transaction: field(CardTransaction, 'The movement.'),
+  transaction: field(CardTransaction, 'The transaction.'),
 });
 export type CardMovement = z.output<typeof CardMovement>;
 
@@ -98,7 +95,7 @@ export type CardFilter = z.input<typeof CardQuery>;
 
 export const CardTransactionInput = request(
   'CardTransactionInput',
-  'A charge to a card, or a deposit to it.',
+  'A charge to a card, or a deposit.',
   {
     type: field(z.enum(CARD_MOVEMENTS), '`charge` pays from the card, `fund` adds to it.'),
     amount: field(text, 'Decimal text.', { pattern: CARD_AMOUNT_PATTERN.source }),

@@ -69,7 +69,7 @@ export const ClockInput = request(
           'must be a duration such as 500ms or 10s, at most 240s',
         ),
       ),
-      'Maximum real time for the events that fall due, in case a receiver never answers; default: 240s.',
+      'Maximum real time for the events that fall due, in case a receiver never responds; default: 240s.',
       { pattern: DURATION_PATTERN },
     ),
   },

@@ -82,7 +82,7 @@ export const CurrencyEntry = request('CurrencyEntry', 'An additional currency.',
 });
 
 export const WalletEntry = request('WalletEntry', 'An additional wallet for live mode.', {
-  email: field(textThat(isEmail, 'must be an e-mail address'), 'what its owner enters on the checkout', {
+  email: field(textThat(isEmail, 'must be an e-mail address'), 'what its owner enters at checkout', {
     format: 'email',
   }),
   holder: field(textUpTo(60), 'account_holder of the IPN'),
@@ -153,7 +153,7 @@ const MAX_ENTRIES = 1_000;
 function listOf<Schema extends z.ZodMiniType>(schema: Schema) {
   return z
     .array(schema, { error: 'must be a list' })
-    .check(z.maxLength(MAX_ENTRIES, `may have at most ${MAX_ENTRIES} entries`));
+    .check(z.maxLength(MAX_ENTRIES, `must have at most ${MAX_ENTRIES} entries`));
 }
 
 export const STRUCTURES = {

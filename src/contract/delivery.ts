@@ -41,17 +41,17 @@ const attemptFields = {
   url: field(text, 'The address it was sent to.'),
   requestHeaders: field(headers, 'Names and values as sent.'),
   requestBody: field(text, 'The body as sent.'),
-  responseStatus: field(z.nullable(count), 'Status of the response; null for no response.'),
+  responseStatus: field(z.nullable(count), 'Status of the response; null if none.'),
   responseHeaders: field(headers, 'Names and values of the response.'),
   responseBody: field(
     nullableText,
-    'The first 64 KiB of the response (1 KiB once 64 MiB of responses are stored); null for no response.',
+    'The first 64 KiB of the response (1 KiB once 64 MiB of responses are stored); null if none.',
   ),
   failure: field(z.nullable(AttemptFailure), 'Why it failed; null when the receiver answered 2xx in time.'),
   fault: field(z._default(z.nullable(FaultRule), null), 'The fault rule that acted on it; null if none.'),
 };
 
-export const StoredAttempt = record('StoredAttempt', 'An attempt as it is stored.', attemptFields);
+export const StoredAttempt = record('StoredAttempt', 'An attempt as stored.', attemptFields);
 export type StoredAttempt = z.output<typeof StoredAttempt>;
 
 export const Attempt = record(
@@ -73,8 +73,8 @@ export type AttemptUnderWay = z.output<typeof AttemptUnderWay>;
 
 const Tampered = record('Tampered', 'A value that was forged in an IPN after signing.', {
   what: field(z.enum(TAMPERINGS), 'What was forged.'),
-  was: field(nullableText, 'The signed value; null where values do not matter.'),
-  is: field(nullableText, 'The value sent instead; null where values do not matter.'),
+  was: field(nullableText, 'The signed value; null where it does not matter.'),
+  is: field(nullableText, 'The value sent instead; null where it does not matter.'),
 });
 
 const deliveryFields = {
@@ -115,7 +115,7 @@ const deliveryFields = {
 
 export const StoredDelivery = record(
   'StoredDelivery',
-  'An IPN as it is stored; its attempts are separate records.',
+  'An IPN as stored; its attempts are separate records.',
   deliveryFields,
 );
 export type StoredDelivery = z.output<typeof StoredDelivery>;
@@ -123,10 +123,7 @@ export type StoredDelivery = z.output<typeof StoredDelivery>;
 export const Delivery = record('Delivery', 'An IPN to one receiver, with all of its attempts.', {
   ...omit(deliveryFields, 'signedWith', 'attemptCount'),
   attempts: field(z.array(Attempt), 'Every attempt, in order.'),
-  note: field(
-    nullableText,
-    'Why it was refused or failed, what was tampered with, and the like; null for nothing.',
-  ),
+  note: field(nullableText, 'Why it was refused or failed, what was tampered with, and so on; null if none.'),
   underWay: field(z.nullable(AttemptUnderWay), 'The attempt that waits for its response; null if none.'),
   forwardedTo: field(
     nullableText,
@@ -211,7 +208,7 @@ export function requireFireable(body: string, times: number): void {
   if (bytes > MAX_FIRED_BYTES) {
     throw new GatewayError(
       'invalid_fields',
-      `an IPN may have at most ${MAX_FIRED_BYTES} bytes (64 KiB); this one would have ${bytes}`,
+      `an IPN must not exceed ${MAX_FIRED_BYTES} bytes (64 KiB); this one would have ${bytes}`,
     );
   }
   if (bytes * times <= MAX_FIRED_TOTAL) return;

@@ -70,7 +70,7 @@ const EVENTS = {
     step: field(z.enum(DELIVERY_STEPS), DELIVERY_STEP),
   },
   message: { message: field(InboxMessage, 'A verification code.') },
-  cardTransaction: { cardTransaction: field(CardTransaction, 'A movement of money on a card.') },
+  cardTransaction: { cardTransaction: field(CardTransaction, 'A card transaction.') },
   audit: { audit: field(AuditProgress, 'A step of an audit that the emulator runs.') },
   notice: { text: field(text, 'A message about the emulator.') },
 } as const;

@@ -121,7 +121,7 @@ export const FaultRules = request(
   'All rules.',
   {
     faults: field(
-      z.array(FaultRule).check(z.maxLength(MAX_RULES, `there may be at most ${MAX_RULES} rules`)),
+      z.array(FaultRule).check(z.maxLength(MAX_RULES, `at most ${MAX_RULES} rules are allowed`)),
       'The rules, in order of precedence.',
     ),
   },

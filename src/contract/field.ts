@@ -122,7 +122,7 @@ export function messageOf(schema: z.ZodMiniType): Message | undefined {
 
 /** A page of a list, newest first. */
 export function page<Item extends z.ZodMiniType>(name: string, item: Item, what: string) {
-  return record(name, `A page of a list of ${what}.`, {
+  return record(name, `A page of ${what}.`, {
     ...wholeListFields(item, what, 'newest first'),
     nextCursor: field(nullableText, 'Pass it as `cursor` to get the next page; null on the last page.'),
   });
@@ -164,7 +164,7 @@ export const ADDRESS: JsonSchema = { pattern: '^[hH][tT][tT][pP][sS]?://[^/?#]' 
 export const LINK: JsonSchema = { format: 'uri' };
 
 /**
- * A time as it is stored and shown: ISO 8601 UTC, in the years that JavaScript dates support. A text without a day or
+ * A time as stored and shown: ISO 8601 UTC, in the years that JavaScript dates support. A text without a day or
  * a time would break pages.
  */
 export const momentText = z

@@ -12,7 +12,7 @@ const fields = {
   expiresAt: time('Expiry of the code.'),
 };
 
-export const StoredMessage = record('StoredMessage', 'A verification code as it is stored.', fields);
+export const StoredMessage = record('StoredMessage', 'A verification code as stored.', fields);
 
 export const InboxMessage = record(
   'InboxMessage',

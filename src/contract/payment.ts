@@ -55,7 +55,7 @@ const cause = {
   problem: field(z.nullable(problem), 'Why the input was rejected; null if it was not.'),
   requestId: field(
     z.nullable(count),
-    'The recorded request that caused it; null if none, or if the emulator was restarted since.',
+    'The recorded request that caused it; null if none, or if the emulator has restarted since.',
   ),
 };
 
@@ -105,14 +105,14 @@ const fields = {
   ...requested,
   charge: field(money, 'Charge for the merchant, as decimal text.'),
   createdAt: time('Time of initiation.'),
-  expiresAt: field(z.nullable(dueTime), 'Time at which it expires unless settled; null for never.', TIME),
+  expiresAt: field(z.nullable(dueTime), 'Time at which it expires unless settled; null if never.', TIME),
   auto: field(
     z._default(z.nullable(AutoSettling), null),
     'How and when it settles automatically; null if it does not.',
   ),
   settledAt: field(z.nullable(momentText), 'Time of settlement; null while pending.', TIME),
   settledBy: field(z.nullable(z.enum(SETTLED_BY)), 'Who settled it; null while pending.'),
-  payerEmail: field(nullableText, 'The e-mail that the customer entered on the checkout.'),
+  payerEmail: field(nullableText, 'The e-mail that the customer entered at checkout.'),
   walletId: field(nullableText, 'The wallet that paid (live mode only).'),
   messageId: field(nullableText, 'The newest verification code sent for it (live mode only).'),
   wrongCodes: field(
@@ -124,7 +124,7 @@ const fields = {
   history: field(z.array(PaymentEvent), 'Its events since initiation.'),
 };
 
-export const StoredPayment = record('StoredPayment', 'A payment as it is stored.', fields);
+export const StoredPayment = record('StoredPayment', 'A payment as stored.', fields);
 export type StoredPayment = z.output<typeof StoredPayment>;
 /** The fields that a merchant sends to initiate a payment. */
 export type PaymentRequest = Pick<StoredPayment, keyof typeof requested>;
@@ -229,7 +229,7 @@ export const Settled = record('Settled', 'The result of settling a payment.', {
   delivery: field(z.nullable(Delivery), 'The last delivery; null if none.'),
   redirectUrl: field(
     nullableText,
-    'Redirect address, byte for byte as sent to initiate unless mapped; null for no redirect.',
+    'Redirect address, byte for byte as sent to initiate unless mapped; null if there is no redirect.',
   ),
   verdict: field(Verdict, 'The verdict on the payment and its IPNs.'),
 });

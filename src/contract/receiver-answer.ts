@@ -109,7 +109,7 @@ const wantsToken = (status: number): AnswerProblem => ({
 });
 
 const brokenProxy = (status: number): AnswerProblem => ({
-  cause: `A proxy answered instead of your receiver (${status}), which did not respond.`,
+  cause: `A proxy answered (${status}) because your receiver did not respond.`,
   headline: `A proxy answered instead of your receiver (${status}).`,
   fix: 'Start the app behind the proxy, and check its log.',
 });
@@ -123,14 +123,14 @@ const BY_STATUS: Readonly<Record<number, AnswerProblem>> = {
   405: { cause: 'The route does not accept POST (405).', fix: POST_ROUTE },
   413: {
     cause: 'The body is larger than your receiver accepts (413).',
-    fix: 'Raise the body limit: an IPN has about 500 bytes.',
+    fix: 'Raise the body limit: an IPN is about 500 bytes.',
   },
   415: {
     cause: 'Your receiver does not support this content type (415).',
     fix: 'Accept application/x-www-form-urlencoded, or make the emulator send JSON (--ipn-format json).',
   },
   429: {
-    cause: 'Your receiver limits the rate of requests (429).',
+    cause: 'Your receiver is rate-limiting requests (429).',
     fix: 'Exempt the route of ipn_url from the rate limit.',
   },
   502: brokenProxy(502),

@@ -30,7 +30,7 @@ export function expectedSignature(body: string): Code {
 
 const SIGN_AS_RECEIVED =
   'Sign the text of data.amount followed directly by identifier, both exactly as received.';
-const USE_HMAC = 'Compute HMAC-SHA256 with the secret key as its key.';
+const USE_HMAC = 'Compute HMAC-SHA256 with the secret key as the key.';
 const USE_OWN_KEY = "Sign with this merchant's secret key.";
 
 /** Common mistakes that lead to a wrong signature, and the fix for each. */

@@ -18,7 +18,7 @@ export const COLLECTIONS = {
   deliveries: [StoredDelivery, 'IPNs.'],
   attempts: [StoredAttempt, 'Attempts of IPNs.'],
   cards: [StoredCard, 'Virtual cards.'],
-  cardTransactions: [CardTransaction, 'Movements of money on cards.'],
+  cardTransactions: [CardTransaction, 'Card transactions.'],
   clock: [StoredClock, 'The clock setting; empty until the clock is moved.'],
 } as const;
 export type CollectionName = keyof typeof COLLECTIONS;

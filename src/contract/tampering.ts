@@ -18,7 +18,7 @@ export const TAMPERINGS = namesOf(TAMPERING_KINDS);
 /** What to forge in an IPN, each with its new value; null for a generated one. */
 export type Tamperings = ReadonlyMap<Tampering, string | null>;
 
-/** What was forged in an IPN; null where values do not matter. */
+/** What was forged in an IPN; null where it does not matter. */
 export interface Tampered {
   what: Tampering;
   was: string | null;

@@ -14,7 +14,7 @@ export const Verdict = record(
       '`bad`: needs a fix; `warning`: works, but should be checked; `waiting`: not known yet, or caused by your own fault rule.',
     ),
     cause: field(text, 'What happened and why.'),
-    fix: field(nullableText, 'What to do; null for nothing.'),
+    fix: field(nullableText, 'What to do; null if nothing.'),
   },
 );
 export type Verdict = z.output<typeof Verdict>;

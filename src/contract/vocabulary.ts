@@ -72,7 +72,7 @@ export const DELIVERY_ORDERS = namesOf(IPN_TIMINGS);
 export const IPN_FORMATS = ['form', 'json'] as const;
 export type IpnFormat = (typeof IPN_FORMATS)[number];
 
-/** All statuses of a card. `canceled` is documented and final; the names of the others are chosen. */
+/** All statuses of a card. `canceled` is documented and final; the other names are chosen. */
 export const CARD_STATUSES = ['active', 'inactive', 'canceled'] as const;
 export type CardStatus = (typeof CARD_STATUSES)[number];
 

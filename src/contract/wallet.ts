@@ -4,7 +4,7 @@ import { field, money, record, request, text, wholeList } from './field.ts';
 
 export const Wallet = record('Wallet', 'A wallet of live mode: one for each e-mail and currency.', {
   id: field(text, 'Its id.'),
-  email: field(text, 'The e-mail that its owner enters on the checkout.'),
+  email: field(text, 'The e-mail that its owner enters at checkout.'),
   holder: field(text, '`data[account_holder]` of the IPN.'),
   currency: field(text, 'Currency code.'),
   balance: field(money, 'Decimal text.'),

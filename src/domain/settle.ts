@@ -45,7 +45,10 @@ export function settle(
   const { status, ipnStatus } = PAYMENT_OUTCOMES[outcome];
   const merchant = state.merchants.get(payment.merchantId);
   if (!merchant)
-    throw new GatewayError('state_damaged', `payment ${payment.id} has a merchant that does not exist`);
+    throw new GatewayError(
+      'state_damaged',
+      `payment ${payment.id} belongs to a merchant that does not exist`,
+    );
   const movesMoney = payment.mode === 'live' && status === 'succeeded';
   const wallet = movesMoney ? payingWallet(state, payment) : undefined;
   const closed: Payment = {

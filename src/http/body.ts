@@ -21,7 +21,7 @@ export function keepBody(c: AppContext): void {
 }
 
 async function readBody(c: AppContext, limit: number): Promise<Buffer> {
-  const message = `the body may have at most ${limit} bytes (${limit / 2 ** 20} MiB)`;
+  const message = `the body must not exceed ${limit} bytes (${limit / 2 ** 20} MiB)`;
   if (Number(header(c, 'content-length')) > limit) throw new GatewayError('body_too_large', message);
   const incoming = c.env?.incoming;
   const body = incoming ? await readIncoming(incoming, limit) : Buffer.from(await c.req.arrayBuffer());

@@ -95,7 +95,9 @@ export class Edge {
         return;
       this.#reportedUntrusted = true;
       // The message of OpenSSL also has its source file and line.
-      this.#options.onUntrusted(/alert ([a-z ]+):/.exec(error.message)?.[1] ?? 'it ended the handshake');
+      this.#options.onUntrusted(
+        /alert ([a-z ]+):/.exec(error.message)?.[1] ?? 'the client ended the handshake',
+      );
     });
     return server;
   }

@@ -84,7 +84,7 @@ function answerWithFault(rule: FaultRule, { route }: FaultSubject, { serviceErro
   // A client in a browser must be able to read the error.
   if (route === 'initiate') headers.set('Access-Control-Allow-Origin', '*');
   if (BODILESS.has(status)) return new Response(null, { status, headers });
-  const message = `a fault rule of gateway-sim returns ${status} here on purpose`;
+  const message = `a gateway-sim fault rule returns ${status} here on purpose`;
   return Response.json(serviceError({ message, problems: [message] }), { status, headers });
 }
 

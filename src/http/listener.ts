@@ -182,7 +182,7 @@ function bindError(error: NodeJS.ErrnoException, port: number, host: string): Ga
   }
   if (code === 'EACCES') {
     const advice = hint`Choose a port above 1023 with ${option('port')}.`;
-    const text = `port ${port} on ${host} needs more permissions`;
+    const text = `port ${port} on ${host} requires more permissions`;
     return new GatewayError('port_in_use', text, { hint: advice, cause: error });
   }
   const advice = hint`Specify an address of this machine with ${option('host')}.`;
@@ -194,7 +194,7 @@ function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex, dialect: 
   const end = (status: number, reason: string) => endRaw(socket, status, reason, dialect);
   if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
   else if (error.code === 'HPE_HEADER_OVERFLOW') end(431, 'the headers are too large');
-  else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') end(408, 'the request was not complete in time');
+  else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') end(408, 'the request did not arrive in time');
   else end(400, 'the request is not valid HTTP');
 }
 

@@ -37,7 +37,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   413: 'The body is too large.',
   415: 'The Content-Type is not supported.',
   422: 'Fields are missing or invalid. Each is named.',
-  504: 'The time limit was reached before the end.',
+  504: 'The operation did not end within the time limit.',
   507: 'Any route: a change could not be stored and is not applied.',
   default: 'Any other error.',
 };

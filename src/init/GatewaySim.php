@@ -1,22 +1,22 @@
 <?php
 
 /**
- * gateway-sim for tests in PHP 8.1 or newer, without dependencies. It uses the emulator of `gateway-sim exec` or of the
- * environment (GATEWAY_SIM_URL). Otherwise it starts one in memory, which ends with this process. GATEWAY_SIM_BIN names
- * the program if it is neither in a node_modules folder nor on the PATH.
+ * gateway-sim for tests in PHP 8.1 or newer, without dependencies. It uses the emulator at GATEWAY_SIM_URL, which
+ * `gateway-sim exec` sets. Without it, it starts an emulator in memory that stops with this process. Set GATEWAY_SIM_BIN
+ * to the program if it is neither in a node_modules folder nor on the PATH.
  *
  *     $sim = GatewaySim::start();
  *     $order = $sim->initiate(['ipn_url' => $sim->serve('public/index.php') . '/ipn']);
  *     $sim->approve($order['identifier']);
  *
- * A reference is a payment's id or its identifier. An identifier means its newest pending payment, or else its newest
- * one. Every failure is a GatewaySimError that says what happened instead.
+ * A reference is a payment id or an identifier: the newest pending payment with it, or the newest if none is pending.
+ * Every failure is a GatewaySimError that says what happened instead.
  */
 final class GatewaySim
 {
-    /** Run by `gateway-sim exec`: prints its environment, and ends when its reader does. */
+    /** Run by `gateway-sim exec`: prints its environment, and ends when its stdin closes. */
     private const TELL = 'console.log(JSON.stringify(process.env)); process.stdin.resume();';
-    /** Runs PHP's web server until the parent process ends, for any reason. */
+    /** Runs PHP's web server, and stops it when stdin closes. */
     private const SERVE = '$server = proc_open([PHP_BINARY, "-S", "127.0.0.1:0", $argv[1]], [], $pipes);'
         . 'stream_get_contents(STDIN); proc_terminate($server);';
 
@@ -32,7 +32,7 @@ final class GatewaySim
         if (!preg_match('~^https?://~i', $this->url)) throw new GatewaySimError("GATEWAY_SIM_URL is not an http address.");
         $merchants = $this->call('GET', '/_sim/merchants')['data'] ?? [];
         $first = array_column($merchants, null, 'isDefault')[true] ?? throw new GatewaySimError(
-            "$this->url is no gateway-sim. Unset GATEWAY_SIM_URL, or set it to the address of one.",
+            "$this->url is not gateway-sim. Set GATEWAY_SIM_URL to an emulator, or unset it.",
         );
         $this->publicKey = ($environment['GATEWAY_SIM_PUBLIC_KEY'] ?? '') ?: $first['publicKey'];
         $this->secretKey = ($environment['GATEWAY_SIM_SECRET_KEY'] ?? '') ?: $first['secretKey'];
@@ -44,25 +44,25 @@ final class GatewaySim
         if (!getenv('GATEWAY_SIM_URL')) {
             $command = [...self::program(), 'exec', '--quiet', ...$options, '--', 'node', '-e', self::TELL];
             $child = self::spawn($command, getenv(), '/^\{.*"GATEWAY_SIM_URL".*\}$/m', $found, 'Install gateway-sim'
-                . ' with npm, or name its program in GATEWAY_SIM_BIN, or an emulator that runs in GATEWAY_SIM_URL.');
+                . ' with npm, or set GATEWAY_SIM_BIN to the program, or GATEWAY_SIM_URL to an emulator.');
             return new self(json_decode($found[0], true), [$child]);
         }
         if (!$options) return new self(getenv(), []);
-        throw new GatewaySimError('start() got options, but GATEWAY_SIM_URL names an emulator that runs already.'
-            . ' Give them to that one, or unset the variable.');
+        throw new GatewaySimError('start() got options, but GATEWAY_SIM_URL is a running emulator.'
+            . ' Pass the options to that emulator, or unset the variable.');
     }
 
     /**
      * Runs your own code in PHP's web server, with the emulator's variables.
      *
      * @param string $script the IPN handler, or the front controller
-     * @param array<string, string> $environment additional variables
+     * @param array<string, string> $environment additional variables for it
      * @return string its address, without a trailing slash
      */
     public function serve(string $script, array $environment = []): string
     {
         $path = realpath($script) ?: throw new GatewaySimError(
-            "serve() found no file $script. Give its path from " . getcwd() . ', or with __DIR__.',
+            "serve() found no file $script. Specify its path from " . getcwd() . ', or with __DIR__.',
         );
         $keys = ['GATEWAY_SIM_PUBLIC_KEY' => $this->publicKey, 'GATEWAY_SIM_SECRET_KEY' => $this->secretKey];
         $initiate = ['GATEWAY_SIM_INITIATE_URL' => "$this->url/sandbox/payment/initiate"];
@@ -73,7 +73,7 @@ final class GatewaySim
     }
 
     /**
-     * Initiates a sandbox payment like a shop, through the service's own route. Omitted fields get working values.
+     * Initiates a sandbox payment as a shop does, through the service. Every field has a working default.
      *
      * @return array<string, mixed> the `url` for the customer, and the payment's record
      */
@@ -87,15 +87,15 @@ final class GatewaySim
             'customer_name' => 'Ada Example', 'customer_email' => 'wallet@example.com',
         ];
         if ($unknown = array_diff_key($fields, $defaults)) {
-            throw new GatewaySimError('initiate() knows no field ' . implode(', ', array_keys($unknown))
-                . '. Take one of ' . implode(', ', array_keys($defaults)) . '.');
+            throw new GatewaySimError('unknown field ' . implode(', ', array_keys($unknown))
+                . ' of initiate(). Use ' . implode(', ', array_keys($defaults)) . '.');
         }
         $answer = $this->call('POST', '/sandbox/payment/initiate', http_build_query($fields + $defaults));
         parse_str((string) parse_url($answer['url'], PHP_URL_QUERY), $query);
         return $answer + $this->call('GET', '/_sim/payments/' . $query['payment_id']);
     }
 
-    /** The customer pays, and the IPN is sent. @return array `payment`, `delivery` with its attempts, `redirectUrl` */
+    /** The customer pays, and the IPN is attempted. @return array `payment`, `delivery` with its attempts, `redirectUrl` */
     public function approve(string $reference): array { return $this->settle($reference, 'approve'); }
 
     /** The customer cancels. */
@@ -105,9 +105,9 @@ final class GatewaySim
     public function fail(string $reference): array { return $this->settle($reference, 'fail'); }
 
     /**
-     * The fields of the newest IPN as sent, answered or not, in the shape of $_POST.
+     * The fields of the newest IPN as sent, even without a response, in the shape of $_POST.
      *
-     * @param float $seconds how long to wait for the end of its first attempt
+     * @param float $seconds how long to wait for its first attempt to end
      */
     public function waitForIpn(string $reference, float $seconds = 4): array
     {
@@ -123,23 +123,23 @@ final class GatewaySim
         }
         if ($ipn) throw new GatewaySimError($ipn['note'] ?? "the IPN is due at $ipn[nextAttemptAt]. Call advance().");
         $payments = $this->call('GET', '/_sim/payments?limit=5')['data'];
-        $told = array_map(fn ($one) => "payment $one[identifier] is $one[status]", $payments) ?: ['nothing was initiated'];
-        throw new GatewaySimError("there is no IPN of $reference: " . implode(', ', $told) . '. Only approve() sends one.');
+        $seen = array_map(fn ($one) => "payment $one[identifier] is $one[status]", $payments) ?: ['nothing was initiated'];
+        throw new GatewaySimError("there is no IPN of $reference: " . implode(', ', $seen) . '. Only approve() sends one.');
     }
 
-    /** The signature of an IPN. The amount is the exact text of `data[amount]`. */
+    /** The signature of an IPN. The amount is the text of `data[amount]`, exactly as sent. */
     public function signIpn(string $amount, string $identifier): string
     {
         return strtoupper(hash_hmac('sha256', $amount . $identifier, $this->secretKey));
     }
 
-    /** Moves the emulator's clock, for example by `'2h'`, and runs everything that falls due. */
+    /** Advances the emulator's clock, such as by `'2h'`, and runs what falls due. */
     public function advance(string $duration): array
     {
         return $this->call('POST', '/_sim/clock', json_encode(['advance' => $duration]));
     }
 
-    /** Removes all payments and IPNs; the keys stay. */
+    /** Removes all payments and IPNs, but keeps the keys. */
     public function reset(): void
     {
         $this->call('POST', '/_sim/reset', '{}');
@@ -160,12 +160,12 @@ final class GatewaySim
         $ssl = array_filter(['cafile' => $this->environment['GATEWAY_SIM_TLS_CA'] ?? '']);
         $text = @file_get_contents($this->url . $path, false, stream_context_create(['http' => $http, 'ssl' => $ssl]));
         if ($text === false) {
-            throw new GatewaySimError("nothing answers at $this->url. Start an emulator there, or unset GATEWAY_SIM_URL.");
+            throw new GatewaySimError("no response from $this->url. Start the emulator, or unset GATEWAY_SIM_URL.");
         }
         $answer = json_decode($text, true);
         if (is_array($answer) && !isset($answer['error'])) return $answer;
-        $problems = $answer['errors'] ?? ["$method $this->url$path was answered with: " . substr($text, 0, 200)];
-        throw new GatewaySimError(implode('; ', $problems) . '. ' . ($answer['remedy'] ?? 'Look at what was sent.'));
+        $problems = $answer['errors'] ?? ["$method $this->url$path returned: " . substr($text, 0, 200)];
+        throw new GatewaySimError(implode('; ', $problems) . '. ' . ($answer['remedy'] ?? 'Check the request.'));
     }
 
     private static function program(): array
@@ -180,7 +180,7 @@ final class GatewaySim
         return ['gateway-sim'];
     }
 
-    /** Starts a process that ends with its stdin, at the latest with this one, and waits for the expected output. */
+    /** Starts a command that ends when its stdin closes, and waits until its output matches the pattern. */
     private static function spawn(array $command, array $env, string $pattern, ?array &$found, string $advice): array
     {
         $log = fopen($path = tempnam(sys_get_temp_dir(), 'gateway-sim-'), 'a+');
@@ -188,12 +188,12 @@ final class GatewaySim
         $process = @proc_open($command, [['pipe', 'r'], $log, $log], $pipes, null, $env);
         for ($end = microtime(true) + 20; $process && microtime(true) < $end; usleep(10_000)) {
             $isRunning = proc_get_status($process)['running'];
-            $said = rewind($log) ? stream_get_contents($log) : '';
-            if (preg_match($pattern, $said, $found)) return [$process, $pipes[0], $log];
+            $output = rewind($log) ? stream_get_contents($log) : '';
+            if (preg_match($pattern, $output, $found)) return [$process, $pipes[0], $log];
             if (!$isRunning) break;
         }
         throw new GatewaySimError(implode(' ', array_slice($command, 0, 3)) . ' did not start: '
-            . (trim($said ?? '') ?: "there is no such program. $advice"));
+            . (trim($output ?? '') ?: "the program was not found. $advice"));
     }
 }
 

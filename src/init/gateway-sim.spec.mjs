@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { expect, test } from '@playwright/test';
 import { startGatewaySim } from 'gateway-sim';
-import { createHandler } from './ipn.cjs'; // replace it with your own handler
+import { createHandler } from './ipn.cjs'; // replace this with your own handler
 
 let sim;
 let shop;
@@ -14,7 +14,7 @@ test.afterAll(() => {
   return sim.stop();
 });
 
-test('a customer pays, and the shop hears of it', async ({ page }) => {
+test('a customer pays, and the shop receives the IPN', async ({ page }) => {
   const ipnUrl = `http://localhost:${shop.address().port}/ipn`;
   const { identifier, checkoutUrl } = await sim.payments.create({ amount: '49.90', ipnUrl });
   await page.goto(checkoutUrl);

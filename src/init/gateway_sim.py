@@ -1,11 +1,11 @@
-"""gateway-sim for tests in Python 3.10 or newer, with only the standard library.
+"""gateway-sim for tests in Python 3.10 or newer. It needs only the standard library.
 
-It uses the emulator of `gateway-sim exec` or of the environment (GATEWAY_SIM_URL). Otherwise it starts one in memory,
-which ends with this process. GATEWAY_SIM_BIN names the program if it is neither in a node_modules folder nor on the
-PATH. With pytest there is a fixture: `from gateway_sim import gateway_sim`.
+It uses the emulator at GATEWAY_SIM_URL, which `gateway-sim exec` sets. Without it, it starts an emulator in memory that
+stops with this process. Set GATEWAY_SIM_BIN to the program if it is neither in a node_modules folder nor on the PATH.
+For pytest there is a fixture: `from gateway_sim import gateway_sim`.
 
-A reference is a payment's id or its identifier. An identifier means its newest pending payment, or else its newest
-one. Every failure is a GatewaySimError that says what happened instead.
+A reference is a payment id or an identifier: the newest pending payment with it, or the newest if none is pending.
+Every failure is a GatewaySimError that says what happened instead.
 """
 
 import hashlib
@@ -24,18 +24,18 @@ from socketserver import ThreadingMixIn
 from urllib.parse import parse_qs, parse_qsl, quote, urlencode, urlsplit
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
-# Run by `gateway-sim exec`: prints its environment, and ends when its reader does.
+# Run by `gateway-sim exec`: prints its environment, and ends when its stdin closes.
 TELL = "console.log(JSON.stringify(process.env)); process.stdin.resume()"
 Server = type("Server", (ThreadingMixIn, WSGIServer), {"daemon_threads": True})
 QuietHandler = type("QuietHandler", (WSGIRequestHandler,), {"log_message": lambda *_: None})
 
 
 class GatewaySimError(Exception):
-    """One sentence on what happened instead, and what to do."""
+    """Says what happened instead, and what to do."""
 
 
 class GatewaySim(AbstractContextManager):
-    """An emulator: `url` (without a trailing slash), `public_key`, `secret_key`, and the actions of a test."""
+    """An emulator: `url` (without a trailing slash), `public_key`, `secret_key`, and the methods for tests."""
 
     def __init__(self, environment, process=None):
         self._environment, self._process, self._servers = environment, process, []
@@ -43,21 +43,21 @@ class GatewaySim(AbstractContextManager):
         merchants = self._call("GET", "/_sim/merchants").get("data") or []
         first = next((one for one in merchants if one["isDefault"]), None)
         if first is None:
-            raise GatewaySimError(f"{self.url} is no gateway-sim: set GATEWAY_SIM_URL to one, or unset it")
+            raise GatewaySimError(f"{self.url} is not gateway-sim: set GATEWAY_SIM_URL to an emulator, or unset it")
         self.public_key = environment.get("GATEWAY_SIM_PUBLIC_KEY") or first["publicKey"]
         self.secret_key = environment.get("GATEWAY_SIM_SECRET_KEY") or first["secretKey"]
 
     @classmethod
     def start(cls, *options: str) -> "GatewaySim":
-        """Accepts options of `gateway-sim start`, as on a command line: `"--auto", "approve"`."""
+        """Accepts the options of `gateway-sim start`, as on the command line: `"--auto", "approve"`."""
         if not os.environ.get("GATEWAY_SIM_URL"):
             return cls(*_begin(options))
         if options:
-            raise GatewaySimError("GATEWAY_SIM_URL names an emulator that runs: give it the options of start()")
+            raise GatewaySimError("GATEWAY_SIM_URL is a running emulator: pass the options to it instead of start()")
         return cls(dict(os.environ))
 
     def stop(self) -> None:
-        """Ends the servers of `serve` and an emulator that was started here. The end of the process does the same."""
+        """Stops the servers of `serve` and an emulator that was started here. The end of the process does the same."""
         while self._servers:
             server = self._servers.pop()
             server.shutdown()
@@ -77,7 +77,7 @@ class GatewaySim(AbstractContextManager):
         return f"http://127.0.0.1:{server.server_port}"
 
     def initiate(self, fields: dict | None = None, /, **more: str) -> dict:
-        """Initiates a payment like a shop; omitted fields get working values. Returns `url` and record."""
+        """Initiates a payment as a shop does. Every field has a working default. Returns `url` and the record."""
         fields = {**(fields or {}), **more}
         defaults = {
             "public_key": self.public_key, "identifier": secrets.token_hex(10), "currency": "USD", "amount": "49.90",
@@ -86,13 +86,13 @@ class GatewaySim(AbstractContextManager):
             "checkout_theme": "light", "customer_name": "Ada Example", "customer_email": "wallet@example.com",
         }
         if unknown := fields.keys() - defaults.keys():
-            raise GatewaySimError(f"initiate() knows no field {', '.join(unknown)}: take one of {', '.join(defaults)}")
+            raise GatewaySimError(f"unknown field {', '.join(unknown)} of initiate(): use {', '.join(defaults)}")
         answer = self._call("POST", "/sandbox/payment/initiate", urlencode(defaults | fields))
         payment_id = parse_qs(urlsplit(answer["url"]).query)["payment_id"][0]
         return answer | self._call("GET", f"/_sim/payments/{payment_id}")
 
     def approve(self, reference: str) -> dict:
-        """The customer pays, and the IPN is sent. Returns `payment`, `delivery` with its attempts, `redirectUrl`."""
+        """The customer pays, and the IPN is attempted. Returns `payment`, `delivery` with its attempts, `redirectUrl`."""
         return self._settle(reference, "approve")
 
     def cancel(self, reference: str) -> dict:
@@ -119,19 +119,19 @@ class GatewaySim(AbstractContextManager):
         if ipn:
             raise GatewaySimError(ipn["note"] or f"the IPN is due at {ipn['nextAttemptAt']}: call advance()")
         payments = self._call("GET", "/_sim/payments?limit=5")["data"]
-        told = ", ".join(f"{one['identifier']} is {one['status']}" for one in payments) or "nothing was initiated"
-        raise GatewaySimError(f"there is no IPN of {reference}: {told}. Only approve() sends one.")
+        seen = ", ".join(f"{one['identifier']} is {one['status']}" for one in payments) or "nothing was initiated"
+        raise GatewaySimError(f"there is no IPN of {reference}: {seen}. Only approve() sends one.")
 
     def sign_ipn(self, amount: str, identifier: str) -> str:
-        """The signature of an IPN. The amount is the exact text of `data[amount]`."""
+        """The signature of an IPN. `amount` is the text of `data[amount]`, exactly as sent."""
         return hmac.new(self.secret_key.encode(), (amount + identifier).encode(), hashlib.sha256).hexdigest().upper()
 
     def advance(self, duration: str) -> dict:
-        """Moves the emulator's clock, for example by "2h", and runs everything that falls due."""
+        """Advances the emulator's clock, such as by "2h", and runs what falls due."""
         return self._call("POST", "/_sim/clock", json.dumps({"advance": duration}))
 
     def reset(self) -> None:
-        """Removes all payments and IPNs; the keys stay."""
+        """Removes all payments and IPNs, but keeps the keys."""
         self._call("POST", "/_sim/reset", "{}")
 
     def _settle(self, reference: str, outcome: str) -> dict:
@@ -151,35 +151,35 @@ class GatewaySim(AbstractContextManager):
             connection.request(method, address.path + path, body.encode() or None, headers)
             text = connection.getresponse().read()
         except (OSError, HTTPException) as error:
-            raise GatewaySimError(f"no answer from {self.url} ({error}): start it, or unset GATEWAY_SIM_URL") from None
+            raise GatewaySimError(f"no response from {self.url} ({error}): start the emulator, or unset GATEWAY_SIM_URL") from None
         finally:
             connection.close()
         try:
             answer = dict(json.loads(text))
         except (TypeError, ValueError):
-            answer = {"error": f"{method} {self.url}{path} was answered with: {text[:200]!r}"}
+            answer = {"error": f"{method} {self.url}{path} returned: {text[:200]!r}"}
         if "error" not in answer:
             return answer
         problems = answer.get("errors") or [answer.get("message", answer["error"])]
-        raise GatewaySimError("; ".join(problems) + ". " + answer.get("remedy", "Look at what was sent."))
+        raise GatewaySimError("; ".join(problems) + ". " + answer.get("remedy", "Check the request."))
 
 
 def _begin(options):
-    """Starts an emulator that ends with its stdin, at the latest with this process."""
+    """Starts an emulator that stops when its stdin closes, at the latest with this process."""
     command = [*_program(), "exec", "--quiet", *options, "--", "node", "-e", TELL]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     try:
         process = subprocess.Popen(command, **pipes, text=True)
     except OSError as error:
-        advice = "install gateway-sim with npm, or set GATEWAY_SIM_BIN to its program, or GATEWAY_SIM_URL to one that runs"
+        advice = "install gateway-sim with npm, or set GATEWAY_SIM_BIN to the program, or GATEWAY_SIM_URL to an emulator"
         raise GatewaySimError(f"{command[0]} did not start ({error}): {advice}") from None
-    said = ""
+    output = ""
     for line in process.stdout:
         if line.startswith("{"):
             return json.loads(line), process
-        said += line
+        output += line
     process.communicate()
-    raise GatewaySimError(f"{' '.join(command[:3])} did not start: {said.strip()}")
+    raise GatewaySimError(f"{' '.join(command[:3])} did not start: {output.strip()}")
 
 
 def _program():

@@ -1,4 +1,4 @@
-// Replace this with your own IPN handler: a function that a server of node:http or Express calls.
+// Replace this with your own IPN handler: a function that a node:http server or Express calls.
 const { createHmac, timingSafeEqual } = require('node:crypto');
 
 const MAX_BYTES = 65_536;

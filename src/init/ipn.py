@@ -1,4 +1,4 @@
-"""Replace this with your own IPN handler: a WSGI application, such as one of Flask or Django."""
+"""Replace this with your own IPN handler: a WSGI application, such as a Flask or Django app."""
 
 import hashlib
 import hmac

@@ -263,7 +263,7 @@ export interface GatewaySimClient {
   /** Starts a receiver that records and verifies IPNs. */
   listen(): Promise<IpnReceiver>;
   /**
-   * Attacks a shop's IPN handler and return page like real attackers and gateways do, and reports how the shop reacted.
+   * Attacks a shop's IPN handler and return page as real attackers and gateways do, and reports how the shop reacted.
    * It settles only its own payments.
    *
    * @throws GatewayError `usage`; `forbidden` for a shop that is not on a loopback or private address

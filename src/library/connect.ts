@@ -39,7 +39,7 @@ export async function connectNamed(
   if (url === undefined) {
     throw new GatewayError(
       'no_server',
-      'no emulator found: connectGatewaySim() got no address, GATEWAY_SIM_URL is not set, and none runs on this folder',
+      'no emulator found: connectGatewaySim() got no address, GATEWAY_SIM_URL is not set, and none is running for this folder',
       {
         hint: hint`Pass its address, or run the tests with: ${command('exec', '--', '<your test command>')}`,
       },
@@ -218,7 +218,7 @@ function requestsOf(server: ControlServer): GatewaySimClient['requests'] {
     server.call('GET /requests', { query: requireFilter(filter) });
   const instead = async () => {
     const { data } = await list({ limit: MAX_TOLD });
-    const made = data.map(({ method, target, status }) => `${method} ${target} was answered ${status}`);
+    const made = data.map(({ method, target, status }) => `${method} ${target} returned ${status}`);
     return made.length ? made : ['the service was not called'];
   };
   return {

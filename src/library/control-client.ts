@@ -199,7 +199,7 @@ const word = (text: string) => (/^<[a-z ]+>$/.test(text) ? text : shellWord(text
 /** The error for a server that calls itself gateway-sim but sends unexpected responses. */
 export function unlikeGatewaySim(url: string, cause?: unknown): GatewayError {
   return new GatewayError('no_server', `the server at ${url} does not respond like gateway-sim`, {
-    hint: hint`If it is another version, restart it with this one. Otherwise, name the emulator with ${option('url')} or ${option('dataDir')}.`,
+    hint: hint`If it is another version, restart it with this one. Otherwise, specify the emulator with ${option('url')} or ${option('dataDir')}.`,
     cause,
   });
 }
@@ -216,7 +216,7 @@ export function noServer(url: string, cause?: unknown): GatewayError {
     });
   }
   return new GatewayError('no_server', `no gateway-sim is running at ${url}`, {
-    hint: hint`Start one with: ${command('start')}. Or name it with ${option('url')} or ${option('dataDir')}.`,
+    hint: hint`Start one with: ${command('start')}. Or specify its address with ${option('url')} or ${option('dataDir')}.`,
     cause,
   });
 }

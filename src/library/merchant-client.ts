@@ -130,7 +130,7 @@ async function callCards(server: ControlServer, secretKey: string, { method, pat
   const { statusCode: status = 0 } = response;
   const answer = dialect.readAnswer(await readJson(response).catch(() => ({})));
   if (isSuccess(response) && answer.cardId !== undefined) return readCard(server, answer.cardId);
-  const { message = `${method} ${path} was answered ${status}`, problems = [message] } = answer;
+  const { message = `${method} ${path} returned ${status}`, problems = [message] } = answer;
   throw new GatewayError(CODE_OF_STATUS.get(status) ?? 'check_failed', message, { problems });
 }
 

@@ -85,7 +85,7 @@ export function configurationSchema(): JsonSchema {
 export function optionsSchema(): JsonSchema {
   return {
     description:
-      'Options of `start` in force, with secrets masked. Unset options without a default are omitted.',
+      'Effective options of `start`, with secrets masked. Unset options without a default are omitted.',
     type: 'object',
     properties: properties(({ kind, choices, description }, name) => {
       const type = SHOWN_TYPES[kind] ?? 'string';

@@ -51,6 +51,6 @@ export function requireBelow(folder: string, path: string, label: string): void 
   const way = relative(real(resolve(folder)), real(resolve(path)));
   if (!/^\.\.(?:$|[\\/])/.test(way) && !isAbsolute(way)) return;
   throw new GatewayError('usage', `${label} points outside its own folder: ${path}`, {
-    hint: hint`Name the configuration file with ${option('config')} or GATEWAY_SIM_CONFIG, or set this value with its flag or variable.`,
+    hint: hint`Specify the configuration file with ${option('config')} or GATEWAY_SIM_CONFIG, or set this value with its flag or variable.`,
   });
 }

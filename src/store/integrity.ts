@@ -70,7 +70,7 @@ function* unknownCurrencies(
     if (!CURRENCY_CODE.test(currency)) yield `wallets "${id}": currency "${currency}" is not a currency code`;
   }
   const unknown = (currency: string) =>
-    `"${currency}" is unknown: the options and wallets have ${[...known].join(', ')}`;
+    `"${currency}" is unknown: the options and wallets define ${[...known].join(', ')}`;
   for (const { id, balances } of merchants) {
     for (const code of Object.keys(balances)) {
       if (!known.has(code)) yield `merchants "${id}": balances: currency ${unknown(code)}`;

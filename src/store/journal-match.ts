@@ -48,18 +48,18 @@ export function requireMatch(
 
 function missingSnapshot({ db, journal }: Paths): GatewayError {
   const advice = hint`Restore db.json, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`;
-  return damaged(`${db} is missing, but ${journal} has changes to it`, { hint: advice });
+  return damaged(`${db} is missing, but ${journal} contains changes to it`, { hint: advice });
 }
 
 function missingJournal({ db, journal }: Paths): GatewayError {
-  return damaged(`${journal} is missing: it has the changes since ${db} was written`, {
+  return damaged(`${journal} is missing: it contained the changes since ${db} was written`, {
     hint: hint`Restore journal.jsonl, or create an empty one to continue from db.json as it is, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`,
   });
 }
 
 function otherSnapshot({ db, journal }: Paths, changes: number): GatewayError {
   const count = changes === 1 ? '1 change' : `${changes} changes`;
-  return damaged(`${journal} has ${count} to a different db.json from ${db}`, {
+  return damaged(`${journal} has ${count} to a db.json other than ${db}`, {
     hint: hint`Restore the original db.json, or empty journal.jsonl to continue without its changes, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`,
   });
 }

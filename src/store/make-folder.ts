@@ -48,6 +48,6 @@ export async function makeDataFolder(path: string, isNamed: boolean): Promise<vo
 
 function notOurs(path: string, why: string): GatewayError {
   return new GatewayError('storage_failed', `the data folder ${path} ${why} and was not used`, {
-    hint: hint`To use it anyway, name it with ${option('dataDir', relative('', path) || '.')}, or choose another one.`,
+    hint: hint`To use it anyway, specify it with ${option('dataDir', relative('', path) || '.')}, or choose another one.`,
   });
 }

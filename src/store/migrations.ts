@@ -88,6 +88,6 @@ function knownVersion(version: unknown, newest: number, source: string): number 
   }
   if (version <= newest) return version;
   throw damaged(`${source} has version ${version}, but this gateway-sim reads versions up to ${newest}`, {
-    hint: hint`A newer gateway-sim wrote it. Use that release, or another ${option('dataDir')}.`,
+    hint: hint`A newer gateway-sim wrote it. Use that version, or another ${option('dataDir')}.`,
   });
 }

@@ -153,7 +153,7 @@ async function mkcertPair(certFile: string, names: readonly string[], now: numbe
   if (caFile === undefined)
     throw new Error("it was not issued by this user's mkcert (CAROOT names its folder)");
   const missing = names.filter((name) => !covers(pair.leaf, name));
-  if (missing.length) throw new Error(`it is not for ${missing.join(', ')}`);
+  if (missing.length) throw new Error(`it does not cover ${missing.join(', ')}`);
   if (Date.parse(pair.leaf.validTo) <= now) throw new Error('it expired');
   return { ...pair, caFile, issuer: null };
 }

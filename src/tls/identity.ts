@@ -71,7 +71,7 @@ function noticesOn({ certFile, leaf, issuer }: GivenPair, names: readonly string
   const missing = names.filter((name) => !covers(leaf, name));
   if (missing.length)
     notices.push(
-      `the certificate ${certFile} is not for ${missing.join(', ')}: clients will reject it for these names`,
+      `the certificate ${certFile} does not cover ${missing.join(', ')}: clients will reject it for these names`,
     );
   if (Date.parse(leaf.validTo) <= now)
     notices.push(`the certificate ${certFile} expired at ${leaf.validTo}: clients will reject it`);

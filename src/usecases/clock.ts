@@ -115,7 +115,7 @@ function requireMoved(result: MoveResult, at: number): void {
   }
   if (result === 'late') {
     throw new GatewayError('timed_out', `the due tasks took too long: the clock stopped at ${now}`, {
-      hint: hint`Move it again to continue. A receiver that never answers takes the whole ${option('ipnTimeout')}.`,
+      hint: hint`Move it again to continue. A receiver that never responds uses up the whole ${option('ipnTimeout')}.`,
     });
   }
 }

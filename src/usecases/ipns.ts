@@ -120,7 +120,7 @@ function requireAttempt(made: Delivery, after: Delivery, now: number, limitMs: n
   const isDue = after.nextAttemptAt !== null && Date.parse(after.nextAttemptAt) <= now;
   if (after.attemptCount > made.attemptCount || !isDue) return;
   throw new GatewayError('timed_out', `IPN ${made.id} was not attempted within ${limitMs / 1_000} s`, {
-    hint: hint`It is still due. Receivers that do not respond hold it up.`,
+    hint: hint`It is still due. Unresponsive receivers delay it.`,
   });
 }
 

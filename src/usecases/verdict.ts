@@ -125,7 +125,7 @@ function verdictWithoutIpn(
     ? makeVerdict(
         status === 'succeeded' ? 'warning' : 'good',
         `${settled} No IPN was created.`,
-        'Send one with ipn fire or from the dashboard. Next time, settle with another --delivery.',
+        'Send one with ipn fire or from the dashboard. Next time, settle with a different --delivery.',
         `Payment ${status}. No IPN was sent.`,
       )
     : makeVerdict(
@@ -207,8 +207,8 @@ function notAttempted(
 ): FullVerdict {
   const waiting = underWay(delivery.id);
   if (waiting) {
-    const cause = `Waiting for your receiver to answer, for at most ${duration(waiting.timeoutMs)}.`;
-    return makeVerdict('waiting', cause, null, 'Your receiver has not answered yet.');
+    const cause = `Waiting up to ${duration(waiting.timeoutMs)} for your receiver to respond.`;
+    return makeVerdict('waiting', cause, null, 'Your receiver has not responded yet.');
   }
   if (last?.failure?.code === 'egress') {
     const cause = `Not sent: ${describeEgress(last.failure)}.`;
@@ -366,7 +366,7 @@ function headlineOf(signed: ComputedSignature['signed']): string {
   const { found, amount, identifier } = signed;
   if (found.startsWith(identifier)) return 'Your code signed the identifier before the amount.';
   return found.endsWith(identifier)
-    ? `Your code signed ${found.slice(0, -identifier.length)}. The IPN says ${amount}.`
+    ? `Your code signed ${found.slice(0, -identifier.length)}. The IPN has ${amount}.`
     : 'Your code signed the wrong text.';
 }
 

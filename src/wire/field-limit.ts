@@ -4,7 +4,7 @@ import { GatewayError } from '../contract/error.ts';
 export const MAX_FIELDS = 1_000;
 
 export function tooManyFields(what: string): GatewayError {
-  return new GatewayError('body_too_large', `${what} may have at most ${MAX_FIELDS} fields`);
+  return new GatewayError('body_too_large', `${what} must have at most ${MAX_FIELDS} fields`);
 }
 
 /**

@@ -103,6 +103,6 @@ function atMost(max: number, loose: boolean): Problem {
   return (value) => {
     if (loose || value.length <= max) return undefined;
     const length = characters(value);
-    return length > max ? `may have at most ${max} characters (got ${length})` : undefined;
+    return length > max ? `must have at most ${max} characters (got ${length})` : undefined;
   };
 }

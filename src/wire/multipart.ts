@@ -25,7 +25,7 @@ export function parseMultipart(body: Buffer, contentType: string): Field[] {
   const text = `\r\n${body.toString('latin1')}`;
   const separator = `\r\n--${boundary}`;
   const fields: Field[] = [];
-  let at = boundaryEnd(text, separator, 0, 'its boundary does not occur');
+  let at = boundaryEnd(text, separator, 0, 'it does not contain its boundary');
   for (let part = 0; !text.startsWith('--', at); part++) {
     if (part === MAX_FIELDS) throw tooManyFields('a form');
     const from = text.indexOf('\r\n', at);

@@ -64,9 +64,7 @@ describe("the user's command", () => {
     expect(() => command(given)).toThrow(
       expect.objectContaining({
         code: 'usage',
-        message: expect.stringMatching(
-          /outside of quotes, or \$GATEWAY_SIM_IDENTIFIER between double quotes/,
-        ),
+        message: expect.stringMatching(/outside quotes, or \$GATEWAY_SIM_IDENTIFIER between double quotes/),
       }),
     );
   });

@@ -289,7 +289,7 @@ describe('a report', () => {
     [
       'an old key',
       { publicKey: 'pub_of_yesterday' },
-      /answered 500 “Invalid api key”: .* rejected its initiate request public_key=pub_of_yesterday.* with .*Invalid api key/,
+      /answered 500 “Invalid api key”: .* rejected the initiate request public_key=pub_of_yesterday.* with .*Invalid api key/,
     ],
     [
       'another address',

@@ -100,7 +100,7 @@ describe('audit', () => {
     [
       ['audit', 'http://127.0.0.1:9/ipn', '--probe-cmd', 'id "{identifier}"', '--paid-when', 'x', '--own'],
       2,
-      'write {identifier} outside of quotes, or $GATEWAY_SIM_IDENTIFIER between double quotes',
+      'write {identifier} outside quotes, or $GATEWAY_SIM_IDENTIFIER between double quotes',
     ],
     [
       ['audit', 'http://127.0.0.1:9/ipn', '--order-cmd', 'order {identifier}', '--own'],

@@ -62,7 +62,7 @@ describe('start --detach', () => {
       const { code, stdout, stderr } = await again(...args);
       expect([code, stdout]).toEqual([5, '']);
       expect(stderr).toContain(
-        `the emulator at ${ready.url} (process ${ready.pid}) was started with another ${given}\n`,
+        `the emulator at ${ready.url} (process ${ready.pid}) was started with a different ${given}\n`,
       );
     }
     await run(['stop'], { cwd });

@@ -138,7 +138,7 @@ describe('a command that looks for an emulator', () => {
     const config = { host: '192.0.2.1', port: 80, controlToken: 'of-the-folder' };
     await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify(config));
     const { code, stderr } = await run(['stop'], { cwd });
-    expect([code, stderr]).toEqual([3, expect.stringContaining('no gateway-sim is running on')]);
+    expect([code, stderr]).toEqual([3, expect.stringContaining('no gateway-sim is running for')]);
   });
 });
 

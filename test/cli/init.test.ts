@@ -132,7 +132,7 @@ describe('init for a test runner', () => {
     await writeFile(join(cwd, 'ipn.py'), 'mine');
     await rm(join(cwd, 'gateway_sim.py'));
     const { code, stderr } = await run(['init', '--python'], { cwd });
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/there is already ipn\.py\n.*--force/)]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/this would overwrite ipn\.py\n.*--force/)]);
     expect(await readFile(join(cwd, 'ipn.py'), 'utf8')).toBe('mine');
     expect(await readdir(cwd)).not.toContain('gateway_sim.py');
     const forced = await run(['init', '--python', '--force'], { cwd });

@@ -107,11 +107,11 @@ describe('pay', () => {
     const { code, stdout } = await run(['pay', '--approve'], { cwd });
     expect(code).toBe(0);
     expect(stdout).toContain(
-      `pending: POST ${receiver.url}/ipn: no response within 3 s; attempt 1 is waiting for a response, at most 12 s`,
+      `pending: POST ${receiver.url}/ipn: no response within 3 s; attempt 1 is waiting up to 12 s for a response`,
     );
     expect((await run(['ipn', 'list'], { cwd })).stdout).toContain('1 (waiting)');
     const following = launch(['logs', '--follow'], { cwd });
-    const line = `<--  IPN POST ${receiver.url}/ipn  no response within 3 s, waiting at most 12 s  order-1  attempt 1`;
+    const line = `<--  IPN POST ${receiver.url}/ipn  no response after 3 s, waiting up to 12 s  order-1  attempt 1`;
     await following.until((log) => log.includes(line));
   });
 

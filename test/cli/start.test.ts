@@ -243,12 +243,12 @@ describe('pending work', () => {
     const { ready, ended } = await start(['--payment-expires', '1h'], { cwd });
     await initiate(ready.url, ready.publicKey, 'order-1');
     const { stderr } = await run(['stop'], { cwd });
-    expect(stderr).toMatch(/Work is still scheduled, next at 2\d{3}-.*Z\. It continues with the next start/);
+    expect(stderr).toMatch(/Work is still scheduled, next at 2\d{3}-.*Z\. It continues after the next start/);
     await ended;
     const next = await start([], { cwd });
     await next.until((_, stderr) => /gateway-sim: Work is still scheduled, next at 2\d{3}-/.test(stderr));
     expect((await next.stop('SIGINT')).stderr).toMatch(
-      /next at 2\d{3}-.*Z\. It continues with the next start\n$/,
+      /next at 2\d{3}-.*Z\. It continues after the next start\n$/,
     );
   });
 });

@@ -42,20 +42,23 @@ describe('state export and import', () => {
     expect(await identifiers(cwd)).toEqual(['order-1']);
   });
 
-  it.each(['import', 'reset'])('%s needs no confirmation without a terminal, and says so', async (name) => {
-    const cwd = await temporaryFolder();
-    await startIn(cwd);
-    await create(cwd, 'order-1');
-    await run(['state', 'export', 'saved.json'], { cwd });
-    const args = name === 'import' ? ['saved.json'] : [];
-    expect((await run(['state', name, ...args], { cwd })).code).toBe(0);
-    expect(await identifiers(cwd)).toEqual(name === 'import' ? ['order-1'] : []);
-    expect((await run(['state', name, '--help'], { cwd })).stdout).toMatch(
-      /there is none without a\s+terminal/,
-    );
-    const page = await readFile(new URL('../../src/docs/state.md', import.meta.url), 'utf8');
-    expect(page).toContain('Without a terminal, as in CI, they do not ask');
-  });
+  it.each(['import', 'reset'])(
+    '%s goes on without a question where there is no terminal, and says so',
+    async (name) => {
+      const cwd = await temporaryFolder();
+      await startIn(cwd);
+      await create(cwd, 'order-1');
+      await run(['state', 'export', 'saved.json'], { cwd });
+      const args = name === 'import' ? ['saved.json'] : [];
+      expect((await run(['state', name, ...args], { cwd })).code).toBe(0);
+      expect(await identifiers(cwd)).toEqual(name === 'import' ? ['order-1'] : []);
+      expect((await run(['state', name, '--help'], { cwd })).stdout).toMatch(
+        /not asked without a\s+terminal/,
+      );
+      const page = await readFile(new URL('../../src/docs/state.md', import.meta.url), 'utf8');
+      expect(page).toContain('Without a terminal, as in CI, they do not ask');
+    },
+  );
 
   it('rejects an invalid state, changes nothing and explains why', async () => {
     const cwd = await temporaryFolder();

@@ -100,7 +100,7 @@ describe('start --tls', () => {
     await stop();
     const second = await start(['--tls', '--host-alias', 'pay.example.com'], { cwd });
     expect(second.ready.tlsCa).toBe(join(cwd, '.gateway-sim', 'tls', 'ca.pem'));
-    const said = 'localhost+2.pem is not used: it is not for pay.example.com';
+    const said = 'localhost+2.pem is not used: it does not cover pay.example.com';
     await second.until((_, stderr) => stderr.includes(said));
   });
 

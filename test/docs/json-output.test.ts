@@ -30,7 +30,7 @@ test('every command prints what the page shows', async () => {
     const { code, stdout, stderr } = await run([...name.split(' '), ...args, '--json'], { cwd });
     expect([name, code, stderr]).toEqual([name, 0, expect.any(String)]);
     const body = JSON.parse(stdout) as Record<string, unknown>;
-    const [documented = ''] = (CELLS[name] ?? '').split(/; (?:with|where) /);
+    const [documented = ''] = (CELLS[name] ?? '').split(/; (?:with|if) /);
     const [, record] = /^\[(\w+)\]\(#\w+\)$/.exec(documented) ?? [];
     if (record) {
       expect([name, contract.problems(body, 'components', 'schemas', record)]).toEqual([name, []]);

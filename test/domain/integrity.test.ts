@@ -46,7 +46,7 @@ describe('an imported state', () => {
     [
       'payments',
       { currency: 'XXX' },
-      'currency "XXX" is unknown: the options and wallets have GNF, USD, EUR',
+      'currency "XXX" is unknown: the options and wallets define GNF, USD, EUR',
     ],
     ['payments', { currency: 'usd' }, 'currency "usd" is unknown'],
     ['cards', { currency: 'GBP' }, 'currency "GBP" is unknown'],
@@ -118,9 +118,14 @@ describe('an imported state', () => {
 
   it.each([
     ['attempts', 'id', '', 'is empty'],
-    ['payments', 'successUrl', 'http://x/\r\nSet-Cookie: a=b', 'may not hold spaces or control characters'],
+    [
+      'payments',
+      'successUrl',
+      'http://x/\r\nSet-Cookie: a=b',
+      'must not contain spaces or control characters',
+    ],
     ['payments', 'cancelUrl', 'javascript:alert(1)', 'must be an absolute http or https address'],
-    ['payments', 'ipnUrl', 'not a url', 'may not hold spaces'],
+    ['payments', 'ipnUrl', 'not a url', 'must not contain spaces'],
     ['payments', 'siteLogo', 'data:text/html,x', 'must be an absolute http'],
     ['deliveries', 'url', 'file:///etc/passwd', 'must be an absolute http'],
     ['payments', 'createdAt', 'yesterday', 'is not a valid time'],

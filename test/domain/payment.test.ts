@@ -136,9 +136,9 @@ describe('the fields of initiate', () => {
     [{ identifier: null }, 'identifier is required'],
     [{ customer_name: 7 }, 'customer_name must be text'],
     [{ amount: ['1'] }, 'amount must be text'],
-    [{ details: SMILE.repeat(101) }, 'details may have at most 100 characters (got 101)'],
+    [{ details: SMILE.repeat(101) }, 'details must have at most 100 characters (got 101)'],
     // Every unknown currency is rejected: only the message distinguishes it from a limit.
-    [{ currency: 'EUROS' }, 'currency may have at most 4 characters (got 5)'],
+    [{ currency: 'EUROS' }, 'currency must have at most 4 characters (got 5)'],
     [{ customer_email: 'nobody' }, 'customer_email must be a valid e-mail address (got "nobody")'],
     [{ checkout_theme: 'blue' }, 'checkout_theme must be light or dark'],
   ])('%.40j is rejected with: %s', (changes, problem) => {
@@ -224,13 +224,13 @@ describe('the addresses of initiate', () => {
       fc.property(fc.webUrl(), fc.nat(), bad, (url, at, one) => {
         const index = at % (url.length + 1);
         const problem = urlProblem(url.slice(0, index) + one + url.slice(index));
-        expect(problem).toBe('may not hold spaces or control characters');
+        expect(problem).toBe('must not contain spaces or control characters');
       }),
     );
   });
 
   it('may have 2048 characters, counted as code points', () => {
-    expect(urlProblem(`${longest}x`)).toBe('may have at most 2048 characters (got 2049)');
+    expect(urlProblem(`${longest}x`)).toBe('must have at most 2048 characters (got 2049)');
     expect(urlProblem(`http://a/${SMILE.repeat(2048 - 'http://a/'.length)}`)).toBeUndefined();
   });
 });
@@ -423,7 +423,7 @@ describe('warnings', () => {
     expect(accepted(given, LOOSELY).warnings).toEqual([
       'a stricter deployment rejects this: currency must be in upper case: USD (got "usd")',
       'a stricter deployment rejects this: site_logo is required',
-      'a stricter deployment rejects this: customer_name may have at most 30 characters (got 31)',
+      'a stricter deployment rejects this: customer_name must have at most 30 characters (got 31)',
     ]);
     expect(accepted({}, LOOSELY).warnings).toEqual([]);
   });

@@ -120,12 +120,12 @@ describe('an audit from the dashboard', () => {
     await post({ ipnUrl, preset: 'plain', only: 'control' });
     const { cases, options } = await ended();
     expect(options).toEqual({ ipnUrl, preset: 'plain', only: ['control'] });
-    expect(cases[0]?.why).not.toContain('the audit invented the order');
+    expect(cases[0]?.why).not.toContain('the order is made up');
   });
 
   it.each([
     ['ipnUrl', { ipnUrl: 'nowhere' }, 422, 'must be an absolute http or https address'],
-    ['probeUrl', { probeUrl: 'touch {identifier}.paid' }, 422, 'may not hold spaces'],
+    ['probeUrl', { probeUrl: 'touch {identifier}.paid' }, 422, 'must not contain spaces'],
     ['probeUrl', { probeUrl: 'id{identifier}' }, 422, 'must be an absolute http or https address'],
     ['the probe', { probeUrl: 'http://localhost:3000/orders' }, 422, '{identifier}'],
     ['the condition', { paidWhen: '' }, 422, 'condition for paid orders'],
@@ -199,7 +199,7 @@ describe('an audit by the control API', () => {
     expect([answer.status, await answer.json()]).toMatchObject([202, { state: 'running', cases: [] }]);
     const { cases } = await ended();
     expect(cases[0]).toMatchObject({ name: 'control', verdict: 'unproven' });
-    expect(cases[0]?.why).toContain('the audit invented the order');
+    expect(cases[0]?.why).toContain('the order is made up');
     expect(shop.orders.size).toBe(0);
   });
 

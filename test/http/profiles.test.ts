@@ -54,8 +54,8 @@ describe('a command', () => {
       for (const mode of ['live', 'sandbox'] as const) {
         const refused = gateway.payments.create({ mode, customerName: 'x'.repeat(31) });
         await expect(refused).rejects.toMatchObject({
-          message: 'customer_name may have at most 30 characters (got 31)',
-          problems: ['customer_name may have at most 30 characters (got 31)'],
+          message: 'customer_name must have at most 30 characters (got 31)',
+          problems: ['customer_name must have at most 30 characters (got 31)'],
         });
       }
     },

@@ -58,7 +58,7 @@ describe('a resent request', () => {
       'is too long for the log',
       INITIATE,
       { method: 'POST', body: new URLSearchParams({ details: 'x'.repeat(20_000) }) },
-      'its body is not complete in the log',
+      'its body is incomplete in the log',
     ],
     [
       'has a body that is not text',
@@ -68,13 +68,13 @@ describe('a resent request', () => {
         body: Buffer.from([0xff, 0x3d, 0xfe]),
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
       },
-      'its body is not complete in the log',
+      'its body is incomplete in the log',
     ],
     [
       'has a body that was never read',
       '/api/cards',
       { method: 'POST', body: new URLSearchParams({ amount: '5' }) },
-      'its body is not complete in the log',
+      'its body is incomplete in the log',
     ],
   ])('is rejected with an explanation when it %s', async (_, path, request, problem) => {
     const sim = await startSim();

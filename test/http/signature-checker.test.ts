@@ -84,7 +84,7 @@ describe('the signature checker', () => {
   it('immediately rejects text that is longer than any IPN', async () => {
     const body = `status=success&signature=AB&data[amount]=1&identifier=${'x'.repeat(500_000)}`;
     const { status, html } = await postForm(await startSim(), PAGE, { body });
-    expect([status, html.includes('an IPN may have at most 65536 bytes')]).toEqual([422, true]);
+    expect([status, html.includes('an IPN must not exceed 65536 bytes')]).toEqual([422, true]);
   });
 
   it('reports that other text is not an IPN', async () => {

@@ -304,7 +304,7 @@ describe('the page of a payment', () => {
     const { id } = sim.server.parts.payments.require('order-1');
     void sim.server.parts.payments.settle(id, { outcome: 'approve', by: 'control' }).catch(() => {});
     await silent.request(1);
-    expect(await pageOf(id)).toContain('Waiting for the response, at most 10 s.');
+    expect(await pageOf(id)).toContain('Waiting up to 10 s for the response.');
   });
 
   it('distinguishes several IPNs', async () => {

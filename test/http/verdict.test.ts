@@ -109,7 +109,7 @@ describe('a genuine IPN', () => {
       return { status: 400, body: `bad signature: expected ${computed}` };
     });
     const { headline, cause, code, tone } = found();
-    expect(headline).toBe('Your code signed 49.9. The IPN says 49.90.');
+    expect(headline).toBe('Your code signed 49.9. The IPN has 49.90.');
     expect(tone).toBe('bad');
     expect(cause).toMatch(/Your code signed .*49\.9 was signed, but data\.amount is 49\.90/);
     expect(Object.keys(code ?? {})).toEqual(['PHP', 'Node', 'Python']);
@@ -222,7 +222,7 @@ describe('a genuine IPN', () => {
     await receiver.request(1);
     expect(parts.payments.verdict(parts.payments.require(id))).toMatchObject({
       tone: 'waiting',
-      cause: 'Waiting for your receiver to answer, for at most 10 s.',
+      cause: 'Waiting up to 10 s for your receiver to respond.',
     });
   });
 

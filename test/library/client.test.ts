@@ -249,7 +249,7 @@ describe('the other resources', () => {
     expect(await sim.faults.set({ route: 'initiate', status: 503 })).toMatchObject({ used: 0, spent: false });
     await sim.faults.set({ route: 'cards', status: 500 });
     await expect(sim.payments.create()).rejects.toThrow(
-      'a fault rule of gateway-sim returns 503 here on purpose',
+      'a gateway-sim fault rule returns 503 here on purpose',
     );
     expect((await sim.faults.list()).data.map(({ used }) => used)).toEqual([1, 0]);
     await sim.faults.clear('initiate');
@@ -379,7 +379,7 @@ describe('a wait that fails', () => {
     await sim.payments.create();
     expect(await messageOf(sim.requests.waitFor({ path: '/api/cards' }, TIMEOUT))).toEqual([
       'there was no request with path "/api/cards" within 0.03 s',
-      'POST /sandbox/payment/initiate was answered 200',
+      'POST /sandbox/payment/initiate returned 200',
     ]);
   });
 

@@ -179,7 +179,7 @@ describe.each(STARTERS)('init --$language', ({ language, file, runner, byRunner,
         why: [
           expect.stringMatching(/no IPN of \w{20}: .* is pending.*approve\(\)/),
           expect.stringMatching(/currency.*XXX/),
-          expect.stringMatching(/no field ipnUrl.*ipn_url/),
+          expect.stringMatching(/unknown field ipnUrl.*ipn_url/),
           expect.stringMatching(/succeeded/),
           expect.stringMatching(/advance must be a duration/),
           expect.stringMatching(/no IPN of order-1: nothing was initiated/),

@@ -251,7 +251,7 @@ describe('damage', () => {
     [
       'a journal without its snapshot',
       { db: null, journal: line('a') },
-      /db\.json is missing, but .*journal\.jsonl has changes/,
+      /db\.json is missing, but .*journal\.jsonl contains changes/,
     ],
   ])(
     '%s is reported with the file and a fix, and both files stay unchanged',

@@ -222,7 +222,7 @@ describe('a journal', () => {
     await writeFile(join(folder, '.gitignore'), '*\n');
     await expect(openAt(folder)).rejects.toMatchObject({
       code: 'state_damaged',
-      message: `${journal(folder)} is missing: it has the changes since ${db(folder)} was written`,
+      message: `${journal(folder)} is missing: it contained the changes since ${db(folder)} was written`,
       remedy: expect.stringMatching(/Restore journal\.jsonl, or create an empty one .* state reset/),
     });
     await writeFile(journal(folder), '');
@@ -305,7 +305,7 @@ describe('a journal', () => {
     await writeFile(db(copy), old);
     await expect(openAt(copy)).rejects.toMatchObject({
       code: 'state_damaged',
-      message: `${journal(copy)} has 1 change to a different db.json from ${db(copy)}`,
+      message: `${journal(copy)} has 1 change to a db.json other than ${db(copy)}`,
       remedy: expect.stringMatching(/Restore the original db\.json, or empty journal\.jsonl .* state reset/),
     });
     expect(await readFile(journal(copy))).toEqual(held);

@@ -107,7 +107,7 @@ describe('a pair of files', () => {
     const wanted = { tlsCert: cert, tlsKey: key, names: ['localhost', 'shop.example'], label: String };
     const { notices } = await identityOf(await namedPair(wanted), wanted, null);
     expect(notices).toEqual([
-      expect.stringContaining('is not for localhost: clients will reject it for these names'),
+      expect.stringContaining('does not cover localhost: clients will reject it for these names'),
       expect.stringContaining('expired at'),
     ]);
   });
@@ -191,7 +191,7 @@ describe('an mkcert pair', () => {
     const folder = await temporaryFolder();
     await asMkcert(await writePair(folder, 'localhost', ['localhost']));
     expect((await found(folder)).passedOver).toEqual([
-      expect.stringContaining('localhost.pem is not used: it is not for 127.0.0.1, ::1'),
+      expect.stringContaining('localhost.pem is not used: it does not cover 127.0.0.1, ::1'),
     ]);
     await asMkcert(await writePair(folder, 'localhost', LOOPBACK_NAMES, Date.now() - 200 * DAY_MS));
     const { cert } = await writePair(folder, 'elsewhere');

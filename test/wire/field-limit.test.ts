@@ -28,13 +28,13 @@ const BODIES: [type: string, body: (fields: number) => string][] = [
 ];
 
 describe('a body', () => {
-  it.each(BODIES)('of %s may have at most a thousand fields', (type, body) => {
+  it.each(BODIES)('of %s must have at most a thousand fields', (type, body) => {
     const read = (count: number) => fieldReader(type)(Buffer.from(body(count)), type);
     expect(() => read(1_000)).not.toThrow();
     expect(() => read(1_001)).toThrowError(
       expect.objectContaining({
         code: 'body_too_large',
-        message: expect.stringMatching(/^(a form|an object of the body) may have at most 1000 fields$/),
+        message: expect.stringMatching(/^(a form|an object of the body) must have at most 1000 fields$/),
       }),
     );
   });

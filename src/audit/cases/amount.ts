@@ -80,7 +80,7 @@ export const AMOUNT: readonly AuditCase[] = [
     withAmount((price) => (Number(price) === 0.01 ? '1e-3' : '1e-2')),
   ),
   rejects(
-    text('currency-other', 'A validly signed IPN in another currency (the currency is not signed).'),
+    text('currency-other', 'A validly signed IPN in a different currency (the currency is not signed).'),
     ({ ipn }) => otherCurrency(ipn),
   ),
   rejects(text('currency-missing', 'A validly signed IPN without a currency.'), ({ ipn }) =>
@@ -90,7 +90,7 @@ export const AMOUNT: readonly AuditCase[] = [
     {
       ...text(
         'key-of-other-merchant',
-        'An IPN signed with the key of another merchant, who was paid instead.',
+        "An IPN about a payment to another merchant, signed with that merchant's key.",
       ),
       group: 'merchant',
       mistake: 'signature-not-checked',
@@ -106,8 +106,11 @@ export const AMOUNT: readonly AuditCase[] = [
   ),
   afterPayment(
     {
-      ...text('charge-changed', 'A copy of a genuine IPN with another charge (the charge is not signed).'),
-      harm: 'Anyone who can repeat an IPN can change the charge that the shop recorded.',
+      ...text(
+        'charge-changed',
+        'A copy of a genuine IPN with a different charge (the charge is not signed).',
+      ),
+      harm: 'Anyone who can replay an IPN can change the charge that the shop recorded.',
       mistake: 'paid-more-than-once',
       // The probe may also report shared data, such as the stock.
       alone: true,

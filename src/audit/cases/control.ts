@@ -31,7 +31,7 @@ function fixOf(observation: Observation): string {
   if (known !== undefined) return known;
   return /\b(?:signature|hmac|hash)\b/i.test(observation.body)
     ? fixText('signature-not-checked')
-    : 'The response does not show the cause: check the log of your shop, and the code of its handler.';
+    : "The response does not show the cause: check your shop's log and the code of its handler.";
 }
 
 /** A time in whole seconds. */
@@ -49,12 +49,12 @@ async function unstableNumbers(
   const again = await shop.look(payment);
   if (again.text !== before.text) {
     shop.stablePart = stablePart(before.text, again.text);
-    notices.add('the output of the probe changes without a payment: does it contain the time?');
+    notices.add('the probe output changes without a payment: does it contain the time?');
   }
   for (const name of shop.changedEffects(before, again)) {
     shop.unstable.add(name);
     notices.add(
-      `the output of the probe "${name}" changes without a payment, so it proves nothing: does it contain the time?`,
+      `the probe output "${name}" changes without a payment, so it proves nothing: does it contain the time?`,
     );
   }
   return numericChanges(before, again);
@@ -92,7 +92,7 @@ function isUnknownOrder(shop: Shop, { status }: Observation): boolean {
 
 function whyUnproven(shop: Shop, observation: Observation): string {
   return isUnknownOrder(shop, observation)
-    ? 'the audit invented the order, and the shop does not know it: give the audit a way to place one'
+    ? 'the order is made up, and the shop does not know it: give the audit a way to place orders'
     : withoutProbe('whether the order is paid').why;
 }
 
@@ -102,8 +102,8 @@ function whyNotPaid(shop: Shop, { body }: Observation): string {
     return `Your shop answered a correct IPN with a program error, and the order is not paid: ${fault}.`;
   }
   return shop.parts.hasOrders
-    ? 'Your shop answered a correct IPN, but the order is still unpaid: check the handler and the condition of the probe.'
-    : 'Your shop did not pay an order that the audit invented: give the audit a way to place one.';
+    ? "Your shop answered a correct IPN, but the order is still unpaid: check the handler and the probe's condition."
+    : 'Your shop did not mark a made-up order as paid: give the audit a way to place orders.';
 }
 
 async function runControl(shop: Shop): Promise<Finding> {

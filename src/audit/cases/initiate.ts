@@ -18,9 +18,7 @@ const inspects = (
   run: async (shop) => {
     const { hasOrders, orders } = shop.parts;
     if (!hasOrders)
-      return skipped(
-        'the audit invented the order: only orders of the shop have an initiate request to check',
-      );
+      return skipped("the order is made up: only the shop's orders have an initiate request to check");
     const payment = await orders.take();
     if (!payment) return skipped(NO_ORDERS);
     try {
@@ -78,7 +76,7 @@ function isGuessable(one: string, other: string): boolean {
 
 async function guessable(shop: Shop, payment: Payment): Promise<Finding> {
   const other = shop.parts.orders.made.find(({ id }) => id !== payment.id);
-  if (!other) return skipped('this case compares two orders, and there is only one');
+  if (!other) return skipped('this case compares two orders, but there is only one');
   const shown = `${other.identifier} and ${payment.identifier}, ${payment.ipnUrl}`;
   if (!isGuessable(other.identifier, payment.identifier) || hasToken(payment, other))
     return found('pass', shown);
@@ -99,16 +97,16 @@ export const INITIATE: readonly AuditCase[] = [
   inspects(
     {
       name: 'amount-of-initiate',
-      about: 'The initiated amount, which must be the total of the order.',
-      harm: 'Your shop asks the customer for an amount that is not the total of the order.',
+      about: 'The initiated amount, which must be the order total.',
+      harm: 'Your shop asks the customer for an amount that is not the order total.',
     },
     async (shop, payment) => {
       const { orderAmount } = shop.parts;
       if (orderAmount === undefined)
-        return skipped("use --order-amount to name the order's total in the output of the probe");
+        return skipped('use --order-amount to locate the order total in the probe output');
       const { text: output } = await shop.look(payment);
       const total = valueAt(output, orderAmount);
-      if (total === undefined) return skipped(`the output of the probe has no ${orderAmount}`);
+      if (total === undefined) return skipped(`the probe output has no ${orderAmount}`);
       const shown = `the order costs ${total}, and the shop initiated ${payment.amount}`;
       return found(plain(String(total)) === plain(payment.amount) ? 'pass' : 'fail', shown);
     },
@@ -153,7 +151,7 @@ export const INITIATE: readonly AuditCase[] = [
     {
       name: 'success-url-public',
       about: 'The success_url of a local shop, which must also be local.',
-      harm: 'Customers of the test shop return to another shop, perhaps to production.',
+      harm: 'Customers of the test shop return to a different shop, perhaps to production.',
     },
     ({ parts }, { ipnUrl, successUrl }) => {
       const { egress } = parts.gateway;

@@ -89,7 +89,7 @@ const textsOf = (payment: Payment) =>
 
 async function inInitiate(shop: Shop): Promise<Finding> {
   if (!shop.parts.hasOrders)
-    return skipped('the audit invented the order: only the initiate request of a shop can reveal the key');
+    return skipped("the order is made up: only a shop's initiate request can reveal the key");
   const { secretKey } = shop.parts.gateway;
   for (const payment of shop.parts.orders.made) {
     // The emulator masks the key in payments.

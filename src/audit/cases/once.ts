@@ -19,7 +19,7 @@ import type { OrderSnapshot } from '../probe.ts';
 import { numericChanges, type Shop } from '../shop.ts';
 
 const HARM =
-  'Each copy of an IPN takes effect again on stock, credit, mails or downloads. Gateways do send copies.';
+  'Each copy of an IPN takes effect again on stock, credit, e-mails or downloads. Gateways do send copies.';
 const LATER_MS = 1_000;
 
 const text = family({
@@ -35,7 +35,7 @@ function judgeCopy(shop: Shop, look: OrderSnapshot, after: OrderSnapshot): Pick<
   if (!shop.canLook) return withoutProbe('whether the copy had a second effect');
   if (!after.paid) return { verdict: 'fail', why: 'After a copy of its IPN, the order is no longer paid.' };
   const changed = shop.changedEffects(look, after);
-  if (after.text !== look.text) changed.unshift('the output of the probe');
+  if (after.text !== look.text) changed.unshift('the probe output');
   return changed.length
     ? { verdict: 'fail', why: `A copy took effect again. This changed: ${changed.join(', ')}. ${HARM}` }
     : provenOnce(shop);
@@ -45,7 +45,7 @@ function judgeCopy(shop: Shop, look: OrderSnapshot, after: OrderSnapshot): Pick<
 function provenOnce(shop: Shop): Pick<Finding, 'verdict' | 'why'> {
   if (shop.hasEffectProbe) return { verdict: 'pass' };
   const why =
-    "the probe shows only whether the order is paid: add one that counts mails, stock or credit, such as --probe mails='<command or url>', or include such a number in the order's probe";
+    "the probe shows only whether the order is paid: add one that counts e-mails, stock or credit, such as --probe mails='<command or url>', or include such a number in the order's probe";
   return { verdict: 'unproven', why };
 }
 
@@ -82,7 +82,7 @@ async function judgeTogether(
   const single = await changesOfOne(shop);
   if (!single) {
     const why =
-      'the payment may have taken effect several times, and no order is left to compare with a single payment';
+      'the payment may have taken effect more than once, but no order is left to compare with a single payment';
     return { verdict: 'unproven', why };
   }
   const found = several.find(({ place }) => single.get(place) === changes.get(place));
@@ -141,7 +141,7 @@ const withReturn = (name: string, about: string, ipnFirst: boolean): AuditCase =
   together(name, about, (shop, payment) => {
     const refused = shop.parts.gateway.egress.unreachable(payment.successUrl);
     if (!shop.parts.hasOrders || refused)
-      return 'the success_url is not a page of this shop that can be opened from here';
+      return 'the success_url is not a page of this shop, or cannot be opened from here';
     const both = [targetOf(shop, payment).post(shop.ipnOf(payment)), { url: payment.successUrl }];
     return ipnFirst ? both : both.toReversed();
   });
@@ -153,7 +153,7 @@ export const ONCE: readonly AuditCase[] = [
     shop.send(shot),
   ),
   afterPayment(
-    text('replay-other-trx', 'The same IPN with another payment_trx (it is not signed).'),
+    text('replay-other-trx', 'The same IPN with a different payment_trx (it is not signed).'),
     async ({ shop, payment, ipn, post }, { look }) => {
       const shot = post(ipn.set('trx', [...ipn.get('trx')].toReversed().join('')));
       const { shown, after } = await sendAndLook(shop, payment, shot);

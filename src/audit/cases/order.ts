@@ -15,7 +15,7 @@ import { withTokensOf } from '../tokens.ts';
 const unbound = family({
   class: 'E',
   group: 'order',
-  harm: 'An attacker makes one cheap payment and gets other orders for it.',
+  harm: 'An attacker pays for one cheap order and gets other orders for free.',
   mistake: 'order-not-by-identifier',
 });
 const sandboxed = family({
@@ -117,7 +117,7 @@ export const ORDER: readonly AuditCase[] = [
     // A shop that falls back to its newest order shows this only while no other case places orders.
     alone: true,
   },
-  nearly('identifier-case', 'A genuine IPN for the identifier in another letter case.', swapCase),
+  nearly('identifier-case', 'A genuine IPN for the identifier in a different letter case.', swapCase),
   nearly(
     'identifier-spaces',
     'A genuine IPN for the identifier with a trailing space.',
@@ -125,9 +125,9 @@ export const ORDER: readonly AuditCase[] = [
   ),
   nearly('identifier-prefix', 'A genuine IPN for the identifier with a leading zero.', (text) => `0${text}`),
   sandbox('sandbox-for-live', "The attacker's sandbox payment with the order's identifier and amount."),
-  sandbox('sandbox-test-flag', 'The same with an added test=1.', ['test', '1']),
-  sandbox('sandbox-sandbox-flag', 'The same with an added sandbox=1.', ['sandbox', '1']),
-  sandbox('sandbox-mode-flag', 'The same with an added mode=sandbox.', ['mode', 'sandbox']),
+  sandbox('sandbox-test-flag', 'The same payment with test=1 added.', ['test', '1']),
+  sandbox('sandbox-sandbox-flag', 'The same payment with sandbox=1 added.', ['sandbox', '1']),
+  sandbox('sandbox-mode-flag', 'The same payment with mode=sandbox added.', ['mode', 'sandbox']),
   {
     ...spliced(
       'splice',

@@ -39,7 +39,7 @@ function returns(
     ...text(name, about),
     run: async (shop) => {
       if (!shop.parts.hasOrders) {
-        return skipped('the audit invented the order: only an order of the shop has a success_url');
+        return skipped("the order is made up: only the shop's orders have a success_url");
       }
       return withOrder(shop, async (payment, before) => {
         const made = shotOf(payment, shop);
@@ -72,7 +72,7 @@ const confirms =
   (go: typeof opened) =>
   (payment: Payment, { parts: { confirmUrl, orders } }: Shop) =>
     confirmUrl === undefined
-      ? 'use --confirm-url if another URL than success_url confirms payments'
+      ? 'use --confirm-url if a URL other than success_url confirms payments'
       : go(filledAddress(confirmUrl, valuesOf(payment, orders.nameOf(payment))), payment);
 
 export const RETURN: readonly AuditCase[] = [

@@ -179,7 +179,7 @@ export const ROBUSTNESS: readonly AuditCase[] = [
           return { ...shown, verdict: 'fail', why: `A gateway would retry: ${problem}.` };
         const seconds = observation.durationMs / 1_000;
         if (observation.durationMs > SLOW_MS) {
-          const why = `Your handler took ${seconds.toFixed(1)} s. A gateway gives up and sends the IPN again while the first is still running.`;
+          const why = `Your handler took ${seconds.toFixed(1)} s. A gateway gives up and sends the IPN again while the first attempt is still running.`;
           return { ...shown, verdict: 'fail', why };
         }
         return { ...shown, verdict: 'pass' };

@@ -26,7 +26,7 @@ const signedWith =
   (key: string): Forge =>
   ({ ipn, shop }) =>
     key === shop.parts.gateway.secretKey
-      ? "this is the merchant's own secret key: start the emulator with another key"
+      ? "this is the merchant's own secret key: start the emulator with a different key"
       : ipn.signedWith(key);
 
 /** The genuine IPN of the attacker's own payment, for the amount of the order. */
@@ -82,7 +82,7 @@ export const SENDER: readonly AuditCase[] = [
     ({ ipn }) => ipn.badlySigned(),
   ),
   rejects(
-    unauthenticated('signature-other-secret', 'An IPN signed with another key.'),
+    unauthenticated('signature-other-secret', 'An IPN signed with a different key.'),
     signedWith('not-the-secret-key'),
   ),
   rejects(
@@ -125,14 +125,14 @@ export const SENDER: readonly AuditCase[] = [
   rejects(
     failingOpen(
       'signature-empty-array',
-      'An IPN with an empty list as its signature, which may abort a check.',
+      'An IPN with an empty list as its signature, which may crash the check.',
     ),
     ({ ipn }) => ipn.set('signature', '').renamed('signature', (name) => `${name}[]`),
   ),
   rejects(
     failingOpen(
       'data-missing',
-      'An IPN without its data, signed over only the identifier with an empty key.',
+      'An IPN without its data, signed with an empty key over the identifier only.',
     ),
     ({ ipn }) => ipn.set('amount', '').signedWith('').withoutGroups(),
   ),
@@ -174,7 +174,7 @@ export const SENDER: readonly AuditCase[] = [
   rejects(
     juggled(
       'amount-array',
-      'An IPN whose amount is a list, signed over the text that PHP converts a list to.',
+      'An IPN whose amount is a list, signed over the text that PHP makes of it: Array.',
     ),
     ({ ipn }) => {
       const forged = ipn.set('amount', 'Array').signedWith('');
@@ -231,7 +231,7 @@ export const SENDER: readonly AuditCase[] = [
       async (target) => make(await attackerIpn(target), target),
     ),
   ),
-  rejects(juggled('data-as-text', 'A badly signed IPN whose data is a JSON text.'), ({ ipn }) =>
+  rejects(juggled('data-as-text', 'A badly signed IPN whose data is a JSON string.'), ({ ipn }) =>
     ipn
       .badlySigned()
       .withoutGroups()

@@ -22,10 +22,10 @@ import { interruption } from '../signals.ts';
 import { requireWritable, writeReports } from '../write-file.ts';
 
 const ABOUT = `
-The audit places orders in your shop, attacks its IPN handler and return page like real attackers and gateways do, and
+The audit places orders in your shop, attacks its IPN handler and return page as real attackers and gateways do, and
 uses your probe to check how the shop reacted. It settles only its own payments. Its orders stay in the shop's database.
 
-{identifier} is replaced with the identifier of an order; in a command with "$GATEWAY_SIM_IDENTIFIER", quotes included.
+{identifier} is replaced with the identifier of an order; in a command, with "$GATEWAY_SIM_IDENTIFIER", quotes included.
 {trx}, {amount}, {ipn_url}, {success_url} and {order} work the same way. Commands also get GATEWAY_SIM_URL,
 GATEWAY_SIM_INITIATE_URL and the keys in their environment. Without a probe, nothing can be proven. The exit code is 1
 if a case fails or the audit could not run.`;

@@ -25,9 +25,9 @@ Checks an emulator or a deployment against every line of the manifest: a request
 --target, it checks the running emulator, or a temporary one in memory.
 
 A target on this machine that identifies itself as gateway-sim (X-Gateway-Sim on GET /_sim/livez) is tested completely,
-and payments left pending are canceled. On any other target, only the sandbox is tested; on a remote target with at most
-five requests per second. Only payments of this run are settled. To receive IPNs from a remote target, use --ipn-url
-with a tunnel to --ipn-port. The exit code is 1 if a line differs.`;
+and payments left pending are canceled. On any other target, only the sandbox is tested. A remote target gets at most five
+requests per second. Only payments of this run are settled. To receive IPNs from a remote target, use --ipn-url with a
+tunnel to --ipn-port. The exit code is 1 if a line differs.`;
 
 const OPTIONS = {
   target: text(

@@ -22,7 +22,7 @@ function numeric(written: string): unknown {
 }
 
 const list = defineCommand({
-  summary: 'list the faults in force',
+  summary: 'list the active faults',
   run: async ({ call }) =>
     listed(
       await call('GET /faults'),

@@ -41,7 +41,7 @@ export const init = defineCommand({
     vitest: flag('write a test for Vitest'),
     jest: flag('write a test for Jest'),
     playwright: flag('write a test for Playwright'),
-    dir: text('folder', 'the same as [folder] (default: this one)'),
+    dir: text('folder', 'same as [folder] (default: the current folder)'),
     force: flag('overwrite existing files'),
   },
   examples: ['init', 'init --php tests', 'init --dir test/gateway'],
@@ -66,7 +66,7 @@ export const init = defineCommand({
       notices: starters.length
         ? starters.map(
             ({ run, files }) =>
-              `Run it: ${run} ${shownFrom(cwd, join(folder, files.at(-1) ?? ''))}. Then put your own handler in the place of ${files.at(-2)}.`,
+              `Run it: ${run} ${shownFrom(cwd, join(folder, files.at(-1) ?? ''))}. Then replace ${files.at(-2)} with your own handler.`,
           )
         : [
             `Every option is listed in ${CONFIGURATION_FILE}, with its default; ${FIXTURES_FILE} has the merchants and wallets of a new state.`,
@@ -103,7 +103,7 @@ async function writeFiles(
   if (existing.length && !force) {
     throw new GatewayError(
       'usage',
-      `nothing was written: there is already ${existing.map(shown).join(' and ')}`,
+      `nothing was written: this would overwrite ${existing.map(shown).join(' and ')}`,
       { hint: hint`Overwrite with --force, or choose another folder.` },
     );
   }

@@ -24,7 +24,7 @@ export const logs = defineCommand({
     const stored = async ({ shown, snapshot }: StoppedFolder) => {
       const { storedEvents } = await import('../stored-events.ts');
       output.notice(
-        `gateway-sim: no emulator is running on ${shown}; showing its stored events, without requests`,
+        `gateway-sim: no emulator is running for ${shown}; showing its stored events, without requests`,
       );
       return storedEvents(snapshot);
     };

@@ -264,7 +264,7 @@ async function runningOn(options: ResolvedOptions): Promise<ReadyEvent | undefin
   if (differing !== undefined) {
     throw new GatewayError(
       'folder_in_use',
-      `the emulator at ${url} (process ${pid}) was started with another ${differing}`,
+      `the emulator at ${url} (process ${pid}) was started with a different ${differing}`,
       { hint: hint`Stop it with: ${command('stop')} (or choose another folder with ${option('dataDir')})` },
     );
   }

@@ -15,7 +15,7 @@ import type { CommandResult } from '../output.ts';
 import { orStopped } from '../stopped-folder.ts';
 import { replaceFile } from '../write-file.ts';
 
-const YES = { yes: flag('skip the confirmation (there is none without a terminal)') };
+const YES = { yes: flag('skip the confirmation (not asked without a terminal)') };
 
 type ResetContext = Context & { options: GivenValues<typeof YES> };
 
@@ -165,7 +165,7 @@ const importState = defineCommand({
     return {
       json: { imported: true, url: server.url, counts },
       text: `Imported ${name}: ${describeCounts(counts)}`,
-      notices: [hint`The keys are now those of the imported merchants: ${command('keys env')}`],
+      notices: [hint`The imported merchants' keys are now in use: ${command('keys env')}`],
     };
   },
 });

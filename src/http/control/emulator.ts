@@ -21,7 +21,7 @@ export function probeRoutes() {
       run: () => PROBES['/_sim/livez'],
     }),
     control('GET /readyz', {
-      summary: 'Check that state is loaded and requests are accepted',
+      summary: 'Check that the state is loaded and requests are accepted',
       answer: Ready,
       open: true,
       verbatim: true,

@@ -32,7 +32,7 @@ export function eventRoutes(parts: AppParts) {
     control('GET /events', {
       summary: 'Stream all events (server-sent events)',
       description:
-        'The name of an event is its `type`; its data is a SimEvent (see x-event-data) on one line. A client that is more than 1,000 events behind is dropped.',
+        'The name of an event is its `type`; its data is a SimEvent (see x-event-data) on one line. A client that is more than 1,000 events behind is disconnected.',
       query: EventQuery,
       answer: null,
       type: 'text/event-stream',

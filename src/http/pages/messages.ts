@@ -40,7 +40,7 @@ const TEXTS = {
     sandbox: { email: ['Pay with', 'Payez avec'], code: ['Confirm with', 'Confirmez avec'] },
     live: {
       email: [
-        'Enter the e-mail of your wallet. We send it a code, so that only you can pay.',
+        'Enter the e-mail of your wallet. We send a code to it, so that only you can pay.',
         'Saisissez l’e-mail de votre portefeuille. Nous y envoyons un code, pour que vous seul puissiez payer.',
       ],
       code: [
@@ -89,7 +89,7 @@ const TEXTS = {
       'Cet e-mail ne correspond à aucun portefeuille dans cette devise. Vérifiez-le ou saisissez-en un autre.',
     ],
     balance_too_small: [
-      'This e-mail has a wallet with insufficient funds for this payment. Enter another one.',
+      'This e-mail belongs to a wallet with insufficient funds for this payment. Enter another one.',
       'Cet e-mail correspond à un portefeuille dont le solde est insuffisant pour ce paiement. Saisissez-en un autre.',
     ],
     code_wrong: [
@@ -108,11 +108,11 @@ const TEXTS = {
   /** A wallet can lose its funds between the steps. The visible field is then the code. */
   problemsAtCode: {
     wallet_unknown: [
-      'The verification code is correct, but your wallet in this currency no longer exists. Change the e-mail to pay from another one.',
+      'The verification code is correct, but your wallet in this currency no longer exists. Change the e-mail to pay from another wallet.',
       'Le code de vérification est correct, mais il n’y a plus de portefeuille dans cette devise. Modifiez l’e-mail pour payer avec un autre.',
     ],
     balance_too_small: [
-      'The verification code is correct, but your wallet has insufficient funds for this payment. Change the e-mail to pay from another one.',
+      'The verification code is correct, but your wallet has insufficient funds for this payment. Change the e-mail to pay from another wallet.',
       'Le code de vérification est correct, mais le solde du portefeuille est insuffisant pour ce paiement. Modifiez l’e-mail pour payer avec un autre.',
     ],
   },

@@ -31,7 +31,7 @@ export function foreignPage(
   const read = readOrigin(origin);
   if (read === undefined) {
     return refused(
-      `invalid Origin "${shorten(origin)}": ${allowing('<origin>')} allows a page to initiate, such as https://shop.example`,
+      `invalid Origin "${shorten(origin)}": expected an origin such as https://shop.example, allowed with ${allowing('<origin>')}`,
     );
   }
   if (isOwnPage(read, settings.pages)) return undefined;

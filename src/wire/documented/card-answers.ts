@@ -68,7 +68,7 @@ const VirtualCard = record(
 
 const VirtualCardTransaction = record(
   'VirtualCardTransaction',
-  'A movement of money on a virtual card (documented: card-transaction-*).',
+  'A transaction of a virtual card (documented: card-transaction-*).',
   {
     id: field(text, 'Transaction identifier (documented: card-transaction-id).'),
     currency_code: field(text, 'Currency code (documented: card-transaction-currency-code).'),

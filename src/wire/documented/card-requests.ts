@@ -86,7 +86,7 @@ function read<Schema extends z.ZodMiniObject>(schema: Schema, posted: PostedFiel
 
 export const readCardId: Dialect['readCardId'] = (id) => {
   if (characters(id) <= MAX_CARD_ID) return id;
-  throw new GatewayError('invalid_fields', `card_id may have at most ${MAX_CARD_ID} characters`);
+  throw new GatewayError('invalid_fields', `card_id must have at most ${MAX_CARD_ID} characters`);
 };
 
 /** A page past the end is empty. A number too large for `current_page` is rejected (chosen: card-list-past-end). */

@@ -148,7 +148,7 @@ function Due({ delivery, parts }: { delivery: Delivery; parts: AppParts }) {
       </a>
       <div class="details">
         {underWay ? (
-          <p>Waiting for the response, at most {underWay.timeoutMs / 1_000} s.</p>
+          <p>Waiting up to {underWay.timeoutMs / 1_000} s for the response.</p>
         ) : (
           <p>
             Due in <span data-left={frozen ? undefined : Math.ceil(left / 1_000)}>{span(left)}</span>.
@@ -164,7 +164,7 @@ function Due({ delivery, parts }: { delivery: Delivery; parts: AppParts }) {
         )}
         {!underWay && !frozen && ahead === 0 && (
           <p class="soft">
-            Pause or move the <a href={PLACES.clock.path}>clock</a> to run this attempt without the wait.
+            Pause or move the <a href={PLACES.clock.path}>clock</a> to run this attempt without waiting.
           </p>
         )}
       </div>

@@ -38,7 +38,7 @@ export const auditPage: PageRenderer = ({ parts: { audits }, query }) => {
     <>
       <h1>Audit</h1>
       <p class="soft">
-        Is your payment code safe? The audit places orders in your shop, attacks its IPN handler like real
+        Is your payment code safe? The audit places orders in your shop, attacks its IPN handler as real
         attackers and gateways do, and checks what the shop did.
       </p>
       {run && <Run run={run} chosen={chosen} />}
@@ -77,7 +77,7 @@ const ORDERS = [
   { name: 'ipnUrl', label: 'IPN handler', placeholder: `${EXAMPLE}/ipn`, wide: true, required: true },
   {
     name: 'preset',
-    label: 'Preset: fills in what is empty below',
+    label: 'Preset: fills in empty fields below',
     options: [['', 'none'] as const, ['plain', AUDIT_PRESETS.plain] as const],
     wide: true,
   },

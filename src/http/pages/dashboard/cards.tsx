@@ -112,7 +112,7 @@ function Act({ card }: { card: Card }) {
   const actions = CARD_ACTIONS.filter((action) => next[action] !== null && next[action] !== card.status);
   return (
     <Section id="act" title="Simulate activity">
-      {card.status === 'canceled' && <p>A canceled card is final.</p>}
+      {card.status === 'canceled' && <p>Cancellation is permanent.</p>}
       {CARD_MOVEMENTS.filter((kind) => isAllowed[kind]).map((kind) => (
         <Form to={`${path}/${kind}`} label={kind} submit={capitalized(kind)}>
           <Field name="amount" label={`Amount to ${kind}`} required placeholder="12.50" scope={kind} />

@@ -41,8 +41,8 @@ export const newPaymentPage: PageRenderer = ({ parts }) => {
           ))}
         </Form>
         <p class="soft">
-          This initiates the payment like a merchant's code does, with the same checks, warnings and faults.
-          The request appears in the request log.
+          This initiates the payment as a merchant's code does, with the same checks, warnings and faults. The
+          request appears in the request log.
         </p>
       </section>
     </>

@@ -76,7 +76,7 @@ export const PAYMENTS: List<Payment> = {
         </p>
         <p>Or from a terminal. The payment appears here automatically.</p>
         <Code id="shorter" text={style.command(run)} what="The shorter command that initiates a payment" />
-        <p>Or like your shop's code:</p>
+        <p>Or as your shop's code does:</p>
         <SampleInitiate parts={parts} merchant={parts.merchants.default} />
         <p>
           <a href={PLACES.keys.path}>Your keys and the lines for your .env</a> are on the API keys page.

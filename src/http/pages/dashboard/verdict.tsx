@@ -35,7 +35,7 @@ export function VerdictCard({ of, ipn, url, from, test }: VerdictProps) {
               ['Why', cause === headline ? null : cause],
               ['Fix', fix && <strong>{fix}</strong>],
               ['Your code signed', signed && <Difference text={signed.found} from={right} />],
-              ['The IPN says', signed && <Difference text={right} from={signed.found} />],
+              ['In the IPN', signed && <Difference text={right} from={signed.found} />],
             ]}
           />
         </div>
