@@ -443,7 +443,7 @@ describe('POST /_sim/ipns', () => {
     [{ to: ':url', set: { 'status.x': 'x' } }, 422, /status is a single value/],
     [{ to: ':url', set: { '__proto__.x': 'x' } }, 422, /set expects field names/],
     [{ to: ':url', times: 0 }, 422, /times must be a whole number from 1 to 1000/],
-    [{ to: ':url', set: { note: 'x'.repeat(66_000) } }, 422, /at most 65536 bytes \(64 KiB\)/],
+    [{ to: ':url', set: { note: 'x'.repeat(66_000) } }, 422, /must not exceed 65536 bytes \(64 KiB\)/],
     [
       { to: ':url', set: { note: 'x'.repeat(60_000) }, times: 1_000 },
       422,
