@@ -14,20 +14,24 @@ export function requireConsistent(options: AuditOptions): void {
   const given = (values: Readonly<Record<string, unknown>>) =>
     Object.keys(values).filter((name) => values[name] !== undefined && values[name] !== false);
   const sources = given({ orderCmd, orderUrl, order, orderWait });
-  if (sources.length > 1) throw usage(`specify exactly one source of orders: ${sources.join(' or ')}`);
+  if (sources.length > 1) {
+    throw usage(`specify exactly one source of orders: ${sources.map(spelled).join(' or ')}`);
+  }
   const ways = given({ probeCmd, probeUrl, probe });
-  if (ways.length > 1) throw usage(`specify exactly one probe for orders: ${ways.join(' or ')}`);
+  if (ways.length > 1) {
+    throw usage(`specify exactly one probe for orders: ${ways.map(spelled).join(' or ')}`);
+  }
   const orderProbe = probeCmd ?? probeUrl;
   if (orderProbe !== undefined && !placeholdersIn(orderProbe).length) {
     throw usage(`the probe must refer to one order: include {identifier} (got "${orderProbe}")`);
   }
   if (ways.length && paidWhen === undefined) {
     throw usage(
-      'a probe needs a condition for paid orders, such as .status=paid or /paid/: specify paid-when',
+      'a probe needs a condition for paid orders, such as .status=paid or /paid/: specify --paid-when',
     );
   }
   if (!ways.length && (paidWhen !== undefined || Object.keys(probes ?? {}).length)) {
-    throw usage('paid-when and additional probes require an order probe: specify a probe command or URL');
+    throw usage('--paid-when and --probe require an order probe: specify --probe-cmd or --probe-url');
   }
   if (orders !== undefined && !(Number.isInteger(orders) && orders >= 1 && orders <= 10_000)) {
     throw usage(`the number of orders must be a whole number from 1 to 10,000 (got ${orders})`);
@@ -36,3 +40,9 @@ export function requireConsistent(options: AuditOptions): void {
     throw usage(`the timeout must be more than 0 and at most 1 h (got ${timeoutMs} ms)`);
   }
 }
+
+/** An option as the command line has it; a function of the library, by its name. */
+const spelled = (name: string) =>
+  name === 'order' || name === 'probe'
+    ? name
+    : `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;

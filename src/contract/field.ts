@@ -172,7 +172,7 @@ export const momentText = z
   .check(
     z.regex(
       /^(\d{4}|[+-]([01]\d|2[0-6])\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?Z$/,
-      { error: 'expected a time such as 2026-05-01T09:30:00.000Z' },
+      { error: 'must be a time such as 2026-05-01T09:30:00.000Z' },
     ),
   );
 

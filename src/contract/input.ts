@@ -20,10 +20,22 @@ export function parseInput<Schema extends z.ZodMiniType>(
   describe = (issue: z.core.$ZodIssue) => describeIssue(issue, knownAt(schema, issue.path)),
   code: ErrorCode = 'invalid_fields',
 ): z.output<Schema> {
-  const parsed = schema.safeParse(value, { reportInput: true });
-  if (parsed.success) return parsed.data as z.output<Schema>;
+  const parsed = check(schema, value);
+  if (parsed.success) return parsed.data;
   const { problems, problemCount } = describeFirst(parsed.error.issues, describe);
   throw new GatewayError(code, problems[0] ?? 'the input is not valid', { problems, problemCount });
+}
+
+/**
+ * Parses a value with a schema. Issues have the input, and a schema without a message of its own has one of these: zod's
+ * depend on what other code of the process configured, such as an application that uses our library and zod.
+ */
+export function check<Schema extends z.ZodMiniType>(schema: Schema, value: unknown) {
+  return z.safeParse(schema, value, {
+    reportInput: true,
+    error: ({ code, expected }) =>
+      code === 'invalid_type' ? `must be of the type ${expected}` : 'is not valid',
+  });
 }
 
 /** Describes only the problems that the error lists: finding the nearest names of 100,000 unknown fields is slow. */
@@ -56,9 +68,6 @@ function knownAt(schema: z.ZodMiniType, path: readonly PropertyKey[]): string[] 
 /** A JSON escape of a surrogate. UTF-8 cannot encode one in any other way. */
 export const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
-/** The default message of zod. */
-const DEFAULT_MESSAGE = 'Invalid input';
-
 /**
  * Describes an issue in full sentences.
  *
@@ -75,15 +84,11 @@ export function describeIssue(issue: z.core.$ZodIssue, known: readonly string[] 
     case 'invalid_value':
       return [`${path} must be ${describeChoice(issue.values, issue.input)}`];
     case 'invalid_type':
-      if (issue.input === undefined) return [`${path} is required`];
-      // A schema with its own message uses it for a wrong type, too.
-      return [
-        `${path} ${issue.message === DEFAULT_MESSAGE ? `must be of the type ${issue.expected}` : issue.message}`,
-      ];
+      return [`${path} ${issue.input === undefined ? 'is required' : issue.message}`];
     case 'custom':
       return [issue.message.startsWith(path) ? issue.message : `${path} ${issue.message}`];
     default:
-      return [`${path} is not valid${issue.message === DEFAULT_MESSAGE ? '' : `: ${issue.message}`}`];
+      return [`${path} ${issue.message}`];
   }
 }
 

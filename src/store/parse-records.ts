@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { didYouMean } from '../contract/error.ts';
-import { describeIssue } from '../contract/input.ts';
+import { check, describeIssue } from '../contract/input.ts';
 import { COLLECTION_NAMES, COLLECTIONS, type CollectionName } from '../contract/state.ts';
 import { damaged } from './files.ts';
 import { type QuickCheck, quickCheck } from './quick-check.ts';
@@ -16,8 +16,7 @@ const QUICK = new Map<CollectionName, QuickCheck>(
  * @throws GatewayError `state_damaged` with the first problem
  */
 export function parseRecords(name: CollectionName, records: unknown, source: string): unknown[] {
-  if (!Array.isArray(records))
-    throw invalid([name], z.safeParse(z.array(z.unknown()), records, { reportInput: true }).error, source);
+  if (!Array.isArray(records)) throw invalid([name], check(z.array(z.unknown()), records).error, source);
   const isValid = QUICK.get(name);
   for (let index = 0; index < records.length; index++) {
     if (!isValid?.(records[index])) records[index] = parseRecord(name, records[index], index, source);
@@ -26,7 +25,7 @@ export function parseRecords(name: CollectionName, records: unknown, source: str
 }
 
 function parseRecord(name: CollectionName, input: unknown, index: number, source: string): unknown {
-  const parsed = z.safeParse<z.ZodMiniType>(COLLECTIONS[name][0], input, { reportInput: true });
+  const parsed = check<z.ZodMiniType>(COLLECTIONS[name][0], input);
   if (!parsed.success) throw invalid([name, index], parsed.error, source);
   const unknown = unknownKey(input, parsed.data, [name, index]);
   if (unknown !== undefined) throw damaged(`${source} is damaged: ${unknown}`);

@@ -233,7 +233,7 @@ describe('an audit that cannot prove anything', () => {
     [undefined, { paidWhen: '/(/' }, 'usage', 'regular expression'],
     [undefined, { paidWhen: `/${'a'.repeat(1_001)}/` }, 'usage', 'at most 1000 characters (got 1001)'],
     [undefined, { paidWhen: '/a/v' }, 'usage', 'the flag v'],
-    [undefined, { orderCmd: 'true' }, 'usage', 'one source of orders'],
+    [undefined, { orderCmd: 'true' }, 'usage', 'one source of orders: --order-cmd or order'],
     [undefined, { orders: 0 }, 'usage', '1 to 10,000'],
     [undefined, { probe: undefined, probeCmd: 'cat orders' }, 'usage', '{identifier}'],
     [undefined, { probe: undefined, probeUrl: 'cat-orders/{identifier}' }, 'invalid_fields', 'absolute'],

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod/mini';
 import { GatewayError, nearestName } from '../../src/contract/error.ts';
 import { hint } from '../../src/contract/hint.ts';
@@ -63,6 +63,15 @@ describe('the problems of an error', () => {
   it.each([21, 1_000])('are at most 20, and the last gives the number of others: %i', (count) => {
     const { problems } = new GatewayError('usage', 'm', { problems: many(count) });
     expect(problems).toEqual([...many(19), `and ${count - 19} more`]);
+  });
+
+  it('are in our words, whatever language the application sets for its own schemas', () => {
+    const { localeError } = z.config();
+    onTestFinished(() => void z.config({ localeError }));
+    z.config({ localeError: () => 'ungültig' });
+    expect(() => parseInput(z.object({ at: z.array(z.string()) }), { at: {} })).toThrow(
+      'at must be of the type array',
+    );
   });
 
   it('of an input are formatted only if they are listed', () => {
