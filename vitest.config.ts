@@ -19,8 +19,8 @@ export default defineConfig({
   test: {
     // Processes, not threads: tests take locks by process id, send signals and bind sockets.
     pool: 'forks',
-    // One more than the cores of a small machine: many tests wait for a process or for time to pass.
-    maxWorkers: 3,
+    // Twice the cores of a small machine: many tests wait for a process or for time to pass.
+    maxWorkers: 4,
     globalSetup: ['test/setup/run.ts'],
     // A rare failure must report everything.
     chaiConfig: { truncateThreshold: 2_000 },

@@ -23,7 +23,7 @@ if (!(minutes > 0) || !Number.isInteger(first)) {
 }
 
 /** Those of `npm test`. */
-const LANES = ['unit', 'mocks', 'http', 'cli', 'audit', 'library', 'browser', 'recipes', 'durability'];
+const LANES = ['unit', 'mocks', 'system'];
 
 /** The disturbance of each round, in turn, in addition to another order and other random bytes. */
 const ROUNDS = [

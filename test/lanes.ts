@@ -1,4 +1,6 @@
-/** A part of the suite that can run alone: `npm run test:<name>`. */
+type Resource = 'build' | 'chromium' | 'project';
+
+/** Test files with the same set-up. They share workers, and a worker loads a module once for all of its files. */
 interface Lane {
   include: readonly string[];
   exclude?: readonly string[];
@@ -6,17 +8,17 @@ interface Lane {
    * Resources that are created once for all files, by the file of that name in `test/setup`: the built program, a
    * browser, a project that has the package installed.
    */
-  needs?: readonly ('build' | 'chromium' | 'project')[];
+  needs?: readonly Resource[];
   /** Its files replace our modules or Node's. */
   mocks?: boolean;
 }
 
-/** They open sockets. */
-const OVER_SOCKETS = ['clock', 'courier', 'poster', 'receiver-trust', 'sender'].map(
-  (name) => `test/delivery/${name}.test.ts`,
-);
-/** They kill processes, fill disks, or open very many folders. */
-const WITH_PROCESSES = ['durability', 'folder', 'replace'].map((name) => `test/store/${name}.test.ts`);
+/** They open sockets, kill processes, or fill disks. */
+const OUTSIDE_THE_PROCESS = [
+  'test/delivery/{clock,courier,poster,receiver-trust,sender}.test.ts',
+  'test/store/{durability,folder,replace}.test.ts',
+  'test/package.test.ts',
+];
 const MOCKING = [
   'test/delivery/egress.test.ts',
   'test/http/rewording.test.ts',
@@ -39,27 +41,20 @@ export const LANES: Readonly<Record<string, Lane>> = {
       'test/docs/pages.test.ts',
       'test/{contract,delivery,domain,options,store,system,tls,wire}/**/*.test.ts',
     ],
-    exclude: ['test/package.test.ts', ...OVER_SOCKETS, ...WITH_PROCESSES, ...MOCKING],
+    exclude: [...OUTSIDE_THE_PROCESS, ...MOCKING],
   },
   mocks: { include: MOCKING, mocks: true },
-  http: {
-    include: ['test/{http,usecases}/**/*.test.ts', ...OVER_SOCKETS],
-    exclude: MOCKING,
-    needs: ['build'],
+  /** Everything else: routes, commands, audits, pages in a browser, the documentation, the package, durability. */
+  system: {
+    include: [
+      'test/{audit,browser,cli,clients,docs,http,library,recipes,usecases}/**/*.test.ts',
+      ...OUTSIDE_THE_PROCESS,
+    ],
+    exclude: ['test/docs/pages.test.ts', ...MOCKING, ...FOR_RELEASES],
+    needs: ['build', 'project', 'chromium'],
   },
-  cli: { include: ['test/cli/**/*.test.ts'], needs: ['build'] },
-  audit: { include: ['test/audit/**/*.test.ts'], exclude: FOR_RELEASES },
-  library: { include: ['test/library/**/*.test.ts'] },
-  browser: { include: ['test/browser/**/*.test.ts'], needs: ['chromium'] },
-  /** The documentation, executed; the package, installed; clients in other languages. */
-  recipes: {
-    include: ['test/{clients,docs,recipes}/**/*.test.ts', 'test/package.test.ts'],
-    exclude: ['test/docs/pages.test.ts', ...FOR_RELEASES],
-    needs: ['build', 'project'],
-  },
-  durability: { include: WITH_PROCESSES, needs: ['build'] },
   /** Only for releases: `npm run test:release`. */
-  release: { include: FOR_RELEASES, needs: ['build', 'project', 'chromium'] },
+  release: { include: FOR_RELEASES, needs: ['build', 'project'] },
   /** The trials of `npm run test:long`; a few cases of each for a release. */
   trials: { include: ['test/long/trials/*.test.ts'], needs: ['build'], mocks: true },
 };

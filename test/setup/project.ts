@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type { TestProject } from 'vitest/node';
 import { installPacked } from '../recipes/packed.ts';
+import { isForAny } from './for-files.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -9,7 +10,8 @@ declare module 'vitest' {
 }
 
 /** Packs the package and installs it into a project, which the tests copy. */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export default async function setup(project: TestProject): Promise<undefined | (() => Promise<void>)> {
+  if (!isForAny(project, /\/test\/(recipes|docs|package)/)) return undefined;
   const folder = await installPacked();
   project.provide('installed', folder);
   return () => rm(folder, { recursive: true, maxRetries: 10 });
