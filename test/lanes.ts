@@ -38,7 +38,7 @@ export const LANES: Readonly<Record<string, Lane>> = {
   unit: {
     include: [
       'test/*.test.ts',
-      'test/docs/pages.test.ts',
+      'test/docs/{glossary,pages}.test.ts',
       'test/{contract,delivery,domain,options,store,system,tls,wire}/**/*.test.ts',
     ],
     exclude: [...OUTSIDE_THE_PROCESS, ...MOCKING],
@@ -50,7 +50,7 @@ export const LANES: Readonly<Record<string, Lane>> = {
       'test/{audit,browser,cli,clients,docs,http,library,recipes,usecases}/**/*.test.ts',
       ...OUTSIDE_THE_PROCESS,
     ],
-    exclude: ['test/docs/pages.test.ts', ...MOCKING, ...FOR_RELEASES],
+    exclude: ['test/docs/{glossary,pages}.test.ts', ...MOCKING, ...FOR_RELEASES],
     needs: ['build', 'project', 'chromium'],
   },
   /** Only for releases: `npm run test:release`. */

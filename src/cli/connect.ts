@@ -30,8 +30,8 @@ export interface Server extends ControlServer {
 export const DEFAULT_URL = 'http://127.0.0.1:4477';
 
 /**
- * Finds the server by its URL, by server.json in the data folder (of this folder or a parent), by the address that the
- * environment or the configuration file gives `start`, or at the default address, in this order.
+ * Finds the server by the first of: its URL; server.json in the data folder (of this folder or a parent); the address
+ * that `start` would take from the environment or the configuration file; the default address.
  *
  * @param guess whether to try the default address. If not, the server must also prove to be an emulator
  * @throws GatewayError `no_server`; `usage` for a configuration file that cannot be read

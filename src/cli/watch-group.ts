@@ -25,8 +25,8 @@ export interface WatchedCommand {
 }
 
 /**
- * Starts a command on our stdin, stdout and stderr, and watches this process from another process in its own session, so
- * that a signal to our group does not reach it.
+ * Starts a command on our stdin, stdout and stderr. Another process watches this one. It has its own session, so a
+ * signal to our group does not reach it.
  */
 export function spawnWatched(command: readonly string[], env: NodeJS.ProcessEnv): WatchedCommand {
   const watcher = spawn('/bin/sh', ['-c', SCRIPT], {

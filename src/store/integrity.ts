@@ -44,9 +44,9 @@ const ADDRESSES: ReadonlySet<string> = new Set<CollectionField[1]>([
 ]);
 
 /**
- * Checks that an imported or edited state is consistent: at least one merchant, unique ids, keys and card numbers, no
- * missing records, addresses that initiate accepts, valid times, known currencies, and payments and cards that follow
- * the rules.
+ * Checks that an imported or edited state is consistent. It has at least one merchant, and no record is missing. Ids,
+ * keys and card numbers are unique. Initiate accepts the addresses, times are valid, currencies are known. Payments and
+ * cards follow the rules.
  *
  * @param source name of the state, for errors
  * @param currencies currency codes from the options. Those of the state's wallets are also known: an emulator has a

@@ -226,8 +226,8 @@ export class Journal {
 }
 
 /**
- * Opens a journal for appending. If it is a hard link, such as in a copied folder, replaces it with a separate file, so
- * that the other copy does not change.
+ * Opens a journal for appending. A hard link, such as in a copied folder, is first replaced with a separate file, so the
+ * other copy does not change.
  *
  * @param bytes of the complete lines
  */

@@ -19,8 +19,8 @@ import { emptySnapshot, type Snapshot, type StoredChange, snapshotOf } from './s
 type ChangeListener = (change: Change, replaced: boolean, before: readonly (Payment | undefined)[]) => void;
 
 /**
- * The only owner of the state. It applies a change in memory immediately, appends it to the journal together with other
- * changes of the same turn of the event loop, and acknowledges it when it is written.
+ * The only owner of the state. It applies a change in memory immediately. It appends all changes of one turn of
+ * the event loop to the journal together, and acknowledges them when they are written.
  */
 export class Store {
   #state = new State();

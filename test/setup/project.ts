@@ -11,7 +11,7 @@ declare module 'vitest' {
 
 /** Packs the package and installs it into a project, which the tests copy. */
 export default async function setup(project: TestProject): Promise<undefined | (() => Promise<void>)> {
-  if (!isForAny(project, /\/test\/(recipes|docs|package)/)) return undefined;
+  if (!isForAny(project, /\/test\/(recipes|package|docs\/(receivers|sessions))/)) return undefined;
   const folder = await installPacked();
   project.provide('installed', folder);
   return () => rm(folder, { recursive: true, maxRetries: 10 });

@@ -22,8 +22,8 @@ import { interruption } from '../signals.ts';
 import { requireWritable, writeReports } from '../write-file.ts';
 
 const ABOUT = `
-The audit places orders in your shop, attacks its IPN handler and return page as real attackers and gateways do, and
-uses your probe to check how the shop reacted. It settles only its own payments. Its orders stay in the shop's database.
+The audit places orders in your shop, and attacks its IPN handler and return page as real attackers and gateways do.
+Your probe shows how the shop reacted. The audit settles only its own payments. Its orders stay in the shop's database.
 
 {identifier} is replaced with the identifier of an order; in a command, with "$GATEWAY_SIM_IDENTIFIER", quotes included.
 {trx}, {amount}, {ipn_url}, {success_url} and {order} work the same way. Commands also get GATEWAY_SIM_URL,
