@@ -1,4 +1,4 @@
-import { AUDIT_CLASSES, AUDIT_GROUPS, AUDIT_VERDICTS, isTold } from '../contract/audit.ts';
+import { AUDIT_CLASSES, AUDIT_GROUPS, AUDIT_VERDICTS, isReportable } from '../contract/audit.ts';
 import type { AuditedCase, AuditReport } from '../contract/audit-report.ts';
 import { auditHeadline, counted } from '../contract/audit-summary.ts';
 import { namesOf } from '../contract/vocabulary.ts';
@@ -77,6 +77,6 @@ function caseHtml(one: AuditedCase): string {
       ? ''
       : `<dt>${term}</dt><dd>${term === 'Why' ? escaped(text) : `<pre>${escaped(text)}</pre>`}</dd>`,
   );
-  const open = isTold(verdict) ? ' open' : '';
+  const open = isReportable(verdict) ? ' open' : '';
   return `<details${open} id="${name}"><summary>${head}</summary><dl>${shown.join('')}</dl></details>`;
 }

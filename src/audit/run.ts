@@ -1,4 +1,4 @@
-import { isTold } from '../contract/audit.ts';
+import { isReportable } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditedCase } from '../contract/audit-report.ts';
 import { GatewayError } from '../contract/error.ts';
@@ -168,7 +168,7 @@ function auditedCase(
   { mask, language }: { mask: (text: string) => string; language: keyof Code | undefined },
 ): AuditedCase {
   const { verdict, sent, observed, why, curl, unpaid } = finding;
-  const isBad = isTold(verdict);
+  const isBad = isReportable(verdict);
   return {
     name: one.name,
     group: one.group,

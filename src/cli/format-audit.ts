@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import { AUDIT_VERDICTS, type AuditVerdict, isTold } from '../contract/audit.ts';
+import { AUDIT_VERDICTS, type AuditVerdict, isReportable } from '../contract/audit.ts';
 import type { AuditedCase, AuditReport } from '../contract/audit-report.ts';
 import { auditHeadline, counted } from '../contract/audit-summary.ts';
 import { namesOf } from '../contract/vocabulary.ts';
@@ -30,7 +30,7 @@ export function auditText({ cases, summary, mistakes, orders }: AuditReport, col
     ].join('\n'),
   );
   const quiet = quietText(
-    cases.filter(({ verdict }) => verdict !== 'pass' && !isTold(verdict)),
+    cases.filter(({ verdict }) => verdict !== 'pass' && !isReportable(verdict)),
     colour,
   );
   const counts = namesOf(AUDIT_VERDICTS)

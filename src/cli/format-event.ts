@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import { isTold } from '../contract/audit.ts';
+import { isReportable } from '../contract/audit.ts';
 import type { Attempt, Delivery } from '../contract/delivery.ts';
 import { REDIRECT_WAIT_MS } from '../contract/duration.ts';
 import type { SimEvent } from '../contract/event.ts';
@@ -59,7 +59,7 @@ function linesOf(event: SimEvent, as: LineStyle): string[] {
     case 'audit': {
       const { state, done, of, latest } = event.audit;
       // Passed cases would hide the others.
-      if (latest && !isTold(latest.verdict)) return [];
+      if (latest && !isReportable(latest.verdict)) return [];
       const what = latest ? `${colour.red(latest.verdict)} ${latest.name}` : state;
       return [`     audit ${done} of ${of}  ${what}`];
     }

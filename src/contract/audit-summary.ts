@@ -1,4 +1,4 @@
-import { type AuditVerdict, isTold } from './audit.ts';
+import { type AuditVerdict, isReportable } from './audit.ts';
 // Types only: otherwise every command would load its schemas.
 import type { AuditedCase, AuditReport, AuditSummary } from './audit-report.ts';
 
@@ -19,7 +19,7 @@ export function auditSummary(cases: readonly { verdict: AuditVerdict }[]): Audit
 export function auditMistakes(cases: readonly Judged[]): AuditReport['mistakes'] {
   const found = new Map<string, AuditReport['mistakes'][number]>();
   for (const { name, verdict, mistake, cost, fix } of cases) {
-    if (!isTold(verdict) || mistake === null) continue;
+    if (!isReportable(verdict) || mistake === null) continue;
     const known = found.get(mistake);
     if (known) known.cases.push(name);
     else found.set(mistake, { name: mistake, cost: cost ?? '', fix: fix ?? '', cases: [name] });
@@ -33,7 +33,7 @@ export const counted = (count: number, what: string) => `${count} ${what}${count
 export function auditHeadline(cases: readonly Judged[]): string {
   const attacks = cases.filter(({ name }) => name !== 'control');
   const control = cases.find(({ name }) => name === 'control');
-  const worked = attacks.filter(({ verdict }) => isTold(verdict));
+  const worked = attacks.filter(({ verdict }) => isReportable(verdict));
   const summary = auditSummary(attacks);
   if (!worked.length) {
     if (control?.verdict === 'fail') return 'Nothing is proven: the shop does not accept a correct IPN.';

@@ -15,7 +15,7 @@ export const AUDIT_VERDICTS = {
 export type AuditVerdict = keyof typeof AUDIT_VERDICTS;
 
 /** Whether a verdict is reported with its details. */
-export function isTold(verdict: AuditVerdict): boolean {
+export function isReportable(verdict: AuditVerdict): boolean {
   return verdict === 'fail' || verdict === 'at-risk';
 }
 

@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
 import type { MistakeName } from '../../src/audit/mistakes.ts';
-import { isTold } from '../../src/contract/audit.ts';
+import { isReportable } from '../../src/contract/audit.ts';
 import { startGatewaySim } from '../../src/index.ts';
 import { sample } from '../helpers/scope.ts';
 import { seedOfTest } from '../helpers/seed.ts';
@@ -33,7 +33,7 @@ describe('a handler that lacks one check', () => {
     async ({ name, class: kind, case: found, handler }, { expect }) => {
       const flawed = { ...GOOD, ...handler };
       const { cases, mistakes } = await audited(flawed, [kind]);
-      const guilty = cases.filter(({ verdict }) => isTold(verdict));
+      const guilty = cases.filter(({ verdict }) => isReportable(verdict));
       expect(guilty.map(({ class: convicting }) => convicting)).toContain(kind);
       if (found !== undefined) expect(guilty.map((one) => one.name)).toContain(found);
 

@@ -5,8 +5,8 @@ import { trial } from '../trial.ts';
 const NAMES = Object.keys(HANDLERS);
 
 trial(
-  'correct handlers of different make',
-  { promise: 'an audit convicts no handler that is right', short: 2, least: NAMES.length, share: 4 },
+  'correct handlers in many styles',
+  { promise: 'an audit fails no correct handler', short: 2, least: NAMES.length, share: 4 },
   async (budget) => {
     const names = budget.shuffled(NAMES);
     await budget.repeat(async (number) => {

@@ -152,9 +152,9 @@ async function everyLine(bench: Bench, { files, states }: Specimen, budget: Budg
 }
 
 trial(
-  'bytes of the files changed',
+  'changed bytes in the files',
   {
-    promise: 'a changed byte, a lost or moved line, or a file of another time is found at the next start',
+    promise: 'a changed byte, a lost or moved line, or an older file is detected at the next start',
     short: 150,
     least: 30_000,
     share: 4,

@@ -30,7 +30,7 @@ async function killOnce(kind: Kind, at: number, budget: Budget): Promise<void> {
 }
 
 trial(
-  'kills at each call to the disk',
+  'a kill at each disk operation',
   {
     promise: 'a kill between any two steps of a start, a change, a snapshot and a stop loses nothing',
     short: 6,

@@ -148,7 +148,7 @@ const inTime = <Value>(running: Promise<Value>) => {
 };
 
 trial(
-  'the command line, with commands, options and values of every kind',
+  'commands, with options and values of every kind',
   {
     promise:
       'No command line ends in a stack or hangs: it ends with a documented exit code, with --json in JSON.',

@@ -37,9 +37,9 @@ async function failOnce(strike: Strike, budget: Budget): Promise<boolean> {
 }
 
 trial(
-  'errors at each call to the disk',
+  'an error at each disk operation',
   {
-    promise: 'what the disk refuses is refused with 507 and words, and nothing that was answered is lost',
+    promise: 'a disk error is answered with 507 and an explanation, and nothing that was answered is lost',
     short: 8,
     least: 500,
     share: 8,

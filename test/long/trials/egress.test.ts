@@ -30,7 +30,7 @@ const hostOf = (address: string) =>
 const FIRED = 50;
 
 trial(
-  'IPN addresses in every family and spelling',
+  'IPN addresses of every family and notation',
   {
     promise:
       'Nothing is sent to an address that is neither loopback nor private, nor to the metadata of a cloud.',

@@ -55,7 +55,7 @@ function judge(
 trial(
   'every route of the OpenAPI document, with values of every kind',
   {
-    promise: 'No request makes the emulator fail: what it cannot take it refuses, in its one error shape.',
+    promise: 'No request makes the emulator fail: it rejects what it cannot process, in its one error shape.',
     short: 500,
     least: 30_000,
     share: 9,

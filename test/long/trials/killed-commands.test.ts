@@ -99,7 +99,7 @@ async function killDetaching(cwd: string, budget: Budget): Promise<void> {
 }
 
 trial(
-  'exec and start --detach killed',
+  'kills of exec and start --detach',
   {
     promise: 'exec leaves no command, no port and no lock behind, even when it is killed',
     short: 2,

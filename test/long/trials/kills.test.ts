@@ -114,7 +114,7 @@ async function end(life: Life, arrived: ReadonlySet<string>, budget: Budget): Pr
 }
 
 trial(
-  'kills at random',
+  'random kills',
   {
     promise:
       'kill -9 at any moment loses nothing that was answered or shown, and IPNs are sent at least once',

@@ -34,7 +34,7 @@ const PROGRAM = `
 `;
 
 trial(
-  'a state larger than a text of Node',
+  'a state larger than the longest string of Node',
   {
     promise: 'a state of a million payments survives a kill and a stop',
     short: 3,

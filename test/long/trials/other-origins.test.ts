@@ -74,9 +74,9 @@ async function attack(
 }
 
 trial(
-  'a browser on another origin, in every way that a page can send',
+  'every kind of request from a page of another origin',
   {
-    promise: 'No page of another origin reads anything of the emulator or changes anything in it.',
+    promise: 'A page of another origin can neither read nor change anything in the emulator.',
     short: 60,
     least: 1_000,
     share: 4,

@@ -172,7 +172,7 @@ function balancesOf({ merchants, wallets }: State) {
 }
 
 trial(
-  'races of settlements, resends, cards, states and faults',
+  'concurrent settlements, resends, cards, states and faults',
   {
     promise:
       'However many ask at the same time, a payment is settled once, and money, IPNs and counts add up.',

@@ -115,7 +115,7 @@ async function pipelined(budget: Budget, sim: Emulator): Promise<void> {
 }
 
 trial(
-  'broken HTTP, byte by byte',
+  'malformed HTTP, byte by byte',
   {
     promise:
       'No bytes end the emulator or keep a connection: what is not HTTP is refused, and nothing is smuggled.',

@@ -159,7 +159,7 @@ async function oneCase(what: string, loss: Loss, budget: Budget): Promise<void> 
 }
 
 trial(
-  'folders that are taken away',
+  'removed and replaced data folders',
   {
     promise:
       'a folder that was removed, moved or replaced is never written to, and nothing is answered into nowhere',

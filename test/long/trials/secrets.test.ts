@@ -152,7 +152,7 @@ function judge(budget: Budget, where: string, text: string, places: readonly str
 }
 
 trial(
-  'secrets in every place of a request',
+  'secrets in every part of a request',
   {
     promise:
       'The secret key and the control token are in no log, event, record or page, wherever they came in.',

@@ -67,7 +67,7 @@ async function disturb({ control }: Emulator, round: number): Promise<void> {
 }
 
 trial(
-  'a soak with dashboards open, faults on and off, and a clock that moves',
+  'a soak test with open dashboards, changing faults and a moving clock',
   {
     promise:
       'Under load for as long as you like nothing that was acknowledged is missing, and memory follows what is stored.',

@@ -52,8 +52,8 @@ async function race(cwd: string, starts: number, ledger: Ledger, budget: Budget)
 }
 
 trial(
-  'many starts for one folder',
-  { promise: 'one emulator only has a data folder', short: 2, least: 60, share: 2 },
+  'simultaneous starts on one folder',
+  { promise: 'only one emulator uses a data folder', short: 2, least: 60, share: 2 },
   async (budget) => {
     while (budget.more()) {
       const cwd = await temporaryFolder();
@@ -111,7 +111,7 @@ async function acrossContainers(budget: Budget): Promise<void> {
 trial(
   'two emulators in two containers',
   {
-    promise: 'one emulator only has a data folder, also across containers that share it',
+    promise: 'only one emulator uses a data folder, even if containers share it',
     short: 1,
     least: 20,
     share: 2,

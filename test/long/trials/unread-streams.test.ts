@@ -64,7 +64,7 @@ async function isClosed(socket: Socket): Promise<boolean> {
 }
 
 trial(
-  'event streams that nobody reads',
+  'event streams without a reader',
   {
     promise:
       'A client that does not read costs a bounded queue and is dropped: who reads gets every event, in order.',

@@ -17,9 +17,9 @@ const post = (path: string, fields: Readonly<Record<string, string>>) => {
 };
 
 trial(
-  'a million requests of shops, some of them wrong',
+  'a million requests from shops, some of them invalid',
   {
-    promise: 'No request makes the emulator fail, and each that was answered is there.',
+    promise: 'No request makes the emulator fail, and every answered one is stored.',
     short: 2_000,
     least: 1_000_000,
     share: 8,

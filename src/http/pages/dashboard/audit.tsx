@@ -4,7 +4,7 @@ import {
   AUDIT_PRESETS,
   AUDIT_VERDICTS,
   type AuditVerdict,
-  isTold,
+  isReportable,
 } from '../../../contract/audit.ts';
 import type { AuditedCase, AuditRequest, AuditRun } from '../../../contract/audit-report.ts';
 import { auditHeadline } from '../../../contract/audit-summary.ts';
@@ -49,8 +49,8 @@ export const auditPage: PageRenderer = ({ parts: { audits }, query }) => {
       {verdicts.map((verdict) => (
         <Cases
           verdict={verdict}
-          of={shown.filter((one) => one.verdict === verdict && !(isTold(verdict) && one.mistake))}
-          isOpen={isTold(verdict) || verdict === chosen}
+          of={shown.filter((one) => one.verdict === verdict && !(isReportable(verdict) && one.mistake))}
+          isOpen={isReportable(verdict) || verdict === chosen}
         />
       ))}
     </>,
