@@ -53,12 +53,12 @@ function growthRows(full, count) {
       ['full', 'empty'].map((name) => text(turns.of(name, value))).join(' against ');
     return [
       measured(
-        `rate with ${payments} payments, of empty`,
+        `rate with ${payments} payments, relative to an empty store`,
         turns.ratio('full', 'empty', 'rate'),
         `${both('rate', perSecond)}; by processor time ${turns.ratio('empty', 'full', 'processorUs').toFixed(2)}`,
       ),
       measured(
-        `p99 with ${payments} payments, of empty`,
+        `p99 with ${payments} payments, relative to an empty store`,
         turns.ratio('full', 'empty', 'p99'),
         `${both('p99', ms)}; p99.9 ${both('p999', ms)}`,
       ),

@@ -2,7 +2,7 @@
 import { initiateRequest } from './load.mjs';
 import { together, withBare, withFreshSim } from './processes.mjs';
 import { emptied, takeTurns } from './round.mjs';
-import { fact, measured, percent, perSecond, yardstick } from './rows.mjs';
+import { fact, measured, percent, perSecond, baseline } from './rows.mjs';
 
 const KINDS = ['form', 'multipart'];
 
@@ -17,13 +17,13 @@ export function initiate() {
     const turns = await takeTurns(players);
     const row = (kind) =>
       measured(
-        `initiate ${kind}, of bare node:http`,
+        `initiate ${kind}, relative to bare node:http`,
         turns.ratio(kind, 'bare', 'rate'),
         `${perSecond(turns.of(kind, 'rate'))}; by processor time ${turns.ratio('bare', kind, 'processorUs').toFixed(2)}`,
       );
-    const client = `the client took ${percent(turns.of('bare', 'clientShare'))} of a core`;
+    const client = `the client used ${percent(turns.of('bare', 'clientShare'))} of a core`;
     return [
-      yardstick('bare node:http', turns.all('bare', 'rate'), '/s', client),
+      baseline('bare node:http', turns.all('bare', 'rate'), '/s', client),
       ...KINDS.map(row),
       ...['bare', ...KINDS].map((name) =>
         fact(`processor time of a request, ${name}`, Math.round(turns.of(name, 'processorUs')), ' µs'),

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { initiateRequest, numbered, openLane, reference, settleRequest } from './load.mjs';
 import { inFolder, timed, withFreshSim, withSim } from './processes.mjs';
 import { startReceiver } from './receiver.mjs';
-import { measured, median, ms, perSecond, quantile, yardstick } from './rows.mjs';
+import { measured, median, ms, perSecond, quantile, baseline } from './rows.mjs';
 import { makeState } from './state.mjs';
 
 const ROUNDS = 5;
@@ -19,9 +19,9 @@ export async function ipns() {
   const latencies = await idleLatencies();
   const [p50, p99] = [0.5, 0.99].map((share) => quantile(latencies, share));
   return [
-    yardstick('IPNs of a bare keep-alive client', all('bare'), '/s'),
+    baseline('IPNs of a bare keep-alive client', all('bare'), '/s'),
     measured(
-      'IPNs due to arrived, of a bare client',
+      'IPNs from due to arrival, relative to a bare client',
       median(rounds.map(({ ours, bare }) => ours / bare)),
       perSecond(median(all('ours'))),
     ),

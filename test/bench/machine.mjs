@@ -47,7 +47,7 @@ export function quietText({ quiet, loadBefore, loadAfter, steal, spread }) {
   const facts = [
     `load ${loadBefore.toFixed(2)} before and ${loadAfter.toFixed(2)} after`,
     steal === null ? 'steal unknown' : `steal ${percent(steal)}`,
-    ...(spread === null ? [] : [`the rounds of a yardstick within ${percent(spread)}`]),
+    ...(spread === null ? [] : [`the rounds of a baseline within ${percent(spread)}`]),
   ];
   return `The machine was ${quiet ? 'quiet' : 'not quiet'}: ${facts.join(', ')}.`;
 }

@@ -88,7 +88,7 @@ async function reloadRow(what, folder) {
   const bytes = await Promise.all(files.map(async (file) => (await stat(file)).size));
   const size = Math.round(bytes.reduce((sum, length) => sum + length, 0) / 1e6);
   return measured(
-    `reload after ${what}, of JSON.parse`,
+    `reload after ${what}, relative to JSON.parse`,
     of('ratio'),
     `${ms(of('reload'))} against ${ms(of('parse'))} for ${MANY.toLocaleString('en')} payments, ${size} MB; by processor time ${of('ofProcessor').toFixed(2)}x`,
   );

@@ -49,7 +49,7 @@ function page(rows, machine) {
     ...(judged ? [target, MARKS[met]] : []),
     note,
   ];
-  const head = ['What', 'Measured', ...(judged ? ['Target', ''] : []), 'Made of'];
+  const head = ['What', 'Measured', ...(judged ? ['Target', ''] : []), 'Details'];
   const table = [head, head.map(() => '---'), ...rows.map(cells)].map((row) => `| ${row.join(' | ')} |`);
   return `${machineText(machine)}. ${quietText(machine)}\n\n${table.join('\n')}`;
 }

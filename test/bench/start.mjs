@@ -13,7 +13,7 @@ import {
   withSim,
 } from './processes.mjs';
 import { startReceiver } from './receiver.mjs';
-import { fact, measured, median, ms, yardstick } from './rows.mjs';
+import { fact, measured, median, ms, baseline } from './rows.mjs';
 
 const ROUNDS = 21;
 const LIBRARY = fileURLToPath(new URL('library.mjs', import.meta.url));
@@ -38,8 +38,8 @@ async function besideNode(measure) {
 const rowOf =
   (rounds) =>
   (what, name, note = '') =>
-    measured(`${what}, of node -e 0`, rounds.ratio(name), ms(rounds.of(name)) + note);
-const nodeRow = (rounds, section) => yardstick(`node -e 0, beside the ${section}`, rounds.all('node'), ' ms');
+    measured(`${what}, relative to node -e 0`, rounds.ratio(name), ms(rounds.of(name)) + note);
+const nodeRow = (rounds, section) => baseline(`node -e 0, next to the ${section}`, rounds.all('node'), ' ms');
 
 export async function start() {
   const rounds = await besideNode(async () => ({
@@ -88,7 +88,7 @@ export function commands() {
         nodeRow(rounds, 'commands'),
         row('payments --json', 'payments'),
         row('status', 'status'),
-        row('pay --approve less its waiting', 'pay', ` and ${ms(rounds.of('waiting'))} of waiting`),
+        row('pay --approve without its wait', 'pay', ` plus ${ms(rounds.of('waiting'))} of waiting`),
       ];
     }),
   );
@@ -106,7 +106,7 @@ export async function library() {
   const parts = `import ${ms(rounds.of('imported'))}, call ${ms(rounds.of('started'))}`;
   return [
     nodeRow(rounds, 'library'),
-    fact('startGatewaySim() in a new process, of node -e 0', rounds.ratio('whole'), 'x', parts),
+    fact('startGatewaySim() in a new process, relative to node -e 0', rounds.ratio('whole'), 'x', parts),
     fact('startGatewaySim() once more in the same process', rounds.of('again'), ' ms'),
   ];
 }
