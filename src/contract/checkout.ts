@@ -1,5 +1,4 @@
 import { shorten } from './address.ts';
-import type { PaymentStatus } from './vocabulary.ts';
 
 /** Lifetime of a verification code of a live checkout (chosen). */
 export const CODE_LIFETIME_MS = 10 * 60_000;
@@ -9,9 +8,6 @@ export const MAX_WRONG_CODES = 5;
 
 /** Maximum stored characters of a rejected entry: no e-mail address is longer (chosen). */
 export const MAX_ENTRY = 320;
-
-/** What the hosted checkout asks for next. */
-export type CheckoutStep = 'email' | 'code' | 'closed';
 
 /**
  * Why a step was rejected, for the developer: in the log and in the payment's timeline. The page has its own texts, in
@@ -35,10 +31,4 @@ export function describeEvent(event: {
 }): string | null {
   const { value, problem } = event;
   return problem === undefined ? value : `${shorten(value ?? '') || 'nothing'} (${PROBLEM_WORDS[problem]})`;
-}
-
-export function stepOf(payment: { status: PaymentStatus; payerEmail: string | null }): CheckoutStep {
-  const { status, payerEmail } = payment;
-  if (status !== 'pending') return 'closed';
-  return payerEmail === null ? 'email' : 'code';
 }

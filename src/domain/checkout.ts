@@ -1,7 +1,8 @@
 import { isEmail } from '../contract/address.ts';
 import { type CheckoutProblem, CODE_LIFETIME_MS, MAX_ENTRY, MAX_WRONG_CODES } from '../contract/checkout.ts';
 import { timestamp } from '../contract/timestamp.ts';
-import { findWallet } from './merchant.ts';
+import type { Wallet } from '../contract/wallet.ts';
+import { findWallet, firstWallet } from './merchant.ts';
 import { compare } from './money.ts';
 import { withEvent } from './payment.ts';
 import type { Context } from './settings.ts';
@@ -37,8 +38,17 @@ function emailProblem(state: State, payment: Payment, email: string, context: Co
   return walletProblem(state, payment, email);
 }
 
+/** What the hosted checkout of a pending payment asks for next. */
+export const stepOf = ({ payerEmail }: Payment): 'email' | 'code' => (payerEmail === null ? 'email' : 'code');
+
 /** Rule: a new code replaces the previous one (live mode; the sandbox has a fixed code). */
-export function sendCode(payment: Payment, email: string, context: Context): RuleResult<null> {
+export function resendCode(payment: Payment, context: Context): RuleResult<null> {
+  return payment.mode === 'live' && payment.payerEmail !== null
+    ? sendCode(payment, payment.payerEmail, context)
+    : { change: {}, result: null };
+}
+
+function sendCode(payment: Payment, email: string, context: Context): RuleResult<null> {
   const { ids, now } = context;
   const message: Message = {
     id: ids.message(),
@@ -89,6 +99,16 @@ function walletProblem(state: State, payment: Payment, email: string): Problem {
   const wallet = findWallet(state, email, payment.currency);
   if (!wallet) return 'wallet_unknown';
   return compare(wallet.balance, payment.amount) < 0 ? 'balance_too_small' : null;
+}
+
+/** The wallet of the e-mail entered on the checkout, of the customer's e-mail, or the first one in the currency (chosen). */
+export function payingWallet(state: State, payment: Payment): Wallet | undefined {
+  const { payerEmail, customerEmail, currency } = payment;
+  return (
+    (payerEmail === null ? undefined : findWallet(state, payerEmail, currency)) ??
+    findWallet(state, customerEmail, currency) ??
+    firstWallet(state, currency)
+  );
 }
 
 /** Rule: adds a rejected code to the payment's history. In live mode, too many wrong entries invalidate the code. */

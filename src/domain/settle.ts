@@ -4,8 +4,9 @@ import { OUTCOMES, PAYMENT_OUTCOMES, type PaymentOutcome } from '../contract/out
 import { timestamp } from '../contract/timestamp.ts';
 import type { DeliveryOrder, SettledBy } from '../contract/vocabulary.ts';
 import type { Wallet } from '../contract/wallet.ts';
+import { payingWallet } from './checkout.ts';
 import { deliveryOf } from './delivery.ts';
-import { credit, debit, findWallet, firstWallet } from './merchant.ts';
+import { credit, debit } from './merchant.ts';
 import { compare, subtract } from './money.ts';
 import { withEvent } from './payment.ts';
 import type { Context, Settings } from './settings.ts';
@@ -98,15 +99,6 @@ function moneyWarnings({ amount, currency }: Payment, wallet: Wallet | undefined
   return compare(wallet.balance, amount) < 0
     ? [`the balance of wallet ${wallet.id} was too small and is now negative`]
     : [];
-}
-
-/** The wallet of the e-mail entered on the checkout, of the customer's e-mail, or the first one in the currency (chosen). */
-function payingWallet(state: State, payment: Payment): Wallet | undefined {
-  return (
-    (payment.payerEmail === null ? undefined : findWallet(state, payment.payerEmail, payment.currency)) ??
-    findWallet(state, payment.customerEmail, payment.currency) ??
-    firstWallet(state, payment.currency)
-  );
 }
 
 type RedirectSettings = Pick<Settings, 'delivery' | 'mapped'>;

@@ -1,11 +1,12 @@
-import { type CheckoutProblem, stepOf } from '../contract/checkout.ts';
+import type { CheckoutProblem } from '../contract/checkout.ts';
 import { GatewayError } from '../contract/error.ts';
 import {
   changeEmail,
   codeProblem,
   enterEmail,
   rejectCode,
-  sendCode,
+  resendCode,
+  stepOf,
   unusableCode,
 } from '../domain/checkout.ts';
 import { requirePayment } from '../domain/payment.ts';
@@ -37,17 +38,15 @@ export function checkoutUseCases(parts: UseCaseParts) {
     /** The customer returns to the first step. */
     changeEmail: (payment: Payment): Promise<null> => step(payment, (_, current) => changeEmail(current)),
 
+    stepOf,
+
     /** Why the current verification code is unusable, if it is. */
     codeProblem: (payment: Payment): CheckoutProblem | null =>
       unusableCode(store.state, payment, context().now),
 
     /** The customer requests a new code (live mode). */
     resendCode: (payment: Payment, requestId?: number): Promise<null> =>
-      step(payment, (_, current) =>
-        current.mode === 'live' && current.payerEmail !== null
-          ? sendCode(current, current.payerEmail, context(requestId))
-          : { change: {}, result: null },
-      ),
+      step(payment, (_, current) => resendCode(current, context(requestId))),
 
     /** The customer enters the verification code. The correct code pays. */
     async enterCode(payment: Payment, code: string, requestId?: number): Promise<StepResult> {

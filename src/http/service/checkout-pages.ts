@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { urlProblem } from '../../contract/address.ts';
-import { stepOf } from '../../contract/checkout.ts';
 import { shellWord } from '../../contract/curl.ts';
 import type { GatewayError } from '../../contract/error.ts';
 import { command } from '../../contract/hint.ts';
@@ -34,7 +33,7 @@ export function showStep(
   const page = customerView(c, payment, 'http: https: data:');
   const html = checkoutPage({
     ...page,
-    step: stepOf(payment) === 'code' ? 'code' : 'email',
+    step: parts.checkout.stepOf(payment),
     payment: summaryOf(parts, payment, page.language),
     path: basePath(runtime) + dialect.paths.checkout[payment.mode],
     parameter: dialect.paymentParameter,
@@ -107,7 +106,7 @@ function customerView(c: AppContext, payment: Payment | null, images = 'data:'):
 /** The tip for developers: a wallet that can pay or a command to fund one; in the next step, the code. */
 function tipFor({ wallets, runtime, state, checkout }: AppParts, payment: Payment): LiveTip {
   const commandText = (name: string, ...args: string[]) => runtime.style.command(command(name, ...args));
-  if (stepOf(payment) === 'code') {
+  if (checkout.stepOf(payment) === 'code') {
     const sent = checkout.codeProblem(payment)
       ? undefined
       : state.current.messages.get(payment.messageId ?? '');

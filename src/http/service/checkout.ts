@@ -1,5 +1,4 @@
 import { shorten } from '../../contract/address.ts';
-import { stepOf } from '../../contract/checkout.ts';
 import { didYouMean, GatewayError } from '../../contract/error.ts';
 import { OUTCOMES } from '../../contract/outcomes.ts';
 import { DELIVERY_ORDERS, MODES, type Mode } from '../../contract/vocabulary.ts';
@@ -156,7 +155,7 @@ class Checkout {
 
   /** The value of the field (the rejected entry, the test value, or empty) and its problem, such as an expired code. */
   #entry(c: AppContext, payment: Payment): Entry {
-    const step = stepOf(payment) === 'code' ? 'code' : 'email';
+    const step = this.#parts.checkout.stepOf(payment);
     const refused = c.req.query('refused') === '1' ? this.#refused.get(payment.id) : undefined;
     if (refused?.step === step) return refused;
     const { sandboxEmail, sandboxCode } = this.#parts.runtime.settings;
