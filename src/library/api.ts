@@ -31,7 +31,7 @@ import type { Wallet } from '../contract/wallet.ts';
 import type { StartOptions } from '../options/table.ts';
 
 /*
- * The public library. Its records are those of the control API, with types derived from their schemas. Times are ISO 8601
+ * The public library. Its records are the records of the control API, with types derived from their schemas. Times are ISO 8601
  * UTC text, money is decimal text (never a float), and missing values are null.
  */
 

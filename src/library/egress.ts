@@ -3,8 +3,8 @@ import { allowedHosts, Egress, endpointOf, isMetadata, isOwnInterface } from '..
 import type { ControlServer } from './control-client.ts';
 
 /**
- * The addresses that a command or test may reach when it sends for an emulator: those of the emulator's IPNs except cloud
- * metadata, and those that the user allows. The emulator itself is excluded.
+ * The addresses that a command or test may reach when it sends for an emulator: where the emulator's IPNs may go, except
+ * cloud metadata, and what the user allows. The emulator itself is excluded.
  *
  * @param allowed hosts, as for `--allow-ipn-host`
  */

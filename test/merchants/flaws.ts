@@ -7,7 +7,7 @@ export const FLAWS = [
 ];
 
 /** The verdict of the binary on a shop with a flaw, or without any: the classes of its cases. */
-export async function convicted(language: Language, flaw = '', only = flaw): Promise<string[]> {
+export async function failedClasses(language: Language, flaw = '', only = flaw): Promise<string[]> {
   const { audit, stop } = await prepare(language, flaw);
   const { stdout, stderr } = await audit(['--json', ...(only ? ['--only', only] : [])]);
   await stop();

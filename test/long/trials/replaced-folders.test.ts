@@ -101,7 +101,7 @@ class Case {
       this.fail('lost', `${when}: ${problem}`);
   }
 
-  /** Kills an emulator, and expects the next one to have every answered change. */
+  /** Kills an emulator, and expects the next one to have every acknowledged change. */
   async expectKept(folder: string, ledger: Ledger, when: string, first?: Emulator): Promise<void> {
     first?.child.kill('SIGKILL');
     await first?.ended;
