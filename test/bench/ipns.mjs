@@ -21,7 +21,7 @@ export async function ipns() {
   return [
     baseline('IPNs of a bare keep-alive client', all('bare'), '/s'),
     measured(
-      'IPNs from due to arrival, relative to a bare client',
+      'rate of due IPNs, relative to a bare client',
       median(rounds.map(({ ours, bare }) => ours / bare)),
       perSecond(median(all('ours'))),
     ),

@@ -92,7 +92,7 @@ function playerRows({ name, server, rounds, full, problem }, { node, bare }) {
   if (problem) return [unmeasured(name, problem)];
   const of = (value) => median(rounds.map((one) => one[value]));
   const micros = (value) => `${Math.round(value)} µs of CPU time each`;
-  const share = `${(of('rate') / bare).toFixed(2)} of bare, ${micros(of('processorUs'))}, p99 ${ms(of('p99'))}`;
+  const share = `${(of('rate') / bare).toFixed(2)} times bare, ${micros(of('processorUs'))}, p99 ${ms(of('p99'))}`;
   const rows = [
     fact(
       `${name}: start, relative to node -e 0`,
@@ -105,7 +105,7 @@ function playerRows({ name, server, rounds, full, problem }, { node, bare }) {
   if (!full) return rows;
   const ofFull = (value) => median(rounds.map((one) => one.full[value]));
   const ratio = median(rounds.map((one) => one.full.rate / one.rate));
-  const note = `${ratio.toFixed(2)} of an empty store, ${micros(ofFull('processorUs'))}, p99 ${ms(ofFull('p99'))}`;
+  const note = `${ratio.toFixed(2)} times an empty store, ${micros(ofFull('processorUs'))}, p99 ${ms(ofFull('p99'))}`;
   return [
     ...rows,
     fact(`${name}: with ${full.filled.toLocaleString('en')} stored`, ofFull('rate'), '/s', note),

@@ -32,7 +32,7 @@ function bodyOf(form: URLSearchParams) {
 /** A database that supports the statements of the fixes. */
 const database = (find: (identifier: string) => Order | undefined) => ({
   query: async (statement: string, [identifier = '']: readonly string[]) => {
-    // Like PostgreSQL, also for a bound value.
+    // Like PostgreSQL, even for a bound value.
     if (identifier.includes('\u0000')) throw new Error('invalid byte sequence');
     const order = find(identifier);
     if (statement.startsWith('SELECT')) return { rows: order ? [order] : [] };

@@ -15,9 +15,9 @@ interface Loss {
   /** @param data the folder, which is a link for some */
   lose: (data: string) => Promise<void>;
   isLink?: true;
-  /** The new place of the earlier state. */
+  /** The new path of the earlier state. */
   kept?: string;
-  /** Whether another emulator may use the place. */
+  /** Whether another emulator may use the path. */
   isFree: boolean;
 }
 
