@@ -51,7 +51,7 @@ function scoreOf(lines) {
   return scores;
 }
 
-/** For Rolldown and Vitest. Its id does not end like a style sheet, which Vite would take for its own. */
+/** For Rolldown and Vitest. Its id has no style sheet extension, because Vite would process such a file itself. */
 export const viteAssets = {
   name: 'assets',
   enforce: 'pre',

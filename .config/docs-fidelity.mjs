@@ -47,7 +47,7 @@ function areasTable(lines, { AREAS }) {
   return table(['Area', ...KINDS], [...rows, ['All', ...KINDS.map((kind) => count(undefined, kind))]]);
 }
 
-/** The choices of each profile; of options, the ones that it sets. */
+/** The choices of each profile, and the options that it sets. */
 function choicesTable({ CHOICES, PROFILES, choicesOf }) {
   const names = Object.keys(PROFILES);
   const chosen = Object.entries(CHOICES).map(([name, { about }]) => [

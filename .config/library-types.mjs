@@ -132,7 +132,7 @@ const SET_NAMES = {
   CHECKOUT_THEMES: 'CheckoutTheme',
 };
 
-const SNAPSHOT = `/** The whole state, as \`snapshot\` gives and \`restore\` takes it. Its inside may change between versions. */
+const SNAPSHOT = `/** The whole state, as \`snapshot\` returns and \`restore\` accepts it. Its structure may change between versions. */
 export interface StateSnapshot {
   version: number;
   [collection: string]: unknown;

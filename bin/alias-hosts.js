@@ -22,7 +22,7 @@ const hosts = new Set(aliases.split(',').map((name) => nameOf(name.trim())));
 hosts.delete('');
 
 const { connect } = Socket.prototype;
-// Every client in Node connects through this, also TLS and HTTP/2. The arguments are options, a list with options, or port
+// Every client in Node connects through this, including TLS and HTTP/2. The arguments are options, a list with options, or port
 // and host.
 Socket.prototype.connect = function connectToAlias(...args) {
   const [first, second] = Array.isArray(args[0]) ? args[0] : args;

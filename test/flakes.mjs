@@ -1,4 +1,4 @@
-// Repeats the tests with delays, in another order and with other random bytes, and prints the failures:
+// Repeats the tests with delays, in a different order and with different random bytes, and prints the failures:
 //
 //   npm run test:flakes -- [--minutes <n>] [--seed <n>] [<vitest's arguments> …]
 import { spawn } from 'node:child_process';
@@ -18,14 +18,14 @@ const { values, positionals } = parseArgs({
 const minutes = Number(values.minutes);
 const first = Number(values.seed ?? Math.floor(Math.random() * 1e6));
 if (!(minutes > 0) || !Number.isInteger(first)) {
-  process.stderr.write('--minutes takes a number over 0, and --seed a whole number.\n');
+  process.stderr.write('--minutes must be a number above 0, and --seed a whole number.\n');
   process.exit(2);
 }
 
-/** Those of `npm test`. */
+/** The lanes of `npm test`. */
 const LANES = ['unit', 'mocks', 'system'];
 
-/** The disturbance of each round, in turn, in addition to another order and other random bytes. */
+/** The disturbance of each round, in turn, in addition to a different order and different random bytes. */
 const ROUNDS = [
   { name: 'late', env: { TEST_DISTURB: '1' }, load: 0 },
   { name: 'hostile ids', env: { TEST_HOSTILE_IDS: '1', TZ: 'Pacific/Kiritimati' }, load: 0 },

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const VITEST = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url));
 
-/** The current one, those of nvm, and those in NODES, separated like PATH. */
+/** The current version, the versions in nvm, and the versions in NODES, separated like PATH. */
 function installed() {
   const nvm = join(process.env['NVM_DIR'] ?? join(homedir(), '.nvm'), 'versions', 'node');
   const ofNvm = existsSync(nvm) ? readdirSync(nvm).map((name) => join(nvm, name, 'bin', 'node')) : [];

@@ -23,7 +23,7 @@ export type OrderValues = Readonly<{ [Name in Placeholder]?: string | undefined 
 
 /** How to run a command. */
 export interface CommandRun {
-  /** Variables in addition to those of this process and of the order. */
+  /** Variables, in addition to the ones of this process and of the order. */
   environment: Readonly<Record<string, string>>;
   /** In real time, independent of the emulator's clock. */
   limitMs?: number | undefined;

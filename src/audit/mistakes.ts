@@ -5,7 +5,7 @@ import type { Observation } from './client.ts';
 /** How to fix a mistake, in words and in code. */
 interface Fix {
   text: string;
-  /** It works alone, wherever the text puts it, and does not throw on an unknown order. */
+  /** It works on its own, in the place that the text names, and does not throw on an unknown order. */
   code?: Code;
 }
 
@@ -147,7 +147,7 @@ export function fixText(name: MistakeName, language?: keyof Code): string {
   return [text, ...lines.map(([of, line]) => `${of}: ${line}`)].join('\n');
 }
 
-/** The effort of a fix, estimated for a shop of usual size. */
+/** The effort of a fix, estimated for a shop of typical size. */
 const EFFORT = {
   'signature-not-checked': 'a few lines in the IPN handler',
   'fields-not-required': 'one line in the IPN handler',

@@ -111,8 +111,8 @@ async function findingOf(shop: Shop, one: AuditCase): Promise<Finding> {
     if (!ended || !own) return unproven;
     // If several requests were running, blame the first: a crash must not be missed.
     const why = another
-      ? `${ended.text}. ${one.harm}`
-      : `Nothing listens there after this request: it probably crashed your shop. ${one.harm}`;
+      ? `${ended.text.replace(/^t/, 'T')}. ${one.harm}`
+      : `This request probably crashed your shop, which no longer accepts connections. ${one.harm}`;
     return { ...evidence(own.shot, own.observation), verdict: 'fail', why };
   }
 }

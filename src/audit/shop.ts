@@ -155,7 +155,7 @@ export class Shop {
       ({ observation, endedAt }) => endedAt - observation.durationMs < until,
     );
     const suspects = (together.length ? together : last.slice(-1)).map(({ shot }) => shot);
-    const text = `the shop has crashed: nothing listens at ${new URL(ipnUrl).host}. Probable cause: ${suspects.length > 1 ? 'one of these requests' : 'this request'}: ${suspects.map(shotText).join('; ')}`;
+    const text = `the shop has crashed: nothing listens at ${new URL(ipnUrl).host}. The probable cause is ${suspects.length > 1 ? 'one of these requests' : 'this request'}: ${suspects.map(shotText).join('; ')}`;
     return { text, suspects };
   }
 

@@ -26,13 +26,13 @@ const MARK = '.gateway-sim-artifacts';
 /** The files that a run of `exec` writes. */
 export interface Artifacts {
   folder: string;
-  /** Writes an event immediately, so that it survives a kill, and the reports of an audit of the emulator at its end. */
+  /** Writes an event immediately, so that it survives a kill. Writes the reports of an emulator's audit when it ends. */
   record(event: SimEvent, server: ControlServer): void;
   /** Writes the rest. Reports a file that cannot be written, and never throws. */
   end(server: ControlServer): Promise<void>;
 }
 
-/** @throws GatewayError `storage_failed` if the folder cannot be written, `usage` if it contains files of others */
+/** @throws GatewayError `storage_failed` if it cannot be written, `usage` if it contains files that `exec` did not write */
 export async function artifactsIn(named: string, cwd: string, output: Output): Promise<Artifacts> {
   const folder = resolve(cwd, named);
   await orStorageFailed(prepare(folder, named), named);

@@ -85,7 +85,7 @@ function assertExecutable(command: string, path = ''): void {
 function exitCodeOf(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     child.once('error', (error) => {
-      // A signal that could not be forwarded is also an error of the child, but not its end.
+      // A signal that could not be forwarded also emits an error, but the child keeps running.
       if (child.pid === undefined) reject(error);
     });
     child.once('exit', (code, signal) =>

@@ -93,7 +93,7 @@ export async function clientEnvironment(
   };
 }
 
-/** Writes files with our certificate and those that each variable names now, or those of the system. */
+/** Writes files with our certificate, and the certificates that each variable names now or the system's. */
 async function trustFiles(tlsCa: string, folder: string, env: Io['env']): Promise<Record<string, string>> {
   const own = await readFile(tlsCa, 'utf8');
   const system = await systemRoots();

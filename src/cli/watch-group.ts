@@ -12,8 +12,8 @@ sleep 1
 kill -KILL "-$group"`;
 
 /**
- * Names its own process group to the watcher, then becomes the command. If we named it, the command could run while we
- * are killed before the watcher knows it.
+ * Names its own process group to the watcher, then becomes the command. If this process named it, a kill could leave
+ * the command running before the watcher knows the group.
  */
 const LAUNCHER = 'echo "$$" >&3; exec 3>&-; exec "$0" "$@"';
 

@@ -85,7 +85,7 @@ async function unreached(ipnUrl: string | undefined, listener: IpnListener): Pro
   const client = new AuditClient(new Egress([bareHost(new URL(url).hostname)], () => undefined), TUNNEL_MS);
   const { error } = await client.send({ url, method: 'POST', body: '' });
   if (listener.of(OWN_MARK).length) return null;
-  return `--ipn-url does not forward to --ipn-port of this machine: a test request did not arrive (${error ?? 'another server answered'})`;
+  return `--ipn-url does not forward to --ipn-port on this machine: a test request did not arrive (${error ?? 'another server answered'})`;
 }
 
 /** A list also contains what concurrent lines create. */

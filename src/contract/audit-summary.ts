@@ -29,7 +29,7 @@ export function auditMistakes(cases: readonly Judged[]): AuditReport['mistakes']
 
 export const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-/** The result of an audit in one sentence. Names the sums of goods released unpaid. */
+/** The result of an audit in one or two sentences. Names the sums of goods released unpaid. */
 export function auditHeadline(cases: readonly Judged[]): string {
   const attacks = cases.filter(({ name }) => name !== 'control');
   const control = cases.find(({ name }) => name === 'control');
@@ -40,19 +40,17 @@ export function auditHeadline(cases: readonly Judged[]): string {
     if (control && control.verdict !== 'pass' && !summary.pass)
       return 'Nothing is proven: the audit could not confirm that the shop accepts a correct IPN.';
     if (!attacks.length) return 'The shop accepts a correct IPN. No attack was tried.';
-    const { pass, note, unproven, skipped } = summary;
+    // With the control, so that the numbers match the counts below the report.
+    const { pass, note, unproven, skipped } = auditSummary(cases);
     const rest = Object.entries({ passed: pass, noted: note, unproven, skipped })
       .flatMap(([what, count]) => (count ? [`${count} ${what}`] : []))
       .join(', ');
-    return `No attack worked: ${rest}.`;
+    return `No attack worked. Of ${counted(cases.length, 'case')}: ${rest}.`;
   }
   const mistakes = counted(auditMistakes(attacks).length, 'mistake');
-  const unpaid = worked.filter((one) => one.unpaid !== null);
-  if (!unpaid.length)
-    return `Not safe: ${worked.length} of ${counted(attacks.length, 'attack')} worked, from ${mistakes}.`;
-  const ways = counted(new Set(unpaid.map(({ mistake }) => mistake)).size, 'way');
-  const sums = unpaidSums(unpaid.flatMap((one) => one.unpaid ?? [])).join(' and ');
-  return `Not safe: ${sums} of goods were released unpaid in ${ways} (${worked.length} of ${counted(attacks.length, 'attack')}, ${mistakes}).`;
+  const summed = `${worked.length} of ${counted(attacks.length, 'attack')} worked, because of ${mistakes}.`;
+  const sums = unpaidSums(worked.flatMap(({ unpaid }) => unpaid ?? [])).join(' and ');
+  return sums ? `Not safe: goods worth ${sums} were released unpaid. ${summed}` : `Not safe: ${summed}`;
 }
 
 /** Sums of decimal texts by currency, such as `149.70 USD`. */

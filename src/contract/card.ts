@@ -67,7 +67,7 @@ export const CardWithTransactions = record('CardWithTransactions', 'A virtual ca
 });
 export type CardWithTransactions = z.output<typeof CardWithTransactions>;
 
-export const CardMovement = record('CardMovement', 'The result of a charge or a fund.', {
+export const CardMovement = record('CardMovement', 'The result of charging or funding a card.', {
   card: field(Card, 'The card as it is now.'),
   transaction: field(CardTransaction, 'The transaction.'),
 });

@@ -28,7 +28,7 @@ export function parseInput<Schema extends z.ZodMiniType>(
 
 /**
  * Parses a value with a schema. Issues have the input, and a schema without a message of its own has one of these: zod's
- * depend on what other code of the process configured, such as an application that uses our library and zod.
+ * own messages depend on other code in the process, such as an application that uses our library and zod.
  */
 export function check<Schema extends z.ZodMiniType>(schema: Schema, value: unknown) {
   return z.safeParse(schema, value, {

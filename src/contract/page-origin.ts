@@ -1,6 +1,6 @@
 import { bareHost, isAnyAddress, isLoopback } from './address.ts';
 
-/** Pages that may initiate from the browser. Pages of this machine and of private networks always may. */
+/** Pages that may initiate from the browser. Pages on this machine and on private networks always may. */
 export interface OwnPages {
   /** In the format of `readOrigin`. */
   origins: ReadonlySet<string>;

@@ -1,7 +1,7 @@
 import type { Merchant } from './merchant.ts';
 import { type MisusedKey, publicKeyMisused } from './signature.ts';
 
-/** Maximum number of other merchants whose keys are tried (chosen): each costs some hundred signatures. */
+/** Maximum number of other merchants whose keys are tried (chosen): each costs a few hundred signatures. */
 const MAX_OTHERS = 20;
 
 /** The keys for checking an IPN of a merchant: its own, and those that code may sign with by mistake. */

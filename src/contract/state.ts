@@ -12,7 +12,7 @@ import { Wallet } from './wallet.ts';
 /** The collections of the state by their names in the file, in display order. */
 export const COLLECTIONS = {
   merchants: [Merchant, 'Merchants with their keys.'],
-  wallets: [Wallet, 'Wallets of live mode.'],
+  wallets: [Wallet, 'Live-mode wallets.'],
   payments: [StoredPayment, 'Payments.'],
   messages: [StoredMessage, 'Verification codes.'],
   deliveries: [StoredDelivery, 'IPNs.'],
@@ -55,7 +55,7 @@ const counts = {
   payments: field(count, 'Payments.'),
   deliveries: field(count, 'IPNs.'),
   merchants: field(count, 'Merchants.'),
-  wallets: field(count, 'Wallets of live mode.'),
+  wallets: field(count, 'Live-mode wallets.'),
   cards: field(count, 'Virtual cards.'),
 };
 

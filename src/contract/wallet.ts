@@ -2,7 +2,7 @@ import type * as z from 'zod/mini';
 import { AMOUNT_PATTERN } from './amount.ts';
 import { field, money, record, request, text, wholeList } from './field.ts';
 
-export const Wallet = record('Wallet', 'A wallet of live mode: one for each e-mail and currency.', {
+export const Wallet = record('Wallet', 'A live-mode wallet: one for each e-mail and currency.', {
   id: field(text, 'Its id.'),
   email: field(text, 'The e-mail that its owner enters at checkout.'),
   holder: field(text, '`data[account_holder]` of the IPN.'),

@@ -194,7 +194,7 @@ export class Courier {
     return targetOf(delivery, this.#parts.store.state, this.#parts.context().settings);
   }
 
-  /** @param ahead how many attempts after the last recorded one this is */
+  /** @param ahead the number of this attempt, counted from the last recorded one */
   #post(
     delivery: Delivery,
     ahead: number,

@@ -7,7 +7,7 @@ import { GatewayError } from '../contract/error.ts';
 import type { EgressFailure } from '../contract/failure.ts';
 
 /*
- * Which addresses an IPN may go to (chosen): an emulator on a developer's machine must never post to a stranger.
+ * Which addresses an IPN may go to (chosen): an emulator on a developer's machine must never post to someone else's server.
  * Only loopback and private addresses are allowed. Link-local addresses, cloud metadata services and the emulator
  * itself are not. The user can allow further hosts by name.
  */

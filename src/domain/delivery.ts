@@ -12,7 +12,7 @@ import type { Delivery, Payment, RuleResult, State } from './state.ts';
 
 interface DeliveryPlan extends Pick<Delivery, 'paymentId' | 'url' | 'once'> {
   merchant: Merchant;
-  /** Whether the merchant's key made the signature. */
+  /** Whether the signature was made with the merchant's key. */
   isSigned: boolean;
   dueAt: number;
 }

@@ -36,7 +36,7 @@ export function requireBySecretKey(state: State, key: string | undefined): Merch
   });
 }
 
-/** Returns a function that checks whether a text, also a percent-encoded one, contains a merchant's secret key. */
+/** Returns a function that checks whether a text, even a percent-encoded one, contains a merchant's secret key. */
 export function secretKeyFinder(state: State): (text: string) => boolean {
   const keys = Array.from(state.merchants.values(), ({ secretKey }) => secretKey);
   const isIn = (written: string) => keys.some((key) => written.includes(key));

@@ -27,7 +27,7 @@ export function statusOf({ code }: GatewayError): ContentfulStatusCode {
   return STATUS[code];
 }
 
-/** Creates every error response except those of initiate, which has other statuses. */
+/** Creates every error response except the ones of initiate, which has other statuses. */
 export function answerError(
   c: Context,
   error: GatewayError,
@@ -80,7 +80,7 @@ export function unknownRoute(
   return new GatewayError('not_found', `there is no route ${method} ${path.slice(0, 200)}${hint}`);
 }
 
-/** Routes of the same mode: a suggestion of the other mode would move real money, or none. */
+/** Only routes of the same mode: a route of the other mode would move real money, or none. */
 function sameMode(
   path: string,
   routes: readonly KnownRoute[],

@@ -10,7 +10,7 @@ import type { AppContext, AppEnvironment, ServerRuntime } from './environment.ts
 export const TOKEN_COOKIE = 'gateway_sim_token';
 
 /**
- * Guards `/_sim`. The Host header must be known, or a page could read the keys by DNS rebinding. Pages of other sites
+ * Guards `/_sim`. The Host header must be known, or a page could read the keys by DNS rebinding. Pages on other sites
  * may only link to the dashboard.
  */
 export function siteGuard(runtime: ServerRuntime): MiddlewareHandler<AppEnvironment> {
@@ -39,13 +39,13 @@ export function tokenGuard(runtime: ServerRuntime): MiddlewareHandler<AppEnviron
   };
 }
 
-/** @throws GatewayError `forbidden` for a browser request from a page of another site */
+/** @throws GatewayError `forbidden` for a browser request from a page on another site */
 export function refuseCrossSite(c: AppContext, runtime: ServerRuntime): void {
   const site = c.req.header('sec-fetch-site');
   const origin = c.req.header('origin');
   const looksForeign = site === undefined ? origin !== undefined : !['same-origin', 'none'].includes(site);
   if (looksForeign && !isOwnOrigin(origin, c, runtime)) {
-    throw new GatewayError('forbidden', `${c.req.path} does not accept requests from pages of other sites`);
+    throw new GatewayError('forbidden', `${c.req.path} does not accept requests from pages on other sites`);
   }
 }
 

@@ -29,7 +29,7 @@ const OURS = { 'X-Gateway-Sim': { $ref: '#/components/headers/Emulator' } };
 const MEANINGS: Readonly<Record<string, string>> = {
   400: 'The body cannot be read.',
   401: 'The key or token is missing or wrong.',
-  403: 'Rejected: a page of another site, an unknown Host, or a forbidden IPN address.',
+  403: 'Rejected: a page on another site, an unknown Host, or a forbidden IPN address.',
   404: 'Not found.',
   405: 'The path does not support this method. Allow lists the supported methods.',
   409: 'The current state of the record does not allow this.',

@@ -16,7 +16,7 @@ export const TAGS = {
   'Control: cards': 'View, charge and fund the cards of all merchants.',
   'Control: merchants and wallets': 'Keys, and balances in live mode.',
   'Control: activity': 'Requests, verification codes, and a stream of all events.',
-  'Control: faults': 'Errors and delays on purpose.',
+  'Control: faults': 'Simulated errors and delays.',
   'Control: clock': 'The emulator’s time.',
   'Control: audit': 'Check whether a shop’s payment code is safe.',
   'Control: state': 'Reset, export and import all state.',

@@ -124,7 +124,7 @@ final class GatewaySim
         if ($ipn) throw new GatewaySimError($ipn['note'] ?? "the IPN is due at $ipn[nextAttemptAt]. Call advance().");
         $payments = $this->call('GET', '/_sim/payments?limit=5')['data'];
         $seen = array_map(fn ($one) => "payment $one[identifier] is $one[status]", $payments) ?: ['nothing was initiated'];
-        throw new GatewaySimError("there is no IPN of $reference: " . implode(', ', $seen) . '. Only approve() sends one.');
+        throw new GatewaySimError("there is no IPN for $reference: " . implode(', ', $seen) . '. Only approve() sends one.');
     }
 
     /** The signature of an IPN. The amount is the text of `data[amount]`, exactly as sent. */
@@ -133,7 +133,7 @@ final class GatewaySim
         return strtoupper(hash_hmac('sha256', $amount . $identifier, $this->secretKey));
     }
 
-    /** Advances the emulator's clock, such as by `'2h'`, and runs what falls due. */
+    /** Advances the emulator's clock, for example by `'2h'`, and runs what falls due. */
     public function advance(string $duration): array
     {
         return $this->call('POST', '/_sim/clock', json_encode(['advance' => $duration]));

@@ -120,14 +120,14 @@ class GatewaySim(AbstractContextManager):
             raise GatewaySimError(ipn["note"] or f"the IPN is due at {ipn['nextAttemptAt']}: call advance()")
         payments = self._call("GET", "/_sim/payments?limit=5")["data"]
         seen = ", ".join(f"{one['identifier']} is {one['status']}" for one in payments) or "nothing was initiated"
-        raise GatewaySimError(f"there is no IPN of {reference}: {seen}. Only approve() sends one.")
+        raise GatewaySimError(f"there is no IPN for {reference}: {seen}. Only approve() sends one.")
 
     def sign_ipn(self, amount: str, identifier: str) -> str:
         """The signature of an IPN. `amount` is the text of `data[amount]`, exactly as sent."""
         return hmac.new(self.secret_key.encode(), (amount + identifier).encode(), hashlib.sha256).hexdigest().upper()
 
     def advance(self, duration: str) -> dict:
-        """Advances the emulator's clock, such as by "2h", and runs what falls due."""
+        """Advances the emulator's clock, for example by "2h", and runs what falls due."""
         return self._call("POST", "/_sim/clock", json.dumps({"advance": duration}))
 
     def reset(self) -> None:
@@ -165,7 +165,7 @@ class GatewaySim(AbstractContextManager):
 
 
 def _begin(options):
-    """Starts an emulator that stops when its stdin closes, at the latest with this process."""
+    """Starts an emulator that stops when its stdin closes, or when this process ends."""
     command = [*_program(), "exec", "--quiet", *options, "--", "node", "-e", TELL]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     try:

@@ -31,7 +31,7 @@ import type { Wallet } from '../contract/wallet.ts';
 import type { StartOptions } from '../options/table.ts';
 
 /*
- * The public library. Its records are those of the control API, with types derived from their schemas. Times are ISO 8601
+ * The public library. Its records are the records of the control API, with types derived from their schemas. Times are ISO 8601
  * UTC text, money is decimal text (never a float), and missing values are null.
  */
 
@@ -157,7 +157,7 @@ export interface ReceivedIpn {
   headers: Readonly<Record<string, string>>;
   /** The raw text. */
   body: string;
-  /** Fields by their form names, such as `data[amount]`, also for a JSON body. */
+  /** Fields by their form names, such as `data[amount]`, even for a JSON body. */
   fields: Readonly<Record<string, string>>;
   /** Whether it is signed with the first merchant's key and its status is `success`. */
   valid: boolean;
@@ -207,7 +207,7 @@ export interface Cards {
 export interface GatewaySimClient {
   /** The emulator's address, without a trailing slash. */
   readonly url: string;
-  /** The first merchant's current keys, also after `merchants.generateKeys`. */
+  /** The first merchant's current keys, even after `merchants.generateKeys`. */
   readonly publicKey: string;
   readonly secretKey: string;
   /** Where a merchant initiates a sandbox payment. */

@@ -2,7 +2,7 @@ import { GatewayError, nearestName } from '../contract/error.ts';
 import { segment } from './control-client.ts';
 
 /*
- * Checks of what the types forbid, for callers in plain JavaScript.
+ * Checks that the types replace in TypeScript, for callers in plain JavaScript.
  */
 
 /**

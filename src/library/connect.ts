@@ -24,7 +24,7 @@ const NOT_THERE = hint`Start one with: ${command('start')}. Or pass its address 
 /**
  * Connects to the emulator at the given address, at the address in the environment, or of the folder.
  *
- * @throws GatewayError `no_server`, also without an address: a test that forgot its variable must not reset another
+ * @throws GatewayError `no_server`, even without an address: a test that forgot its variable must not reset another
  *   emulator; `unauthorized`; `usage`
  */
 export async function connectNamed(

@@ -3,8 +3,8 @@ import { allowedHosts, Egress, endpointOf, isMetadata, isOwnInterface } from '..
 import type { ControlServer } from './control-client.ts';
 
 /**
- * The addresses that a command or test may reach when it sends for an emulator: those of the emulator's IPNs except cloud
- * metadata, and those that the user allows. The emulator itself is excluded.
+ * The addresses that a command or test may reach when it sends for an emulator: where the emulator's IPNs may go, except
+ * cloud metadata, and what the user allows. The emulator itself is excluded.
  *
  * @param allowed hosts, as for `--allow-ipn-host`
  */
@@ -14,6 +14,6 @@ export async function egressOf(server: ControlServer, allowed: readonly string[]
   const { host, port } = endpointOf(new URL(server.url));
   const { address } = await lookup(host);
   const ownPort = isOwnInterface(address) ? port : undefined;
-  // The server may not be the user's emulator. Only the user may allow an address with credentials of the machine.
+  // The server may not be the user's emulator. Only the user may allow an address that gives out the machine's credentials.
   return new Egress([...theirs.filter((one) => !isMetadata(one)), ...allowed], () => ownPort);
 }

@@ -45,7 +45,7 @@ function receivedIpn({ method, url, headers, body }: ReceivedRequest, secretKey:
   return { method, url, headers, body: text, fields: fieldsOf(text), ...verify(text, secretKey) };
 }
 
-/** Fields by their form names, also for JSON. */
+/** Fields by their form names, even for JSON. */
 function fieldsOf(body: string): Record<string, string> {
   try {
     return Object.fromEntries(formOf(JSON.parse(body)));

@@ -22,7 +22,7 @@ export async function trustingAgent(tlsCa: string): Promise<Agent> {
     import('node:crypto'),
   ]);
   const isNamed = (certificate: Buffer) => ca.replace(/\s/g, '').includes(certificate.toString('base64'));
-  // In Node 22 the check of TLS itself knows no IPv6 address.
+  // Node 22's own TLS check does not support IPv6 addresses.
   const isAt = (host: string, certificate: Buffer) =>
     isIP(host) !== 0 && new X509Certificate(certificate).checkIP(host) !== undefined;
   const agent = new https.Agent({

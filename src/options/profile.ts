@@ -17,7 +17,7 @@ import { readBeginning } from './read-beginning.ts';
 /** A built-in profile, possibly with the changes of a file. */
 export interface ReadProfile {
   name: ProfileName;
-  /** The profile's choices, overridden by those of the file. */
+  /** The profile's choices, overridden by the file's choices. */
   choices: Choices;
   /** Option values. Any value that the user sets overrides them. */
   options: Readonly<Record<string, unknown>>;

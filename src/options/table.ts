@@ -45,7 +45,7 @@ export interface OptionSpec {
   /** The maximum of a number; the maximum length of a secret. */
   max?: number;
   default?: string | number | boolean | readonly string[];
-  /** Concerns the `gateway-sim start` process, not the emulator: the library and `exec` do not have it. */
+  /** Applies to the `gateway-sim start` process, not to the emulator: the library and `exec` do not have it. */
   commandOnly?: true;
   description: string;
   /** Additions to the JSON schema of its kind. */
@@ -196,7 +196,7 @@ export const START_OPTIONS = {
   allowHost: list('host', 'accept this Host header on /_sim; repeatable'),
   allowOrigin: list(
     'origin',
-    'allow pages of this origin to initiate from the browser, such as https://shop.example, or null; repeatable (loopback and private origins are always allowed)',
+    'allow pages from this origin to initiate from the browser, such as https://shop.example, or null; repeatable (loopback and private origins are always allowed)',
     {
       json: {
         items: { type: 'string', pattern: '^(null|[a-zA-Z][a-zA-Z0-9+.-]*://[^/?#@]+/?)$' },
@@ -238,7 +238,7 @@ export type StartOptions = {
     | undefined;
 };
 
-/** The options of every emulator: all except those of the command only. */
+/** The options of every emulator: all except the ones of the command itself. */
 export const EMULATOR_OPTIONS: readonly string[] = Object.entries<OptionSpec>(START_OPTIONS)
   .filter(([, { commandOnly }]) => !commandOnly)
   .map(([name]) => name);

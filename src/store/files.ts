@@ -215,7 +215,7 @@ export interface StoreFiles {
   fsync: boolean;
   /** Throws if the folder is no longer the locked one. Called before each batch, so it must take only microseconds. */
   assertOurs?: () => void;
-  /** Currency codes from the options, in addition to those of the state's wallets. */
+  /** Currency codes from the options, in addition to the codes of the state's wallets. */
   currencies?: Iterable<string>;
   /** Called once when changes can no longer be stored. */
   warn?: (text: string) => void;

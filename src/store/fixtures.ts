@@ -10,7 +10,7 @@ import { readSnapshotFile } from './snapshot-file.ts';
  * @param packaged path of the package's own fixtures
  * @param own path of the user's file. Missing merchants or wallets come from the packaged fixtures.
  * @param label name of the option, for errors
- * @param currencies currency codes from the options, in addition to those of the wallets
+ * @param currencies currency codes from the options, in addition to the wallets' codes
  * @returns a function that reads each file once, so that later changes to the file do not affect a reset. It throws
  *   GatewayError `usage` if the user's file is missing or invalid.
  */

@@ -49,7 +49,7 @@ const ADDRESSES: ReadonlySet<string> = new Set<CollectionField[1]>([
  * cards follow the rules.
  *
  * @param source name of the state, for errors
- * @param currencies currency codes from the options. Those of the state's wallets are also known: an emulator has a
+ * @param currencies currency codes from the options. The codes of the state's wallets are also known: an emulator has a
  *   wallet in each currency that it ever knew, and an emulator with fewer options must be able to read its state.
  * @throws GatewayError `state_damaged` with the first problem
  */

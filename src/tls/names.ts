@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
 
-/** An IPv6 address in its shortest form, also if it contains an IPv4 address. Other names are returned unchanged. */
+/** An IPv6 address in its shortest form, even if it contains an IPv4 address. Other names are returned unchanged. */
 export function addressName(address: string): string {
   const [plain = ''] = address.split('%');
   return isIPv6(plain) ? new URL(`http://[${plain}]`).hostname.slice(1, -1) : address;

@@ -9,7 +9,7 @@ import type { Clock, ClockReading, MoveResult } from '../system/clock.ts';
 import { dueOf } from './auto-settle.ts';
 import type { UseCaseParts } from './parts.ts';
 
-/** The latest time of the clock: every wait that begins then ends in a year with four digits (chosen). */
+/** The latest time of the clock, so that every wait still ends in a year with four digits (chosen). */
 const LATEST = Date.UTC(9999, 0, 1);
 
 export function clockUseCases({ clock, events, store }: UseCaseParts) {

@@ -31,7 +31,7 @@ export class EventLog {
   readonly #clock: Clock;
   #seq = 0;
   #requestId = 0;
-  /** Distinguishes request ids of this run from those of earlier runs. */
+  /** Distinguishes request ids of this run from ids of earlier runs. */
   readonly #run: string;
 
   /**
@@ -63,7 +63,7 @@ export class EventLog {
     }
   }
 
-  /** Reports that an attempt takes long. */
+  /** Reports that an attempt is taking a long time. */
   waiting(delivery: Delivery, underWay: AttemptUnderWay): void {
     this.#emit({ type: 'delivery', delivery, step: 'waiting', underWay });
   }

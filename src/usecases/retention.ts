@@ -20,7 +20,7 @@ export class Retainer {
   readonly #parts: RetentionParts;
   /** Settled payments, oldest first. */
   readonly #settled = new Set<string>();
-  /** Old payments that are still needed, and those of them whose IPN has changed. */
+  /** Old payments that are still needed, and the ones whose IPN has changed. */
   readonly #needed = new Set<string>();
   readonly #changed = new Set<string>();
   #running: Promise<void> | undefined;

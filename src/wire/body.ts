@@ -22,8 +22,8 @@ const READERS: ReadonlyMap<string, FieldReader> = new Map<string, FieldReader>([
 const JSON_READER: ReadonlyMap<string, FieldReader> = new Map([['application/json', parseJson]]);
 
 /**
- * Returns the reader for a media type: a form (URL-encoded or multipart) or a JSON object. Of a repeated field, the
- * last value counts. The reader throws `unparseable_body` and `body_too_large`.
+ * Returns the reader for a media type: a form (URL-encoded or multipart) or a JSON object. If a field is repeated,
+ * its last value counts. The reader throws `unparseable_body` and `body_too_large`.
  *
  * @throws GatewayError `unsupported_media_type`
  */

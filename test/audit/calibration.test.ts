@@ -133,7 +133,7 @@ describe('a shop that crashes', () => {
     expect(found['slow-body']?.verdict).toBe('unproven');
     expect(found['still-alive']).toMatchObject({
       verdict: 'fail',
-      why: expect.stringMatching(/nothing listens at .* Probable cause: this request: POST /),
+      why: expect.stringMatching(/nothing listens at .* The probable cause is this request: POST /),
     });
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { startGatewaySim } from '../../src/index.ts';
 import { sample } from '../helpers/scope.ts';
 import { seedOfTest } from '../helpers/seed.ts';
-import { codeIn } from '../merchants/mends.ts';
+import { codeIn } from '../merchants/fixes.ts';
 import { missing, SECRET, startShopIn } from '../merchants/running.ts';
 
 /*
@@ -48,8 +48,8 @@ describe.each([
     async (flaw) => {
       const sim = await startGatewaySim({ secretKey: SECRET, seed: seedOfTest() });
       onTestFinished(() => sim.stop());
-      const audited = async (only: readonly string[], mend?: (source: string) => string) => {
-        const { url, stop } = await startShopIn(language, sim, flaw, mend);
+      const audited = async (only: readonly string[], edit?: (source: string) => string) => {
+        const { url, stop } = await startShopIn(language, sim, flaw, edit);
         const byUrl = { orderUrl: `${url}/order`, probeUrl: `${url}/orders/{identifier}` };
         const report = await sim.audit({ ipnUrl: `${url}/ipn`, ...byUrl, paidWhen: '.status=paid', only });
         await stop();
@@ -57,15 +57,15 @@ describe.each([
       };
       const { mistakes } = await audited([flaw]);
       expect(mistakes).not.toEqual([]);
-      const mend = (source: string) =>
+      const applyFixes = (source: string) =>
         mistakes.reduce((text, { name: mistake, fix }) => {
           const code = codeIn(fix, name);
           const places = PLACES[mistake] ?? [];
           const parts = places.length > 1 ? code.split('\n') : [code];
-          return places.reduce((mended, place, index) => put(mended, place, parts[index] ?? ''), text);
+          return places.reduce((fixed, place, index) => put(fixed, place, parts[index] ?? ''), text);
         }, source);
       const found = mistakes.flatMap(({ cases }) => cases);
-      const { cases } = await audited([...found, 'identifier-unknown'], mend);
+      const { cases } = await audited([...found, 'identifier-unknown'], applyFixes);
       expect(cases.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
       // An unknown order must not break a fix.
       const unknown = cases.find((one) => one.name === 'identifier-unknown');

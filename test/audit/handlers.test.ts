@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { sample } from '../helpers/scope.ts';
-import { convictions } from '../merchants/handlers/convictions.ts';
+import { falseAlarms } from '../merchants/handlers/false-alarms.ts';
 import { HANDLERS } from '../merchants/handlers/list.ts';
 
 /** The long run has all handlers. */
@@ -12,7 +12,7 @@ const FOR_RELEASES = [
 it.concurrent.for(sample(FOR_RELEASES, (name) => name === 'Laravel with a queue'))(
   'passes a correct handler: %s',
   async (name, { expect: check }) => {
-    check(await convictions(name)).toEqual([]);
+    check(await falseAlarms(name)).toEqual([]);
   },
 );
 

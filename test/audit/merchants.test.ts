@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { convicted, FLAWS } from '../merchants/flaws.ts';
+import { FLAWS, failedClasses } from '../merchants/flaws.ts';
 import { LANGUAGES, missing, prepare } from '../merchants/running.ts';
 
 /** The long run has all flaws. */
@@ -10,11 +10,11 @@ describe.each(LANGUAGES)('a shop in %s', (language) => {
   const here = why ? ` (not tried here: ${why})` : '';
 
   it.skipIf(why).each(HERE)(`fails only class %s with that flaw${here}`, async (flaw) => {
-    expect(await convicted(language, flaw)).toEqual([flaw]);
+    expect(await failedClasses(language, flaw)).toEqual([flaw]);
   });
 
   it.skipIf(why)(`passes without a flaw${here}`, async () => {
-    expect(await convicted(language, '', 'A,B,E,once')).toEqual([]);
+    expect(await failedClasses(language, '', 'A,B,E,once')).toEqual([]);
   });
 });
 

@@ -4,7 +4,7 @@ import { isReportable } from '../../src/contract/audit.ts';
 import { startGatewaySim } from '../../src/index.ts';
 import { sample } from '../helpers/scope.ts';
 import { seedOfTest } from '../helpers/seed.ts';
-import { codeIn, MENDS } from '../merchants/mends.ts';
+import { codeIn, FIXES } from '../merchants/fixes.ts';
 import { MUTANTS, usePublicKey } from '../merchants/mutants.ts';
 import { GOOD, type Handler, startShop } from '../merchants/node-shop.ts';
 
@@ -34,17 +34,17 @@ describe('a handler that lacks one check', () => {
       const flawed = { ...GOOD, ...handler };
       const { cases, mistakes } = await audited(flawed, [kind]);
       const guilty = cases.filter(({ verdict }) => isReportable(verdict));
-      expect(guilty.map(({ class: convicting }) => convicting)).toContain(kind);
+      expect(guilty.map(({ class: failed }) => failed)).toContain(kind);
       if (found !== undefined) expect(guilty.map((one) => one.name)).toContain(found);
 
-      const inWords = mistakes.filter((one) => !MENDS[one.name as MistakeName]);
+      const inWords = mistakes.filter((one) => !FIXES[one.name as MistakeName]);
       expect([name, inWords]).toEqual([name, IN_WORDS.includes(name) ? inWords : []]);
       if (IN_WORDS.includes(name)) return;
-      let mended = flawed;
+      let fixed = flawed;
       for (const { name: mistake, fix } of mistakes) {
-        mended = { ...mended, ...MENDS[mistake as MistakeName]?.(codeIn(fix, 'Node'), mended) };
+        fixed = { ...fixed, ...FIXES[mistake as MistakeName]?.(codeIn(fix, 'Node'), fixed) };
       }
-      const after = await audited(mended, [...guilty.map((one) => one.name), 'identifier-unknown']);
+      const after = await audited(fixed, [...guilty.map((one) => one.name), 'identifier-unknown']);
       expect(after.cases.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
       // An unknown order must not break a fix.
       const unknown = after.cases.find((one) => one.name === 'identifier-unknown');

@@ -234,7 +234,7 @@ describe('the egress rules of an audit', () => {
     expect(await allowed(hosts)).toEqual(hosts);
   });
 
-  it('allow a host of the user, and the hosts for IPNs of the emulator', async () => {
+  it('allow a host that the user names, and the hosts that the emulator allows for IPNs', async () => {
     const { shop } = await prepared();
     const sim = await startLibrary({ allowIpnHost: ['203.0.113.1'], forwardIpn: 'http://203.0.113.2/ipn' });
     const asked = { ipnUrl: shop.ipnUrl, only: ['control'], paidWhen: '/paid/', probe: () => '' };

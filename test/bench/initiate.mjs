@@ -2,7 +2,7 @@
 import { initiateRequest } from './load.mjs';
 import { together, withBare, withFreshSim } from './processes.mjs';
 import { emptied, takeTurns } from './round.mjs';
-import { fact, measured, percent, perSecond, baseline } from './rows.mjs';
+import { baseline, fact, measured, percent, perSecond } from './rows.mjs';
 
 const KINDS = ['form', 'multipart'];
 
@@ -19,14 +19,14 @@ export function initiate() {
       measured(
         `initiate ${kind}, relative to bare node:http`,
         turns.ratio(kind, 'bare', 'rate'),
-        `${perSecond(turns.of(kind, 'rate'))}; by processor time ${turns.ratio('bare', kind, 'processorUs').toFixed(2)}`,
+        `${perSecond(turns.of(kind, 'rate'))}; by CPU time ${turns.ratio('bare', kind, 'processorUs').toFixed(2)}`,
       );
     const client = `the client used ${percent(turns.of('bare', 'clientShare'))} of a core`;
     return [
       baseline('bare node:http', turns.all('bare', 'rate'), '/s', client),
       ...KINDS.map(row),
       ...['bare', ...KINDS].map((name) =>
-        fact(`processor time of a request, ${name}`, Math.round(turns.of(name, 'processorUs')), ' µs'),
+        fact(`CPU time of a request, ${name}`, Math.round(turns.of(name, 'processorUs')), ' µs'),
       ),
     ];
   });

@@ -1,9 +1,9 @@
-// IPNs from due to arrived, against a bare client that posts the same bytes to the same receiver.
+// How fast IPNs that are due arrive, compared with a bare client that posts the same bytes to the same receiver.
 import { fileURLToPath } from 'node:url';
 import { initiateRequest, numbered, openLane, reference, settleRequest } from './load.mjs';
 import { inFolder, timed, withFreshSim, withSim } from './processes.mjs';
 import { startReceiver } from './receiver.mjs';
-import { measured, median, ms, perSecond, quantile, baseline } from './rows.mjs';
+import { baseline, measured, median, ms, perSecond, quantile } from './rows.mjs';
 import { makeState } from './state.mjs';
 
 const ROUNDS = 5;
@@ -21,7 +21,7 @@ export async function ipns() {
   return [
     baseline('IPNs of a bare keep-alive client', all('bare'), '/s'),
     measured(
-      'IPNs from due to arrival, relative to a bare client',
+      'rate of due IPNs, relative to a bare client',
       median(rounds.map(({ ours, bare }) => ours / bare)),
       perSecond(median(all('ours'))),
     ),
@@ -56,7 +56,7 @@ async function closedUrl() {
   return receiver.url;
 }
 
-/** One payment after the other: ms from sending the settle request to the arrival of its IPN. */
+/** One payment after another: ms from sending the settle request to the arrival of its IPN. */
 async function idleLatencies() {
   const receiver = await startReceiver();
   const latencies = await withFreshSim(async (sim) => {

@@ -6,7 +6,7 @@ const CONNECTIONS = 16;
 export const NUMBER = '0000000000';
 const BOUNDARY = '----gateway-sim-bench-0123456789';
 
-/** The bytes of one initiate: 415 of body as a form. */
+/** The bytes of one initiate, of which 415 are its form. */
 export function initiateRequest({ port, publicKey, kind = 'form', prefix = 'order', ipnUrl }) {
   const fields = {
     public_key: publicKey,

@@ -9,7 +9,7 @@ import { percent } from './rows.mjs';
 const QUIET = { load: 0.5, steal: 0.01, spread: 0.15 };
 
 /**
- * Starts to watch the machine.
+ * Starts watching the machine.
  *
  * @returns a function that stops it, and resolves with the description of the run
  */
@@ -47,7 +47,7 @@ export function quietText({ quiet, loadBefore, loadAfter, steal, spread }) {
   const facts = [
     `load ${loadBefore.toFixed(2)} before and ${loadAfter.toFixed(2)} after`,
     steal === null ? 'steal unknown' : `steal ${percent(steal)}`,
-    ...(spread === null ? [] : [`the rounds of a baseline within ${percent(spread)}`]),
+    ...(spread === null ? [] : [`spread of the baseline's rounds ${percent(spread)}`]),
   ];
   return `The machine was ${quiet ? 'quiet' : 'not quiet'}: ${facts.join(', ')}.`;
 }

@@ -18,7 +18,7 @@ const MANY = 100_000;
 const ROUNDS = 5;
 const FILES = ['db.json', 'journal.jsonl'];
 
-/** Prints that it is done, and stays alive until it is ended, so that its processor time can be read. */
+/** Prints that it is done, and stays alive until it is ended, so that its CPU time can be read. */
 const NOTHING = `console.log('{}'); setInterval(() => {}, 2 ** 30);`;
 
 /** The result of JSON.parse for the files: all of db.json, and the object in each line of the journal. */
@@ -90,7 +90,7 @@ async function reloadRow(what, folder) {
   return measured(
     `reload after ${what}, relative to JSON.parse`,
     of('ratio'),
-    `${ms(of('reload'))} against ${ms(of('parse'))} for ${MANY.toLocaleString('en')} payments, ${size} MB; by processor time ${of('ofProcessor').toFixed(2)}x`,
+    `${ms(of('reload'))} against ${ms(of('parse'))} for ${MANY.toLocaleString('en')} payments, ${size} MB; by CPU time ${of('ofProcessor').toFixed(2)}x`,
   );
 }
 

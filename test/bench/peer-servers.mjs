@@ -25,7 +25,7 @@ const PAYMENT = {
   customer_email: 'ada@example.com',
 };
 
-/** With its own key: emulate answers 5,000 requests per key and hour and rejects the others. */
+/** With its own key: emulate answers 5,000 requests per key per hour and rejects the others. */
 function paymentIntent(port) {
   const body = 'amount=10000&currency=usd&description=Two+paperbacks+and+cards';
   const headers = { Authorization: `Bearer sk_test_${NUMBER}` };

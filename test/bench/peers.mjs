@@ -7,7 +7,7 @@ import { serversOf, withServer } from './peer-servers.mjs';
 import { inFolder, timedNothing, together } from './processes.mjs';
 import { startReport } from './report.mjs';
 import { round } from './round.mjs';
-import { fact, median, ms, unmeasured, baseline } from './rows.mjs';
+import { baseline, fact, median, ms, unmeasured } from './rows.mjs';
 
 const ROUNDS = 5;
 const STOCK = 100_000;
@@ -91,21 +91,21 @@ async function playerRound({ server, full, rounds }) {
 function playerRows({ name, server, rounds, full, problem }, { node, bare }) {
   if (problem) return [unmeasured(name, problem)];
   const of = (value) => median(rounds.map((one) => one[value]));
-  const micros = (value) => `${Math.round(value)} µs of processor time each`;
-  const share = `${(of('rate') / bare).toFixed(2)} of bare, ${micros(of('processorUs'))}, p99 ${ms(of('p99'))}`;
+  const micros = (value) => `${Math.round(value)} µs of CPU time each`;
+  const share = `${(of('rate') / bare).toFixed(2)} times bare, ${micros(of('processorUs'))}, p99 ${ms(of('p99'))}`;
   const rows = [
     fact(
       `${name}: start, relative to node -e 0`,
       of('startMs') / node,
       'x',
-      `${ms(of('startMs'))} to the first created`,
+      `${ms(of('startMs'))} to the first record`,
     ),
     fact(`${name}: creates`, of('rate'), '/s', `${share}; ${server.does}`),
   ];
   if (!full) return rows;
   const ofFull = (value) => median(rounds.map((one) => one.full[value]));
   const ratio = median(rounds.map((one) => one.full.rate / one.rate));
-  const note = `${ratio.toFixed(2)} of an empty store, ${micros(ofFull('processorUs'))}, p99 ${ms(ofFull('p99'))}`;
+  const note = `${ratio.toFixed(2)} times an empty store, ${micros(ofFull('processorUs'))}, p99 ${ms(ofFull('p99'))}`;
   return [
     ...rows,
     fact(`${name}: with ${full.filled.toLocaleString('en')} stored`, ofFull('rate'), '/s', note),

@@ -10,7 +10,7 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const BINARY = join(ROOT, 'bin/gateway-sim.js');
 const BARE = fileURLToPath(new URL('bare.mjs', import.meta.url));
 
-/** Like a shell starts them: npm's variables change the output, and more certificates slow every start. */
+/** As a shell would start them: npm's variables change the output, and more certificates slow every start. */
 const ENVIRONMENT = Object.fromEntries(
   Object.entries(process.env).filter(
     ([name]) => !/^(npm_|GATEWAY_SIM_|NODE_EXTRA_CA_CERTS$|NODE_OPTIONS$)/i.test(name),
@@ -152,7 +152,7 @@ export function timed(args, options = {}) {
 /** The baseline: Node with an empty script. */
 export const timedNothing = () => timed(['-e', '0']);
 
-/** The processor time of a process so far, in ms; NaN if the system does not report it. */
+/** The CPU time of a process so far, in ms; NaN if the system does not report it. */
 export function processorMs({ child }) {
   try {
     const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');

@@ -7,13 +7,13 @@ const ROUNDS = 7;
 const COUNT = 10_000;
 const WARM_UP = 10_000;
 
-/** Each request of this process has another number. */
+/** Each request of this process has a different number. */
 let next = 1;
 
 /**
  * Sends a round of requests to a server.
  *
- * @returns requests per second, latencies in ms, and the server's processor time per request in µs
+ * @returns requests per second, latencies in ms, and the server's CPU time per request in µs
  */
 export async function round(server, request, options = {}) {
   const first = next;

@@ -33,7 +33,7 @@ export function fact(what, value, unit = '', note = '') {
 /** A baseline. The spread of its rounds shows how quiet the machine was; the outermost tenths do not count. */
 export function baseline(what, numbers, unit, note = '') {
   const spread = (quantile(numbers, 0.9) - quantile(numbers, 0.1)) / median(numbers);
-  const notes = [note, `rounds within ${percent(spread)}`].filter(Boolean).join(', ');
+  const notes = [note, `spread of rounds ${percent(spread)}`].filter(Boolean).join(', ');
   return { ...fact(what, median(numbers), unit, notes), spread };
 }
 

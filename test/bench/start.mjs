@@ -13,7 +13,7 @@ import {
   withSim,
 } from './processes.mjs';
 import { startReceiver } from './receiver.mjs';
-import { fact, measured, median, ms, baseline } from './rows.mjs';
+import { baseline, fact, measured, median, ms } from './rows.mjs';
 
 const ROUNDS = 21;
 const LIBRARY = fileURLToPath(new URL('library.mjs', import.meta.url));
@@ -50,7 +50,7 @@ export async function start() {
   return [
     nodeRow(rounds, 'start'),
     row('start to ready', 'ready'),
-    row('start to the first answered initiate', 'first', `, ${ms(rounds.of('processor'))} of processor time`),
+    row('start to the first answered initiate', 'first', `, ${ms(rounds.of('processor'))} of CPU time`),
     row('--version', 'version'),
   ];
 }
@@ -107,6 +107,6 @@ export async function library() {
   return [
     nodeRow(rounds, 'library'),
     fact('startGatewaySim() in a new process, relative to node -e 0', rounds.ratio('whole'), 'x', parts),
-    fact('startGatewaySim() once more in the same process', rounds.of('again'), ' ms'),
+    fact('startGatewaySim() again in the same process', rounds.of('again'), ' ms'),
   ];
 }

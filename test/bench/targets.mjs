@@ -22,7 +22,10 @@ export const TARGETS = {
   },
   start: {
     'start to ready, relative to node -e 0': { atMost: byMajor(3.4, 2.9, 2.7), unit: 'x' },
-    'start to the first answered initiate, relative to node -e 0': { atMost: byMajor(3.8, 3.3, 3.1), unit: 'x' },
+    'start to the first answered initiate, relative to node -e 0': {
+      atMost: byMajor(3.8, 3.3, 3.1),
+      unit: 'x',
+    },
     '--version, relative to node -e 0': { atMost: 1.35, unit: 'x' },
   },
   commands: {
@@ -32,7 +35,7 @@ export const TARGETS = {
   },
   library: {},
   ipns: {
-    'IPNs from due to arrival, relative to a bare client': { atLeast: 0.6 },
+    'rate of due IPNs, relative to a bare client': { atLeast: 0.6 },
     'settle to arrival when idle, p50': { atMost: 2, unit: ' ms' },
     'settle to arrival when idle, p99': { atMost: 5, unit: ' ms' },
   },

@@ -45,7 +45,7 @@ describe('init', () => {
     });
     const { data } = (await get('wallets')) as { data: { email: string }[] };
     expect(data.map(({ email }) => email)).toContain('ada@shop.example');
-    // Fixtures of a configuration file are not reported again by each start; those of a flag are.
+    // Fixtures of a configuration file are not reported again by each start; fixtures of a flag are.
     for (const [args, said] of [
       [[], ''],
       [['--fixtures', FIXTURES], expect.stringContaining('--fixtures is ignored')],

@@ -65,7 +65,7 @@ describe('ipn fire --parallel', () => {
 });
 
 describe('ipn list, show and resend', () => {
-  it('show every attempt with request and response, and resend an IPN', async () => {
+  it('show every attempt with its request and response, and resend an IPN', async () => {
     const receiver = await startReceiver([{ status: 500, body: 'broken' }, { body: 'OK' }]);
     const { sim, options } = await running();
     await sim.initiate({ ...ORDER, ipn_url: receiver.url });

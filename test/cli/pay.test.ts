@@ -156,7 +156,7 @@ describe('pay', () => {
     },
   );
 
-  it('shows warnings of settling, but not those of the initiate', async () => {
+  it('shows the warnings of settling, but not of the initiate', async () => {
     const { cwd, create } = await start();
     const poor = ['--live', '--amount', '900000', '--customer-email', 'poor@example.com'];
     await create('order-1');

@@ -26,7 +26,7 @@ it('wait finds an emulator that starts later in a new folder', async () => {
   expect(await waiting.ended).toMatchObject({ code: 0, stdout: `${ready.url}\n` });
 });
 
-it('wait gives up with exit code 3 and says where it looked and how long', async () => {
+it('wait gives up with exit code 3 and says where it looked and for how long', async () => {
   const cwd = await temporaryFolder();
   const args = ['wait', '--timeout', '200ms', '--data-dir', 'nowhere'];
   const { code, stdout, stderr } = await run(args, { cwd });
@@ -46,7 +46,7 @@ it('wait does not accept another server', async () => {
   expect([code, stderr]).toEqual([3, expect.stringContaining('is not gateway-sim')]);
 });
 
-it('wait does not wait longer for a server that sends early hints without end', async () => {
+it('wait does not wait longer for a server that sends early hints endlessly', async () => {
   const other = createServer((_, response) => {
     const hints = setInterval(() => response.writeEarlyHints({ link: '</>; rel=preload' }), 10);
     response.once('close', () => clearInterval(hints));

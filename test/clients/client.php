@@ -1,6 +1,6 @@
 <?php
-// A shop with the gateway's host written into it, as published clients have it. Run by php -S: GET /place places one
-// order and says what it makes of the answer; every POST is taken for the IPN, and GET /paid tells what came of that.
+// A shop with a hard-coded gateway host, like published clients. Run by php -S: GET /place places one
+// order and prints how it reads the response; every POST counts as the IPN, and GET /paid returns the result.
 // ENCODING, JUDGE, READ_ERROR and RECEIVE choose its habits.
 const GATEWAY = 'https://pay.example.com';
 const SHOP = 'https://shop.example';

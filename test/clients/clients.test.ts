@@ -16,8 +16,8 @@ import { connected, secured, textUntil, tunnel } from '../helpers/tunnel.ts';
 import { missing } from '../merchants/running.ts';
 
 /*
- * Unmodified clients with the gateway's HTTPS host in their code: they reach the emulator by its proxy (or, in Node, by
- * gateway-sim/alias-hosts), and their own public host is mapped to where they listen.
+ * Unmodified clients with the gateway's HTTPS host in their code: they reach the emulator through its proxy (or, in
+ * Node, through gateway-sim/alias-hosts), and their own public host is mapped to where they listen.
  */
 
 const ALIAS = 'pay.example.com';
@@ -179,7 +179,7 @@ const NODE_HABITS = typical([
 ]);
 const CLIENT = fileOf('client.mjs');
 
-describe('a client in Node, by gateway-sim/alias-hosts', () => {
+describe('a client in Node, through gateway-sim/alias-hosts', () => {
   it.each(NODE_HABITS)('sends %s, judges by %s, reads %s, receives %s', async (...habits) => {
     const command = [process.execPath, '--import', fileOf('../../bin/alias-hosts.js'), CLIENT];
     await runClient(habits, command, ({ caFile, url }) => ({

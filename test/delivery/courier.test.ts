@@ -343,7 +343,7 @@ describe('a delivery that becomes due during its own attempt', () => {
 });
 
 describe('the deliveries of one payment', () => {
-  it('never overlap and keep their order, while those of other payments continue', async () => {
+  it('never overlap and keep their order, while deliveries of other payments continue', async () => {
     const held = gate();
     const receiver = await startReceiver([{ after: held.opened }, {}]);
     const make = deliveries();

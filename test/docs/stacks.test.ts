@@ -120,7 +120,7 @@ test('stacks/curl.md: curl', async () => {
   for (const { body } of copies) expect(new URLSearchParams(body).get('signature')).toBe(signature);
 });
 
-test('a page of a stack can be read at one sitting', () => {
+test('a page of a stack can be read in one sitting', () => {
   const pages = Object.entries(PAGES).filter(([path]) => path.includes('/stacks/'));
   expect(pages.length).toBe(9);
   for (const [path, text] of pages) {

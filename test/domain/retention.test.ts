@@ -36,7 +36,7 @@ describe('removing a payment', () => {
       cardTransactions: records.cardTransactions,
       merchants: records.merchants,
     });
-    // This finds any record, also of future kinds, that references a removed one.
+    // This finds any record that references a removed one, including future kinds.
     expect(() => assertConsistent(left, 'what is left', [])).not.toThrow();
   });
 

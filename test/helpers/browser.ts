@@ -76,7 +76,7 @@ export interface TestPage {
 /**
  * Opens a page in its own context for one test; both are closed at the end of that test.
  *
- * @param own another browser than the shared one
+ * @param own a browser other than the shared one
  */
 export async function openPage(options: BrowserContextOptions = {}, own?: Browser): Promise<TestPage> {
   const browser = own ?? (await sharedBrowser());

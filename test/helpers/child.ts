@@ -33,7 +33,7 @@ export interface Running extends Begun<Finished> {
 export interface RunOptions {
   /** Working directory. */
   cwd: string;
-  /** The only variables that the process sees besides those of `inherited`. */
+  /** The only variables that the process sees in addition to `inherited`. */
   env?: Record<string, string | undefined>;
   /** The stdin of the process; default: empty. */
   input?: string;

@@ -37,7 +37,7 @@ export const ORDER: Readonly<Record<string, string>> = {
 /**
  * Starts an emulator that is stopped at the end of the test. An internal error fails the test.
  *
- * @param options those of `start`; without a `seed`, ids repeat from run to run; with `inMemory: false` and a `dataDir`
+ * @param options the options of `start`; without a `seed`, ids repeat from run to run; with `inMemory: false` and a `dataDir`
  * its state is stored there
  */
 export async function startSim(options: StartOptions = {}): Promise<Sim> {

@@ -2,7 +2,7 @@ import { connect, isIPv6, type Socket } from 'node:net';
 import * as tls from 'node:tls';
 import { onTestFinished } from 'vitest';
 
-/** A connection to a port of this machine; it is closed at the end of the test. @param from another loopback address */
+/** A connection to a port on this machine; it is closed at the end of the test. @param from another loopback address */
 export function connected(port: number, from = '127.0.0.1'): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: isIPv6(from) ? from : '127.0.0.1', localAddress: from }, () =>

@@ -270,6 +270,6 @@ test('responds 404 before the first audit', async () => {
   const answer = await fetch(`${sim.url}/_sim/audit`);
   expect([answer.status, await answer.json()]).toMatchObject([
     404,
-    { message: 'no audit was started since the emulator started' },
+    { message: 'no audit has run since the emulator started' },
   ]);
 });

@@ -27,7 +27,7 @@ describe('the code in the panel of a live checkout', () => {
     expect(sim.server.parts.payments.require(id).status).toBe('succeeded');
   });
 
-  it('is hidden when it can no longer pay, and before it was sent', async () => {
+  it('is hidden before it is sent, and when it can no longer pay', async () => {
     const { sim, id } = await atCode();
     await sim.server.parts.clock.move({ advance: '11m' });
     const html = await pageOf(sim, `${CHECKOUT}?payment_id=${id}`);

@@ -248,7 +248,7 @@ describe.each(MODES)('the %s checkout', (mode) => {
     expect([await checkout.status(), await other.status()]).toEqual(['pending', 'pending']);
   });
 
-  it('rejects forms from a page of another site', async () => {
+  it('rejects forms from a page on another site', async () => {
     const sim = await startSim();
     const checkout = await checkoutOf(sim, {}, mode);
     const foreign: Record<string, string>[] = [

@@ -59,7 +59,7 @@ describe('the clock under /_sim', () => {
     expect((await move(sim, { resume: true })).body.frozen).toBe(false);
   });
 
-  it('runs a schedule of 1 h and 2 h immediately, with request and response of every attempt', async () => {
+  it('runs a schedule of 1 h and 2 h immediately, with the request and response of every attempt', async () => {
     const receiver = await startReceiver([{ status: 500, body: 'no' }, { status: 503 }, { body: 'OK' }]);
     const sim = await startSim({ ipnSchedule: ['1h', '2h'] });
     await move(sim, { freeze: '2999-01-01' });
@@ -126,7 +126,7 @@ describe('payments that expire', () => {
     expect(await payment(sim, id)).toMatchObject({ status: 'canceled' });
   });
 
-  it('expire one after another, even at the same time', async () => {
+  it('expire one after another, even if they are due at the same time', async () => {
     const sim = await startSim({ paymentExpires: '30m' });
     await move(sim, { freeze: '2999-01-01' });
     const early = [await initiate(sim, 'http://a.test/'), await initiate(sim, 'http://a.test/')];

@@ -187,7 +187,7 @@ describe('differences with one cause', () => {
       cause: 'a refusal that names site_logo, got success',
       ids: ['field-logo-missing', 'field-logo-missing-live', 'field-logo-empty'],
     });
-    // Each of these differs in another amount.
+    // Each of these has a different amount.
     expect(others[0]?.cause).toBe('amountFormat is not "sent"');
     expect(report.causes.flatMap((one) => one.ids).sort()).toEqual(ids(report.differ).sort());
     expect(explainedBy(verdicts, inForce({}))).toEqual({

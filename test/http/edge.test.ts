@@ -103,7 +103,7 @@ describe('https', () => {
     expect(existsSync(dirname(caFile))).toBe(false);
   });
 
-  it('has the same guards: rejects a page of another site and a foreign Host', async () => {
+  it('has the same guards: rejects a page on another site and a foreign Host', async () => {
     const { port, ca } = await startSecure();
     const get = async (host: string, ...headers: string[]) => {
       const socket = await secured(await connected(port), ca, 'localhost');

@@ -89,7 +89,7 @@ describe('malformed HTTP', () => {
   });
 });
 
-describe('a broken request after whole ones on the same connection', () => {
+describe('a broken request after complete ones on the same connection', () => {
   it.each([
     ['garbage', 'hello there\r\n\r\n', 400],
     ['CONNECT', `CONNECT a:1 HTTP/1.1\r\n${HOST}\r\n`, 405],

@@ -82,7 +82,7 @@ describe('the Host header of a request to /_sim', () => {
     }
   });
 
-  it('is rejected with the flag to use', async () => {
+  it('is rejected, and the error names the flag that allows it', async () => {
     const { server } = await startSim();
     expect((await get(server.port, '/_sim/status', { Host: 'evil.test' })).text).toContain(
       '--allow-host evil.test',

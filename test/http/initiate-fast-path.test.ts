@@ -137,7 +137,7 @@ describe('initiate without the app', () => {
     ['a host name', { headers: { Host: 'pay.shop.test' }, body: form(KEY) }],
     ['a foreign page', { headers: { Origin: 'https://evil.example' }, body: form(KEY) }],
     ['a foreign page with an unreadable body', { headers: { Origin: 'null' }, type: MULTIPART, body: 'x' }],
-    ['a page of another site', { headers: { 'Sec-Fetch-Site': 'cross-site' }, body: form(KEY) }],
+    ['a page on another site', { headers: { 'Sec-Fetch-Site': 'cross-site' }, body: form(KEY) }],
     [
       'unusual headers',
       { headers: { Cookie: 'a=1', 'X-A': 'é', Origin: 'https://shop.test' }, body: form(KEY) },

@@ -93,7 +93,7 @@ describe('the signature checker', () => {
     expect(html).not.toContain('<img');
   });
 
-  it('rejects a page of another site', async () => {
+  it('rejects a page on another site', async () => {
     const answer = await postForm(await startSim(), PAGE, { body: 'x' }, { origin: 'https://evil.test' });
     expect(answer.status).toBe(403);
   });

@@ -59,7 +59,7 @@ it('exports the same bytes after an import, with records of every kind', async (
   expect(COLLECTION_NAMES.filter((name) => !parsed[name].length)).toEqual([]);
   await imported(sim, state);
   expect(await exported(sim)).toBe(state);
-  // Also if the clock was not moved, and without the option for the currency.
+  // Even if the clock was not moved, and without the option for the currency.
   const other = await startSim();
   await imported(other, state);
   expect(await exported(other)).toBe(state);

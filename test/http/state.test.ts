@@ -35,7 +35,7 @@ async function onDisk(options: StartOptions = {}): Promise<{ sim: Sim; dataDir: 
   return { sim: await startSim({ inMemory: false, dataDir, ...options }), dataDir };
 }
 
-/** The folder as a kill at this moment leaves it, as a copy. */
+/** A copy of the folder, as a kill at this moment leaves it. */
 async function killed(dataDir: string): Promise<string> {
   const copy = await temporaryFolder();
   for (const name of ['journal.jsonl', 'db.json']) await cp(join(dataDir, name), join(copy, name));

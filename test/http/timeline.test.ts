@@ -66,7 +66,7 @@ describe('the timeline of a payment', () => {
     expect(timeline.at(-1)?.detail).toBe('http://localhost:3000/paid');
   });
 
-  it('has request and response of every attempt', async () => {
+  it('has the request and response of every attempt', async () => {
     const { sim, checkout, receiverUrl } = await initiated([{ body: 'OK', headers: { 'X-Shop': 'yes' } }]);
     await pay(checkout);
     const { timeline } = await story(sim, 'order-1');

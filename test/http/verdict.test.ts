@@ -207,7 +207,7 @@ describe('a genuine IPN', () => {
     expect(parts.payments.verdict(parts.payments.require(id)).tone).toBe('good');
   });
 
-  it('whose receiver disconnected gets another fix than to start it', async () => {
+  it('whose receiver disconnected gets a fix other than starting it', async () => {
     const { found } = await settledWith(['drop']);
     expect(found().fix).toMatch(/^Check the log of your receiver/);
   });

@@ -11,7 +11,7 @@ import { startLibrary } from '../helpers/library.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 
 const GLOBALS = ['Request', 'Response', 'Headers', 'fetch', 'FormData', 'ReadableStream'] as const;
-/** Those of this process before an emulator ran in it. */
+/** The globals of this process before an emulator ran in it. */
 const BEFORE = Object.fromEntries(GLOBALS.map((name) => [name, globalThis[name]]));
 
 const alive = (url: string) =>

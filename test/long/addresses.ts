@@ -2,7 +2,7 @@ import { type Below, pick } from './hostile-values.ts';
 
 /** Networks that an IPN may go to, as README and `retries.md` name them. */
 const LOCAL_4 = ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'];
-/** Addresses of cloud metadata services, some of them in a private network. */
+/** Addresses of cloud metadata services, some of them on a private network. */
 const METADATA_4 = ['169.254.169.254', '168.63.129.16', '100.100.100.200', '192.0.0.192', '169.254.170.2'];
 const METADATA_6 = ['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:c1::a9fe:a9fe', 'fd00:42::42'];
 const METADATA_NETWORKS = ['fd00:ec2', 'fd20:ce', 'fd00:c1', 'fd00:42'];

@@ -1,4 +1,4 @@
-// Runs in a page of another origin. Each way sends a request to the emulator and resolves with the part of the response
+// Runs in a page from another origin. Each way sends a request to the emulator and resolves with the part of the response
 // that the page could read, or with undefined.
 const PATIENCE_MS = 800;
 
@@ -47,7 +47,7 @@ const frameText = (frame) => {
 /** The parts of an opened window that the page can read after the initial empty page. */
 const openedText = async (opened) => {
   while (opened && !opened.closed) {
-    // Throws as soon as the window has a page of another origin.
+    // Throws as soon as the window has a page from another origin.
     const { documentElement, readyState, URL } = opened.document;
     if (URL !== 'about:blank' && readyState === 'complete') return documentElement.outerHTML;
     await new Promise((resolve) => setTimeout(resolve, 10));

@@ -8,7 +8,7 @@ import type { Budget } from './trial.ts';
 /** An emulator in its own process, which a fault can end and whose memory can be read. */
 export interface Emulator extends ReadyEvent {
   running: Running;
-  /** The body of an answer of the control API; a body to send makes it a POST. */
+  /** The body of a response of the control API; with a body to send, the request is a POST. */
   control: <Body>(path: string, body?: object, method?: string) => Promise<Body>;
   /** Resident memory in MiB; 0 if the system does not report it. */
   memory: () => Promise<number>;

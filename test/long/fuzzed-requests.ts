@@ -65,7 +65,7 @@ export class RequestMaker {
   #headers(operation: string): string[] {
     const below = this.#below;
     const headers: string[] = [];
-    // Would end the emulator; from another site it must not.
+    // Would stop the emulator, which a page on another site must not be able to do.
     if (operation.endsWith('/_sim/shutdown')) headers.push('Origin: http://evil.test');
     const key = below(8) ? this.known.secretKey : 'wrong';
     if (operation.includes(' /api/')) headers.push(`Authorization: Bearer ${key}`);

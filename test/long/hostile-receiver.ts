@@ -8,7 +8,7 @@ const OK = 'HTTP/1.1 200 OK\r\n';
 const BOMB = gzipSync(Buffer.alloc(20_000_000));
 const MUCH = Buffer.alloc(2 ** 18, 'a');
 
-/** How a receiver answers a request; the emulator ends endless answers. */
+/** How a receiver answers a request; the emulator cuts off endless responses. */
 type Behaviour = (socket: Socket, self: string) => void;
 
 const says =
@@ -38,7 +38,7 @@ const drips =
     socket.on('close', () => clearInterval(timer));
   };
 
-/** Forever, but slowly enough to leave processor time for others. */
+/** Forever, but slowly enough to leave CPU time for others. */
 const floods =
   (head: string, chunk: string | Buffer): Behaviour =>
   (socket) => {

@@ -14,7 +14,7 @@ const { values, positionals } = parseArgs({
 const seed = Number(values.seed ?? randomInt(2 ** 31));
 const minutes = Number(values.minutes);
 if (!(minutes > 0) || !Number.isInteger(seed)) {
-  process.stderr.write('--minutes takes a number over 0, and --seed a whole number.\n');
+  process.stderr.write('--minutes must be a number above 0, and --seed a whole number.\n');
   process.exit(2);
 }
 

@@ -52,7 +52,7 @@ interface Plan {
   promise: string;
   /** Cases for a release. */
   short: number;
-  /** The minimum of cases in a whole run, however long they take. */
+  /** The minimum number of cases in a whole run, however long they take. */
   least: number;
   /** Its percentage of the long run's minutes. */
   share: number;

@@ -6,8 +6,8 @@ export const FLAWS = [
   ...['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I', 'J', 'K', 'L', 'M', 'splice', 'once', 'robustness'],
 ];
 
-/** The verdict of the binary on a shop with a flaw, or without any: the classes of its cases. */
-export async function convicted(language: Language, flaw = '', only = flaw): Promise<string[]> {
+/** The classes of the cases that a shop, with a flaw or without, does not pass in an audit by the binary. */
+export async function failedClasses(language: Language, flaw = '', only = flaw): Promise<string[]> {
   const { audit, stop } = await prepare(language, flaw);
   const { stdout, stderr } = await audit(['--json', ...(only ? ['--only', only] : [])]);
   await stop();

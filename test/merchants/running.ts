@@ -40,19 +40,19 @@ const EXTENSIONS = { node: 'mjs', python: 'py', php: 'php' };
 /**
  * Starts a shop, with a flaw or without, on a port that it prints; it ends with the test at the latest.
  *
- * @param mend changes its source
+ * @param edit changes its source
  */
 export async function startShopIn(
   language: Language,
   ready: Keys,
   flaw: string,
-  mend?: (source: string) => string,
+  edit?: (source: string) => string,
 ) {
   let file = fileOf(`shop.${EXTENSIONS[language]}`);
-  if (mend) {
+  if (edit) {
     const source = await readFile(file, 'utf8');
-    file = join(await temporaryFolder(), `mended.${EXTENSIONS[language]}`);
-    await writeFile(file, mend(source));
+    file = join(await temporaryFolder(), `edited.${EXTENSIONS[language]}`);
+    await writeFile(file, edit(source));
   }
   const env = environmentOf(ready);
   const flawed = flaw ? ['--flaw', flaw] : [];

@@ -49,7 +49,7 @@ function find_order(string $identifier): ?array
     return $order;
 }
 
-/** Changes an order while nobody else does. */
+/** Changes an order while no other request does. */
 function change(string $identifier, callable $change): void
 {
     $file = fopen(fileOf($identifier), 'r+');

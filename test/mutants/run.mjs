@@ -106,7 +106,7 @@ async function startVitest(mutants) {
   });
   await vitest.standalone();
 
-  /** Runs files until the first failure; those that exceed the time are killed. */
+  /** Runs files until the first failure; files that exceed the time limit are killed. */
   async function run(files, limitMs, id = 'none') {
     ended = [];
     stopping = undefined;

@@ -212,7 +212,7 @@ test('the Dockerfile and the compose file, without an engine: their shell, comma
   expect(await project.run(healthcheck)).toEqual({ code: 1, output: '' });
 });
 
-/** Replaces the package, which needs an engine: a container is a process of this machine. */
+/** Replaces the package, which needs an engine: a container is a process on this machine. */
 const TESTCONTAINERS = `
   import { spawn } from 'node:child_process';
   export const Wait = { forHttp: (path, port) => ({ path, port }) };

@@ -177,12 +177,12 @@ describe.each(STARTERS)('init --$language', ({ language, file, runner, byRunner,
           ahead: true,
         },
         why: [
-          expect.stringMatching(/no IPN of \w{20}: .* is pending.*approve\(\)/),
+          expect.stringMatching(/no IPN for \w{20}: .* is pending.*approve\(\)/),
           expect.stringMatching(/currency.*XXX/),
           expect.stringMatching(/unknown field ipnUrl.*ipn_url/),
           expect.stringMatching(/succeeded/),
           expect.stringMatching(/advance must be a duration/),
-          expect.stringMatching(/no IPN of order-1: nothing was initiated/),
+          expect.stringMatching(/no IPN for order-1: nothing was initiated/),
         ],
       });
       for (const url of [said.url, said.served])

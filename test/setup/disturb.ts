@@ -1,4 +1,4 @@
-// For `npm run test:flakes`: simulates an overloaded machine. Everything is late, and in another order than usual, but
+// For `npm run test:flakes`: simulates an overloaded machine. Everything is late, and in a different order than usual, but
 // nothing is early.
 
 /** Maximum delay of timers and requests. */

@@ -29,7 +29,7 @@ beforeAll(() => {
   isLoading = false;
 });
 
-// biome-ignore lint/correctness/noEmptyPattern: Vitest takes no other name there.
+// biome-ignore lint/correctness/noEmptyPattern: Vitest accepts no other name there.
 afterAll(({}, file) => {
   const meta: TaskMeta = file.meta;
   meta.met = { inTests: [...inTests], onLoading: [...onLoading] };

@@ -50,7 +50,7 @@ const FULL_DISK = `
   const rejections = outcomes.map(({ status, reason }) => ({ status, code: reason?.code, message: reason?.message, remedy: reason?.remedy }));
   const afterFailure = [...store.state.wallets.values()].map(({ id }) => id);
   await put('after');
-  // Enough that the next snapshot exceeds the maximum, but not the journal.
+  // Enough that the next snapshot exceeds the maximum, but the journal does not.
   for (let count = 0; count < 30; count++) await put('filler-' + count, 1_000);
   await store.close();
   const wallets = [...store.state.wallets.values()].map(({ id }) => id);
@@ -331,7 +331,7 @@ describe('a kill between writing a snapshot and dropping its journal lines', () 
     };
     await Promise.all([...Array.from({ length: 8 }, commits), watchJournal()]);
     expect(drops).toBe(2);
-    // As after a kill now. Copies the journal first: a snapshot written in between only has more.
+    // As a kill at this moment leaves it. Copies the journal first: a snapshot written in between only has more.
     const copy = await temporaryFolder();
     await copyFile(journal(folder), journal(copy));
     await copyFile(db(folder), db(copy));

@@ -286,7 +286,7 @@ describe('a journal', () => {
     expect(await reopened(folder)).toEqual({ ids: ['a', 'b', 'c'], notices: [] });
   });
 
-  it('with a valid db.json of another time is rejected with two fixes, and both work', async () => {
+  it('with a valid db.json from another time is rejected with two fixes, and both work', async () => {
     const folder = await temporaryFolder();
     const first = await openAt(folder);
     await first.commit(put('old'));

@@ -20,7 +20,7 @@ const put = (store: Store, id: string, details = '') =>
 const remove = (store: Store, ...payments: string[]) =>
   store.commit(() => ({ change: { removed: { payments } }, result: null }));
 
-/** A copy of the files, as after a kill now. */
+/** A copy of the files as a kill at this moment leaves them. */
 async function killed(folder: string): Promise<string> {
   const copy = await temporaryFolder();
   await cp(folder, copy, { recursive: true });

@@ -39,7 +39,7 @@ describe('the next entries of the queue', () => {
     expect(looked).toBe(50);
   });
 
-  it('are not searched for without limit if nearly all entries are outdated', () => {
+  it('are searched for only up to a limit if nearly all entries are outdated', () => {
     const heap = Array.from({ length: 20_000 }, (_, at): Due => ({ at, turn: at, id: 'gone', work }));
     expect(soonest(heap, 50)).toEqual([]);
   });

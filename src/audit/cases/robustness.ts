@@ -155,7 +155,9 @@ export const ROBUSTNESS: readonly AuditCase[] = [
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error;
         const ended = await shop.outage();
-        const why = `Your shop no longer works: ${ended?.text ?? error.message}.`;
+        const why = ended
+          ? `${ended.text.replace(/^t/, 'T')}.`
+          : `Your shop no longer works: ${error.message}.`;
         return { verdict: 'fail', sent: null, observed: error.message, why, curl: null };
       }
     },

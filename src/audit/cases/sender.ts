@@ -26,7 +26,7 @@ const signedWith =
   (key: string): Forge =>
   ({ ipn, shop }) =>
     key === shop.parts.gateway.secretKey
-      ? "this is the merchant's own secret key: start the emulator with a different key"
+      ? 'the merchant uses this secret key: to run this case, start the emulator with a different one'
       : ipn.signedWith(key);
 
 /** The genuine IPN of the attacker's own payment, for the amount of the order. */
@@ -174,7 +174,7 @@ export const SENDER: readonly AuditCase[] = [
   rejects(
     juggled(
       'amount-array',
-      'An IPN whose amount is a list, signed over the text that PHP makes of it: Array.',
+      'An IPN whose amount is a list, signed over the text that PHP converts it to: Array.',
     ),
     ({ ipn }) => {
       const forged = ipn.set('amount', 'Array').signedWith('');

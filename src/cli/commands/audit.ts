@@ -229,9 +229,7 @@ const agreement = (compared: number) =>
     : 'Nothing to compare.';
 
 const whyNothing = (unseen: number) =>
-  unseen
-    ? `the probe worked for none of the ${unseen} payments`
-    : 'the emulator has no payments except those of audits';
+  unseen ? `the probe worked for none of the ${unseen} payments` : 'the emulator has only audit payments';
 
 export const reconcile = defineCommand({
   summary: "compare the emulator's payments with the shop's orders",

@@ -60,7 +60,7 @@ const POLL_MS = 100;
 
 export const pay = defineCommand({
   args: ['[ref]'],
-  summary: 'settle a pending payment: the newest, or one by id or identifier',
+  summary: 'settle the newest pending payment, or one by id or identifier',
   options: PAY_OPTIONS,
   examples: ['pay --approve', 'pay order-1 --cancel', 'pay --approve --wait 30s --require-delivery'],
   run: async (context) => {

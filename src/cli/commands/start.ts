@@ -31,7 +31,7 @@ import type { RunningServer } from '../start-emulator.ts';
 /**
  * The flags of `start`, from the options table, and `--config`.
  *
- * @param defaults as text, where they differ from those of `start`
+ * @param defaults as text, where they differ from the defaults of `start`
  */
 export function startFlags(
   isWanted: (spec: OptionSpec) => boolean,
@@ -272,7 +272,7 @@ async function runningOn(options: ResolvedOptions): Promise<ReadyEvent | undefin
   return readyEvent(emulator, status.url, status.options['proxy'] === true);
 }
 
-/** The first option that the user set and that has another value in force, by its flag, variable or key. */
+/** The first option that the user set and whose effective value differs, by its flag, variable or key. */
 function firstDiffering(asked: ResolvedOptions, inForce: Readonly<Record<string, unknown>>) {
   return (Object.keys(START_OPTIONS) as OptionName[])
     .filter((name) => !('commandOnly' in START_OPTIONS[name]))

@@ -25,7 +25,7 @@ const fund = defineCommand({
 });
 
 export const wallets: Group = {
-  summary: 'list and fund the wallets of live mode',
+  summary: 'list and fund live-mode wallets',
   examples: ['wallets', 'wallets fund wal_poor_usd --amount 100'],
   commands: { list, fund },
 };

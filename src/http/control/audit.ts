@@ -21,7 +21,7 @@ export function auditRoutes({ audits }: AppParts) {
       errors: [404],
       run: () => {
         if (audits.last) return audits.last;
-        throw new GatewayError('not_found', 'no audit was started since the emulator started');
+        throw new GatewayError('not_found', 'no audit has run since the emulator started');
       },
     }),
   ];

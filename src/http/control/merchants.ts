@@ -33,7 +33,7 @@ export function merchantRoutes({ merchants, wallets, state }: AppParts) {
       run: ({ params }) => merchants.replaceKeys(params.id),
     }),
     control('GET /wallets', {
-      summary: 'Wallets of live mode',
+      summary: 'Live-mode wallets',
       answer: WalletList,
       run: () => wholeList([...state.current.wallets.values()]),
     }),

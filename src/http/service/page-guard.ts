@@ -26,7 +26,7 @@ export function foreignPage(
     const isForeign = site === 'cross-site' || (site === 'same-site' && !isHere(host));
     if (!isForeign) return undefined;
     const fix = `send the Origin header, and allow the origin with ${allowing('<origin>')}`;
-    return refused(`a page of another site may not initiate without an Origin: ${fix}`);
+    return refused(`a page on another site may not initiate without an Origin: ${fix}`);
   }
   const read = readOrigin(origin);
   if (read === undefined) {

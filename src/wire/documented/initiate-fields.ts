@@ -24,7 +24,7 @@ function fieldsOf(loose: boolean) {
     identifier: text(
       'identifier',
       MAX_IDENTIFIER,
-      "The merchant's own identifier of the payment (documented: field-identifier-*). It may be reused (observed: initiate-identifier-*).",
+      "The merchant's own identifier for the payment (documented: field-identifier-*). It may be reused (observed: initiate-identifier-*).",
       loose,
     ),
     currency: text(

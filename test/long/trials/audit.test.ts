@@ -1,4 +1,4 @@
-import { convictions } from '../../merchants/handlers/convictions.ts';
+import { falseAlarms } from '../../merchants/handlers/false-alarms.ts';
 import { HANDLERS } from '../../merchants/handlers/list.ts';
 import { trial } from '../trial.ts';
 
@@ -11,7 +11,7 @@ trial(
     const names = budget.shuffled(NAMES);
     await budget.repeat(async (number) => {
       const name = names[number % names.length] ?? '';
-      for (const found of await convictions(name)) budget.fail('other', `${name}: ${found}`);
+      for (const found of await falseAlarms(name)) budget.fail('other', `${name}: ${found}`);
     });
   },
 );

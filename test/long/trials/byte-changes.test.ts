@@ -10,7 +10,7 @@ import { type Budget, trial } from '../trial.ts';
 
 type Files = Readonly<Record<'db.json' | 'journal.jsonl', Buffer>>;
 
-/** The number of places in a file that a release changes. */
+/** The number of places in a file that a run for a release changes. */
 const SHORT_STEPS = 12;
 /** The distance between two changed places. */
 const stepIn = ({ length }: Buffer, { short, part }: Budget) =>

@@ -13,7 +13,7 @@ const ENDLESS = /^(start|exec|logs|stop|open|wait|ipn listen)$/;
 const LEFT_OUT = /^--(open|detach|host|allow-host|tls)$/;
 /** One command line, on a busy machine. */
 const LONGEST_MS = 30_000;
-/** One of this many command lines also runs as its own process. */
+/** One in this many command lines also runs as its own process. */
 const IN_A_PROCESS = 40;
 
 /** No value may be a path outside the folder, or a name that would be looked up. */

@@ -26,7 +26,7 @@ const bare = (host: string) => host.replace(/^\[|\]$/g, '');
 const hostOf = (address: string) =>
   new URL(`http://${address.includes(':') ? `[${address}]` : address}/`).hostname;
 
-/** One of this many is also sent to the emulator, which must reject it. */
+/** One in this many is also sent to the emulator, which must reject it. */
 const FIRED = 50;
 
 trial(

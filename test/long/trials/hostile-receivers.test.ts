@@ -49,7 +49,7 @@ async function isDone(sim: Emulator): Promise<boolean> {
 }
 
 trial(
-  'hostile receivers beside a healthy one',
+  'hostile receivers next to a healthy one',
   {
     promise:
       'Whatever a receiver does, it costs its own IPNs only: a healthy one beside it waits for one time-out at most.',

@@ -1,4 +1,4 @@
-import { convicted, FLAWS } from '../../merchants/flaws.ts';
+import { FLAWS, failedClasses } from '../../merchants/flaws.ts';
 import { LANGUAGES, missing } from '../../merchants/running.ts';
 import { trial } from '../trial.ts';
 
@@ -14,10 +14,10 @@ for (const language of LANGUAGES) {
       const flaws = budget.shuffled([undefined, ...FLAWS]);
       await budget.repeat(async (number) => {
         const flaw = flaws[number % flaws.length];
-        const found = await convicted(language, flaw, flaw);
+        const found = await failedClasses(language, flaw, flaw);
         const right = flaw === undefined ? found.length === 0 : found.includes(flaw);
         if (!right)
-          budget.fail('other', `flaw ${flaw ?? 'none'}: convicted of ${found.join(', ') || 'nothing'}`);
+          budget.fail('other', `flaw ${flaw ?? 'none'}: wrong classes ${found.join(', ') || 'nothing'}`);
       });
     },
   );

@@ -43,7 +43,7 @@ const CHANGES: readonly (readonly [Target['method'], string, object])[] = [
   ['POST', '/_sim/ui/payments', {}],
 ];
 
-/** Must not change, whatever a page of another origin sends. */
+/** Must not change, whatever a page from another origin sends. */
 async function stateOf({ control }: Emulator): Promise<string> {
   const { payments, ...state } = await control<{ payments: { id: string; status: string }[] }>('/snapshot');
   const statuses = payments.map(({ id, status }) => [id, status]);
@@ -74,9 +74,9 @@ async function attack(
 }
 
 trial(
-  'every kind of request from a page of another origin',
+  'every kind of request from a page from another origin',
   {
-    promise: 'A page of another origin can neither read nor change anything in the emulator.',
+    promise: 'A page from another origin can neither read nor change anything in the emulator.',
     short: 60,
     least: 1_000,
     share: 4,
@@ -119,7 +119,7 @@ trial(
         body: JSON.stringify({ outcome: 'approve' }),
       })),
     ];
-    // Only a page of another origin may not initiate.
+    // Only a page from another origin may not initiate.
     const initiates: Target[] = ['/payment/initiate', '/sandbox/payment/initiate'].flatMap((path) => [
       { method: 'POST', path, body: String(form) },
       { method: 'GET', path: `${path}?${form}`, body: '' },

@@ -15,9 +15,9 @@ interface Loss {
   /** @param data the folder, which is a link for some */
   lose: (data: string) => Promise<void>;
   isLink?: true;
-  /** The new place of the earlier state. */
+  /** The new path of the earlier state. */
   kept?: string;
-  /** Whether another emulator may use the place. */
+  /** Whether another emulator may use the path. */
   isFree: boolean;
 }
 
@@ -101,7 +101,7 @@ class Case {
       this.fail('lost', `${when}: ${problem}`);
   }
 
-  /** Kills an emulator, and expects the next one to have every answered change. */
+  /** Kills an emulator, and expects the next one to have every acknowledged change. */
   async expectKept(folder: string, ledger: Ledger, when: string, first?: Emulator): Promise<void> {
     first?.child.kill('SIGKILL');
     await first?.ended;

@@ -9,7 +9,7 @@ import { type Budget, trial } from '../trial.ts';
 
 const CONNECTIONS = 4;
 const PER_PIPELINE = 100;
-/** One of this many requests creates a payment, so that the state grows more slowly than the load. */
+/** One in this many requests creates a payment, so that the state grows more slowly than the load. */
 const MAKES_A_PAYMENT = 5;
 /**
  * An emulator under load stays below 250 MiB without payments. A payment costs 1.5 KB (page "Speed"), and at most twice

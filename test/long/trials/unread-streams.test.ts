@@ -6,7 +6,8 @@ import { trial } from '../trial.ts';
 
 const PER_ROUND = 5;
 /**
- * The maximum number of events that wait for a client, which is then dropped; a payment is two: its request and itself.
+ * The maximum number of events that wait for a client, which is then dropped. A payment creates two: one for its request
+ * and one for itself.
  */
 const PAYMENTS_PER_ROUND = 600;
 /** A round is 10 MB, and the system buffers up to 36 MB per connection before data waits in the emulator. */

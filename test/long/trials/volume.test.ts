@@ -5,7 +5,7 @@ import { trial } from '../trial.ts';
 
 const CONNECTIONS = 8;
 const PER_PIPELINE = 64;
-/** Of this many requests one is rejected, and one reads. */
+/** One in this many requests is rejected, and one reads. */
 const ONE_IN = 8;
 
 /** A form as a shop posts it. */

@@ -163,7 +163,7 @@ function requireTyped(word: string, typed = ''): void {
   throw new GatewayError('invalid_fields', `confirm must be the word ${word}`);
 }
 
-/** Forms of one page that differ by the last part of their path. */
+/** Forms on one page that differ only in the last part of their path. */
 function byName<Name extends string>(page: string, names: readonly Name[], act: (name: Name) => FormAction) {
   return Object.fromEntries(names.map((name) => [`${page}/${name}`, on(page, act(name))]));
 }

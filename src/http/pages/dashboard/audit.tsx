@@ -115,7 +115,7 @@ function AuditForm({ last }: { last: AuditRequest | undefined }) {
       </Form>
       <p class="soft">
         The audit settles only its own payments. Its orders stay in the shop’s database. This page accepts
-        only URLs. To place and look up orders with commands, your own or those of a preset (
+        only URLs. To place and look up orders with commands, your own or a preset's (
         {namesOf(AUDIT_PRESETS).join(', ')}):
       </p>
       <CommandCode id="commands" run={WITH_COMMANDS} does="audits with commands" />
@@ -190,7 +190,7 @@ const COLUMNS: readonly Column<AuditedCase>[] = [
   column('About', ({ verdict, about, why }) => (verdict === 'pass' ? about : why), { kind: 'long' }),
 ];
 
-/** Completed cases with a verdict, apart from those of a mistake. */
+/** Completed cases with a verdict, except the cases of a mistake. */
 function Cases({ verdict, of, isOpen }: { verdict: AuditVerdict; of: AuditedCase[]; isOpen: boolean }) {
   if (of.length === 0) return null;
   return (

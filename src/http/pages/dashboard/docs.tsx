@@ -41,7 +41,7 @@ async function rendered(markdown: string) {
   });
   const html = parse(markdown, { async: false })
     .replaceAll(/<table>.*?<\/table>/gs, '<div class="scroll">$&</div>')
-    // What scrolls must be reachable by keyboard.
+    // Scrollable areas must be reachable by keyboard.
     .replaceAll('<pre>', '<pre tabindex="0">');
   return <article class="box doc">{raw(html)}</article>;
 }

@@ -76,7 +76,7 @@ function Presets() {
   );
 }
 
-/** A folded form for one effect, and links to the others. @param selected default, also if unknown: `status` */
+/** A folded form for one effect, and links to the others. @param selected default, including for an unknown one: `status` */
 function SetFault({ selected }: { selected: string | undefined }) {
   const { posted } = useContext(PageContext);
   const chosen =

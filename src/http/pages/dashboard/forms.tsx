@@ -110,7 +110,7 @@ export function Submit({ look = 'plain', send, about, children }: ButtonProps & 
 
 interface FormProps extends ButtonProps {
   to: string;
-  /** By which fields elsewhere on the page belong to it. */
+  /** Fields elsewhere on the page name it in their `form` attribute. */
   id?: string;
   /** The accessible name, if the context does not explain the form. */
   label?: string | undefined;

@@ -46,7 +46,7 @@ export interface List<Item> {
   filter?: Filter<Item>;
   /** Shown next to the heading of a list that is not empty. @param from the address of the page to return to */
   action?: (from: string) => Child;
-  /** What to tell above the list. */
+  /** The notice above the list. */
   notice?: (query: FormValues, parts: AppParts) => Child;
   /** @param query the address of the list; absent for all records */
   records: (parts: AppParts, query?: FormValues) => Records<Item>;

@@ -32,7 +32,7 @@ export function replayProblem(request: RecordedRequest, { dialect }: AppParts): 
       ? (requestBody ?? '').length < KEPT_BODY_CHARACTERS && !('transfer-encoding' in requestHeaders)
       : Number(length) === Buffer.byteLength(requestBody ?? '');
   if (isWhole) return undefined;
-  return `its body is incomplete in the log, which keeps at most ${KEPT_BODY_CHARACTERS} characters of text, and no unread body`;
+  return `its body is incomplete in the log, which keeps at most ${KEPT_BODY_CHARACTERS} characters of text and omits bodies that were not read`;
 }
 
 /**

@@ -75,7 +75,7 @@ const PAGES: Readonly<Record<string, PageRenderer>> = {
   [recordRoute('requests')]: requestPage,
 };
 
-/** Pages that show the secret key to be copied, alone or in a sample command. */
+/** Pages that show the secret key for copying, alone or in a sample command. */
 const SHOW_KEYS: ReadonlySet<string> = new Set([PLACES.keys.path, PLACES.cards.path]);
 
 /** The pages in the OpenAPI document. */

@@ -90,7 +90,7 @@ export function Working({
   );
 }
 
-/** A text with the part marked that differs from another text. */
+/** A text in which the part that differs from another text is marked. */
 export function Difference({ text, from }: { text: string; from: string }) {
   const start = commonLength([...text], [...from]);
   const rest = [...text].slice(start);

@@ -24,7 +24,7 @@ const COUNTED = 20_000;
  * with the number of records before the end of the part.
  *
  * @param wanted undefined for all records
- * @param size how many records there are, wanted or not
+ * @param size how many records there are, matching or not
  */
 export function sliceOf<Item>(
   backwards: Backwards<Item>,

@@ -10,7 +10,7 @@ export function pretty(body: string): string {
   }
 }
 
-/** How far the clock is from real time, to the second; to the minute from 1 h. */
+/** How far the clock is from real time, to the second; from 1 h on, to the minute. */
 export function againstReal(ahead: number): string {
   const unit = Math.abs(ahead) < 3_600_000 ? 1_000 : 60_000;
   const distance = Math.round(Math.abs(ahead) / unit) * unit;

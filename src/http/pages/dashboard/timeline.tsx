@@ -8,7 +8,7 @@ import type { AppParts } from '../../environment.ts';
 import { More, Section, Time } from './blocks.tsx';
 import { StepDetails } from './story-step.tsx';
 
-/** Maximum steps shown, the first ones. */
+/** Maximum number of steps shown, counted from the first. */
 const SHOWN = 60;
 
 /** The steps of shop and customer, without IPN attempts. A link to a step opens it. */

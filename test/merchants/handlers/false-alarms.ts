@@ -6,7 +6,7 @@ import { VariedShop } from './shop.ts';
 const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
 
 /** The failures that the audit reports for a correct handler; there should be none. */
-export async function convictions(name: string): Promise<string[]> {
+export async function falseAlarms(name: string): Promise<string[]> {
   const style = HANDLERS[name];
   if (!style) throw new Error(`there is no handler "${name}"`);
   await using sim = await startGatewaySim({ secretKey: SECRET, seed: seedOfTest() });

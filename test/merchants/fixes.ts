@@ -32,7 +32,7 @@ function bodyOf(form: URLSearchParams) {
 /** A database that supports the statements of the fixes. */
 const database = (find: (identifier: string) => Order | undefined) => ({
   query: async (statement: string, [identifier = '']: readonly string[]) => {
-    // Like PostgreSQL, also for a bound value.
+    // Like PostgreSQL, even for a bound value.
     if (identifier.includes('\u0000')) throw new Error('invalid byte sequence');
     const order = find(identifier);
     if (statement.startsWith('SELECT')) return { rows: order ? [order] : [] };
@@ -42,9 +42,9 @@ const database = (find: (identifier: string) => Order | undefined) => ({
 });
 
 /** Inserts code into a flawed handler, at the place that the fix names. */
-type Mend = (code: string, flawed: Handler) => Partial<Handler>;
+type ApplyFix = (code: string, flawed: Handler) => Partial<Handler>;
 
-const signature: Mend = (code) => ({
+const signature: ApplyFix = (code) => ({
   isSigned: (form, secretKey) => {
     const process = { env: { GATEWAY_SECRET_KEY: secretKey } };
     return run(code, { ...ANSWERS, body: bodyOf(form), secretKey, process }, 'return true') ?? false;
@@ -52,7 +52,7 @@ const signature: Mend = (code) => ({
 });
 
 /** Receives the order that was found, or none. */
-const order: Mend = (code, flawed) => ({
+const order: ApplyFix = (code, flawed) => ({
   find: async (shop, form, url) => {
     const found = await flawed.find(shop, form, url);
     const names = { ...ANSWERS, order: found, orders: shop.orders, body: bodyOf(form), url };
@@ -62,7 +62,7 @@ const order: Mend = (code, flawed) => ({
 
 const originOf = (fields: Record<string, string>) => new URL(fields['ipn_url'] ?? '').origin;
 
-export const MENDS: Partial<Record<MistakeName, Mend>> = {
+export const FIXES: Partial<Record<MistakeName, ApplyFix>> = {
   'signature-not-checked': signature,
   'headers-trusted': signature,
   'secret-known': signature,
