@@ -80,15 +80,16 @@ async function judgeTogether(
   if (!several.length) return provenOnce(shop);
   // Numbers such as an invoice number differ for each order: only equal changes by single payments count.
   const single = await changesOfOne(shop);
-  if (!single) {
-    const why =
-      'the payment may have taken effect more than once, but no order is left to compare with a single payment';
-    return { verdict: 'unproven', why };
+  const found = several.find(({ place }) => single?.get(place) === changes.get(place));
+  if (found) {
+    return { verdict: 'fail', why: `One payment took effect ${found.times} times (${found.place}). ${HARM}` };
   }
-  const found = several.find(({ place }) => single.get(place) === changes.get(place));
-  return found
-    ? { verdict: 'fail', why: `One payment took effect ${found.times} times (${found.place}). ${HARM}` }
-    : { verdict: 'pass' };
+  if (single && several.every(({ place }) => single.has(place))) return { verdict: 'pass' };
+  const missing = single ? 'a single payment showed no such effect' : 'no order is left';
+  return {
+    verdict: 'unproven',
+    why: `the payment may have taken effect more than once, but ${missing} to compare with`,
+  };
 }
 
 /** The changes when an order is paid once. */
@@ -98,7 +99,9 @@ async function changesOfOne(shop: Shop): Promise<Map<string, number> | undefined
   try {
     const before = await shop.look(order);
     const paid = await paidOrder(shop, order);
-    return paid && numericChanges(before, paid.look);
+    if (!paid) return undefined;
+    const { look } = await shop.lookUntilQuiet(order, paid.look);
+    return numericChanges(before, look);
   } finally {
     shop.parts.orders.release(order, false);
   }
