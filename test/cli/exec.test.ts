@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { execConfiguration } from '../../src/cli/configuration.ts';
@@ -364,6 +364,15 @@ describe('exec --artifacts', () => {
       expect.stringMatching(/\. contains (state\.json|audit-7\.xml), which exec did not/),
     ]);
     expect((await readdir(cwd)).sort()).toEqual(['audit-7.xml', 'state.json']);
+  });
+
+  it('writes through no link that the folder already has', async () => {
+    const cwd = await temporaryFolder();
+    await mkdir(join(cwd, 'left'));
+    await writeFile(join(cwd, 'precious'), 'mine');
+    for (const name of [MARK, ...FILES]) await symlink('../precious', join(cwd, 'left', name));
+    const { code } = await run(['exec', '--artifacts', 'left', ...sh('true')], { cwd });
+    expect([code, await readFile(join(cwd, 'precious'), 'utf8')]).toEqual([0, 'mine']);
   });
 
   it.each([
