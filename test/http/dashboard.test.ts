@@ -89,6 +89,14 @@ describe('every page of the dashboard', () => {
     ]);
   });
 
+  it.each(['keys', 'cards'])(
+    'the page %s is not compressed, because it shows the secret key',
+    async (page) => {
+      const answer = await get(`/_sim/ui/${page}?q=sec_`, { 'accept-encoding': 'gzip' });
+      expect([answer.status, answer.headers.get('content-encoding')]).toEqual([200, null]);
+    },
+  );
+
   it('runs only its own script, and loads nothing from elsewhere', async () => {
     const policy = (await get('/_sim')).headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'");
