@@ -330,6 +330,8 @@ describe('IPNs', () => {
     expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/other', '/other']);
     const none = await post(action);
     expect([none.status, await none.text()]).toEqual([422, expect.stringContaining('no IPN is selected')]);
+    const linked = await (await get('/_sim/ui/ipns?resent=Call+0123+456')).text();
+    expect(linked).not.toContain('Call 0123');
   });
 
   it('show the forward address, not their ipn_url, if they were forwarded', async () => {
