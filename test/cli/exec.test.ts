@@ -80,7 +80,8 @@ describe('exec', () => {
     const cwd = await temporaryFolder();
     const inherited = join(cwd, 'theirs.pem');
     await writeFile(inherited, 'THEIRS');
-    const NO_PROXY = 'shop.test,.example.com,pay.example.com:443,*.example.com';
+    const NO_PROXY =
+      'shop.test,.example.com,pay.example.com:443,*.example.com x.test pay.example.com, example.com.';
     const env = { NO_PROXY, REQUESTS_CA_BUNDLE: inherited, NODE_OPTIONS: '--no-deprecation' };
     const flags = ['--tls', '--proxy', '--host-alias', 'pay.example.com/base'];
     const files = '"$SSL_CERT_FILE" "$REQUESTS_CA_BUNDLE" "$CURL_CA_BUNDLE" "$NODE_EXTRA_CA_CERTS"';
@@ -89,7 +90,7 @@ describe('exec', () => {
     const seen = await readFile(join(cwd, 'seen'), 'utf8');
     for (const name of ['http_proxy', 'https_proxy'])
       expect(seen).toMatch(new RegExp(`^${name}=http://127\\.0\\.0\\.1:\\d+$`, 'm'));
-    expect(seen).toMatch(/^NO_PROXY=localhost,127\.0\.0\.1,::1,shop\.test$/m);
+    expect(seen).toMatch(/^NO_PROXY=localhost,127\.0\.0\.1,::1,shop\.test,x\.test$/m);
     expect(seen).toMatch(
       /^(NODE_USE_ENV_PROXY=1|NODE_OPTIONS=--no-deprecation --require ".*alias-hosts\.js")$/m,
     );
