@@ -95,7 +95,7 @@ async function prepare(folder: string, named: string): Promise<void> {
     );
   }
   for (const name of old) await rm(join(folder, name));
-  await writeFile(join(folder, MARK), '', { mode: 0o600 });
+  if (!names.includes(MARK)) await writeFile(join(folder, MARK), '', { flag: 'wx', mode: 0o600 });
 }
 
 /** An audit's reports, keyed by file name: JSON, HTML and JUnit XML. A second audit does not overwrite the first. */

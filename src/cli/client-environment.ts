@@ -33,13 +33,15 @@ const SYSTEM_ROOTS = [
 /** The proxy answers for the aliases only: requests to this machine must bypass it. */
 const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
 
+/** curl also separates the entries of NO_PROXY with spaces. */
+const SEPARATOR = /[\s,]+/;
+
 /** Whether an entry of NO_PROXY lets requests to an alias bypass the emulator: they would reach the real gateway. */
 function excludes(entry: string, alias: string): boolean {
   const host = alias.replace(/[:/].*$/, '').toLowerCase();
   const suffix = entry
-    .trim()
     .toLowerCase()
-    .replace(/:\d+$/, '')
+    .replace(/\.?(:\d+)?$/, '')
     .replace(/^\*?\.?/, '');
   return suffix === '' ? entry.includes('*') : host === suffix || host.endsWith(`.${suffix}`);
 }
@@ -51,12 +53,12 @@ export async function clientEnvironment(
 ): Promise<ClientEnvironment> {
   const { hostAlias } = parts.runtime.options;
   const address = `http://127.0.0.1:${port}`;
-  const inherited = [env['NO_PROXY'], env['no_proxy']].flatMap((hosts) => hosts?.split(',') ?? []);
+  const inherited = [env['NO_PROXY'], env['no_proxy']].flatMap((hosts) => hosts?.split(SEPARATOR) ?? []);
   const past = [
     ...LOOPBACK,
     ...inherited.filter((entry) => !hostAlias.some((alias) => excludes(entry, alias))),
   ]
-    .filter((entry, index, all) => entry.trim() !== '' && all.indexOf(entry) === index)
+    .filter((entry, index, all) => entry !== '' && all.indexOf(entry) === index)
     .join();
   const folder = tlsCa === null ? undefined : await makeTemporaryFolder();
   const trust = tlsCa !== null && folder !== undefined ? await trustFiles(tlsCa, folder, env) : {};

@@ -20,6 +20,14 @@ const MARK = String.raw`(?:\\*"|%22|&quot;|&#0*34;)`;
 const COLON = String.raw`\s*(?::|%3A)\s*`;
 /** An at sign as text, percent-encoded, in JSON and in HTML. */
 const AT = String.raw`(?:@|%40|\\+u0040|&#0*64;|&#x0*40;|&commat;)`;
+/** The names in HTML of the characters of keys, apart from those that every mask knows. */
+const NAMED_IN_HTML: Readonly<Record<string, string>> = {
+  _: '&(?:lowbar|UnderBar);',
+  '+': '&plus;',
+  '/': '&sol;',
+  '=': '&equals;',
+  '.': '&period;',
+};
 
 const RULES: readonly (readonly [RegExp, string])[] = [
   [
@@ -54,6 +62,7 @@ function waysInAnswers(character: string): string[] {
   const inHtml = [
     `&#0{0,5}${code}(?:;|(?!\\d))`,
     `&#[xX](?:${hex}|${hex.toUpperCase()})(?:;|(?![\\da-fA-F]))`,
+    ...(NAMED_IN_HTML[character] ? [NAMED_IN_HTML[character]] : []),
   ];
   return waysToWrite(character)
     .flatMap((way) => {
@@ -63,9 +72,13 @@ function waysInAnswers(character: string): string[] {
     .concat(inHtml);
 }
 
-/** A text in Base64 at each of the three offsets, without the characters that depend on the surrounding text. */
-function inBase64(text: string): string[] {
-  return [0, 1, 2].flatMap((before) => {
+/**
+ * A text in hexadecimal digits, and in Base64 at each of the three offsets, without the characters that depend on the
+ * surrounding text.
+ */
+function encodings(text: string): string[] {
+  const hex = Buffer.from(text).toString('hex');
+  const inBase64 = [0, 1, 2].flatMap((before) => {
     const encoded = Buffer.from('\0'.repeat(before) + text)
       .toString('base64')
       .replace(/=+$/, '');
@@ -73,6 +86,7 @@ function inBase64(text: string): string[] {
     const own = encoded.slice(Math.ceil((before * 4) / 3), isCut ? -1 : undefined);
     return [own, own.replaceAll('+', '-').replaceAll('/', '_')];
   });
+  return [hex, hex.toUpperCase(), ...inBase64];
 }
 
 /** The ways to write a Base64 character, which may follow a line break as text, in JSON or in a form. */
@@ -83,7 +97,7 @@ function waysInLines(character: string): string[] {
 /** Masks keys in any encoding. */
 export function keyMask(keys: readonly string[]): (text: string) => string {
   const plain = textMask([...new Set(keys)], masked, waysInAnswers);
-  const encoded = textMask([...new Set(keys.flatMap(inBase64))], masked, waysInLines);
+  const encoded = textMask([...new Set(keys.flatMap(encodings))], masked, waysInLines);
   return (text) => encoded(plain(text));
 }
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { execConfiguration } from '../../src/cli/configuration.ts';
@@ -80,7 +80,8 @@ describe('exec', () => {
     const cwd = await temporaryFolder();
     const inherited = join(cwd, 'theirs.pem');
     await writeFile(inherited, 'THEIRS');
-    const NO_PROXY = 'shop.test,.example.com,pay.example.com:443,*.example.com';
+    const NO_PROXY =
+      'shop.test,.example.com,pay.example.com:443,*.example.com x.test pay.example.com, example.com.';
     const env = { NO_PROXY, REQUESTS_CA_BUNDLE: inherited, NODE_OPTIONS: '--no-deprecation' };
     const flags = ['--tls', '--proxy', '--host-alias', 'pay.example.com/base'];
     const files = '"$SSL_CERT_FILE" "$REQUESTS_CA_BUNDLE" "$CURL_CA_BUNDLE" "$NODE_EXTRA_CA_CERTS"';
@@ -89,7 +90,7 @@ describe('exec', () => {
     const seen = await readFile(join(cwd, 'seen'), 'utf8');
     for (const name of ['http_proxy', 'https_proxy'])
       expect(seen).toMatch(new RegExp(`^${name}=http://127\\.0\\.0\\.1:\\d+$`, 'm'));
-    expect(seen).toMatch(/^NO_PROXY=localhost,127\.0\.0\.1,::1,shop\.test$/m);
+    expect(seen).toMatch(/^NO_PROXY=localhost,127\.0\.0\.1,::1,shop\.test,x\.test$/m);
     expect(seen).toMatch(
       /^(NODE_USE_ENV_PROXY=1|NODE_OPTIONS=--no-deprecation --require ".*alias-hosts\.js")$/m,
     );
@@ -364,6 +365,15 @@ describe('exec --artifacts', () => {
       expect.stringMatching(/\. contains (state\.json|audit-7\.xml), which exec did not/),
     ]);
     expect((await readdir(cwd)).sort()).toEqual(['audit-7.xml', 'state.json']);
+  });
+
+  it('writes through no link that the folder already has', async () => {
+    const cwd = await temporaryFolder();
+    await mkdir(join(cwd, 'left'));
+    await writeFile(join(cwd, 'precious'), 'mine');
+    for (const name of [MARK, ...FILES]) await symlink('../precious', join(cwd, 'left', name));
+    const { code } = await run(['exec', '--artifacts', 'left', ...sh('true')], { cwd });
+    expect([code, await readFile(join(cwd, 'precious'), 'utf8')]).toEqual([0, 'mine']);
   });
 
   it.each([

@@ -89,6 +89,14 @@ describe('every page of the dashboard', () => {
     ]);
   });
 
+  it.each(['keys', 'cards'])(
+    'the page %s is not compressed, because it shows the secret key',
+    async (page) => {
+      const answer = await get(`/_sim/ui/${page}?q=sec_`, { 'accept-encoding': 'gzip' });
+      expect([answer.status, answer.headers.get('content-encoding')]).toEqual([200, null]);
+    },
+  );
+
   it('runs only its own script, and loads nothing from elsewhere', async () => {
     const policy = (await get('/_sim')).headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'");
@@ -322,6 +330,8 @@ describe('IPNs', () => {
     expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/other', '/other']);
     const none = await post(action);
     expect([none.status, await none.text()]).toEqual([422, expect.stringContaining('no IPN is selected')]);
+    const linked = await (await get('/_sim/ui/ipns?resent=Call+0123+456')).text();
+    expect(linked).not.toContain('Call 0123');
   });
 
   it('show the forward address, not their ipn_url, if they were forwarded', async () => {

@@ -50,6 +50,8 @@ async function* serverSentEvents(answer: Answer, url: string): AsyncGenerator<Si
   try {
     for await (const chunk of answer.setEncoding('utf8')) {
       text += chunk;
+      // Searching a long line again for every part of it would take minutes.
+      if (!chunk.includes('\n') && text.length <= MAX_LINE) continue;
       const lines = text.split('\n');
       text = lines.pop() ?? '';
       if (text.length > MAX_LINE) throw noServer(url);

@@ -12,7 +12,6 @@ import { Field, Form } from './forms.tsx';
 import type { List } from './list-page.tsx';
 import { type PageRenderer, recordPage, recordPath } from './page.tsx';
 import { Signature } from './signature.tsx';
-import { clip } from './text.ts';
 import { VerdictCard } from './verdict.tsx';
 
 /** The tabs of the list. */
@@ -59,10 +58,11 @@ export const IPNS: List<Delivery> = {
   action: (from) => (
     <Form id="resend-selected" to={RESEND_SELECTED} hidden={{ from }} submit="Resend selected" />
   ),
-  notice: ({ resent }) =>
-    resent && (
+  // Anyone can link to this page with a text.
+  notice: ({ resent = '' }) =>
+    /^\d+ of \d+$/.test(resent) && (
       <p class="box" role="status">
-        Resent: {clip(resent)} delivered.
+        Resent: {resent} delivered.
       </p>
     ),
   records: ({ state }) => state.current.deliveries,

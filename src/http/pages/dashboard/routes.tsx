@@ -152,7 +152,9 @@ async function show(c: AppContext, parts: AppParts, page: PageRenderer, showing:
   // The script gets 200 for a removed page too: the browser would log an error status in the console.
   const status = refusal && !isScript(c) ? statusOf(refusal.error) : 200;
   const html = renderPage(c, parts, shown, refusal);
-  return compressed(c, SHOW_KEYS.has(shown.path) ? html : mask(html, parts), 'text/html', status);
+  // Not compressed: with text of another site on the same page, the size would reveal the key (BREACH).
+  if (SHOW_KEYS.has(shown.path)) return c.html(html, status);
+  return compressed(c, mask(html, parts), 'text/html', status);
 }
 
 /** A text, compressed if the client accepts it. Hono's own compression streams, which costs five times as much. */
