@@ -1,8 +1,8 @@
-import { createWriteStream, existsSync } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
-import type { AuditReport } from '../contract/audit-report.ts';
+import { writeAuditReports } from '../audit/artifacts.ts';
 import type { Delivery } from '../contract/delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import type { SimEvent } from '../contract/event.ts';
@@ -14,9 +14,6 @@ import { VERSION } from '../system/package-info.ts';
 import { harOf } from './har.ts';
 import type { Output } from './output.ts';
 import { orStorageFailed } from './write-file.ts';
-
-/** Tells an `audit` inside `exec` where to write its reports. */
-export const ARTIFACTS = 'GATEWAY_SIM_ARTIFACTS';
 
 /** The names of artifacts. */
 const ARTIFACT = /^(events\.jsonl|ipns\.har|state\.json|audit(-\d+)?\.(html|json|xml))$/;
@@ -50,8 +47,7 @@ export async function artifactsIn(named: string, cwd: string, output: Output): P
     const run = await server.call('GET /audit');
     const { cases, summary, mistakes, notices, options } = run;
     const audited = { cases, summary, mistakes, notices, orders: run.orders ?? 0 };
-    for (const [file, text] of auditReports(folder, audited, options.ipnUrl))
-      await writeFile(file, await text(), { flag: 'wx', mode: 0o600 });
+    await writeAuditReports(folder, audited, options.ipnUrl);
   };
   return {
     folder,
@@ -97,27 +93,3 @@ async function prepare(folder: string, named: string): Promise<void> {
   for (const name of old) await rm(join(folder, name));
   if (!names.includes(MARK)) await writeFile(join(folder, MARK), '', { flag: 'wx', mode: 0o600 });
 }
-
-/** An audit's reports, keyed by file name: JSON, HTML and JUnit XML. A second audit does not overwrite the first. */
-export function auditReports(
-  folder: string,
-  report: AuditReport,
-  ipnUrl: string,
-): [file: string, text: () => Promise<string>][] {
-  const free = (stem: string) => !existsSync(join(folder, `${stem}.json`));
-  let name = free('audit') ? 'audit' : `audit-${process.pid}`;
-  // The emulator of exec may run several.
-  for (let number = 2; !free(name); number++) name = `audit-${number}`;
-  const stem = join(folder, name);
-  return [
-    [`${stem}.json`, () => Promise.resolve(JSON.stringify(report))],
-    [`${stem}.html`, () => htmlOf(report, ipnUrl)],
-    [`${stem}.xml`, () => junitOf(report)],
-  ];
-}
-
-/** Loaded only if a report is requested. */
-export const htmlOf = async (report: AuditReport, ipnUrl: string): Promise<string> =>
-  (await import('../audit/html-report.ts')).htmlReport(report, ipnUrl);
-export const junitOf = async (report: AuditReport): Promise<string> =>
-  (await import('../audit/junit-report.ts')).junitReport(report);

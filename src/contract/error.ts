@@ -145,6 +145,8 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   falsify: ['tamper', 'fire'],
   forge: ['tamper', 'fire'],
   forged: ['tamper'],
+  send: ['fire'],
+  replay: ['resend'],
   callbacks: ['ipn'],
   webhook: ['ipn'],
   webhooks: ['ipn'],

@@ -7,7 +7,8 @@ from urllib.parse import parse_qsl
 
 def create_app(secret_key):
     def app(environ, start_response):
-        body = environ["wsgi.input"].read(min(int(environ.get("CONTENT_LENGTH") or 0), 65536))
+        length = environ.get("CONTENT_LENGTH") or ""
+        body = environ["wsgi.input"].read(min(int(length), 65536) if length.isdecimal() else 0)
         fields = dict(parse_qsl(body.decode(errors="replace"), keep_blank_values=True))
         signed = fields.get("data[amount]", "") + fields.get("identifier", "")
         expected = hmac.new(secret_key.encode(), signed.encode(), hashlib.sha256).hexdigest().upper()

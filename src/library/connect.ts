@@ -1,5 +1,7 @@
+import { ARTIFACTS, writeAuditReports } from '../audit/artifacts.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
+import { textMask } from '../contract/secret.ts';
 import { readSecret } from '../options/secret-file.ts';
 import { findServer } from '../store/server-file.ts';
 import type { Duration, GatewaySimClient, StateSnapshot } from './api.ts';
@@ -71,13 +73,15 @@ export async function connectNamed(
   // The first call has a total time limit. Later calls may take longer.
   const first = controlServer({ ...connection, totalMs: limitMs ?? LIMIT_MS });
   const keys = await requireMerchant({ ...first, call: withHints(first) });
-  return clientOf({ ...control, call: withHints(control) }, controlToken, keys);
+  return clientOf({ ...control, call: withHints(control) }, controlToken, keys, env[ARTIFACTS]);
 }
 
+/** @param artifacts the folder for the reports of audits */
 export function clientOf(
   server: ControlServer,
   controlToken: string | null,
   known: MerchantKeys,
+  artifacts?: string,
 ): GatewaySimClient {
   let keys = known;
   /** After anything that may replace the first merchant's keys. */
@@ -128,7 +132,14 @@ export function clientOf(
       ]);
       const egress = await unlessAborted(options.cancelled, egressOf(server, options.allowIpnHosts));
       const asked = { ...client, egress, controlToken: server.controlToken ?? controlToken };
-      return audit(asked, await dialect.ipn(), options);
+      const report = await audit(asked, await dialect.ipn(), options);
+      if (artifacts) {
+        const mask = textMask([keys.secretKey, asked.controlToken ?? '']);
+        await writeAuditReports(artifacts, report, mask(options.ipnUrl)).catch((error: Error) =>
+          options.onNotice?.(`${artifacts} is incomplete: ${error.message}`),
+        );
+      }
+      return report;
     },
   };
   return client;

@@ -1,3 +1,4 @@
+import { ARTIFACTS } from '../audit/artifacts.ts';
 import { withoutUndefined } from '../contract/defaults.ts';
 import { GatewayError } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
@@ -39,7 +40,7 @@ export async function start(options: StartGatewaySimOptions): Promise<GatewaySim
     control.call(...request).catch((error: unknown) => {
       throw isStopped ? stoppedError(url, error) : inOptionNames(error);
     });
-  const client = clientOf({ ...control, call }, controlToken, server);
+  const client = clientOf({ ...control, call }, controlToken, server, process.env[ARTIFACTS]);
   const receivers: IpnReceiver[] = [];
   const { listen } = client;
   const stopAll = async () => {

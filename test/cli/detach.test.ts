@@ -68,6 +68,21 @@ describe('start --detach', () => {
     await run(['stop'], { cwd });
   });
 
+  it('in memory, reports an emulator that already runs on the port, or the options that differ', async () => {
+    const cwd = await temporaryFolder();
+    const { ready } = await detached(['--detach', '--in-memory', '--loose'], { cwd });
+    const port = ['--port', String(ready.port)];
+    const again = async (...args: string[]) =>
+      run(['start', '--detach', '--json', ...port, ...args], { cwd });
+    const { code, stdout, stderr } = await again('--in-memory', '--loose');
+    expect([code, JSON.parse(stdout)]).toEqual([0, ready]);
+    expect(stderr).toContain(`already running at ${ready.url}`);
+    const other = await again('--in-memory', '--seed', 'b');
+    expect([other.code, other.stdout]).toEqual([5, '']);
+    expect(other.stderr).toMatch(/was started with a different --seed\n.*--port 0.*stop --url/);
+    await run(['stop', '--url', ready.url], { cwd });
+  });
+
   it('is also set by a variable, and detaches once', async () => {
     const cwd = await temporaryFolder();
     const { code, ready } = await detached([], { cwd, env: { GATEWAY_SIM_DETACH: '1' } });

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { execConfiguration } from '../../src/cli/configuration.ts';
 import { AuditReport } from '../../src/contract/audit-report.ts';
@@ -405,20 +406,27 @@ describe('exec --artifacts', () => {
     },
   );
 
-  it('contains the reports of an audit that the command ran', async () => {
+  const library = JSON.stringify(new URL('../dist/index.js', pathToFileURL(BINARY)).href);
+  it.each([
+    ['command', [BINARY, 'audit', 'http://127.0.0.1:9/ipn', '--only', 'control', '--timeout', '1s'], 1],
+    ...['connectGatewaySim', 'startGatewaySim'].map((open): [string, string[], number] => [
+      `library, with ${open}()`,
+      [
+        '-e',
+        `import(${library}).then(async (library) => {
+          const sim = await library.${open}();
+          await sim.audit({ ipnUrl: 'http://127.0.0.1:9/ipn', only: ['control'], timeoutMs: 1000 });
+          await sim.stop?.();
+        })`,
+      ],
+      0,
+    ]),
+  ])('contains the reports of an audit by the %s', async (_, args, expected) => {
     const cwd = await temporaryFolder();
-    const audit = [
-      process.execPath,
-      BINARY,
-      'audit',
-      'http://127.0.0.1:9/ipn',
-      '--only',
-      'control',
-      '--timeout',
-      '1s',
-    ];
-    const { code } = await runBinary(['exec', '--artifacts', 'left', '--', ...audit], { cwd });
-    expect(code).toBe(1);
+    const { code } = await runBinary(['exec', '--artifacts', 'left', '--', process.execPath, ...args], {
+      cwd,
+    });
+    expect(code).toBe(expected);
     expect((await readdir(join(cwd, 'left'))).sort()).toEqual(
       [MARK, 'audit.html', 'audit.json', 'audit.xml', ...FILES].sort(),
     );

@@ -21,6 +21,7 @@ describe('every command', () => {
     [['ipn', 'fire', '--forged', 'amount'], '(Did you mean --tamper?)'],
     [['webhooks', 'list'], '(Did you mean ipn?)'],
     [['ipn', 'forge'], 'ipn fire'],
+    [['ipn', 'send'], 'ipn fire'],
     [['pay', '--success'], '(Did you mean --approve?)'],
   ])('%j exits 2 and names %s', async (args, nearest) => {
     const { code, stdout, stderr } = await run(args, { cwd: await temporaryFolder() });

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { ARTIFACTS, auditReports, htmlOf, junitOf } from '../../audit/artifacts.ts';
 import type { Reconciled } from '../../audit/reconcile.ts';
 import { AUDIT_PRESETS, type AuditVerdict } from '../../contract/audit.ts';
 import type { AuditedCase, AuditReport } from '../../contract/audit-report.ts';
@@ -11,7 +12,6 @@ import { clientOf } from '../../library/connect.ts';
 import { type ControlServer, controlServer } from '../../library/control-client.ts';
 import { egressOf } from '../../library/egress.ts';
 import { requireMerchant } from '../../library/merchant-client.ts';
-import { ARTIFACTS, auditReports, htmlOf, junitOf } from '../artifacts.ts';
 import { type Context, choice, defineCommand, duration, flag, list, named, text } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { auditText, caseLine } from '../format-audit.ts';

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ARTIFACTS } from '../../audit/artifacts.ts';
 import { GatewayError } from '../../contract/error.ts';
 import type { SimEvent } from '../../contract/event.ts';
 import { command, hint, option } from '../../contract/hint.ts';
@@ -6,7 +7,7 @@ import { controlServer } from '../../library/control-client.ts';
 import { isRefusedInitiate, merchantEnvironment } from '../../library/merchant-client.ts';
 import { request } from '../../library/request.ts';
 import { isUntrusted } from '../../library/trust.ts';
-import { ARTIFACTS, artifactsIn } from '../artifacts.ts';
+import { artifactsIn } from '../artifacts.ts';
 import { noticesOf } from '../banner.ts';
 import { runCommand } from '../child.ts';
 import type { ClientEnvironment } from '../client-environment.ts';

@@ -6,6 +6,7 @@ import { GatewayError } from '../../contract/error.ts';
 import { command, type HintStyle, hint, kebab, option } from '../../contract/hint.ts';
 import { controlServer } from '../../library/control-client.ts';
 import { requireMerchant } from '../../library/merchant-client.ts';
+import { isSecure, ownUrlOf } from '../../options/base-url.ts';
 import { givenAs } from '../../options/resolve.ts';
 import { SEEN_IN_PS } from '../../options/secret-file.ts';
 import {
@@ -233,7 +234,7 @@ async function startInBackground(options: ResolvedOptions, context: Context): Pr
   const { io, output } = context;
   const running = await runningOn(options);
   if (running) {
-    const log = join(resolve(options.dataDir), LOG_FILE);
+    const log = options.inMemory ? undefined : join(resolve(options.dataDir), LOG_FILE);
     const notice = `gateway-sim: already running at ${running.url} with these options`;
     announce(running, [notice], context, () => detachedBannerText(running, log, output, io.cwd));
     if (options.open) await openInBrowser(running.dashboardUrl, output);
@@ -245,31 +246,47 @@ async function startInBackground(options: ResolvedOptions, context: Context): Pr
 }
 
 /**
- * The emulator that already runs on the folder; undefined if none responds.
+ * The emulator that already runs on the folder, or on the port for one in memory; undefined if none responds.
  *
- * @throws GatewayError `folder_in_use` if it was started with other options
+ * @throws GatewayError `folder_in_use` or `port_in_use` if it was started with other options
  */
 async function runningOn(options: ResolvedOptions): Promise<ReadyEvent | undefined> {
-  if (options.inMemory) return undefined;
-  const dataDir = resolve(options.dataDir);
-  const info = await readServerInfo(dataDir);
-  if (!info || (await probe(info, PROBE_MS)) !== 'ready') return undefined;
-  const { url, pid, controlToken, tlsCa = null } = info;
-  const server = controlServer(info);
-  const { publicKey, secretKey } = await requireMerchant(server);
+  const { inMemory } = options;
+  const found = inMemory ? onPort(options) : await readServerInfo(resolve(options.dataDir));
+  if (!found || (await probe(found, PROBE_MS)) !== 'ready') return undefined;
+  const { url, controlToken } = found;
+  const server = controlServer(found);
+  const keys = await requireMerchant(server).catch((error: unknown) => {
+    // It has another token: the start fails because its port is in use.
+    if (inMemory && error instanceof GatewayError && error.code === 'unauthorized') return undefined;
+    throw error;
+  });
+  if (!keys) return undefined;
+  const { publicKey, secretKey } = keys;
   const status = await server.call('GET /status');
+  const { dataDir, tlsCa, pid } = status;
   const port = Number(new URL(url).port);
   const secrets = { publicKey, secretKey, controlToken };
   const differing = firstDiffering(options, { ...status.options, ...secrets, port });
   if (differing !== undefined) {
     throw new GatewayError(
-      'folder_in_use',
+      inMemory ? 'port_in_use' : 'folder_in_use',
       `the emulator at ${url} (process ${pid}) was started with a different ${differing}`,
-      { hint: hint`Stop it with: ${command('stop')} (or choose another folder with ${option('dataDir')})` },
+      {
+        hint: inMemory
+          ? hint`Use a free port with ${option('port', '0')}, or stop it with: ${command('stop', '--url', url)}`
+          : hint`Stop it with: ${command('stop')} (or choose another folder with ${option('dataDir')})`,
+      },
     );
   }
   const emulator = { url, port, ...secrets, dataDir, tlsCa, pid };
   return readyEvent(emulator, status.url, status.options['proxy'] === true);
+}
+
+/** An emulator in memory has no server.json. Its generated certificate is unknown, so HTTPS cannot be checked. */
+function onPort(options: ResolvedOptions) {
+  const { port, controlToken = null } = options;
+  return port === 0 || isSecure(options) ? undefined : { url: ownUrlOf(options, port), controlToken };
 }
 
 /** The first option that the user set and whose effective value differs, by its flag, variable or key. */
