@@ -83,6 +83,7 @@ function Dot({ delivery, attempt, before, parts }: AttemptProps) {
       <span>
         <span class="unseen">IPN attempt {attempt.number}: </span>
         {attempt.responseStatus ?? 'no response'}
+        {parts.ipns.verdictOnForgery(delivery) && <small>forged</small>}
         {wait !== undefined && <small>after {duration(wait)}</small>}
       </span>
     </a>

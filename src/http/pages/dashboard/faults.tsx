@@ -10,7 +10,7 @@ import { commandFor, FAULT_PRESETS } from '../../../contract/fault-presets.ts';
 import { command } from '../../../contract/hint.ts';
 import { FAULT_ROUTES } from '../../../contract/vocabulary.ts';
 import { wordByWord } from '../panel.tsx';
-import { CommandCode, Copyable, Section } from './blocks.tsx';
+import { Code, CommandCode, Section } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { PageContext, type PageRenderer, PLACES, pageAt } from './page.tsx';
 import { type Column, column, Table } from './table.tsx';
@@ -65,7 +65,8 @@ function Presets() {
         <li>
           <Form to={`${PLACES.faults.path}/preset`} send={['preset', name]} submit={label} />
           <p>{does}</p>
-          <Copyable
+          <Code
+            wraps
             id={`command-${name}`}
             text={wordByWord(style.command(commandFor(rule)))}
             what={`the command for ${label}`}

@@ -37,7 +37,7 @@ export const paymentPage: PageRenderer = ({ parts, id, query }) => {
         test={payment.status === 'pending' ? undefined : '#test'}
       />
       <Warnings of={payment.warnings} />
-      {payment.status === 'pending' && <Settle parts={parts} payment={payment} />}
+      {payment.status === 'pending' && <Settle parts={parts} payment={payment} from={from} />}
       <Attempts deliveries={deliveries} from={from} parts={parts} />
       <Timeline steps={steps} payment={payment} parts={parts} />
       <div class="columns">

@@ -5,7 +5,7 @@ import type { AppParts } from '../../environment.ts';
 import { shownAmount } from '../amount.ts';
 import { inGroups } from '../summary.tsx';
 import { Ago, Code, Short, Status, WarningCount } from './blocks.tsx';
-import { Standing } from './delivery-columns.tsx';
+import { Standing } from './ipns.tsx';
 import type { List } from './list-page.tsx';
 import { NewPaymentLink } from './new-payment.tsx';
 import { listPath, PLACES, recordPath } from './page.tsx';

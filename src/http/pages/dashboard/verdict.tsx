@@ -34,8 +34,8 @@ export function VerdictCard({ of, ipn, url, from, test }: VerdictProps) {
               ['Where', where && WHERE[where](url)],
               ['Why', cause === headline ? null : cause],
               ['Fix', fix && <strong>{fix}</strong>],
-              ['Your code signed', signed && <Difference text={signed.found} from={right} />],
-              ['In the IPN', signed && <Difference text={right} from={signed.found} />],
+              ['Your code signed', signed && <SignedText text={signed.found} from={right} {...signed} />],
+              ['In the IPN', signed && <SignedText text={right} from={signed.found} {...signed} />],
             ]}
           />
         </div>
@@ -56,6 +56,18 @@ export function VerdictCard({ of, ipn, url, from, test }: VerdictProps) {
         {page && !from.startsWith(page) && <a href={page}>Open this IPN</a>}
       </div>
     </section>
+  );
+}
+
+/** A signed text. Its amount and its identifier are apart if it has both. */
+function SignedText({ text, from, identifier }: { text: string; from: string; identifier: string }) {
+  if (!text.endsWith(identifier) || !from.endsWith(identifier)) return <Difference text={text} from={from} />;
+  const amountIn = (signed: string) => signed.slice(0, signed.length - identifier.length);
+  return (
+    <span class="parts">
+      <Difference text={amountIn(text)} from={amountIn(from)} />
+      <code>{identifier}</code>
+    </span>
   );
 }
 
