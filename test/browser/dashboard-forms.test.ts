@@ -149,7 +149,7 @@ describe('a form that acts on its own page', () => {
       answered = answered.then(async () => route.fulfill({ response: await route.fetch() }));
       return answered;
     });
-    await page.locator('[data-attempt]:visible').getByRole('button', { name: 'Resend' }).click();
+    await page.locator('#verdict').getByRole('button', { name: 'Send again' }).click();
     await page.waitForURL('**#step-ipn_*-2');
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   });

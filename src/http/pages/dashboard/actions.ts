@@ -15,7 +15,7 @@ import type { AppParts } from '../../environment.ts';
 import { RESEND_SELECTED } from './ipns.tsx';
 import { createPayment, NEW_PAYMENT } from './new-payment.tsx';
 import { type FormValues, ownPage, PLACES, recordPath, recordRoute, UI, withId } from './page.tsx';
-import { replay } from './replay.ts';
+import { replay } from './requests.tsx';
 import { FUND, walletRow } from './wallets.tsx';
 
 /** What a form does; returns the address to redirect to. */

@@ -4,9 +4,9 @@ import { TAMPERINGS } from '../../../contract/tampering.ts';
 import type { Tone } from '../../../contract/verdict.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
 import type { Delivery } from '../../../domain/state.ts';
-import { faultOf } from '../../../usecases/verdict.ts';
+import { type FullVerdict, faultOf } from '../../../usecases/verdict.ts';
 import type { AppParts } from '../../environment.ts';
-import { Attempts, RESENDS } from './attempts.tsx';
+import { Attempts } from './attempts.tsx';
 import { Ago, CommandCode, FactsBox, Short, Status, Time } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import type { List } from './list-page.tsx';
@@ -92,7 +92,7 @@ export const IPNS: List<Delivery> = {
     ...(from.startsWith(SEARCH) ? [] : [SELECT]),
     column('IPN', (delivery) => <DeliveryLink delivery={delivery} from={from} />, { head: true }),
     column('State', (delivery) => <Standing delivery={delivery} parts={parts} />, { kind: 'name' }),
-    column('Problem', (delivery) => <Problem delivery={delivery} parts={parts} />, { kind: 'name' }),
+    column('Problem', (delivery) => problemOf(parts.ipns.verdict(delivery)), { kind: 'cause' }),
     column('To', (delivery) => <To delivery={delivery} parts={parts} />, { kind: 'address' }),
     column('Created', ({ createdAt }) => <Ago at={createdAt} />, { kind: 'time' }),
     column(
@@ -182,6 +182,9 @@ export function retrying(delivery: Delivery, { state, clock }: AppParts) {
   };
 }
 
+/** What is wrong. The IPN's page explains why. */
+const problemOf = ({ tone, headline }: FullVerdict) => (tone === 'good' ? null : clip(headline));
+
 function To({ delivery, parts }: DeliveryProps) {
   const forwardedTo = parts.ipns.forwardedTo(delivery);
   return (
@@ -200,12 +203,6 @@ function DeliveryLink({ delivery, from }: { delivery: Delivery; from: string }) 
       {status !== 'success' && <span class="soft">{status}</span>}
     </>
   );
-}
-
-/** What is wrong. The IPN's page explains why. */
-function Problem({ delivery, parts }: DeliveryProps) {
-  const { tone, headline } = parts.ipns.verdict(delivery);
-  return tone === 'good' ? null : clip(headline);
 }
 
 export const ipnPage: PageRenderer = ({ parts, id, query }) => {
@@ -239,7 +236,7 @@ export const ipnPage: PageRenderer = ({ parts, id, query }) => {
           ))}
         </FactsBox>
       </div>
-      <Attempts deliveries={[delivery]} from={from} parts={parts} />
+      <Attempts deliveries={[delivery]} parts={parts} />
       <Signature
         parts={parts}
         delivery={delivery}
@@ -261,7 +258,12 @@ function Send({ delivery, outcome }: { delivery: Delivery; outcome: string }) {
         {delivery.attemptCount > 0 && `Attempt ${delivery.attemptCount}: `}
         {outcome}
       </p>
-      <Form to={`${path}/resend`} hidden={{ from: path }} submit="Resend" note={RESENDS} />
+      <Form
+        to={`${path}/resend`}
+        hidden={{ from: path }}
+        submit="Resend"
+        note="Sends the same bytes again as a new attempt."
+      />
       <Form to={`${path}/resend`} label="To another address" submit="Send there">
         <Field
           name="to"

@@ -128,7 +128,7 @@ function Nothing<Item>(props: { list: List<Item>; parts: AppParts; isNarrowed: b
     );
   }
   return (
-    <section class="box empty" id={filter ? `${id}-yet` : id} aria-labelledby="none">
+    <section class="box" id={filter ? `${id}-yet` : id} aria-labelledby="none">
       <h2 id="none">No {noun} yet</h2>
       {first(props.parts)}
     </section>

@@ -96,15 +96,8 @@ const OFFERED = 50;
  *
  * @param any the label for no choice; without it the first merchant is selected
  */
-export function MerchantField({
-  parts,
-  any,
-  chosen = '',
-}: {
-  parts: AppParts;
-  any?: string;
-  chosen?: string | undefined;
-}) {
+export function MerchantField(props: { parts: AppParts; any?: string; chosen?: string | undefined }) {
+  const { parts, any, chosen = '' } = props;
   const merchants = [...parts.state.current.merchants.values()].slice(0, OFFERED);
   if (merchants.length < 2) return null;
   const options = merchants.map(({ id, name }) => [id, name] as const);

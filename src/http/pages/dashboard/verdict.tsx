@@ -23,6 +23,7 @@ interface VerdictProps {
 export function VerdictCard({ of, ipn, url, from, test }: VerdictProps) {
   const { tone, headline, where, cause, fix, signed, code, action, to } = of;
   const page = ipn === null ? null : recordPath('ipns', ipn);
+  const isOwnPage = page !== null && from.startsWith(page);
   const right = signed ? signed.amount + signed.identifier : '';
   return (
     <section class="box" id="verdict" data-verdict={tone} aria-label="Verdict">
@@ -42,7 +43,7 @@ export function VerdictCard({ of, ipn, url, from, test }: VerdictProps) {
         {code && <Languages of={code} />}
       </div>
       <div class="inline after">
-        {action !== null && page && (
+        {page && (action !== null || (tone !== 'waiting' && !isOwnPage)) && (
           <Form
             to={`${page}/resend`}
             hidden={to === null ? { from } : { from, to }}
@@ -53,7 +54,7 @@ export function VerdictCard({ of, ipn, url, from, test }: VerdictProps) {
         {action === 'faults' && <a href={PLACES.faults.path}>Show the rules</a>}
         {fix && where && <a href={docsPath(signed ? SIGNATURES : DOCS[where])}>Documentation</a>}
         {test !== undefined && <a href={test}>Copy as test</a>}
-        {page && !from.startsWith(page) && <a href={page}>Open this IPN</a>}
+        {page && !isOwnPage && <a href={page}>Open this IPN</a>}
       </div>
     </section>
   );
