@@ -8,12 +8,10 @@ import type { AppParts } from '../../environment.ts';
 import { More, Section, Time } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { PLACES, recordPath } from './page.tsx';
-import { attemptSides, BothSides } from './sides.tsx';
+import { attemptSides, BothSides, SHOWN_BODY } from './sides.tsx';
 
 /** Maximum attempts shown, each with its request and response. */
 const SHOWN = 20;
-/** Maximum characters of a body, because a page has many bodies. */
-const SHOWN_BODY = 8_192;
 
 /** Attempts as a row of dots. The newest is open unless the page's address names another. Works without a script. */
 export function Attempts({ deliveries, parts }: { deliveries: readonly Delivery[]; parts: AppParts }) {

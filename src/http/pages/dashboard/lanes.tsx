@@ -37,7 +37,7 @@ export function Lanes(props: { steps: readonly Step[]; payment: Payment; parts: 
         </>
       ))}
       {arrows.map((arrow, index) => (
-        <svg aria-hidden="true" x={`${((index + 0.1) / arrows.length) * 100}%`} class={arrow.tone ?? 'step'}>
+        <svg aria-hidden="true" x={`${((index + 0.1) / (arrows.length + 0.3)) * 100}%`} class={arrow.tone ?? 'step'}>
           <Drawn {...arrow} />
         </svg>
       ))}

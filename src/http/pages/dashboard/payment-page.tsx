@@ -48,10 +48,9 @@ export const paymentPage: PageRenderer = ({ parts, id, query }) => {
       </div>
     </>
   );
-  const sum = shownAmount(parts, payment.amount, payment.currency);
   const heading = {
     title: payment.identifier,
-    sum,
+    sum: shownAmount(parts, payment.amount, payment.currency),
     status: <Pills payment={payment} deliveries={deliveries} parts={parts} />,
   };
   return recordPage('payments', payment.id, heading, sections, query);

@@ -12,7 +12,7 @@ import { Code, Copyable, More, Section, Time } from './blocks.tsx';
 import { recordPath } from './page.tsx';
 import { Replay, requireRecorded } from './requests.tsx';
 import { curlOf } from './samples.tsx';
-import { BothSides, recordedSides } from './sides.tsx';
+import { BothSides, recordedSides, SHOWN_BODY } from './sides.tsx';
 
 /** Maximum steps shown, the first ones. */
 const SHOWN = 60;
@@ -74,9 +74,6 @@ function detailOf({ event, detail, request, views = 1 }: Step): string {
   if (event === 'requested') return String(request?.status);
   return event === 'opened' && views > 1 ? `shown ${views} times` : (detail ?? '');
 }
-
-/** Maximum characters of a body on a payment's page. The request's page shows more. */
-const SHOWN_BODY = 8_192;
 
 interface StepProps {
   step: Step;
