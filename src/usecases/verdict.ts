@@ -131,8 +131,8 @@ function verdictWithoutIpn(
     : makeVerdict(
         'good',
         `${settled} This status sends no IPN.`,
-        `To send an IPN for it, start the emulator with --ipn-on ${status}.`,
-        `Payment ${status}. This status sends no IPN.`,
+        `Nothing to fix. To send an IPN for it, start the emulator with --ipn-on ${status}.`,
+        `No IPN is due: payment ${status}.`,
       );
   return { ...verdict, where: 'emulator' as const };
 }
@@ -219,7 +219,8 @@ function notAttempted(
   if (postponedBy === null || nextAttemptAt === null) return makeVerdict('waiting', 'Not sent yet.');
   const delayMs = Date.parse(nextAttemptAt) - Date.parse(last?.startedAt ?? createdAt);
   const headline = `Delayed ${duration(delayMs)} by your rule.`;
-  return causedByRule(`${headline} Due at ${nextAttemptAt}.`, headline);
+  const fix = 'Nothing to fix. Resend the IPN to send it now.';
+  return { ...causedByRule(`${headline} Due at ${nextAttemptAt}.`, headline), fix };
 }
 
 /** Maximum characters read at each end of a body: a page shows the verdicts of many attempts. */
@@ -398,5 +399,5 @@ function fixOf(attempt: KnownAttempt, state: Delivery['state']): string {
       ?.find((value) => !requestBody.includes(value));
     return other === undefined ? REJECTED : `${REJECTED} ${anotherKey(other)}`;
   }
-  return `${FIXES.answered} ${next}`;
+  return `${status < 500 ? FIXES.answered : 'Find the error in the log of your receiver.'} ${next}`;
 }

@@ -149,7 +149,7 @@ describe('a form that acts on its own page', () => {
       answered = answered.then(async () => route.fulfill({ response: await route.fetch() }));
       return answered;
     });
-    await page.locator('[data-attempt]:visible').getByRole('button', { name: 'Resend' }).click();
+    await page.locator('#verdict').getByRole('button', { name: 'Send again' }).click();
     await page.waitForURL('**#step-ipn_*-2');
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   });
@@ -242,7 +242,7 @@ describe('a form that does not reach the emulator', () => {
     await first.server.stop();
     await page.getByRole('button', { name: 'Approve' }).click();
     const alert = page.getByRole('alert');
-    await alert.getByText('“Approve → succeeded” was not sent.').waitFor();
+    await alert.getByText('“Approve” was not sent.').waitFor();
     expect(await alert.textContent()).toContain('Disconnected, reconnecting…');
     expect(await page.locator('#live').textContent()).toBe('Disconnected, reconnecting…');
     expect(await page.getByRole('button', { name: 'Approve' }).getAttribute('aria-busy')).toBeNull();
@@ -254,7 +254,7 @@ describe('a form that does not reach the emulator', () => {
     // The page shows what happened meanwhile.
     await page.locator('#live.on').waitFor();
     await page.getByText('1 fault active').waitFor();
-    expect(await alert.textContent()).toBe('“Approve → succeeded” was not sent.');
+    expect(await alert.textContent()).toBe('“Approve” was not sent.');
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.locator('#settle').waitFor({ state: 'detached' });
     await alert.waitFor({ state: 'detached' });

@@ -47,6 +47,28 @@ test('a whole row except its buttons opens its record, and shows the focus ring'
   await page.getByRole('heading', { level: 1, name: /^IPN of order-1/ }).waitFor();
 });
 
+test('all IPNs of a list can be selected and resent, and a search has no checkboxes', async () => {
+  const { sim } = await busySim();
+  const { page } = await openPage();
+  await page.goto(`${sim.url}/_sim/ui/ipns`);
+  await page.locator('#live.on').waitFor();
+  const boxes = page.locator('tbody').getByRole('checkbox');
+  const all = page.getByLabel('Select all');
+  const checked = () => boxes.evaluateAll((those) => those.filter((one) => one.matches(':checked')).length);
+  const count = await boxes.count();
+  for (const expected of [count, 0, count]) {
+    await all.click();
+    expect(await checked()).toBe(expected);
+  }
+  await page.getByRole('button', { name: 'Resend selected' }).click();
+  await page
+    .getByRole('status')
+    .filter({ hasText: `of ${count} delivered` })
+    .waitFor();
+  await page.goto(`${sim.url}/_sim/ui/search?q=order`);
+  expect([await page.locator('#ipns tbody tr').count(), await boxes.count()]).toEqual([count, 0]);
+});
+
 test('an exact time appears on hover, or when its row has the focus', async () => {
   const { sim } = await busySim();
   const { page } = await openPage();

@@ -41,7 +41,7 @@ test('the first payment, from the dashboard alone', async () => {
   await page.getByText('connection refused').first().waitFor();
 
   const receiver = await startReceiver([{}], port);
-  await page.getByRole('button', { name: 'Resend' }).click();
+  await page.getByRole('button', { name: 'Send again' }).first().click();
   await page.getByText('delivered').first().waitFor();
   expect(receiver.requests).toHaveLength(1);
   expect(receiver.requests[0]?.body).toContain('identifier=order-1');

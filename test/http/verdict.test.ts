@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { requireTamperings } from '../../src/contract/tampering.ts';
-import { retrying } from '../../src/http/pages/dashboard/delivery-columns.tsx';
+import { retrying } from '../../src/http/pages/dashboard/ipns.tsx';
 import { type FullVerdict, verdictOnFault } from '../../src/usecases/verdict.ts';
 import { type Answer, type Received, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';

@@ -1,5 +1,8 @@
+import { formatAmount } from '../../contract/amount.ts';
 import type { Payment } from '../../domain/state.ts';
+import type { AppParts } from '../environment.ts';
 import type { Wording } from './messages.ts';
+import type { Language } from './page-view.ts';
 
 /** What a customer sees of a payment on any checkout page. The amount is formatted already. */
 export interface PaymentSummary
@@ -71,4 +74,15 @@ export function Facts({ payment, words }: { payment: PaymentSummary; words: Word
         ))}
     </dl>
   );
+}
+
+/** An amount as pages show it. An imported state may have currencies that are not configured. */
+export function shownAmount(
+  { runtime }: AppParts,
+  amount: string,
+  code: string,
+  language?: Language,
+): string {
+  const unknown = { code, name: code, symbol: code, decimals: 2 };
+  return formatAmount(amount, runtime.settings.currencies.get(code) ?? unknown, language);
 }

@@ -6,7 +6,6 @@ import { command } from '../../contract/hint.ts';
 import type { Payment } from '../../domain/state.ts';
 import type { AppContext, AppParts, ServerRuntime } from '../environment.ts';
 import { notesOf, statusOf } from '../errors.ts';
-import { shownAmount } from '../pages/amount.ts';
 import { checkoutPage, closedPage, refusedPage } from '../pages/checkout.tsx';
 import { PLACES, recordPath } from '../pages/dashboard/page.tsx';
 import { instant } from '../pages/dashboard/text.ts';
@@ -14,6 +13,7 @@ import { type Language, type PageView, pageView } from '../pages/page-view.ts';
 import type { LiveTip } from '../pages/panel.tsx';
 import type { CheckoutView } from '../pages/step.tsx';
 import type { PaymentSummary } from '../pages/summary.tsx';
+import { shownAmount } from '../pages/summary.tsx';
 
 /** The value of a step's field, and its problem. */
 export type Entry = Pick<CheckoutView, 'step' | 'value' | 'problem'>;

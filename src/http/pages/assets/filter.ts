@@ -26,6 +26,11 @@ document.addEventListener('input', ({ target }) => {
   clearTimeout(timer);
   timer = setTimeout(() => apply(form), PAUSE_MS);
 });
+document.addEventListener('change', ({ target }) => {
+  if (!(target instanceof HTMLInputElement) || target.dataset['all'] === undefined) return;
+  for (const field of target.form?.elements ?? [])
+    if (field instanceof HTMLInputElement) field.checked = target.checked;
+});
 document.addEventListener('submit', (event) => {
   const form = filterOf(event.target);
   if (!form) return;

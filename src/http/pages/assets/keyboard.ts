@@ -28,6 +28,13 @@ document.addEventListener('input', ({ target }) => {
     item.hidden = !item.textContent?.toLowerCase().includes(words);
 });
 
+document.addEventListener('submit', (event) => {
+  const first = document.querySelector<HTMLElement>('#palette li:not([hidden]) :is(a, button)');
+  if (!(event.target instanceof Element) || !event.target.matches('#palette > form') || !first) return;
+  event.preventDefault();
+  first.click();
+});
+
 /** Focuses the link of the next or previous row, so that Enter opens it. */
 function moveTo(step: 1 | -1): boolean {
   const links = [...main.querySelectorAll('tbody tr')].flatMap((row) => {

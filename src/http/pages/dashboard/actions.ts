@@ -12,11 +12,10 @@ import { FundInput } from '../../../contract/wallet.ts';
 import { attemptId } from '../../../usecases/story.ts';
 import type { CallService } from '../../call-service.ts';
 import type { AppParts } from '../../environment.ts';
-import { createPayment } from './create-payment.ts';
-import { RESEND_SELECTED } from './delivery-columns.tsx';
-import { NEW_PAYMENT } from './new-payment.tsx';
+import { RESEND_SELECTED } from './ipns.tsx';
+import { createPayment, NEW_PAYMENT } from './new-payment.tsx';
 import { type FormValues, ownPage, PLACES, recordPath, recordRoute, UI, withId } from './page.tsx';
-import { replay } from './replay.ts';
+import { replay } from './requests.tsx';
 import { FUND, walletRow } from './wallets.tsx';
 
 /** What a form does; returns the address to redirect to. */
@@ -47,8 +46,7 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
   ),
   [`${PAYMENT}/settle`]: on(PAYMENT, async ({ payments }, { outcome, delivery }, id) => {
     const input = parseInput(SettleInput, { outcome, ...(delivery && { delivery }) });
-    const { payment } = await payments.settle(id, { ...input, by: 'control' });
-    return recordPath('payments', payment.id);
+    await payments.settle(id, { ...input, by: 'control' });
   }),
   [`${PAYMENT}/run`]: on(PAYMENT, async ({ payments, ipns, clock }, { ipn = '', attempt = '' }, id) => {
     const payment = payments.require(id);

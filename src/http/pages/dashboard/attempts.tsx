@@ -8,25 +8,13 @@ import type { AppParts } from '../../environment.ts';
 import { More, Section, Time } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { PLACES, recordPath } from './page.tsx';
-import { attemptSides, BothSides } from './sides.tsx';
-
-/** The note below the Resend button. */
-export const RESENDS = 'Sends the same bytes again as a new attempt.';
+import { attemptSides, BothSides, SHOWN_BODY } from './sides.tsx';
 
 /** Maximum attempts shown, each with its request and response. */
 const SHOWN = 20;
-/** Maximum characters of a body, because a page has many bodies. */
-const SHOWN_BODY = 8_192;
-
-interface AttemptsProps {
-  deliveries: readonly Delivery[];
-  /** The page to return to. */
-  from: string;
-  parts: AppParts;
-}
 
 /** Attempts as a row of dots. The newest is open unless the page's address names another. Works without a script. */
-export function Attempts({ deliveries, from, parts }: AttemptsProps) {
+export function Attempts({ deliveries, parts }: { deliveries: readonly Delivery[]; parts: AppParts }) {
   const all = deliveries
     .flatMap((delivery) => {
       const attempts = parts.state.current.attemptsOf(delivery.id);
@@ -51,7 +39,7 @@ export function Attempts({ deliveries, from, parts }: AttemptsProps) {
             class={one.attempt === newest ? 'chosen' : undefined}
           >
             <Dot {...one} parts={parts} />
-            <Details {...one} isOne={deliveries.length === 1} from={from} parts={parts} />
+            <Details {...one} isOne={deliveries.length === 1} parts={parts} />
           </li>
         ))}
         {due.map((delivery) => (
@@ -83,18 +71,18 @@ function Dot({ delivery, attempt, before, parts }: AttemptProps) {
       <span>
         <span class="unseen">IPN attempt {attempt.number}: </span>
         {attempt.responseStatus ?? 'no response'}
+        {parts.ipns.verdictOnForgery(delivery) && <small>forged</small>}
         {wait !== undefined && <small>after {duration(wait)}</small>}
       </span>
     </a>
   );
 }
 
-function Details(props: AttemptProps & { isOne: boolean; from: string }) {
-  const { delivery, attempt, isOne, from, parts } = props;
-  const { id, identifier } = delivery;
+function Details(props: AttemptProps & { isOne: boolean }) {
+  const { delivery, attempt, isOne, parts } = props;
+  const { id } = delivery;
   const { number, durationMs, startedAt } = attempt;
   const { tone, cause } = parts.ipns.verdictOnAttempt(delivery, attempt);
-  const page = recordPath('ipns', id);
   return (
     <div class="details" data-attempt={number}>
       <p>
@@ -103,7 +91,7 @@ function Details(props: AttemptProps & { isOne: boolean; from: string }) {
           Took {duration(durationMs)}, at <Time at={startedAt} zone />
           {!isOne && (
             <>
-              , IPN <a href={page}>{id}</a>
+              , IPN <a href={recordPath('ipns', id)}>{id}</a>
             </>
           )}
         </span>
@@ -115,15 +103,6 @@ function Details(props: AttemptProps & { isOne: boolean; from: string }) {
         curl={curlCommand({ ...deliveryView(delivery, parts), attempts: [attempt] })}
         limit={SHOWN_BODY}
       />
-      {!from.startsWith(page) && (
-        <Form
-          to={`${page}/resend`}
-          hidden={{ from }}
-          submit="Resend"
-          about={`IPN of ${isOne ? identifier : id}, attempt ${number}`}
-          note={RESENDS}
-        />
-      )}
     </div>
   );
 }

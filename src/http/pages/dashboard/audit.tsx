@@ -67,7 +67,21 @@ function NewAudit({ last }: { last: AuditRequest | undefined }) {
         <summary>
           <strong>{title}</strong>
         </summary>
-        <AuditForm last={last} />
+        <Form to={PLACES.audit.path} label="Audit" submit="Run the audit" look="primary">
+          {ORDERS.map((field) => (
+            <Field {...field} value={last?.[field.name]} />
+          ))}
+          {CASES.map((field) => (
+            <Field {...field} value={last?.[field.name]?.join(', ')} />
+          ))}
+        </Form>
+        <p class="soft">
+          The audit settles only its own payments. Its orders stay in the shop’s database. This page accepts
+          only URLs. To place and look up orders with commands, your own or a preset's (
+          {namesOf(AUDIT_PRESETS).join(', ')}):
+        </p>
+        <CommandCode id="commands" run={WITH_COMMANDS} does="audits with commands" />
+        <CommandCode id="preset" run={WITH_PRESET} does="audits with a preset" />
       </details>
     </section>
   );
@@ -101,28 +115,6 @@ const CASES = [
   { name: 'only', label: 'Only cases, groups or classes', placeholder: 'sender, D', wide: true },
   { name: 'skip', label: 'Skip', placeholder: 'robustness' },
 ] as const;
-
-function AuditForm({ last }: { last: AuditRequest | undefined }) {
-  return (
-    <>
-      <Form to={PLACES.audit.path} label="Audit" submit="Run the audit" look="primary">
-        {ORDERS.map((field) => (
-          <Field {...field} value={last?.[field.name]} />
-        ))}
-        {CASES.map((field) => (
-          <Field {...field} value={last?.[field.name]?.join(', ')} />
-        ))}
-      </Form>
-      <p class="soft">
-        The audit settles only its own payments. Its orders stay in the shop’s database. This page accepts
-        only URLs. To place and look up orders with commands, your own or a preset's (
-        {namesOf(AUDIT_PRESETS).join(', ')}):
-      </p>
-      <CommandCode id="commands" run={WITH_COMMANDS} does="audits with commands" />
-      <CommandCode id="preset" run={WITH_PRESET} does="audits with a preset" />
-    </>
-  );
-}
 
 /** The progress of an audit, or its result. The counts filter the cases. */
 function Run({ run, chosen }: { run: AuditRun; chosen: AuditVerdict | undefined }) {

@@ -13,6 +13,7 @@ const { path } = PLACES.clock;
 
 export const clockPage: PageRenderer = ({ parts }) => {
   const read = parts.clock.read();
+  const upcoming = parts.clock.upcoming(PER_PAGE + 1);
   const facts = [
     ['Now (UTC)', <Time at={timestamp(read.now)} runs={!read.frozen} />],
     ['Time', read.frozen ? 'paused' : 'running'],
@@ -26,7 +27,15 @@ export const clockPage: PageRenderer = ({ parts }) => {
         <Moves {...read} />
       </FactsBox>
       <Section id="queue" title="Scheduled">
-        <Queue parts={parts} reading={read} />
+        <Table
+          id="queue-list"
+          label="Scheduled events, soonest first"
+          columns={columnsAt(read)}
+          rows={upcoming.slice(0, PER_PAGE)}
+          keyOf={(one) => ({ 'data-key': one.what === 'attempt' ? one.delivery.id : one.payment.id })}
+          none="Nothing scheduled."
+        />
+        {upcoming.length > PER_PAGE && <p class="soft">Only the first {PER_PAGE} are shown.</p>}
       </Section>
     </>,
   );
@@ -51,24 +60,7 @@ function Moves({ frozen, nextDue }: Reading) {
   );
 }
 
-/** Scheduled events, each with a button that runs the clock until then. */
-function Queue({ parts, reading }: { parts: AppParts; reading: Reading }) {
-  const upcoming = parts.clock.upcoming(PER_PAGE + 1);
-  return (
-    <>
-      <Table
-        id="queue-list"
-        label="Scheduled events, soonest first"
-        columns={columnsAt(reading)}
-        rows={upcoming.slice(0, PER_PAGE)}
-        keyOf={(one) => ({ 'data-key': one.what === 'attempt' ? one.delivery.id : one.payment.id })}
-        none="Nothing scheduled."
-      />
-      {upcoming.length > PER_PAGE && <p class="soft">Only the first {PER_PAGE} are shown.</p>}
-    </>
-  );
-}
-
+/** Each event has a button that runs the clock until then. */
 function columnsAt(reading: Reading): Column<Upcoming>[] {
   return [
     column('Event', (one) => <Event of={one} />, { head: true }),

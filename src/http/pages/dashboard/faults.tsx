@@ -10,7 +10,7 @@ import { commandFor, FAULT_PRESETS } from '../../../contract/fault-presets.ts';
 import { command } from '../../../contract/hint.ts';
 import { FAULT_ROUTES } from '../../../contract/vocabulary.ts';
 import { wordByWord } from '../panel.tsx';
-import { CommandCode, Copyable, Section } from './blocks.tsx';
+import { Code, CommandCode, Section } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { PageContext, type PageRenderer, PLACES, pageAt } from './page.tsx';
 import { type Column, column, Table } from './table.tsx';
@@ -19,8 +19,8 @@ import { capitalized } from './text.ts';
 const SET = command('faults set', '--help');
 const CLEAR = `${PLACES.faults.path}/clear`;
 
-export const faultsPage: PageRenderer = ({ parts, query }) => {
-  return pageAt(
+export const faultsPage: PageRenderer = ({ parts, query }) =>
+  pageAt(
     'faults',
     <>
       <h1>Faults</h1>
@@ -46,7 +46,6 @@ export const faultsPage: PageRenderer = ({ parts, query }) => {
       <SetFault selected={query['effect']} />
     </>,
   );
-};
 
 const COLUMNS: readonly Column<ActiveFault>[] = [
   column('Rule', describeFault, { head: true }),
@@ -65,7 +64,8 @@ function Presets() {
         <li>
           <Form to={`${PLACES.faults.path}/preset`} send={['preset', name]} submit={label} />
           <p>{does}</p>
-          <Copyable
+          <Code
+            wraps
             id={`command-${name}`}
             text={wordByWord(style.command(commandFor(rule)))}
             what={`the command for ${label}`}
@@ -83,6 +83,10 @@ function SetFault({ selected }: { selected: string | undefined }) {
     FAULT_EFFECT_NAMES.find((effect) => posted?.to === formOf(effect)) ??
     FAULT_EFFECT_NAMES.find((effect) => effect === selected) ??
     'status';
+  const scope = `${chosen}-`;
+  const member: FaultMember = FAULT_EFFECTS[chosen];
+  const { kind, label = chosen, words = chosen, sample = '', placeholder = '', ipnOnly } = member;
+  const { times, identifier } = FAULT_CONDITIONS;
   return (
     <section class="box" id="set" aria-label="Your own rule">
       <details id="own" open={selected !== undefined || posted !== undefined}>
@@ -91,16 +95,35 @@ function SetFault({ selected }: { selected: string | undefined }) {
         </summary>
         <nav aria-label="Effect">
           <ul class="counts">
-            {Object.entries<FaultMember>(FAULT_EFFECTS).map(([effect, { label = effect }]) => (
+            {Object.entries<FaultMember>(FAULT_EFFECTS).map(([effect, { label: name = effect }]) => (
               <li>
                 <a href={pageOf(effect)} aria-current={effect === chosen ? 'true' : undefined}>
-                  {label}
+                  {name}
                 </a>
               </li>
             ))}
           </ul>
         </nav>
-        <EffectForm effect={chosen} member={FAULT_EFFECTS[chosen]} from={selected && pageOf(chosen)} />
+        <Form
+          to={formOf(chosen)}
+          label={label}
+          hidden={{ ...(ipnOnly && { route: 'ipn' }), ...(selected && { from: pageOf(chosen) }) }}
+          submit="Add rule"
+          look="primary"
+        >
+          {!ipnOnly && <Field name="route" label="Applies to" options={FAULT_ROUTES} scope={scope} />}
+          {kind !== 'on' && (
+            <Field
+              name={chosen}
+              label={capitalized(words)}
+              value={sample}
+              placeholder={placeholder}
+              scope={scope}
+            />
+          )}
+          <Field name="times" label={times.label} placeholder="2" scope={scope} />
+          <Field name="identifier" label={identifier.label} placeholder="order-*" scope={scope} />
+        </Form>
         <p class="soft">
           Each route and identifier has one rule. A new rule replaces the old one. To combine effects in one
           rule, or to set probabilities or paths:
@@ -113,39 +136,3 @@ function SetFault({ selected }: { selected: string | undefined }) {
 
 const formOf = (effect: string) => `${PLACES.faults.path}/${effect}`;
 const pageOf = (effect: string) => `${PLACES.faults.path}?effect=${effect}`;
-
-interface EffectFormProps {
-  effect: string;
-  member: FaultMember;
-  /** The page to return to. */
-  from: string | undefined;
-}
-
-/** The form of one effect. */
-function EffectForm({ effect, member, from }: EffectFormProps) {
-  const scope = `${effect}-`;
-  const { kind, label = effect, words = effect, sample = '', placeholder = '', ipnOnly } = member;
-  const { times, identifier } = FAULT_CONDITIONS;
-  return (
-    <Form
-      to={formOf(effect)}
-      label={label}
-      hidden={{ ...(ipnOnly && { route: 'ipn' }), ...(from && { from }) }}
-      submit="Add rule"
-      look="primary"
-    >
-      {!ipnOnly && <Field name="route" label="Applies to" options={FAULT_ROUTES} scope={scope} />}
-      {kind !== 'on' && (
-        <Field
-          name={effect}
-          label={capitalized(words)}
-          value={sample}
-          placeholder={placeholder}
-          scope={scope}
-        />
-      )}
-      <Field name="times" label={times.label} placeholder="2" scope={scope} />
-      <Field name="identifier" label={identifier.label} placeholder="order-*" scope={scope} />
-    </Form>
-  );
-}

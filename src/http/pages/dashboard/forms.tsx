@@ -2,19 +2,12 @@ import { type Child, createContext, useContext } from 'hono/jsx';
 import { type FormValues, PageContext, type PostedForm } from './page.tsx';
 import { capitalized } from './text.ts';
 
-/** The submitted values of a form. */
-const Submitted = createContext<FormValues>({});
+/** The rejected form that a field belongs to. */
+const Rejected = createContext<(PostedForm & { forgets?: boolean | undefined }) | undefined>(undefined);
 
-const NO_PROBLEMS: ReadonlyMap<string, string> = new Map();
-
-/** The problems of a form by field. The first invalid field gets the focus. */
-const Problems = createContext<ReadonlyMap<string, string>>(NO_PROBLEMS);
-
-/** The problems in the order of the fields. */
-function problemsByField({ values, error }: PostedForm): ReadonlyMap<string, string> {
-  const problems = Object.keys(values).map((name) => [name, error?.problemWith(name)] as const);
-  return new Map(problems.filter((one): one is [string, string] => one[1] !== undefined));
-}
+/** The first invalid field gets the focus. */
+const firstWrong = ({ values, error }: PostedForm) =>
+  Object.keys(values).find((name) => error?.problemWith(name) !== undefined);
 
 /** A problem as shown next to its field, without the name of the field. */
 function withoutName(problem: string, name: string): string {
@@ -45,15 +38,15 @@ export function Field(props: {
 }) {
   const { name, label, value, type = 'text', wide, scope = '', rows, hint, options, ...looks } = props;
   const id = `field-${scope}${name}`;
-  const current = useContext(Submitted)[name] ?? value;
-  const problems = useContext(Problems);
-  const problem = problems.get(name);
+  const rejected = useContext(Rejected);
+  const current = (rejected?.forgets ? undefined : rejected?.values[name]) ?? value;
+  const problem = rejected?.error?.problemWith(name);
   const isWrong = problem !== undefined;
   const described = [isWrong && `${id}-problem`, hint && `${id}-hint`].filter(Boolean);
   const marks = {
     'aria-invalid': isWrong ? ('true' as const) : undefined,
     'aria-describedby': described.join(' ') || undefined,
-    autofocus: isWrong && problems.keys().next().value === name,
+    autofocus: isWrong && rejected !== undefined && firstWrong(rejected) === name,
   };
   return (
     <p class={wide ? 'field wide' : 'field'}>
@@ -131,17 +124,14 @@ interface FormProps extends ButtonProps {
 export function Form(props: FormProps) {
   const { to, label, confirm, hidden = {}, children, inline = children === undefined, submit, note } = props;
   const { posted } = useContext(PageContext);
-  const mine = posted?.to === to ? posted : undefined;
-  const submitted = props.forgets ? {} : mine?.values;
+  const rejected = posted?.to === to ? { ...posted, forgets: props.forgets } : undefined;
   const look = inline ? 'inline' : 'form';
   return (
     <form id={props.id} method="post" action={to} class={look} aria-label={label} data-confirm={confirm}>
       {Object.entries(hidden).map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}
-      <Problems.Provider value={mine ? problemsByField(mine) : NO_PROBLEMS}>
-        <Submitted.Provider value={submitted ?? {}}>{children}</Submitted.Provider>
-      </Problems.Provider>
+      <Rejected.Provider value={rejected}>{children}</Rejected.Provider>
       {submit && <Submit {...props}>{submit}</Submit>}
       {note && <span class="soft">{note}</span>}
     </form>

@@ -1,4 +1,5 @@
 import { useContext } from 'hono/jsx';
+import { describeFault, isSpent } from '../../../contract/active-fault.ts';
 import type { GatewayError } from '../../../contract/error.ts';
 import { type Hint, renderHint } from '../../../contract/hint.ts';
 import { timestamp } from '../../../contract/timestamp.ts';
@@ -7,8 +8,7 @@ import { VERSION } from '../../../system/package-info.ts';
 import type { AppContext, AppParts } from '../../environment.ts';
 import { renderDocument } from '../layout.tsx';
 import { secure } from '../page-view.ts';
-import { Copyable } from './blocks.tsx';
-import { Chips, type FrameProps } from './chips.tsx';
+import { Copyable, Time } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import {
   docsPath,
@@ -23,7 +23,7 @@ import {
   SEARCH,
   UI,
 } from './page.tsx';
-import { clip } from './text.ts';
+import { againstReal, clip } from './text.ts';
 
 /** The error of a request, and the form that was posted. */
 export interface Refusal {
@@ -137,7 +137,54 @@ function Top({ parts: { runtime, events }, query }: { parts: AppParts; query: st
   );
 }
 
-function Navigation({ page }: Pick<FrameProps, 'page'>) {
+interface FrameProps {
+  parts: AppParts;
+  page: Page;
+}
+
+/** Active faults and a moved clock, on every page. */
+function Chips(props: FrameProps) {
+  return (
+    <div id="trouble">
+      <FaultChip {...props} />
+      <ClockChip {...props} />
+    </div>
+  );
+}
+
+function FaultChip({ parts, page: { path } }: FrameProps) {
+  const faults = parts.faults.list.filter((fault) => !isSpent(fault)).map(describeFault);
+  if (faults.length === 0) return null;
+  return (
+    <section class="chip" id="alarm-faults" aria-label="Faults">
+      <a href={PLACES.faults.path} title={faults.slice(0, 20).join('\n')}>
+        {faults.length === 1 ? '1 fault active' : `${faults.length} faults active`}
+      </a>
+      <code class="roomy">{faults[0]}</code>
+      <Form to={`${PLACES.faults.path}/clear`} hidden={{ from: path }} submit="Clear all" />
+    </section>
+  );
+}
+
+/** The clock, if it was moved. */
+function ClockChip({ parts, page: { path } }: FrameProps) {
+  const { now, frozen, ahead } = parts.clock.read();
+  if (!frozen && ahead === 0) return null;
+  return (
+    <section class="chip" id="alarm-clock" aria-label="Clock">
+      <a href={PLACES.clock.path}>{frozen ? 'Clock is paused' : againstReal(ahead)}</a>
+      <span class="roomy">
+        {frozen && 'at '}
+        <Time at={timestamp(now)} runs={!frozen} zone />
+      </span>
+      {frozen && (
+        <Form to={PLACES.clock.path} hidden={{ from: path }} send={['move', 'resume']} submit="Resume" />
+      )}
+    </section>
+  );
+}
+
+function Navigation({ page }: { page: Page }) {
   return (
     <nav class="tabs" aria-label="Dashboard">
       {namesOf(GROUPS).map((group) => (
@@ -178,7 +225,7 @@ function Dialogs({ parts }: { parts: AppParts }) {
     <>
       <dialog id="palette" aria-label="Go to">
         <form method="get" action={SEARCH}>
-          <input name="q" aria-label="Page, record or action" autocomplete="off" data-palette />
+          <input name="q" placeholder="Page, record or action" autocomplete="off" data-palette />
         </form>
         <ul>
           {namesOf(GROUPS)
@@ -206,7 +253,7 @@ function Dialogs({ parts }: { parts: AppParts }) {
             />
           </li>
         </ul>
-        <p class="soft">Enter searches all records.</p>
+        <p class="soft">Enter opens the first match, or searches all records.</p>
       </dialog>
       <dialog id="shortcuts" aria-label="Keyboard shortcuts">
         <ul>

@@ -1,18 +1,23 @@
 import { remarksOn } from '../../../contract/describe-delivery.ts';
 import { command } from '../../../contract/hint.ts';
 import { TAMPERINGS } from '../../../contract/tampering.ts';
+import type { Tone } from '../../../contract/verdict.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
 import type { Delivery } from '../../../domain/state.ts';
-import { faultOf } from '../../../usecases/verdict.ts';
+import { type FullVerdict, faultOf } from '../../../usecases/verdict.ts';
 import type { AppParts } from '../../environment.ts';
-import { Attempts, RESENDS } from './attempts.tsx';
-import { CommandCode, FactsBox, Time } from './blocks.tsx';
-import { deliveryColumns, RESEND_SELECTED, retrying, Standing } from './delivery-columns.tsx';
+import { Attempts } from './attempts.tsx';
+import { Ago, CommandCode, FactsBox, Short, Status, Time } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import type { List } from './list-page.tsx';
-import { type PageRenderer, recordPage, recordPath } from './page.tsx';
+import { type PageRenderer, PLACES, recordPage, recordPath, SEARCH } from './page.tsx';
 import { Signature } from './signature.tsx';
+import { column } from './table.tsx';
+import { clip } from './text.ts';
 import { VerdictCard } from './verdict.tsx';
+
+/** Resends the IPNs whose rows are selected. Its fields are named after the deliveries. */
+export const RESEND_SELECTED = `${PLACES.ipns.path}/resend`;
 
 /** The tabs of the list. */
 const TABS = {
@@ -38,6 +43,19 @@ function decideTab(delivery: Delivery, parts: AppParts): keyof typeof TABS {
   return tone === 'bad' || tone === 'warning' ? 'needs-you' : 'ok';
 }
 
+const SELECT = column<Delivery>(
+  'Select',
+  ({ id, identifier }) => (
+    <input
+      type="checkbox"
+      name={id}
+      form="resend-selected"
+      aria-label={`Select the IPN of ${identifier}, ${id}`}
+    />
+  ),
+  { kind: 'select' },
+);
+
 export const IPNS: List<Delivery> = {
   place: 'ipns',
   noun: 'IPN',
@@ -56,7 +74,11 @@ export const IPNS: List<Delivery> = {
     hint: 'order, address',
   },
   action: (from) => (
-    <Form id="resend-selected" to={RESEND_SELECTED} hidden={{ from }} submit="Resend selected" />
+    <Form id="resend-selected" to={RESEND_SELECTED} hidden={{ from }} submit="Resend selected" inline>
+      <label>
+        <input type="checkbox" data-all /> Select all
+      </label>
+    </Form>
   ),
   // Anyone can link to this page with a text.
   notice: ({ resent = '' }) =>
@@ -66,7 +88,27 @@ export const IPNS: List<Delivery> = {
       </p>
     ),
   records: ({ state }) => state.current.deliveries,
-  columns: (parts, from) => deliveryColumns(parts, from),
+  columns: (parts, from) => [
+    // The results of a search have no form for them.
+    ...(from.startsWith(SEARCH) ? [] : [SELECT]),
+    column('IPN', (delivery) => <DeliveryLink delivery={delivery} from={from} />, { head: true }),
+    column('State', (delivery) => <Standing delivery={delivery} parts={parts} />, { kind: 'name' }),
+    column('Problem', (delivery) => problemOf(parts.ipns.verdict(delivery)), { kind: 'cause' }),
+    column('To', (delivery) => <To delivery={delivery} parts={parts} />, { kind: 'address' }),
+    column('Created', ({ createdAt }) => <Ago at={createdAt} />, { kind: 'time' }),
+    column(
+      'Action',
+      (delivery) => (
+        <Form
+          to={`${recordPath('ipns', delivery.id)}/resend`}
+          send={['from', from]}
+          submit="Resend"
+          about={`IPN of ${delivery.identifier}, ${delivery.id}`}
+        />
+      ),
+      { kind: 'action' },
+    ),
+  ],
   keyOf: ({ id }) => ({ id }),
   first: (parts) => {
     const url = parts.runtime.baseUrl();
@@ -82,6 +124,87 @@ export const IPNS: List<Delivery> = {
     );
   },
 };
+
+interface DeliveryProps {
+  delivery: Delivery;
+  parts: AppParts;
+}
+
+interface StandingProps extends DeliveryProps {
+  /** For narrow columns. */
+  isBrief?: boolean | undefined;
+}
+
+/** The result of a forged IPN, and the state that it is styled as. A forged IPN should fail. */
+const FORGED: Readonly<Record<Tone, readonly [ended: string, look: Delivery['state']]>> = {
+  bad: ['accepted', 'failed'],
+  good: ['rejected', 'delivered'],
+  warning: ['rejected', 'delivered'],
+  waiting: ['unclear', 'pending'],
+};
+
+function DeliveryStatus({ delivery, parts, isBrief }: StandingProps) {
+  const forged = parts.ipns.verdictOnForgery(delivery);
+  if (!forged) {
+    const isWrong = delivery.state === 'delivered' && parts.ipns.verdict(delivery).tone === 'bad';
+    return isWrong ? (
+      <span class="status failed">{isBrief ? 'error in response' : 'answered 2xx, but with an error'}</span>
+    ) : (
+      <Status of={delivery.state} />
+    );
+  }
+  const [ended, look] = FORGED[forged.tone];
+  return <span class={`status ${look}`}>forged, {ended}</span>;
+}
+
+export function Standing({ delivery, parts, isBrief }: StandingProps) {
+  const failing = retrying(delivery, parts);
+  if (failing === undefined) {
+    const { attemptCount } = delivery;
+    return [
+      <DeliveryStatus delivery={delivery} parts={parts} isBrief={isBrief} />,
+      !isBrief && attemptCount > 1 && <span class="soft"> ×{attemptCount}</span>,
+    ];
+  }
+  return <span class="retrying">{isBrief ? failing.brief : failing.text}</span>;
+}
+
+/** A pending delivery with failed attempts: how many, and when the next attempt is due. */
+export function retrying(delivery: Delivery, { state, clock }: AppParts) {
+  const failures = state.current.attemptsOf(delivery.id).filter(({ failure }) => failure !== null);
+  const last = failures.at(-1);
+  if (delivery.state !== 'pending' || !last || delivery.nextAttemptAt === null) return undefined;
+  const seconds = Math.max(0, Math.round((Date.parse(delivery.nextAttemptAt) - clock.now()) / 1_000));
+  const wait = seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+  const times = `×${failures.length}`;
+  return {
+    brief: `retrying ${times}`,
+    text: `retrying · ${last.responseStatus ?? 'no response'} ${times} · next in ${wait}`,
+  };
+}
+
+/** What is wrong. The IPN's page explains why. */
+const problemOf = ({ tone, headline }: FullVerdict) => (tone === 'good' ? null : clip(headline));
+
+function To({ delivery, parts }: DeliveryProps) {
+  const forwardedTo = parts.ipns.forwardedTo(delivery);
+  return (
+    <>
+      {forwardedTo !== null && <span class="soft">forwarded to </span>}
+      <Short text={forwardedTo ?? delivery.url} />
+    </>
+  );
+}
+
+function DeliveryLink({ delivery, from }: { delivery: Delivery; from: string }) {
+  const { id, identifier, status } = delivery;
+  return (
+    <>
+      <Short to={recordPath('ipns', id, from)} text={identifier} />
+      {status !== 'success' && <span class="soft">{status}</span>}
+    </>
+  );
+}
 
 export const ipnPage: PageRenderer = ({ parts, id, query }) => {
   const { current: state } = parts.state;
@@ -114,7 +237,7 @@ export const ipnPage: PageRenderer = ({ parts, id, query }) => {
           ))}
         </FactsBox>
       </div>
-      <Attempts deliveries={[delivery]} from={from} parts={parts} />
+      <Attempts deliveries={[delivery]} parts={parts} />
       <Signature
         parts={parts}
         delivery={delivery}
@@ -136,7 +259,12 @@ function Send({ delivery, outcome }: { delivery: Delivery; outcome: string }) {
         {delivery.attemptCount > 0 && `Attempt ${delivery.attemptCount}: `}
         {outcome}
       </p>
-      <Form to={`${path}/resend`} hidden={{ from: path }} submit="Resend" note={RESENDS} />
+      <Form
+        to={`${path}/resend`}
+        hidden={{ from: path }}
+        submit="Resend"
+        note="Sends the same bytes again as a new attempt."
+      />
       <Form to={`${path}/resend`} label="To another address" submit="Send there">
         <Field
           name="to"

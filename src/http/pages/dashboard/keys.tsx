@@ -1,7 +1,7 @@
 import { command } from '../../../contract/hint.ts';
 import type { Merchant } from '../../../contract/merchant.ts';
 import type { AppParts } from '../../environment.ts';
-import { shownAmount } from '../amount.ts';
+import { shownAmount } from '../summary.tsx';
 import { Code, Copyable, Facts, More, Section } from './blocks.tsx';
 import { Field, Form, Submit } from './forms.tsx';
 import { type PageRenderer, PER_PAGE, PLACES, pageAt, UI } from './page.tsx';

@@ -37,7 +37,7 @@ export function Lanes(props: { steps: readonly Step[]; payment: Payment; parts: 
         </>
       ))}
       {arrows.map((arrow, index) => (
-        <svg aria-hidden="true" x={`${((index + 0.1) / arrows.length) * 100}%`} class={arrow.tone ?? 'step'}>
+        <svg aria-hidden="true" x={placeOf(index, arrows.length)} class={arrow.tone ?? 'step'}>
           <Drawn {...arrow} />
         </svg>
       ))}
@@ -46,6 +46,7 @@ export function Lanes(props: { steps: readonly Step[]; payment: Payment; parts: 
 }
 
 const yOf = (lane: number) => FIRST_LANE + lane * LANE;
+const placeOf = (index: number, count: number) => `${((index + 0.1) / (count + 0.3)) * 100}%`;
 
 function Drawn({ from, to, text }: Arrow) {
   const end = yOf(to);

@@ -6,7 +6,6 @@ import { type FormValues, listPath, type PageRenderer, PER_PAGE, PLACES, type Pl
 import { type Backwards, type Slice, sliceOf } from './slice.ts';
 import { type Column, type RowKey, Table } from './table.tsx';
 import { capitalized, grouped } from './text.ts';
-import { textMatcher } from './text-matcher.ts';
 
 /** A field to filter a list by. One click selects a value. */
 interface Choice<Item> {
@@ -129,7 +128,7 @@ function Nothing<Item>(props: { list: List<Item>; parts: AppParts; isNarrowed: b
     );
   }
   return (
-    <section class="box empty" id={filter ? `${id}-yet` : id} aria-labelledby="none">
+    <section class="box" id={filter ? `${id}-yet` : id} aria-labelledby="none">
       <h2 id="none">No {noun} yet</h2>
       {first(props.parts)}
     </section>
@@ -252,4 +251,30 @@ function Choices<Item>(props: Omit<FiltersProps<Item>, 'filter'> & { choice: Cho
       </ul>
     </nav>
   );
+}
+
+/** Maximum distinct words to search for (chosen), because each is searched in every record. */
+const MAX_WORDS = 10;
+
+/** Matches items that have every word of a text in some field, ignoring case; undefined for no words. */
+export function textMatcher<Item>(
+  fields: readonly (keyof Item)[],
+  text = '',
+): ((item: Item) => boolean) | undefined {
+  const words = [...new Set(text.toLowerCase().split(/\s+/).filter(Boolean))].slice(0, MAX_WORDS);
+  if (words.length === 0) return undefined;
+  return (item) => {
+    // Words contain no line feeds, so no match spans two fields.
+    const texts = fields
+      .map((name) => item[name] ?? '')
+      .join('\n')
+      .toLowerCase();
+    return words.every((word) => texts.includes(word) || texts.includes(asAmount(word)));
+  };
+}
+
+/** Converts an amount from the format of pages to the format of records: `$1,250.00` to 1250.00. */
+function asAmount(word: string): string {
+  const [, digits] = /^[^\p{L}\d]?(\d[\d,]*(?:\.\d+)?)$/u.exec(word) ?? [];
+  return digits?.replaceAll(',', '') ?? word;
 }

@@ -1,9 +1,12 @@
 import type { Child } from 'hono/jsx';
+import { describeEffects } from '../../../contract/active-fault.ts';
+import { withPaymentDefaults } from '../../../contract/defaults.ts';
+import { GatewayError } from '../../../contract/error.ts';
 import { CHECKOUT_THEMES, MODES } from '../../../contract/vocabulary.ts';
+import type { CallService, ServiceResponse } from '../../call-service.ts';
 import type { AppParts } from '../../environment.ts';
-import { initiateDefaults } from './create-payment.ts';
 import { Field, Form } from './forms.tsx';
-import { Heading, type PageRenderer, PLACES, UI } from './page.tsx';
+import { type FormValues, Heading, type PageRenderer, PLACES, UI } from './page.tsx';
 import { capitalized } from './text.ts';
 
 export const NEW_PAYMENT = `${UI}/new-payment`;
@@ -93,15 +96,8 @@ const OFFERED = 50;
  *
  * @param any the label for no choice; without it the first merchant is selected
  */
-export function MerchantField({
-  parts,
-  any,
-  chosen = '',
-}: {
-  parts: AppParts;
-  any?: string;
-  chosen?: string | undefined;
-}) {
+export function MerchantField(props: { parts: AppParts; any?: string; chosen?: string | undefined }) {
+  const { parts, any, chosen = '' } = props;
   const merchants = [...parts.state.current.merchants.values()].slice(0, OFFERED);
   if (merchants.length < 2) return null;
   const options = merchants.map(({ id, name }) => [id, name] as const);
@@ -113,4 +109,65 @@ export function MerchantField({
       options={any === undefined ? options : [['', any], ...options]}
     />
   );
+}
+
+/** Every field of initiate by its wire name, with a valid value. */
+function initiateDefaults({ dialect, runtime }: AppParts, publicKey: string) {
+  const values = withPaymentDefaults(
+    { checkoutTheme: CHECKOUT_THEMES[0] },
+    { baseUrl: runtime.baseUrl(), publicKey },
+  );
+  return dialect.merchant.initiate('sandbox', values).form ?? {};
+}
+
+/**
+ * Initiates a payment through the service's own route, as a merchant would.
+ *
+ * @param fields the fields of initiate by their wire names, plus `merchant` and `mode`; an empty identifier is generated
+ * @returns the id of the payment
+ * @throws GatewayError `invalid_fields` with every problem that the service reports
+ */
+export async function createPayment(
+  parts: AppParts,
+  { merchant: owner, mode: wanted, ...fields }: FormValues,
+  callService: CallService,
+): Promise<string> {
+  const { dialect, merchants } = parts;
+  const mode = MODES.find((one) => one === (wanted ?? 'sandbox'));
+  if (!mode) throw new GatewayError('invalid_fields', `mode must be one of ${MODES.join(', ')}`);
+  const { publicKey } = owner ? merchants.require(owner) : merchants.default;
+  const given = { ...fields, identifier: fields['identifier']?.trim() || undefined };
+  const sent = { ...initiateDefaults(parts, publicKey), ...withoutMissing(given) };
+  const response = await callService({
+    method: 'POST',
+    target: dialect.merchant.initiatePath(mode),
+    headers: { 'content-type': 'application/x-www-form-urlencoded', 'user-agent': 'gateway-sim dashboard' },
+    body: new URLSearchParams(sent).toString(),
+  });
+  const { checkoutUrl, problems } = dialect.merchant.readAnswer(jsonOf(response));
+  if (checkoutUrl !== undefined) return dialect.merchant.paymentIdOf(checkoutUrl);
+  throw refusal(problems, response);
+}
+
+function withoutMissing(values: FormValues): Record<string, string> {
+  const given = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return Object.fromEntries(given);
+}
+
+function jsonOf({ body }: ServiceResponse): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Why no payment was created: the service's response, and notes for the developer. */
+function refusal(answered: readonly string[] = [], { status, recorded }: ServiceResponse): GatewayError {
+  const { notes = [], fault } = recorded ?? {};
+  const known = fault ? [`your fault rule applied: ${describeEffects(fault)}`] : [...answered, ...notes];
+  const problems = known.length
+    ? [...new Set(known)]
+    : [`initiate returned ${status} without a checkout URL`];
+  return new GatewayError('invalid_fields', problems[0] ?? '', { problems });
 }

@@ -3,10 +3,12 @@ import { SETTLERS } from '../../../contract/vocabulary.ts';
 import type { Delivery, Payment } from '../../../domain/state.ts';
 import { mappedAddresses } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
-import { shownAmount } from '../amount.ts';
+import { playwrightText, vitestText } from '../../test-texts/javascript.ts';
+import { phpunitText } from '../../test-texts/php.ts';
+import { testStoryOf } from '../../test-texts/test-story.ts';
+import { shownAmount } from '../summary.tsx';
 import { Attempts } from './attempts.tsx';
-import { FactsBox, Status, Warnings } from './blocks.tsx';
-import { CopyAsTest } from './copy-as-test.tsx';
+import { FactsBox, FoldedCode, Section, Status, Warnings } from './blocks.tsx';
 import { Lanes, whoCameFirst } from './lanes.tsx';
 import { listPath, type PageRenderer, recordPage, recordPath } from './page.tsx';
 import { Settle } from './settle-form.tsx';
@@ -37,8 +39,8 @@ export const paymentPage: PageRenderer = ({ parts, id, query }) => {
         test={payment.status === 'pending' ? undefined : '#test'}
       />
       <Warnings of={payment.warnings} />
-      {payment.status === 'pending' && <Settle parts={parts} payment={payment} />}
-      <Attempts deliveries={deliveries} from={from} parts={parts} />
+      {payment.status === 'pending' && <Settle parts={parts} payment={payment} from={from} />}
+      <Attempts deliveries={deliveries} parts={parts} />
       <Timeline steps={steps} payment={payment} parts={parts} />
       <div class="columns">
         <FactsBox id="facts" label="Payment" rows={factsOf(parts, payment, merchant.name)} />
@@ -46,10 +48,9 @@ export const paymentPage: PageRenderer = ({ parts, id, query }) => {
       </div>
     </>
   );
-  const sum = shownAmount(parts, payment.amount, payment.currency);
   const heading = {
     title: payment.identifier,
-    sum,
+    sum: shownAmount(parts, payment.amount, payment.currency),
     status: <Pills payment={payment} deliveries={deliveries} parts={parts} />,
   };
   return recordPage('payments', payment.id, heading, sections, query);
@@ -129,5 +130,36 @@ function Address({ url, mapped }: { url: string; mapped: string | null | undefin
         </>
       )}
     </>
+  );
+}
+
+const RUNNERS = [
+  ['Vitest', 'payment.test.mjs', vitestText],
+  ['Playwright', 'payment.spec.mjs', playwrightText],
+  ['PHPUnit', 'PaymentTest.php', phpunitText],
+] as const;
+
+/** The payment as a test that repeats it and expects the same responses from the receiver. */
+function CopyAsTest({ parts, payment }: { parts: AppParts; payment: Payment }) {
+  const story = testStoryOf(payment, parts);
+  return (
+    <Section id="test" title="Copy as test">
+      <p class="soft">
+        Creates this payment on a fresh emulator, settles it the same way, and expects the same responses from
+        your receiver at <code>{payment.ipnUrl}</code>.
+      </p>
+      {RUNNERS.map(([runner, file, write]) => {
+        const id = `test-${runner.toLowerCase()}`;
+        return (
+          <FoldedCode
+            id={id}
+            title={`${runner} · ${file}`}
+            code={`${id}-text`}
+            text={write(story)}
+            what={`The test for ${runner}`}
+          />
+        );
+      })}
+    </Section>
   );
 }

@@ -1,13 +1,16 @@
+import { GatewayError } from '../../../contract/error.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
+import { hint } from '../../../contract/hint.ts';
 import type { Payment } from '../../../domain/state.ts';
+import type { CallService } from '../../call-service.ts';
 import { maskedRequest } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import { serviceRoute } from '../../inject-faults.ts';
+import { KEPT_BODY_CHARACTERS } from '../../record-requests.ts';
 import { Ago, FactsBox, Section, Short, Time, WarningCount, Warnings } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import type { List } from './list-page.tsx';
 import { type PageRenderer, recordPage, recordPath } from './page.tsx';
-import { replayProblem, requireRecorded } from './replay.ts';
 import { SampleInitiate } from './samples.tsx';
 import { BothSides, recordedSides } from './sides.tsx';
 import { column } from './table.tsx';
@@ -125,7 +128,7 @@ export const requestPage: PageRenderer = ({ parts, id }) => {
     <>
       <FactsBox label="Summary" rows={facts}>
         <Warnings of={notes} />
-        <Replay id={request.id} problem={replayProblem(request, parts)} />
+        <Replay of={request} parts={parts} />
       </FactsBox>
       <Section id="sides" title="Response and request">
         <BothSides
@@ -143,7 +146,9 @@ export const requestPage: PageRenderer = ({ parts, id }) => {
   );
 };
 
-export function Replay({ id, problem }: { id: number; problem: string | undefined }) {
+export function Replay({ of, parts }: { of: RecordedRequest; parts: AppParts }) {
+  const { id } = of;
+  const problem = replayProblem(of, parts);
   if (problem !== undefined) return <p class="soft">This request cannot be sent again: {problem}.</p>;
   return (
     <Form
@@ -153,4 +158,50 @@ export function Replay({ id, problem }: { id: number; problem: string | undefine
       note="Sends the same method, path, headers and body, with the real secrets."
     />
   );
+}
+
+/** Headers of the connection, or of the browser's page. They do not belong to the request. */
+const NOT_REPLAYED =
+  /^(host|connection|content-length|transfer-encoding|keep-alive|expect|upgrade|te|trailer|cookie|origin|referer|accept-encoding|sec-.*|proxy-.*)$/;
+
+/** @throws GatewayError `not_found` for a request that is not in the log, or no longer */
+export function requireRecorded({ events }: AppParts, id: string): RecordedRequest {
+  const request = events.requests().find((one) => String(one.id) === id);
+  if (request) return request;
+  const fix = hint`The request log keeps the last thousand requests.`;
+  throw new GatewayError('not_found', `request ${id} is not in the request log`, { hint: fix });
+}
+
+/** Why a request cannot be sent again; undefined if it can. */
+function replayProblem(request: RecordedRequest, { dialect }: AppParts): string | undefined {
+  const { method, target, requestHeaders, requestBody } = request;
+  const { pathname } = new URL(target.startsWith('/') ? `http://localhost${target}` : 'http://localhost');
+  if (serviceRoute(pathname, dialect) === null) {
+    return "only requests to the service's own routes can be sent again";
+  }
+  if (method === 'TRACE') return `a ${method} request cannot be sent again`;
+  const length = requestHeaders['content-length'];
+  const isWhole =
+    length === undefined
+      ? (requestBody ?? '').length < KEPT_BODY_CHARACTERS && !('transfer-encoding' in requestHeaders)
+      : Number(length) === Buffer.byteLength(requestBody ?? '');
+  if (isWhole) return undefined;
+  return `its body is incomplete in the log, which keeps at most ${KEPT_BODY_CHARACTERS} characters of text and omits bodies that were not read`;
+}
+
+/**
+ * Sends a recorded request to the service again, with its original secrets.
+ *
+ * @returns the number of the new request in the log
+ * @throws GatewayError `not_found`; `wrong_state` if the request cannot be sent again
+ */
+export async function replay(parts: AppParts, id: string, callService: CallService): Promise<number> {
+  const request = requireRecorded(parts, id);
+  const problem = replayProblem(request, parts);
+  if (problem !== undefined) throw new GatewayError('wrong_state', problem);
+  const { method, target, requestHeaders, requestBody } = request;
+  const headers = Object.entries(requestHeaders).filter(([name]) => !NOT_REPLAYED.test(name));
+  const body = ['GET', 'HEAD'].includes(method) ? null : requestBody;
+  const { recorded } = await callService({ method, target, headers: Object.fromEntries(headers), body });
+  return recorded?.id ?? request.id;
 }

@@ -4,11 +4,10 @@ import type { AppParts } from '../../environment.ts';
 import { Section } from './blocks.tsx';
 import { CARDS } from './cards.tsx';
 import { IPNS } from './ipns.tsx';
-import { type List, Rows } from './list-page.tsx';
+import { type List, Rows, textMatcher } from './list-page.tsx';
 import { listPath, type PageRenderer, PLACES, SEARCH } from './page.tsx';
 import { PAYMENTS } from './payments.tsx';
 import { REQUESTS } from './requests.tsx';
-import { textMatcher } from './text-matcher.ts';
 
 /** Maximum records shown of each kind. */
 const SHOWN = 10;

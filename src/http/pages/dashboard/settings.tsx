@@ -91,7 +91,9 @@ function settingsIn({ runtime: { options } }: AppParts): Setting[] {
 }
 
 function written(value: unknown): string {
-  if (value === undefined || (Array.isArray(value) && value.length === 0)) return '–';
-  if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) return value.join(', ');
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  if (typeof value !== 'object' || value === null) return String(value ?? '–');
+  const parts = Array.isArray(value)
+    ? value.map(written)
+    : Object.entries(value).map(([name, part]) => `${name} ${written(part)}`);
+  return parts.join(', ') || '–';
 }

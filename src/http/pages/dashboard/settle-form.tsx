@@ -16,7 +16,9 @@ const LOOKS: Readonly<Record<PaymentOutcome, ButtonLook>> = {
   expire: 'late',
 };
 
-export function Settle({ parts, payment }: { parts: AppParts; payment: Payment }) {
+/** The state machine of a pending payment: its arrows are the buttons that settle it. @param props `from`: the page to return to */
+export function Settle(props: { parts: AppParts; payment: Payment; from: string }) {
+  const { parts, payment, from } = props;
   const { auto, expiresAt } = payment;
   const order = parts.runtime.settings.delivery;
   const checkoutUrl = parts.dialect.checkoutUrl(payment, parts.runtime.baseUrl());
@@ -28,16 +30,20 @@ export function Settle({ parts, payment }: { parts: AppParts; payment: Payment }
         </a>
         <span class="soft">Pay like a customer, in a new tab. Or skip the checkout:</span>
       </p>
-      <Form to={`${recordPath('payments', payment.id)}/settle`} forgets>
+      <Form to={`${recordPath('payments', payment.id)}/settle`} hidden={{ from }} forgets>
         <Field name="delivery" label="IPN timing" value={order} options={TIMINGS} wide />
-        <div class="outcomes">
+        <div class="machine">
           <Status of={payment.status} />
-          {OUTCOMES.map((outcome) => (
-            <Submit send={['outcome', outcome]} look={LOOKS[outcome]}>
-              {PAYMENT_OUTCOMES[outcome].label}{' '}
-              <span class="follows">→ {PAYMENT_OUTCOMES[outcome].status}</span>
-            </Submit>
-          ))}
+          <ul>
+            {OUTCOMES.map((outcome) => (
+              <li>
+                <Submit send={['outcome', outcome]} look={LOOKS[outcome]}>
+                  {PAYMENT_OUTCOMES[outcome].label}
+                </Submit>
+                <Status of={PAYMENT_OUTCOMES[outcome].status} />
+              </li>
+            ))}
+          </ul>
         </div>
       </Form>
       {auto && (

@@ -5,6 +5,9 @@ import type { Attempt } from '../../../domain/state.ts';
 import { Code, FoldedCode } from './blocks.tsx';
 import { capitalized, pretty } from './text.ts';
 
+/** Maximum characters of a body on a page that has many. */
+export const SHOWN_BODY = 8_192;
+
 /** A request or a response. */
 export interface Side {
   /** The first line, shortened. */

@@ -54,15 +54,8 @@ export function Signature(props: {
 }
 
 /** The signed text, the key, and both signatures. @param text the signed text, if the body does not contain it */
-export function Working({
-  of,
-  merchant,
-  text = '–',
-}: {
-  of: Verification;
-  merchant: Merchant;
-  text?: string;
-}) {
+export function Working(props: { of: Verification; merchant: Merchant; text?: string }) {
+  const { of, merchant, text = '–' } = props;
   const { signature, expected, signedText, foundText, amount, identifier } = of;
   const isExpected = signature !== null && signature === expected;
   const isOther = foundText !== null && signedText !== null && foundText !== signedText;

@@ -7,7 +7,7 @@ export interface Column<Item> {
    * The width, which values do not change. Amounts are right-aligned. Names and addresses are shortened if necessary.
    * Long texts may wrap.
    */
-  kind?: 'select' | 'amount' | 'state' | 'time' | 'few' | 'action' | 'name' | 'address' | 'long';
+  kind?: 'select' | 'amount' | 'state' | 'time' | 'few' | 'action' | 'name' | 'address' | 'cause' | 'long';
   /** Precedes the value where rows are cards, which have no headings, if the value needs an explanation. */
   label?: string;
   /** Whether it is the heading of its row. */
@@ -30,6 +30,7 @@ const CELLS: ReadonlySet<string> = new Set([
   'amount',
   'few',
   'address',
+  'cause',
   'long',
 ] satisfies Column<never>['kind'][]);
 

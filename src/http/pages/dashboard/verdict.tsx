@@ -23,6 +23,7 @@ interface VerdictProps {
 export function VerdictCard({ of, ipn, url, from, test }: VerdictProps) {
   const { tone, headline, where, cause, fix, signed, code, action, to } = of;
   const page = ipn === null ? null : recordPath('ipns', ipn);
+  const isOwnPage = page !== null && from.startsWith(page);
   const right = signed ? signed.amount + signed.identifier : '';
   return (
     <section class="box" id="verdict" data-verdict={tone} aria-label="Verdict">
@@ -34,15 +35,15 @@ export function VerdictCard({ of, ipn, url, from, test }: VerdictProps) {
               ['Where', where && WHERE[where](url)],
               ['Why', cause === headline ? null : cause],
               ['Fix', fix && <strong>{fix}</strong>],
-              ['Your code signed', signed && <Difference text={signed.found} from={right} />],
-              ['In the IPN', signed && <Difference text={right} from={signed.found} />],
+              ['Your code signed', signed && <SignedText text={signed.found} from={right} {...signed} />],
+              ['In the IPN', signed && <SignedText text={right} from={signed.found} {...signed} />],
             ]}
           />
         </div>
         {code && <Languages of={code} />}
       </div>
       <div class="inline after">
-        {action !== null && page && (
+        {page && (action !== null || (tone !== 'waiting' && !isOwnPage)) && (
           <Form
             to={`${page}/resend`}
             hidden={to === null ? { from } : { from, to }}
@@ -53,9 +54,21 @@ export function VerdictCard({ of, ipn, url, from, test }: VerdictProps) {
         {action === 'faults' && <a href={PLACES.faults.path}>Show the rules</a>}
         {fix && where && <a href={docsPath(signed ? SIGNATURES : DOCS[where])}>Documentation</a>}
         {test !== undefined && <a href={test}>Copy as test</a>}
-        {page && !from.startsWith(page) && <a href={page}>Open this IPN</a>}
+        {page && !isOwnPage && <a href={page}>Open this IPN</a>}
       </div>
     </section>
+  );
+}
+
+/** A signed text. Its amount and its identifier are apart if it has both. */
+function SignedText({ text, from, identifier }: { text: string; from: string; identifier: string }) {
+  if (!text.endsWith(identifier) || !from.endsWith(identifier)) return <Difference text={text} from={from} />;
+  const amountIn = (signed: string) => signed.slice(0, signed.length - identifier.length);
+  return (
+    <span class="parts">
+      <Difference text={amountIn(text)} from={amountIn(from)} />
+      <code>{identifier}</code>
+    </span>
   );
 }
 

@@ -1,7 +1,6 @@
 import { command } from '../../../contract/hint.ts';
 import type { Wallet } from '../../../contract/wallet.ts';
-import { shownAmount } from '../amount.ts';
-import { inGroups } from '../summary.tsx';
+import { inGroups, shownAmount } from '../summary.tsx';
 import { CommandCode } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import type { List } from './list-page.tsx';
