@@ -61,7 +61,7 @@ export async function withOrder(
   if (!payment) return skipped(NO_ORDERS);
   let untouched = false;
   try {
-    if (shop.canLook && shop.parts.orders.isRepeated(payment)) {
+    if (shop.canLook && !shop.parts.distinguishes && shop.parts.orders.isRepeated(payment)) {
       const why = `several orders share the identifier "${payment.identifier}", and the probe cannot tell them apart`;
       return { ...skipped(why), verdict: 'unproven' };
     }
@@ -129,13 +129,17 @@ export function judgeRejected(
 export function judgeTraces(
   before: OrderSnapshot,
   after: OrderSnapshot,
-): Pick<Finding, 'verdict' | 'why'> | undefined {
+): Pick<Finding, 'verdict' | 'why' | 'again'> | undefined {
   if (after.text === before.text) return undefined;
   const change = differenceOf(before.text, after.text);
-  return isCountOrLog(before.text, after.text)
-    ? { verdict: 'note', why: `Your shop only recorded the forged IPN with the order: ${change}.` }
-    : { verdict: 'fail', why: `A forged IPN changed the order: ${change}.` };
+  const isHarmless = isCountOrLog(before.text, after.text);
+  const why = isHarmless
+    ? `Your shop only recorded the forged IPN with the order: ${change}.`
+    : `A forged IPN changed the order: ${change}.`;
+  return { verdict: isHarmless ? 'note' : 'fail', why, again: true };
 }
+
+const TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/;
 
 /** The difference between two outputs of a probe: the changed JSON members, otherwise both texts. */
 function differenceOf(before: string, after: string): string {
@@ -154,13 +158,14 @@ function differenceOf(before: string, after: string): string {
   return shown.join(', ') || `${shorten(before)} before, ${shorten(after)} after`;
 }
 
-/** Whether texts differ only in numbers, list lengths and added lines. */
+/** Whether texts differ only in numbers, times, list lengths and added lines. */
 export function isCountOrLog(before: string, after: string): boolean {
   const plain = (text: string): unknown => {
     try {
-      return JSON.parse(text, (_, value) =>
-        typeof value === 'number' || Array.isArray(value) ? null : value,
-      );
+      return JSON.parse(text, (_, value) => {
+        if (typeof value === 'number' || Array.isArray(value)) return null;
+        return typeof value === 'string' && TIME.test(value) ? 'a time' : value;
+      });
     } catch {
       return undefined;
     }

@@ -128,14 +128,12 @@ function provenBy(shop: Shop, control: AuditedCase | undefined, one: AuditCase, 
     return { ...finding, verdict: 'unproven', why };
   }
   const { url, status } = finding.answer ?? {};
-  if (url === undefined || one.group === 'return' || !isNoHandler(status ?? null)) return finding;
-  if (routeOf(url) === shop.calibration.route) return finding;
-  const problem = status === null ? 'no response from' : `status ${status} from`;
-  return {
-    ...finding,
-    verdict: 'unproven',
-    why: `${problem} ${url}, which has not accepted a genuine IPN`,
-  };
+  if (url === undefined || !isNoHandler(status ?? null)) return finding;
+  const isReturn = one.group === 'return';
+  if (isReturn ? status !== null : routeOf(url) === shop.calibration.route) return finding;
+  const problem = `${status === null ? 'no response' : `status ${status}`} from ${url}`;
+  const why = isReturn ? problem : `${problem}, which has not accepted a genuine IPN`;
+  return { ...finding, verdict: 'unproven', why };
 }
 
 /** Whether a response may come from a server without a handler. */

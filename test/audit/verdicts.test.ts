@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { isCountOrLog } from '../../src/audit/case.ts';
 import type { AuditOptions } from '../../src/contract/audit-options.ts';
 import { auditHeadline } from '../../src/contract/audit-summary.ts';
 import { startGatewaySim } from '../../src/index.ts';
@@ -106,6 +107,28 @@ describe('a forged IPN', () => {
       verdict: 'fail',
       why: expect.stringContaining('payment failed'),
     });
+  });
+});
+
+it.each([
+  ['a count', { count: 1 }, { count: 2 }, true],
+  ['a longer list', { log: [] }, { log: ['a forged IPN'] }, true],
+  ['a later time', { at: '2026-11-23 10:00:00' }, { at: '2026-11-23 10:00:01' }, true],
+  ['a first time', { failedAt: null }, { failedAt: '2026-11-23T10:00:01.5Z' }, false],
+  ['a word', { status: 'pending' }, { status: 'failed' }, false],
+  ['an amount as text', { total: '49.90' }, { total: '0.49' }, false],
+])('a count or log line is harmless, a change of the order is not: %s', (_, before, after, isHarmless) => {
+  expect(isCountOrLog(JSON.stringify(before), JSON.stringify(after))).toBe(isHarmless);
+});
+
+it('a return page without a response proves nothing', async () => {
+  const { verdict } = await audited(
+    { initiate: (fields) => ({ ...fields, success_url: 'http://127.0.0.1:9/paid' }) },
+    { only: ['return-get'] },
+  );
+  expect(verdict('return-get')).toMatchObject({
+    verdict: 'unproven',
+    why: 'no response from http://127.0.0.1:9/paid',
   });
 });
 
