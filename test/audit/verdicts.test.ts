@@ -110,11 +110,15 @@ describe('a forged IPN', () => {
   });
 });
 
+const DAY_MS = 86_400_000;
+const timeIn = (ms: number) => new Date(Date.now() + ms).toISOString();
+
 it.each([
   ['a count', { count: 1 }, { count: 2 }, true],
   ['a longer list', { log: [] }, { log: ['a forged IPN'] }, true],
-  ['a later time', { at: '2026-11-23 10:00:00' }, { at: '2026-11-23 10:00:01' }, true],
-  ['a first time', { failedAt: null }, { failedAt: '2026-11-23T10:00:01.5Z' }, false],
+  ['a later time', { at: timeIn(-2_000) }, { at: timeIn(0).replace('T', ' ') }, true],
+  ['a first time', { failedAt: null }, { failedAt: timeIn(0) }, false],
+  ['a longer access', { until: timeIn(30 * DAY_MS) }, { until: timeIn(60 * DAY_MS) }, false],
   ['a word', { status: 'pending' }, { status: 'failed' }, false],
   ['an amount as text', { total: '49.90' }, { total: '0.49' }, false],
 ])('a count or log line is harmless, a change of the order is not: %s', (_, before, after, isHarmless) => {
