@@ -45,7 +45,7 @@ export async function runCases(
 /** A shop that accepts any signature accepts all that an attacker sends: one mistake, and one fix. */
 function withOneCause(cases: AuditedCase[]): AuditedCase[] {
   const any = cases.find(({ name }) => name === 'signature-garbage');
-  if (!any?.mistake) return cases;
+  if (!any?.unpaid) return cases;
   const { mistake, cost, fix } = any;
   return cases.map((one) => (one.mistake && one.group === 'sender' ? { ...one, mistake, cost, fix } : one));
 }
@@ -165,7 +165,7 @@ function auditedCase(
   finding: Finding,
   { mask, language }: { mask: (text: string) => string; language: keyof Code | undefined },
 ): AuditedCase {
-  const { verdict, sent, observed, why, curl, unpaid } = finding;
+  const { verdict, sent, observed, why, curl, unpaid, because = one } = finding;
   const isBad = isTold(verdict);
   return {
     name: one.name,
@@ -175,10 +175,10 @@ function auditedCase(
     verdict,
     sent: sent && mask(sent),
     observed: observed && mask(observed),
-    why: mask(why ?? (isBad ? one.harm : one.about)),
-    mistake: isBad ? one.mistake : null,
-    cost: isBad ? one.harm : null,
-    fix: isBad ? (finding.fix ?? fixText(one.mistake, language)) : null,
+    why: mask(why ?? (isBad ? because.harm : one.about)),
+    mistake: isBad ? because.mistake : null,
+    cost: isBad ? because.harm : null,
+    fix: isBad ? (finding.fix ?? fixText(because.mistake, language)) : null,
     unpaid: (isBad && unpaid) || null,
     curl: curl && mask(curl),
   };

@@ -105,6 +105,8 @@ describe('a forged IPN', () => {
     );
     expect(verdict('signature-garbage')).toMatchObject({
       verdict: 'fail',
+      // The shop checks the signature: its mistake is what it does afterwards.
+      mistake: 'status-not-checked',
       why: expect.stringContaining('payment failed'),
     });
   });
