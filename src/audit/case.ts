@@ -17,6 +17,8 @@ export interface Finding {
   /** Overrides the default explanation of the verdict. */
   why?: string;
   curl: string | null;
+  /** Overrides the mistake of the case, and what it costs. */
+  because?: { mistake: MistakeName; harm: string };
   /** Overrides the fix for the case's mistake. */
   fix?: string;
   /** The goods shipped without a payment: the order that the attack paid. */
@@ -61,7 +63,7 @@ export async function withOrder(
   if (!payment) return skipped(NO_ORDERS);
   let untouched = false;
   try {
-    if (shop.canLook && shop.parts.orders.isRepeated(payment)) {
+    if (shop.canLook && !shop.parts.distinguishes && shop.parts.orders.isRepeated(payment)) {
       const why = `several orders share the identifier "${payment.identifier}", and the probe cannot tell them apart`;
       return { ...skipped(why), verdict: 'unproven' };
     }
@@ -121,6 +123,10 @@ export function judgeRejected(
   return { ...shown, verdict: 'pass' };
 }
 
+/** The harm of an IPN that changes an order without a payment. */
+export const CHANGES_ORDERS = 'Anyone can cancel or reopen the orders of other customers, even paid ones.';
+const CHANGED = { mistake: 'status-not-checked', harm: CHANGES_ORDERS } as const;
+
 /**
  * The verdict on changes to an order that a forged IPN did not pay. Only a log line or a count is harmless.
  *
@@ -129,13 +135,20 @@ export function judgeRejected(
 export function judgeTraces(
   before: OrderSnapshot,
   after: OrderSnapshot,
-): Pick<Finding, 'verdict' | 'why'> | undefined {
+): Pick<Finding, 'verdict' | 'why' | 'again' | 'because'> | undefined {
   if (after.text === before.text) return undefined;
   const change = differenceOf(before.text, after.text);
-  return isCountOrLog(before.text, after.text)
-    ? { verdict: 'note', why: `Your shop only recorded the forged IPN with the order: ${change}.` }
-    : { verdict: 'fail', why: `A forged IPN changed the order: ${change}.` };
+  const isHarmless = isCountOrLog(before.text, after.text);
+  const why = isHarmless
+    ? `Your shop only recorded the forged IPN with the order: ${change}.`
+    : `A forged IPN changed the order: ${change}.`;
+  return { verdict: isHarmless ? 'note' : 'fail', why, again: true, because: CHANGED };
 }
+
+/** Whether a text is a time of today, in any time zone: a later one could be when access ends. */
+const isRecentTime = (text: string) =>
+  /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text) && Math.abs(Date.parse(text) - Date.now()) < DAY_MS;
+const DAY_MS = 86_400_000;
 
 /** The difference between two outputs of a probe: the changed JSON members, otherwise both texts. */
 function differenceOf(before: string, after: string): string {
@@ -146,21 +159,25 @@ function differenceOf(before: string, after: string): string {
       return new Map();
     }
   };
-  const [was, is] = [members(before), members(after)];
-  const changed = [...is].filter(([name, value]) => was.get(name) !== value);
+  const [old, current] = [members(before), members(after)];
+  const changed = [...current].filter(([name, value]) => old.get(name) !== value);
   const shown = changed.map(
-    ([name, value]) => `${name} from ${shorten(was.get(name) ?? 'nothing')} to ${shorten(value)}`,
+    ([name, value]) => `${name} from ${shorten(old.get(name) ?? 'nothing')} to ${shorten(value)}`,
   );
-  return shown.join(', ') || `${shorten(before)} before, ${shorten(after)} after`;
+  if (shown.length) return shown.join(', ');
+  const [was, is] = [before, after].map((text) => text.split('\n'));
+  const line = is?.findIndex((text, index) => text !== was?.[index]) ?? -1;
+  return `${shorten(was?.[line] ?? 'nothing')} before, ${shorten(is?.[line] ?? 'nothing')} after`;
 }
 
-/** Whether texts differ only in numbers, list lengths and added lines. */
+/** Whether texts differ only in numbers, recent times, list lengths and added lines. */
 export function isCountOrLog(before: string, after: string): boolean {
   const plain = (text: string): unknown => {
     try {
-      return JSON.parse(text, (_, value) =>
-        typeof value === 'number' || Array.isArray(value) ? null : value,
-      );
+      return JSON.parse(text, (_, value) => {
+        if (typeof value === 'number' || Array.isArray(value)) return null;
+        return typeof value === 'string' && isRecentTime(value) ? 'a time' : value;
+      });
     } catch {
       return undefined;
     }

@@ -71,7 +71,7 @@ const FIXES = {
     },
   },
   'status-not-checked': {
-    text: 'Check the signature first. Only the status success pays an order. No other status may change an order, least of all a paid one.',
+    text: 'Check the signature first: an IPN that you reject changes nothing. Only the status success pays an order. No other status may change an order, least of all a paid one.',
     code: {
       PHP: `if (!$order || ($_POST['status'] ?? '') !== 'success' || $order['status'] === 'paid') { http_response_code(200); exit; }`,
       Node: `if (!order || body.status !== 'success' || order.status === 'paid') return accept();`,

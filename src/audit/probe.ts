@@ -47,6 +47,9 @@ export function isAboutOneOrder(probe: string): boolean {
 /** The known values of an order that no order command placed. */
 export const WITHOUT_ORDER = namesOf(PLACEHOLDERS).filter((name) => name !== 'order');
 
+/** Values that several orders may have in common. */
+const SHARED: readonly Placeholder[] = ['identifier', 'amount'];
+
 /** @param what the probe's name in errors. @throws GatewayError `usage` */
 export function commandProbe(
   what: string,
@@ -107,6 +110,7 @@ export function probesOf(options: AuditOptions, { env, egress }: Pick<AuditGatew
   };
   return {
     probe: orderProbe(),
+    distinguishes: placeholdersIn(probeUrl ?? probeCmd ?? '').some((name) => !SHARED.includes(name)),
     isPaid: readCondition(paidWhen),
     effects: new Map(Object.entries(probes).map(([name, one]) => [name, effect(name, one)])),
   };

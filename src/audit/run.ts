@@ -45,7 +45,7 @@ export async function runCases(
 /** A shop that accepts any signature accepts all that an attacker sends: one mistake, and one fix. */
 function withOneCause(cases: AuditedCase[]): AuditedCase[] {
   const any = cases.find(({ name }) => name === 'signature-garbage');
-  if (!any?.mistake) return cases;
+  if (!any?.unpaid) return cases;
   const { mistake, cost, fix } = any;
   return cases.map((one) => (one.mistake && one.group === 'sender' ? { ...one, mistake, cost, fix } : one));
 }
@@ -128,14 +128,12 @@ function provenBy(shop: Shop, control: AuditedCase | undefined, one: AuditCase, 
     return { ...finding, verdict: 'unproven', why };
   }
   const { url, status } = finding.answer ?? {};
-  if (url === undefined || one.group === 'return' || !isNoHandler(status ?? null)) return finding;
-  if (routeOf(url) === shop.calibration.route) return finding;
-  const problem = status === null ? 'no response from' : `status ${status} from`;
-  return {
-    ...finding,
-    verdict: 'unproven',
-    why: `${problem} ${url}, which has not accepted a genuine IPN`,
-  };
+  if (url === undefined || !isNoHandler(status ?? null)) return finding;
+  const isReturn = one.group === 'return';
+  if (isReturn ? status !== null : routeOf(url) === shop.calibration.route) return finding;
+  const problem = `${status === null ? 'no response' : `status ${status}`} from ${url}`;
+  const why = isReturn ? problem : `${problem}, which has not accepted a genuine IPN`;
+  return { ...finding, verdict: 'unproven', why };
 }
 
 /** Whether a response may come from a server without a handler. */
@@ -167,7 +165,7 @@ function auditedCase(
   finding: Finding,
   { mask, language }: { mask: (text: string) => string; language: keyof Code | undefined },
 ): AuditedCase {
-  const { verdict, sent, observed, why, curl, unpaid } = finding;
+  const { verdict, sent, observed, why, curl, unpaid, because = one } = finding;
   const isBad = isReportable(verdict);
   return {
     name: one.name,
@@ -177,10 +175,10 @@ function auditedCase(
     verdict,
     sent: sent && mask(sent),
     observed: observed && mask(observed),
-    why: mask(why ?? (isBad ? one.harm : one.about)),
-    mistake: isBad ? one.mistake : null,
-    cost: isBad ? one.harm : null,
-    fix: isBad ? (finding.fix ?? fixText(one.mistake, language)) : null,
+    why: mask(why ?? (isBad ? because.harm : one.about)),
+    mistake: isBad ? because.mistake : null,
+    cost: isBad ? because.harm : null,
+    fix: isBad ? (finding.fix ?? fixText(because.mistake, language)) : null,
     unpaid: (isBad && unpaid) || null,
     curl: curl && mask(curl),
   };

@@ -22,6 +22,8 @@ export interface ShopParts {
   /** Receives the IPNs of the attacker's own payments. */
   attackerUrl: string;
   probe: Probe | undefined;
+  /** Whether the probe distinguishes orders with the same identifier. */
+  distinguishes: boolean;
   isPaid: (text: string) => boolean;
   effects: ReadonlyMap<string, Probe>;
   /** The path of the order's total in the probe's output, such as `.total`. */

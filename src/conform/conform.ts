@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { AuditClient } from '../audit/client.ts';
 import { bareHost } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
-import type { ManifestLine } from '../contract/manifest.ts';
+import type { Expected, ManifestLine } from '../contract/manifest.ts';
 import { Egress } from '../delivery/egress.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 import { compare, type Verdict } from './expectation.ts';
+import { at } from './json.ts';
 import { type IpnListener, listenForIpns, markedUrl } from './listener.ts';
 import { appliesWith, type InForce } from './manifest.ts';
 import { requireGateway } from './preflight.ts';
@@ -148,6 +149,9 @@ class Trial {
       let seen = await session.run(chain[0] ?? line);
       for (const next of chain.slice(1)) seen = await session.run(next);
       if (!this.gone) this.unanswered = [];
+      if (line.source.kind === 'documented' && isElsewhere(line.expect, seen)) {
+        return { why: 'the document does not say where the response has the card' };
+      }
       return compare(line.expect, seen, secretKey, tools);
     } catch (error) {
       if (error instanceof NoAnswer) return error;
@@ -180,6 +184,15 @@ class Trial {
 /** Whether a pattern of the manifest takes too long to match. */
 const isUndecided = (error: unknown): error is GatewayError =>
   error instanceof GatewayError && error.code === 'check_failed';
+
+/** Whether the card of an accepted request is not in `data`, which is our choice. */
+function isElsewhere({ json, types }: Expected, response: { status: number; json: unknown }): boolean {
+  const isAboutCard = Object.keys({ ...json, ...types }).some((path) => path.startsWith('data.'));
+  const isAccepted = response.status < 300 && typeof response.json === 'object';
+  return (
+    isAboutCard && isAccepted && ['data', 'error'].every((name) => at(response.json, name) === undefined)
+  );
+}
 
 /** Requests outside of the sandbox may move real money. A checkout page belongs to the mode of its payment. */
 const isLive = (path: string) => !/^(\/sandbox\/|\{checkout\})/.test(path);

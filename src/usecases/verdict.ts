@@ -285,7 +285,7 @@ function verdictOnForgedAnswer(what: string, verdict: Verification, attempt: Kno
     return makeVerdict('good', cause, fix, 'Your receiver rejected a forged IPN.');
   }
   const missing = verdict.authentic
-    ? 'It does not check status and currency, which the signature does not cover.'
+    ? 'Its signature is valid: status and currency, which it does not cover, must be checked, too.'
     : 'It does not check the signature.';
   const fix = verdict.authentic
     ? 'Require status success, and compare amount and currency with the order.'

@@ -43,6 +43,22 @@ describe('a side effect', () => {
     expect(report.cases.filter(({ verdict }) => verdict !== 'pass' && verdict !== 'skipped')).toEqual([]);
   });
 
+  it('is not assumed if other orders change a balance in the probe output of the order', async () => {
+    let balance = 0;
+    const { shop, audit } = await prepared({
+      pay: (order, form) => {
+        if (!order.paid) balance += Number(order.total);
+        GOOD.pay(order, form);
+      },
+    });
+    const probe = (identifier: string) => ({
+      ...JSON.parse(shop.probe(identifier)),
+      balance: `${balance.toFixed(2)} USD`,
+    });
+    const { cases } = await audit({ probe, only: ['A', 'B', 'H', 'name-markup', 'copies-2'] });
+    expect(cases.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
+  });
+
   it('is not assumed if the time changes', async () => {
     const { audit } = await prepared();
     const time = (identifier: string) => `${identifier} at ${new Date().toISOString().slice(11, 19)}`;
@@ -111,6 +127,28 @@ describe('orders with the same identifier', () => {
       why: expect.stringContaining('several orders share the identifier "DFU80XZIKS"'),
     });
   });
+
+  it.each([
+    ['pass', {}],
+    ['fail', { isSigned: () => true }],
+  ] satisfies [string, Partial<Handler>][])(
+    'are attacked like others if the probe uses another value of the order: %s',
+    async (verdict, flaw) => {
+      const { shop, audit } = await prepared({
+        initiate: (fields) => ({ ...fields, identifier: 'DFU80XZIKS' }),
+        find: ({ orders }, _, url) =>
+          [...orders.values()].find(({ token }) => token === url.searchParams.get('token')),
+        ...flaw,
+      });
+      const order = async () => {
+        await shop.place();
+        return [...shop.orders.keys()].at(-1);
+      };
+      const probing = { probe: undefined, probeUrl: `${shop.url}/orders/{order}` };
+      const found = verdicts(await audit({ order, ...probing, only: ['signature-garbage'] }));
+      expect(found).toMatchObject({ control: 'pass', 'signature-garbage': verdict });
+    },
+  );
 });
 
 describe('a shop that crashes', () => {

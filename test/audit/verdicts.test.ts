@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { isCountOrLog } from '../../src/audit/case.ts';
 import type { AuditOptions } from '../../src/contract/audit-options.ts';
 import { auditHeadline } from '../../src/contract/audit-summary.ts';
 import { startGatewaySim } from '../../src/index.ts';
@@ -53,16 +54,18 @@ describe('the attacked address', () => {
     expect(sent).not.toContain(shop.orders.get(identifier)?.token);
   });
 
-  it("proves nothing if its route differs from the control's and is not found", async () => {
+  it("proves nothing if its route differs from the control's and has no handler", async () => {
     let count = 0;
     const { verdict } = await audited(
       {
-        initiate: (fields) =>
-          count++ ? { ...fields, ipn_url: fields['ipn_url']?.replace('/ipn', '/paid') ?? '' } : fields,
+        initiate: (fields) => (count++ ? { ...fields, ipn_url: 'http://127.0.0.1:9/ipn' } : fields),
       },
-      { only: ['signature-missing'], probe: () => ({ status: 'pending' }), paidWhen: '.status=pending' },
+      { only: ['signature-missing'] },
     );
-    expect(verdict('signature-missing')?.verdict).toBe('unproven');
+    expect(verdict('signature-missing')).toMatchObject({
+      verdict: 'unproven',
+      why: 'no response from http://127.0.0.1:9/ipn, which has not accepted a genuine IPN',
+    });
   });
 });
 
@@ -104,8 +107,36 @@ describe('a forged IPN', () => {
     );
     expect(verdict('signature-garbage')).toMatchObject({
       verdict: 'fail',
+      // The shop checks the signature: its mistake is what it does afterwards.
+      mistake: 'status-not-checked',
       why: expect.stringContaining('payment failed'),
     });
+  });
+});
+
+const DAY_MS = 86_400_000;
+const timeIn = (ms: number) => new Date(Date.now() + ms).toISOString();
+
+it.each([
+  ['a count', { count: 1 }, { count: 2 }, true],
+  ['a longer list', { log: [] }, { log: ['a forged IPN'] }, true],
+  ['a later time', { at: timeIn(-2_000) }, { at: timeIn(0).replace('T', ' ') }, true],
+  ['a first time', { failedAt: null }, { failedAt: timeIn(0) }, false],
+  ['a longer access', { until: timeIn(30 * DAY_MS) }, { until: timeIn(60 * DAY_MS) }, false],
+  ['a word', { status: 'pending' }, { status: 'failed' }, false],
+  ['an amount as text', { total: '49.90' }, { total: '0.49' }, false],
+])('a count or log line is harmless, a change of the order is not: %s', (_, before, after, isHarmless) => {
+  expect(isCountOrLog(JSON.stringify(before), JSON.stringify(after))).toBe(isHarmless);
+});
+
+it('a return page without a response proves nothing', async () => {
+  const { verdict } = await audited(
+    { initiate: (fields) => ({ ...fields, success_url: 'http://127.0.0.1:9/paid' }) },
+    { only: ['return-get'] },
+  );
+  expect(verdict('return-get')).toMatchObject({
+    verdict: 'unproven',
+    why: 'no response from http://127.0.0.1:9/paid',
   });
 });
 

@@ -304,6 +304,18 @@ it('a rejection does not need to name a field where the document does not say so
   ]);
 });
 
+it('a card may be in another place of a response, because the document does not show the place', async () => {
+  const sim = await startSim();
+  const url = await startBetween(sim, (seen) => {
+    seen.body = seen.body.replace('"data":', '"card":');
+  });
+  const lines = linesNamed('card-amount-number', 'card-create', 'card-create-success');
+  const { report } = await held({ ...sim, url }, {}, { lines, live: true });
+  const why = 'the document does not say where the response has the card';
+  expect(report).toMatchObject({ agree: 1, unseen: [{ id: 'card-amount-number', why }] });
+  expect(report.differ.map(({ id }) => id)).toEqual(['card-create-success']);
+});
+
 it('a line stays untested if its pattern takes forever', async () => {
   const sim = await startSim();
   const [line] = linesNamed('initiate-sandbox');

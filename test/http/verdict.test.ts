@@ -380,8 +380,8 @@ describe('a forged IPN', () => {
       'Your receiver accepted a forged IPN (amount 49.90 → 949.90). It does not check the signature.',
     ],
     ['signature', 'Your receiver accepted a forged IPN (signature). It does not check the signature.'],
-    ['status', /\(status success → failed\)\. It does not check status and/],
-    ['currency', /currency USD → GNF\)\. It does not check status and/],
+    ['status', /\(status success → failed\)\. Its signature is valid: status and/],
+    ['currency', /currency USD → GNF\)\. Its signature is valid: status and/],
   ] as const)('that is accepted is wrong: %s', async (tamper, cause) => {
     expect(await forged([{}], tamper)).toMatchObject({
       tone: 'bad',

@@ -53,6 +53,12 @@ const NOT_AUTHENTICATED = [
     isSigned: (form, secret) =>
       signature(form) === expected(form, secret) || (signature(form) !== '' && publicKeySigned(form)),
   }),
+  mutant('as many digits as the sender sends are compared', 'A', 'signature-beginning', {
+    isSigned: (form, secret) => signature(form) !== '' && expected(form, secret).startsWith(signature(form)),
+  }),
+  mutant('the first digits of the signature are compared', 'A', 'signature-beginning', {
+    isSigned: (form, secret) => expected(form, secret).slice(0, 8) === signature(form).slice(0, 8),
+  }),
   mutant('only the length of the signature is compared', 'A', ANY, {
     isSigned: (form) => signature(form).length === 64,
   }),
@@ -151,6 +157,11 @@ const AMOUNTS = [
   mutant('whole units are compared', 'D', 'amount-cut', {
     isAmount: (order, form) =>
       Number.parseInt(amount(form), 10) === Number.parseInt(order.total, 10) &&
+      currency(form) === order.currency,
+  }),
+  mutant('rounded units are compared', 'D', 'amount-cut', {
+    isAmount: (order, form) =>
+      Math.round(Number(amount(form))) === Math.round(Number(order.total)) &&
       currency(form) === order.currency,
   }),
   mutant('as much or less', 'D', 'amount-too-low', {

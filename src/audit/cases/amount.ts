@@ -53,11 +53,15 @@ export const AMOUNT: readonly AuditCase[] = [
     text('amount-too-low', 'A validly signed IPN for a hundredth of the price.'),
     withAmount(hundredth),
   ),
-  rejects(text('amount-cut', 'A validly signed IPN for the price without its decimals.'), (target) => {
-    const cut = withAmount((price) => `${price.split('.')[0]}.00`)(target);
-    const isSame = Number(cut.get('amount')) === Number(target.ipn.get('amount'));
-    return isSame ? 'the price has no decimals' : cut;
-  }),
+  rejects(
+    text('amount-cut', 'A validly signed IPN for less, which equals the price if both are cut or rounded.'),
+    (target) => {
+      const price = target.ipn.get('amount');
+      const less = wholeUnits(price).filter((amount) => Number(amount) > 0 && Number(amount) < Number(price));
+      if (!less.length) return 'no lower amount has the same whole units as the price';
+      return less.map((amount) => withAmount(() => amount)(target));
+    },
+  ),
   notTheTotal(
     text('amount-too-high', 'A validly signed IPN for more than the price.'),
     (price) => `9${price}`,
@@ -134,6 +138,12 @@ function movesOtherwise(look: OrderSnapshot, copied: OrderSnapshot, after: Order
   if (!isCountOrLog(copied.text, after.text)) return true;
   const [before, last] = [numericChanges(look, copied), numericChanges(copied, after)];
   return before.size !== last.size || [...last].some(([place, change]) => before.get(place) !== change);
+}
+
+/** The lowest amounts that equal a price when both are cut, or rounded, to whole units. */
+function wholeUnits(price: string): string[] {
+  const [whole = '0', fraction = ''] = price.split('.');
+  return [`${whole}.00`, `${fraction >= '5' ? whole : BigInt(whole) - 1n}.50`];
 }
 
 /** A hundredth of an amount, as decimal text, at least 0.01. */

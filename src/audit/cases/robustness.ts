@@ -15,6 +15,7 @@ import {
 import type { Observation, ProbeRequest } from '../client.ts';
 import { withQuery } from '../ipn.ts';
 import { answerProblem, isBroken } from './control.ts';
+import { PAYS_ORDERS } from './sender.ts';
 
 const HARM = 'Unusual input breaks the handler, and a payment is lost.';
 const MEBIBYTE = 2 ** 20;
@@ -26,6 +27,13 @@ const text = family({
   group: 'robustness',
   harm: HARM,
   mistake: 'handler-breaks',
+});
+
+const unsigned = family({
+  class: 'robustness',
+  group: 'robustness',
+  harm: PAYS_ORDERS,
+  mistake: 'signature-not-checked',
 });
 
 /** A sign that the handler crashed. */
@@ -129,22 +137,17 @@ export const ROBUSTNESS: readonly AuditCase[] = [
     true,
   ),
   rejects(
-    text('get', 'A badly signed IPN in the query string of a GET request.'),
+    unsigned('get', 'A badly signed IPN in the query string of a GET request.'),
     ({ payment, ipn, shop }) => ({
       url: withQuery(shop.addressOf(payment), ...ipn.badlySigned().pairs),
       method: 'GET',
     }),
-    breakdown,
   ),
-  rejects(
-    text('put', 'A badly signed IPN as a PUT request.'),
-    ({ payment, ipn, shop }) => ({
-      url: shop.addressOf(payment),
-      method: 'PUT',
-      body: ipn.badlySigned().form,
-    }),
-    breakdown,
-  ),
+  rejects(unsigned('put', 'A badly signed IPN as a PUT request.'), ({ payment, ipn, shop }) => ({
+    url: shop.addressOf(payment),
+    method: 'PUT',
+    body: ipn.badlySigned().form,
+  })),
   {
     ...text('still-alive', 'A new order and its correct IPN after all other cases.'),
     last: true,

@@ -3,9 +3,12 @@ import type { ProbeRequest } from '../client.ts';
 import { type Ipn, type Pair, withQuery } from '../ipn.ts';
 import type { MistakeName } from '../mistakes.ts';
 
+/** The harm of an IPN that is accepted without its signature. */
+export const PAYS_ORDERS = 'Anyone who knows the ipn_url can mark orders as paid without a payment.';
+
 const SENDER_CASE = {
   group: 'sender',
-  harm: 'Anyone who knows the ipn_url can mark orders as paid without a payment.',
+  harm: PAYS_ORDERS,
 } as const satisfies Partial<CaseText>;
 
 const unauthenticated = family({ ...SENDER_CASE, class: 'A', mistake: 'signature-not-checked' });
@@ -94,6 +97,21 @@ export const SENDER: readonly AuditCase[] = [
     ({ ipn }) => {
       const wrong = ipn.signedWith('not-the-secret-key');
       return wrong.set('signature', wrong.get('signature').toLowerCase());
+    },
+  ),
+  rejects(
+    unauthenticated(
+      'signature-beginning',
+      'An IPN with the first digits of its signature only, which an attacker can find by trying.',
+    ),
+    ({ ipn, shop }) => {
+      const genuine = ipn.signedWith(shop.parts.gateway.secretKey).get('signature');
+      return [1, 8]
+        .flatMap((count) => {
+          const begin = genuine.slice(0, count);
+          return [begin, begin.padEnd(genuine.length, genuine.endsWith('0') ? '1' : '0')];
+        })
+        .map((signature) => ipn.set('signature', signature));
     },
   ),
   rejects(unauthenticated('signature-base64', 'An IPN with a wrong signature in base64.'), ({ ipn }) => {

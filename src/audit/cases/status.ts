@@ -1,6 +1,7 @@
 import {
   type AuditCase,
   afterPayment,
+  CHANGES_ORDERS,
   type Finding,
   family,
   judgeTraces,
@@ -11,9 +12,7 @@ import {
 } from '../case.ts';
 import type { Ipn } from '../ipn.ts';
 
-const HARM = 'Anyone can cancel or reopen the orders of other customers, even paid ones.';
-
-const text = family({ class: 'H', group: 'status', harm: HARM, mistake: 'status-not-checked' });
+const text = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mistake: 'status-not-checked' });
 
 type Forge = (ipn: Ipn) => Ipn;
 
@@ -38,7 +37,7 @@ const onPending = (name: string, about: string, forge: Forge): AuditCase => ({
       await shop.send(post(ipn));
       const paid = await shop.lookUntilPaid(payment);
       if (paid.paid) return { ...shown, verdict: 'pass', ...judgeTraces(before, after) };
-      const why = `After the forged IPN, the order can no longer be paid. ${HARM}`;
+      const why = `After the forged IPN, the order can no longer be paid. ${CHANGES_ORDERS}`;
       return { ...shown, verdict: 'fail', why };
     }),
 });
@@ -53,7 +52,7 @@ const onPaid = (name: string, about: string, forge: Forge): AuditCase =>
       return {
         ...shown,
         verdict: 'fail',
-        why: `A forged IPN changed: ${changed.join(', ')}. ${HARM}`,
+        why: `A forged IPN changed: ${changed.join(', ')}. ${CHANGES_ORDERS}`,
         again: true,
       };
     if (!after.paid) return { ...shown, verdict: 'fail' };

@@ -20,7 +20,7 @@ interface InitiateRequest {
 
 type Report = (error: unknown) => void;
 
-/** Mounts initiate in both modes. CORS is open because one published client calls it from the browser (observed: initiate-cors*, initiate-preflight*). */
+/** Mounts initiate in both modes. CORS is open because one published client calls it from the browser (observed: initiate-cors*). A preflight is answered, too (chosen: initiate-preflight*). */
 export function mountInitiate(app: App, parts: AppParts, report: Report): void {
   for (const mode of MODES) {
     const path = parts.dialect.paths.initiate[mode];

@@ -47,7 +47,7 @@ const IpnCurrency = record('IpnCurrency', 'The currency of a payment (documented
 const IpnData = record('IpnData', 'The payment (documented: ipn-amount-there, ipn-currency-given).', {
   payment_trx: field(
     text,
-    'Transaction id: 12 upper-case letters and digits (observed: ipn-trx, ipn-trx-form).',
+    'Transaction id (observed: ipn-trx): 12 upper-case letters and digits (chosen: ipn-trx-form).',
   ),
   amount: field(
     text,
@@ -55,16 +55,12 @@ const IpnData = record('IpnData', 'The payment (documented: ipn-amount-there, ip
   ),
   account_holder: field(
     text,
-    'Holder of the wallet in live mode, else customer_name (observed: ipn-holder, ipn-live-holder).',
+    'Holder of the wallet in live mode, else customer_name (chosen: ipn-holder, ipn-live-holder).',
   ),
   payment_type: field(text, 'Always `hosted` (observed: ipn-type).'),
-  payment_timestamp: field(
-    text,
-    'Time of initiation, YYYY-MM-DD HH:MM:SS in UTC (observed: ipn-timestamp).',
-    {
-      pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
-    },
-  ),
+  payment_timestamp: field(text, 'Time of initiation, YYYY-MM-DD HH:MM:SS in UTC (chosen: ipn-timestamp).', {
+    pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
+  }),
   charge: field(
     text,
     'Charge for the merchant (observed: ipn-charge). The service interface calls it charges.',
