@@ -1,5 +1,5 @@
 // The tests for a release, on every installed Node: all tests of `npm test` with their complete grids, the other test
-// runners, and a short share of each trial.
+// runners, and a short share of each trial. If they pass, the pictures in the documentation are made again.
 //
 //   npm run test:release -- [vitest's arguments]
 import { spawnSync } from 'node:child_process';
@@ -39,5 +39,9 @@ for (const { path, version } of byMajor(installed())) {
   });
   if (status !== 0) failed.push(version);
 }
-process.stdout.write(failed.length ? `\nfailed on ${failed.join(', ')}\n` : '\nall passed\n');
+if (!failed.length) {
+  const { status } = spawnSync('npm', ['run', '--silent', 'pictures'], { stdio: 'inherit' });
+  if (status !== 0) failed.push('the pictures');
+}
+process.stdout.write(failed.length ? `\nfailed: ${failed.join(', ')}\n` : '\nall passed\n');
 process.exitCode = failed.length ? 1 : 0;
