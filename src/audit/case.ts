@@ -5,7 +5,7 @@ import type { Payment } from '../contract/payment.ts';
 import type { Observation, ProbeRequest } from './client.ts';
 import { curlOf, described, shotText } from './describe-request.ts';
 import { Ipn } from './ipn.ts';
-import type { MistakeName } from './mistakes.ts';
+import type { Fix, MistakeName } from './mistakes.ts';
 import type { OrderSnapshot } from './probe.ts';
 import type { Shop } from './shop.ts';
 
@@ -20,7 +20,7 @@ export interface Finding {
   /** Overrides the mistake of the case, and what it costs. */
   because?: { mistake: MistakeName; harm: string };
   /** Overrides the fix for the case's mistake. */
-  fix?: string;
+  fix?: Fix;
   /** The goods shipped without a payment: the order that the attack paid. */
   unpaid?: Pick<Payment, 'amount' | 'currency'>;
   /** The address and response status of a single request. */

@@ -3,7 +3,7 @@ import { namesOf } from '../contract/vocabulary.ts';
 import type { Observation } from './client.ts';
 
 /** How to fix a mistake, in words and in code. */
-interface Fix {
+export interface Fix {
   text: string;
   /** It works on its own, in the place that the text names, and does not throw on an unknown order. */
   code?: Code;
@@ -21,7 +21,8 @@ const SIGNED: Code = {
   Python: `${WHOLE.Python}\n${EXPECTED_SIGNATURE.Python}\nif not hmac.compare_digest(expected.encode(), form['signature'].encode()): return refuse()`,
 };
 
-const FIXES = {
+/** The fix of each mistake. */
+export const MISTAKE_FIXES = {
   'signature-not-checked': {
     text: 'Before anything else, compute the HMAC over data.amount and identifier as received, and compare it in constant time. Reject the IPN if it does not match.',
     code: SIGNED,
@@ -119,7 +120,7 @@ const FIXES = {
   },
 } as const satisfies Record<string, Fix>;
 
-export type MistakeName = keyof typeof FIXES;
+export type MistakeName = keyof typeof MISTAKE_FIXES;
 
 /** Patterns in responses that reveal a language. */
 const SIGNS: Readonly<Record<keyof Code, RegExp>> = {
@@ -139,13 +140,6 @@ export function languageOf(observations: readonly Observation[]): keyof Code | u
 
 /** Maximum characters read from each response. */
 const READ = 4_096;
-
-/** The fix of a mistake, with a line of code for the language of the shop, or for each language if it is unknown. */
-export function fixText(name: MistakeName, language?: keyof Code): string {
-  const { text, code }: Fix = FIXES[name];
-  const lines = Object.entries(code ?? {}).filter(([of]) => language === undefined || of === language);
-  return [text, ...lines.map(([of, line]) => `${of}: ${line}`)].join('\n');
-}
 
 /** The effort of a fix, estimated for a shop of typical size. */
 const EFFORT = {

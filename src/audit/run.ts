@@ -7,7 +7,7 @@ import { type AuditCase, evidence, type Finding, skipped } from './case.ts';
 import { CONTROL } from './cases/control.ts';
 import { Withheld } from './command.ts';
 import { secretMask } from './gateway.ts';
-import { fixText, languageOf } from './mistakes.ts';
+import { type Fix, languageOf, MISTAKE_FIXES } from './mistakes.ts';
 import { isAboutOneOrder } from './probe.ts';
 import { routeOf, type Shop } from './shop.ts';
 
@@ -46,8 +46,10 @@ export async function runCases(
 function withOneCause(cases: AuditedCase[]): AuditedCase[] {
   const any = cases.find(({ name }) => name === 'signature-garbage');
   if (!any?.unpaid) return cases;
-  const { mistake, cost, fix } = any;
-  return cases.map((one) => (one.mistake && one.group === 'sender' ? { ...one, mistake, cost, fix } : one));
+  const { mistake, cost, fix, code } = any;
+  return cases.map((one) =>
+    one.mistake && one.group === 'sender' ? { ...one, mistake, cost, fix, code } : one,
+  );
 }
 
 /** The number of responses that are searched for the shop's language. */
@@ -167,6 +169,7 @@ function auditedCase(
 ): AuditedCase {
   const { verdict, sent, observed, why, curl, unpaid, because = one } = finding;
   const isBad = isReportable(verdict);
+  const { text, code }: Fix = finding.fix ?? MISTAKE_FIXES[because.mistake];
   return {
     name: one.name,
     group: one.group,
@@ -178,7 +181,8 @@ function auditedCase(
     why: mask(why ?? (isBad ? because.harm : one.about)),
     mistake: isBad ? because.mistake : null,
     cost: isBad ? because.harm : null,
-    fix: isBad ? (finding.fix ?? fixText(because.mistake, language)) : null,
+    fix: isBad ? text : null,
+    code: (isBad && code && (language ? { [language]: code[language] } : code)) || null,
     unpaid: (isBad && unpaid) || null,
     curl: curl && mask(curl),
   };

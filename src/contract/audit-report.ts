@@ -32,6 +32,17 @@ export type AuditCaseInfo = z.output<typeof AuditCaseInfo>;
 
 const verdict = field(z.enum(namesOf(AUDIT_VERDICTS)), 'The verdict.');
 
+const code = field(
+  z.nullable(
+    record('FixCode', 'The code of a fix.', {
+      PHP: field(z.optional(text), 'For PHP.'),
+      Node: field(z.optional(text), 'For Node.js.'),
+      Python: field(z.optional(text), 'For Python.'),
+    }),
+  ),
+  'The code of the fix in every language, or only in the language detected in the responses; null if it has none.',
+);
+
 export const AuditedCase = record('AuditedCase', 'The result of a case.', {
   ...info,
   verdict,
@@ -40,10 +51,8 @@ export const AuditedCase = record('AuditedCase', 'The result of a case.', {
   why: field(text, 'The reason for the verdict. For a `fail`, the financial damage.'),
   mistake: field(nullableText, 'Name of the underlying mistake; null when nothing is wrong.'),
   cost: field(nullableText, 'What the mistake costs the merchant; null when nothing is wrong.'),
-  fix: field(
-    nullableText,
-    'How to fix it, with code for PHP, Node and Python, or for the language detected in the responses; null when nothing is wrong.',
-  ),
+  fix: field(nullableText, 'How to fix it; null when nothing is wrong.'),
+  code,
   unpaid: field(
     z.nullable(
       record('Unpaid', 'Goods released without payment.', {
@@ -80,6 +89,7 @@ const report = {
         name: field(text, 'Stable, in kebab-case.'),
         cost: field(text, 'What it costs the merchant.'),
         fix: field(text, 'How to fix it.'),
+        code,
         cases: field(z.array(text), 'Names of the cases that show it.'),
       }),
     ),

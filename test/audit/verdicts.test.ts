@@ -268,8 +268,7 @@ describe('a report', () => {
       },
       { only: ['signature-garbage'] },
     );
-    expect(verdict('signature-garbage')?.fix).toMatch(/\nPHP: /);
-    expect(verdict('signature-garbage')?.fix).not.toMatch(/Node: |Python: /);
+    expect(verdict('signature-garbage')?.code).toEqual({ PHP: expect.any(String) });
   });
 
   it('includes attacks on the confirmation URL', async () => {
@@ -342,7 +341,7 @@ describe('a report', () => {
   });
 
   it.each([
-    [401, 'Invalid signature', '401 “Invalid signature”', 'hash_hmac'],
+    [401, 'Invalid signature', '401 “Invalid signature”', 'compute the HMAC'],
     [419, 'CSRF token mismatch', 'CSRF token', 'CSRF protection'],
     [400, 'amount is missing', '400 “amount is missing”', 'does not show the cause'],
   ])('bases its advice on the response to a correct IPN: %i %s', async (status, body, why, fix) => {

@@ -2,13 +2,6 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { MistakeName } from '../../src/audit/mistakes.ts';
 import { GOOD, type Handler, type Order } from './node-shop.ts';
 
-/** The code of a fix in a language, as a report prints it. */
-export function codeIn(fix: string, language: string): string {
-  const part = fix.split(/^(?=(?:PHP|Node|Python): )/m).find((one) => one.startsWith(`${language}: `));
-  if (part === undefined) throw new Error(`no ${language} in: ${fix}`);
-  return part.slice(`${language}: `.length).trim();
-}
-
 const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
 
 /** Runs code in which some names are defined. @param end the code that follows it */

@@ -4,7 +4,7 @@ import type { Payment } from '../../contract/payment.ts';
 import { errorPage, ownWords, answerProblem as problemOfAnswer } from '../../contract/receiver-answer.ts';
 import { type AuditCase, evidence, type Finding, withOrder, withoutProbe } from '../case.ts';
 import type { Observation } from '../client.ts';
-import { fixText } from '../mistakes.ts';
+import { type Fix, MISTAKE_FIXES } from '../mistakes.ts';
 import { type OrderSnapshot, stablePart } from '../probe.ts';
 import { numericChanges, routeOf, type Shop } from '../shop.ts';
 
@@ -24,14 +24,14 @@ export function answerProblem(observation: Observation): string | undefined {
 }
 
 /** How to fix the handler, judging by its response. */
-function fixOf(observation: Observation): string {
+function fixOf(observation: Observation): Fix {
   const { failure, status } = observation;
-  if (status === null) return failure ? FIXES[failure.code] : FIXES.other;
+  if (status === null) return { text: FIXES[failure?.code ?? 'other'] };
   const known = problemOfAnswer(observation)?.fix;
-  if (known !== undefined) return known;
+  if (known !== undefined) return { text: known };
   return /\b(?:signature|hmac|hash)\b/i.test(observation.body)
-    ? fixText('signature-not-checked')
-    : "The response does not show the cause: check your shop's log and the code of its handler.";
+    ? MISTAKE_FIXES['signature-not-checked']
+    : { text: "The response does not show the cause: check your shop's log and the code of its handler." };
 }
 
 /** A time in whole seconds. */

@@ -16,6 +16,7 @@ import { Field, Form } from './forms.tsx';
 import { PageContext, type PageRenderer, PLACES, pageAt } from './page.tsx';
 import { type Column, column, Table } from './table.tsx';
 import { capitalized } from './text.ts';
+import { Languages } from './verdict.tsx';
 
 const EXAMPLE = 'http://localhost:3000';
 const WITH_COMMANDS = command(
@@ -199,12 +200,15 @@ function Cases({ verdict, of, isOpen }: { verdict: AuditVerdict; of: AuditedCase
 }
 
 /** A mistake of the shop: what it can cost, how to fix it, and the cases that show it. */
-function MistakeCard({ name, cost, fix, of }: AuditRun['mistakes'][number] & { of: AuditedCase[] }) {
+function MistakeCard({ name, cost, fix, code, of }: AuditRun['mistakes'][number] & { of: AuditedCase[] }) {
   if (of.length === 0) return null;
   return (
     <Section id={`mistake-${name}`} title={capitalized(name.replaceAll('-', ' '))}>
       <p>{cost}</p>
-      <Code id={`fix-${name}`} text={fix} what={`How to fix it: ${name}`} wraps />
+      <p>
+        <strong>Fix:</strong> {fix}
+      </p>
+      {code && <Languages of={code} id={name} />}
       {of.map((one) => (
         <FailedCase one={one} />
       ))}

@@ -1,5 +1,6 @@
+import { OUTCOMES, PAYMENT_OUTCOMES, type PaymentOutcome } from '../../../contract/outcomes.ts';
 import type { Tone } from '../../../contract/verdict.ts';
-import { SETTLERS } from '../../../contract/vocabulary.ts';
+import { DELIVERY_ORDERS, IPN_TIMINGS, SETTLERS } from '../../../contract/vocabulary.ts';
 import type { Delivery, Payment } from '../../../domain/state.ts';
 import { mappedAddresses } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
@@ -8,10 +9,10 @@ import { phpunitText } from '../../test-texts/php.ts';
 import { testStoryOf } from '../../test-texts/test-story.ts';
 import { shownAmount } from '../summary.tsx';
 import { Attempts } from './attempts.tsx';
-import { FactsBox, FoldedCode, Section, Status, Warnings } from './blocks.tsx';
+import { FactsBox, FoldedCode, Section, Status, Time, Warnings } from './blocks.tsx';
+import { type ButtonLook, Field, Form, Submit } from './forms.tsx';
 import { Lanes, whoCameFirst } from './lanes.tsx';
 import { listPath, type PageRenderer, recordPage, recordPath } from './page.tsx';
-import { Settle } from './settle-form.tsx';
 import { Timeline } from './timeline.tsx';
 import { VerdictCard } from './verdict.tsx';
 
@@ -55,6 +56,59 @@ export const paymentPage: PageRenderer = ({ parts, id, query }) => {
   };
   return recordPage('payments', payment.id, heading, sections, query);
 };
+
+const TIMINGS = DELIVERY_ORDERS.map((order) => [order, `${IPN_TIMINGS[order]} (${order})`] as const);
+
+/** Each outcome looks different. */
+const LOOKS: Readonly<Record<PaymentOutcome, ButtonLook>> = {
+  approve: 'primary',
+  cancel: 'plain',
+  fail: 'danger',
+  expire: 'late',
+};
+
+/** The state machine of a pending payment: its arrows are the buttons that settle it. @param from the page to return to */
+function Settle({ parts, payment, from }: { parts: AppParts; payment: Payment; from: string }) {
+  const { auto, expiresAt } = payment;
+  const order = parts.runtime.settings.delivery;
+  const checkoutUrl = parts.dialect.checkoutUrl(payment, parts.runtime.baseUrl());
+  return (
+    <Section id="settle" title="Finish this payment">
+      <p class="inline">
+        <a class="button plain" href={checkoutUrl} target="_blank" rel="noopener">
+          Open checkout
+        </a>
+        <span class="soft">Pay like a customer, in a new tab. Or skip the checkout:</span>
+      </p>
+      <Form to={`${recordPath('payments', payment.id)}/settle`} hidden={{ from }} forgets>
+        <Field name="delivery" label="IPN timing" value={order} options={TIMINGS} wide />
+        <div class="machine">
+          <Status of={payment.status} />
+          <ul>
+            {OUTCOMES.map((outcome) => (
+              <li>
+                <Submit send={['outcome', outcome]} look={LOOKS[outcome]}>
+                  {PAYMENT_OUTCOMES[outcome].label}
+                </Submit>
+                <Status of={PAYMENT_OUTCOMES[outcome].status} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      </Form>
+      {auto && (
+        <p class="soft">
+          It settles automatically ({auto.outcome}) at <Time at={auto.at} zone />.
+        </p>
+      )}
+      {expiresAt !== null && (
+        <p class="soft">
+          It expires at <Time at={expiresAt} zone />.
+        </p>
+      )}
+    </Section>
+  );
+}
 
 const CUSTOMER: Readonly<Record<Payment['status'], readonly [words: string, tone: Tone]>> = {
   pending: ['not paid yet', 'waiting'],

@@ -1,5 +1,3 @@
-import type { Code as CodeByLanguage } from '../../../contract/signature.ts';
-import { namesOf } from '../../../contract/vocabulary.ts';
 import type { FullVerdict } from '../../../usecases/verdict.ts';
 import { Code, Facts } from './blocks.tsx';
 import { Form } from './forms.tsx';
@@ -86,20 +84,27 @@ const WHERE = {
   emulator: () => "The emulator's options, not your code",
 } as const;
 
-/** The script keeps the selected language from page to page. */
-export function Languages({ of }: { of: CodeByLanguage }) {
-  const languages = namesOf(of);
+/** Code by language. The script keeps the selected language from page to page. */
+export function Languages({
+  of,
+  id = 'verdict',
+}: {
+  of: Readonly<Record<string, string | undefined>>;
+  id?: string;
+}) {
+  const codes = Object.entries(of);
+  const name = `${id}-language`;
   return (
     <fieldset class="languages">
       <legend class="unseen">Language</legend>
-      {languages.map((language, index) => (
+      {codes.map(([language], index) => (
         <>
-          <input type="radio" name="language" id={`in-${language}`} value={language} checked={index === 0} />
-          <label for={`in-${language}`}>{language}</label>
+          <input type="radio" name={name} id={`${id}-${language}`} value={language} checked={index === 0} />
+          <label for={`${id}-${language}`}>{language}</label>
         </>
       ))}
-      {languages.map((language) => (
-        <Code id={`verdict-line-${language}`} text={of[language]} what={`Code for ${language}`} wraps />
+      {codes.map(([language, code = '']) => (
+        <Code id={`${id}-line-${language}`} text={code} what={`${language}: ${id}`} wraps />
       ))}
     </fieldset>
   );
