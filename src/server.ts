@@ -263,6 +263,8 @@ async function serve(
     notices: store.notices,
     /** The fault rules in force. */
     faults: () => parts.faults.list.map(faultView),
+    /** The current or last audit, without secrets; undefined before the first. */
+    lastAudit: () => parts.audits.last && mask(parts.audits.last, parts),
     /** Calls the listener for every new event. */
     onEvent(listener: (event: SimEvent) => void): void {
       parts.events.subscribe((event) => listener(simEventView(event, parts)));

@@ -3,6 +3,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { writeAuditReports } from '../audit/artifacts.ts';
+import type { AuditRun } from '../contract/audit-report.ts';
 import type { Delivery } from '../contract/delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import type { SimEvent } from '../contract/event.ts';
@@ -23,10 +24,14 @@ const MARK = '.gateway-sim-artifacts';
 /** The files that a run of `exec` writes. */
 export interface Artifacts {
   folder: string;
-  /** Writes an event immediately, so that it survives a kill. Writes the reports of an emulator's audit when it ends. */
-  record(event: SimEvent, server: ControlServer): void;
+  /**
+   * Writes an event immediately, so that it survives a kill. Writes the reports of an emulator's audit when it ends.
+   *
+   * @param audit the emulator's last audit: when its end is recorded, the next one may already run
+   */
+  record(event: SimEvent, audit: AuditRun | undefined): void;
   /** Writes the rest. Reports a file that cannot be written, and never throws. */
-  end(server: ControlServer): Promise<void>;
+  end(server: ControlServer, audit: AuditRun | undefined): Promise<void>;
 }
 
 /** @throws GatewayError `storage_failed` if it cannot be written, `usage` if it contains files that `exec` did not write */
@@ -42,30 +47,25 @@ export async function artifactsIn(named: string, cwd: string, output: Output): P
   const deliveries = new Map<string, Delivery>();
   /** The reports of audits that the emulator ran, one after the other. */
   let audits = Promise.resolve();
-  let isAuditing = false;
-  const report = async (server: ControlServer) => {
-    const run = await server.call('GET /audit');
-    const { cases, summary, mistakes, notices, options } = run;
-    const audited = { cases, summary, mistakes, notices, orders: run.orders ?? 0 };
-    await writeAuditReports(folder, audited, options.ipnUrl);
+  const report = ({ cases, summary, mistakes, notices, orders, options }: AuditRun) => {
+    const audited = { cases, summary, mistakes, notices, orders: orders ?? 0 };
+    audits = audits.then(() => writeAuditReports(folder, audited, options.ipnUrl)).catch(tell);
   };
   return {
     folder,
-    record: (event, server) => {
+    record: (event, audit) => {
       if (events.writableEnded) return;
       events.write(`${JSON.stringify(event)}\n`);
       if (event.type === 'delivery') deliveries.set(event.delivery.id, event.delivery);
-      if (event.type !== 'audit') return;
-      isAuditing = event.audit.state === 'running';
-      if (!isAuditing) audits = audits.then(() => report(server)).catch(tell);
+      if (event.type === 'audit' && event.audit.state !== 'running' && audit) report(audit);
     },
-    end: async (server) => {
+    end: async (server, audit) => {
       const har = async () =>
         write('ipns.har', JSON.stringify(harOf([...deliveries.values()], VERSION), null, 2));
       const state = async () =>
         write('state.json', await readText(await server.open('GET /snapshot'), MAX_STATE_BYTES));
       // The command ended before its audit, which has no more cases than these.
-      if (isAuditing) audits = audits.then(() => report(server)).catch(tell);
+      if (audit?.state === 'running') report(audit);
       await Promise.all([
         finished(events.end()).catch(() => undefined),
         har().catch(tell),

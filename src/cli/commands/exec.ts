@@ -68,7 +68,7 @@ export const exec = defineCommand({
     const { startEmulator } = await import('../start-emulator.ts');
     const server = await startEmulator(execConfiguration(flags, io.env, file), output, { style });
     const control = controlServer(server);
-    if (artifacts) server.onEvent((event) => artifacts.record(event, control));
+    if (artifacts) server.onEvent((event) => artifacts.record(event, server.lastAudit()));
     if (!output.quiet) {
       for (const notice of noticesOf(server)) output.notice(notice);
       server.onEvent(rejectionReporter(output));
@@ -94,7 +94,7 @@ export const exec = defineCommand({
       if (shopUrl !== undefined) await waitForAnswer(shopUrl, options.waitLimit ?? WAIT_LIMIT_MS, io);
       return await runCommand(words, environment, { io, output });
     } finally {
-      await artifacts?.end(control);
+      await artifacts?.end(control, server.lastAudit());
       await Promise.all([server.stop(), client?.remove()]);
     }
   },
