@@ -1,6 +1,6 @@
 import { AUDIT_CLASSES, AUDIT_GROUPS, AUDIT_VERDICTS, isReportable } from '../contract/audit.ts';
 import type { AuditedCase, AuditReport } from '../contract/audit-report.ts';
-import { auditHeadline, counted, fixText } from '../contract/audit-summary.ts';
+import { auditHeadline, counted } from '../contract/audit-summary.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { VERSION } from '../system/package-info.ts';
 import { escaped } from './junit-report.ts';
@@ -57,9 +57,9 @@ ${groups.join('\n')}
 `;
 }
 
-function mistakeHtml({ name, cost, fix, code, cases }: AuditReport['mistakes'][number]): string {
+function mistakeHtml({ name, cost, fix, cases }: AuditReport['mistakes'][number]): string {
   const links = cases.map((one) => `<a href="#${one}">${escaped(one)}</a>`).join(', ');
-  return `<section class="mistake"><h2>${escaped(name)}</h2><p>${escaped(cost)}</p><p>How to fix it (${effortOf(name)}):</p><pre>${escaped(fixText({ fix, code }))}</pre><p><small>Found by ${links}</small></p></section>`;
+  return `<section class="mistake"><h2>${escaped(name)}</h2><p>${escaped(cost)}</p><p>How to fix it (${effortOf(name)}):</p><pre>${escaped(fix)}</pre><p><small>Found by ${links}</small></p></section>`;
 }
 
 function caseHtml(one: AuditedCase): string {

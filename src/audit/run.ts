@@ -46,9 +46,9 @@ export async function runCases(
 function withOneCause(cases: AuditedCase[]): AuditedCase[] {
   const any = cases.find(({ name }) => name === 'signature-garbage');
   if (!any?.unpaid) return cases;
-  const { mistake, cost, fix, code } = any;
+  const { mistake, cost, fix, instruction, code } = any;
   return cases.map((one) =>
-    one.mistake && one.group === 'sender' ? { ...one, mistake, cost, fix, code } : one,
+    one.mistake && one.group === 'sender' ? { ...one, mistake, cost, fix, instruction, code } : one,
   );
 }
 
@@ -169,7 +169,9 @@ function auditedCase(
 ): AuditedCase {
   const { verdict, sent, observed, why, curl, unpaid, because = one } = finding;
   const isBad = isReportable(verdict);
-  const { text, code }: Fix = finding.fix ?? MISTAKE_FIXES[because.mistake];
+  const known: Fix = finding.fix ?? MISTAKE_FIXES[because.mistake];
+  const code = known.code && language ? { [language]: known.code[language] } : known.code;
+  const lines = Object.entries(code ?? {}).map(([of, line]) => `${of}: ${line}`);
   return {
     name: one.name,
     group: one.group,
@@ -181,8 +183,9 @@ function auditedCase(
     why: mask(why ?? (isBad ? because.harm : one.about)),
     mistake: isBad ? because.mistake : null,
     cost: isBad ? because.harm : null,
-    fix: isBad ? text : null,
-    code: (isBad && code && (language ? { [language]: code[language] } : code)) || null,
+    fix: isBad ? [known.text, ...lines].join('\n') : null,
+    instruction: isBad ? known.text : null,
+    code: (isBad && code) || null,
     unpaid: (isBad && unpaid) || null,
     curl: curl && mask(curl),
   };

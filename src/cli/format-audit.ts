@@ -1,7 +1,7 @@
 import type { ChalkInstance } from 'chalk';
 import { AUDIT_VERDICTS, type AuditVerdict, isReportable } from '../contract/audit.ts';
 import type { AuditedCase, AuditReport } from '../contract/audit-report.ts';
-import { auditHeadline, counted, fixText } from '../contract/audit-summary.ts';
+import { auditHeadline, counted } from '../contract/audit-summary.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { onOneLine } from './printable.ts';
 
@@ -21,11 +21,11 @@ export function caseLine({ name, verdict }: AuditedCase): string {
 /** A report as text: the result, each mistake with its fix and cases, cases that prove nothing, and the counts. */
 export function auditText({ cases, summary, mistakes, orders }: AuditReport, colour: ChalkInstance): string {
   const byName = new Map(cases.map((one) => [one.name, one]));
-  const paragraphs = mistakes.map(({ name, cost, fix, code, cases: names }) =>
+  const paragraphs = mistakes.map(({ name, cost, fix, cases: names }) =>
     [
       `${colour.bold(name)}: ${onOneLine(cost)}`,
       '  How to fix it:',
-      indented(fixText({ fix, code })),
+      indented(fix),
       ...names.flatMap((one) => byName.get(one) ?? []).map((one) => caseText(one, colour)),
     ].join('\n'),
   );

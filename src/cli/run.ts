@@ -96,7 +96,7 @@ async function act(
   const color = flags['color'] !== false;
   const [url, dataDir] = [text('url'), text('dataDir')];
   const variable = (name: string) => io.env[environmentName(name)] || undefined;
-  const json = isJsonWanted(flags['json'] === true ? ['--json'] : [], io);
+  const json = !OWN_STDOUT.has(parsed.name()) && isJsonWanted(flags['json'] === true ? ['--json'] : [], io);
   const output = new Output(io, { json, quiet: flags['quiet'] === true, color, invocation });
   const tlsCa = text('tlsCa') ?? null;
   output.connection = connectionFlags(

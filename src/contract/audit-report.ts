@@ -51,7 +51,8 @@ export const AuditedCase = record('AuditedCase', 'The result of a case.', {
   why: field(text, 'The reason for the verdict. For a `fail`, the financial damage.'),
   mistake: field(nullableText, 'Name of the underlying mistake; null when nothing is wrong.'),
   cost: field(nullableText, 'What the mistake costs the merchant; null when nothing is wrong.'),
-  fix: field(nullableText, 'How to fix it; null when nothing is wrong.'),
+  fix: field(nullableText, '`instruction` and `code` as one text; null when nothing is wrong.'),
+  instruction: field(nullableText, 'How to fix it; null when nothing is wrong.'),
   code,
   unpaid: field(
     z.nullable(
@@ -88,7 +89,8 @@ const report = {
       record('AuditMistake', 'A mistake in the shop, with the cases that show it.', {
         name: field(text, 'Stable, in kebab-case.'),
         cost: field(text, 'What it costs the merchant.'),
-        fix: field(text, 'How to fix it.'),
+        fix: field(text, '`instruction` and `code` as one text.'),
+        instruction: field(text, 'How to fix it.'),
         code,
         cases: field(z.array(text), 'Names of the cases that show it.'),
       }),

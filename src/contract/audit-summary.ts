@@ -6,7 +6,10 @@ import type { AuditedCase, AuditReport, AuditSummary } from './audit-report.ts';
  * Summaries of the cases of an audit.
  */
 
-type Judged = Pick<AuditedCase, 'name' | 'verdict' | 'mistake' | 'cost' | 'fix' | 'code' | 'unpaid'>;
+type Judged = Pick<
+  AuditedCase,
+  'name' | 'verdict' | 'mistake' | 'cost' | 'fix' | 'instruction' | 'code' | 'unpaid'
+>;
 
 /** The number of cases by verdict. */
 export function auditSummary(cases: readonly { verdict: AuditVerdict }[]): AuditSummary {
@@ -18,18 +21,23 @@ export function auditSummary(cases: readonly { verdict: AuditVerdict }[]): Audit
 /** The mistakes behind `fail` and `at-risk` cases, with the most frequent first. */
 export function auditMistakes(cases: readonly Judged[]): AuditReport['mistakes'] {
   const found = new Map<string, AuditReport['mistakes'][number]>();
-  for (const { name, verdict, mistake, cost, fix, code } of cases) {
+  for (const { name, verdict, mistake, cost, fix, instruction, code } of cases) {
     if (!isReportable(verdict) || mistake === null) continue;
     const known = found.get(mistake);
     if (known) known.cases.push(name);
-    else found.set(mistake, { name: mistake, cost: cost ?? '', fix: fix ?? '', code, cases: [name] });
+    else {
+      found.set(mistake, {
+        name: mistake,
+        cost: cost ?? '',
+        fix: fix ?? '',
+        instruction: instruction ?? '',
+        code,
+        cases: [name],
+      });
+    }
   }
   return [...found.values()].toSorted((one, other) => other.cases.length - one.cases.length);
 }
-
-/** A fix with its code, as text. */
-export const fixText = ({ fix, code }: Pick<AuditReport['mistakes'][number], 'fix' | 'code'>) =>
-  [fix, ...Object.entries(code ?? {}).map(([language, lines]) => `${language}: ${lines}`)].join('\n');
 
 export const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
 

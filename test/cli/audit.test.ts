@@ -59,6 +59,7 @@ describe('audit', () => {
         'mistake',
         'cost',
         'fix',
+        'instruction',
         'code',
         'unpaid',
         'curl',

@@ -165,8 +165,13 @@ describe('exec', () => {
       2,
       expect.stringContaining('exec -- npm test --coverage'),
     ]);
-    const slip = await run(['exec', '--prot', '0', '--', 'true'], { cwd });
-    expect([slip.code, slip.stderr]).toEqual([2, expect.stringContaining('--port')]);
+    for (const slip of [
+      ['--prot', '0'],
+      ['--port', 'x'],
+    ]) {
+      const { code, stdout, stderr } = await run(['exec', '--json', ...slip, '--', 'true'], { cwd });
+      expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining('--port')]);
+    }
   });
 
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const)(

@@ -53,7 +53,14 @@ describe('terminal output', () => {
 it('cannot contain colours or lines that a shop faked', () => {
   const forged = `x${colour.green('pass')}\n    forged`;
   const one = { name: 'a', group: 'control', class: 'A', about: 'a', curl: null } as const;
-  const bad = { mistake: 'signature-not-checked', cost: forged, code: null, fix: 'Check it.', unpaid: null };
+  const bad = {
+    mistake: 'signature-not-checked',
+    cost: forged,
+    instruction: null,
+    code: null,
+    fix: 'Check it.',
+    unpaid: null,
+  };
   const cases = (['fail', 'unproven'] as const).map((verdict) => ({
     ...{ ...one, ...bad, verdict, sent: null, observed: forged, why: `${forged}!` },
   }));

@@ -200,13 +200,19 @@ function Cases({ verdict, of, isOpen }: { verdict: AuditVerdict; of: AuditedCase
 }
 
 /** A mistake of the shop: what it can cost, how to fix it, and the cases that show it. */
-function MistakeCard({ name, cost, fix, code, of }: AuditRun['mistakes'][number] & { of: AuditedCase[] }) {
+function MistakeCard({
+  name,
+  cost,
+  instruction,
+  code,
+  of,
+}: AuditRun['mistakes'][number] & { of: AuditedCase[] }) {
   if (of.length === 0) return null;
   return (
     <Section id={`mistake-${name}`} title={capitalized(name.replaceAll('-', ' '))}>
       <p>{cost}</p>
       <p>
-        <strong>Fix:</strong> {fix}
+        <strong>Fix:</strong> {instruction}
       </p>
       {code && <Languages of={code} id={name} />}
       {of.map((one) => (
