@@ -62,7 +62,7 @@ export async function conform(options: ConformOptions): Promise<Conformed> {
   await Promise.all(Array.from({ length: target.isEmulator ? CONCURRENCY : 1 }, work));
   for (const line of wanted.filter(isAlone)) await look(line);
   const { gone } = trial;
-  if (gone) for (const line of trial.unanswered) seen.set(line, { why: gone.why });
+  if (gone) for (const line of trial.unanswered.keys()) seen.set(line, { why: gone.why });
   // In the order of the manifest.
   const verdicts = new Map(
     wanted.flatMap((line) => {
@@ -106,8 +106,8 @@ class Trial {
   /** Unique to this run, since a gateway may remember identifiers for a long time. */
   readonly #run = randomBytes(4).toString('hex');
   #count = 0;
-  /** Consecutive lines without a response. */
-  unanswered: ManifestLine[] = [];
+  /** The lines without a response since the last request that got one, and how many tries had begun by then. */
+  readonly unanswered = new Map<ManifestLine, number>();
   /** Set when the target stops responding. */
   gone: { error: NoAnswer; why: string } | undefined;
 
@@ -132,8 +132,8 @@ class Trial {
       this.#options.onLost?.(line, first.reason, status);
       return second;
     }
-    if (!second.isThere) this.unanswered.push(line);
-    if (this.unanswered.length >= MAX_UNANSWERED) {
+    if (!second.isThere) this.unanswered.set(line, this.#count);
+    if (this.unanswered.size >= MAX_UNANSWERED) {
       this.gone ??= { error: second, why: `the target had stopped responding: ${second.reason}` };
     }
     return { mismatches: [{ expected: 'a response', got: second.reason }] };
@@ -141,14 +141,16 @@ class Trial {
 
   /** Tries a line once. */
   async #try(chain: readonly ManifestLine[], line: ManifestLine): Promise<Verdict | NoAnswer> {
-    this.#count++;
-    const mark = `c${this.#run}${this.#count.toString(36)}`;
+    const number = ++this.#count;
+    const mark = `c${this.#run}${number.toString(36)}`;
     const { ipnUrl = this.#listener?.url ?? null, secretKey, tools } = this.#options;
     const session = new Session(this.#target, this.#listener, ipnUrl, mark);
     try {
       let seen = await session.run(chain[0] ?? line);
       for (const next of chain.slice(1)) seen = await session.run(next);
-      if (!this.gone) this.unanswered = [];
+      // A response to a request from before says nothing about the target now.
+      for (const [other, begun] of this.gone ? [] : this.unanswered)
+        if (begun < number) this.unanswered.delete(other);
       if (line.source.kind === 'documented' && isElsewhere(line.expect, seen)) {
         return { why: 'the document does not say where the response has the card' };
       }
