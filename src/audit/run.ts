@@ -107,13 +107,17 @@ async function findingOf(shop: Shop, one: AuditCase): Promise<Finding> {
     const { message } = error;
     if (error instanceof Withheld) return skipped(message);
     const ended = seen === 0 && one === CONTROL ? undefined : await shop.outage();
-    const unproven: Finding = { ...skipped(ended?.text ?? message), verdict: 'unproven', observed: message };
+    const unproven: Finding = {
+      ...skipped(ended ? `the shop ${ended.how}` : message),
+      verdict: 'unproven',
+      observed: message,
+    };
     const [suspect, another] = ended?.suspects ?? [];
     const own = shop.seen.slice(seen).find(({ shot }) => shot === suspect);
     if (!ended || !own) return unproven;
     // If several requests were running, blame the first: a crash must not be missed.
     const why = another
-      ? `${ended.text.replace(/^t/, 'T')}. ${one.harm}`
+      ? `The shop ${ended.how}. ${one.harm}`
       : `This request probably crashed your shop, which no longer accepts connections. ${one.harm}`;
     return { ...evidence(own.shot, own.observation), verdict: 'fail', why };
   }

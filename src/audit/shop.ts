@@ -137,11 +137,11 @@ export class Shop {
   /** @throws GatewayError `check_failed` if a request has crashed the shop */
   async #requireAlive(): Promise<void> {
     const ended = await this.outage();
-    if (ended !== undefined) throw new GatewayError('check_failed', ended.text);
+    if (ended !== undefined) throw new GatewayError('check_failed', `the shop ${ended.how}`);
   }
 
-  /** Whether the shop has crashed since the control, and the requests that probably caused it. */
-  async outage(): Promise<{ text: string; suspects: ProbeRequest[] } | undefined> {
+  /** How the shop has crashed since the control, and the requests that probably caused it; undefined if it has not. */
+  async outage(): Promise<{ how: string; suspects: ProbeRequest[] } | undefined> {
     const { client, ipnUrl } = this.parts;
     await pause(BREAK_MS);
     if (!(await client.isDown(ipnUrl))) return undefined;
@@ -157,8 +157,8 @@ export class Shop {
       ({ observation, endedAt }) => endedAt - observation.durationMs < until,
     );
     const suspects = (together.length ? together : last.slice(-1)).map(({ shot }) => shot);
-    const text = `the shop has crashed: nothing listens at ${new URL(ipnUrl).host}. The probable cause is ${suspects.length > 1 ? 'one of these requests' : 'this request'}: ${suspects.map(shotText).join('; ')}`;
-    return { text, suspects };
+    const how = `has crashed: nothing listens at ${new URL(ipnUrl).host}. The probable cause is ${suspects.length > 1 ? 'one of these requests' : 'this request'}: ${suspects.map(shotText).join('; ')}`;
+    return { how, suspects };
   }
 
   /** The customer pays, and the emulator sends no IPN. */

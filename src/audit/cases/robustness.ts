@@ -158,9 +158,7 @@ export const ROBUSTNESS: readonly AuditCase[] = [
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error;
         const ended = await shop.outage();
-        const why = ended
-          ? `${ended.text.replace(/^t/, 'T')}.`
-          : `Your shop no longer works: ${error.message}.`;
+        const why = ended ? `The shop ${ended.how}.` : `Your shop no longer works: ${error.message}.`;
         return { verdict: 'fail', sent: null, observed: error.message, why, curl: null };
       }
     },
