@@ -45,7 +45,7 @@ export const auditPage: PageRenderer = ({ parts: { audits }, query }) => {
       {run && <Run run={run} chosen={chosen} />}
       {run?.state !== 'running' && <NewAudit last={run?.options} />}
       {run?.mistakes.map((one) => (
-        <MistakeCard {...one} of={shown.filter(({ name }) => one.cases.includes(name))} />
+        <MistakeCard mistake={one} of={shown.filter(({ name }) => one.cases.includes(name))} />
       ))}
       {verdicts.map((verdict) => (
         <Cases
@@ -200,13 +200,8 @@ function Cases({ verdict, of, isOpen }: { verdict: AuditVerdict; of: AuditedCase
 }
 
 /** A mistake of the shop: what it can cost, how to fix it, and the cases that show it. */
-function MistakeCard({
-  name,
-  cost,
-  instruction,
-  code,
-  of,
-}: AuditRun['mistakes'][number] & { of: AuditedCase[] }) {
+function MistakeCard({ mistake, of }: { mistake: AuditRun['mistakes'][number]; of: AuditedCase[] }) {
+  const { name, cost, instruction, code } = mistake;
   if (of.length === 0) return null;
   return (
     <Section id={`mistake-${name}`} title={capitalized(name.replaceAll('-', ' '))}>

@@ -60,7 +60,10 @@ export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?:
             data-now={timestamp(now)}
             data-frozen={frozen ? '' : undefined}
           >
-            <Chips parts={parts} page={page} />
+            <div id="trouble">
+              <FaultChip parts={parts} page={page} />
+              <ClockChip parts={parts} page={page} />
+            </div>
             {refusal && (
               <div class="box alert" role="alert" data-keep="">
                 {refusal.error.problems.map((problem) => (
@@ -140,16 +143,6 @@ function Top({ parts: { runtime, events }, query }: { parts: AppParts; query: st
 interface FrameProps {
   parts: AppParts;
   page: Page;
-}
-
-/** Active faults and a moved clock, on every page. */
-function Chips(props: FrameProps) {
-  return (
-    <div id="trouble">
-      <FaultChip {...props} />
-      <ClockChip {...props} />
-    </div>
-  );
 }
 
 function FaultChip({ parts, page: { path } }: FrameProps) {

@@ -159,14 +159,11 @@ function DeliveryStatus({ delivery, parts, isBrief }: StandingProps) {
 
 export function Standing({ delivery, parts, isBrief }: StandingProps) {
   const failing = retrying(delivery, parts);
-  if (failing === undefined) {
-    const { attemptCount } = delivery;
-    return [
-      <DeliveryStatus delivery={delivery} parts={parts} isBrief={isBrief} />,
-      !isBrief && attemptCount > 1 && <span class="soft"> ×{attemptCount}</span>,
-    ];
-  }
-  return <span class="retrying">{isBrief ? failing.brief : failing.text}</span>;
+  if (failing) return <span class="retrying">{isBrief ? failing.brief : failing.text}</span>;
+  return [
+    <DeliveryStatus delivery={delivery} parts={parts} isBrief={isBrief} />,
+    !isBrief && delivery.attemptCount > 1 && <span class="soft"> ×{delivery.attemptCount}</span>,
+  ];
 }
 
 /** A pending delivery with failed attempts: how many, and when the next attempt is due. */
