@@ -10,7 +10,7 @@ export interface AuditOptions extends Omit<AuditRequest, 'preset'> {
   order?: (() => unknown) | undefined;
   /** The user places the orders by hand. `orders` then defaults to 3. */
   orderWait?: boolean | undefined;
-  /** Command or function that reports an order, instead of `probeUrl`. In a command, `{identifier}` is replaced by a variable. */
+  /** Command or function that reports an order, instead of `probeUrl`. In a command, `{identifier}` becomes a variable. */
   probeCmd?: string | undefined;
   probe?: ((identifier: string) => unknown) | undefined;
   /** More probes by name: commands or addresses. Their output must not change when a case must have no effect. */

@@ -130,7 +130,7 @@ export const AuditRequest = request(
     orders: field(z.optional(z.int()), 'Maximum number of orders; default: 150.'),
     probeUrl: field(
       z.optional(address),
-      "Returns an order. `{identifier}` is replaced by the order's identifier.",
+      "Returns an order. `{identifier}` stands for the order's identifier.",
       ADDRESS,
     ),
     confirmUrl: field(

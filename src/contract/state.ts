@@ -38,7 +38,7 @@ const version = field(count, 'Version of the format.');
 
 export const State = record('State', 'The whole state, as in db.json.', { version, ...lists });
 
-/** For documentation only. An imported state is checked by the rules of the store, which name the damage. */
+/** For documentation only. The store checks an imported state and names the damage. */
 export const GivenState = request(
   'GivenState',
   'A whole state. Omitted collections are empty. Older versions are migrated.',

@@ -13,10 +13,7 @@ import { segment } from './control-client.ts';
  */
 export function requireReference(what: string, text: string): string {
   if (typeof text === 'string' && text !== '' && segment(text)) return text;
-  throw new GatewayError(
-    'usage',
-    `${what} must be given by its id or identifier (got ${JSON.stringify(text)})`,
-  );
+  throw new GatewayError('usage', `${what} must be an id or identifier (got ${JSON.stringify(text)})`);
 }
 
 /** @throws GatewayError `usage` for anything but an object */

@@ -15,7 +15,7 @@ import {
   START_OPTIONS,
 } from './table.ts';
 
-/** A source of option values, by option name. Text is parsed by the option's kind. */
+/** A source of option values, by option name. The option's kind decides how text is parsed. */
 export interface OptionSource {
   /** The name of a value in errors: its flag, variable, or file and key. */
   label: (name: string) => string;

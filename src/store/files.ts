@@ -209,7 +209,7 @@ export async function syncFolder(path: string): Promise<void> {
 
 /** Where a store keeps its state. */
 export interface StoreFiles {
-  /** The data folder, which must exist and be locked by the caller. */
+  /** The data folder, which must exist. The caller must have locked it. */
   folder: string;
   /** Whether a write waits until the disk has the data. */
   fsync: boolean;

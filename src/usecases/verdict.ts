@@ -176,7 +176,7 @@ export function verdictOnAttempt(
 
 /** Describes the fault rule that acted on an attempt; null if none did. */
 export function faultOf({ fault }: Pick<Attempt, 'fault'>): string | null {
-  // A postponed IPN is sent by a rule that has no other effect.
+  // A rule that only postpones still sends the IPN.
   return fault && `Fault: ${describeEffects(fault) || 'sent late'} (your rule)`;
 }
 

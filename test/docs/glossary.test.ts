@@ -30,6 +30,15 @@ test('no text has a word that the glossary replaces', () => {
   expect(found).toEqual([]);
 });
 
+test('no text is passive if it names the doer', () => {
+  const passive =
+    /\b(?:is|are|was|were|be|been|being)\s+\w+(?:ed|en|wn|nt) by (?:the|an?|your|our|its|this|gateway-sim)\b/g;
+  const found = texts().flatMap(([file, text]) =>
+    [...text.matchAll(passive)].map(([words]) => `${file}: ${words}`),
+  );
+  expect(found).toEqual([]);
+});
+
 const MOST_WORDS = 25;
 
 /** The sentences of a page, without code; each table cell on its own. */

@@ -190,7 +190,7 @@ async function fireByServer(json: FireInput, call: Server['call']): Promise<Deli
   return 'data' in answer ? answer.data : [answer];
 }
 
-/** The failure of `--expect-refusal`: none if every IPN was rejected by its status or body. */
+/** The failure of `--expect-refusal`: none if the receiver rejected every IPN, in its status or body. */
 function acceptance(ipns: readonly FiredIpn[]): Pick<CommandResult, 'failure' | 'failureCode'> {
   const answers = ipns.map(({ attempts }) => attempts.at(-1));
   const accepted = answers.filter(
