@@ -6,6 +6,8 @@ const LATE_MS = 60;
 /** Sometimes the whole process stops for this long. */
 const STALL_MS = 120;
 const STALL_EVERY_MS = 400;
+/** A longer timer fires immediately. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
 
 let state = Number(process.env['TEST_SEED'] ?? 1);
 
@@ -23,7 +25,7 @@ const late = () => new Promise((resolve) => realSetTimeout(resolve, random() * L
 
 function disturb(): void {
   const lateTimeout = (run: (...args: unknown[]) => void, delay = 0, ...args: unknown[]) =>
-    realSetTimeout(run, delay + random() * LATE_MS, ...args);
+    realSetTimeout(run, Math.min(delay + random() * LATE_MS, MAX_DELAY_MS), ...args);
   globalThis.setTimeout = Object.assign(lateTimeout, realSetTimeout);
   globalThis.fetch = async (...args) => {
     await late();
