@@ -11,7 +11,7 @@ const linesWith = (php: string, python: string, before = ''): Code => ({
   Python: `expected = hmac.new(secret_key.encode(), (${python}).encode(), 'sha256').hexdigest().upper()`,
 });
 
-/** Code that computes the expected signature of an IPN from the texts as received. */
+/** Code that computes the expected signature of an IPN from the values as received. */
 export const EXPECTED_SIGNATURE: Code = linesWith(
   "$_POST['data']['amount'] . $_POST['identifier']",
   "form['data[amount]'] + form['identifier']",

@@ -129,8 +129,8 @@ export class Edge {
   }
 
   /**
-   * Makes room for a new connection, so that no client can lock out others. Of the address with the most connections, it
-   * drops the oldest silent one, or the oldest one.
+   * Makes room for a new connection, so that no client can lock out others. It picks the address with the most connections,
+   * and drops its oldest silent one, or its oldest if none is silent.
    */
   #dropOne(): void {
     const byAddress = new Map<string, [key: string, beginning: Beginning][]>();

@@ -27,7 +27,7 @@ export function statusOf({ code }: GatewayError): ContentfulStatusCode {
   return STATUS[code];
 }
 
-/** Creates every error response except the ones of initiate, which has other statuses. */
+/** Creates every error response except for initiate, which uses different statuses. */
 export function answerError(
   c: Context,
   error: GatewayError,

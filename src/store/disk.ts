@@ -25,7 +25,7 @@ import { WriteQueue } from './write-queue.ts';
 const SMALL_STATE = 5_000;
 const SNAPSHOT_DELAY_MS = 1_000;
 
-/** The state in memory that the files store. */
+/** The in-memory state that is restored from the files. */
 export interface ReplayTarget {
   /** The current state. */
   readonly state: State;

@@ -19,7 +19,7 @@ import { DEFAULT_DATA_DIR } from './server-file.ts';
 const RETRY_MS = 10;
 /** Maximum attempts to acquire a lock. */
 const ATTEMPTS = 50;
-/** A killed process abandoned a claim older than this, on whichever machine it ran. */
+/** A process that was killed left any claim older than this, whichever machine it ran on. */
 const ABANDONED_MS = 5_000;
 
 /** How often the owner updates its lock's time, for processes that cannot see the owner's process. */

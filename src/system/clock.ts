@@ -196,7 +196,7 @@ export class Clock {
     return undefined;
   }
 
-  /** The next work, soonest first and each record once, at most `limit`. */
+  /** Up to `limit` upcoming tasks, soonest first. Each record appears once. */
   upcoming(limit: number): Due[] {
     return soonest(this.#waiting.data, limit);
   }

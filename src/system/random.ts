@@ -23,8 +23,8 @@ export function systemRandom(): RandomBytes {
  * Repeatable bytes: the same seed returns the same stream for each purpose. Never for keys and tokens.
  *
  * @param seed any text
- * @param generation identifies the state at the start. A restart with more records draws other bytes, so that stored
- *   values are not drawn again
+ * @param generation identifies the state at the start. A restart with more records generates different bytes, so
+ *   stored values are not repeated
  */
 export function seededRandom(seed: string, generation: number | string): RandomBytes {
   const counters = new Map<string, number>();

@@ -23,7 +23,7 @@ export type Accepted = Pick<Choices, 'siteLogo' | 'valueLengths'>;
 /** The result of a card request. */
 export type CardResult = 'created' | 'activated' | 'blocked' | 'canceled' | 'found';
 
-/** The service's side, for HTTP, use cases and rules. */
+/** What HTTP, the use cases and the rules need to know about the service. */
 export interface Dialect {
   paths: {
     initiate: Readonly<Record<Mode, string>>;

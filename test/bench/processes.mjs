@@ -117,7 +117,7 @@ export function withFreshSim(use, options) {
   return inFolder((folder) => withSim(folder, (sim) => use({ ...sim, folder }), options));
 }
 
-/** Runs several at the same time: `together([withBare, withFreshSim], ([bare, sim]) => …)`. */
+/** Runs several servers at the same time: `together([withBare, withFreshSim], ([bare, sim]) => …)`. */
 export function together([start, ...others], use, started = []) {
   return start ? start((one) => together(others, use, [...started, one])) : use(started);
 }

@@ -87,7 +87,7 @@ const PROGRAMS: readonly (readonly [program: string, missing: string | undefined
   ['node', hasProxies ? undefined : `Node ${process.versions.node} has no NODE_USE_ENV_PROXY`],
 ];
 
-describe('the clients of tls-and-proxy.md reach the emulator unmodified', () => {
+describe('unmodified clients from tls-and-proxy.md reach the emulator', () => {
   for (const [program, why] of PROGRAMS) {
     it.skipIf(why)(`in ${program}${why ? ` (${why})` : ''}`, async () => {
       const run = await started();

@@ -392,7 +392,7 @@ describe('the simulator panel', () => {
       { outcome: 'approve', delivery: 'ipn-onyl' },
       'delivery must be one of ipn-then-redirect, redirect-then-ipn, ipn-only, redirect-only, ipn-twice (got &quot;ipn-onyl&quot;): did you mean ipn-only?',
     ],
-  ])('rejects %j, and shows a browser a page', async (form, problem) => {
+  ])('rejects %j, and shows an error page in browsers', async (form, problem) => {
     const sim = await startSim();
     const checkout = await checkoutOf(sim);
     const answer = await checkout.step('panel', form, BROWSER);
@@ -491,7 +491,7 @@ describe('the thank-you pages of payments create', () => {
   });
 });
 
-it('never link to an invalid URL of an imported state', async () => {
+it('pages never link to an invalid URL from an imported state', async () => {
   const sim = await startSim();
   await sim.initiate({ ...ORDER });
   const { payment } = await sim.server.parts.payments.settle('order-1', {

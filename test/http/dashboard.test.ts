@@ -375,7 +375,7 @@ describe('IPNs', () => {
     expect(html).toContain('Correct: upper-case hex HMAC-SHA256');
     await post('/_sim/ui/keys', {});
     expect(await (await get(`/_sim/ui/ipns/${await newestIpn()}`)).text()).toMatch(
-      /Wrong for the secret key.*which was replaced later/s,
+      /Wrong for the secret key.*which has since been replaced/s,
     );
   });
 });

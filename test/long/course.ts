@@ -34,7 +34,7 @@ export class Course {
     return { status: response.status, body: text.startsWith('{') ? JSON.parse(text) : ({} as Body) };
   }
 
-  /** A new payment in live mode, by its id; undefined if it was rejected. */
+  /** Initiates a live payment. Returns its id, or undefined if it was rejected. */
   async initiate(ipnPath = '/ipn'): Promise<string | undefined> {
     const { body } = await this.ask<{ url?: string }>('/payment/initiate', {
       public_key: this.sim.publicKey,

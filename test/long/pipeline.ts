@@ -12,7 +12,7 @@ export interface Answer {
 export interface Answers {
   /** In the order of the requests; the last ones may be missing if the connection was closed. */
   answers: Answer[];
-  /** Neither a response nor a close in time. */
+  /** Whether the server neither responded nor closed the connection in time. */
   hung: boolean;
 }
 

@@ -216,8 +216,9 @@ async function ownEmulator({ io, output }: Context): Promise<Emulator> {
 
 function differing(found: readonly Reconciled[]): string {
   const unseen = found.filter(({ problem }) => problem === 'not-probed').length;
+  const wrong = found.length - unseen;
   const parts = [
-    ...(found.length > unseen ? [`${found.length - unseen} payments differ`] : []),
+    ...(wrong ? [wrong === 1 ? '1 payment differs' : `${wrong} payments differ`] : []),
     ...(unseen ? [`${unseen} could not be probed`] : []),
   ];
   return parts.join(', ');

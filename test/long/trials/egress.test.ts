@@ -7,7 +7,7 @@ import { mayReach, spelledHost } from '../addresses.ts';
 import { pick } from '../hostile-values.ts';
 import { trial } from '../trial.ts';
 
-/** Replaces the lookup of a name. */
+/** The addresses that the mocked DNS lookup returns. */
 const resolved = vi.hoisted(() => ({ addresses: [] as string[] }));
 
 vi.mock(import('node:dns'), async (original) => {

@@ -88,7 +88,7 @@ function labelOf(name: string): string {
   return capitalized(name.replaceAll('_', ' ').replace(/\b(ipn|url)\b/g, (word) => word.toUpperCase()));
 }
 
-/** Maximum merchants to choose from. */
+/** Maximum number of merchants to choose from. */
 const OFFERED = 50;
 
 /**

@@ -40,8 +40,8 @@ export function Signature(props: {
       </p>
       {isOldPair && (
         <p class="warning">
-          It was signed with the pair of {delivery.signedWith}, which was replaced later. Resend signs it
-          again.
+          It was signed with the key pair {delivery.signedWith}, which has since been replaced. Resending
+          signs it again.
         </p>
       )}
       <Warnings of={fault === null ? verdict.reasons : [fault]} />
