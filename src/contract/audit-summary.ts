@@ -60,9 +60,12 @@ export function auditHeadline(cases: readonly Judged[]): string {
     return `No attack worked. Of ${counted(cases.length, 'case')}: ${rest}.`;
   }
   const mistakes = counted(auditMistakes(attacks).length, 'mistake');
-  const summed = `${worked.length} of ${counted(attacks.length, 'attack')} worked, because of ${mistakes}.`;
-  const sums = unpaidSums(worked.flatMap(({ unpaid }) => unpaid ?? [])).join(' and ');
-  return sums ? `Not safe: goods worth ${sums} were released unpaid. ${summed}` : `Not safe: ${summed}`;
+  const unpaid = worked.filter((one) => one.unpaid !== null);
+  const share = `${worked.length} of ${counted(attacks.length, 'attack')}`;
+  if (!unpaid.length) return `Not safe: ${share} worked, from ${mistakes}.`;
+  const ways = counted(new Set(unpaid.map(({ mistake }) => mistake)).size, 'way');
+  const sums = unpaidSums(unpaid.flatMap((one) => one.unpaid ?? [])).join(' and ');
+  return `Not safe: ${sums} of goods were released unpaid in ${ways} (${share}, ${mistakes}).`;
 }
 
 /** Sums of decimal texts by currency, such as `149.70 USD`. */

@@ -2,6 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 /** A tested shop's settings for the gateway. */
 interface Keys {
@@ -159,6 +160,9 @@ async function answer(
 ): Promise<void> {
   const url = new URL(request.url ?? '/', shop.url);
   if (url.pathname === '/paid') {
+    // Posted fields count like parameters, as in many shops.
+    for (const [name, value] of new URLSearchParams(await text(request)))
+      url.searchParams.append(name, value);
     handler.onReturn(shop.orders.get(url.searchParams.get('order') ?? ''), url);
     response.end('thank you');
     return;
