@@ -198,7 +198,7 @@ export class Orders {
         id > this.#lastRequest && method === 'POST' && paymentId === null && target.includes('/initiate'),
     );
     return refused
-      ? `the emulator at ${url} (public key ${publicKey}) rejected the initiate request ${shorten(refused.requestBody ?? '')} with ${shorten(refused.responseBody ?? '')}`
+      ? `the emulator at ${url} (public key ${publicKey}) rejected the initiate request ${shorten(refused.requestBody ?? '')} with ${refused.responseBody ?? 'no response'}`
       : `no initiate request reached ${url}. Check the gateway address and the public key (${publicKey}) that the shop uses`;
   }
 
