@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { startGatewaySim } from '../../src/index.ts';
 import { sample } from '../helpers/scope.ts';
 import { seedOfTest } from '../helpers/seed.ts';
+import { codeIn } from '../merchants/fixes.ts';
 import { missing, SECRET, startShopIn } from '../merchants/running.ts';
 
 /*
@@ -58,7 +59,7 @@ describe.each([
       expect(mistakes).not.toEqual([]);
       const applyFixes = (source: string) =>
         mistakes.reduce((text, { name: mistake, code: codes }) => {
-          const code = codes?.[name] ?? '';
+          const code = codeIn(codes, name);
           const places = PLACES[mistake] ?? [];
           const parts = places.length > 1 ? code.split('\n') : [code];
           return places.reduce((fixed, place, index) => put(fixed, place, parts[index] ?? ''), text);

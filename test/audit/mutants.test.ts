@@ -4,7 +4,7 @@ import { isReportable } from '../../src/contract/audit.ts';
 import { startGatewaySim } from '../../src/index.ts';
 import { sample } from '../helpers/scope.ts';
 import { seedOfTest } from '../helpers/seed.ts';
-import { FIXES } from '../merchants/fixes.ts';
+import { codeIn, FIXES } from '../merchants/fixes.ts';
 import { MUTANTS, usePublicKey } from '../merchants/mutants.ts';
 import { GOOD, type Handler, startShop } from '../merchants/node-shop.ts';
 
@@ -42,7 +42,7 @@ describe('a handler that lacks one check', () => {
       if (IN_WORDS.includes(name)) return;
       let fixed = flawed;
       for (const { name: mistake, code } of mistakes) {
-        fixed = { ...fixed, ...FIXES[mistake as MistakeName]?.(code?.Node ?? '', fixed) };
+        fixed = { ...fixed, ...FIXES[mistake as MistakeName]?.(codeIn(code, 'Node'), fixed) };
       }
       const after = await audited(fixed, [...guilty.map((one) => one.name), 'identifier-unknown']);
       expect(after.cases.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);

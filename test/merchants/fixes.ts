@@ -1,6 +1,15 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { MistakeName } from '../../src/audit/mistakes.ts';
+import type { AuditedCase } from '../../src/contract/audit-report.ts';
+import type { Code } from '../../src/contract/signature.ts';
 import { GOOD, type Handler, type Order } from './node-shop.ts';
+
+/** The code of a fix in a language. @throws Error if it has none */
+export function codeIn(codes: AuditedCase['code'], language: keyof Code): string {
+  const code = codes?.[language];
+  if (code === undefined) throw new Error(`the fix has no code for ${language}`);
+  return code;
+}
 
 const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
 
