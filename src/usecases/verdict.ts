@@ -367,7 +367,7 @@ function headlineOf(signed: ComputedSignature['signed']): string {
   const { found, amount, identifier } = signed;
   if (found.startsWith(identifier)) return 'Your code signed the identifier before the amount.';
   return found.endsWith(identifier)
-    ? `Your code signed ${found.slice(0, -identifier.length)}. The IPN has ${amount}.`
+    ? `Your code signed ${found.slice(0, -identifier.length)}. The IPN says ${amount}.`
     : 'Your code signed the wrong text.';
 }
 

@@ -36,7 +36,7 @@ test('a shop signs a different amount: the IPN is explained, fixed and sent agai
   await page.goto(`${sim.url}/_sim`);
   await page.getByRole('link', { name: 'order-1042' }).click();
   const verdict = page.getByRole('region', { name: 'Verdict' });
-  await verdict.getByRole('heading', { name: 'Your code signed 49.9. The IPN has 49.90.' }).waitFor();
+  await verdict.getByRole('heading', { name: 'Your code signed 49.9. The IPN says 49.90.' }).waitFor();
   await frame(6);
   isFixed = true;
   await verdict.getByRole('button', { name: 'Send again' }).click();

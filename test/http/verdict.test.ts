@@ -109,7 +109,7 @@ describe('a genuine IPN', () => {
       return { status: 400, body: `bad signature: expected ${computed}` };
     });
     const { headline, cause, code, tone } = found();
-    expect(headline).toBe('Your code signed 49.9. The IPN has 49.90.');
+    expect(headline).toBe('Your code signed 49.9. The IPN says 49.90.');
     expect(tone).toBe('bad');
     expect(cause).toMatch(/Your code signed .*49\.9 was signed, but data\.amount is 49\.90/);
     expect(Object.keys(code ?? {})).toEqual(['PHP', 'Node', 'Python']);
