@@ -1,6 +1,7 @@
 import { parseDuration } from './duration.ts';
 import type { FaultRule } from './fault.ts';
 import { FAULT_EFFECT_NAMES, FAULT_EFFECTS, type FaultEffect } from './fault-effects.ts';
+import { namesOf } from './vocabulary.ts';
 
 /** A rule and how often it has acted. */
 export interface ActiveFault {
@@ -23,10 +24,19 @@ export function retryAfterSeconds({ retryAfter }: FaultRule): string | undefined
   return retryAfter === undefined ? undefined : String(Math.ceil((parseDuration(retryAfter) ?? 0) / 1_000));
 }
 
-/** A body after a rule has corrupted it. */
-export function corrupted(body: string, rule: FaultRule, isJson: boolean): string {
-  if (rule.truncate) return body.slice(0, Math.floor(body.length / 2));
-  return rule.malformed ? body.replace(isJson ? ':' : '=', '') : body;
+/** The entries of a table for the effects that a rule has, in the order of the table. */
+export function effectsOf<Name extends FaultEffect, Entry>(
+  rule: FaultRule,
+  table: Readonly<Record<Name, Entry>>,
+): Entry[] {
+  return namesOf(table)
+    .filter((name) => rule[name] !== undefined)
+    .map((name) => table[name]);
+}
+
+/** A body that no parser accepts. */
+export function malformed(body: string, isJson: boolean): string {
+  return body.replace(isJson ? ':' : '=', '');
 }
 
 /** What a rule does, such as `latency 100ms..2s, status 503`. */

@@ -106,6 +106,10 @@ export const FAULT_EFFECTS = {
   },
 } as const satisfies Record<string, FaultMember>;
 export type FaultEffect = keyof typeof FAULT_EFFECTS;
+/** The effects that can act on a request to the service. */
+export type RequestEffect = {
+  [Name in FaultEffect]: (typeof FAULT_EFFECTS)[Name] extends { ipnOnly: true } ? never : Name;
+}[FaultEffect];
 export const FAULT_EFFECT_NAMES = namesOf(FAULT_EFFECTS);
 
 /** When a fault rule acts (chosen). */

@@ -12,7 +12,7 @@ import type { Clock } from '../system/clock.ts';
 import type { DueWork } from '../system/due.ts';
 import { VERSION } from '../system/package-info.ts';
 import { asHeader, type Target, targetOf } from './forward.ts';
-import { faultyBody, IpnFaults } from './ipn-faults.ts';
+import { faultyBody, IpnFaults, isSentTwice } from './ipn-faults.ts';
 import { Lanes, MAX_IN_TOTAL } from './lanes.ts';
 import { OpenAttempts } from './open-attempts.ts';
 import type { Poster } from './poster.ts';
@@ -166,7 +166,8 @@ export class Courier {
       // Aborted by a stop: it may or may not have arrived, so it stays due and is sent again.
       if (signal.aborted) return;
       await store.commit((state) => recordAttempt(state, deliveryId, { ...report, startedAt }, context()));
-      if (fault?.duplicate && report.failure === null) await this.#duplicate(delivery, fault, signal);
+      if (fault && isSentTwice(fault) && report.failure === null)
+        await this.#duplicate(delivery, fault, signal);
       const held = this.#faults.heldBehind(delivery);
       if (held !== undefined) await this.#moveDue(held, 0);
     } catch {

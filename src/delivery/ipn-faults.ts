@@ -1,6 +1,7 @@
-import { corrupted, retryAfterSeconds, statusOfFault } from '../contract/active-fault.ts';
+import { effectsOf, malformed, retryAfterSeconds, statusOfFault } from '../contract/active-fault.ts';
 import { parseDuration } from '../contract/duration.ts';
 import type { FaultRule } from '../contract/fault.ts';
+import type { FaultEffect } from '../contract/fault-effects.ts';
 import type { Faults } from '../domain/faults.ts';
 import type { IpnComposer } from '../domain/ipn.ts';
 import type { AttemptReport } from '../domain/retry.ts';
@@ -11,6 +12,34 @@ import { failureOfStatus } from './sender.ts';
 
 /** How long an IPN waits for another one to overtake it, on the emulator's clock (chosen). */
 const REORDER_LIMIT_MS = 10_000;
+
+/** What an effect does to an IPN. */
+interface IpnEffect {
+  /** How long to postpone it, in milliseconds of the emulator's time. */
+  postponeMs?: (rule: FaultRule) => number | undefined;
+  /** How long to wait before the attempt, in milliseconds of real time. */
+  pauseMs?: (rule: FaultRule, faults: Faults) => number;
+  /** The status to record instead of sending it; null for no response. */
+  answer?: (rule: FaultRule) => number | null | undefined;
+  /** The body to send. */
+  body?: (body: string, isJson: boolean, ipn: IpnComposer) => string;
+  /** Whether it is sent a second time. */
+  repeats?: true;
+}
+
+/** The effects in the order in which they act. */
+const IPN_EFFECTS: Readonly<Record<FaultEffect, IpnEffect>> = {
+  delay: { postponeMs: ({ delay }) => parseDuration(delay) },
+  reorder: { postponeMs: () => REORDER_LIMIT_MS },
+  latency: { pauseMs: (rule, faults) => faults.latencyOf(rule) },
+  drop: { answer: () => null },
+  status: { answer: statusOfFault },
+  retryAfter: { answer: statusOfFault },
+  corruptSignature: { body: (body, _, ipn) => ipn.corruptSignature(body) },
+  truncate: { body: (body) => body.slice(0, Math.floor(body.length / 2)) },
+  malformed: { body: malformed },
+  duplicate: { repeats: true },
+};
 
 /** Applies the fault rules to attempts. */
 export class IpnFaults {
@@ -46,12 +75,11 @@ export class IpnFaults {
 
   /** How long to postpone this attempt, in milliseconds of the emulator's time; undefined if it is not postponed. */
   postponeMs(delivery: Delivery, rule: FaultRule): number | undefined {
-    const overtaken = rule.reorder && this.#held === undefined;
-    if (!overtaken && rule.delay === undefined) return undefined;
-    this.#kept.set(delivery.id, rule);
-    if (!overtaken) return parseDuration(rule.delay);
-    this.#held = delivery.id;
-    return REORDER_LIMIT_MS;
+    if (rule.reorder && this.#held !== undefined) return undefined;
+    const [wait] = effectsOf(rule, IPN_EFFECTS).flatMap((effect) => effect.postponeMs?.(rule) ?? []);
+    if (wait !== undefined) this.#kept.set(delivery.id, rule);
+    if (rule.reorder) this.#held = delivery.id;
+    return wait;
   }
 
   /** The delivery that this one has just overtaken, which can now be sent. */
@@ -64,19 +92,28 @@ export class IpnFaults {
 
   /** Makes one attempt under a rule. */
   async post(poster: Poster, request: PostRequest, rule: FaultRule): Promise<AttemptReport> {
+    const effects = effectsOf(rule, IPN_EFFECTS);
     // A stop ends the pause. The caller checks the signal.
-    await realPause(this.#faults.latencyOf(rule), request.signal);
-    if (rule.drop) return notSent(request, null, rule);
-    const status = statusOfFault(rule);
-    if (status !== undefined) return notSent(request, status, rule);
+    for (const { pauseMs } of effects)
+      if (pauseMs) await realPause(pauseMs(rule, this.#faults), request.signal);
+    const answer = effects.find((effect) => effect.answer)?.answer?.(rule);
+    if (answer !== undefined) return notSent(request, answer, rule);
     return { ...(await poster.post(request)), fault: rule };
   }
 }
 
 /** The body to send instead of the delivery's own. */
 export function faultyBody({ body, contentType }: Delivery, rule: FaultRule, ipn: IpnComposer): string {
-  const signed = rule.corruptSignature ? ipn.corruptSignature(body) : body;
-  return corrupted(signed, rule, contentType.includes('json'));
+  const isJson = contentType.includes('json');
+  return effectsOf(rule, IPN_EFFECTS).reduce(
+    (before, effect) => effect.body?.(before, isJson, ipn) ?? before,
+    body,
+  );
+}
+
+/** Whether an IPN is sent a second time. */
+export function isSentTwice(rule: FaultRule): boolean {
+  return effectsOf(rule, IPN_EFFECTS).some(({ repeats }) => repeats);
 }
 
 /** The report of an attempt that was never sent, as if it had been. */

@@ -1,7 +1,8 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { MiddlewareHandler } from 'hono';
-import { corrupted, retryAfterSeconds, statusOfFault } from '../contract/active-fault.ts';
+import { effectsOf, malformed, retryAfterSeconds, statusOfFault } from '../contract/active-fault.ts';
 import type { FaultRule } from '../contract/fault.ts';
+import type { RequestEffect } from '../contract/fault-effects.ts';
 import { type FaultRoute, MODES } from '../contract/vocabulary.ts';
 import type { FaultSubject } from '../domain/faults.ts';
 import { realPause } from '../system/clock.ts';
@@ -14,6 +15,37 @@ const NO_RESPONSE = 444;
 /** Statuses whose responses have no body. */
 const BODILESS = new Set([204, 205, 304]);
 
+/** What an effect works with. */
+interface Faulty {
+  c: AppContext;
+  rule: FaultRule;
+  subject: FaultSubject;
+  parts: AppParts;
+}
+type Answer = Promise<Response | undefined>;
+
+/** What each effect does to a request, like middleware around the later effects and the route. */
+const REQUEST_EFFECTS: Readonly<Record<RequestEffect, (faulty: Faulty, next: () => Answer) => Answer>> = {
+  async latency({ rule, parts: { faults, runtime } }, next) {
+    // A stop interrupts the latency.
+    await realPause(faults.rules.latencyOf(rule), runtime.stopped);
+    return next();
+  },
+  drop: async ({ c }) => drop(c),
+  status: async (faulty) => answerWithFault(faulty),
+  retryAfter: async (faulty) => answerWithFault(faulty),
+  async truncate({ c }, next) {
+    await next();
+    await truncate(c);
+    return undefined;
+  },
+  async malformed({ c }, next) {
+    await next();
+    await malform(c);
+    return undefined;
+  },
+};
+
 /** Applies fault rules to requests to the service. */
 export function injectFaults(parts: AppParts): MiddlewareHandler<AppEnvironment> {
   const mayAct = (c: AppContext) =>
@@ -21,29 +53,23 @@ export function injectFaults(parts: AppParts): MiddlewareHandler<AppEnvironment>
   return (c, next) => (mayAct(c) ? inject(c, next, parts) : next());
 }
 
-async function inject(
-  c: AppContext,
-  next: () => Promise<void>,
-  parts: AppParts,
-): Promise<Response | undefined> {
-  const { faults, runtime, dialect } = parts;
+async function inject(c: AppContext, next: () => Promise<void>, parts: AppParts): Answer {
+  const { faults, dialect } = parts;
   const { path } = c.req;
   const subject: FaultSubject = { route: serviceRoute(path, dialect), path };
   if (faults.rules.needsIdentifier(subject)) subject.identifier = await identifierOf(c, parts);
   const rule = faults.rules.take(subject);
-  if (!rule) {
+  const route = async () => {
     await next();
     return undefined;
-  }
+  };
+  if (!rule) return route();
   c.get('requestLog').fault = rule;
-  // A stop interrupts the latency.
-  await realPause(faults.rules.latencyOf(rule), runtime.stopped);
-  if (rule.drop) return drop(c);
-  if (statusOfFault(rule) !== undefined) return answerWithFault(rule, subject, dialect);
-  await next();
-  if (rule.truncate) await truncate(c);
-  else if (rule.malformed) await malform(c, rule);
-  return undefined;
+  const faulty = { c, rule, subject, parts };
+  return effectsOf(rule, REQUEST_EFFECTS).reduceRight<() => Answer>(
+    (later, effect) => () => effect(faulty, later),
+    route,
+  )();
 }
 
 /** The route of the service for a path; null for any other path. */
@@ -76,7 +102,7 @@ function drop(c: AppContext): Response {
   return RESPONSE_ALREADY_SENT;
 }
 
-function answerWithFault(rule: FaultRule, { route }: FaultSubject, { serviceError }: Dialect): Response {
+function answerWithFault({ rule, subject: { route }, parts: { dialect } }: Faulty): Response {
   const status = statusOfFault(rule) ?? 500;
   const headers = new Headers({ 'X-Gateway-Sim-Fault': '1' });
   const seconds = retryAfterSeconds(rule);
@@ -85,7 +111,7 @@ function answerWithFault(rule: FaultRule, { route }: FaultSubject, { serviceErro
   if (route === 'initiate') headers.set('Access-Control-Allow-Origin', '*');
   if (BODILESS.has(status)) return new Response(null, { status, headers });
   const message = `a gateway-sim fault rule returns ${status} here on purpose`;
-  return Response.json(serviceError({ message, problems: [message] }), { status, headers });
+  return Response.json(dialect.serviceError({ message, problems: [message] }), { status, headers });
 }
 
 /** Declares the length of the whole body, sends half of it and closes the connection. */
@@ -110,7 +136,7 @@ async function truncate(c: AppContext): Promise<void> {
   c.res = RESPONSE_ALREADY_SENT;
 }
 
-async function malform(c: AppContext, rule: FaultRule): Promise<void> {
+async function malform(c: AppContext): Promise<void> {
   const { res } = c;
   const isJson = (res.headers.get('content-type') ?? '').includes('json');
   const body = await res.text();
@@ -118,5 +144,5 @@ async function malform(c: AppContext, rule: FaultRule): Promise<void> {
   headers.delete('Content-Length');
   headers.set('X-Gateway-Sim-Fault', '1');
   c.res = undefined;
-  c.res = new Response(isJson ? corrupted(body, rule, true) : body, { status: res.status, headers });
+  c.res = new Response(isJson ? malformed(body, true) : body, { status: res.status, headers });
 }

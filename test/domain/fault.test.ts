@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  corrupted,
   describeEffects,
   describeFault,
   retryAfterSeconds,
@@ -248,16 +247,7 @@ describe('a pattern', () => {
   });
 });
 
-describe('a corrupted body', () => {
-  it.each([
-    [{ truncate: true } as const, '{"a":"b","c":1}', true, '{"a":"b'],
-    [{ malformed: true } as const, '{"a":"b","c":1}', true, '{"a""b","c":1}'],
-    [{ malformed: true } as const, 'a=b&c=d', false, 'ab&c=d'],
-    [{ status: 500 } as const, 'a=b', false, 'a=b'],
-  ])('%j: %s', (effect, body, isJson, expected) => {
-    expect(corrupted(body, { route: 'ipn', ...effect }, isJson)).toBe(expected);
-  });
-
+describe('an effect', () => {
   it.each([
     [
       'status=success&signature=0AB&identifier=signature=1',
