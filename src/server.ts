@@ -43,7 +43,7 @@ import { createUseCases } from './usecases/use-cases.ts';
 import { dialect } from './wire/documented/service.ts';
 
 /** Settings that are not options. */
-export interface ServerSurroundings {
+interface ServerSurroundings {
   /** Whether the fixtures come from the configuration file. If so, an existing state needs no notice. */
   standingFixtures?: boolean;
   /** Whether other code runs in this process. If so, globals are not replaced for speed. */

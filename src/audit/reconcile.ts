@@ -22,7 +22,7 @@ export interface Reconciled {
   detail: string;
 }
 
-export interface ReconcileOptions {
+interface ReconcileOptions {
   probeCmd?: string | undefined;
   probeUrl?: string | undefined;
   /** The condition for a paid order: `.path=value` for JSON, or a regular expression. */

@@ -12,7 +12,7 @@ import type { Orders } from './orders.ts';
 import { MAX_MEASURES, measures, type OrderSnapshot, type Probe } from './probe.ts';
 
 /** What the audit knows about the shop. */
-export interface ShopParts {
+interface ShopParts {
   gateway: AuditGateway;
   client: AuditClient;
   tools: IpnTools;
@@ -38,7 +38,7 @@ export interface ShopParts {
 }
 
 /** Measurements of the control, which all other cases are compared with. */
-export interface Calibration {
+interface Calibration {
   /** From the response until the probe reports the order as paid, in milliseconds. */
   lagMs: number;
   /** From the request to the response, in milliseconds. */

@@ -22,7 +22,7 @@ const ARTIFACT = /^(events\.jsonl|ipns\.har|state\.json|audit(-\d+)?\.(html|json
 const MARK = '.gateway-sim-artifacts';
 
 /** The files that a run of `exec` writes. */
-export interface Artifacts {
+interface Artifacts {
   folder: string;
   /**
    * Writes an event immediately, so that it survives a kill. Writes the reports of an emulator's audit when it ends.

@@ -122,7 +122,7 @@ function accessTo({ dashboardUrl, publicKey, secretKey, controlToken }: ReadyEve
 }
 
 /** Announces a scheduled retry, expiry or automatic settlement. */
-export const dueText = (at: string) => `Work is still scheduled, next at ${at}`;
+const dueText = (at: string) => `Work is still scheduled, next at ${at}`;
 /** The same when the emulator stops. */
 export const leftText = (at: string) => `${dueText(at)}. It continues after the next start`;
 

@@ -7,7 +7,7 @@ import { moment } from './layout.ts';
 import { onOneLine } from './printable.ts';
 
 /** The reported part of a delivery. It has no id if it was sent without a server. */
-export type ToldDelivery = Pick<
+type ToldDelivery = Pick<
   Delivery,
   'url' | 'forwardedTo' | 'state' | 'tampered' | 'underWay' | 'nextAttemptAt'
 > & {

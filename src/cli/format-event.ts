@@ -10,7 +10,7 @@ import { answerText, receiverOf, whatToDo } from './format-attempt.ts';
 import type { Output } from './output.ts';
 
 /** The style of lines: their colours, and the commands in them. */
-export interface LineStyle {
+interface LineStyle {
   colour: ChalkInstance;
   style: HintStyle;
 }

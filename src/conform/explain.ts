@@ -4,7 +4,7 @@ import { independentOfChoices, type Verdicts } from './causes.ts';
 import type { InForce } from './manifest.ts';
 
 /** The content of a custom profile file. */
-export type LocalProfile = Readonly<Record<string, unknown>>;
+type LocalProfile = Readonly<Record<string, unknown>>;
 
 /** The option that is a list of currencies. Each currency is a separate choice. */
 const LIST = 'currency';

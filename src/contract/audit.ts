@@ -33,7 +33,6 @@ export const AUDIT_GROUPS = {
   robustness: 'malformed requests do no harm',
   leaks: 'responses reveal no secrets',
 } as const;
-export type AuditGroup = keyof typeof AUDIT_GROUPS;
 
 /** Kinds of published advisories for payment callbacks of shop plugins, and risks specific to this interface. */
 export const AUDIT_CLASSES = {

@@ -6,7 +6,7 @@ export interface Difference {
 }
 
 /** A line that could not be tested. */
-export interface UnseenLine {
+interface UnseenLine {
   id: string;
   why: string;
 }

@@ -1,11 +1,11 @@
 import type { Attempt, Delivery } from './delivery.ts';
 
-export interface PostedDelivery extends Pick<Delivery, 'url' | 'contentType' | 'body'> {
+interface PostedDelivery extends Pick<Delivery, 'url' | 'contentType' | 'body'> {
   attempts: readonly Pick<Attempt, 'url' | 'requestHeaders' | 'requestBody'>[];
 }
 
 /** A request to send by hand. */
-export interface CurlRequest {
+interface CurlRequest {
   /** Default: POST if there is a body, else GET. */
   method?: string;
   url: string;

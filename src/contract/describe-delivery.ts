@@ -10,7 +10,7 @@ import { describeTamperings } from './tampering.ts';
  */
 
 /** The request and the response, as far as a failure concerns them. */
-export interface AttemptSides extends Pick<Attempt, 'url'> {
+interface AttemptSides extends Pick<Attempt, 'url'> {
   responseStatus?: Attempt['responseStatus'];
   responseHeaders?: Attempt['responseHeaders'];
   fault?: Attempt['fault'];

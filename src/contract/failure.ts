@@ -7,7 +7,7 @@ import { count, field, named, nullableText, text } from './field.ts';
  */
 
 /** Why the egress guard blocks a request. */
-export const EGRESS_REASONS = ['emulator', 'metadata', 'public', 'unresolved', 'no_address'] as const;
+const EGRESS_REASONS = ['emulator', 'metadata', 'public', 'unresolved', 'no_address'] as const;
 
 const host = field(text, 'The requested name or address, without the port.');
 const address = field(nullableText, 'The resolved address; null if the name was not resolved.');

@@ -4,7 +4,7 @@ import type { FaultRule } from './fault.ts';
 import { type CommandHint, command, kebab } from './hint.ts';
 
 /** A common fault, ready to set (chosen). */
-export interface FaultPreset {
+interface FaultPreset {
   label: string;
   /** What it does, in one sentence. */
   does: string;

@@ -8,8 +8,8 @@ export const FormerKey = record('FormerKey', 'A replaced pair of keys. The keys 
 export type FormerKey = z.output<typeof FormerKey>;
 
 /** Maximum characters of a public key (documented: field-public-key-*) and of a secret key (chosen). */
-export const MAX_PUBLIC_KEY = 50;
-export const MAX_SECRET_KEY = 200;
+const MAX_PUBLIC_KEY = 50;
+const MAX_SECRET_KEY = 200;
 
 /** Maximum number of stored former pairs (chosen). */
 export const MAX_FORMER_KEYS = 10;

@@ -30,7 +30,7 @@ export const CHOICES = {
   },
 } as const satisfies Record<string, { values: readonly string[]; about: string }>;
 
-export type ChoiceName = keyof typeof CHOICES;
+type ChoiceName = keyof typeof CHOICES;
 export const CHOICE_NAMES = namesOf(CHOICES);
 /** One value for every choice. */
 export type Choices = { readonly [Name in ChoiceName]: (typeof CHOICES)[Name]['values'][number] };

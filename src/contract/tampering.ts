@@ -3,7 +3,7 @@ import { didYouMean, GatewayError } from './error.ts';
 import { namesOf } from './vocabulary.ts';
 
 /** What can be forged in an IPN, so that a careful receiver rejects it (chosen). */
-export const TAMPERING_KINDS = {
+const TAMPERING_KINDS = {
   signature: { takesValue: false, words: 'signature' },
   amount: { takesValue: true, words: 'amount' },
   identifier: { takesValue: true, words: 'identifier' },

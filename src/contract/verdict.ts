@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { field, nullableText, record, text } from './field.ts';
 
 /** The severity of a verdict (chosen). */
-export const TONES = ['good', 'warning', 'bad', 'waiting'] as const;
+const TONES = ['good', 'warning', 'bad', 'waiting'] as const;
 export type Tone = (typeof TONES)[number];
 
 export const Verdict = record(

@@ -74,7 +74,7 @@ export type IpnFormat = (typeof IPN_FORMATS)[number];
 
 /** All statuses of a card. `canceled` is documented and final; the other names are chosen. */
 export const CARD_STATUSES = ['active', 'inactive', 'canceled'] as const;
-export type CardStatus = (typeof CARD_STATUSES)[number];
+type CardStatus = (typeof CARD_STATUSES)[number];
 
 /** What a merchant can do to a card (documented: card-block, card-activate, card-cancel*). */
 export const CARD_ACTIONS = ['activate', 'block', 'cancel'] as const;

@@ -18,7 +18,7 @@ import { OpenAttempts } from './open-attempts.ts';
 import type { Poster } from './poster.ts';
 
 /** What the courier needs from the rest of the emulator. */
-export interface CourierParts {
+interface CourierParts {
   store: Store;
   clock: Clock;
   poster: Poster;

@@ -18,7 +18,7 @@ interface DeliveryPlan extends Pick<Delivery, 'paymentId' | 'url' | 'once'> {
 }
 
 /** Rule: a pending delivery of an IPN. */
-export function newDelivery(ipn: ComposedIpn, plan: DeliveryPlan, { ids, now }: Context): Delivery {
+function newDelivery(ipn: ComposedIpn, plan: DeliveryPlan, { ids, now }: Context): Delivery {
   const { contentType, body, signedText, identifier, status, tampered = [] } = ipn;
   return {
     id: ids.delivery(),

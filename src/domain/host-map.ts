@@ -2,7 +2,7 @@
 export type HostMap = ReadonlyMap<string, string>;
 
 /** One entry of a host map. */
-export interface Mapping {
+interface Mapping {
   /** `host` for any port, or `host:port`. */
   from: string;
   /** Scheme, host and port. Default scheme: http. */

@@ -11,7 +11,7 @@ import type { Context } from './settings.ts';
 import type { RuleResult, State } from './state.ts';
 
 /** A merchant's current keys: random and never seeded, or pinned by the user. */
-export type KeyPair = Pick<Merchant, 'publicKey' | 'secretKey'>;
+type KeyPair = Pick<Merchant, 'publicKey' | 'secretKey'>;
 
 export function findByKey(state: State, kind: keyof KeyPair, key: string): Merchant | undefined {
   // A public key needs no comparison in constant time.

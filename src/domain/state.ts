@@ -13,7 +13,7 @@ export type Message = Records['messages'];
 export type Lists = { [Name in CollectionName]?: readonly Records[Name][] };
 
 /** Ids of records, by collection. */
-export type Removed = { readonly [Name in CollectionName]?: readonly string[] };
+type Removed = { readonly [Name in CollectionName]?: readonly string[] };
 
 /**
  * The result of a rule: whole records that replace those with the same id, and ids of removed records. A change is

@@ -2,7 +2,7 @@ import type { RecordedRequest } from '../contract/event.ts';
 import type { App } from './environment.ts';
 
 /** A request to the service. */
-export interface ServiceRequest {
+interface ServiceRequest {
   method: string;
   /** Path and query. */
   target: string;

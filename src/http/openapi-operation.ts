@@ -7,9 +7,9 @@ import { type Answer, type Examples, HTML_TYPE, JSON_TYPE, type Operation, type 
 /** An operation of the document. */
 export type OperationObject = ReturnType<typeof describeOperation>;
 
-export type ContentObject = Readonly<Record<string, ReturnType<typeof media>>>;
+type ContentObject = Readonly<Record<string, ReturnType<typeof media>>>;
 
-export interface ResponseObject {
+interface ResponseObject {
   description: string;
   headers?: object;
   content?: ContentObject | undefined;

@@ -76,8 +76,6 @@ function nameLines(part: unknown): void {
   if (ids.length) Object.assign(part, { 'x-fidelity': ids });
 }
 
-export type OpenApiDocument = ReturnType<typeof openApiDocument>;
-
 /** Sorted by group, then in the order of mounting. */
 function pathsOf(routes: readonly RouterRoute[]): Record<string, Record<string, OperationObject>> {
   const paths: Record<string, Record<string, OperationObject>> = {};

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { IDENTITY, open, readText } from '../delivery/sender.ts';
 import { trustingAgent } from './trust.ts';
 
-export interface RequestOptions {
+interface RequestOptions {
   method?: string;
   headers?: Readonly<Record<string, string>> | undefined;
   body?: string | undefined;

@@ -15,7 +15,7 @@ import {
 import { readBeginning } from './read-beginning.ts';
 
 /** A built-in profile, possibly with the changes of a file. */
-export interface ReadProfile {
+interface ReadProfile {
   name: ProfileName;
   /** The profile's choices, overridden by the file's choices. */
   choices: Choices;

@@ -143,7 +143,7 @@ export function unwritable(what: string, cause: unknown, advice?: Hint): Gateway
   });
 }
 
-export function unwritableFolder(path: string, cause: unknown): GatewayError {
+function unwritableFolder(path: string, cause: unknown): GatewayError {
   const advice = hint`Choose another one with ${option('dataDir')}, or use ${option('inMemory')}.`;
   return unwritable(`the data folder ${path}`, cause, advice);
 }

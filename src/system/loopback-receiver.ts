@@ -15,13 +15,13 @@ export interface ReceivedRequest {
   body: Buffer;
 }
 
-export interface Reply {
+interface Reply {
   status: number;
   headers?: readonly (readonly [string, string])[];
   body?: string | Buffer | undefined;
 }
 
-export interface LoopbackReceiver extends AsyncDisposable {
+interface LoopbackReceiver extends AsyncDisposable {
   /** Without a path or trailing slash. */
   url: string;
   port: number;

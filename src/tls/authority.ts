@@ -19,7 +19,7 @@ const MARK_FILE = 'made-in';
 const RENEWED_BEFORE_MS = 14 * 24 * 3_600_000;
 
 /** A certificate of a local authority, and the file with the authority's own certificate. */
-export interface Local extends Omit<Issued, 'ca'> {
+interface Local extends Omit<Issued, 'ca'> {
   caFile: string;
   /** A notice for users who trust the previous authority. */
   notice: string | null;

@@ -23,7 +23,7 @@ export interface GivenPair {
 }
 
 /** The names of the two files in errors. */
-export interface PairLabels {
+interface PairLabels {
   cert: string;
   key: string;
 }

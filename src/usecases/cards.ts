@@ -27,7 +27,7 @@ const RULES = { charge: chargeCard, fund: fundCard } as const satisfies Record<C
 const DECLINED: ReadonlySet<ErrorCode> = new Set(['wrong_state', 'insufficient_funds']);
 
 /** A declined transaction as the request log shows it. */
-export type DeclinedRequest = Pick<RecordedRequest, 'target' | 'requestBody' | 'status' | 'responseBody'>;
+type DeclinedRequest = Pick<RecordedRequest, 'target' | 'requestBody' | 'status' | 'responseBody'>;
 
 export function cardUseCases(parts: UseCaseParts) {
   const { store, context, clock } = parts;
