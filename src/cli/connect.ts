@@ -123,7 +123,7 @@ export async function probe(
     return isSuccess(answer) ? 'ready' : 'unready';
   } catch (error) {
     if (isUntrusted(error)) throw noServer(url, error);
-    // A server that accepts the connection but sends nothing still exists.
+    // A server that accepts the connection but does not respond still exists.
     return error instanceof GatewayError && error.code === 'timed_out' ? 'unready' : 'nothing';
   }
 }

@@ -13,7 +13,7 @@ export interface StoppedFolder {
 }
 
 /**
- * The result of `ask` with the running emulator. If none runs, the result of `read` with the named data folder or the one
+ * The result of `ask` with the running emulator. If none is running, the result of `read` with the named data folder or the one
  * in the working folder, which is neither changed nor locked.
  *
  * @throws GatewayError what `ask` throws; `state_damaged`

@@ -46,7 +46,7 @@ describe('a secret in a file', () => {
   });
 
   it.each(['@../key', '@link'])(
-    'is not read from outside the folder of a configuration file that was only found: %s',
+    'is not read from outside the folder of a discovered configuration file: %s',
     async (controlToken) => {
       const folder = await folderWithSecrets();
       const cwd = join(folder, 'checkout');
@@ -65,11 +65,11 @@ describe('a secret in a file', () => {
   );
 
   it.skipIf(process.platform === 'win32').each([{ controlToken: '@pipe' }, { profile: './pipe' }])(
-    'or a profile is not read from a pipe in a configuration file that was only found: %j',
+    'is not read from a pipe that a discovered configuration file names, and neither is a profile: %j',
     async (values) => {
       const cwd = await temporaryFolder();
       spawnSync('mkfifo', [join(cwd, 'pipe')]);
-      // A writer opens it, so that nothing waits forever.
+      // Without a writer, a read would hang.
       const pipe = await open(join(cwd, 'pipe'), 'r+');
       onTestFinished(() => pipe.close());
       await pipe.write('{}\n');
@@ -79,7 +79,7 @@ describe('a secret in a file', () => {
     },
   );
 
-  it('signs an IPN that is sent without a server', async () => {
+  it('is accepted by --secret', async () => {
     const cwd = await folderWithSecrets();
     const body = 'status=success&identifier=a&data[amount]=1&signature=x';
     const { stdout } = await run(['ipn', 'verify', body, '--secret', '@key', '--json'], { cwd });
@@ -92,9 +92,9 @@ describe('a secret in a file', () => {
     ['@nowhere', /--secret-key cannot be read from .*nowhere: ENOENT/],
     ['@empty', /--secret-key reads the first line of .*empty, which is empty/],
     ['@.', /cannot be read from .*: EISDIR/],
-  ])('that does not exist (%s) is rejected with exit code 2', async (given, message) => {
+  ])('that cannot be read (%s) is rejected with exit code 2', async (secret, message) => {
     const cwd = await folderWithSecrets();
-    const { code, stderr } = await run(['start', '--in-memory', '--secret-key', given], { cwd });
+    const { code, stderr } = await run(['start', '--in-memory', '--secret-key', secret], { cwd });
     expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
   });
 });
