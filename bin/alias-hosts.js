@@ -1,6 +1,6 @@
 'use strict';
-// Redirects connections of a Node program for the hosts in GATEWAY_SIM_HOST_ALIAS (pay.example.com, …) to the emulator at
-// GATEWAY_SIM_URL, for programs that cannot use a proxy: fetch supports one only since Node 22.21 and 24. The host name
+// Redirects a Node program's connections to the hosts in GATEWAY_SIM_HOST_ALIAS (pay.example.com, …) to the emulator at
+// GATEWAY_SIM_URL. For programs that cannot use a proxy: fetch supports one only since Node 22.21 and 24. The host name
 // in TLS and in the Host header stays the same, so the certificate is checked as usual.
 //   node --import gateway-sim/alias-hosts shop.mjs
 const { Socket } = require('node:net');

@@ -119,7 +119,7 @@ async function systemRoots(): Promise<string> {
   return rootCertificates.join('\n');
 }
 
-/** All of Node's clients do since 22.21 and 24.5. Assumes that the command runs in the same Node. */
+/** All of Node's clients do since 22.21 and 24.5. Assumes that the command uses the same version. */
 function readsProxyVariables(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return major === 22 ? minor >= 21 : major > 24 || (major === 24 && minor >= 5);

@@ -23,7 +23,7 @@ interface Started {
 type Report = Started | { failure: ErrorDetails & { code?: ErrorCode; message: string } };
 
 /**
- * Marks the detached process, which removes it from its environment immediately. Its value is the path of a temporary log,
+ * A variable that marks the detached process, which deletes it immediately. Its value is the path of a temporary log,
  * or empty if the log is in the data folder.
  */
 const MARK = 'GATEWAY_SIM_DETACHED';

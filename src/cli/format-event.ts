@@ -39,7 +39,7 @@ function linesOf(event: SimEvent, as: LineStyle): string[] {
     case 'request': {
       const { method, target, status, durationMs, notes } = event.request;
       const path = target.split('?', 1)[0] ?? target;
-      // Rejected initiates are answered 200, as in deployments, so the status is not enough.
+      // As in deployments, the response to a rejected initiate request has status 200, so the status is not enough.
       const isRefused = status === 200 && isRefusedInitiate(event.request);
       const answer = isRefused ? colour.yellow(`${status} refused`) : statusText(status, colour);
       return [`-->  ${method} ${path}  ${answer}  ${durationMs} ms`, ...notes];

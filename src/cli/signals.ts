@@ -40,7 +40,7 @@ function isShell(pid: number): boolean {
 }
 
 /**
- * To be called on SIGHUP. The process cleans up, and then lets that signal end it. On a normal exit, Node would reset the
+ * Call it on SIGHUP. The process cleans up, and then lets that signal end it. On a normal exit, Node would reset the
  * terminal, and abort because the terminal no longer exists.
  */
 export function endByHangup(): void {

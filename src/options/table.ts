@@ -107,7 +107,7 @@ export const START_OPTIONS = {
   ),
   profile: text(
     'name|file',
-    `behavior to emulate: ${PROFILE_NAMES.map((name) => `${name} (${PROFILES[name].about})`).join('; ')}; or a file that conform --update-profile wrote`,
+    `behaviour to emulate: ${PROFILE_NAMES.map((name) => `${name} (${PROFILES[name].about})`).join('; ')}; or a file that conform --update-profile wrote`,
     { default: 'document', json: { examples: PROFILE_NAMES } },
   ),
   loose: flag(

@@ -119,7 +119,7 @@ describe('a problem during an audit', () => {
     });
     // A single request to the emulator may take 30 s.
     expect(performance.now() - began).toBeLessThan(20_000);
-    // Nor does an unanswered request keep the process alive.
+    // An unanswered request must not keep the process alive either.
     await expect.poll(() => [...closed]).toEqual([...requested]);
   });
 
@@ -187,21 +187,9 @@ describe('a problem during an audit', () => {
     expect(JSON.parse(pending.stdout).data).toEqual([]);
   });
 
-  it('is reported: a probe whose values change for no reason', async () => {
-    const { audit, shop } = await startAudited();
-    const { probe } = shop;
-    let count = 0;
-    shop.probe = (identifier) => JSON.stringify({ ...JSON.parse(probe(identifier)), count: ++count });
-    const { code, stderr } = await audit(CONTROL);
-    expect([code, stderr]).toEqual([0, expect.stringContaining('does it contain the time?')]);
-  });
-
-  it('is reported: a receiver that is down, even after --wait', async () => {
+  it('is reported: a receiver that is still down after --wait', async () => {
     const { options } = await startAudited();
-    const audit = ['audit', 'http://127.0.0.1:9/ipn', ...CONTROL];
-    const { code, stdout } = await run(audit, options);
-    expect([code, stdout]).toEqual([1, expect.stringContaining('connection refused')]);
-    const waited = await run([...audit, '--wait', '100ms'], options);
-    expect(waited.stderr).toContain('nothing listens at 127.0.0.1:9 after 0.1 s');
+    const { stderr } = await run(['audit', 'http://127.0.0.1:9/ipn', ...CONTROL, '--wait', '100ms'], options);
+    expect(stderr).toContain('nothing listens at 127.0.0.1:9 after 0.1 s');
   });
 });

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 
 const isInstalled = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;
 
-/** The words on the command line, the last of which is completed, some completions, and some other words. */
+/** The words on the command line (the last one is completed), some completions, and words that are not completions. */
 const CASES: [line: string[], offered: string[], not?: string[]][] = [
   [[''], ['start', 'payments', 'ipn', 'completion'], ['list', '--port']],
   [['pa'], ['pay', 'payments'], ['start']],

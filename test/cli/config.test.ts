@@ -5,15 +5,13 @@ import { run, runJson, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 describe('an invalid configuration', () => {
-  const wallet = (currency: string, balance: string) =>
-    JSON.stringify({ wallets: [{ email: 'a@b.co', holder: 'A', currency, balance }] });
+  const WALLET = { email: 'a@b.co', holder: 'A', currency: 'USD', balance: '-1' };
   const CASES: [what: string, config: string, named: string[]][] = [
     ['an unknown key', '{"prot": 1}', ['"prot"', '"port"']],
     ['an invalid port', '{"port": 70000}', ['"port"', '65535']],
     ['a text instead of a truth value', '{"loose": "maybe"}', ['"loose"', 'true or false']],
     ['an unknown error status', '{"errorStatus": 200}', ['"errorStatus"', 'ok, http']],
     ['an invalid list', '{"allowHost": {}}', ['"allowHost"', 'list']],
-    ['invalid JSON', '{', ['gateway-sim.config.json']],
     ['a list instead of an object', '[1]', ['gateway-sim.config.json', 'object']],
     ['an unknown charge', '{"charges": {"paymnt": {"percent": "1"}}}', ['charges.paymnt', 'payment']],
     [
@@ -25,11 +23,9 @@ describe('an invalid configuration', () => {
     ['a charge over 100 %', '{"charges": {"card": {"percent": 101}}}', ['charges.card.percent', '100']],
     ['invalid charges', '{"charges": 2}', ['charges', 'object']],
     ['an object instead of a list', '{"currencies": {"code": "NPR"}}', ['currencies', 'list']],
-    ['a currency in lower case', '{"currencies": [{"code": "npr"}]}', ['currencies.0.code', 'upper-case']],
     ['a currency without a code', '{"currencies": [{"symbol": "Rs"}]}', ['currencies.0.code', 'required']],
     ['an unknown key of a currency', '{"currencies": [{"code": "NPR", "symbl": "Rs"}]}', ['symbl', 'symbol']],
-    ['a wallet in an unknown currency', wallet('NPR', '1'), ['NPR', 'a@b.co', '--currency']],
-    ['a wallet with a negative balance', wallet('USD', '-1'), ['wallets.0.balance']],
+    ['a wallet with a negative balance', JSON.stringify({ wallets: [WALLET] }), ['wallets.0.balance']],
     ['a wallet without an e-mail', '{"wallets": [{"holder": "A"}]}', ['wallets.0.email', 'required']],
   ];
 
@@ -52,12 +48,6 @@ describe('an invalid configuration', () => {
     await symlink('/dev/null', join(cwd, 'gateway-sim.config.json'));
     const { code, stderr } = await run(['start', '--port', '0'], { cwd });
     expect([code, stderr]).toEqual([2, expect.stringContaining('cannot be used: it is not a regular file')]);
-  });
-
-  it('in the environment exits 2 and names the variable', async () => {
-    const env = { GATEWAY_SIM_PORT: 'many' };
-    const { code, stderr } = await run(['start'], { cwd: await temporaryFolder(), env });
-    expect([code, stderr]).toEqual([2, expect.stringContaining('GATEWAY_SIM_PORT')]);
   });
 });
 
@@ -94,7 +84,7 @@ describe('a configuration file', () => {
   it.each([
     ['--sandbox-email', ['--sandbox-email', 'x'], '--sandbox-email must be an e-mail address (got "x")'],
     ['equal keys', ['--public-key', 'k', '--secret-key', 'k'], '--public-key and --secret-key must differ'],
-  ])('or flags with values that are not allowed are rejected: %s', async (_, args, message) => {
+  ])('and flags with invalid values are rejected: %s', async (_, args, message) => {
     const { code, stderr } = await run(['start', '--in-memory', ...args], { cwd: await temporaryFolder() });
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });

@@ -83,13 +83,6 @@ describe('start --detach', () => {
     await run(['stop', '--url', ready.url], { cwd });
   });
 
-  it('can be set by a variable, and detaches once', async () => {
-    const cwd = await temporaryFolder();
-    const { code, ready } = await detached([], { cwd, env: { GATEWAY_SIM_DETACH: '1' } });
-    const { body } = await runJson<{ pid: number }>(['status'], { cwd });
-    expect([code, body.pid]).toEqual([0, ready.pid]);
-  });
-
   it('opens a db.json that the user put into a new folder, and prints output for humans', async () => {
     const cwd = await temporaryFolder();
     await mkdir(join(cwd, '.gateway-sim'));
@@ -107,6 +100,7 @@ describe('start --detach', () => {
     const tmp = await temporaryFolder();
     const { ready } = await detached(['--detach', '--in-memory'], { cwd, env: { TMPDIR: tmp } });
     const [log = ''] = await readdir(tmp);
+    expect(ready.dataDir).toBeNull();
     expect([await readdir(cwd), log]).toEqual([[], expect.stringMatching(/^gateway-sim-\w+\.log$/)]);
     expect((await run(['stop'], { cwd })).code).toBe(3);
     expect((await run(['stop', '--url', ready.url], { cwd })).code).toBe(0);

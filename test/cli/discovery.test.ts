@@ -44,6 +44,7 @@ describe('a command that looks for an emulator', () => {
   it.each([
     'stop',
     'state reset',
+    'state import -',
     'keys generate',
     'faults set initiate --status 503',
     'faults clear',
@@ -52,7 +53,10 @@ describe('a command that looks for an emulator', () => {
     'clock resume',
     'wallets fund wal_poor_usd --amount 1',
   ])('never tries the default address for %s, which changes the emulator', async (command) => {
-    const { code, stdout, stderr } = await run(command.split(' '), { cwd: await temporaryFolder() });
+    const { code, stdout, stderr } = await run(command.split(' '), {
+      cwd: await temporaryFolder(),
+      input: '{}',
+    });
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr).toContain('neither --url nor GATEWAY_SIM_URL is set');
   });

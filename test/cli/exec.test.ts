@@ -157,9 +157,9 @@ describe('exec', () => {
   it('reads no options after --, and requires it before the options of the command', async () => {
     const cwd = await temporaryFolder();
     const words = ['--port', 'x', '--help', '-V', '--', '--json'];
-    const args = [...sh('printf "%s\\n" "$@" > said'), 'sh', ...words];
+    const args = [...sh('printf "%s\\n" "$@" > output'), 'sh', ...words];
     expect((await run(['exec', '--loose', ...args], { cwd })).code).toBe(0);
-    expect(await readFile(join(cwd, 'said'), 'utf8')).toBe(`${words.join('\n')}\n`);
+    expect(await readFile(join(cwd, 'output'), 'utf8')).toBe(`${words.join('\n')}\n`);
     const without = await run(['exec', 'npm', 'test', '--coverage'], { cwd });
     expect([without.code, without.stderr]).toEqual([
       2,
@@ -180,13 +180,13 @@ describe('exec', () => {
       const cwd = await temporaryFolder();
       const name = signal.slice(3);
       // The sleep gives a second signal time to arrive.
-      const script = `trap 'echo got ${name} >> said; got=1' ${name}; echo up > said
+      const script = `trap 'echo got ${name} >> output; got=1' ${name}; echo up > output
         until [ "$got" ]; do sleep 0.02; done; sleep 0.1; exit 9`;
       const running = launch(['exec', ...sh(script)], { cwd });
-      const said = () => readFile(join(cwd, 'said'), 'utf8').catch(() => '');
-      await expect.poll(said).toBe('up\n');
+      const output = () => readFile(join(cwd, 'output'), 'utf8').catch(() => '');
+      await expect.poll(output).toBe('up\n');
       expect(await running.stop(signal)).toEqual({ code: 9, stdout: '', stderr: '' });
-      expect(await said()).toBe(`up\ngot ${name}\n`);
+      expect(await output()).toBe(`up\ngot ${name}\n`);
     },
   );
 
@@ -307,11 +307,11 @@ describe('exec --wait-for', () => {
   it('runs the command as soon as the address answers, with any status', async () => {
     const cwd = await temporaryFolder();
     const shop = await startReceiver(['drop', { status: 404 }]);
-    expect(await run(['exec', '--wait-for', shop.url, ...sh('echo ran > said')], { cwd })).toMatchObject({
+    expect(await run(['exec', '--wait-for', shop.url, ...sh('echo ran > output')], { cwd })).toMatchObject({
       code: 0,
     });
     expect(shop.requests).toHaveLength(2);
-    expect(await readFile(join(cwd, 'said'), 'utf8')).toBe('ran\n');
+    expect(await readFile(join(cwd, 'output'), 'utf8')).toBe('ran\n');
   });
 
   it.each([
@@ -320,7 +320,7 @@ describe('exec --wait-for', () => {
   ])('does not run the command if the address is %s', async (address, expected, message) => {
     const cwd = await temporaryFolder();
     const flags = ['--wait-for', address, '--wait-limit', '1ms'];
-    const { code, stderr } = await run(['exec', ...flags, ...sh('echo ran > said')], { cwd });
+    const { code, stderr } = await run(['exec', ...flags, ...sh('echo ran > output')], { cwd });
     expect([code, await readdir(cwd)]).toEqual([expected, []]);
     expect(stderr).toContain(message);
   });
@@ -328,7 +328,7 @@ describe('exec --wait-for', () => {
   it('can be interrupted while it waits', async () => {
     const cwd = await temporaryFolder();
     const shop = await startReceiver(['hang']);
-    const running = launch(['exec', '--wait-for', shop.url, ...sh('echo ran > said')], { cwd });
+    const running = launch(['exec', '--wait-for', shop.url, ...sh('echo ran > output')], { cwd });
     await shop.request(1);
     const { code, stderr } = await running.stop();
     expect([code, await readdir(cwd)]).toEqual([1, []]);
@@ -457,7 +457,7 @@ describe('exec --artifacts', () => {
   it('does not run the command if the folder cannot be created', async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'left'), '');
-    const { code, stderr } = await run(['exec', '--artifacts', 'left', ...sh('echo ran > said')], { cwd });
+    const { code, stderr } = await run(['exec', '--artifacts', 'left', ...sh('echo ran > output')], { cwd });
     expect([code, await readdir(cwd)]).toEqual([5, ['left']]);
     expect(stderr).toContain('left cannot be written');
   });

@@ -69,7 +69,7 @@ describe('a server that claims to be gateway-sim but is not', () => {
 });
 
 it.each(['keys', 'keys generate', 'ipn verify status=success&identifier=a&signature=x'])(
-  '%s rejects a list of merchants that is empty',
+  '%s rejects an empty list of merchants',
   async (command) => {
     const body = JSON.stringify({ data: [] });
     const other = await startReceiver([{ headers: { 'X-Gateway-Sim': '1' }, body }]);

@@ -58,7 +58,7 @@ function mistakeIn(example: string): string | undefined {
 
 describe('a single command', () => {
   it.each(PROGRAM.commands.map((command) => [command.name()]))(
-    '%s is declared alone as with all others',
+    '%s has the same help, whether it is loaded alone or with all others',
     async (name) => {
       const program = await buildProgram(undefined, { first: name });
       const declared = program.commands.find((command) => command.name() === name);

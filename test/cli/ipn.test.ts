@@ -86,16 +86,6 @@ describe('ipn list, show and resend', () => {
     expect(shown.stdout).toContain('< broken');
     expect((await run(['ipn', 'list'], options)).stdout).toContain(id);
   });
-
-  it.each([
-    [['resend', 'ipn_nope'], 4, /no IPN delivery has the id "ipn_nope"/],
-    [['show', 'ipn_nope'], 4, /no IPN delivery/],
-    [['list', '--state', 'lost'], 2, /state must be one of pending, delivered, failed, refused/],
-  ])('%j exits %d', async (args, code, message) => {
-    const { options } = await running();
-    const finished = await run(['ipn', ...args], options);
-    expect(finished).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(message) });
-  });
 });
 
 describe('ipn fire', () => {
@@ -212,7 +202,7 @@ describe('ipn verify', () => {
     expect(verified).toMatchObject({ code: 0, body: { valid: true, identifier: 'order-1' } });
   });
 
-  it('accepts the id of an IPN, and says that keys were replaced without printing them', async () => {
+  it('accepts the id of an IPN, and says that keys were replaced, without printing the old ones', async () => {
     const receiver = await startReceiver();
     const { sim, options } = await running();
     const { secretKey: old } = sim;
@@ -380,13 +370,11 @@ describe('ipn listen', () => {
     expect(settled.delivery.state).toBe('delivered');
   });
 
-  it.each([
-    [['--port', 'x'], 2, /--port must be a whole number from 0 to 65535/],
-    [['--forward-to', 'localhost:3000'], 2, /--forward-to must be an absolute http or https address/],
-  ])('%j exits %d', async (args, code, message) => {
-    const cwd = await temporaryFolder();
-    const finished = await run(['ipn', 'listen', '--secret', SECRET, ...args], { cwd });
-    expect(finished).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(message) });
+  it('rejects an invalid address to forward to', async () => {
+    const args = ['ipn', 'listen', '--secret', SECRET, '--forward-to', 'localhost:3000'];
+    const message = '--forward-to must be an absolute http or https address';
+    const finished = await run(args, { cwd: await temporaryFolder() });
+    expect(finished).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
   });
 
   it('exits 5 when its port is in use', async () => {

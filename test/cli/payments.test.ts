@@ -25,8 +25,7 @@ describe('payments', () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
     const { code, stderr } = await run(['payments', 'create', '--amount', 'x', '--ipn-url', 'y'], { cwd });
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/amount[\s\S]*ipn_url/);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/amount[\s\S]*ipn_url/)]);
   });
 
   it('list shows the newest first, with filters and pages', async () => {

@@ -80,7 +80,7 @@ describe('an initiate request', () => {
 });
 
 describe('a db.json that is edited while an emulator uses it', () => {
-  it('keeps the edit, and it is reported immediately and at the next start', async () => {
+  it('stays as edited, and is reported immediately and at the next start', async () => {
     const cwd = await temporaryFolder();
     const db = join(cwd, '.gateway-sim', 'db.json');
     const emulator = await start([], { cwd });

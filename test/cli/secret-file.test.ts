@@ -31,18 +31,14 @@ describe('a secret in a file', () => {
     expect(await run(['status', '--url', ready.url], { cwd, env })).toMatchObject({ code: 0 });
   });
 
-  it('is accepted by a variable', async () => {
-    const cwd = await folderWithSecrets();
-    const env = { GATEWAY_SIM_SECRET_KEY: '@key' };
-    expect((await start(FLAGS, { cwd, env })).ready.secretKey).toBe(KEY);
-  });
-
-  it('is accepted by the configuration file, relative to its folder', async () => {
+  it.each([
+    ['a variable', [], { GATEWAY_SIM_SECRET_KEY: '@key' }],
+    ['the configuration file, relative to its folder', ['--config', 'config/sim.json'], {}],
+  ])('is accepted by %s', async (_, args, env) => {
     const cwd = await folderWithSecrets();
     await mkdir(join(cwd, 'config'));
     await writeFile(join(cwd, 'config', 'sim.json'), '{ "secretKey": "@../key" }');
-    const { ready } = await start(['--config', 'config/sim.json', ...FLAGS], { cwd });
-    expect(ready.secretKey).toBe(KEY);
+    expect((await start([...args, ...FLAGS], { cwd, env })).ready.secretKey).toBe(KEY);
   });
 
   it.each(['@../key', '@link'])(

@@ -6,7 +6,6 @@ import { identityOf } from '../../src/store/process-identity.ts';
 import { writeServerInfo } from '../../src/store/server-file.ts';
 import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { freePort } from '../helpers/port.ts';
 
 const create = (cwd: string, identifier: string) =>
   run(['payments', 'create', '--identifier', identifier], { cwd });
@@ -106,23 +105,6 @@ describe('state export and import', () => {
     const nowhere = await to('no/such/folder.json');
     expect([nowhere.code, nowhere.stderr]).toEqual([5, expect.stringContaining('no/such/folder.json')]);
     expect((await readdir(cwd)).sort()).toEqual(['.gateway-sim', 'empty.json', 'link.json', 'package.json']);
-  });
-
-  it('requires a running emulator; import and reset never use the default address', async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'state.json'), '{"version":1}');
-    const elsewhere = { GATEWAY_SIM_PORT: String(await freePort()) };
-    const commands = [
-      { command: ['export', 'new.json'], env: elsewhere },
-      { command: ['import', 'state.json'], env: {} },
-      { command: ['reset'], env: {} },
-    ];
-    for (const { command, env } of commands) {
-      const { code, stdout, stderr } = await run(['state', ...command], { cwd, env });
-      expect([command, code, stdout]).toEqual([command, 3, '']);
-      expect(stderr).toContain(' start.');
-    }
-    expect(await readdir(cwd)).toEqual(['state.json']);
   });
 });
 

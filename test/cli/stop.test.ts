@@ -28,7 +28,7 @@ async function listening(headers: Record<string, string>, pid: number) {
 
 describe('stop', () => {
   it.each(['stop', 'state reset', 'state import -'])(
-    'as "%s" sends no change to a server that is not gateway-sim',
+    'is safe: "%s" changes nothing on a server that is not gateway-sim',
     async (command) => {
       const { url, seen } = await listening({}, process.pid);
       const options = { cwd: await temporaryFolder(), input: '{}' };

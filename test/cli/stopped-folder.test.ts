@@ -16,7 +16,7 @@ async function filesOf(cwd: string): Promise<Record<string, string>> {
 
 const linesOf = (stdout: string) => stdout.trimEnd().split('\n').filter(Boolean);
 
-/** The facts of events that a stored state has, too. */
+/** The parts of events that are also in a stored state. */
 function comparable(events: readonly SimEvent[]) {
   return events.flatMap((event) => {
     if (event.type === 'payment') return event.steps.map(({ event: name, value }) => [name, value]);

@@ -169,31 +169,25 @@ describe('start --tls --in-memory', () => {
     expect([code, await readdir(cwd)]).toEqual([5, []]);
   });
 
-  it('is found and trusted with its address and file, and a missing file is reported', async () => {
+  it('is trusted only with its certificate file', async () => {
     const cwd = await temporaryFolder();
-    const { ready, ended } = await start(['--tls', '--in-memory'], { cwd });
-    const env = { GATEWAY_SIM_URL: ready.url };
-    const untrusted = await run(['status'], { cwd, env });
-    expect([untrusted.code, untrusted.stderr]).toEqual([3, expect.stringContaining('is not trusted')]);
-    expect(untrusted.stderr).toContain('--tls-ca');
-    const stopped = await run(['stop', '--url', ready.url], { cwd });
-    expect([stopped.code, stopped.stderr]).toEqual([3, expect.stringContaining('is not trusted')]);
-    const trusted = { ...env, GATEWAY_SIM_TLS_CA: ready.tlsCa ?? '' };
-    expect((await run(['status'], { cwd, env: trusted })).code).toBe(0);
-    expect((await run(['wait', '--url', ready.url, '--tls-ca', ready.tlsCa ?? ''], { cwd })).code).toBe(0);
-    expect((await run(['stop'], { cwd, env: trusted })).code).toBe(0);
-    await ended;
-    expect(existsSync(dirname(ready.tlsCa ?? ''))).toBe(false);
+    const { ready } = await start(['--tls', '--in-memory'], { cwd });
+    for (const command of ['status', 'stop']) {
+      const { code, stderr } = await run([command, '--url', ready.url], { cwd });
+      expect([code, stderr]).toEqual([3, expect.stringMatching(/is not trusted[\s\S]*--tls-ca/)]);
+    }
+    const trusted = ['--url', ready.url, '--tls-ca', ready.tlsCa ?? ''];
+    for (const command of ['wait', 'stop']) expect((await run([command, ...trusted], { cwd })).code).toBe(0);
   });
 
   it('lets a command of exec reach the emulator, and leaves nothing behind', async () => {
     const cwd = await temporaryFolder();
     const script = `
       const response = await fetch(process.env.GATEWAY_SIM_INITIATE_URL, { method: 'POST', body: new URLSearchParams({ a: 'b' }) });
-      (await import('node:fs')).writeFileSync('said', JSON.stringify([await response.json(), process.env.GATEWAY_SIM_TLS_CA]));`;
+      (await import('node:fs')).writeFileSync('output', JSON.stringify([await response.json(), process.env.GATEWAY_SIM_TLS_CA]));`;
     const command = ['exec', '--tls', '--', process.execPath, '--input-type=module', '-e', script];
     const { code } = await run(command, { cwd });
-    const [answer, ca] = JSON.parse(await readFile(join(cwd, 'said'), 'utf8')) as [object, string];
+    const [answer, ca] = JSON.parse(await readFile(join(cwd, 'output'), 'utf8')) as [object, string];
     expect([code, answer]).toEqual([0, expect.objectContaining({ message: 'public_key is required' })]);
     expect(existsSync(ca)).toBe(false);
   });
@@ -202,10 +196,6 @@ describe('start --tls --in-memory', () => {
 describe('an invalid combination', () => {
   it.each([
     [['--tls-cert', 'own.pem'], '--tls-cert requires --tls-key'],
-    [['--tls-key', 'own-key.pem'], '--tls-key requires --tls-cert'],
-    [['--tls-cert', 'none.pem', '--tls-key', 'own-key.pem'], '--tls-cert cannot be read from none.pem'],
-    [['--tls-cert', 'own-key.pem', '--tls-key', 'own-key.pem'], '-----BEGIN CERTIFICATE-----'],
-    [['--tls-cert', 'own.pem', '--tls-key', 'other-key.pem'], 'does not belong to the certificate'],
     [['--tls-cert', 'own.pem', '--tls-key', 'locked.pem'], 'must name a key without a passphrase'],
     [['--proxy'], '--proxy requires --host-alias with at least one host'],
     [['--host-alias', 'https://pay.example.com'], '--host-alias must be a host name without scheme'],
@@ -214,15 +204,12 @@ describe('an invalid combination', () => {
     [['--host-alias', '*.example.com'], '--host-alias must be a host name'],
     [['--host-alias', 'localhost'], 'already means this machine'],
     [['--map', 'shop.example'], '--map must have the form host=target'],
-    [['--map', 'https://shop.example=a'], '--map needs a host on the left'],
-    [['--map', 'shop.example=127.0.0.1/ipn'], '--map needs a host on the right'],
     [['--map', 'shop.example=a', '--map', 'shop.example=b'], '--map maps shop.example twice'],
     [['--ipn-ca', 'none.pem'], '--ipn-ca cannot be read from none.pem'],
     [['--ipn-ca', 'own-key.pem'], '--ipn-ca must name a PEM file with a certificate'],
   ])('of flags exits 2, and the error says why: %s', async (args, why) => {
     const cwd = await temporaryFolder();
     await writePair(cwd, 'own');
-    await writePair(cwd, 'other');
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const encrypted = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' } as const;
     await writeFile(join(cwd, 'locked.pem'), privateKey.export(encrypted));

@@ -77,7 +77,7 @@ export const init = defineCommand({
 });
 
 /**
- * Writes the files, each whole or not at all, after all of them were checked.
+ * Checks all files, then writes each completely or not at all.
  *
  * @returns the files that existed with the same content
  * @throws GatewayError `usage` if a different file, or anything but a file, is in the way, `storage_failed`
