@@ -38,7 +38,7 @@ const PROBE = {
     'command that prints an order; must contain the placeholder {identifier}, without quotes',
   ),
   probeUrl: text('url', 'address that returns the order, such as http://localhost:3000/orders/{identifier}'),
-  paidWhen: text('condition', 'when the order is paid: .path=value for JSON, or /regular expression/'),
+  paidWhen: text('condition', 'condition for a paid order: .path=value for JSON, or /regular expression/'),
 };
 
 export const audit = defineCommand({
