@@ -1,7 +1,7 @@
 'use strict';
-// Redirects connections of a Node program for the hosts in GATEWAY_SIM_HOST_ALIAS (pay.example.com, …) to the emulator at
-// GATEWAY_SIM_URL, for programs that use no proxy: fetch supports one only from Node 22.21 and 24. The host name in TLS
-// and in the Host header stays, so the certificate is checked as usual.
+// Redirects a Node program's connections to the hosts in GATEWAY_SIM_HOST_ALIAS (pay.example.com, …) to the emulator at
+// GATEWAY_SIM_URL. For programs that cannot use a proxy: fetch supports one only since Node 22.21 and 24. The host name
+// in TLS and in the Host header stays the same, so the certificate is checked as usual.
 //   node --import gateway-sim/alias-hosts shop.mjs
 const { Socket } = require('node:net');
 const { domainToASCII } = require('node:url');
@@ -18,7 +18,7 @@ const emulator = {
 /** A name as a resolver reads it: in lower case, without the trailing dot. */
 const nameOf = (host) => (domainToASCII(host) || host.toLowerCase()).replace(/\.$/, '');
 const hosts = new Set(aliases.split(',').map((name) => nameOf(name.trim())));
-// From an extra comma. An empty host means this machine.
+// An extra comma adds an empty name, and an empty host means this machine.
 hosts.delete('');
 
 const { connect } = Socket.prototype;
@@ -28,7 +28,7 @@ Socket.prototype.connect = function connectToAlias(...args) {
   const [first, second] = Array.isArray(args[0]) ? args[0] : args;
   const isObject = typeof first === 'object' && first !== null;
   const host = isObject ? first.host : second;
-  // For any port: nothing meant for the emulator may reach the real host.
+  // On any port: requests for the emulator must never reach the real host.
   if (typeof host !== 'string' || !hosts.has(nameOf(host))) return connect.apply(this, args);
   const callback = (Array.isArray(args[0]) ? args[0] : args).findLast((one) => typeof one === 'function');
   // The caller may reuse its options for another host, or freeze them.

@@ -27,7 +27,7 @@ interface Artifacts {
   /**
    * Writes an event immediately, so that it survives a kill. Writes the reports of an emulator's audit when it ends.
    *
-   * @param audit the emulator's last audit: when its end is recorded, the next one may already run
+   * @param audit the emulator's last audit: when its end is recorded, the next one may already be running
    */
   record(event: SimEvent, audit: AuditRun | undefined): void;
   /** Writes the rest. Reports a file that cannot be written, and never throws. */
@@ -39,8 +39,8 @@ export async function artifactsIn(named: string, cwd: string, output: Output): P
   const folder = resolve(cwd, named);
   await orStorageFailed(prepare(folder, named), named);
   const events = createWriteStream(join(folder, 'events.jsonl'), { flags: 'wx', mode: 0o600 });
-  const tell = (error: Error) => output.notice(`gateway-sim: ${named} is incomplete: ${error.message}`);
-  events.on('error', tell);
+  const onError = (error: Error) => output.notice(`gateway-sim: ${named} is incomplete: ${error.message}`);
+  events.on('error', onError);
   const write = (name: string, text: string) =>
     writeFile(join(folder, name), text, { flag: 'wx', mode: 0o600 });
   /** Kept here, because a reset of the state removes them. */
@@ -49,7 +49,7 @@ export async function artifactsIn(named: string, cwd: string, output: Output): P
   let audits = Promise.resolve();
   const report = ({ cases, summary, mistakes, notices, orders, options }: AuditRun) => {
     const audited = { cases, summary, mistakes, notices, orders: orders ?? 0 };
-    audits = audits.then(() => writeAuditReports(folder, audited, options.ipnUrl)).catch(tell);
+    audits = audits.then(() => writeAuditReports(folder, audited, options.ipnUrl)).catch(onError);
   };
   return {
     folder,
@@ -64,12 +64,12 @@ export async function artifactsIn(named: string, cwd: string, output: Output): P
         write('ipns.har', JSON.stringify(harOf([...deliveries.values()], VERSION), null, 2));
       const state = async () =>
         write('state.json', await readText(await server.open('GET /snapshot'), MAX_STATE_BYTES));
-      // The command ended before its audit, which has no more cases than these.
+      // The command ended before its audit did. There are no more cases.
       if (audit?.state === 'running') report(audit);
       await Promise.all([
         finished(events.end()).catch(() => undefined),
-        har().catch(tell),
-        state().catch(tell),
+        har().catch(onError),
+        state().catch(onError),
         audits,
       ]);
     },

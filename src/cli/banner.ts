@@ -69,7 +69,7 @@ export function bannerText(
   return `\n${text.replace(/^(?=.)/gm, '  ')}\n`;
 }
 
-/** How clients with a hard-coded gateway host connect, and where mapped hosts lead. */
+/** How clients with a hard-coded gateway host connect, and the targets of mapped hosts. */
 function waysIn({ url, proxyPort }: ReadyEvent, { hostAlias, map }: ResolvedOptions) {
   const { protocol, hostname } = new URL(url);
   const hosts = hostAlias.join(', ');

@@ -21,10 +21,9 @@ const PATIENCE_MS = 1_000;
 const LOOK_EVERY_MS = 20;
 
 /**
- * Runs a command on our stdin, stdout and stderr, and forwards our signals to it. We never end before it, and its
- * remaining processes end with it. Without a terminal, it gets its own process group. On a terminal it stays in ours:
- * otherwise it could neither read from the terminal nor be interrupted. Even if we are killed, it does not outlive us
- * in its own group.
+ * Runs a command with our stdin, stdout and stderr, and forwards our signals to it. We never end before it does, and we
+ * end its remaining processes. Without a terminal, it has its own process group, which ends even if we are killed. On a
+ * terminal it stays in our group: otherwise it could neither read from the terminal nor be interrupted.
  *
  * @param environment variables in addition to ours
  * @returns its exit code; 128 plus the number of the signal that ended it; 127 or 126 if it could not be run
@@ -110,7 +109,7 @@ function forwardSignals(
   onNpmExit(env, () => signal('SIGTERM'));
 }
 
-/** Signals a command and all its processes. @returns whether any of them were left */
+/** Signals a command and all its processes. @returns whether any were left */
 function signalGroup({ pid }: ChildProcess, name: NodeJS.Signals | 0): boolean {
   if (pid === undefined) return false;
   try {

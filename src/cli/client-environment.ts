@@ -6,7 +6,7 @@ import { makeTemporaryFolder, removeTemporaryFolder } from '../tls/temporary-fol
 import type { Io } from './io.ts';
 import type { RunningServer } from './start-emulator.ts';
 
-/** What redirects a client that hard-codes the gateway's host to the emulator. */
+/** The environment that redirects a client with a hard-coded gateway host to the emulator. */
 export interface ClientEnvironment {
   variables: Readonly<Record<string, string>>;
   /** The names of the variables, and the options for PHP, which has no variable. */
@@ -95,14 +95,14 @@ export async function clientEnvironment(
   };
 }
 
-/** Writes files with our certificate, and the certificates that each variable names now or the system's. */
+/** Writes files with our certificate, plus the certificates that each variable already names, or the system's. */
 async function trustFiles(tlsCa: string, folder: string, env: Io['env']): Promise<Record<string, string>> {
   const own = await readFile(tlsCa, 'utf8');
   const system = await systemRoots();
   const files = Object.entries(TRUST).map(async ([name, { isMore }]) => {
     const given = env[name];
     const before = given ? await readFile(given, 'utf8').catch(() => undefined) : isMore ? '' : system;
-    // An unreadable file of the user stays in place.
+    // The user's file stays in use, even if it cannot be read.
     if (before === undefined) return [name, given ?? ''];
     const file = join(folder, `${name}.pem`);
     await writeFile(file, `${before}\n${own}`);
@@ -119,7 +119,7 @@ async function systemRoots(): Promise<string> {
   return rootCertificates.join('\n');
 }
 
-/** All of Node's clients do from 22.21 and 24.5 on. Assumes that the command runs the same Node. */
+/** All of Node's clients do since 22.21 and 24.5. Assumes that the command uses the same version. */
 function readsProxyVariables(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return major === 22 ? minor >= 21 : major > 24 || (major === 24 && minor >= 5);

@@ -52,7 +52,7 @@ function flagsOf(command: Command): Candidate[] {
   );
 }
 
-/** The command that the words lead to, the option that still needs a value, and the position of the next argument. */
+/** The command that the words name, the option that still needs a value, and the position of the next argument. */
 function walk(program: Command, words: readonly string[]) {
   let command = program;
   let option: Option | undefined;

@@ -37,7 +37,7 @@ export function startConfiguration(
 }
 
 /**
- * The options of `exec`: as `start`, but in memory and on a free port. Only flags override that, because the port and the
+ * The options of `exec`: like `start`, but in memory and on a free port. Only flags override that, because the port and the
  * data folder in the environment or the file belong to the user's own emulator. Options of the `start` process do not
  * apply.
  */
@@ -90,7 +90,7 @@ export async function readConfiguration(
   };
 }
 
-/** @param isNamed whether the user named it. Then it may be a pipe */
+/** @param isNamed whether the user named it: then it may be a pipe */
 async function readObject(path: string, isNamed: boolean): Promise<Record<string, unknown>> {
   try {
     const parsed = parseJsonc(await (isNamed ? readFile(path, 'utf8') : readText(path, { follows: true })));

@@ -101,7 +101,7 @@ export function addressOf(url: string, flag = '--url'): string {
   );
 }
 
-/** What is at an address: a ready emulator, one that is starting or stopping, another server, or nothing. */
+/** The server at an address: a ready emulator, one that is starting or stopping, another server, or none. */
 type Found = 'ready' | 'unready' | 'foreign' | 'nothing';
 
 /**
@@ -123,7 +123,7 @@ export async function probe(
     return isSuccess(answer) ? 'ready' : 'unready';
   } catch (error) {
     if (isUntrusted(error)) throw noServer(url, error);
-    // A server that accepts the connection but sends nothing still exists.
+    // A server that accepts the connection counts as one, even if it does not respond.
     return error instanceof GatewayError && error.code === 'timed_out' ? 'unready' : 'nothing';
   }
 }

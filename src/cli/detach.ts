@@ -23,7 +23,7 @@ interface Started {
 type Report = Started | { failure: ErrorDetails & { code?: ErrorCode; message: string } };
 
 /**
- * Marks the detached process, which removes it from its environment immediately. Its value is the path of a temporary log,
+ * A variable that marks the detached process, which deletes it immediately. Its value is the path of a temporary log,
  * or empty if the log is in the data folder.
  */
 const MARK = 'GATEWAY_SIM_DETACHED';
@@ -99,27 +99,27 @@ export function parentProcess() {
   if (temporaryLog === undefined || process.send === undefined) return undefined;
   delete process.env[MARK];
   return {
-    /** @returns false if the parent is gone, so that no process knows this emulator: it must stop */
-    ready: (started: Started) => tell(started),
-    /** To be called at the end. Removes the temporary log. */
+    /** @returns false if the parent has ended: no process knows this emulator, so it must stop */
+    ready: (started: Started) => send(started),
+    /** Removes the temporary log. Call it at the end. */
     stopped: async () => {
       if (temporaryLog) await rm(temporaryLog, { force: true });
     },
     failed: (thrown: unknown) => {
-      if (!(thrown instanceof GatewayError)) return tell({ failure: { message: String(thrown) } });
+      if (!(thrown instanceof GatewayError)) return send({ failure: { message: String(thrown) } });
       const { code, message, problems, hint: advice } = thrown;
-      return tell({ failure: { code, message, problems, ...(advice && { hint: advice }) } });
+      return send({ failure: { code, message, problems, ...(advice && { hint: advice }) } });
     },
   };
 }
 
-function tell(report: Report): Promise<boolean> {
+function send(report: Report): Promise<boolean> {
   return new Promise((resolve) => {
-    let taken = false;
+    let isReceived = false;
     process.once('message', () => {
-      taken = true;
+      isReceived = true;
     });
-    process.once('disconnect', () => resolve(taken));
+    process.once('disconnect', () => resolve(isReceived));
     if (process.connected) process.send?.(report);
     else resolve(false);
   });

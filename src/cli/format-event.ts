@@ -39,7 +39,7 @@ function linesOf(event: SimEvent, as: LineStyle): string[] {
     case 'request': {
       const { method, target, status, durationMs, notes } = event.request;
       const path = target.split('?', 1)[0] ?? target;
-      // Rejected initiates are answered 200, as in deployments, so the status is not enough.
+      // As in deployments, the response to a rejected initiate request has status 200, so the status is not enough.
       const isRefused = status === 200 && isRefusedInitiate(event.request);
       const answer = isRefused ? colour.yellow(`${status} refused`) : statusText(status, colour);
       return [`-->  ${method} ${path}  ${answer}  ${durationMs} ms`, ...notes];
@@ -84,7 +84,7 @@ function paymentLines(
     return [`     payment ${identifier}  ${PAYMENT_EVENTS[step.event]}${detail}`];
   }
   const line = `     payment ${identifier}  ${amount} ${currency}  ${mode}  ${colour.bold(status)}  ${id}`;
-  // The line of the request reports the warnings of an initiate.
+  // The line of the initiate request reports its warnings.
   return step.event === 'settled' ? [line, ...warnings] : [line];
 }
 
@@ -106,11 +106,11 @@ function deliveryLines(
   }
   const last = attempts.at(-1);
   if (!last) return [];
-  const told = line(`${resultText(delivery, last, colour)}  ${last.durationMs} ms`, last.number);
-  if (last.error === null) return [told];
+  const result = line(`${resultText(delivery, last, colour)}  ${last.durationMs} ms`, last.number);
+  if (last.error === null) return [result];
   const firstTime = attempts.filter(({ error }) => error !== null).length === 1;
   const advice = firstTime ? whatToDo(delivery).map((hint) => renderHint(hint, style)) : [];
-  return [told, `${note ?? last.error}${saidText(last)}; ${nextText(delivery)}`, ...advice];
+  return [result, `${note ?? last.error}${responseText(last)}; ${nextText(delivery)}`, ...advice];
 }
 
 function resultText({ state }: Delivery, { responseStatus }: Attempt, colour: ChalkInstance): string {
@@ -118,9 +118,9 @@ function resultText({ state }: Delivery, { responseStatus }: Attempt, colour: Ch
   return colour.red(state === 'refused' ? 'not sent' : 'no response');
 }
 
-function saidText(attempt: Attempt): string {
-  const said = answerText(attempt);
-  return said === undefined ? '' : `; response: ${said}`;
+function responseText(attempt: Attempt): string {
+  const text = answerText(attempt);
+  return text === undefined ? '' : `; response: ${text}`;
 }
 
 function nextText({ state, nextAttemptAt }: Delivery): string {

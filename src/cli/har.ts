@@ -2,8 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import type { Attempt, Delivery } from '../contract/delivery.ts';
 
 /**
- * Deliveries as a HAR 1.2 document, with an entry for each attempt in the order of their start. Values that were not
- * measured are -1, as the format requires. An attempt without a response has status 0.
+ * Deliveries as a HAR 1.2 document, with an entry for each attempt, ordered by start. Values that were not measured
+ * are -1, as the format requires. An attempt without a response has status 0.
  */
 export function harOf(deliveries: readonly Delivery[], version: string) {
   const attempts = deliveries

@@ -16,7 +16,7 @@ const FORWARD_TIMEOUT_MS = 9_500;
 /** Maximum size of a response. */
 const KEPT_BYTES = 2 ** 20;
 
-/** Headers of a single connection, which must not be forwarded. */
+/** Headers for a single connection, which must not be forwarded. */
 const PER_CONNECTION: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -39,7 +39,7 @@ interface Listening {
 /**
  * Receives, verifies and prints IPNs until SIGINT or SIGTERM.
  *
- * @param readKeys called again when verification fails, since keys can be replaced meanwhile
+ * @param readKeys called again when verification fails, because the keys may have been replaced
  * @throws GatewayError `usage`, `port_in_use`, `forbidden` if the egress guard rejects the target, or the first error of
  *   `readKeys`
  */

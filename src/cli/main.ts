@@ -17,7 +17,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   process.exitCode ||= exitCode;
 }
 
-/** Output errors do not stop an emulator, but a command with lost output fails. */
+/** Output errors do not stop an emulator, but a command whose output is lost fails. */
 function surviveOutputErrors(): void {
   const fail = async (error: NodeJS.ErrnoException) => {
     // A closed reader (`| head`, a closed terminal) is not an error: the rest of the output is dropped.

@@ -111,7 +111,7 @@ export class Output {
     this.colour = new Chalk({ level: wanted ? 1 : 0 });
   }
 
-  /** A hint as the user can follow it. */
+  /** A hint as text, with commands that the user can paste. */
   readonly render = (text: string | Hint): string =>
     typeof text === 'string' ? text : renderHint(text, this.style);
 
@@ -124,7 +124,7 @@ export class Output {
     return EXIT_CODES[failureCode];
   }
 
-  /** Whether the reader of stdout is gone, as with `| head`. */
+  /** Whether the reader of stdout has ended, as with `| head`. */
   get unread(): boolean {
     return !this.#io.stdout.writable;
   }
@@ -159,7 +159,7 @@ function write(stream: Writable, text: string): void {
   try {
     stream.write(text);
   } catch {
-    // There is no output left to report it.
+    // No output is left to report it.
   }
 }
 

@@ -176,10 +176,9 @@ function prepare(command: Commander, io: Io | undefined): void {
     const option = optionOf(name, declared);
     command.addOption(command.parent ? option.helpGroup(OF_EVERY_COMMAND) : option);
   }
-  if (command.parent) {
-    const help = new Option('-h, --help', 'show help').helpGroup(OF_EVERY_COMMAND);
-    command.addHelpOption(help);
-  }
+  const help = new Option('-h, --help', 'show help');
+  command.addHelpOption(command.parent ? help.helpGroup(OF_EVERY_COMMAND) : help);
+  if (!command.parent) command.helpCommand('help [command]', 'show the help of a command');
   for (const sub of command.commands) prepare(sub, io);
 }
 

@@ -111,7 +111,7 @@ async function act(
     tokenVariable: variable('controlToken'),
     tlsCa: tlsCa ?? variable('tlsCa'),
   };
-  let asked: string | undefined;
+  let serverUrl: string | undefined;
   try {
     requireNoExcess(parsed);
     requireChoices(parsed, flags);
@@ -119,7 +119,7 @@ async function act(
     const given = Object.entries(options).filter(([name, value]) => name in fields && value !== undefined);
     const find = async (dataDir = choice.dataDir) => {
       const server = await connect({ ...choice, dataDir }, io, !neverGuess);
-      asked = server.url;
+      serverUrl = server.url;
       return server;
     };
     const result = await command.run({
@@ -136,12 +136,12 @@ async function act(
     return typeof result === 'object' ? output.show(result) : (result ?? 0);
   } catch (error) {
     return output.fail(
-      asked !== undefined && isMisunderstood(error) ? unlikeGatewaySim(asked, error) : error,
+      serverUrl !== undefined && isMisunderstood(error) ? unlikeGatewaySim(serverUrl, error) : error,
     );
   }
 }
 
-/** Whether an error comes from a response of an unexpected shape. */
+/** Whether an error comes from a response with an unexpected shape. */
 const isMisunderstood = (error: unknown) =>
   [TypeError, RangeError, SyntaxError, URIError].some((kind) => error instanceof kind);
 

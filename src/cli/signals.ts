@@ -40,8 +40,8 @@ function isShell(pid: number): boolean {
 }
 
 /**
- * To be called on SIGHUP. The process cleans up, but then ends by that signal. After a normal exit, Node would reset the
- * terminal, and abort because it no longer exists.
+ * Call it on SIGHUP. The process cleans up, and then lets that signal end it. On a normal exit, Node would reset the
+ * terminal, and abort because the terminal no longer exists.
  */
 export function endByHangup(): void {
   if (!process.stdin.isTTY && !process.stdout.isTTY && !process.stderr.isTTY) return;
@@ -51,13 +51,13 @@ export function endByHangup(): void {
   });
 }
 
-/** npm and CI send a signal twice. Only a later signal means that the user wants to force the end. */
+/** npm and CI send a signal twice. Only a later signal means that the user wants to stop immediately. */
 export const DOUBLED_SIGNAL_MS = 1_000;
 /** The exit code after a signal (chosen, as in shells). */
 export const INTERRUPTED = 130;
 
-/** How a command that runs the user's commands is interrupted. Those have their own process group and get no signal. */
-interface Interruption {
+/** How a command that runs the user's commands is interrupted. They have their own process group and get no signals. */
+export interface Interruption {
   /** Aborted by the first Ctrl-C: finish the current work. */
   soon: AbortSignal;
   /** Aborted by a second Ctrl-C, SIGTERM, SIGHUP and SIGQUIT: stop immediately. Later signals end this process. */

@@ -13,8 +13,8 @@ export interface StoppedFolder {
 }
 
 /**
- * The result of `ask` with the running emulator. If none runs, the result of `read` with the named data folder or the one
- * in the working folder, which is neither changed nor locked.
+ * The result of `ask` with the running emulator. If none is running, the result of `read` with the named data folder or
+ * the one in the working folder. That folder is neither changed nor locked.
  *
  * @throws GatewayError what `ask` throws; `state_damaged`
  */

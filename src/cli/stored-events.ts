@@ -12,8 +12,8 @@ import { type VerdictParts, verdictOnDelivery, verdictOnPayment, verdictView } f
 type Unnumbered<Event = SimEvent> = Event extends SimEvent ? Omit<Event, 'seq'> : never;
 
 /**
- * The events in a stored state, in their order, as in the log of its emulator. It has no requests, which are not stored,
- * and nothing that only a running emulator knows.
+ * The events in a stored state, in order, as in the log of its emulator. Requests are missing, because they are not
+ * stored, and so is everything that only a running emulator knows.
  */
 export function storedEvents(snapshot: Snapshot): SimEvent[] {
   const { payments, deliveries, messages, cardTransactions, attempts, merchants } = snapshot;

@@ -79,7 +79,7 @@ export async function verifyKeys(
   return signingKeys(merchant, data, named);
 }
 
-/** Replaced keys of all merchants; none if no emulator runs. */
+/** Replaced keys of all merchants; none if no emulator is running. */
 export async function formerKeys(connect: () => Promise<Server>): Promise<FormerKey[]> {
   try {
     const { data } = await (await connect()).call('GET /merchants');

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
 /**
- * Waits for the end of its input, which is the end of the parent process, for any reason. A shell script, because a shell
- * starts in a millisecond and needs little memory. Every `sleep` accepts whole seconds only.
+ * Waits until its input ends, which is when the parent process ends for any reason. It is a shell script, because a shell
+ * starts in a millisecond and needs little memory. Some versions of `sleep` accept only whole seconds.
  */
 const SCRIPT = `
 read -r group || exit 0
@@ -12,8 +12,8 @@ sleep 1
 kill -KILL "-$group"`;
 
 /**
- * Names its own process group to the watcher, then becomes the command. If this process named it, a kill could leave
- * the command running before the watcher knows the group.
+ * Sends its own process group to the watcher, then becomes the command. If this process sent it, a kill before that could
+ * leave the command running.
  */
 const LAUNCHER = 'echo "$$" >&3; exec 3>&-; exec "$0" "$@"';
 

@@ -9,8 +9,8 @@ import { looksLikeState } from '../store/folder.ts';
 import type { CommandResult } from './output.ts';
 
 /**
- * Writes a state to a file: completely or not at all, and readable by its owner only if the file is new. A file with
- * other content is not changed (chosen). Anything but a file (a pipe, /dev/null) is written to directly.
+ * Writes a state to a file, completely or not at all. Only the owner can read a new file. A file with other content is
+ * not changed (chosen). Anything but a file (a pipe, /dev/null) is written to directly.
  *
  * @returns its path
  * @throws GatewayError `usage` for a file that is not a state without `force`, `storage_failed` if it cannot be written
@@ -33,7 +33,7 @@ export async function replaceFile(
       });
     }
     if (old?.isFile() && !force) await requireState(path, file);
-    // The target of a link may be open to others, and the user did not name it.
+    // Other users may have access to the target of a link, which the user did not name.
     return writeAtomically(path, text, old && !(await isLink(named)) ? old.mode & 0o777 : 0o600);
   };
   await orStorageFailed(write(), file);

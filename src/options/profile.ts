@@ -31,7 +31,7 @@ const MAX_BYTES = 65_536;
  *
  * @param given a name, or the path of a file written by `conform --update-profile`
  * @param label its name in errors
- * @param source the folder of relative paths, and whether the configuration file was found rather than named
+ * @param source the folder of relative paths, and whether the configuration file was discovered rather than named
  * @throws GatewayError `usage`
  */
 export function readProfile(
@@ -95,7 +95,7 @@ function requireName(name: string, known: readonly string[], message: string): v
 }
 
 /**
- * The choices in force. `--loose` overrides single choices, which override the profile.
+ * The effective choices. `--loose` overrides single choices, which override the profile.
  *
  * @throws GatewayError `usage`
  */

@@ -8,7 +8,7 @@ const { O_RDONLY, O_NONBLOCK = 0 } = constants;
  * Reads the first bytes of a file that an option names, so that a huge file costs nothing.
  *
  * @param label its name in errors
- * @param isFound whether the configuration file was found rather than named: then only a regular file is read
+ * @param isFound whether the configuration file was discovered rather than named: then only a regular file is read
  * @throws GatewayError `usage` if it cannot be read
  */
 export function readBeginning(path: string, label: string, maxBytes: number, isFound = false): string {

@@ -22,7 +22,7 @@ export interface OptionSource {
   values: Readonly<Record<string, unknown>>;
   /** The folder of relative paths. If omitted, no secret is read from a file. */
   folder?: string;
-  /** The file was found, not named by the user, so it is not trusted. */
+  /** Whether the file was discovered, not named by the user. Then it is not trusted. */
   isFound?: boolean;
 }
 
@@ -44,7 +44,7 @@ const OTHER_VARIABLES: readonly string[] = [
 /**
  * The option values in an environment, by option name. Empty variables count as unset.
  *
- * @throws GatewayError `usage` for a variable whose name is nearly that of an option. Other unknown variables are
+ * @throws GatewayError `usage` for a variable whose name resembles an option's. Other unknown variables are
  *   ignored: a pipeline may have its own GATEWAY_SIM_VERSION
  */
 export function environmentSource(environment: Readonly<Record<string, string | undefined>>): OptionSource {
@@ -124,7 +124,7 @@ export function givenAs(options: ResolvedOptions, name: OptionName): string | un
   return SOURCES.get(options)?.(name)?.label(name);
 }
 
-/** Whether the user set an option. A configuration file that was found, not named, does not count. */
+/** Whether the user set an option. A discovered configuration file does not count. */
 export function isGivenByUser(options: ResolvedOptions, name: OptionName): boolean {
   const source = SOURCES.get(options)?.(name);
   return source !== undefined && !source.isFound;
@@ -163,7 +163,7 @@ const EXPECTED: Readonly<Record<Exclude<OptionKind, 'structure'>, (spec: OptionS
   choice: ({ choices }) => `be one of ${choices?.join(', ')}`,
   list: () => 'be a list of strings',
   url: () => 'be an absolute http or https address',
-  baseUrl: () => 'be an absolute http or https address without user name, query and fragment',
+  baseUrl: () => 'be an absolute http or https address without a user name, query or fragment',
   duration: () => 'be a duration such as 500ms, 2s, 1m or 1h',
   retention: () => `be a number from 1 to ${MAX_KEPT}, or a duration such as 30m or 24h`,
 };

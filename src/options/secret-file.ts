@@ -12,11 +12,11 @@ export const SEEN_IN_PS =
 const MAX_READ_BYTES = 4_096;
 
 /**
- * Reads a secret that is given as text or as `@file`, for the first line of that file.
+ * Reads a secret, given as text or as `@file`, which means the first line of that file.
  *
  * @param label its name in errors
  * @param folder the folder of relative paths; default: the working directory
- * @param isFound whether the configuration file was found rather than named: then only a regular file below the folder
+ * @param isFound whether the configuration file was discovered rather than named: then only a regular file below the folder
  *   is read
  * @throws GatewayError `usage` if the file cannot be read or its first line is empty
  */
@@ -35,8 +35,8 @@ export function readSecret(
 }
 
 /**
- * Rejects a path outside a folder: a project from an unknown source must not choose which files of this machine are
- * read or which folder is used.
+ * Rejects a path outside a folder: a project from an unknown source must not choose which files are read on this
+ * machine or which folder is used.
  *
  * @throws GatewayError `usage`
  */

@@ -16,7 +16,7 @@ interface Values {
   url: string;
   /** An address that paths are appended to. */
   baseUrl: string;
-  /** Milliseconds. Text such as `2s` until it is parsed. */
+  /** In milliseconds. Text such as `2s` until it is parsed. */
   duration: number;
   /** What to keep: a number of records, or their maximum age as a duration such as `24h`. */
   retention: number | string;
@@ -107,7 +107,7 @@ export const START_OPTIONS = {
   ),
   profile: text(
     'name|file',
-    `behavior to emulate: ${PROFILE_NAMES.map((name) => `${name} (${PROFILES[name].about})`).join('; ')}; or a file that conform --update-profile wrote`,
+    `behaviour to emulate: ${PROFILE_NAMES.map((name) => `${name} (${PROFILES[name].about})`).join('; ')}; or a file that conform --update-profile wrote`,
     { default: 'document', json: { examples: PROFILE_NAMES } },
   ),
   loose: flag(
@@ -117,7 +117,8 @@ export const START_OPTIONS = {
     kind: 'choice',
     choices: ['ok', 'http'],
     default: 'ok',
-    description: 'HTTP status of rejected initiates: 200 (ok), as deployments send, or 422/401 (http)',
+    description:
+      'HTTP status of rejected initiate requests: 200 (ok), as deployments send, or 422/401 (http)',
   },
   panel: { kind: 'boolean', default: true, description: 'show the simulator panel in the checkout' },
   sandboxEmail: text('e-mail', 'e-mail accepted by the sandbox checkout', { default: 'test_mode@mail.com' }),
@@ -178,7 +179,7 @@ export const START_OPTIONS = {
   }),
   forwardIpn: kind('url')(
     'url',
-    "deliver every IPN of a payment here; the payment's ipn_url is sent in a header",
+    "deliver the IPNs of all payments to this address; the payment's ipn_url is sent in a header",
   ),
   map: list(
     'host=target',
@@ -191,7 +192,7 @@ export const START_OPTIONS = {
     },
   ),
   allowIpnHost: list('host', 'allow IPNs to this public host; repeatable'),
-  ipnCa: text('file', 'certificates (PEM) to trust for IPN receivers, in addition to the usual ones'),
+  ipnCa: text('file', 'certificates (PEM) to trust for IPN receivers, in addition to the default ones'),
   ipnInsecure: flag('do not verify the certificates of receivers at loopback and private addresses'),
   allowHost: list('host', 'accept this Host header on /_sim; repeatable'),
   allowOrigin: list(
@@ -213,11 +214,13 @@ export const START_OPTIONS = {
   json: commandFlag('print one JSON document per line on stdout, starting with the ready event'),
   quiet: commandFlag('print only the ready line and errors'),
   detach: commandFlag('run in the background; the command returns when the emulator is ready'),
-  choices: structure('choices that override the profile, as {"siteLogo": "optional"}'),
-  charges: structure('charges as {"payment": {"percent": "2", "fixed": "0"}}'),
+  choices: structure('choices that override the profile, such as {"siteLogo": "optional"}'),
+  charges: structure('charges, such as {"payment": {"percent": "2", "fixed": "0"}}'),
   currencies: structure('additional currencies as [{"code", "name", "symbol", "decimals"}]'),
-  faults: structure('fault rules to start with, as [{"route": "initiate", "status": 503, "times": 2}]'),
-  outcomes: structure('payments to settle automatically, as [{"identifier": "fail-*", "outcome": "fail"}]'),
+  faults: structure('fault rules to start with, such as [{"route": "initiate", "status": 503, "times": 2}]'),
+  outcomes: structure(
+    'payments to settle automatically, such as [{"identifier": "fail-*", "outcome": "fail"}]',
+  ),
   wallets: structure('additional wallets as [{"email", "holder", "currency", "balance"}]'),
 } as const satisfies Record<string, OptionSpec>;
 

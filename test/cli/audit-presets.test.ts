@@ -10,7 +10,7 @@ import { GOOD } from '../merchants/node-shop.ts';
 const CONTROL = ['--only', 'control'];
 
 describe('a preset', () => {
-  /** A shop whose commands respond like each kind of shop: an order is paid if it has a file. */
+  /** A shop whose commands respond like each kind of shop. An order is paid if it has a file. */
   async function withStubs() {
     const folder = await temporaryFolder();
     const paid = join(folder, 'paid');
@@ -45,7 +45,7 @@ describe('a preset', () => {
   }
 
   it.each(['woocommerce', 'laravel', 'prestashop', 'whmcs'])(
-    '%s prints what it runs, and runs it',
+    '%s prints its commands, and runs them',
     async (preset) => {
       const { options, shop } = await withStubs();
       const orders = preset === 'woocommerce' ? [] : ['--order-url', `${shop.url}/order`];
@@ -55,7 +55,7 @@ describe('a preset', () => {
     },
   );
 
-  it('is overridden by options', async () => {
+  it('does not replace the options of the command line', async () => {
     const { audit } = await startAudited();
     const { code, stderr } = await audit(['--preset', 'plain', ...CONTROL]);
     expect([code, stderr]).toEqual([0, expect.not.stringContaining('the preset')]);

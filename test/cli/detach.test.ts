@@ -43,17 +43,17 @@ describe('start --detach', () => {
     expect((await stat(log)).mode & 0o777).toBe(0o600);
   });
 
-  it('reports an emulator that already runs, or the options that differ', async () => {
+  it('reports an emulator that is already running, or the options that differ', async () => {
     const cwd = await temporaryFolder();
     const { ready } = await detached(['--detach', '--loose', '--seed', 'a'], { cwd });
-    const again = async (...args: string[]) => run(['start', '--detach', '--json', ...args], { cwd });
+    const again = (...args: string[]) => run(['start', '--detach', '--json', ...args], { cwd });
     const same = ['--secret-key', ready.secretKey, '--auto-delay', '500ms'];
     for (const args of [[], ['--port', '0'], ['--port', String(ready.port), '--loose'], same]) {
       const { code, stdout, stderr } = await again(...args);
       expect([code, JSON.parse(stdout)]).toEqual([0, ready]);
       expect(stderr).toContain(`already running at ${ready.url}`);
     }
-    for (const [given, args] of [
+    for (const [flag, args] of [
       ['--seed', ['--loose', '--seed', 'b']],
       ['--currency', ['--currency', 'NPR:Rs']],
       ['--port', ['--port', '1']],
@@ -62,35 +62,28 @@ describe('start --detach', () => {
       const { code, stdout, stderr } = await again(...args);
       expect([code, stdout]).toEqual([5, '']);
       expect(stderr).toContain(
-        `the emulator at ${ready.url} (process ${ready.pid}) was started with a different ${given}\n`,
+        `the emulator at ${ready.url} (process ${ready.pid}) was started with a different ${flag}\n`,
       );
     }
     await run(['stop'], { cwd });
   });
 
-  it('in memory, reports an emulator that already runs on the port, or the options that differ', async () => {
+  it('in memory, reports an emulator that already uses the port, or the options that differ', async () => {
     const cwd = await temporaryFolder();
     const { ready } = await detached(['--detach', '--in-memory', '--loose'], { cwd });
     const port = ['--port', String(ready.port)];
-    const again = async (...args: string[]) =>
-      run(['start', '--detach', '--json', ...port, ...args], { cwd });
-    const { code, stdout, stderr } = await again('--in-memory', '--loose');
+    const again = (...args: string[]) =>
+      run(['start', '--detach', '--in-memory', '--json', ...port, ...args], { cwd });
+    const { code, stdout, stderr } = await again('--loose');
     expect([code, JSON.parse(stdout)]).toEqual([0, ready]);
     expect(stderr).toContain(`already running at ${ready.url}`);
-    const other = await again('--in-memory', '--seed', 'b');
+    const other = await again('--seed', 'b');
     expect([other.code, other.stdout]).toEqual([5, '']);
     expect(other.stderr).toMatch(/was started with a different --seed\n.*--port 0.*stop --url/);
     await run(['stop', '--url', ready.url], { cwd });
   });
 
-  it('is also set by a variable, and detaches once', async () => {
-    const cwd = await temporaryFolder();
-    const { code, ready } = await detached([], { cwd, env: { GATEWAY_SIM_DETACH: '1' } });
-    const { body } = await runJson<{ pid: number }>(['status'], { cwd });
-    expect([code, body.pid]).toEqual([0, ready.pid]);
-  });
-
-  it('opens a db.json that a user put into a new folder, and prints its output for people', async () => {
+  it('opens a db.json that the user put into a new folder, and prints output for humans', async () => {
     const cwd = await temporaryFolder();
     await mkdir(join(cwd, '.gateway-sim'));
     const fixtures = new URL('../../fixtures/default.json', import.meta.url);
@@ -102,18 +95,19 @@ describe('start --detach', () => {
     expect((await run(['stop'], { cwd })).code).toBe(0);
   });
 
-  it('in memory does not touch the folder, and is stopped by its URL', async () => {
+  it('in memory writes nothing to the folder, and is stopped by its URL', async () => {
     const cwd = await temporaryFolder();
     const tmp = await temporaryFolder();
     const { ready } = await detached(['--detach', '--in-memory'], { cwd, env: { TMPDIR: tmp } });
     const [log = ''] = await readdir(tmp);
+    expect(ready.dataDir).toBeNull();
     expect([await readdir(cwd), log]).toEqual([[], expect.stringMatching(/^gateway-sim-\w+\.log$/)]);
     expect((await run(['stop'], { cwd })).code).toBe(3);
     expect((await run(['stop', '--url', ready.url], { cwd })).code).toBe(0);
     expect(await readdir(tmp)).toEqual([]);
   });
 
-  it('prints its findings on stderr', async () => {
+  it('prints the notices of the emulator on stderr', async () => {
     const cwd = await temporaryFolder();
     await (await startIn(cwd)).server.stop();
     await writeFile(join(cwd, '.gateway-sim', 'journal.jsonl'), '{"torn', { flag: 'a' });
@@ -121,7 +115,7 @@ describe('start --detach', () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining('torn')]);
   });
 
-  it('fails with the same errors as start, and leaves nothing behind', async () => {
+  it('fails with the errors of start, and leaves no files behind', async () => {
     const cwd = await temporaryFolder();
     const tmp = await temporaryFolder();
     const blocker = createServer().listen(0, '127.0.0.1');
@@ -150,7 +144,7 @@ describe('start --detach', () => {
     ['a link', 'it is a link', (log, victim) => symlink(victim, log)],
     ['a hard link', 'it is a hard link', (log, victim) => link(victim, log)],
     ['a pipe', 'it is not a regular file', (log) => execFileSync('mkfifo', [log])],
-  ])('writes nothing to a log that is %s, as in an untrusted checkout', async (_, why, make) => {
+  ])('writes nothing to a log that is %s, because a checkout may be untrusted', async (_, why, make) => {
     const cwd = await temporaryFolder();
     const victim = join(cwd, 'victim');
     const log = join(cwd, '.gateway-sim', 'start.log');
@@ -162,17 +156,14 @@ describe('start --detach', () => {
     expect(await readFile(victim, 'utf8')).toBe('as it was');
   });
 
-  it('does not touch the log of the emulator that owns the folder', async () => {
+  it('does not change the log of the emulator that owns the folder', async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
     const log = join(cwd, '.gateway-sim', 'start.log');
-    await writeFile(log, 'of the other one');
-    for (const [expected, args] of [
-      [0, []],
-      [5, ['--loose']],
-    ] as const) {
+    await writeFile(log, 'of its owner');
+    for (const [args, expected] of [[[], 0] as const, [['--loose'], 5] as const]) {
       const { code } = await run(['start', '--detach', ...args], { cwd });
-      expect([code, await readFile(log, 'utf8')]).toEqual([expected, 'of the other one']);
+      expect([code, await readFile(log, 'utf8')]).toEqual([expected, 'of its owner']);
     }
   });
 });

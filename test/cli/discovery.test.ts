@@ -10,13 +10,13 @@ import { startReceiver } from '../helpers/receiver.ts';
 import { startSim } from '../helpers/sim.ts';
 
 describe('a command that looks for an emulator', () => {
-  it('finds it in this folder or a parent, by --data-dir, --url and their variables', async () => {
+  it('finds it in this folder or a parent, or with --data-dir, --url or their variables', async () => {
     const cwd = await temporaryFolder();
     const elsewhere = await temporaryFolder();
     const ready = await startIn(cwd);
     await mkdir(join(cwd, 'a', 'b'), { recursive: true });
     const dataDir = join(cwd, '.gateway-sim');
-    const ways: [args: string[], options: { cwd: string; env?: Record<string, string> }][] = [
+    const sources: [args: string[], options: { cwd: string; env?: Record<string, string> }][] = [
       [[], { cwd }],
       [[], { cwd: join(cwd, 'a', 'b') }],
       [['--data-dir', dataDir], { cwd: elsewhere }],
@@ -25,7 +25,7 @@ describe('a command that looks for an emulator', () => {
       [[], { cwd: elsewhere, env: { GATEWAY_SIM_URL: ready.url } }],
       [[], { cwd: elsewhere, env: { GATEWAY_SIM_DATA_DIR: dataDir } }],
     ];
-    for (const [args, options] of ways) {
+    for (const [args, options] of sources) {
       const { body } = await runJson<{ pid: number }>(['status', ...args], options);
       expect([args, options, body]).toEqual([args, options, expect.objectContaining({ url: ready.url })]);
     }
@@ -35,8 +35,8 @@ describe('a command that looks for an emulator', () => {
     const cwd = await temporaryFolder();
     await mkdir(join(cwd, '.gateway-sim'));
     const { pid } = spawnSync('true');
-    const left = { url: 'http://127.0.0.1:9', pid, controlToken: null };
-    await writeServerInfo(join(cwd, '.gateway-sim'), left);
+    const info = { url: 'http://127.0.0.1:9', pid, controlToken: null };
+    await writeServerInfo(join(cwd, '.gateway-sim'), info);
     expect((await run(['stop'], { cwd })).code).toBe(3);
     expect((await run(['status', '--data-dir', '.gateway-sim'], { cwd })).code).toBe(3);
   });
@@ -44,6 +44,7 @@ describe('a command that looks for an emulator', () => {
   it.each([
     'stop',
     'state reset',
+    'state import -',
     'keys generate',
     'faults set initiate --status 503',
     'faults clear',
@@ -51,8 +52,11 @@ describe('a command that looks for an emulator', () => {
     'clock freeze',
     'clock resume',
     'wallets fund wal_poor_usd --amount 1',
-  ])('never guesses one for %s, which changes the emulator itself', async (command) => {
-    const { code, stdout, stderr } = await run(command.split(' '), { cwd: await temporaryFolder() });
+  ])('never tries the default address for %s, which changes the emulator', async (command) => {
+    const { code, stdout, stderr } = await run(command.split(' '), {
+      cwd: await temporaryFolder(),
+      input: '{}',
+    });
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr).toContain('neither --url nor GATEWAY_SIM_URL is set');
   });
@@ -69,7 +73,7 @@ describe('a command that looks for an emulator', () => {
     }
   });
 
-  it('uses the control token of its folder, or a given one', async () => {
+  it('uses the control token of its folder, flag or variable', async () => {
     const cwd = await temporaryFolder();
     const elsewhere = await temporaryFolder();
     const { server } = await startIn(cwd, { host: '0.0.0.0' });
@@ -104,7 +108,7 @@ describe('a command that looks for an emulator', () => {
     expect(tokens).toEqual(['folder', 'folder', 'flag', 'environment', 'folder', 'flag', 'environment']);
   });
 
-  it('sends no token of the environment to a port from a configuration file that was only found', async () => {
+  it('never sends the token or keys of the environment to a port from a discovered configuration file', async () => {
     const cwd = await temporaryFolder();
     const merchant = { isDefault: true, publicKey: 'pub_of-the-emulator', secretKey: 'sec_of-the-emulator' };
     const body = JSON.stringify({ data: [{ id: 'm', name: 'm', createdAt: 'x', ...merchant }] });
@@ -112,10 +116,8 @@ describe('a command that looks for an emulator', () => {
     const file = join(cwd, 'gateway-sim.config.json');
     const write = (config: object) => writeFile(file, JSON.stringify({ port: other.port, ...config }));
     const env = {
-      ...{
-        GATEWAY_SIM_CONTROL_TOKEN: 'of-the-environment',
-        GATEWAY_SIM_PUBLIC_KEY: 'pub_of-the-environment',
-      },
+      GATEWAY_SIM_CONTROL_TOKEN: 'of-the-environment',
+      GATEWAY_SIM_PUBLIC_KEY: 'pub_of-the-environment',
       GATEWAY_SIM_SECRET_KEY: 'sec_of-the-environment',
     };
     await write({});
@@ -126,14 +128,14 @@ describe('a command that looks for an emulator', () => {
     expect(sent()).not.toContain('of-the-environment');
     await run(['payments'], { cwd, env: { ...env, GATEWAY_SIM_CONFIG: file } });
     expect(sent()).toContain('of-the-environment');
-    // Nor is the first line of a file used as another file name.
+    // The first line of a file is not read as another file name.
     await writeFile(join(cwd, 'token'), `@${file}`);
     await write({ controlToken: '@token' });
     await run(['payments'], { cwd, env });
     expect(other.requests.at(-1)?.headers.authorization).toBe(`Bearer @${file}`);
   });
 
-  it('is not redirected by a configuration file, whatever its token is', async () => {
+  it('ignores the host of a discovered configuration file, even with a token', async () => {
     const cwd = await temporaryFolder();
     const config = { host: '192.0.2.1', port: 80, controlToken: 'of-the-folder' };
     await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify(config));
@@ -143,7 +145,7 @@ describe('a command that looks for an emulator', () => {
 });
 
 describe('GATEWAY_SIM_PORT', () => {
-  it('names an in-memory emulator to commands, overrides the configuration file, and keeps its scheme', async () => {
+  it('selects an in-memory emulator, and overrides the port of the configuration file, not its scheme', async () => {
     const { server } = await startSim({ tls: true });
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'gateway-sim.config.json'), '{"tls":true,"port":9}');
@@ -152,30 +154,30 @@ describe('GATEWAY_SIM_PORT', () => {
     expect([code, stdout]).toEqual([0, `Stopped https://127.0.0.1:${server.port}\n`]);
   });
 
-  it.each(['99999', 'many'])('is named in the error if it is %s', async (port) => {
+  it.each(['99999', 'many'])('is named in an error if its value is %s', async (port) => {
     const env = { GATEWAY_SIM_PORT: port };
     const { code, stderr } = await run(['payments'], { cwd: await temporaryFolder(), env });
     expect([code, stderr]).toEqual([2, expect.stringContaining('GATEWAY_SIM_PORT must be')]);
   });
 
-  it('does not send the token of the environment to a host from a configuration file that was only found', async () => {
+  it('never sends the token of the environment to a host from a discovered configuration file', async () => {
     const other = await startReceiver();
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'gateway-sim.config.json'), '{"host":"127.0.0.1"}');
-    const env = { GATEWAY_SIM_PORT: String(other.port), GATEWAY_SIM_CONTROL_TOKEN: 'token-of-mine' };
+    const env = { GATEWAY_SIM_PORT: String(other.port), GATEWAY_SIM_CONTROL_TOKEN: 'a-long-secret' };
     expect((await run(['payments'], { cwd, env })).code).toBe(3);
     expect(other.requests.map(({ headers }) => headers.authorization)).toEqual([undefined]);
   });
 });
 
-it.each([['start'], ['state', 'reset', '--yes'], ['stop']])(
-  'a configuration file that was only found cannot name a data folder outside its own folder for %s',
-  async (...command) => {
+it.each(['start', 'state reset --yes', 'stop'])(
+  '%s rejects a data folder outside the folder of a discovered configuration file',
+  async (command) => {
     const folder = await temporaryFolder();
     const cwd = join(folder, 'checkout');
     await mkdir(cwd);
     await writeFile(join(cwd, 'gateway-sim.config.json'), '{"dataDir":"../mine"}');
-    const { code, stderr } = await run(command, { cwd });
+    const { code, stderr } = await run(command.split(' '), { cwd });
     expect([code, stderr]).toEqual([
       2,
       expect.stringContaining('"dataDir" in gateway-sim.config.json points outside'),

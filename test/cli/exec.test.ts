@@ -15,10 +15,10 @@ import { startReceiver } from '../helpers/receiver.ts';
 const hasTerminal = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux');
 
 const node = (script: string): string[] => ['--', process.execPath, '-e', script];
-/** A shell command. In this process, it would write to the stdout of the tests, so it writes to files. */
+/** A shell command. It writes to files, because its stdout is that of the tests. */
 const sh = (script: string): string[] => ['--', 'sh', '-c', script];
 
-/** The process of the emulator that responds there, if any. */
+/** The process id of the emulator at an address, if it responds. */
 const pidAt = (url: string) =>
   fetch(`${url}/_sim/status`).then(
     async (answer) => ((await answer.json()) as { pid: number }).pid,
@@ -47,7 +47,7 @@ describe('exec', () => {
     });
   });
 
-  /** The values of set variables in the command. */
+  /** The variables that the command gets. */
   async function variables(flags: readonly string[], env: Record<string, string> = {}) {
     const cwd = await temporaryFolder();
     expect(await run(['exec', ...flags, ...sh('env > seen')], { cwd, env })).toMatchObject({ code: 0 });
@@ -59,10 +59,10 @@ describe('exec', () => {
   }
 
   it('passes on the control token if there is one', async () => {
-    const { GATEWAY_SIM_CONTROL_TOKEN: made } = await variables(['--host', '0.0.0.0']);
-    expect(made).toMatch(/^[\w-]{20,}$/);
-    const { GATEWAY_SIM_CONTROL_TOKEN: given } = await variables(['--control-token', 'of-the-team-0001']);
-    expect(given).toBe('of-the-team-0001');
+    const created = await variables(['--host', '0.0.0.0']);
+    expect(created['GATEWAY_SIM_CONTROL_TOKEN']).toMatch(/^[\w-]{20,}$/);
+    const chosen = await variables(['--control-token', 'of-the-team-0001']);
+    expect(chosen['GATEWAY_SIM_CONTROL_TOKEN']).toBe('of-the-team-0001');
   });
 
   it("does not change the user's other variables", async () => {
@@ -77,7 +77,7 @@ describe('exec', () => {
     });
   });
 
-  it('sets proxy and trust variables for a client with a fixed host, keeps its trusted certificates, and lists the variables', async () => {
+  it('sets proxy and trust variables for clients with a fixed host, keeps their trusted certificates, and lists the variables', async () => {
     const cwd = await temporaryFolder();
     const inherited = join(cwd, 'theirs.pem');
     await writeFile(inherited, 'THEIRS');
@@ -97,7 +97,7 @@ describe('exec', () => {
     );
     expect(await readFile(join(cwd, 'theirs'), 'utf8')).toBe('THEIRS');
     const counts = (await readFile(join(cwd, 'counts'), 'utf8')).match(/\d+$/gm)?.map(Number) ?? [];
-    // The roots of the system and ours; the inherited ones and ours; ours in addition to Node's.
+    // The system's roots and ours, the inherited ones and ours, the system's again, and only ours for Node.
     expect(counts).toEqual([expect.any(Number), 1, counts[0], 1]);
     expect(counts[0]).toBeGreaterThan(20);
     for (const name of ['https_proxy', 'SSL_CERT_FILE', 'CURL_CA_BUNDLE', 'php -d curl.cainfo=', 'gets 403'])
@@ -106,7 +106,7 @@ describe('exec', () => {
     await expect(readFile(bundle)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('is reached by unmodified programs with a fixed host', async () => {
+  it('receives the requests of unmodified programs with a fixed host', async () => {
     const ask = `const { request } = require('node:https');
       request('https://pay.example.com/base/sandbox/payment/initiate', { method: 'POST' }, (answer) => {
         require('node:fs').writeFileSync('answer', answer.headers['x-gateway-sim'] + answer.statusCode);
@@ -125,14 +125,14 @@ describe('exec', () => {
     ['127 and a hint for a whole line', ['npm test --if-present'], 127, "sh -c '"],
     ['126 for a file that is not executable', ['/dev/null'], 126, '/dev/null'],
     ['2 without a command', [], 2, 'gateway-sim.js exec -- npm test'],
-  ])('ends with %s', async (_, command, expected, said) => {
+  ])('ends with %s', async (_, command, expected, message) => {
     const { code, stdout, stderr } = await run(['exec', '--', ...command], { cwd: await temporaryFolder() });
     expect([code, stdout]).toEqual([expected, '']);
-    expect(stderr).toContain(said);
+    expect(stderr).toContain(message);
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  it('reports once why an initiate was rejected, with every option that would accept it', async () => {
+  it('reports once why an initiate request was rejected, with every option that would accept it', async () => {
     const script = `(async () => {
       const body = new URLSearchParams({ public_key: process.env.GATEWAY_SIM_PUBLIC_KEY, identifier: 'a',
         currency: 'npr', amount: '1', details: 'x', ipn_url: 'http://localhost/', success_url: 'http://localhost/',
@@ -154,12 +154,12 @@ describe('exec', () => {
     expect(quiet.stderr).toBe('');
   });
 
-  it('reads nothing after --, and requires it before options of the command', async () => {
+  it('reads no options after --, and requires it before the options of the command', async () => {
     const cwd = await temporaryFolder();
     const words = ['--port', 'x', '--help', '-V', '--', '--json'];
-    const args = [...sh('printf "%s\\n" "$@" > said'), 'sh', ...words];
+    const args = [...sh('printf "%s\\n" "$@" > output'), 'sh', ...words];
     expect((await run(['exec', '--loose', ...args], { cwd })).code).toBe(0);
-    expect(await readFile(join(cwd, 'said'), 'utf8')).toBe(`${words.join('\n')}\n`);
+    expect(await readFile(join(cwd, 'output'), 'utf8')).toBe(`${words.join('\n')}\n`);
     const without = await run(['exec', 'npm', 'test', '--coverage'], { cwd });
     expect([without.code, without.stderr]).toEqual([
       2,
@@ -179,41 +179,44 @@ describe('exec', () => {
     async (signal) => {
       const cwd = await temporaryFolder();
       const name = signal.slice(3);
-      // Time for a second signal to arrive.
-      const script = `trap 'echo got ${name} >> said; got=1' ${name}; echo up > said
+      // The sleep gives a second signal time to arrive.
+      const script = `trap 'echo got ${name} >> output; got=1' ${name}; echo up > output
         until [ "$got" ]; do sleep 0.02; done; sleep 0.1; exit 9`;
       const running = launch(['exec', ...sh(script)], { cwd });
-      const said = () => readFile(join(cwd, 'said'), 'utf8').catch(() => '');
-      await expect.poll(said).toBe('up\n');
+      const output = () => readFile(join(cwd, 'output'), 'utf8').catch(() => '');
+      await expect.poll(output).toBe('up\n');
       expect(await running.stop(signal)).toEqual({ code: 9, stdout: '', stderr: '' });
-      expect(await said()).toBe(`up\ngot ${name}\n`);
+      expect(await output()).toBe(`up\ngot ${name}\n`);
     },
   );
 
-  it.runIf(hasTerminal)('leaves Ctrl-C to the terminal, which also sends it to the command', async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(
-      join(cwd, 'listener.cjs'),
-      `for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {
+  it.runIf(hasTerminal)(
+    'does not pass Ctrl-C on, because the terminal already sends it to the command',
+    async () => {
+      const cwd = await temporaryFolder();
+      await writeFile(
+        join(cwd, 'listener.cjs'),
+        `for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {
          console.log('got', signal);
          setTimeout(() => process.exit(9), 100);
        });
        setInterval(() => {}, 1000);
        console.log('exec ' + process.ppid + ' end');`,
-    );
-    // In its own session the command gets signals from us only, not from the terminal. With exec, because a shell in
-    // between would itself end on Ctrl-C, with another exit code.
-    const command = `exec '${process.execPath}' '${BINARY}' exec -- setsid '${process.execPath}' listener.cjs`;
-    const terminal = launchProgram(['script', '-qec', command, '/dev/null'], { cwd, keepsInput: true });
-    await terminal.until((stdout) => stdout.includes(' end'));
-    terminal.child.stdin?.write('\x03');
-    await terminal.until((stdout) => stdout.includes('^C'));
-    process.kill(Number(/exec (\d+)/.exec(terminal.stdout())?.[1]), 'SIGTERM');
-    const { code, stdout } = await terminal.ended;
-    expect([code, stdout.match(/got \w+/g)]).toEqual([9, ['got SIGTERM']]);
-  });
+      );
+      // In its own session, the command gets signals only from us and not from the terminal. Without exec, the shell
+      // itself would end on Ctrl-C with another exit code.
+      const command = `exec '${process.execPath}' '${BINARY}' exec -- setsid '${process.execPath}' listener.cjs`;
+      const terminal = launchProgram(['script', '-qec', command, '/dev/null'], { cwd, keepsInput: true });
+      await terminal.until((stdout) => stdout.includes(' end'));
+      terminal.child.stdin?.write('\x03');
+      await terminal.until((stdout) => stdout.includes('^C'));
+      process.kill(Number(/exec (\d+)/.exec(terminal.stdout())?.[1]), 'SIGTERM');
+      const { code, stdout } = await terminal.ended;
+      expect([code, stdout.match(/got \w+/g)]).toEqual([9, ['got SIGTERM']]);
+    },
+  );
 
-  it('ends what the command left running, even if it ignores SIGTERM', async () => {
+  it('ends processes that the command left running, even if they ignore SIGTERM', async () => {
     const cwd = await temporaryFolder();
     const stubborn = `(trap '' TERM; touch up; exec sleep 1000) & echo $! >> pids`;
     const script = `${stubborn}; sleep 1000 & echo $! >> pids; until [ -e up ]; do sleep 0.02; done; exit 7`;
@@ -237,7 +240,7 @@ describe('exec', () => {
     onTestFinished(() => killGroup(Number(pid)));
     expect(await pidAt(url)).toBe(running.pid);
     kill(running.pid);
-    // The command keeps this output open, too, so it ends only with the command.
+    // The command keeps this output open, too, so the output ends only with the command.
     await running.ended;
     await expect.poll(() => isAlive(Number(pid))).toBe(false);
     expect(await pidAt(url)).not.toBe(running.pid);
@@ -249,15 +252,8 @@ describe('exec', () => {
     const watcher = new RegExp(`^ *(\\d+) +${process.pid} .*read -r group`, 'm');
     const pid = Number(watcher.exec(await readFile(join(cwd, 'seen'), 'utf8'))?.[1]);
     expect(pid).toBeGreaterThan(0);
-    // This process continues: only a message to the watcher ends it.
+    // This process keeps running, so only a message can end the watcher.
     await expect.poll(() => isAlive(pid)).toBe(false);
-  });
-
-  it('reports invalid options as start does', async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'gateway-sim.config.json'), '{"prot": 1}');
-    const { code, stderr } = await run(['exec', '--', 'true'], { cwd });
-    expect([code, stderr]).toEqual([2, expect.stringContaining('"port"')]);
   });
 });
 
@@ -271,7 +267,7 @@ describe('the options of exec', () => {
     GATEWAY_SIM_SEED: 's',
   };
 
-  it('come from the environment and the file, except port and data folder', () => {
+  it('come from the environment and the file, except the port and the data folder', () => {
     expect(execConfiguration({}, environment, file)).toMatchObject({
       port: 0,
       dataDir: '.gateway-sim',
@@ -281,17 +277,15 @@ describe('the options of exec', () => {
     });
   });
 
-  it('never include open, quiet and detach from the environment or the file', async () => {
+  it('never include open, quiet or detach from the environment or the file', async () => {
     const plain = { open: false, quiet: false, detach: false };
-    const asked = { GATEWAY_SIM_OPEN: '1', GATEWAY_SIM_QUIET: '1', GATEWAY_SIM_DETACH: '1' };
+    const env = { GATEWAY_SIM_OPEN: '1', GATEWAY_SIM_QUIET: '1', GATEWAY_SIM_DETACH: '1' };
     const values = { open: true, quiet: true, detach: true };
-    expect(execConfiguration({}, asked, { ...file, values })).toMatchObject(plain);
+    expect(execConfiguration({}, env, { ...file, values })).toMatchObject(plain);
     const cwd = await temporaryFolder();
-    await writeFile(
-      join(cwd, 'gateway-sim.config.json'),
-      JSON.stringify({ ...values, faults: [{ route: 'cards', status: 503 }] }),
-    );
-    const { code, stderr } = await run(['exec', '--', 'true'], { cwd, env: asked });
+    const config = { ...values, faults: [{ route: 'cards', status: 503 }] };
+    await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify(config));
+    const { code, stderr } = await run(['exec', '--', 'true'], { cwd, env });
     expect([code, stderr]).toEqual([0, expect.stringContaining('FAULT ON')]);
     for (const flag of ['--open', '--detach']) {
       expect([flag, (await run(['exec', flag, '--', 'true'], { cwd })).code]).toEqual([flag, 2]);
@@ -313,31 +307,28 @@ describe('exec --wait-for', () => {
   it('runs the command as soon as the address answers, with any status', async () => {
     const cwd = await temporaryFolder();
     const shop = await startReceiver(['drop', { status: 404 }]);
-    expect(await run(['exec', '--wait-for', shop.url, ...sh('echo ran > said')], { cwd })).toMatchObject({
+    expect(await run(['exec', '--wait-for', shop.url, ...sh('echo ran > output')], { cwd })).toMatchObject({
       code: 0,
     });
     expect(shop.requests).toHaveLength(2);
-    expect(await readFile(join(cwd, 'said'), 'utf8')).toBe('ran\n');
+    expect(await readFile(join(cwd, 'output'), 'utf8')).toBe('ran\n');
   });
 
   it.each([
-    [
-      ['--wait-for', 'http://127.0.0.1:9', '--wait-limit', '1ms'],
-      4,
-      'no response from http://127.0.0.1:9 within',
-    ],
-    [['--wait-for', 'localhost:3000'], 2, '--wait-for must be an absolute http address'],
-  ])('does not run it with %j', async (flags, expected, said) => {
+    ['http://127.0.0.1:9', 4, 'no response from http://127.0.0.1:9 within'],
+    ['localhost:3000', 2, '--wait-for must be an absolute http address'],
+  ])('does not run the command if the address is %s', async (address, expected, message) => {
     const cwd = await temporaryFolder();
-    const { code, stderr } = await run(['exec', ...flags, ...sh('echo ran > said')], { cwd });
+    const flags = ['--wait-for', address, '--wait-limit', '1ms'];
+    const { code, stderr } = await run(['exec', ...flags, ...sh('echo ran > output')], { cwd });
     expect([code, await readdir(cwd)]).toEqual([expected, []]);
-    expect(stderr).toContain(said);
+    expect(stderr).toContain(message);
   });
 
-  it('ends when it is interrupted while it waits', async () => {
+  it('can be interrupted while it waits', async () => {
     const cwd = await temporaryFolder();
     const shop = await startReceiver(['hang']);
-    const running = launch(['exec', '--wait-for', shop.url, ...sh('echo ran > said')], { cwd });
+    const running = launch(['exec', '--wait-for', shop.url, ...sh('echo ran > output')], { cwd });
     await shop.request(1);
     const { code, stderr } = await running.stop();
     expect([code, await readdir(cwd)]).toEqual([1, []]);
@@ -373,7 +364,7 @@ describe('exec --artifacts', () => {
     expect((await readdir(cwd)).sort()).toEqual(['audit-7.xml', 'state.json']);
   });
 
-  it('writes through no link that the folder already has', async () => {
+  it('does not write through links in the folder', async () => {
     const cwd = await temporaryFolder();
     await mkdir(join(cwd, 'left'));
     await writeFile(join(cwd, 'precious'), 'mine');
@@ -386,7 +377,7 @@ describe('exec --artifacts', () => {
     ['that fails', 'process.exit(7)', 7],
     ['that is killed', "process.kill(process.pid, 'SIGKILL')", 137],
   ])(
-    'contains events, state and IPNs of a command %s, even from before a reset',
+    'stores events, state and IPNs of a command %s, including those before a reset',
     async (_, end, expected) => {
       const cwd = await temporaryFolder();
       await mkdir(join(cwd, 'left'));
@@ -426,12 +417,10 @@ describe('exec --artifacts', () => {
       ],
       0,
     ]),
-  ])('contains the reports of an audit by the %s', async (_, args, expected) => {
+  ])('stores the reports of an audit by the %s', async (_, args, expected) => {
     const cwd = await temporaryFolder();
-    const { code } = await runBinary(['exec', '--artifacts', 'left', '--', process.execPath, ...args], {
-      cwd,
-    });
-    expect(code).toBe(expected);
+    const command = ['exec', '--artifacts', 'left', '--', process.execPath, ...args];
+    expect(await runBinary(command, { cwd })).toMatchObject({ code: expected });
     expect((await readdir(join(cwd, 'left'))).sort()).toEqual(
       [MARK, 'audit.html', 'audit.json', 'audit.xml', ...FILES].sort(),
     );
@@ -439,20 +428,20 @@ describe('exec --artifacts', () => {
     expect(report).toMatchObject({ cases: [{ name: expect.any(String) }] });
   });
 
-  it('contains the reports of every audit that the emulator ran, without keys', async () => {
+  it('stores the reports of every audit that the emulator ran, without keys', async () => {
     const cwd = await temporaryFolder();
     const key = 'sec_sim_in_the_address_1';
     const twice = `(async () => {
       const audit = process.env.GATEWAY_SIM_URL + '/_sim/audit';
       const body = JSON.stringify({ ipnUrl: 'http://127.0.0.1:9/ipn?k=${key}', only: ['control'], timeoutMs: 1000 });
-      for (const headers = { 'content-type': 'application/json' }, runs = [1, 2]; runs.pop(); ) {
+      const headers = { 'content-type': 'application/json' };
+      for (const _ of [1, 2]) {
         await fetch(audit, { method: 'POST', headers, body });
         while ((await (await fetch(audit)).json()).state === 'running');
       }
     })()`;
-    const { code, stderr } = await run(['exec', '--secret-key', key, '--artifacts', 'left', ...node(twice)], {
-      cwd,
-    });
+    const flags = ['--secret-key', key, '--artifacts', 'left'];
+    const { code, stderr } = await run(['exec', ...flags, ...node(twice)], { cwd });
     expect([code, stderr]).toEqual([0, '']);
     const files = (await readdir(join(cwd, 'left'))).filter((file) => file.startsWith('audit'));
     expect(files.map((file) => file.replace(/-\d+/, '-N')).sort()).toEqual(
@@ -465,10 +454,10 @@ describe('exec --artifacts', () => {
     }
   });
 
-  it('runs nothing if the folder cannot be created', async () => {
+  it('does not run the command if the folder cannot be created', async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'left'), '');
-    const { code, stderr } = await run(['exec', '--artifacts', 'left', ...sh('echo ran > said')], { cwd });
+    const { code, stderr } = await run(['exec', '--artifacts', 'left', ...sh('echo ran > output')], { cwd });
     expect([code, await readdir(cwd)]).toEqual([5, ['left']]);
     expect(stderr).toContain('left cannot be written');
   });

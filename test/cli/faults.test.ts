@@ -17,18 +17,15 @@ describe('gateway-sim faults', () => {
     const initiate = async () =>
       (await fetch(`${server.ready.url}/payment/initiate`, { method: 'POST' })).status;
 
-    const set = await runJson<Rule>(['faults', 'set', 'initiate', '--status', '503', '--times', '2'], {
-      cwd,
-    });
+    const args = ['faults', 'set', 'initiate', '--status', '503', '--times', '2'];
+    const set = await runJson<Rule>(args, { cwd });
     expect(set).toMatchObject({ code: 0, body: { route: 'initiate', status: 503, times: 2 } });
     expect([await initiate(), await initiate(), await initiate()]).toEqual([503, 503, 415]);
     const list = await runJson<{ data: Rule[] }>(['faults'], { cwd });
     expect(list.body.data).toMatchObject([{ route: 'initiate', used: 2, spent: true }]);
 
-    await run(
-      ['faults', 'set', 'ipn', '--latency', '100ms..2s', '--corrupt-signature', '--probability', '0.5'],
-      { cwd },
-    );
+    const effects = ['--latency', '100ms..2s', '--corrupt-signature', '--probability', '0.5'];
+    await run(['faults', 'set', 'ipn', ...effects], { cwd });
     const words = 'ipn: latency 100ms..2s, signature corrupted, probability 0.5';
     expect((await run(['status'], { cwd })).stdout).toContain(`FAULT ON  ${words}`);
     await server.until((stdout) => stdout.includes(`"text":"FAULT ON  ${words}"`));
@@ -45,7 +42,7 @@ describe('gateway-sim faults', () => {
     });
   });
 
-  it('come from the configuration too, and the banner lists them', async () => {
+  it('can be set in the configuration, and are shown at the start', async () => {
     const cwd = await temporaryFolder();
     const faults = [{ route: 'cards', drop: true }];
     await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify({ faults }));
@@ -54,7 +51,7 @@ describe('gateway-sim faults', () => {
   });
 });
 
-it('a request that a fault rule answers is not a usage error', async () => {
+it('the status of a fault rule is not reported as a usage error', async () => {
   const cwd = await temporaryFolder();
   await startIn(cwd);
   for (const [route, command] of [

@@ -19,7 +19,7 @@ function examplesIn(help: string): string[] {
   );
 }
 
-/** The problem with an example, checked against existing commands and options; undefined without one. */
+/** The mistake in an example, given the existing commands and options. */
 function mistakeIn(example: string): string | undefined {
   const words = (example.match(/"[^"]*"|'[^']*'|\S+/g) ?? [])
     .slice(1)
@@ -33,32 +33,32 @@ function mistakeIn(example: string): string | undefined {
     command = sub;
     words.shift();
   }
-  const standsFor = command.commands.find((sub) => ['list', 'show'].includes(sub.name()));
-  if (standsFor && command.parent) line.push(standsFor);
+  const byDefault = command.commands.find((sub) => ['list', 'show'].includes(sub.name()));
+  if (byDefault && command.parent) line.push(byDefault);
   const options = line.flatMap((one) => one.options);
-  const taken = line.at(-1)?.registeredArguments ?? [];
+  const accepted = line.at(-1)?.registeredArguments ?? [];
   let positions = 0;
   for (let index = 0; index < words.length; index++) {
     const word = words[index] ?? '';
-    // After these, another program's command line begins.
+    // Another program's command line follows.
     if (word === '--' || word === '|') break;
     if (!word.startsWith('-') || word === '-') positions++;
     else {
       const option = options.find(({ long, short }) => long === word || short === word);
-      if (!option) return `${word} is no option of ${fullName(command)}`;
+      if (!option) return `${fullName(command)} has no option ${word}`;
       if (option.required) index++;
     }
   }
   if (command === PROGRAM) return `${example} names no command`;
-  if (!taken.at(-1)?.variadic && positions > taken.length) return `${example} has too many arguments`;
-  return positions < taken.filter(({ required }) => required).length
+  if (!accepted.at(-1)?.variadic && positions > accepted.length) return `${example} has too many arguments`;
+  return positions < accepted.filter(({ required }) => required).length
     ? `${example} lacks an argument`
     : undefined;
 }
 
 describe('a single command', () => {
   it.each(PROGRAM.commands.map((command) => [command.name()]))(
-    '%s is declared without the others',
+    '%s has the same help, whether it is loaded alone or with all others',
     async (name) => {
       const program = await buildProgram(undefined, { first: name });
       const declared = program.commands.find((command) => command.name() === name);
@@ -85,7 +85,7 @@ describe('the help', () => {
     }
   });
 
-  it.each([80, 70])('fits a width of %d, and lists what every command accepts', async (width) => {
+  it.each([80, 70])('fits into %d columns, and lists the options that every command has', async (width) => {
     const isPasted = (line: string) => /^(Usage:| {2,}(gateway-sim|bash|zsh|fish|or in) )/.test(line);
     for (const command of withCommandsBelow(await buildProgram())) {
       command.configureOutput({ getOutHelpWidth: () => width });
@@ -96,29 +96,25 @@ describe('the help', () => {
     }
   });
 
-  it('shows commands the way the user called the program', async () => {
+  it('shows commands as the user called the program', async () => {
     const program = await buildProgram(undefined, { invocation: 'npx gateway-sim', first: 'pay' });
     const help = helpOf(program.commands.find((command) => command.name() === 'pay') ?? program);
     expect(help).toContain('Usage: npx gateway-sim pay [options]');
     expect(help).toContain('  npx gateway-sim pay --approve\n');
   });
 
-  it.each([['start'], ['ipn'], ['ipn', 'fire'], ['completion'], ['init']])(
-    'for %s %s is printed, with exit code 0',
-    async (...args) => {
-      const path = args.filter((word) => word !== undefined);
-      const { code, stdout, stderr } = await run([...path, '--help'], { cwd: await temporaryFolder() });
-      const command = ALL.find(({ name }) => name === ['gateway-sim', ...path].join(' '))?.command;
-      const shown = stdout.replace(/node \S+gateway-sim\.js/g, 'gateway-sim');
-      expect([code, stderr, shown]).toEqual([0, '', helpOf(command ?? PROGRAM)]);
-    },
-  );
+  it.each(['start', 'ipn', 'ipn fire'])('of %s is printed with exit code 0', async (path) => {
+    const { code, stdout, stderr } = await run([...path.split(' '), '--help'], { cwd: '.' });
+    const command = ALL.find(({ name }) => name === `gateway-sim ${path}`)?.command;
+    const shown = stdout.replace(/node \S+gateway-sim\.js/g, 'gateway-sim');
+    expect([code, stderr, shown]).toEqual([0, '', helpOf(command ?? PROGRAM)]);
+  });
 });
 
 describe('on a terminal', () => {
   it.each([
     ['colours are on', {}, [], true],
-    ['an empty NO_COLOR says nothing', { NO_COLOR: '' }, [], true],
+    ['an empty NO_COLOR is ignored', { NO_COLOR: '' }, [], true],
     ['NO_COLOR turns them off', { NO_COLOR: '1' }, [], false],
     ['--no-color turns them off', {}, ['--no-color'], false],
   ])('%s', async (_, env, flag, coloured) => {

@@ -27,7 +27,7 @@ describe('init', () => {
     expect(await readFile(join(cwd, FIXTURES), 'utf8')).toBe(packaged);
   });
 
-  it('writes a configuration that starts, and start uses its edited values', async () => {
+  it('writes a configuration and fixtures that start uses, edits included', async () => {
     const cwd = await temporaryFolder();
     await run(['init', '--dir', 'a/b'], { cwd });
     const folder = join(cwd, 'a/b');
@@ -45,14 +45,14 @@ describe('init', () => {
     });
     const { data } = (await get('wallets')) as { data: { email: string }[] };
     expect(data.map(({ email }) => email)).toContain('ada@shop.example');
-    // Fixtures of a configuration file are not reported again by each start; fixtures of a flag are.
-    for (const [args, said] of [
+    // A later start reports ignored fixtures only if they come from a flag.
+    for (const [args, notice] of [
       [[], ''],
       [['--fixtures', FIXTURES], expect.stringContaining('--fixtures is ignored')],
     ] as const) {
       await running.stop();
       running = await start(args, { cwd: folder });
-      expect(running.stderr()).toEqual(said);
+      expect(running.stderr()).toEqual(notice);
     }
   });
 
@@ -72,21 +72,24 @@ describe('init', () => {
     },
   );
 
-  it.each([CONFIG, FIXTURES])('never overwrites %s, not even partly, without --force', async (file) => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, file), 'mine');
-    const { code, stdout, stderr } = await run(['init'], { cwd });
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain(file);
-    expect(stderr).toContain('--force');
-    expect(await readdir(cwd)).toEqual([file]);
-    expect(await readFile(join(cwd, file), 'utf8')).toBe('mine');
-    const { code: forced, body } = await runJson(['init', '--force'], { cwd });
-    expect([forced, body]).toEqual([0, { files: [join(cwd, CONFIG), join(cwd, FIXTURES)] }]);
-    expect(await readFile(join(cwd, file), 'utf8')).not.toBe('mine');
-  });
+  it.each([CONFIG, FIXTURES])(
+    'never overwrites %s without --force, and writes no other file',
+    async (file) => {
+      const cwd = await temporaryFolder();
+      await writeFile(join(cwd, file), 'mine');
+      const { code, stdout, stderr } = await run(['init'], { cwd });
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toContain(file);
+      expect(stderr).toContain('--force');
+      expect(await readdir(cwd)).toEqual([file]);
+      expect(await readFile(join(cwd, file), 'utf8')).toBe('mine');
+      const { code: forced, body } = await runJson(['init', '--force'], { cwd });
+      expect([forced, body]).toEqual([0, { files: [join(cwd, CONFIG), join(cwd, FIXTURES)] }]);
+      expect(await readFile(join(cwd, file), 'utf8')).not.toBe('mine');
+    },
+  );
 
-  it('names the schema of the installed package, as seen from its folder', async () => {
+  it('refers to the schema of the installed package, relative to its own folder', async () => {
     const cwd = await temporaryFolder();
     const installed = join(cwd, 'node_modules/gateway-sim');
     await mkdir(join(installed, 'fixtures'), { recursive: true });
@@ -117,7 +120,7 @@ describe('init for a test runner', () => {
     ['vitest', 'ipn.cjs', 'gateway-sim.test.mjs'],
     ['jest', 'ipn.cjs', 'gateway-sim.test.cjs'],
     ['playwright', 'ipn.cjs', 'gateway-sim.spec.mjs'],
-  ])('writes a test for %s with its setup, and nothing else', async (runner, ...files) => {
+  ])('writes only a test for %s and its setup', async (runner, ...files) => {
     const cwd = await temporaryFolder();
     const { code, stdout, stderr } = await run(['init', `--${runner}`, 'tests/pay'], { cwd });
     expect([code, stdout]).toEqual([0, files.map((file) => `wrote tests/pay/${file}\n`).join('')]);
@@ -125,7 +128,7 @@ describe('init for a test runner', () => {
     expect((await readdir(join(cwd, 'tests/pay'))).sort()).toEqual(files.sort());
   });
 
-  it('keeps identical files, and never overwrites different ones without --force', async () => {
+  it('keeps identical files, and never overwrites changed ones without --force', async () => {
     const cwd = await temporaryFolder();
     const first = await run(['init', '--python', '--vitest'], { cwd });
     expect([first.code, (await run(['init', '--python', '--jest'], { cwd })).code]).toEqual([0, 0]);
@@ -155,16 +158,13 @@ describe('init for a test runner', () => {
 
 describe('a configuration file', () => {
   it.each([
-    ['comments of both kinds', '{ // a\n "a": /* b */ 1 }', { a: 1 }],
-    ['trailing commas', '{ "a": [1, 2,], }', { a: [1, 2] }],
+    ['comments and trailing commas', '{ // a\n "a": [/* b */ 1, 2,], }', { a: [1, 2] }],
     ['a byte order mark', '\uFEFF{}', {}],
-    ['text that looks like a comment', '{ "a": "http://b//c /* d */ ,}" }', { a: 'http://b//c /* d */ ,}' }],
-    ['Windows line endings', '{\r\n // a\r\n "a": 1, // b\r\n}\r\n', { a: 1 }],
   ])('may have %s', (_, text, value) => {
     expect(parseJsonc(text)).toEqual(value);
   });
 
-  it('that is invalid is rejected with the line', async () => {
+  it('that is invalid is rejected, and the error names the line', async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, CONFIG), '{\n  // "port": 1,\n  "loose": true\n  "panel": true\n}\n');
     const { code, stderr } = await run(['start', '--in-memory'], { cwd });

@@ -6,7 +6,7 @@ import type { Verification as Verdict } from '../../src/wire/dialect.ts';
 import { sign } from '../../src/wire/documented/signature.ts';
 import { launch, run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { startReceiver } from '../helpers/receiver.ts';
+import { gate, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';
 
 const SECRET = 'sec_sim_9876543210';
@@ -18,9 +18,9 @@ async function running() {
   return { sim, options: { cwd, env: { GATEWAY_SIM_URL: sim.url } } };
 }
 
-function body(made: { signature: string; amount?: string; status?: string }): string {
-  const { signature, amount = '100.00', status = 'success' } = made;
-  return new URLSearchParams({ status, signature, identifier: 'order-1', 'data[amount]': amount }).toString();
+function body({ signature, status = 'success' }: { signature: string; status?: string }): string {
+  const fields = { status, signature, identifier: 'order-1', 'data[amount]': '100.00' };
+  return new URLSearchParams(fields).toString();
 }
 
 const GOOD = body({ signature: sign('100.00', 'order-1', SECRET) });
@@ -28,14 +28,11 @@ const GOOD = body({ signature: sign('100.00', 'order-1', SECRET) });
 describe('ipn fire --parallel', () => {
   it('sends copies of a known payment at the same time', async () => {
     const cwd = await temporaryFolder();
-    let open = () => {};
-    const all = new Promise<void>((resolve) => {
-      open = resolve;
-    });
+    const { opened, open } = gate();
     const receiver = await startReceiver((_, number) => {
       // Responses wait until all requests have arrived.
       if (number === 5) open();
-      return { after: all };
+      return { after: opened };
     });
     const sim = await startIn(cwd);
     await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn?token=t` });
@@ -56,16 +53,16 @@ describe('ipn fire --parallel', () => {
     [['--parallel', '1'], 'from 2 to 100'],
     [['--parallel', '3', '--times', '2'], 'omit --times'],
     [['--parallel', '3', '--secret', 's', '--payment', 'order-1'], '--payment requires the emulator'],
-  ])('rejects %j', async (args, said) => {
+  ])('rejects %j', async (args, message) => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
     const { code, stderr } = await run(['ipn', 'fire', '--to', 'http://127.0.0.1:9/', ...args], { cwd });
-    expect([code, stderr]).toEqual([2, expect.stringContaining(said)]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 });
 
 describe('ipn list, show and resend', () => {
-  it('show every attempt with its request and response, and resend an IPN', async () => {
+  it('show every attempt with its request and response, and send an IPN again', async () => {
     const receiver = await startReceiver([{ status: 500, body: 'broken' }, { body: 'OK' }]);
     const { sim, options } = await running();
     await sim.initiate({ ...ORDER, ipn_url: receiver.url });
@@ -75,7 +72,7 @@ describe('ipn list, show and resend', () => {
       const list = await runJson<{ data: DeliveryView[] }>(['ipn', '--payment', 'order-1'], options);
       return list.body.data[0];
     };
-    // The receiver gets it before the emulator gets the response.
+    // The receiver has the request before the emulator has the response.
     await expect.poll(async () => (await delivery())?.state).toBe('delivered');
     const { id = '' } = (await delivery()) ?? {};
     const resent = await runJson<DeliveryView>(['ipn', 'resend', id], options);
@@ -89,39 +86,15 @@ describe('ipn list, show and resend', () => {
     expect(shown.stdout).toContain('< broken');
     expect((await run(['ipn', 'list'], options)).stdout).toContain(id);
   });
-
-  it.each([
-    [['resend', 'ipn_nope'], 4, /no IPN delivery has the id "ipn_nope"/],
-    [['show', 'ipn_nope'], 4, /no IPN delivery/],
-    [['list', '--state', 'lost'], 2, /state must be one of pending, delivered, failed, refused/],
-  ])('%j exits %d', async (args, code, message) => {
-    const { options } = await running();
-    const finished = await run(['ipn', ...args], options);
-    expect(finished).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(message) });
-  });
 });
 
 describe('ipn fire', () => {
-  it('sends an IPN through the emulator, which lists it', async () => {
-    const receiver = await startReceiver();
-    const { sim, options } = await running();
-    const args = ['ipn', 'fire', '--to', `${receiver.url}/x`, '--amount', '7.50', '--set', 'data.charge=1'];
-    const fired = await runJson<DeliveryView>(args, options);
-    expect(fired).toMatchObject({ code: 0, body: { state: 'delivered' } });
-    const sent = new URLSearchParams(receiver.requests[0]?.body);
-    expect(sent.get('data[charge]')).toBe('1');
-    expect(sent.get('signature')).toBe(sign('7.50', sent.get('identifier') ?? '', sim.secretKey));
-    const { body: list } = await runJson<{ data: DeliveryView[] }>(['ipn'], options);
-    expect(list.data.map(({ id }) => id)).toEqual([fired.body.id]);
-  });
-
   it('needs no emulator with --secret', async () => {
     const receiver = await startReceiver([{ status: 400, body: 'no' }]);
     const cwd = await temporaryFolder();
-    const args = ['ipn', 'fire', '--to', `${receiver.url}/x?y=1`, '--secret', SECRET, '--times', '2'];
-    const { code, body: fired } = await runJson<{ data: DeliveryView[] }>([...args, '--format', 'json'], {
-      cwd,
-    });
+    const flags = ['--secret', SECRET, '--times', '2', '--amount', '7.50', '--format', 'json'];
+    const args = ['ipn', 'fire', '--to', `${receiver.url}/x?y=1`, ...flags];
+    const { code, body: fired } = await runJson<{ data: DeliveryView[] }>(args, { cwd });
     expect(code).toBe(0);
     expect(fired.data.map(({ state, attempts }) => [state, attempts[0]?.responseBody])).toEqual([
       ['failed', 'no'],
@@ -132,7 +105,7 @@ describe('ipn fire', () => {
     expect(got?.headers).toMatchObject({ 'content-type': 'application/json', 'x-gateway-sim': '1' });
     expect(got?.body).toBe(again?.body);
     const { signature, identifier, data } = JSON.parse(got?.body ?? '');
-    expect(signature).toBe(sign(data.amount, identifier, SECRET));
+    expect([data.amount, signature]).toEqual(['7.50', sign('7.50', identifier, SECRET)]);
   });
 
   it.each([[[]], [['--secret', SECRET]]])('applies every --tamper, with %j', async (secret) => {
@@ -155,7 +128,7 @@ describe('ipn fire', () => {
     [['--to', 'http://127.0.0.1:9', '--set', 'nothing'], /name=value/],
     [['--to', 'http://0.0.0.0:9'], /--allow-ipn-host 0\.0\.0\.0 allows it/],
     [['--to', 'http://203.0.113.9/ipn'], /--allow-ipn-host 203\.0\.113\.9 allows it/],
-  ])('with %j exits 2 with the reason', async (args, message) => {
+  ])('with %j exits 2, and says why', async (args, message) => {
     const cwd = await temporaryFolder();
     const finished = await run(['ipn', 'fire', '--secret', SECRET, ...args], { cwd });
     expect(finished).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) });
@@ -173,27 +146,17 @@ describe('ipn fire', () => {
   it('omits fields and creates lists', async () => {
     const receiver = await startReceiver();
     const { options } = await running();
-    const odd = [
-      '--unset',
-      'data.charge',
-      '--unset',
-      'status',
-      '--set',
-      'signature[]=a',
-      '--set',
-      'signature[]=b',
-      '--set',
-      'data[amount][]=1',
-      '--set',
-      'identifier=set',
-      '--unset',
-      'identifier',
+    const set = ['signature[]=a', 'signature[]=b', 'data[amount][]=1', 'identifier=set'];
+    const unset = ['data.charge', 'status', 'identifier'];
+    const changes = [
+      ...set.flatMap((value) => ['--set', value]),
+      ...unset.flatMap((name) => ['--unset', name]),
     ];
-    expect((await run(['ipn', 'fire', '--to', receiver.url, ...odd], options)).code).toBe(0);
+    expect((await run(['ipn', 'fire', '--to', receiver.url, ...changes], options)).code).toBe(0);
     const sent = new URLSearchParams(receiver.requests[0]?.body);
     expect(sent.getAll('signature[]')).toEqual(['a', 'b']);
     expect(sent.getAll('data[amount][]')).toEqual(['1']);
-    // Unset fields may be set again, in any order.
+    // Fields that are set and unset are sent, in any order of the flags.
     expect(sent.get('identifier')).toBe('set');
     expect(['signature', 'status', 'data[charge]'].filter((name) => sent.has(name))).toEqual([]);
   });
@@ -204,16 +167,16 @@ describe('ipn fire', () => {
     [{ status: 204 }, 1, 'gateway-sim: 1 of 1 IPNs were accepted; expected 0\n'],
     [{ body: '{"status":"error"}' }, 0, ''],
     ['drop' as const, 3, 'gateway-sim: 1 of 1 IPNs got no response\n'],
-  ])('--expect-refusal of %j exits %i', async (answer, expected, said) => {
+  ])('--expect-refusal with the response %j exits %i', async (answer, expected, message) => {
     const receiver = await startReceiver([answer]);
     const { options } = await running();
     const args = ['ipn', 'fire', '--to', receiver.url, '--tamper', 'signature', '--expect-refusal'];
     const { code, stderr } = await run(args, options);
-    expect([code, stderr.replace(/^(Request|Check).*\n/gm, '')]).toEqual([expected, said]);
+    expect([code, stderr.replace(/^(Request|Check).*\n/gm, '')]).toEqual([expected, message]);
     expect((await run([...args, '--secret', SECRET], options)).code).toBe(expected);
   });
 
-  it('goes to a host that --allow-ipn-host names', async () => {
+  it('sends to a host that --allow-ipn-host allows', async () => {
     const cwd = await temporaryFolder();
     const receiver = await startReceiver();
     const to = receiver.url.replace('127.0.0.1', '0.0.0.0');
@@ -221,15 +184,6 @@ describe('ipn fire', () => {
     expect(await run([...args, '--allow-ipn-host', '0.0.0.0'], { cwd })).toMatchObject({ code: 0 });
     const { code, stderr } = await run(['ipn', 'fire', '--to', to, '--allow-ipn-host', '0.0.0.0'], { cwd });
     expect([code, stderr]).toEqual([2, expect.stringContaining('--allow-ipn-host requires --secret')]);
-  });
-
-  it('exits 1 with --require-delivery if it was not delivered', async () => {
-    const cwd = await temporaryFolder();
-    const receiver = await startReceiver(['drop']);
-    const args = ['ipn', 'fire', '--to', receiver.url, '--secret', SECRET];
-    expect((await run(args, { cwd })).code).toBe(0);
-    const required = await run([...args, '--require-delivery'], { cwd });
-    expect(required).toMatchObject({ code: 1, stderr: expect.stringContaining('1 of 1 IPNs not delivered') });
   });
 });
 
@@ -244,15 +198,11 @@ describe('ipn verify', () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'ipn.txt'), `${GOOD}\n`);
     const options = { cwd, ...(input !== undefined && { input }) };
-    const { code, body: verdict } = await runJson<Verdict>(
-      ['ipn', 'verify', ...args, '--secret', SECRET],
-      options,
-    );
-    expect(code).toBe(0);
-    expect(verdict).toMatchObject({ valid: true, identifier: 'order-1' });
+    const verified = await runJson<Verdict>(['ipn', 'verify', ...args, '--secret', SECRET], options);
+    expect(verified).toMatchObject({ code: 0, body: { valid: true, identifier: 'order-1' } });
   });
 
-  it('accepts the id of an IPN, and reports replaced keys without printing them', async () => {
+  it('accepts the id of an IPN, and says that keys were replaced, without printing the old ones', async () => {
     const receiver = await startReceiver();
     const { sim, options } = await running();
     const { secretKey: old } = sim;
@@ -271,26 +221,17 @@ describe('ipn verify', () => {
     expect(withOld.stdout).toContain('the secret key given here was replaced at ');
     const merchants = JSON.stringify(await sim.control('/merchants'));
     const state = JSON.stringify(await sim.control('/snapshot'));
-    const said = [replaced, captured, withOld].flatMap(({ stdout, stderr }) => [stdout, stderr]);
-    expect([...said, merchants, state].join()).not.toContain(old);
+    const printed = [replaced, captured, withOld].flatMap(({ stdout, stderr }) => [stdout, stderr]);
+    expect([...printed, merchants, state].join()).not.toContain(old);
     expect(await run(['ipn', 'verify', 'ipn_nope'], options)).toMatchObject({ code: 4 });
   });
 
-  it('explains why an IPN is invalid, and exits 1', async () => {
-    const cwd = await temporaryFolder();
-    const bad = body({ signature: sign('100.00', 'order-1', SECRET).toLowerCase() });
-    const { code, stdout, stderr } = await run(['ipn', 'verify', bad, '--secret', SECRET], { cwd });
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/^not valid\n.*case/);
-    expect(stderr).toContain('not valid');
-  });
-
-  it('uses the key of the running emulator, and recognizes its public key and other merchants', async () => {
+  it('uses the key of the running emulator, and recognizes the key of another merchant', async () => {
     const { sim, options } = await running();
     const good = body({ signature: sign('100.00', 'order-1', sim.secretKey) });
     expect((await run(['ipn', 'verify', good], options)).code).toBe(0);
-    const made = await runJson<{ secretKey: string }>(['keys', 'generate', '--merchant', 'shop-2'], options);
-    const other = body({ signature: sign('100.00', 'order-1', made.body.secretKey) });
+    const added = await runJson<{ secretKey: string }>(['keys', 'generate', '--merchant', 'shop-2'], options);
+    const other = body({ signature: sign('100.00', 'order-1', added.body.secretKey) });
     expect((await run(['ipn', 'verify', other], options)).stdout).toContain('of the merchant "shop-2"');
     expect((await run(['ipn', 'verify', other, '--merchant', 'shop-2'], options)).code).toBe(0);
   });
@@ -310,7 +251,7 @@ describe('ipn verify', () => {
   });
 });
 
-interface Heard {
+interface Received {
   event: string;
   url: string;
   answered: number;
@@ -327,14 +268,14 @@ async function listening(args: readonly string[]) {
       .stdout()
       .trim()
       .split('\n')
-      .map((line) => JSON.parse(line) as Heard);
+      .map((line) => JSON.parse(line) as Received);
   const [ready] = lines();
   // A response may arrive before its line is printed.
-  const heard = async (count: number): Promise<Heard[]> => {
+  const received = async (count: number): Promise<Received[]> => {
     await listener.until((stdout) => stdout.split('\n').length > count + 1);
     return lines().slice(1);
   };
-  return { ...listener, url: ready?.url ?? '', heard };
+  return { ...listener, url: ready?.url ?? '', received };
 }
 
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
@@ -347,32 +288,25 @@ describe('ipn listen', () => {
     const bad = body({ signature: 'x' });
     expect((await fetch(listener.url, { method: 'POST', headers: FORM, body: bad })).status).toBe(400);
     expect((await fetch(listener.url)).status).toBe(405);
-    expect(
-      (await listener.heard(3)).map(({ url, answered, verdict }) => [url, answered, verdict.valid]),
-    ).toEqual([
-      ['/ipn?order=1', 200, true],
-      ['/', 400, false],
-      ['/', 405, false],
+    expect(await listener.received(3)).toMatchObject([
+      { url: '/ipn?order=1', answered: 200, verdict: { valid: true } },
+      { url: '/', answered: 400, verdict: { valid: false } },
+      { url: '/', answered: 405, verdict: { valid: false } },
     ]);
     expect(await listener.stop()).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('answers 200 to an authentic IPN of another status', async () => {
+  it('answers 200 to an authentic IPN with another status', async () => {
     const listener = await listening([]);
     const canceled = body({ status: 'canceled', signature: sign('100.00', 'order-1', SECRET) });
-    const answer = await fetch(listener.url, { method: 'POST', headers: FORM, body: canceled });
-    expect(answer.status).toBe(200);
-    expect((await listener.heard(1))[0]?.verdict).toMatchObject({ valid: false, authentic: true });
+    const response = await fetch(listener.url, { method: 'POST', headers: FORM, body: canceled });
+    expect(response.status).toBe(200);
+    expect((await listener.received(1))[0]?.verdict).toMatchObject({ valid: false, authentic: true });
   });
 
   it('forwards bytes and headers unchanged and returns the response', async () => {
-    const receiver = await startReceiver([
-      {
-        status: 418,
-        headers: { 'X-Mine': 'yes', 'Content-Type': 'text/html' },
-        body: Buffer.from([0, 255, 10]),
-      },
-    ]);
+    const bytes = Buffer.from([0, 255, 10]);
+    const receiver = await startReceiver([{ status: 418, headers: { 'X-Mine': 'yes' }, body: bytes }]);
     const listener = await listening(['--forward-to', `${receiver.url}/ipn?mine=1`]);
     const answer = await fetch(`${listener.url}/other?order=1`, {
       method: 'POST',
@@ -380,7 +314,7 @@ describe('ipn listen', () => {
       body: `${GOOD}&x=%zz+`,
     });
     expect([answer.status, answer.headers.get('x-mine')]).toEqual([418, 'yes']);
-    expect(Buffer.from(await answer.arrayBuffer())).toEqual(Buffer.from([0, 255, 10]));
+    expect(Buffer.from(await answer.arrayBuffer())).toEqual(bytes);
     expect(receiver.requests[0]).toMatchObject({
       method: 'POST',
       url: '/ipn?mine=1&order=1',
@@ -402,7 +336,7 @@ describe('ipn listen', () => {
         expect.stringMatching(/^not forwarded: .*nobody\.invalid/),
       ]);
     }
-    expect(await listener.heard(2)).toMatchObject([{ answered: 502 }, { answered: 502 }]);
+    expect(await listener.received(2)).toMatchObject([{ answered: 502 }, { answered: 502 }]);
     expect(listener.stderr()).toBe('');
   });
 
@@ -410,12 +344,11 @@ describe('ipn listen', () => {
     ['http://192.0.2.1/ipn', '--allow-ipn-host 192.0.2.1'],
     ['http://169.254.169.254/latest', '169.254.169.254'],
     ['http://0.0.0.0:3000/ipn', '0.0.0.0'],
-  ])('forwards nothing to %s, which the guard blocks', async (to, named) => {
+  ])('does not forward to %s, which the egress guard blocks', async (to, message) => {
     const cwd = await temporaryFolder();
-    const finished = await run(['ipn', 'listen', '--port', '0', '--secret', SECRET, '--forward-to', to], {
-      cwd,
-    });
-    expect(finished).toMatchObject({ stdout: '', stderr: expect.stringContaining(named) });
+    const args = ['ipn', 'listen', '--port', '0', '--secret', SECRET, '--forward-to', to];
+    const finished = await run(args, { cwd });
+    expect(finished).toMatchObject({ stdout: '', stderr: expect.stringContaining(message) });
     expect(finished.code).toBeGreaterThan(0);
   });
 
@@ -437,13 +370,11 @@ describe('ipn listen', () => {
     expect(settled.delivery.state).toBe('delivered');
   });
 
-  it.each([
-    [['--port', 'x'], 2, /--port must be a whole number from 0 to 65535/],
-    [['--forward-to', 'localhost:3000'], 2, /--forward-to must be an absolute http or https address/],
-  ])('%j exits %d', async (args, code, message) => {
-    const cwd = await temporaryFolder();
-    const finished = await run(['ipn', 'listen', '--secret', SECRET, ...args], { cwd });
-    expect(finished).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(message) });
+  it('rejects an invalid address to forward to', async () => {
+    const args = ['ipn', 'listen', '--secret', SECRET, '--forward-to', 'localhost:3000'];
+    const message = '--forward-to must be an absolute http or https address';
+    const finished = await run(args, { cwd: await temporaryFolder() });
+    expect(finished).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
   });
 
   it('exits 5 when its port is in use', async () => {

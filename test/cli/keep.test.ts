@@ -53,17 +53,17 @@ it.each([
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
 });
 
-it('with a seed, a start draws different values on an earlier state of the same size', async () => {
+it('with a seed, each start creates new values, even if the state has the same size as before', async () => {
   let cwd = await temporaryFolder();
-  const drawn: (string | undefined)[] = [];
+  const created: (string | undefined)[] = [];
   for (let start = 0; start < 3; start++) {
     const settled = { auto: 'approve', autoDelay: '1ms', delivery: 'redirect-only' } as const;
     const sim = await startIn(cwd, { ...settled, keep: '1', seed: 'shop' });
     await sim.initiate({ ...ORDER, identifier: `order-${start}` });
     const payments = () => [...sim.server.parts.state.current.payments.values()];
     await expect.poll(payments).toMatchObject([{ identifier: `order-${start}`, status: 'succeeded' }]);
-    drawn.push(payments()[0]?.trx);
+    created.push(payments()[0]?.trx);
     cwd = await leftByKill(cwd);
   }
-  expect(new Set(drawn).size).toBe(3);
+  expect(new Set(created).size).toBe(3);
 });

@@ -24,9 +24,8 @@ test('openapi prints the same document without a running emulator', async () => 
 
 test('openapi --out writes a file for the address in --url', async () => {
   const cwd = await temporaryFolder();
-  const { code, stdout } = await run(['openapi', '--out', 'api.json', '--url', 'https://pay.example.test/'], {
-    cwd,
-  });
+  const args = ['openapi', '--out', 'api.json', '--url', 'https://pay.example.test/'];
+  const { code, stdout } = await run(args, { cwd });
   expect([code, stdout]).toEqual([0, 'wrote api.json\n']);
   const document = JSON.parse(await readFile(join(cwd, 'api.json'), 'utf8')) as Document;
   expect(document.servers).toEqual([{ url: 'https://pay.example.test' }]);
@@ -35,7 +34,7 @@ test('openapi --out writes a file for the address in --url', async () => {
 test.each([
   [['--url', 'nowhere'], 2, '--url'],
   [['--out', 'no/folder/api.json'], 5, 'no/folder/api.json'],
-])('openapi %j exits %i and names the mistake', async (args, exit, named) => {
+])('openapi %j exits %i, and names the mistake', async (args, exit, named) => {
   const { code, stdout, stderr } = await run(['openapi', ...args], { cwd: await temporaryFolder() });
   expect([code, stdout]).toEqual([exit, '']);
   expect(stderr).toContain(named);

@@ -20,10 +20,10 @@ type Named<Kind extends string> = {
 type Structure = Named<'structure'>;
 type Plain = Exclude<OptionName, Structure>;
 
-/** Three different values per option, if possible: for the flag, the variable and the file. */
+/** Three different values for each option, if possible: for the flag, the variable and the file. */
 type Layers = Record<Plain, readonly [flag: unknown, variable: unknown, file: unknown]>;
 
-/** Settings of the file, which have no flag or variable. */
+/** Settings that only the file can have. */
 const STRUCTURES: Record<Structure, unknown> = {
   choices: { settledVisit: 'error', siteLogo: 'required' },
   charges: { payment: { percent: '7' } },
@@ -88,7 +88,7 @@ async function layers(cwd: string): Promise<Layers> {
     allowOrigin: [['https://i.example'], ['null', 'http://j.example:8080'], ['capacitor://k']],
     controlToken: ['flag-token-0000001', 'variable-token-0002', 'file-token-00000003'],
     open: [true, false, true],
-    // There is no ready event to read without it.
+    // The test reads the ready event, which is JSON.
     json: [true, true, true],
     quiet: [true, false, true],
     detach: [true, false, true],
@@ -97,7 +97,7 @@ async function layers(cwd: string): Promise<Layers> {
 
 const SPECS: Record<string, OptionSpec> = START_OPTIONS;
 
-/** As arguments: one list repeats its flag, so that both forms are tested. */
+/** An option as arguments. A list repeats its flag. */
 function asFlags([name, value]: [string, unknown]): string[] {
   const flag = `--${kebab(name)}`;
   if (value === true) return [flag];
@@ -105,8 +105,8 @@ function asFlags([name, value]: [string, unknown]): string[] {
   return Array.isArray(value) ? value.flatMap((item) => [flag, String(item)]) : [flag, String(value)];
 }
 
-/** The environment of a start: the browser command writes the address to a file, and nothing is left elsewhere. */
-async function apart(): Promise<{ env: Record<string, string>; opened: string }> {
+/** The environment of a start, with its own temporary folder and a browser command that writes the address to a file. */
+async function environment(): Promise<{ env: Record<string, string>; opened: string }> {
   const bin = await temporaryFolder();
   const opened = join(bin, 'opened');
   for (const name of ['xdg-open', 'open']) {
@@ -117,37 +117,37 @@ async function apart(): Promise<{ env: Record<string, string>; opened: string }>
   return { env: { PATH: `${bin}${delimiter}${process.env['PATH']}`, TMPDIR: tmp }, opened };
 }
 
-/** Which of the layers a start has; the strongest one applies. */
+/** Which of the layers a start has. The first one applies. */
 const STARTS = [
-  { what: 'flags beat variables and file', layer: 0, has: [true, true, true] },
-  { what: 'variables beat the file', layer: 1, has: [false, true, true] },
-  { what: 'the file beats the defaults', layer: 2, has: [false, false, true] },
-  { what: 'without any of them, the defaults', layer: null, has: [false, false, false] },
+  { what: 'flags override variables and the file', layer: 0, has: [true, true, true] },
+  { what: 'variables override the file', layer: 1, has: [false, true, true] },
+  { what: 'the file overrides the defaults', layer: 2, has: [false, false, true] },
+  { what: 'without any of them, the defaults apply', layer: null, has: [false, false, false] },
 ] as const;
 
 const masked = (secret: string) => `${secret.slice(0, 8)}…${secret.slice(-2)}`;
 const SECRETS = ['secretKey', 'controlToken'];
 
-describe('every option of start, as the running emulator reports it', () => {
+describe('every option of start, as the running emulator reports it:', () => {
   it.each(STARTS)('$what', async ({ layer, has: [flags, variables, file] }) => {
     const cwd = await temporaryFolder();
     const table = await layers(cwd);
     const of = (index: number) =>
       Object.entries(table).map(([name, values]): [string, unknown] => [name, values[index]]);
     if (file) {
-      const values = { ...Object.fromEntries(of(2)), ...STRUCTURES };
-      await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify(values));
+      const config = { ...Object.fromEntries(of(2)), ...STRUCTURES };
+      await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify(config));
     }
-    const { env, opened } = await apart();
+    const { env, opened } = await environment();
     if (variables) for (const [name, value] of of(1)) env[environmentName(name)] = String(value);
-    const strongest =
+    const values =
       layer === null ? { port: 0, json: true } : { ...STRUCTURES, ...Object.fromEntries(of(layer)) };
     const args = layer === null ? ['--port', '0', '--json'] : flags ? of(0).flatMap(asFlags) : [];
     const running = launchBinary(['start', ...args], { cwd, env });
     await running.until((stdout) => stdout.includes('\n'));
     const ready = JSON.parse(running.stdout().split('\n', 1)[0] ?? '') as ReadyEvent;
     onTestFinished(() => killGroup(ready.pid));
-    const expected = Object.entries(SPECS).map(([name, spec]) => [name, inForce(name, spec, strongest)]);
+    const expected = Object.entries(SPECS).map(([name, spec]) => [name, effective(name, spec, values)]);
     const trusted = {
       headers: { authorization: `Bearer ${ready.controlToken}` },
       tlsCa: ready.tlsCa,
@@ -172,11 +172,11 @@ describe('every option of start, as the running emulator reports it', () => {
   });
 });
 
-/** An option as `status` shows it for these values: parsed, with secrets masked. */
-function inForce(name: string, spec: OptionSpec, given: Readonly<Record<string, unknown>>): unknown {
-  const value = given[name] ?? spec.default ?? (spec.kind === 'list' ? [] : undefined);
+/** An option as `status` shows it: parsed, with secrets masked. */
+function effective(name: string, spec: OptionSpec, values: Readonly<Record<string, unknown>>): unknown {
+  const value = values[name] ?? spec.default ?? (spec.kind === 'list' ? [] : undefined);
   if (name === 'choices') {
-    const { profile = 'document', loose } = given;
+    const { profile = 'document', loose } = values;
     return choicesInForce(readProfile(profile, name), value, name, loose);
   }
   if (SECRETS.includes(name)) return value === undefined ? null : masked(String(value));
@@ -185,12 +185,13 @@ function inForce(name: string, spec: OptionSpec, given: Readonly<Record<string, 
 
 describe('quiet', () => {
   it.each([
-    ['a variable', { GATEWAY_SIM_QUIET: '1' }, '{}'],
-    ['the file', {}, '{ "quiet": true }'],
-  ])('can also be set by %s: only the ready line is printed', async (_, env, config) => {
+    ['a flag', ['--quiet'], {}, '{}'],
+    ['a variable', [], { GATEWAY_SIM_QUIET: '1' }, '{}'],
+    ['the file', [], {}, '{ "quiet": true }'],
+  ])('prints only the ready line if it is set by %s', async (_, args, env, config) => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'gateway-sim.config.json'), config);
-    const running = launch(['start', '--port', '0', '--in-memory'], { cwd, env });
+    const running = launch(['start', '--port', '0', '--in-memory', ...args], { cwd, env });
     await running.until((stdout) => stdout.includes('\n'));
     const [, url = ''] = running.stdout().trim().split(' ');
     await fetch(`${url}/nowhere`);
@@ -204,7 +205,7 @@ describe('an invalid value', () => {
     ['--amount-format', ['--amount-format', 'x'], {}, '{}'],
     ['GATEWAY_SIM_AMOUNT_FORMAT', [], { GATEWAY_SIM_AMOUNT_FORMAT: 'x' }, '{}'],
     ['"amountFormat" in gateway-sim.config.json', [], {}, '{ "amountFormat": "x" }'],
-  ])('is reported as %s if it was set there', async (name, args, env, config) => {
+  ])('is reported with the name %s if it was set there', async (name, args, env, config) => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'gateway-sim.config.json'), config);
     const { code, stderr } = await run(['start', '--port', '0', ...args], { cwd, env });
@@ -218,18 +219,27 @@ describe('an unknown option', () => {
     ['a flag', ['--in-memroy'], {}, '{}', '--in-memory'],
     ['a variable', [], { GATEWAY_SIM_IN_MEMROY: '1' }, '{}', 'GATEWAY_SIM_IN_MEMORY'],
     ['a key of the file', [], {}, '{ "inMemroy": true }', '"inMemory"'],
-    ['a flag for a setting of the file', ['--charges', '{}'], {}, '{}', '--charges'],
-    ['a variable for a setting of the file', [], { GATEWAY_SIM_CHARGES: '{}' }, '{}', 'configuration file'],
-  ])('%s is rejected with exit code 2 and the nearest name', async (_, args, env, config, nearest) => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'gateway-sim.config.json'), config);
-    const { code, stdout, stderr } = await run(['start', '--port', '0', ...args], { cwd, env });
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain(nearest);
-    expect(stderr).not.toMatch(/^\s+at /m);
-  });
+    ['a flag for a setting that only the file can have', ['--charges', '{}'], {}, '{}', '--charges'],
+    [
+      'a variable for a setting that only the file can have',
+      [],
+      { GATEWAY_SIM_CHARGES: '{}' },
+      '{}',
+      'configuration file',
+    ],
+  ])(
+    'is rejected with exit code 2, and the error suggests a name: %s',
+    async (_, args, env, config, suggestion) => {
+      const cwd = await temporaryFolder();
+      await writeFile(join(cwd, 'gateway-sim.config.json'), config);
+      const { code, stdout, stderr } = await run(['start', '--port', '0', ...args], { cwd, env });
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toContain(suggestion);
+      expect(stderr).not.toMatch(/^\s+at /m);
+    },
+  );
 
-  it('ignores variables that do not resemble an option', async () => {
+  it('is not assumed if a variable does not resemble any option', async () => {
     const env = {
       GATEWAY_SIM_VERSION: '1.2.3',
       GATEWAY_SIM_PORT_4477_TCP_ADDR: '10.0.0.1',

@@ -18,20 +18,21 @@ async function start(options: StartOptions = {}) {
 
 describe('pay', () => {
   it.each([
-    ['--approve', 'succeeded'],
+    ['--approve --require-delivery', 'succeeded'],
     ['--cancel', 'canceled'],
     ['--fail', 'failed'],
     ['--expire', 'expired'],
-  ])('%s makes the newest pending payment %s', async (flag, status) => {
+  ])('%s makes the newest pending payment %s', async (flags, status) => {
     const receiver = await startReceiver();
     const { cwd, create } = await start();
     await create('older');
     const newest = await create('newest', '--ipn-url', `${receiver.url}/ipn`);
-    const { code, body } = await runJson<Settled>(['pay', flag], { cwd });
+    const { code, body } = await runJson<Settled>(['pay', ...flags.split(' ')], { cwd });
     expect(code).toBe(0);
     expect(body.payment).toMatchObject({ id: newest, status });
-    expect(receiver.requests).toHaveLength(flag === '--approve' ? 1 : 0);
-    expect(body.delivery?.state ?? null).toBe(flag === '--approve' ? 'delivered' : null);
+    const isSent = status === 'succeeded';
+    expect(receiver.requests).toHaveLength(isSent ? 1 : 0);
+    expect(body.delivery?.state).toBe(isSent ? 'delivered' : undefined);
   });
 
   it('accepts an identifier or an id with any characters', async () => {
@@ -56,14 +57,9 @@ describe('pay', () => {
 
   it('exits 4 for an unknown payment', async () => {
     const { cwd } = await start();
-    for (const args of [
-      ['pay', '--approve'],
-      ['pay', 'nope', '--approve'],
-      ['pay', '--approve', '--wait', '200ms'],
-    ]) {
-      const { code, stdout, stderr } = await run(args, { cwd });
-      expect([args, code, stdout]).toEqual([args, 4, '']);
-      expect(stderr).not.toMatch(/^\s+at /m);
+    for (const line of ['--approve', 'nope --approve', '--approve --wait 200ms']) {
+      const { code, stdout } = await run(['pay', ...line.split(' ')], { cwd });
+      expect([line, code, stdout]).toEqual([line, 4, '']);
     }
   });
 
@@ -75,7 +71,7 @@ describe('pay', () => {
     expect([code, (JSON.parse(stdout) as Settled).payment.status]).toEqual([0, 'canceled']);
   });
 
-  it('exits 3 without a server, with --wait after the time limit', async () => {
+  it('exits 3 without an emulator, with --wait after the time limit', async () => {
     const cwd = await temporaryFolder();
     for (const more of [[], ['--wait', '300ms']]) {
       const args = ['pay', '--approve', '--url', 'http://127.0.0.1:9', ...more];
@@ -90,17 +86,13 @@ describe('pay', () => {
     [['--approve', '--cancel']],
     [['x', '--approve', '--all']],
     [['--approve', '--wait', 'long']],
-    [['--approve', '--delivery', 'never']],
-    [['--aprove']],
   ])('with %j exits 2', async (args) => {
     const { cwd, create } = await start();
     await create('x');
-    const { code, stderr } = await run(['pay', ...args], { cwd });
-    expect(code).toBe(2);
-    expect(stderr).not.toMatch(/^\s+at /m);
+    expect(await run(['pay', ...args], { cwd })).toMatchObject({ code: 2 });
   });
 
-  it('reports a hanging receiver and the waiting time, as does the log', async () => {
+  it('reports how long it waits for a hanging receiver, as does the log', async () => {
     const receiver = await startReceiver(['hang']);
     const { cwd, create } = await start({ ipnTimeout: '12s' });
     await create('order-1', '--ipn-url', `${receiver.url}/ipn`);
@@ -115,13 +107,12 @@ describe('pay', () => {
     await following.until((log) => log.includes(line));
   });
 
-  it('reports an error response like payments show and ipn show, and fails with --require-delivery', async () => {
+  it('explains an error response like payments show and ipn show, and fails with --require-delivery', async () => {
     const receiver = await startReceiver([{ body: '{"status":"error","message":"no such order"}' }]);
     const { cwd, create } = await start();
     await create('order-1', '--ipn-url', `${receiver.url}/ipn`);
-    const { code, body, stderr } = await runJson<Settled>(['pay', '--approve', '--require-delivery'], {
-      cwd,
-    });
+    const pay = ['pay', '--approve', '--require-delivery'];
+    const { code, body, stderr } = await runJson<Settled>(pay, { cwd });
     const cause = 'Your receiver answered 200, but its body rejects the IPN: “no such order”.';
     expect(body.verdict).toEqual({ tone: 'bad', cause, fix: expect.stringMatching(/^The IPN is genuine/) });
     expect([code, stderr]).toEqual([1, expect.stringContaining(`1 of 1 IPNs not delivered: ${cause}`)]);
@@ -137,26 +128,23 @@ describe('pay', () => {
     expect(curl.stdout).toMatch(/^curl 'http.* --data/s);
   });
 
-  it.each([401, 500])(
-    'of an attempt that was answered %i shows the response, the next attempt and the next command',
-    async (status) => {
-      const body = '\n  Invalid signature  \nat line 2';
-      const receiver = await startReceiver([{ status, body }]);
-      const { cwd, create } = await start({ ipnRetries: 1, ipnSchedule: ['1h'] });
-      await create('order-1', '--ipn-url', `${receiver.url}/ipn`);
-      const { stdout, stderr } = await run(['pay', '--approve'], { cwd });
-      expect(stdout).toContain(`the receiver answered ${status}: expected 2xx`);
-      expect(stdout).toMatch(/^Response +Invalid signature$/m);
-      expect(stdout).toMatch(/^Next +attempt 2 at \d{4}-\d\d-\d\d [\d:]{8} UTC$/m);
-      expect(stderr).toMatch(/^Request and response: .*gateway-sim.js ipn show ipn_\w+$/m);
-      expect(stderr.includes('ipn verify ipn_')).toBe(status === 401);
-      const log = await run(['logs'], { cwd });
-      expect(log.stdout).toMatch(/expected 2xx; response: Invalid signature; next attempt at /);
-      expect(log.stdout).toContain('ipn show ipn_');
-    },
-  );
+  it.each([401, 500])('shows the response %i, the next attempt and the next command', async (status) => {
+    const body = '\n  Invalid signature  \nat line 2';
+    const receiver = await startReceiver([{ status, body }]);
+    const { cwd, create } = await start({ ipnRetries: 1, ipnSchedule: ['1h'] });
+    await create('order-1', '--ipn-url', `${receiver.url}/ipn`);
+    const { stdout, stderr } = await run(['pay', '--approve'], { cwd });
+    expect(stdout).toContain(`the receiver answered ${status}: expected 2xx`);
+    expect(stdout).toMatch(/^Response +Invalid signature$/m);
+    expect(stdout).toMatch(/^Next +attempt 2 at \d{4}-\d\d-\d\d [\d:]{8} UTC$/m);
+    expect(stderr).toMatch(/^Request and response: .*gateway-sim.js ipn show ipn_\w+$/m);
+    expect(stderr.includes('ipn verify ipn_')).toBe(status === 401);
+    const log = await run(['logs'], { cwd });
+    expect(log.stdout).toMatch(/expected 2xx; response: Invalid signature; next attempt at /);
+    expect(log.stdout).toContain('ipn show ipn_');
+  });
 
-  it('shows the warnings of settling, but not of the initiate', async () => {
+  it('shows the warnings of the settlement, but not of the initiate request', async () => {
     const { cwd, create } = await start();
     const poor = ['--live', '--amount', '900000', '--customer-email', 'poor@example.com'];
     await create('order-1');
@@ -168,17 +156,14 @@ describe('pay', () => {
     );
   });
 
-  it('shows the address that an IPN was forwarded to, not its ipn_url', async () => {
+  it('shows the address to which an IPN was forwarded, not its ipn_url', async () => {
     const receiver = await startReceiver();
     const ipnUrl = 'https://shop.example/ipn';
     const { cwd, create } = await start({ forwardIpn: `${receiver.url}/mine` });
     await create('order-1', '--ipn-url', ipnUrl);
-    const paid = await runJson<{ delivery: { id: string; forwardedTo: string; url: string } }>(
-      ['pay', '--approve'],
-      { cwd },
-    );
-    const { id } = paid.body.delivery;
-    expect(paid.body.delivery).toMatchObject({ forwardedTo: `${receiver.url}/mine`, url: ipnUrl });
+    const { delivery } = (await runJson<Settled>(['pay', '--approve'], { cwd })).body;
+    expect(delivery).toMatchObject({ forwardedTo: `${receiver.url}/mine`, url: ipnUrl });
+    const id = delivery?.id ?? '';
     await create('order-2', '--ipn-url', ipnUrl);
     for (const command of [['pay', '--approve'], ['ipn', 'list'], ['ipn', 'show', id], ['logs']]) {
       const { stdout } = await run(command, { cwd });
@@ -198,16 +183,5 @@ describe('pay', () => {
     await create('order-1');
     const { code, stderr } = await run(['pay', ...args, '--require-delivery'], { cwd });
     expect([code, stderr]).toEqual([1, `gateway-sim: no IPN was sent: ${why}\n`]);
-  });
-
-  it.each([
-    [200, 0],
-    [500, 1],
-  ])('--require-delivery with a receiver that answers %i exits %i', async (status, expected) => {
-    const receiver = await startReceiver([{ status }]);
-    const { cwd, create } = await start();
-    await create('x', '--ipn-url', `${receiver.url}/ipn`);
-    const { code, body } = await runJson<Settled>(['pay', '--approve', '--require-delivery'], { cwd });
-    expect([code, body.payment.status]).toEqual([expected, 'succeeded']);
   });
 });

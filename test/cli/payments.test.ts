@@ -1,47 +1,34 @@
 import { describe, expect, it } from 'vitest';
+import type { Payment } from '../../src/contract/payment.ts';
 import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-
-interface Payment {
-  id: string;
-  identifier: string;
-  mode: string;
-  status: string;
-  amount: string;
-  checkoutUrl: string;
-  successUrl: string;
-  siteLogo: string;
-}
 
 describe('payments', () => {
   it('create initiates like a merchant, with pages of the emulator by default', async () => {
     const cwd = await temporaryFolder();
     const ready = await startIn(cwd);
-    const { code, body } = await runJson<Payment>(
-      ['payments', 'create', '--amount', '49.90', '--currency', 'EUR'],
-      { cwd },
-    );
+    const create = ['payments', 'create', '--amount', '49.90', '--currency', 'EUR'];
+    const { code, body } = await runJson<Payment>(create, { cwd });
     expect(code).toBe(0);
-    expect(body).toMatchObject({ mode: 'sandbox', status: 'pending', amount: '49.90' });
+    expect(body).toMatchObject({ mode: 'sandbox', currency: 'EUR', amount: '49.90' });
     for (const url of [body.checkoutUrl, body.successUrl, body.siteLogo]) {
       expect(url).toContain(ready.url);
-      expect((await fetch(url)).status).toBe(200);
+      expect((await fetch(url ?? '')).status).toBe(200);
     }
-    const forPeople = await run(['payments', 'create', '--live'], { cwd });
-    expect(forPeople.stdout).toMatch(
+    const forHumans = await run(['payments', 'create', '--live'], { cwd });
+    expect(forHumans.stdout).toMatch(
       /^http:\/\/127\.0\.0\.1:\d+\/initiate\/payment\/checkout\?payment_id=\S+\n$/,
     );
   });
 
-  it('a rejected create exits 2 and names every field', async () => {
+  it('create exits 2 if it is rejected, and names every invalid field', async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
     const { code, stderr } = await run(['payments', 'create', '--amount', 'x', '--ipn-url', 'y'], { cwd });
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/amount[\s\S]*ipn_url/);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/amount[\s\S]*ipn_url/)]);
   });
 
-  it('list filters and pages, newest first', async () => {
+  it('list shows the newest first, with filters and pages', async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
     for (const name of ['a', 'b', 'c']) await run(['payments', 'create', '--identifier', name], { cwd });
@@ -61,7 +48,7 @@ describe('payments', () => {
     expect((await run(['payments'], { cwd })).stdout).toContain('canceled');
   });
 
-  it('show reports how and when a payment settles automatically', async () => {
+  it('show says how and when a payment settles automatically', async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd, { auto: 'approve', autoDelay: '1h' });
     await run(['payments', 'create', '--identifier', 'later'], { cwd });
@@ -72,12 +59,12 @@ describe('payments', () => {
   it.each([
     ['pay --approve --delivery x', '--delivery must be one of'],
     ['payments list --status pendin', '(got "pendin"): did you mean pending?'],
-  ])('%s is rejected before any lookup', async (line, message) => {
+  ])('%s is rejected before the command looks for an emulator', async (line, message) => {
     const { code, stderr } = await run(line.split(' '), { cwd: await temporaryFolder() });
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 
-  it('an error with --json is also a document', async () => {
+  it('print errors as JSON with --json', async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
     const { code, body, stderr } = await runJson(['payments', 'show', 'nobody'], { cwd });

@@ -12,6 +12,7 @@ import { PLAIN } from '../../src/contract/hint.ts';
 import { launch, run } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
+import { ORDER } from '../helpers/sim.ts';
 
 const colour = new Chalk({ level: 1 });
 const TITLE = '\u001b]0;owned\u0007';
@@ -30,8 +31,8 @@ describe('terminal output', () => {
     ['\u009b2J', '\\u009b2J'],
     ['abc\u202edcb', 'abc\\u202edcb'],
     ['a\u0000\u007f', 'a\\u0000\\u007f'],
-  ])('escapes control characters: %j', (text, shown) => {
-    expect(printable(text)).toBe(shown);
+  ])('escapes control characters: %j', (text, escaped) => {
+    expect(printable(text)).toBe(escaped);
   });
 
   it('keeps JSON unchanged', () => {
@@ -50,7 +51,7 @@ describe('terminal output', () => {
   });
 });
 
-it('cannot contain colours or lines that a shop faked', () => {
+it('an audit report has no colours or lines from a shop', () => {
   const forged = `x${colour.green('pass')}\n    forged`;
   const one = { name: 'a', group: 'control', class: 'A', about: 'a', curl: null } as const;
   const bad = {
@@ -77,24 +78,19 @@ it('cannot contain colours or lines that a shop faked', () => {
   expect(streams.stderr.read().toString()).not.toContain('\u001b');
 });
 
-it('has no control characters from a merchant or a receiver', async () => {
+it('no output has control characters from a merchant or a receiver', async () => {
   const cwd = await temporaryFolder();
   const receiver = await startReceiver([{ status: 500, body: `${TITLE}\nforged` }]);
   const server = launch(['start', '--port', '0', '--public-key', 'pub_x'], { cwd });
   await server.until((stdout) => stdout.includes('Ctrl-C'));
   const url = /Base URL +(\S+)/.exec(server.stdout())?.[1] ?? '';
   const body = new URLSearchParams({
+    ...ORDER,
     public_key: 'pub_x',
     identifier: `${TITLE}\nx`,
-    currency: 'USD',
-    amount: '1',
     details: `${TITLE}\n\u202e`,
     ipn_url: `${receiver.url}/ipn`,
-    success_url: 'http://127.0.0.1:9/',
-    cancel_url: 'http://127.0.0.1:9/',
-    site_logo: 'http://127.0.0.1:9/',
     customer_name: TITLE,
-    customer_email: 'ada@example.com',
     [`odd\n${TITLE}`]: '1',
   });
   const answer = await fetch(`${url}/payment/initiate`, { method: 'POST', body });
@@ -110,13 +106,13 @@ it('has no control characters from a merchant or a receiver', async () => {
     ['ipn', 'list'],
     ['logs'],
   ];
-  const said = [];
+  const printed = [];
   for (const command of commands) {
     const { stdout, stderr } = await run(command, { cwd });
     expect(`${command.join(' ')}: ${stdout}`).toContain('owned');
-    said.push(stdout, stderr);
+    printed.push(stdout, stderr);
   }
-  for (const text of [...said, server.stdout(), server.stderr()]) {
+  for (const text of [...printed, server.stdout(), server.stderr()]) {
     expect(text.replaceAll(OBEYED_BY_TERMINALS, '!!')).toBe(text);
     expect(text).not.toMatch(/^(x|forged)/m);
   }

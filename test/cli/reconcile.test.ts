@@ -8,16 +8,16 @@ import { hangingCommand } from '../helpers/shells.ts';
 import { ORDER } from '../helpers/sim.ts';
 import { GOOD } from '../merchants/node-shop.ts';
 
-const LOOKS = ['--fulfilled', '.credited', '--order-amount'];
+const FACTS = ['--fulfilled', '.credited', '--order-amount'];
 
 describe('reconcile', () => {
-  it('reports no differences for a good shop', async () => {
+  it('reports no difference for a correct shop', async () => {
     const { shop, options, byUrl, paidWhen } = await startAudited();
     await shop.place();
     await shop.place();
     await run(['pay', '--approve'], options);
-    const looks = [...byUrl.slice(2), ...paidWhen, ...LOOKS, '.total'];
-    const { code, stdout } = await run(['reconcile', ...looks], options);
+    const probe = [...byUrl.slice(2), ...paidWhen, ...FACTS, '.total'];
+    const { code, stdout } = await run(['reconcile', ...probe], options);
     expect([code, stdout]).toEqual([0, 'The shop and the emulator agree on all 2 payments.\n']);
   });
 
@@ -27,32 +27,29 @@ describe('reconcile', () => {
   ])('reports no agreement if %s', async (_, identifiers, why) => {
     const { sim, options } = await startAudited();
     for (const identifier of identifiers) await sim.initiate({ ...ORDER, identifier });
-    const looks = ['--probe-cmd', ': {identifier}; exit 7', '--paid-when', 'paid'];
-    const { code, stderr, body } = await runJson<{ data: object[] }>(['reconcile', ...looks], options);
+    const probe = ['--probe-cmd', ': {identifier}; exit 7', '--paid-when', 'paid'];
+    const { code, stderr, body } = await runJson<{ data: object[] }>(['reconcile', ...probe], options);
     expect([code, body.data.length]).toEqual([2, identifiers.length]);
     expect(stderr).toContain(`nothing was compared: `);
     expect(stderr).toContain(why);
   });
 
-  it('passes no identifier to a command that a shell or program could interpret, and reports the skipped ones', async () => {
+  it('skips identifiers that a shell or a program could interpret, and reports them', async () => {
     const { sim, options } = await startAudited();
     for (const identifier of ["\u0007';touch PWNED #", '$(touch PWNED)', '--exec=touch(1)'])
       await sim.initiate({ ...ORDER, identifier });
     await run(['pay', '--all', '--approve', '--delivery', 'redirect-only'], options);
-    const looks = ['--probe-cmd', 'echo {identifier} paid', '--paid-when', '/ paid/'];
-    const { code, stderr, body } = await runJson<{ data: object[] }>(['reconcile', ...looks], options);
+    const probe = ['--probe-cmd', 'echo {identifier} paid', '--paid-when', '/ paid/'];
+    const { code, stderr, body } = await runJson<{ data: object[] }>(['reconcile', ...probe], options);
     expect([code, stderr]).toEqual([1, expect.stringContaining('2 could not be probed')]);
+    const skipped = (identifier: string, why: string) => ({
+      identifier,
+      problem: 'not-probed',
+      detail: expect.stringContaining(why),
+    });
     expect(body.data).toEqual([
-      {
-        identifier: '--exec=touch(1)',
-        problem: 'not-probed',
-        detail: expect.stringContaining('like an option'),
-      },
-      {
-        identifier: "\u0007';touch PWNED #",
-        problem: 'not-probed',
-        detail: expect.stringContaining('control character'),
-      },
+      skipped('--exec=touch(1)', 'like an option'),
+      skipped("\u0007';touch PWNED #", 'control character'),
     ]);
     expect(await readdir(options.cwd)).not.toContain('PWNED');
   });
@@ -64,7 +61,7 @@ describe('reconcile', () => {
       'exited with code 7: no such order',
     ],
     ['an address answers 500', undefined, 'answered 500'],
-  ])('continues with the other payments if %s for one', async (_, cmd, detail) => {
+  ])('continues with the other payments if %s for one of them', async (_, cmd, detail) => {
     const { sim, options } = await startAudited();
     for (const identifier of ['one', 'broken', 'two']) await sim.initiate({ ...ORDER, identifier });
     const url = await startAnswering(({ url: path }, response) => {
@@ -98,8 +95,8 @@ describe('reconcile', () => {
     const { shop, options } = await startAudited();
     await shop.place();
     const { cmd, pids } = hangingCommand(options.cwd);
-    const looks = ['--probe-cmd', `: {identifier}; ${cmd}`, '--paid-when', 'paid'];
-    const running = launch(['reconcile', ...looks], options);
+    const probe = ['--probe-cmd', `: {identifier}; ${cmd}`, '--paid-when', 'paid'];
+    const running = launch(['reconcile', ...probe], options);
     const started = await pids();
     expect(await running.stop('SIGTERM')).toMatchObject({
       code: 1,
@@ -108,20 +105,13 @@ describe('reconcile', () => {
     await expect.poll(() => started.filter(isAlive)).toEqual([]);
   });
 
+  const payAgain = (order: Parameters<typeof GOOD.pay>[0], form = new URLSearchParams()) =>
+    GOOD.pay(Object.assign(order, { paid: false }), form);
+
   it.each([
     ['paid-not-fulfilled', {}, ['--approve', '--delivery', 'redirect-only'], '.total'],
-    [
-      'fulfilled-not-paid',
-      { onReturn: (order) => order && GOOD.pay(order, new URLSearchParams()) },
-      ['--cancel'],
-      '.total',
-    ],
-    [
-      'fulfilled-twice',
-      { pay: (order, form) => GOOD.pay(Object.assign(order, { paid: false }), form) },
-      ['--approve'],
-      '.total',
-    ],
+    ['fulfilled-not-paid', { onReturn: (order) => order && payAgain(order) }, ['--cancel'], '.total'],
+    ['fulfilled-twice', { pay: payAgain }, ['--approve'], '.total'],
     ['amount-differs', {}, ['--approve'], '.credited'],
   ] satisfies [string, Parameters<typeof startAudited>[0], string[], string][])(
     'finds %s',
@@ -132,8 +122,8 @@ describe('reconcile', () => {
       await run(['pay', ...settle], options);
       if (problem === 'fulfilled-not-paid') await fetch(`${shop.url}/paid?order=${identifier}`);
       if (problem === 'fulfilled-twice') await run(['ipn', 'fire', '--payment', identifier], options);
-      const looks = [...byUrl.slice(2), ...paidWhen, ...LOOKS, amount];
-      const { code, body } = await runJson<{ data: object[] }>(['reconcile', ...looks], options);
+      const probe = [...byUrl.slice(2), ...paidWhen, ...FACTS, amount];
+      const { code, body } = await runJson<{ data: object[] }>(['reconcile', ...probe], options);
       expect([code, body.data]).toEqual([1, [{ identifier, problem, detail: expect.any(String) }]]);
     },
   );

@@ -24,7 +24,7 @@ const removed = (folder: string) => rm(folder, { recursive: true, maxRetries: 10
 const GONE = /was removed, moved or replaced while gateway-sim was using it/;
 
 describe('a data folder that was removed and created again by another emulator', () => {
-  it('is not changed when the first emulator ends', async () => {
+  it('is not changed by the first emulator', async () => {
     const cwd = await temporaryFolder();
     const data = join(cwd, '.gateway-sim');
     const first = await start([], { cwd });
@@ -44,7 +44,7 @@ describe('a data folder that was removed and created again by another emulator',
   });
 });
 
-describe('an initiate', () => {
+describe('an initiate request', () => {
   const losses: Record<string, (data: string) => Promise<void>> = {
     'folder is removed': removed,
     'folder is moved away': (data) => rename(data, `${data}-old`),
@@ -65,7 +65,7 @@ describe('an initiate', () => {
     expect([code, stderr.match(new RegExp(GONE, 'g'))]).toEqual([6, [expect.any(String)]]);
   });
 
-  it('is stored again once the folder is back', async () => {
+  it('succeeds again once the folder is back', async () => {
     const cwd = await temporaryFolder();
     const data = join(cwd, '.gateway-sim');
     const emulator = await start([], { cwd });
@@ -80,7 +80,7 @@ describe('an initiate', () => {
 });
 
 describe('a db.json that is edited while an emulator uses it', () => {
-  it('keeps the edit, which is reported at that time and at the next start', async () => {
+  it('stays as edited, and is reported immediately and at the next start', async () => {
     const cwd = await temporaryFolder();
     const db = join(cwd, '.gateway-sim', 'db.json');
     const emulator = await start([], { cwd });

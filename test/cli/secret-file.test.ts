@@ -31,22 +31,18 @@ describe('a secret in a file', () => {
     expect(await run(['status', '--url', ready.url], { cwd, env })).toMatchObject({ code: 0 });
   });
 
-  it('is accepted by a variable', async () => {
-    const cwd = await folderWithSecrets();
-    const env = { GATEWAY_SIM_SECRET_KEY: '@key' };
-    expect((await start(FLAGS, { cwd, env })).ready.secretKey).toBe(KEY);
-  });
-
-  it('is accepted by the configuration file, relative to its folder', async () => {
+  it.each([
+    ['a variable', [], { GATEWAY_SIM_SECRET_KEY: '@key' }],
+    ['the configuration file, relative to its folder', ['--config', 'config/sim.json'], {}],
+  ])('is accepted by %s', async (_, args, env) => {
     const cwd = await folderWithSecrets();
     await mkdir(join(cwd, 'config'));
     await writeFile(join(cwd, 'config', 'sim.json'), '{ "secretKey": "@../key" }');
-    const { ready } = await start(['--config', 'config/sim.json', ...FLAGS], { cwd });
-    expect(ready.secretKey).toBe(KEY);
+    expect((await start([...args, ...FLAGS], { cwd, env })).ready.secretKey).toBe(KEY);
   });
 
   it.each(['@../key', '@link'])(
-    'is not read from outside the folder of a configuration file that was only found: %s',
+    'is not read from outside the folder of a discovered configuration file: %s',
     async (controlToken) => {
       const folder = await folderWithSecrets();
       const cwd = join(folder, 'checkout');
@@ -65,11 +61,11 @@ describe('a secret in a file', () => {
   );
 
   it.skipIf(process.platform === 'win32').each([{ controlToken: '@pipe' }, { profile: './pipe' }])(
-    'or a profile is not read from a pipe in a configuration file that was only found: %j',
+    'is not read from a pipe that a discovered configuration file names, and neither is a profile: %j',
     async (values) => {
       const cwd = await temporaryFolder();
       spawnSync('mkfifo', [join(cwd, 'pipe')]);
-      // A writer opens it, so that nothing waits forever.
+      // Without a writer, a read would hang.
       const pipe = await open(join(cwd, 'pipe'), 'r+');
       onTestFinished(() => pipe.close());
       await pipe.write('{}\n');
@@ -79,7 +75,7 @@ describe('a secret in a file', () => {
     },
   );
 
-  it('signs an IPN that is sent without a server', async () => {
+  it('is accepted by --secret', async () => {
     const cwd = await folderWithSecrets();
     const body = 'status=success&identifier=a&data[amount]=1&signature=x';
     const { stdout } = await run(['ipn', 'verify', body, '--secret', '@key', '--json'], { cwd });
@@ -92,9 +88,9 @@ describe('a secret in a file', () => {
     ['@nowhere', /--secret-key cannot be read from .*nowhere: ENOENT/],
     ['@empty', /--secret-key reads the first line of .*empty, which is empty/],
     ['@.', /cannot be read from .*: EISDIR/],
-  ])('that does not exist (%s) is rejected with exit code 2', async (given, message) => {
+  ])('that cannot be read (%s) is rejected with exit code 2', async (secret, message) => {
     const cwd = await folderWithSecrets();
-    const { code, stderr } = await run(['start', '--in-memory', '--secret-key', given], { cwd });
+    const { code, stderr } = await run(['start', '--in-memory', '--secret-key', secret], { cwd });
     expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
   });
 });

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { launch, leftByKill, run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
-/** The values that a few commands create: ids, trx, verification code, card number and merchant, in this order. */
-async function made(cwd: string): Promise<string[]> {
+/** The values that a few commands create: ids, trx, verification code, card number and merchant. */
+async function created(cwd: string): Promise<string[]> {
   const of = async (...args: string[]) => (await runJson<Record<string, string>>(args, { cwd })).body;
   const payment = await of('payments', 'create', '--live', '--identifier', 'order-1');
   await fetch(payment['checkoutUrl']?.replace('checkout?', 'checkout/email?') ?? '', {
@@ -25,14 +25,14 @@ async function made(cwd: string): Promise<string[]> {
   ].map(String);
 }
 
-it('the same commands with the same seed create the same values, and new values after a restart', async () => {
+it('the same commands with the same seed create the same values, but new ones after a restart', async () => {
   const seeded = async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd, { seed: 'shop' });
-    return { cwd, things: await made(cwd) };
+    return { cwd, values: await created(cwd) };
   };
-  const { cwd, things: first } = await seeded();
-  expect((await seeded()).things).toEqual(first);
+  const { cwd, values: first } = await seeded();
+  expect((await seeded()).values).toEqual(first);
   expect(first.filter((text) => text.length < 3 || text === 'undefined')).toEqual([]);
 
   const again = await leftByKill(cwd);

@@ -6,7 +6,6 @@ import { identityOf } from '../../src/store/process-identity.ts';
 import { writeServerInfo } from '../../src/store/server-file.ts';
 import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { freePort } from '../helpers/port.ts';
 
 const create = (cwd: string, identifier: string) =>
   run(['payments', 'create', '--identifier', identifier], { cwd });
@@ -43,7 +42,7 @@ describe('state export and import', () => {
   });
 
   it.each(['import', 'reset'])(
-    '%s goes on without a question where there is no terminal, and says so',
+    '%s does not ask for confirmation without a terminal, as the help says',
     async (name) => {
       const cwd = await temporaryFolder();
       await startIn(cwd);
@@ -60,7 +59,7 @@ describe('state export and import', () => {
     },
   );
 
-  it('rejects an invalid state, changes nothing and explains why', async () => {
+  it('rejects an invalid state, says why, and changes nothing', async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
     await create(cwd, 'order-1');
@@ -79,7 +78,7 @@ describe('state export and import', () => {
     expect(await identifiers(cwd)).toEqual(['order-1']);
   });
 
-  it('overwrites a previous export, but no other file', async () => {
+  it('overwrites an earlier export, but no other file', async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
     const to = (file: string, ...args: string[]) => run(['state', 'export', file, ...args], { cwd });
@@ -107,27 +106,10 @@ describe('state export and import', () => {
     expect([nowhere.code, nowhere.stderr]).toEqual([5, expect.stringContaining('no/such/folder.json')]);
     expect((await readdir(cwd)).sort()).toEqual(['.gateway-sim', 'empty.json', 'link.json', 'package.json']);
   });
-
-  it('requires a running emulator; import and reset never use the default address', async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'state.json'), '{"version":1}');
-    const elsewhere = { GATEWAY_SIM_PORT: String(await freePort()) };
-    const commands = [
-      { command: ['export', 'new.json'], env: elsewhere },
-      { command: ['import', 'state.json'], env: {} },
-      { command: ['reset'], env: {} },
-    ];
-    for (const { command, env } of commands) {
-      const { code, stdout, stderr } = await run(['state', ...command], { cwd, env });
-      expect([command, code, stdout]).toEqual([command, 3, '']);
-      expect(stderr).toContain(' start.');
-    }
-    expect(await readdir(cwd)).toEqual(['state.json']);
-  });
 });
 
 describe('state reset', () => {
-  it('of a running emulator keeps the keys', async () => {
+  it('keeps the keys of a running emulator', async () => {
     const cwd = await temporaryFolder();
     const ready = await startIn(cwd);
     const { body: keys } = await runJson<{ publicKey: string }>(['keys', 'generate'], { cwd });
@@ -160,7 +142,7 @@ describe('state reset', () => {
     expect(ready.server.dataDir).toBe(folder);
   });
 
-  it("of this project's folder does not reset an emulator that runs above it", async () => {
+  it('resets the folder here, not an emulator that runs in a parent folder', async () => {
     const above = await temporaryFolder();
     await startIn(above);
     await create(above, 'order-1');
@@ -171,14 +153,14 @@ describe('state reset', () => {
     expect(await identifiers(above)).toEqual(['order-1']);
   });
 
-  it('does not change a missing folder or one of another program', async () => {
+  it('does not create a folder, or change one of another program', async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'db.json'), '{"posts":[]}');
     for (const dataDir of ['.', 'nowhere']) {
       const { code, stderr } = await run(['state', 'reset', '--data-dir', dataDir], { cwd });
       expect([code, stderr]).toEqual([4, expect.stringContaining('not a data folder')]);
     }
-    // A failed start does not make it our folder either.
+    // A failed start must not change that.
     expect((await run(['start', '--port', '0', '--data-dir', '.'], { cwd })).code).toBe(6);
     expect((await run(['state', 'reset', '--data-dir', '.'], { cwd })).code).toBe(4);
     expect(await readdir(cwd)).toEqual(['db.json']);
@@ -190,10 +172,8 @@ describe('state reset', () => {
     const folder = join(cwd, '.gateway-sim');
     await mkdir(folder);
     await writeFile(join(folder, 'db.json'), '{}');
-    await writeFile(
-      join(folder, 'lock'),
-      JSON.stringify({ ...identityOf(process.pid), folder: fileId(folder) }),
-    );
+    const lock = { ...identityOf(process.pid), folder: fileId(folder) };
+    await writeFile(join(folder, 'lock'), JSON.stringify(lock));
     for (const server of [undefined, { url: 'http://127.0.0.1:9', pid: process.pid, controlToken: null }]) {
       if (server) await writeServerInfo(folder, server);
       const { code, stderr } = await run(['state', 'reset'], { cwd });

@@ -9,7 +9,7 @@ import { launchProgram } from '../helpers/child.ts';
 import { run, runJson, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
-/** A server on a port that answers everything as an emulator would, or does not answer. */
+/** A server that answers everything like an emulator that stops. */
 async function listening(headers: Record<string, string>, pid: number) {
   const seen: string[] = [];
   const answer = ({ method, url }: IncomingMessage) => {
@@ -28,7 +28,7 @@ async function listening(headers: Record<string, string>, pid: number) {
 
 describe('stop', () => {
   it.each(['stop', 'state reset', 'state import -'])(
-    'as "%s" sends no change to a server that is not gateway-sim',
+    'is safe: "%s" changes nothing on a server that is not gateway-sim',
     async (command) => {
       const { url, seen } = await listening({}, process.pid);
       const options = { cwd: await temporaryFolder(), input: '{}' };
@@ -38,13 +38,13 @@ describe('stop', () => {
     },
   );
 
-  it('does not wait forever for a process in a container, whose process id belongs to another process here', async () => {
+  it('does not wait forever for a process in a container, whose id belongs to another process here', async () => {
     const { url } = await listening({ 'X-Gateway-Sim': '1' }, process.ppid);
     const { code, body } = await runJson<object>(['stop', '--url', url], { cwd: await temporaryFolder() });
     expect([code, body]).toEqual([0, { stopped: true, url, pid: process.ppid }]);
   });
 
-  it('with --data-dir uses that folder, whatever address the environment has', async () => {
+  it('with --data-dir ignores the address of the environment', async () => {
     const cwd = await temporaryFolder();
     const { ready, ended } = await start(['--quiet'], { cwd });
     const options = { cwd: await temporaryFolder(), env: { GATEWAY_SIM_URL: 'http://127.0.0.1:9' } };
@@ -57,27 +57,27 @@ describe('stop', () => {
 describe('a start that npm runs', () => {
   const onLinux = it.runIf(process.platform === 'linux');
 
-  onLinux('stays while npm runs, though its shell has ended', () => {
+  onLinux('keeps running while npm runs, even if its shell has ended', () => {
     const shell = launchProgram(['sh', '-c', 'sleep 1000; true']);
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    // This process acts as npm: it is the parent of that shell.
+    // This process plays npm: it is the parent of that shell.
     const parent = vi.spyOn(process, 'ppid', 'get').mockReturnValue(shell.pid);
     onTestFinished(() => parent.mockRestore());
-    const tell = vi.fn();
-    onNpmExit({ npm_command: 'run-script' }, tell);
+    const onExit = vi.fn();
+    onNpmExit({ npm_command: 'run-script' }, onExit);
     parent.mockReturnValue(1);
     vi.advanceTimersByTime(10_000);
-    expect(tell).not.toHaveBeenCalled();
+    expect(onExit).not.toHaveBeenCalled();
   });
 
-  /** Like npm runs a script: through a shell that does not forward signals, or that the command replaces. */
+  /** npm runs a script in a shell that does not forward signals, or that the command replaces. */
   const ends = [
-    ['its shell and then npm', '', '; true', true],
-    ['npm, while its shell keeps running', '', '; true', false],
-    ['npm, whose shell is the emulator now', 'exec ', '', false],
+    ['its shell and then npm end', '', '; true', true],
+    ['npm ends, while its shell keeps running', '', '; true', false],
+    ['npm ends, and the emulator replaced its shell', 'exec ', '', false],
   ] as const;
-  onLinux.each(ends)('stops when it is the end of %s', async (_, before, after, shellFirst) => {
+  onLinux.each(ends)('stops when %s', async (_, before, after, shellFirst) => {
     const cwd = await temporaryFolder();
     const line = `${before}'${process.execPath}' '${BINARY}' start --port 0 --quiet${after}`;
     const script = `

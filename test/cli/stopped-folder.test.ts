@@ -1,7 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-
 import { SimEvent } from '../../src/contract/event.ts';
 import { leftByKill, run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -17,7 +16,7 @@ async function filesOf(cwd: string): Promise<Record<string, string>> {
 
 const linesOf = (stdout: string) => stdout.trimEnd().split('\n').filter(Boolean);
 
-/** Fields that no stored state has, or has elsewhere. */
+/** The parts of events that are also in a stored state. */
 function comparable(events: readonly SimEvent[]) {
   return events.flatMap((event) => {
     if (event.type === 'payment') return event.steps.map(({ event: name, value }) => [name, value]);
@@ -45,7 +44,7 @@ async function busy(cwd: string) {
 }
 
 describe.each(['stopped', 'killed'])('a folder whose emulator was %s', (how) => {
-  it('has an export and a log, and stays unchanged', async () => {
+  it('can be exported, has a log, and stays unchanged', async () => {
     const running = await temporaryFolder();
     const { server, events, exported } = await busy(running);
     const cwd = how === 'killed' ? await leftByKill(running) : running;
@@ -59,9 +58,9 @@ describe.each(['stopped', 'killed'])('a folder whose emulator was %s', (how) => 
     );
     const logs = await run(['logs', '--json', ...named], { cwd });
     expect([logs.code, logs.stderr]).toEqual([0, expect.stringContaining('without requests')]);
-    const told = linesOf(logs.stdout).map((line) => SimEvent.parse(JSON.parse(line)));
-    expect(told.map(({ seq }) => seq)).toEqual(told.map((_, index) => index + 1));
-    expect(comparable(told)).toEqual(comparable(events));
+    const rebuilt = linesOf(logs.stdout).map((line) => SimEvent.parse(JSON.parse(line)));
+    expect(rebuilt.map(({ seq }) => seq)).toEqual(rebuilt.map((_, index) => index + 1));
+    expect(comparable(rebuilt)).toEqual(comparable(events));
     const text = (await run(['logs', ...named], { cwd })).stdout;
     expect(text).toMatch(/payment order-1 .*succeeded[\s\S]*IPN POST .* 500 .*attempt 1[\s\S]*attempt 2/);
     expect(await filesOf(cwd)).toEqual(before);

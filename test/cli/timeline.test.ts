@@ -1,9 +1,13 @@
 import { readdirSync } from 'node:fs';
+import { Chalk } from 'chalk';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { eventLines } from '../../src/cli/format-event.ts';
 import { harOf } from '../../src/cli/har.ts';
 import { curlCommand, curlRequest, OBEYED_BY_TERMINALS, quoted } from '../../src/contract/curl.ts';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
+import type { SimEvent } from '../../src/contract/event.ts';
+import { PLAIN } from '../../src/contract/hint.ts';
 import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
@@ -69,7 +73,7 @@ function attempt(changes: Partial<DeliveryView['attempts'][number]> = {}): Deliv
 /** Replaces curl: prints its arguments, then its input. */
 const CURL = `curl() { for word in "$@"; do printf '%s\\0' "$word"; done; [ "$word" != @- ] || cat; }`;
 
-/** The words of a command as a shell parses them, without running it, followed by a piped body. */
+/** The words of a command as a shell parses them, followed by its piped body. */
 function words(command: string, shell: readonly string[] = ['sh']): string[] {
   const printed = printedBy(shell, `${CURL}\n${command}\n`);
   const at = printed.indexOf('@-') + 1;
@@ -90,7 +94,7 @@ describe('a delivery as a curl command', () => {
     ]);
   });
 
-  it('before its first attempt has the request that will be sent', () => {
+  it('has the request that will be sent before the first attempt', () => {
     expect(words(curlCommand(delivery()))).toEqual([
       'http://127.0.0.1:3000/ipn',
       '-H',
@@ -103,7 +107,7 @@ describe('a delivery as a curl command', () => {
   it.each([
     ...['\u001b[201~\nid\n', '\u0007', "it's \\ \u009b31m é", 'a\u202eb', "\u0007';touch PWNED #"],
     ...['-n \0 %s %% \\047 \\n\n\n', '\u0007'.repeat(9), '\r\n\u00077', '--\u0007'],
-  ])('passes %j on unchanged in every shell, without terminal control characters', (body) => {
+  ])('passes %j unchanged in every shell, without terminal control characters', (body) => {
     const command = curlCommand(delivery({ body }));
     expect([command, command]).toEqual([
       expect.not.stringMatching(OBEYED_BY_TERMINALS.source),
@@ -112,7 +116,7 @@ describe('a delivery as a curl command', () => {
     for (const shell of SHELLS) expect([shell, words(command, shell).at(-1)]).toEqual([shell, body]);
   });
 
-  it('has one word for each part, with any content', () => {
+  it('has one shell word for each argument, whatever it contains', () => {
     const url = 'http://localhost/\u202e$(touch PWNED)';
     const value = "\u0085it's `id`\u0007";
     const command = curlRequest({ url, headers: [['X-A', value]], body: '\u0007' });
@@ -122,7 +126,7 @@ describe('a delivery as a curl command', () => {
     }
   });
 
-  it('consists of words that every shell reads unchanged, with any content', async () => {
+  it('consists of words that every shell reads unchanged, whatever they contain', async () => {
     const cwd = await temporaryFolder();
     const texts = fc.sample(
       hostileText.filter((text) => !text.includes('\0') && text.isWellFormed()),
@@ -137,14 +141,14 @@ describe('a delivery as a curl command', () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  it('stops curl from reading an address as a pattern', () => {
+  it('prevents curl from treating an address as a pattern', () => {
     const url = 'http://[::1]:3000/ipn?ids[]={1,2}';
     expect(words(curlCommand(delivery({ url }))).slice(0, 2)).toEqual(['--globoff', url]);
   });
 });
 
 describe('deliveries as HAR', () => {
-  it('has an entry for each attempt, in the order of their start', () => {
+  it('have an entry for each attempt, ordered by start', () => {
     const late = attempt({ startedAt: '2026-01-15T10:40:00.000Z', number: 2 });
     const { log } = harOf(
       [delivery({ attempts: [attempt(), late] }), delivery({ id: 'ipn_2', attempts: [attempt()] })],
@@ -158,7 +162,7 @@ describe('deliveries as HAR', () => {
     ]);
   });
 
-  it('has request and response', () => {
+  it('have the request and the response', () => {
     const [entry] = harOf([delivery({ attempts: [attempt()] })], '1.2.3').log.entries;
     expect(entry).toEqual({
       startedDateTime: '2026-01-15T10:30:01.000Z',
@@ -197,11 +201,23 @@ describe('deliveries as HAR', () => {
     });
   });
 
-  it('has status 0 without a response', () => {
+  it('have status 0 without a response', () => {
     const silent = attempt({ responseStatus: null, responseHeaders: [], responseBody: null });
     const [entry] = harOf([delivery({ attempts: [silent] })], '1.2.3').log.entries;
     expect(entry?.response).toMatchObject({ status: 0, statusText: '', headers: [], bodySize: -1 });
   });
+});
+
+it('a line of the log has the time of the event, not of its beginning', () => {
+  const at = '2026-01-15T10:00:09.000Z';
+  const delivered = attempt({ startedAt: '2026-01-15T10:00:01.000Z', responseStatus: 200, error: null });
+  const event: SimEvent = {
+    ...{ seq: 1, at, type: 'delivery', step: 'attempted' },
+    delivery: delivery({ attempts: [delivered] }),
+  };
+  const [line] = eventLines(event, { colour: new Chalk({ level: 0 }), style: PLAIN });
+  const time = new Date(at).toTimeString().slice(0, 8);
+  expect(line).toBe(`${time}  <--  IPN POST http://127.0.0.1:3000/ipn  200  12.5 ms  order-1  attempt 1`);
 });
 
 describe('gateway-sim payments show', () => {

@@ -18,7 +18,7 @@ describe('--version --verbose', () => {
     },
   );
 
-  it('uses the flag, and lists the choices that differ from the profile', async () => {
+  it('applies --profile, and lists the choices that differ from the profile', async () => {
     const cwd = await temporaryFolder();
     const choices = { settledVisit: 'page' };
     await writeFile(join(cwd, 'gateway-sim.config.json'), JSON.stringify({ choices, ipnRetries: 2 }));

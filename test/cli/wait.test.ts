@@ -1,11 +1,10 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { startAnswering } from '../helpers/answering.ts';
 import { launch, run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startSim } from '../helpers/sim.ts';
 
-it('wait returns the URL of a ready emulator immediately, found by folder or URL', async () => {
+it('wait immediately prints the URL of a ready emulator, given its folder or URL', async () => {
   const cwd = await temporaryFolder();
   const ready = await startIn(cwd);
   expect(await run(['wait'], { cwd })).toMatchObject({ code: 0, stdout: `${ready.url}\n`, stderr: '' });
@@ -26,7 +25,7 @@ it('wait finds an emulator that starts later in a new folder', async () => {
   expect(await waiting.ended).toMatchObject({ code: 0, stdout: `${ready.url}\n` });
 });
 
-it('wait gives up with exit code 3 and says where it looked and for how long', async () => {
+it('wait gives up with exit code 3, and says where it looked and for how long', async () => {
   const cwd = await temporaryFolder();
   const args = ['wait', '--timeout', '200ms', '--data-dir', 'nowhere'];
   const { code, stdout, stderr } = await run(args, { cwd });
@@ -36,24 +35,17 @@ it('wait gives up with exit code 3 and says where it looked and for how long', a
 });
 
 it('wait does not accept another server', async () => {
-  const other = createServer((_, response) => response.end('{}')).listen(0, '127.0.0.1');
-  await new Promise((resolve) => other.once('listening', resolve));
-  onTestFinished(() => void other.close());
-  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
-  const { code, stderr } = await run(['wait', '--timeout', '100ms', '--url', url], {
-    cwd: await temporaryFolder(),
-  });
+  const url = await startAnswering((_, response) => response.end('{}'));
+  const args = ['wait', '--timeout', '100ms', '--url', url];
+  const { code, stderr } = await run(args, { cwd: await temporaryFolder() });
   expect([code, stderr]).toEqual([3, expect.stringContaining('is not gateway-sim')]);
 });
 
-it('wait does not wait longer for a server that sends early hints endlessly', async () => {
-  const other = createServer((_, response) => {
+it('wait keeps its time limit if a server sends early hints endlessly', async () => {
+  const url = await startAnswering((_, response) => {
     const hints = setInterval(() => response.writeEarlyHints({ link: '</>; rel=preload' }), 10);
     response.once('close', () => clearInterval(hints));
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => other.once('listening', resolve));
-  onTestFinished(() => void other.close());
-  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  });
   const { code } = await run(['wait', '--timeout', '100ms', '--url', url], { cwd: await temporaryFolder() });
   expect(code).toBe(3);
 });

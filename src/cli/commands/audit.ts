@@ -35,10 +35,10 @@ const ALLOW_IPN_HOST = list('host', 'allow requests to this public host; repeata
 const PROBE = {
   probeCmd: text(
     'command',
-    'command that prints the order {identifier}; do not add quotes around the placeholder',
+    'command that prints an order; must contain the placeholder {identifier}, without quotes',
   ),
   probeUrl: text('url', 'address that returns the order, such as http://localhost:3000/orders/{identifier}'),
-  paidWhen: text('condition', 'when the order is paid: .path=value for JSON, or /regular expression/'),
+  paidWhen: text('condition', 'condition for a paid order: .path=value for JSON, or /regular expression/'),
 };
 
 export const audit = defineCommand({
@@ -181,7 +181,7 @@ interface Emulator {
   stop: () => Promise<void>;
 }
 
-/** The running emulator, or a new one if none runs and the user named none. */
+/** The running emulator, or a new one if none is running and the user named none. */
 async function running(context: Context, cancelled: AbortSignal): Promise<Emulator> {
   const { connect, choice, output } = context;
   try {

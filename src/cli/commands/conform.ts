@@ -140,7 +140,7 @@ async function placeOf(context: ConformContext, options: ResolvedOptions): Promi
   if (target === undefined) return hereOr(context, options);
   const url = requireUrl('--target', target);
   if (/[?#@]/.test(url)) {
-    const what = '--target must be a base address without user name, query or fragment';
+    const what = '--target must be a base address without a user name, query or fragment';
     throw new GatewayError('usage', `${what}, such as https://pay.example.com`);
   }
   const given = keysOf(context);

@@ -100,10 +100,10 @@ export const exec = defineCommand({
   },
 });
 
-/** A shop in a container may need to be installed and built first. */
+/** Long, because a shop in a container may need to be installed and built first. */
 const WAIT_LIMIT_MS = 60_000;
 const WAIT_POLL_MS = 100;
-/** A shop that accepts connections but does not answer yet is asked again. */
+/** After this time without a response, the request is sent again. */
 const MAX_TRY_MS = 30_000;
 
 /** Any response counts: the shop may have no page there, or its own certificate. */

@@ -71,7 +71,7 @@ const clear = defineCommand({
 });
 
 export const faults: Group = {
-  summary: 'inject errors, delays and lost IPNs',
+  summary: 'simulate errors, delays and lost IPNs',
   examples: ['faults', 'faults set initiate --status 503 --times 2', 'faults clear'],
   commands: { list, set, clear },
 };

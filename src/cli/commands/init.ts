@@ -11,7 +11,7 @@ import { orStorageFailed, shownFrom, writeAtomically } from '../write-file.ts';
 
 /** A first test for a test runner. */
 interface Starter {
-  /** Also a handler in place of the shop's own. The test comes last, and passes unchanged. */
+  /** The last is the test, which passes unchanged. The one before it replaces the shop's own handler. */
   files: readonly string[];
   /** The command that runs the test; its path is appended. */
   run: string;
@@ -77,7 +77,7 @@ export const init = defineCommand({
 });
 
 /**
- * Writes the files, each whole or not at all, after all of them were checked.
+ * Checks all files, then writes each completely or not at all.
  *
  * @returns the files that existed with the same content
  * @throws GatewayError `usage` if a different file, or anything but a file, is in the way, `storage_failed`

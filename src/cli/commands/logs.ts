@@ -7,11 +7,11 @@ import { orStopped, type StoppedFolder } from '../stopped-folder.ts';
 
 type Events = AsyncIterable<SimEvent> | Iterable<SimEvent>;
 
-/** Past events, and with --follow new ones. If no emulator runs, the events in its state. */
+/** Past events, and with --follow new ones. If no emulator is running, the events in its state. */
 export const logs = defineCommand({
   summary: 'show requests, payments and IPNs as they happened',
   options: { follow: flag('keep running and print new events') },
-  about: '\nIf no emulator runs, this shows the events in the data folder, without the requests.',
+  about: '\nIf no emulator is running, this shows the events in the data folder, without the requests.',
   examples: ['logs', 'logs --follow'],
   run: async ({ options, output, connect, choice, io: { cwd } }) => {
     const remembered = async (): Promise<Events> => {
@@ -37,7 +37,7 @@ export const logs = defineCommand({
   },
 });
 
-/** Far longer than any line of our server. */
+/** Far longer than any line from our server. */
 const MAX_LINE = 64 * 2 ** 20;
 
 /**
@@ -50,7 +50,7 @@ async function* serverSentEvents(answer: Answer, url: string): AsyncGenerator<Si
   try {
     for await (const chunk of answer.setEncoding('utf8')) {
       text += chunk;
-      // Searching a long line again for every part of it would take minutes.
+      // Searching a long line again after every chunk would take minutes.
       if (!chunk.includes('\n') && text.length <= MAX_LINE) continue;
       const lines = text.split('\n');
       text = lines.pop() ?? '';

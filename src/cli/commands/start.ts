@@ -246,7 +246,7 @@ async function startInBackground(options: ResolvedOptions, context: Context): Pr
 }
 
 /**
- * The emulator that already runs on the folder, or on the port for one in memory; undefined if none responds.
+ * The emulator that already uses the folder, or the port for one in memory; undefined if none responds.
  *
  * @throws GatewayError `folder_in_use` or `port_in_use` if it was started with other options
  */
@@ -290,13 +290,13 @@ function onPort(options: ResolvedOptions) {
 }
 
 /** The first option that the user set and whose effective value differs, by its flag, variable or key. */
-function firstDiffering(asked: ResolvedOptions, inForce: Readonly<Record<string, unknown>>) {
+function firstDiffering(requested: ResolvedOptions, effective: Readonly<Record<string, unknown>>) {
   return (Object.keys(START_OPTIONS) as OptionName[])
     .filter((name) => !('commandOnly' in START_OPTIONS[name]))
-    .filter((name) => JSON.stringify(asked[name]) !== JSON.stringify(inForce[name]))
-    .filter((name) => name !== 'port' || asked.port !== 0)
-    .map((name) => givenAs(asked, name))
-    .find((given) => given !== undefined);
+    .filter((name) => JSON.stringify(requested[name]) !== JSON.stringify(effective[name]))
+    .filter((name) => name !== 'port' || requested.port !== 0)
+    .map((name) => givenAs(requested, name))
+    .find((label) => label !== undefined);
 }
 
 function announce(

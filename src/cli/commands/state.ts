@@ -19,13 +19,13 @@ const YES = { yes: flag('skip the confirmation (not asked without a terminal)') 
 
 type ResetContext = Context & { options: GivenValues<typeof YES> };
 
-/** Resets the running emulator, or the data folder if none runs. */
+/** Resets the running emulator, or the data folder if none is running. */
 const reset = defineCommand({
   summary: 'reset the state to the fixtures; merchants keep their keys',
   neverGuess: true,
   options: YES,
   about:
-    '\nIf no emulator runs, the state is moved to a backup folder inside the data folder, and the next start creates a\nnew one. Use this to recover from a damaged state.',
+    '\nIf no emulator is running, the state is moved to a backup folder inside the data folder, and the next start creates\na new one. Use this to recover from a damaged state.',
   examples: ['state reset', 'state reset --yes --data-dir .gateway-sim'],
   run: async (context) => {
     const { choice, io } = context;
@@ -82,12 +82,12 @@ async function resetFolder(path: string, isNamed: boolean, context: ResetContext
   return { json: { reset: true, dataDir: folder.path, backup }, text };
 }
 
-/** Exports the state of the running emulator, or of the data folder if none runs. */
+/** Exports the state of the running emulator, or of the data folder if none is running. */
 const exportState = defineCommand({
   args: ['<file>'],
   summary: 'export the whole state to a file, or to stdout with -',
   options: { force: flag('overwrite a file even if it is not a state') },
-  about: '\nIf no emulator runs, this exports the state in the data folder.',
+  about: '\nIf no emulator is running, this exports the state in the data folder.',
   examples: ['state export paid-orders.json', 'state export - >paid-orders.json'],
   run: async (context) => {
     const { args, options, output, choice, io } = context;
