@@ -137,45 +137,32 @@ describe('an mkcert pair', () => {
     });
   });
 
-  const asRoot = process.getuid?.() === 0;
+  /** Replaces a file with a link to it. */
+  const link = async (path: string) => {
+    await rename(path, `${path}.moved`);
+    await symlink(`${path}.moved`, path);
+  };
 
-  it.skipIf(process.platform === 'win32').each<[string, (root: string) => unknown]>([
+  const ROOTS: [string, (root: string) => unknown][] = [
     ['is relative', (root) => vi.stubEnv('CAROOT', relative('', dirname(root)))],
-    [
-      'is a link',
-      async (root) => {
-        await rename(root, `${root}.moved`);
-        await symlink(`${root}.moved`, root);
-      },
-    ],
-    ...(asRoot
-      ? [
-          ['belongs to another user', (root: string) => chown(root, 4_711, 4_711)] satisfies [
-            string,
-            (root: string) => unknown,
-          ],
-        ]
-      : []),
-  ])('is not trusted because of a root that %s', async (_, change) => {
-    const folder = await temporaryFolder();
-    const root = await asMkcert(await writePair(folder, 'localhost'));
-    await change(root);
-    expect((await found(folder)).file).toBeUndefined();
-  });
+    ['is a link', link],
+  ];
+  if (process.getuid?.() === 0) ROOTS.push(['belongs to another user', (root) => chown(root, 4_711, 4_711)]);
+
+  it.skipIf(process.platform === 'win32').each(ROOTS)(
+    'is not trusted because of a root that %s',
+    async (_, change) => {
+      const folder = await temporaryFolder();
+      const root = await asMkcert(await writePair(folder, 'localhost'));
+      await change(root);
+      expect((await found(folder)).file).toBeUndefined();
+    },
+  );
 
   it.skipIf(process.platform === 'win32').each<[string, string, (path: string) => Promise<void>, string]>([
     ['key others can read', 'localhost-key.pem', (path) => chmod(path, 0o640), 'others can read'],
-    ...['localhost.pem', 'localhost-key.pem'].map(
-      (name): [string, string, (path: string) => Promise<void>, string] => [
-        `${name} is a link`,
-        name,
-        async (path) => {
-          await rename(path, `${path}.moved`);
-          await symlink(`${path}.moved`, path);
-        },
-        'it is a link',
-      ],
-    ),
+    ['certificate is a link', 'localhost.pem', link, 'it is a link'],
+    ['key is a link', 'localhost-key.pem', link, 'it is a link'],
   ])('whose %s is ignored', async (_, name, change, why) => {
     const folder = await temporaryFolder();
     await asMkcert(await writePair(folder, 'localhost'));
