@@ -163,7 +163,7 @@ export class Courier {
       const { timeoutMs } = context().settings.ipn;
       const attempt = { number: delivery.attemptCount + 1, startedAt, timeoutMs };
       const report = await this.underWay.track(delivery, attempt, post);
-      // Aborted by a stop: it may or may not have arrived, so it stays due and is sent again.
+      // Aborted: the IPN may or may not have arrived, so it stays due and is sent again.
       if (signal.aborted) return;
       await store.commit((state) => recordAttempt(state, deliveryId, { ...report, startedAt }, context()));
       if (fault?.duplicate && report.failure === null) await this.#duplicate(delivery, fault, signal);
@@ -225,7 +225,7 @@ export class Courier {
 
 function abortOfAttempts(): AbortController {
   const abort = new AbortController();
-  // Each attempt in progress listens. By default, Node warns the user of a leak from the 11th listener on.
+  // Each attempt in progress listens. By default, Node warns of a leak from the 11th listener on.
   setMaxListeners(MAX_IN_TOTAL, abort.signal);
   return abort;
 }
@@ -237,7 +237,7 @@ function dueAt(delivery: Delivery | undefined): number {
   return at === null ? NEVER : Date.parse(at);
 }
 
-/** The parts of an address. Only an edited state can have an invalid address: its attempt reports it. */
+/** The parts of an address. Only an edited state can contain an invalid address: the attempt reports it. */
 function addressOf(url: string): Pick<URL, 'origin' | 'host' | 'hostname' | 'pathname'> {
   try {
     return new URL(url);

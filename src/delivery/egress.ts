@@ -126,8 +126,8 @@ export class Egress {
   }
 
   /**
-   * The lookup function for a connection. The connection uses the very addresses checked here, so a name cannot change
-   * in between.
+   * The lookup function for a connection. The connection uses the addresses that were checked here, so the name cannot
+   * resolve differently in between.
    *
    * @param localOnly whether even allowed hosts must be local
    */
@@ -159,7 +159,7 @@ export class Egress {
   }
 }
 
-/** An address up to its path, since path and query may differ with each order. */
+/** An address up to its path, because the path and the query may differ for each order. */
 function originOf(url: string): string {
   return /^https?:\/\/[^/?#\\]+/i.exec(url)?.[0] ?? url;
 }

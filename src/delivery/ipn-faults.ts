@@ -15,7 +15,7 @@ const REORDER_LIMIT_MS = 10_000;
 /** Applies the fault rules to attempts. */
 export class IpnFaults {
   readonly #faults: Faults;
-  /** The rules of postponed deliveries. They apply when the delivery is due again, without drawing again. */
+  /** The rules of postponed deliveries. They apply when the delivery is due again, without another random draw. */
   readonly #kept = new Map<string, FaultRule>();
   /** The delivery that waits for the next one to overtake it. */
   #held: string | undefined;

@@ -54,7 +54,7 @@ export class Poster {
     this.#trust = trust;
   }
 
-  /** Makes one attempt. Always resolves, at the latest after the request's time-out. */
+  /** Makes one attempt. Always resolves, at the latest after the request's timeout. */
   async post(request: PostRequest): Promise<AttemptReport> {
     const started = performance.now();
     let response: HttpResponse | null = null;

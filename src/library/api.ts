@@ -90,7 +90,7 @@ export interface Page<Item> {
 
 /** How long to wait for something. */
 export interface WaitOptions {
-  /** In real time. Default: 4 s, less than the time-out of most test runners (5 s). */
+  /** In real time. Default: 4 s, less than the timeout of most test runners (5 s). */
   timeout?: Duration | undefined;
   /** Stops waiting when aborted, for example when a test times out. */
   signal?: AbortSignal | undefined;

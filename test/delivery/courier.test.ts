@@ -250,8 +250,8 @@ describe('a delivery that becomes due during its own attempt', () => {
   });
 });
 
-describe('the deliveries of one payment', () => {
-  it('are sent one after another in order of creation, even if all are due at the same time', async () => {
+describe('deliveries', () => {
+  it('of one payment are sent one after another in order of creation, even if all are due at the same time', async () => {
     const receiver = await startReceiver();
     const make = deliveries();
     const first = make(receiver.url);
@@ -263,7 +263,7 @@ describe('the deliveries of one payment', () => {
     expect(receiver.mostAtOnce()).toBe(1);
   });
 
-  it('do not overlap even if they have different receivers', async () => {
+  it('of one payment do not overlap, even if they have different receivers', async () => {
     const held = gate();
     const one = await startReceiver([{ after: held.opened }]);
     const two = await startReceiver();
@@ -278,7 +278,7 @@ describe('the deliveries of one payment', () => {
     expect((await done(second)).state).toBe('delivered');
   });
 
-  it('may overlap if they have no payment', async () => {
+  it('without a payment may overlap', async () => {
     const held = gate();
     const receiver = await startReceiver([{ after: held.opened }, {}]);
     const make = deliveries();

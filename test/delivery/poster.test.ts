@@ -292,7 +292,7 @@ describe('a keep-alive connection', () => {
     expect(receiver.requests).toHaveLength(4);
   });
 
-  it('has one time-out for the request and its retry', async () => {
+  it('has one timeout for the request and its retry', async () => {
     const receiver = await startReceiver((_, number) => (number === 2 ? 'drop' : {}));
     const sender = poster();
     await sender.post(request(receiver.url));

@@ -33,9 +33,9 @@ describe('a response that is read as text', () => {
   });
 
   it.each([
-    ['in total', { timeoutMs: 50 }],
-    ['without a byte', { idleMs: 50 }],
-  ])('times out after a limit %s', async (_, limit) => {
+    ['for the whole request', { timeoutMs: 50 }],
+    ['for time without a byte', { idleMs: 50 }],
+  ])('times out after the limit %s', async (_, limit) => {
     const url = await startAnswering((_request, response) => BROKEN.hangs(response));
     await expect(textOf(url, limit)).rejects.toMatchObject({
       code: 'timed_out',

@@ -78,7 +78,7 @@ describe('startGatewaySim', () => {
     });
   });
 
-  it('stops at the end of the block that it was declared in with await using', async () => {
+  it('stops at the end of its block when declared with await using', async () => {
     let url: string;
     {
       await using sim = await startGatewaySim();
@@ -141,7 +141,7 @@ describe('connectGatewaySim', () => {
     expect(await sim.payments.get('over there')).toMatchObject({ status: 'pending' });
   });
 
-  it('finds it by the variables that exec sets', async () => {
+  it('connects with the variables that exec sets', async () => {
     const sim = await startLibrary({ host: '0.0.0.0' });
     for (const [name, value] of Object.entries(sim.env)) vi.stubEnv(name, value);
     const client = await connectGatewaySim();
@@ -149,7 +149,7 @@ describe('connectGatewaySim', () => {
     expect((await client.payments.list()).data).toEqual([]);
   });
 
-  it('finds the one that runs in this folder or a parent', async () => {
+  it('finds the emulator of this folder or of a parent folder', async () => {
     const folder = await temporaryFolder();
     const sim = await startLibrary({ dataDir: join(folder, '.gateway-sim') });
     const below = join(folder, 'tests');
@@ -158,7 +158,7 @@ describe('connectGatewaySim', () => {
     expect((await connectGatewaySim()).url).toBe(sim.url);
   });
 
-  it('treats an empty variable as unset, and guesses nothing', async () => {
+  it('treats an empty variable as unset, and guesses no address', async () => {
     vi.stubEnv('GATEWAY_SIM_URL', '');
     vi.stubEnv('GATEWAY_SIM_CONTROL_TOKEN', '');
     vi.spyOn(process, 'cwd').mockReturnValue(await temporaryFolder());

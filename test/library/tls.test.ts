@@ -4,7 +4,7 @@ import { connectGatewaySim } from '../../src/index.ts';
 import { startLibrary } from '../helpers/library.ts';
 
 describe('startGatewaySim({ tls: true })', () => {
-  it('is used like any other, trusts itself, and leaves nothing behind', async () => {
+  it('works like any other, trusts its own certificate, and leaves nothing behind', async () => {
     const sim = await startLibrary({ tls: true });
     expect(sim.url).toMatch(/^https:/);
     await sim.payments.create({ identifier: 'order-1' });
@@ -18,7 +18,7 @@ describe('startGatewaySim({ tls: true })', () => {
     expect(existsSync(tlsCa ?? '')).toBe(false);
   });
 
-  it('can be connected to only with its certificate file', async () => {
+  it('is trusted only through its certificate file', async () => {
     const sim = await startLibrary({ tls: true });
     const other = await connectGatewaySim(sim.url, { tlsCa: sim.tlsCa ?? '' });
     expect((await other.payments.list()).data).toEqual([]);

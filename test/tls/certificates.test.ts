@@ -63,14 +63,14 @@ it.each([
   ['fe80::1%eth0', 'fe80::1'],
   ['10.0.0.1', '10.0.0.1'],
   ['shop.example', 'shop.example'],
-])('%s is called %s', (written, name) => {
+])('the name of %s is %s', (written, name) => {
   expect(addressName(written)).toBe(name);
 });
 
 describe('a pair of files', () => {
   const labels = { cert: '--tls-cert', key: '--tls-key' };
 
-  it('is trusted through its own file if that contains the issuer, otherwise through no known file', async () => {
+  it('is trusted through its own file if that contains the issuer', async () => {
     const folder = await temporaryFolder();
     const { cert, key } = await writePair(folder, 'own');
     expect(await readPair(cert, key, labels)).toMatchObject({ caFile: cert, issuer: null });
@@ -149,15 +149,12 @@ describe('an mkcert pair', () => {
   ];
   if (process.getuid?.() === 0) ROOTS.push(['belongs to another user', (root) => chown(root, 4_711, 4_711)]);
 
-  it.skipIf(process.platform === 'win32').each(ROOTS)(
-    'is not trusted because of a root that %s',
-    async (_, change) => {
-      const folder = await temporaryFolder();
-      const root = await asMkcert(await writePair(folder, 'localhost'));
-      await change(root);
-      expect((await found(folder)).file).toBeUndefined();
-    },
-  );
+  it.skipIf(process.platform === 'win32').each(ROOTS)('is not trusted if the root %s', async (_, change) => {
+    const folder = await temporaryFolder();
+    const root = await asMkcert(await writePair(folder, 'localhost'));
+    await change(root);
+    expect((await found(folder)).file).toBeUndefined();
+  });
 
   it.skipIf(process.platform === 'win32').each<[string, string, (path: string) => Promise<void>, string]>([
     ['key others can read', 'localhost-key.pem', (path) => chmod(path, 0o640), 'others can read'],
