@@ -98,7 +98,7 @@ export class Egress {
   }
 
   /**
-   * Checks an IP address. Names are checked in `lookup`, by what they resolve to.
+   * Checks an IP address. `lookup` checks the addresses of names.
    *
    * @throws GatewayError `forbidden`, naming the flag that would allow it
    */

@@ -37,14 +37,14 @@ export interface HttpResponse {
   body: Buffer;
 }
 
-/** Maximum bytes read of a response to an order, a probe, an attack or a manifest entry. */
+/** Maximum number of bytes to read of a response to an order, a probe, an attack or a manifest entry. */
 export const MAX_RESPONSE_BYTES = 256 * 1024;
 
 /** Requests an unencoded response. Encoded responses are not decoded: a small one can expand to a huge one. */
 export const IDENTITY = ['Accept-Encoding', 'identity'] as const;
 
 /**
- * Sends one request unchanged and follows no redirects. Reads the response to its end, so that the connection can be
+ * Sends one request unchanged and follows no redirects. Reads the response to the end, so that the connection can be
  * reused.
  *
  * @param keepBytes maximum bytes of the body to keep
@@ -146,7 +146,7 @@ const closedEarly = () =>
  * Reads the body of a response.
  *
  * @param keepBytes maximum bytes to keep
- * @param drains whether to read the rest, too, instead of closing the connection
+ * @param drains whether to read the rest of the body instead of closing the connection
  * @returns the beginning of the body, and the error if the body is incomplete
  */
 export function readBody(

@@ -232,7 +232,7 @@ export interface GatewaySimClient {
   };
   readonly inbox: {
     list(): Promise<Page<InboxMessage>>;
-    /** Waits for a code for a payment (id or identifier) and returns the newest. @throws GatewayError `timed_out` */
+    /** Waits for a payment's code (by id or identifier) and returns the newest. @throws GatewayError `timed_out` */
     waitFor(filter?: { payment?: string | undefined }, options?: WaitOptions): Promise<InboxMessage>;
   };
   /** Requests of the merchant's code to the service, newest first. */

@@ -61,9 +61,9 @@ it('the receiver sends the given response, or the result of a handler', async ()
   receiver.respondWith(({ fields }) => ({ status: 409, body: `no ${fields['data[amount]']}` }));
   expect(await answered()).toEqual([409, 'no 7.50']);
   receiver.respondWith(() => {
-    throw new Error('a mistake of the handler');
+    throw new Error('a bug in the handler');
   });
-  expect(await answered()).toEqual([500, 'Error: a mistake of the handler']);
+  expect(await answered()).toEqual([500, 'Error: a bug in the handler']);
 });
 
 it('the error for a missing IPN lists the IPNs that were received or sent instead', async () => {

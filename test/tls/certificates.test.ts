@@ -19,7 +19,7 @@ describe('an authority', () => {
   const ca = new X509Certificate(issued.ca);
   const leaf = new X509Certificate(issued.cert);
 
-  it('issues one certificate for all names, which it verifies', () => {
+  it('issues and verifies one certificate for all names', () => {
     expect(namesOf(leaf)).toEqual(NAMES);
     expect([ca.ca, leaf.ca]).toEqual([true, false]);
     expect(leaf.checkIssued(ca) && leaf.verify(ca.publicKey)).toBe(true);
