@@ -7,9 +7,9 @@ import { GatewayError } from '../contract/error.ts';
 import type { EgressFailure } from '../contract/failure.ts';
 
 /*
- * Which addresses an IPN may go to (chosen): an emulator on a developer's machine must never post to someone else's server.
- * Only loopback and private addresses are allowed. Link-local addresses, cloud metadata services and the emulator
- * itself are not. The user can allow further hosts by name.
+ * Which addresses an IPN may go to (chosen): an emulator on a developer's machine must never post to someone else's
+ * server. Only loopback and private addresses are allowed. Link-local addresses, cloud metadata services and the
+ * emulator itself are not. The user can allow further hosts by name.
  */
 
 const LOOPBACK = lazyList('127.0.0.0/8', '0.0.0.0', '::1', '::');

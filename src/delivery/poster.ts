@@ -98,7 +98,7 @@ export class Poster {
       try {
         return await this.#sendBy(insecure, { ...post, guard }, url);
       } catch (error) {
-        // It is not local, so the usual guard and certificate checks apply.
+        // The receiver is not local, so the usual guard and certificate checks apply.
         if (!(error instanceof EgressError)) throw error;
       }
     }

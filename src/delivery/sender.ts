@@ -6,8 +6,8 @@ import type { AttemptFailure } from '../contract/failure.ts';
 import { type Egress, EgressError } from './egress.ts';
 
 /*
- * The program's only HTTP client. Each caller chooses the guard. It uses `node:http` because fetch takes as long to load
- * as the rest of a command.
+ * The program's only HTTP client. Each caller chooses the guard. This client uses `node:http` because fetch takes as
+ * long to load as the rest of a command.
  */
 
 /** A request, byte for byte. */
