@@ -117,7 +117,7 @@ export class Courier {
     return this.#parts.store.state.deliveries.get(deliveryId);
   }
 
-  /** The state was replaced: aborts the attempts in progress and releases their waiters. */
+  /** Aborts the attempts in progress and releases their waiters, because the state was replaced. */
   #forget(): void {
     this.#abort.abort();
     this.#abort = abortOfAttempts();

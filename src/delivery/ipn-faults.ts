@@ -26,7 +26,7 @@ export class IpnFaults {
     this.#faults = faults;
   }
 
-  /** The state was replaced: forgets all postponed deliveries. */
+  /** Forgets all postponed deliveries, because the state was replaced. */
   forget(): void {
     this.#kept.clear();
     this.#late.clear();
