@@ -26,7 +26,7 @@ interface WantedOfList<Filter, Item> extends Wanted {
 /**
  * Waits for the newest record that matches a filter.
  *
- * @throws GatewayError as `waitFor`; `usage` for an invalid filter
+ * @throws GatewayError like `waitFor`; `usage` for an invalid filter
  */
 export async function waitForNewest<Filter extends object, Item>(
   { what, any, list, instead }: WantedOfList<Filter, Item>,

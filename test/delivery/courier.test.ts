@@ -112,17 +112,6 @@ describe('a due delivery', () => {
 });
 
 describe('the due time of a delivery', () => {
-  it('is awaited', async () => {
-    const receiver = await startReceiver();
-    const make = deliveries();
-    const later = make(receiver.url, { nextAttemptAt: inMs(3_600_000) });
-    const now = make(receiver.url);
-    const { clock, done } = await running([later, now]);
-    await done(now);
-    expect(receiver.requests).toHaveLength(1);
-    expect(clock.read().nextDue).toBe(Date.parse(later.nextAttemptAt ?? ''));
-  });
-
   it('can become earlier, for example by a resend', async () => {
     const receiver = await startReceiver();
     const later = deliveries()(receiver.url, { nextAttemptAt: inMs(3_600_000) });

@@ -158,7 +158,7 @@ describe('connectGatewaySim', () => {
     expect((await connectGatewaySim()).url).toBe(sim.url);
   });
 
-  it('treats an empty variable as unset, and guesses no address', async () => {
+  it('treats an empty variable as unset, and does not guess an address', async () => {
     vi.stubEnv('GATEWAY_SIM_URL', '');
     vi.stubEnv('GATEWAY_SIM_CONTROL_TOKEN', '');
     vi.spyOn(process, 'cwd').mockReturnValue(await temporaryFolder());
