@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => project.remove());
 
 test.runIf(IS_RELEASE)('types and code agree in every module system (attw)', async () => {
-  // It is for `node --import` and exports nothing.
+  // This entry point is for `node --import` and exports nothing.
   const options = { excludeEntrypoints: ['./alias-hosts'] };
   const analysis = await checkPackage(createPackageFromTarballData(new Uint8Array(tarball)), options);
   expect(analysis.types).toBeTruthy();

@@ -117,7 +117,7 @@ export class Courier {
     return this.#parts.store.state.deliveries.get(deliveryId);
   }
 
-  /** The state was replaced: aborts the attempts in progress and releases their waiters. */
+  /** Aborts the attempts in progress and releases their waiters, because the state was replaced. */
   #forget(): void {
     this.#abort.abort();
     this.#abort = abortOfAttempts();
@@ -163,7 +163,7 @@ export class Courier {
       const { timeoutMs } = context().settings.ipn;
       const attempt = { number: delivery.attemptCount + 1, startedAt, timeoutMs };
       const report = await this.underWay.track(delivery, attempt, post);
-      // Aborted by a stop: it may or may not have arrived, so it stays due and is sent again.
+      // Aborted: the IPN may or may not have arrived, so it stays due and is sent again.
       if (signal.aborted) return;
       await store.commit((state) => recordAttempt(state, deliveryId, { ...report, startedAt }, context()));
       if (fault && isSentTwice(fault) && report.failure === null)
@@ -226,7 +226,7 @@ export class Courier {
 
 function abortOfAttempts(): AbortController {
   const abort = new AbortController();
-  // Each attempt in progress listens. By default, Node warns the user of a leak from the 11th listener on.
+  // Each attempt in progress listens. By default, Node warns of a leak from the 11th listener on.
   setMaxListeners(MAX_IN_TOTAL, abort.signal);
   return abort;
 }
@@ -238,7 +238,7 @@ function dueAt(delivery: Delivery | undefined): number {
   return at === null ? NEVER : Date.parse(at);
 }
 
-/** The parts of an address. Only an edited state can have an invalid address: its attempt reports it. */
+/** The parts of an address. Only an edited state can contain an invalid address: the attempt reports it. */
 function addressOf(url: string): Pick<URL, 'origin' | 'host' | 'hostname' | 'pathname'> {
   try {
     return new URL(url);

@@ -7,9 +7,9 @@ import { GatewayError } from '../contract/error.ts';
 import type { EgressFailure } from '../contract/failure.ts';
 
 /*
- * Which addresses an IPN may go to (chosen): an emulator on a developer's machine must never post to someone else's server.
- * Only loopback and private addresses are allowed. Link-local addresses, cloud metadata services and the emulator
- * itself are not. The user can allow further hosts by name.
+ * Which addresses an IPN may go to (chosen): an emulator on a developer's machine must never post to someone else's
+ * server. Only loopback and private addresses are allowed. Link-local addresses, cloud metadata services and the
+ * emulator itself are not. The user can allow further hosts by name.
  */
 
 const LOOPBACK = lazyList('127.0.0.0/8', '0.0.0.0', '::1', '::');
@@ -98,7 +98,7 @@ export class Egress {
   }
 
   /**
-   * Checks an IP address. Names are checked in `lookup`, by what they resolve to.
+   * Checks an IP address. `lookup` checks the addresses of names.
    *
    * @throws GatewayError `forbidden`, naming the flag that would allow it
    */
@@ -126,8 +126,8 @@ export class Egress {
   }
 
   /**
-   * The lookup function for a connection. The connection uses the very addresses checked here, so a name cannot change
-   * in between.
+   * The lookup function for a connection. The connection uses the addresses that were checked here, so the name cannot
+   * resolve differently in between.
    *
    * @param localOnly whether even allowed hosts must be local
    */
@@ -159,7 +159,7 @@ export class Egress {
   }
 }
 
-/** An address up to its path, since path and query may differ with each order. */
+/** An address up to its path, because the path and the query may differ for each order. */
 function originOf(url: string): string {
   return /^https?:\/\/[^/?#\\]+/i.exec(url)?.[0] ?? url;
 }

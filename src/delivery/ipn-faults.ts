@@ -44,7 +44,7 @@ const IPN_EFFECTS: Readonly<Record<FaultEffect, IpnEffect>> = {
 /** Applies the fault rules to attempts. */
 export class IpnFaults {
   readonly #faults: Faults;
-  /** The rules of postponed deliveries. They apply when the delivery is due again, without drawing again. */
+  /** The rules of postponed deliveries. They apply when the delivery is due again, without another random draw. */
   readonly #kept = new Map<string, FaultRule>();
   /** The delivery that waits for the next one to overtake it. */
   #held: string | undefined;
@@ -55,7 +55,7 @@ export class IpnFaults {
     this.#faults = faults;
   }
 
-  /** The state was replaced: forgets all postponed deliveries. */
+  /** Forgets all postponed deliveries, because the state was replaced. */
   forget(): void {
     this.#kept.clear();
     this.#late.clear();

@@ -25,7 +25,7 @@ export class OpenAttempts {
   ): Promise<Result> {
     this.#attempts.set(delivery.id, attempt);
     const report = () => this.#onWaiting(delivery, attempt);
-    // An attempt with a shorter time-out is reported when it times out.
+    // An attempt with a shorter timeout is reported when it times out.
     const timer = attempt.timeoutMs > REDIRECT_WAIT_MS ? setTimeout(report, REDIRECT_WAIT_MS) : undefined;
     try {
       return await run();

@@ -54,7 +54,7 @@ export class Poster {
     this.#trust = trust;
   }
 
-  /** Makes one attempt. Always resolves, at the latest after the request's time-out. */
+  /** Makes one attempt. Always resolves, at the latest after the request's timeout. */
   async post(request: PostRequest): Promise<AttemptReport> {
     const started = performance.now();
     let response: HttpResponse | null = null;
@@ -98,7 +98,7 @@ export class Poster {
       try {
         return await this.#sendBy(insecure, { ...post, guard }, url);
       } catch (error) {
-        // It is not local, so the usual guard and certificate checks apply.
+        // The receiver is not local, so the usual guard and certificate checks apply.
         if (!(error instanceof EgressError)) throw error;
       }
     }

@@ -6,8 +6,8 @@ import type { AttemptFailure } from '../contract/failure.ts';
 import { type Egress, EgressError } from './egress.ts';
 
 /*
- * The program's only HTTP client. Each caller chooses the guard. It uses `node:http` because fetch takes as long to load
- * as the rest of a command.
+ * The program's only HTTP client. Each caller chooses the guard. This client uses `node:http` because fetch takes as
+ * long to load as the rest of a command.
  */
 
 /** A request, byte for byte. */
@@ -37,19 +37,19 @@ export interface HttpResponse {
   body: Buffer;
 }
 
-/** Maximum bytes read of a response to an order, a probe, an attack or a manifest entry. */
+/** Maximum number of bytes to read of a response to an order, a probe, an attack or a manifest entry. */
 export const MAX_RESPONSE_BYTES = 256 * 1024;
 
-/** Asks for an unencoded response. Encoded responses are not decoded: a small one can expand to a huge one. */
+/** Requests an unencoded response. Encoded responses are not decoded: a small one can expand to a huge one. */
 export const IDENTITY = ['Accept-Encoding', 'identity'] as const;
 
 /**
- * Sends one request as it is, without following redirects. Reads the response to its end, so that the connection can be
+ * Sends one request unchanged and follows no redirects. Reads the response to the end, so that the connection can be
  * reused.
  *
  * @param keepBytes maximum bytes of the body to keep
  * @param address the parsed URL of `outgoing`, if the caller has it
- * @throws as `open`
+ * @throws like `open`
  */
 export async function send(outgoing: Outgoing, keepBytes: number, address?: URL): Promise<HttpResponse> {
   const response = await open(outgoing, address);
@@ -59,7 +59,7 @@ export async function send(outgoing: Outgoing, keepBytes: number, address?: URL)
 }
 
 /**
- * Sends one request as it is: adds only the headers that the protocol requires and follows no redirects.
+ * Sends one request unchanged: adds only the headers that the protocol requires, and follows no redirects.
  *
  * @param address the parsed URL of `outgoing`, if the caller has it
  * @returns the response as soon as it begins. The caller must read or destroy its body.
@@ -69,7 +69,7 @@ export function open(outgoing: Outgoing, address = new URL(outgoing.url)): Promi
   return attempt(outgoing, address, performance.now(), false);
 }
 
-/** @param started when the time-out began, as `performance.now()`. A retry keeps it. */
+/** @param started when the timeout began, as `performance.now()`. A retry keeps it. */
 async function attempt(
   outgoing: Outgoing,
   address: URL,
@@ -108,7 +108,7 @@ async function attempt(
       begin(begun);
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
-      // Passes the reason, such as a time-out, to the reader of the body.
+      // Passes the reason, such as a timeout, to the reader of the body.
       if (response) return void response.destroy(error);
       // The server closed a keep-alive connection just as it was reused, which does not count as an attempt.
       const isStale = request.reusedSocket && error.code === 'ECONNRESET' && !isRetry;
@@ -146,7 +146,7 @@ const closedEarly = () =>
  * Reads the body of a response.
  *
  * @param keepBytes maximum bytes to keep
- * @param drains whether to read the rest, too, instead of closing the connection
+ * @param drains whether to read the rest of the body instead of closing the connection
  * @returns the beginning of the body, and the error if the body is incomplete
  */
 export function readBody(
@@ -239,7 +239,7 @@ export function failureOf(error: unknown, url: string): AttemptFailure {
   return { code: 'other', message };
 }
 
-/** OpenSSL's messages, in its several versions, for a server that does not use TLS. */
+/** The messages of several OpenSSL versions for a server that does not use TLS. */
 const NO_TLS = /wrong.version.number|packet.length.too.long|http.request/i;
 
 function tlsFailure(message: string): AttemptFailure {

@@ -9,13 +9,14 @@
  *     $order = $sim->initiate(['ipn_url' => $sim->serve('public/index.php') . '/ipn']);
  *     $sim->approve($order['identifier']);
  *
- * A reference is a payment id or an identifier: the newest pending payment with it, or the newest if none is pending.
+ * A reference is a payment id or an identifier. An identifier refers to its newest pending payment, or to its newest
+ * payment if none is pending.
  * Every failure is a GatewaySimError that says what happened instead.
  */
 final class GatewaySim
 {
     /** Run by `gateway-sim exec`: prints its environment, and ends when its stdin closes. */
-    private const TELL = 'console.log(JSON.stringify(process.env)); process.stdin.resume();';
+    private const PRINT_ENVIRONMENT = 'console.log(JSON.stringify(process.env)); process.stdin.resume();';
     /** Runs PHP's web server, and stops it when stdin closes. */
     private const SERVE = '$server = proc_open([PHP_BINARY, "-S", "127.0.0.1:0", $argv[1]], [], $pipes);'
         . 'stream_get_contents(STDIN); proc_terminate($server);';
@@ -42,13 +43,13 @@ final class GatewaySim
     public static function start(string ...$options): self
     {
         if (!getenv('GATEWAY_SIM_URL')) {
-            $command = [...self::program(), 'exec', '--quiet', ...$options, '--', 'node', '-e', self::TELL];
+            $command = [...self::program(), 'exec', '--quiet', ...$options, '--', 'node', '-e', self::PRINT_ENVIRONMENT];
             $child = self::spawn($command, getenv(), '/^\{.*"GATEWAY_SIM_URL".*\}$/m', $found, 'Install gateway-sim'
                 . ' with npm, or set GATEWAY_SIM_BIN to the program, or GATEWAY_SIM_URL to an emulator.');
             return new self(json_decode($found[0], true), [$child]);
         }
         if (!$options) return new self(getenv(), []);
-        throw new GatewaySimError('start() got options, but GATEWAY_SIM_URL is a running emulator.'
+        throw new GatewaySimError('start() got options, but GATEWAY_SIM_URL names a running emulator.'
             . ' Pass the options to that emulator, or unset the variable.');
     }
 

@@ -4,7 +4,8 @@ It uses the emulator at GATEWAY_SIM_URL, which `gateway-sim exec` sets. Without 
 stops with this process. Set GATEWAY_SIM_BIN to the program if it is neither in a node_modules folder nor on the PATH.
 For pytest there is a fixture: `from gateway_sim import gateway_sim`.
 
-A reference is a payment id or an identifier: the newest pending payment with it, or the newest if none is pending.
+A reference is a payment id or an identifier. An identifier refers to its newest pending payment, or to its newest
+payment if none is pending.
 Every failure is a GatewaySimError that says what happened instead.
 """
 
@@ -25,7 +26,7 @@ from urllib.parse import parse_qs, parse_qsl, quote, urlencode, urlsplit
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 # Run by `gateway-sim exec`: prints its environment, and ends when its stdin closes.
-TELL = "console.log(JSON.stringify(process.env)); process.stdin.resume()"
+PRINT_ENVIRONMENT = "console.log(JSON.stringify(process.env)); process.stdin.resume()"
 Server = type("Server", (ThreadingMixIn, WSGIServer), {"daemon_threads": True})
 QuietHandler = type("QuietHandler", (WSGIRequestHandler,), {"log_message": lambda *_: None})
 
@@ -53,11 +54,11 @@ class GatewaySim(AbstractContextManager):
         if not os.environ.get("GATEWAY_SIM_URL"):
             return cls(*_begin(options))
         if options:
-            raise GatewaySimError("GATEWAY_SIM_URL is a running emulator: pass the options to it instead of start()")
+            raise GatewaySimError("GATEWAY_SIM_URL names a running emulator: pass the options to that emulator instead of start()")
         return cls(dict(os.environ))
 
     def stop(self) -> None:
-        """Stops the servers of `serve` and an emulator that was started here. The end of the process does the same."""
+        """Stops the servers of `serve` and the emulator, if it was started here. All also stop when the process ends."""
         while self._servers:
             server = self._servers.pop()
             server.shutdown()
@@ -166,7 +167,7 @@ class GatewaySim(AbstractContextManager):
 
 def _begin(options):
     """Starts an emulator that stops when its stdin closes, or when this process ends."""
-    command = [*_program(), "exec", "--quiet", *options, "--", "node", "-e", TELL]
+    command = [*_program(), "exec", "--quiet", *options, "--", "node", "-e", PRINT_ENVIRONMENT]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     try:
         process = subprocess.Popen(command, **pipes, text=True)

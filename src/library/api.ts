@@ -90,7 +90,7 @@ export interface Page<Item> {
 
 /** How long to wait for something. */
 export interface WaitOptions {
-  /** In real time. Default: 4 s, less than the time-out of most test runners (5 s). */
+  /** In real time. Default: 4 s, less than the timeout of most test runners (5 s). */
   timeout?: Duration | undefined;
   /** Stops waiting when aborted, for example when a test times out. */
   signal?: AbortSignal | undefined;
@@ -232,7 +232,7 @@ export interface GatewaySimClient {
   };
   readonly inbox: {
     list(): Promise<Page<InboxMessage>>;
-    /** Waits for a code for a payment (id or identifier) and returns the newest. @throws GatewayError `timed_out` */
+    /** Waits for a payment's code (by id or identifier) and returns the newest. @throws GatewayError `timed_out` */
     waitFor(filter?: { payment?: string | undefined }, options?: WaitOptions): Promise<InboxMessage>;
   };
   /** Requests of the merchant's code to the service, newest first. */

@@ -2,7 +2,7 @@ import { GatewayError, nearestName } from '../contract/error.ts';
 import { segment } from './control-client.ts';
 
 /*
- * Checks that the types replace in TypeScript, for callers in plain JavaScript.
+ * Checks for callers in plain JavaScript. In TypeScript, the types do the same.
  */
 
 /**

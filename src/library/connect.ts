@@ -19,12 +19,12 @@ import {
 import { inOptionNames } from './option-names.ts';
 import { paymentsOf } from './payments.ts';
 import { LIMIT_MS } from './request.ts';
-import { MAX_TOLD, milliseconds, requireFilter, waitFor, waitForNewest } from './wait.ts';
+import { MAX_REPORTED, milliseconds, requireFilter, waitFor, waitForNewest } from './wait.ts';
 
 const NOT_THERE = hint`Start one with: ${command('start')}. Or pass its address to connectGatewaySim(url) or in GATEWAY_SIM_URL.`;
 
 /**
- * Connects to the emulator at the given address, at the address in the environment, or of the folder.
+ * Connects to the emulator at the given address, at the address in the environment, or for this folder.
  *
  * @throws GatewayError `no_server`, even without an address: a test that forgot its variable must not reset another
  *   emulator; `unauthorized`; `usage`
@@ -53,7 +53,7 @@ export async function connectNamed(
       `the address of the emulator must be an absolute http or https address (got ${JSON.stringify(url)})`,
     );
   }
-  // An untrusted folder must not get the token in the environment, which is for the emulator that the user names.
+  // The token in the environment is for the emulator that the user names. An untrusted folder must not get it.
   const variable = named === undefined ? undefined : env['GATEWAY_SIM_CONTROL_TOKEN'];
   const inVariable = variable && readSecret(variable, 'GATEWAY_SIM_CONTROL_TOKEN', cwd);
   const controlToken =
@@ -84,7 +84,7 @@ export function clientOf(
   artifacts?: string,
 ): GatewaySimClient {
   let keys = known;
-  /** After anything that may replace the first merchant's keys. */
+  /** Called after anything that may replace the first merchant's keys. */
   const readKeys = async () => {
     keys = await requireMerchant(server);
   };
@@ -206,7 +206,7 @@ function inboxOf(server: ControlServer): GatewaySimClient['inbox'] {
     list,
     waitFor: async ({ payment } = {}, options) => {
       const what = `verification code${payment === undefined ? '' : ` for payment "${payment}"`}`;
-      const look = async () =>
+      const find = async () =>
         (await list()).data.find(
           ({ paymentId, identifier }) =>
             payment === undefined || paymentId === payment || identifier === payment,
@@ -217,9 +217,9 @@ function inboxOf(server: ControlServer): GatewaySimClient['inbox'] {
         );
         if (!sent.length)
           return ['no code was sent: a live checkout sends one when the customer enters an e-mail'];
-        return sent.slice(0, MAX_TOLD);
+        return sent.slice(0, MAX_REPORTED);
       };
-      return waitFor({ what, look, instead }, options);
+      return waitFor({ what, find, instead }, options);
     },
   };
 }
@@ -228,7 +228,7 @@ function requestsOf(server: ControlServer): GatewaySimClient['requests'] {
   const list: GatewaySimClient['requests']['list'] = async (filter = {}) =>
     server.call('GET /requests', { query: requireFilter(filter) });
   const instead = async () => {
-    const { data } = await list({ limit: MAX_TOLD });
+    const { data } = await list({ limit: MAX_REPORTED });
     const made = data.map(({ method, target, status }) => `${method} ${target} returned ${status}`);
     return made.length ? made : ['the service was not called'];
   };

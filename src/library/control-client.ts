@@ -30,7 +30,7 @@ interface Connection {
 }
 
 /**
- * Calls that wait for receivers or transfer a whole state, so that the response starts late. The emulator itself gives up
+ * Calls that wait for receivers or transfer a whole state, so their responses start late. The emulator itself gives up
  * within five minutes.
  */
 const SLOW: readonly string[] = [
@@ -126,7 +126,7 @@ function written(json: object): string {
   }
 }
 
-/** A call's own `timeout` is real time, too, and the emulator observes it. */
+/** A call's own `timeout` is also in real time, and the emulator enforces it. */
 function limitOf(key: string, { json }: LooseInput, limitMs = LIMIT_MS): number {
   if (!SLOW.includes(key)) return limitMs;
   const { timeout } = (json ?? {}) as { timeout?: string };

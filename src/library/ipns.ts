@@ -3,7 +3,7 @@ import { GatewayError } from '../contract/error.ts';
 import type { Delivery, DeliveryFilter, Ipns } from './api.ts';
 import { requireObject, requireReference } from './arguments.ts';
 import type { ControlServer } from './control-client.ts';
-import { MAX_TOLD, requireFilter, waitForNewest } from './wait.ts';
+import { MAX_REPORTED, requireFilter, waitForNewest } from './wait.ts';
 
 export function ipnsOf(server: ControlServer): Ipns {
   const list: Ipns['list'] = async (filter = {}) =>
@@ -37,7 +37,7 @@ async function sentSoFar(server: ControlServer, query: DeliveryFilter) {
 
 /** The results of the newest IPNs, of one payment or of all, one line each. */
 export async function lastSent(server: ControlServer, payment?: string): Promise<string[]> {
-  const { data } = await sentSoFar(server, { payment, limit: MAX_TOLD });
+  const { data } = await sentSoFar(server, { payment, limit: MAX_REPORTED });
   return data.length ? data.map(describeDelivery) : [await whyNone(server, payment)];
 }
 

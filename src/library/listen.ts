@@ -4,7 +4,7 @@ import type { IpnReceiver, ReceivedIpn } from './api.ts';
 import type { ControlServer } from './control-client.ts';
 import { lastSent } from './ipns.ts';
 import { verify } from './signature.ts';
-import { MAX_TOLD, requireFilter, waitFor } from './wait.ts';
+import { MAX_REPORTED, requireFilter, waitFor } from './wait.ts';
 
 /** @param secretKey returns the current key, which can be replaced */
 export async function listen(server: ControlServer, secretKey: () => string): Promise<IpnReceiver> {
@@ -24,13 +24,13 @@ export async function listen(server: ControlServer, secretKey: () => string): Pr
     waitFor: (filter = {}, options) => {
       const wanted = Object.entries(requireFilter(filter)).filter(([, value]) => value !== undefined);
       const what = ['IPN', ...wanted.map(([name, value]) => `with ${name} "${value}"`)].join(' ');
-      const look = async () =>
+      const find = async () =>
         received.findLast(({ fields }) => wanted.every(([name, value]) => fields[name] === value));
       const instead = async () =>
         received.length
-          ? received.slice(-MAX_TOLD).map(describeReceived)
+          ? received.slice(-MAX_REPORTED).map(describeReceived)
           : [`${url} received nothing`, ...(await lastSent(server))];
-      return waitFor({ what, look, instead }, options);
+      return waitFor({ what, find, instead }, options);
     },
     respondWith: (next) => {
       answer = next;

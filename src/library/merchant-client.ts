@@ -9,7 +9,7 @@ import { merchantDialect } from '../wire/documented/merchant.ts';
 import { type ControlServer, noServer } from './control-client.ts';
 import { isSuccess, readJson, request } from './request.ts';
 
-/** The dialect that commands and library use with the service. */
+/** The dialect that the commands and the library use with the service. */
 export const dialect = merchantDialect;
 
 /*
@@ -109,7 +109,7 @@ export function initiateUrl(baseUrl: string): string {
   return baseUrl + dialect.initiatePath('sandbox');
 }
 
-/** The service's own routes return no error codes. Other statuses, such as an injected fault, fail the command. */
+/** The service's own routes return no error codes. Other statuses, such as those of a fault rule, fail the command. */
 const CODE_OF_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
   [401, 'unauthorized'],
   [404, 'not_found'],

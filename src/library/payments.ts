@@ -3,7 +3,7 @@ import type { PaymentFilter, PaymentOutcome, Payments, RecordedRequest, SettleOp
 import { requireFields, requireReference } from './arguments.ts';
 import type { ControlServer } from './control-client.ts';
 import { dialect, initiatePayment, isRefusedInitiate } from './merchant-client.ts';
-import { MAX_TOLD, requireFilter, waitForNewest } from './wait.ts';
+import { MAX_REPORTED, requireFilter, waitForNewest } from './wait.ts';
 
 export function paymentsOf(server: ControlServer): Payments {
   const list: Payments['list'] = async (filter = {}) =>
@@ -41,7 +41,7 @@ async function whatHappened(
   list: Payments['list'],
   { identifier }: PaymentFilter,
 ): Promise<string[]> {
-  const newest = async (filter: PaymentFilter) => (await list({ ...filter, limit: MAX_TOLD })).data;
+  const newest = async (filter: PaymentFilter) => (await list({ ...filter, limit: MAX_REPORTED })).data;
   const wanted = identifier === undefined ? [] : await newest({ identifier });
   const reported = (wanted.length ? wanted : await newest({})).map(
     (one) => `payment "${one.identifier}" is ${one.status} (${one.mode}, ${one.id})`,
@@ -49,7 +49,7 @@ async function whatHappened(
   const { data: requests } = await server.call('GET /requests', { query: { limit: 200 } });
   const refused = requests
     .filter((one) => isRefusedInitiate(one) || isUnknownPath(one))
-    .slice(0, MAX_TOLD)
+    .slice(0, MAX_REPORTED)
     .map(({ method, target, status, notes }) => {
       const reason = notes.join('; ') || 'no reason was recorded';
       return `${method} ${target} was rejected (${status}): ${reason}`;

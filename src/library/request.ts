@@ -62,7 +62,7 @@ export function isSuccess({ statusCode = 0 }: Answer): boolean {
   return statusCode >= 200 && statusCode < 300;
 }
 
-/** Whether the response comes from a gateway-sim. */
+/** Whether the response comes from gateway-sim. */
 export function isEmulator({ headers }: Answer): boolean {
   return headers['x-gateway-sim'] !== undefined;
 }

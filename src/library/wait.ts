@@ -4,12 +4,12 @@ import { hint } from '../contract/hint.ts';
 import type { Duration, WaitOptions } from './api.ts';
 import { requireFields, requireObject } from './arguments.ts';
 
-/** Less than the five seconds of most test runners, which give up without a reason (chosen). */
+/** Less than the five-second limit of most test runners, whose errors give no reason (chosen). */
 const DEFAULT_LIMIT_MS = 4_000;
 const POLL_MS = 20;
 
 /** Maximum number of records in the report of what happened instead. */
-export const MAX_TOLD = 5;
+export const MAX_REPORTED = 5;
 
 interface Wanted {
   what: string;
@@ -26,7 +26,7 @@ interface WantedOfList<Filter, Item> extends Wanted {
 /**
  * Waits for the newest record that matches a filter.
  *
- * @throws GatewayError as `waitFor`; `usage` for an invalid filter
+ * @throws GatewayError like `waitFor`; `usage` for an invalid filter
  */
 export async function waitForNewest<Filter extends object, Item>(
   { what, any, list, instead }: WantedOfList<Filter, Item>,
@@ -38,18 +38,18 @@ export async function waitForNewest<Filter extends object, Item>(
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name} "${value}"`)
     .join(', ');
-  const look = async () => (await list({ ...filter, limit: 1 })).data[0];
-  return waitFor({ what: `${what} with ${asked || any}`, look, instead }, options);
+  const find = async () => (await list({ ...filter, limit: 1 })).data[0];
+  return waitFor({ what: `${what} with ${asked || any}`, find, instead }, options);
 }
 
 /**
- * Polls until `look` returns a value, in real time.
+ * Polls until `find` returns a value, in real time.
  *
- * @throws GatewayError `timed_out`, with what happened instead; `usage` for an invalid time-out; the reason of the signal
+ * @throws GatewayError `timed_out`, with what happened instead; `usage` for an invalid timeout; the reason of the signal
  *   if it is aborted
  */
 export async function waitFor<Found>(
-  { what, look, instead }: Wanted & { look: () => Promise<Found | undefined> },
+  { what, find, instead }: Wanted & { find: () => Promise<Found | undefined> },
   options: WaitOptions = {},
 ): Promise<Found> {
   requireFields('the second argument of waitFor', options, ['timeout', 'signal']);
@@ -58,7 +58,7 @@ export async function waitFor<Found>(
   const deadline = performance.now() + limit;
   for (;;) {
     signal?.throwIfAborted();
-    const found = await look();
+    const found = await find();
     if (found !== undefined) return found;
     if (performance.now() >= deadline) break;
     const wait = Math.min(POLL_MS, Math.max(deadline - performance.now(), 0));
@@ -89,7 +89,7 @@ export function milliseconds(name: string, duration: Duration): number {
 /**
  * Checks a filter and returns it.
  *
- * @throws GatewayError `usage` for anything but an object, and for the time-out of a `waitFor` in it
+ * @throws GatewayError `usage` for anything but an object, and for a filter that contains a timeout
  */
 export function requireFilter<Filter extends object>(filter: Filter): Filter {
   requireObject('the filter', filter);

@@ -49,7 +49,7 @@ export async function storedAuthority(
     await write(join(folder, CERT_FILE), issued.cert);
     await write(caFile, issued.ca);
     await write(join(folder, MARK_FILE), await markOf(folder, issued));
-    // A web server of another user may need to read it.
+    // A web server that runs as another user may need to read it.
     await chmod(caFile, 0o644);
   });
   const notice =

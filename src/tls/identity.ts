@@ -2,7 +2,7 @@ import { GatewayError } from '../contract/error.ts';
 import { findMkcertPair, type GivenPair, readPair } from './given-pair.ts';
 import { covers } from './names.ts';
 
-/** The certificate of a server, with its key. */
+/** A server's certificate with its key. */
 export interface Identity {
   cert: string;
   key: string;

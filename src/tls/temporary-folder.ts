@@ -11,7 +11,7 @@ const PREFIX = 'gateway-sim-tls-';
 const created = new Set<string>();
 
 /**
- * Creates a folder that others cannot read, and that is removed at the end of the process. Also removes folders of killed
+ * Creates a folder that others cannot read and that is removed when the process ends. Also removes folders of killed
  * processes.
  *
  * @throws the file system's error

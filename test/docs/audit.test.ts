@@ -19,12 +19,12 @@ test('the examples on the audit page can be typed', async () => {
   const { shop, options } = await auditedShop();
   const type = (place: string, ...more: string[]) =>
     typed(fence(place, 'sh').replaceAll('http://localhost:3000', shop.url), { ...options, more });
-  const audited = await type('audit.md: Is our IPN handler safe?', '--only', 'A');
+  const audited = await type('audit.md: Is your IPN handler safe?', '--only', 'A');
   expect([audited.code, audited.stdout]).toEqual([0, expect.stringContaining('10 cases: 10 pass')]);
-  const first = await type('README.md: Is our IPN handler safe?', '--only', 'control');
+  const first = await type('README.md: Is your IPN handler safe?', '--only', 'control');
   expect([first.code, first.stdout]).toEqual([0, expect.stringContaining('1 case: 1 pass')]);
   await shop.place();
-  const reconciled = await type('audit.md: Do shop and gateway agree?');
+  const reconciled = await type('audit.md: Do the shop and the gateway agree?');
   expect([reconciled.code, reconciled.stderr]).toEqual([0, '']);
 });
 

@@ -94,7 +94,7 @@ describe('the options page describes', () => {
 
 test('the states of a card match the table', () => {
   for (const [status, next] of Object.entries(CARD_TRANSITIONS)) {
-    const cells = CARD_ACTIONS.map((action) => (next[action] === null ? 'refused' : `\`${next[action]}\``));
+    const cells = CARD_ACTIONS.map((action) => (next[action] === null ? 'rejected' : `\`${next[action]}\``));
     expect(page('cards.md')).toContain(`| \`${status}\` | ${cells.join(' | ')} |`);
   }
 });

@@ -1,4 +1,4 @@
-// Connects to the alias in every way that Node has, and prints as JSON where each connection went, and which names were
+// Connects to the alias in every way that Node offers. Prints as JSON where each connection went and which names were
 // looked up.
 import dns from 'node:dns';
 import http from 'node:http';

@@ -9,7 +9,7 @@ const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 describe('gateway-sim/alias-hosts', () => {
   it.each([false, true])(
-    'redirects every client of Node to the emulator, however it spells the name (TLS: %s)',
+    'redirects every client of Node to the emulator, in any spelling of the name (TLS: %s)',
     async (isSecure) => {
       const { url, server } = await startSim({ tls: isSecure, hostAlias: [ALIAS] });
       const { port, tlsCa } = server;
@@ -18,11 +18,9 @@ describe('gateway-sim/alias-hosts', () => {
         ['--import', fileOf('../../bin/alias-hosts.js'), fileOf('alias-clients.mjs')],
         {
           env: {
-            ...{
-              ALIAS,
-              GATEWAY_SIM_URL: url,
-              GATEWAY_SIM_HOST_ALIAS: `other.example, ${ALIAS.toUpperCase()}`,
-            },
+            ALIAS,
+            GATEWAY_SIM_URL: url,
+            GATEWAY_SIM_HOST_ALIAS: `other.example, ${ALIAS.toUpperCase()}`,
             ...(isSecure && { TLS: '1', NODE_EXTRA_CA_CERTS: tlsCa ?? '' }),
           },
         },
@@ -37,7 +35,7 @@ describe('gateway-sim/alias-hosts', () => {
       for (const [way, reached] of Object.entries(others))
         expect([way, ...reached]).toEqual([way, port, port, port]);
       expect(fetch).toEqual([200, 200, 200]);
-      // The emulator speaks HTTP/1.1, and was reached nevertheless.
+      // The emulator speaks only HTTP/1.1, but was reached.
       const inHttp2 = isSecure ? expect.stringMatching(/no.application.protocol/) : port;
       expect(http2).toEqual([inHttp2, inHttp2, inHttp2]);
     },

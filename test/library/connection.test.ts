@@ -5,7 +5,7 @@ import { BROKEN, startAnswering } from '../helpers/answering.ts';
 import { startLibrary } from '../helpers/library.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 
-const says = (body: string) => (response: ServerResponse) => void response.end(body);
+const sends = (body: string) => (response: ServerResponse) => void response.end(body);
 
 const closes = (response: ServerResponse): void => void response.destroy();
 const speaksNoHttp = (response: ServerResponse): void => void response.socket?.end('SSH-2.0-x\r\n');
@@ -29,15 +29,15 @@ async function connected(
 
 describe('a client whose emulator', () => {
   it.each([
-    ['hangs', BROKEN.hangs, 'timed_out'],
-    ['says nothing', (): void => {}, 'timed_out'],
-    ['resets', BROKEN.resets, 'no_server'],
+    ['stops mid-response', BROKEN.hangs, 'timed_out'],
+    ['sends nothing', (): void => {}, 'timed_out'],
+    ['resets the connection', BROKEN.resets, 'no_server'],
     ['sends gzip', BROKEN.encodes, 'check_failed'],
-    ['does not end', BROKEN.endless, 'body_too_large'],
-    ['breaks its JSON off', says('{"data":['), 'no_server'],
-    ['says null', says('null'), 'no_server'],
-    ['closes', closes, 'no_server'],
-    ['speaks no HTTP', speaksNoHttp, 'no_server'],
+    ['sends an endless response', BROKEN.endless, 'body_too_large'],
+    ['truncates its JSON', sends('{"data":['), 'no_server'],
+    ['sends null', sends('null'), 'no_server'],
+    ['closes the connection', closes, 'no_server'],
+    ['does not speak HTTP', speaksNoHttp, 'no_server'],
   ] as const)('%s gets a GatewayError', async (_, answer, code): Promise<void> => {
     const client = await connected(answer, code === 'timed_out' ? '500ms' : undefined);
     await expect(client.payments.list()).rejects.toMatchObject({ name: 'GatewayError', code });
@@ -69,7 +69,7 @@ describe('a connection', () => {
     await expect(connectGatewaySim(url, { timeout: 'soon' })).rejects.toMatchObject({ code: 'usage' });
   });
 
-  it('has a total time limit: a server that drips gets no more time', async () => {
+  it('has a total time limit, even if the server keeps sending single bytes', async () => {
     const url = await startAnswering((_, response) => {
       response.setHeader('X-Gateway-Sim', '1');
       const drip = setInterval(() => response.write(' '), 20);
@@ -78,7 +78,7 @@ describe('a connection', () => {
     await expect(connectGatewaySim(url, { timeout: '300ms' })).rejects.toMatchObject({ code: 'timed_out' });
   });
 
-  it('reports a token that does not fit into a header', async () => {
+  it('rejects a token that is not allowed in a header', async () => {
     const { url } = await startReceiver();
     const connecting = connectGatewaySim(url, { controlToken: 'to\nken' });
     await expect(connecting).rejects.toMatchObject({ code: 'usage' });
@@ -106,7 +106,7 @@ describe('an argument', () => {
     await expect(sim.restore(state as never)).rejects.toMatchObject({ name: 'GatewayError', code: 'usage' });
   });
 
-  it('that is a number instead of a text is a valid reference', async () => {
+  it('that is a number instead of text is a valid reference', async () => {
     const sim = await startLibrary();
     await expect(sim.wallets.fund(5 as never, '1')).rejects.toMatchObject({ code: 'not_found' });
   });

@@ -13,7 +13,7 @@ async function listening() {
   return { sim, receiver, fire };
 }
 
-it('a payment that is approved reaches the receiver, valid, with its fields and its raw body', async () => {
+it('the IPN of an approved payment is received as valid, with its fields and its raw body', async () => {
   const { sim, receiver } = await listening();
   const ipnUrl = `${receiver.url}/ipn?token=1`;
   await sim.payments.create({ identifier: 'order-1', amount: '49.90', ipnUrl });
@@ -61,12 +61,12 @@ it('the receiver sends the given response, or the result of a handler', async ()
   receiver.respondWith(({ fields }) => ({ status: 409, body: `no ${fields['data[amount]']}` }));
   expect(await answered()).toEqual([409, 'no 7.50']);
   receiver.respondWith(() => {
-    throw new Error('a mistake of the handler');
+    throw new Error('a bug in the handler');
   });
-  expect(await answered()).toEqual([500, 'Error: a mistake of the handler']);
+  expect(await answered()).toEqual([500, 'Error: a bug in the handler']);
 });
 
-it('a missing IPN is reported with those that were received or sent instead', async () => {
+it('the error for a missing IPN lists the IPNs that were received or sent instead', async () => {
   const { sim, receiver, fire } = await listening();
   const waited = (identifier: string) => receiver.waitFor({ identifier }, { timeout: 0 });
   await expect(waited('order-2')).rejects.toThrow(
@@ -89,7 +89,7 @@ it('an incomplete or oversized request is ignored, and the next one is received'
   expect(receiver.received).toHaveLength(1);
 });
 
-it('the receiver of a connected emulator is closed by the test, and the receiver of a started one with the emulator', async () => {
+it('the test closes the receiver of a connected emulator, and an emulator that it started closes its own', async () => {
   const { sim, receiver } = await listening();
   const connected = await connectGatewaySim(sim.url);
   const other = await connected.listen();

@@ -53,7 +53,7 @@ describe('verifyIpn', () => {
     expect(verifyIpn(given, KEY)).toEqual({ valid: false, reason: expect.stringContaining(reason) });
   });
 
-  it.each(['', undefined as unknown as string])('throws an error without a key: %j', (key) => {
+  it.each(['', undefined as unknown as string])('throws without a key: %j', (key) => {
     expect(() => verifyIpn(BODY, key)).toThrow('the secret key must be non-empty text');
   });
 });

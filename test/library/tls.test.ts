@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { connectGatewaySim, startGatewaySim } from '../../src/index.ts';
+import { describe, expect, it } from 'vitest';
+import { connectGatewaySim } from '../../src/index.ts';
+import { startLibrary } from '../helpers/library.ts';
 
 describe('startGatewaySim({ tls: true })', () => {
-  it('is used like any other, trusts itself, and leaves nothing behind', async () => {
-    const sim = await startGatewaySim({ tls: true });
-    onTestFinished(() => sim.stop());
+  it('works like any other, trusts its own certificate, and leaves nothing behind', async () => {
+    const sim = await startLibrary({ tls: true });
     expect(sim.url).toMatch(/^https:/);
     await sim.payments.create({ identifier: 'order-1' });
     const { payment, redirectUrl } = await sim.payments.approve('order-1');
@@ -18,23 +18,15 @@ describe('startGatewaySim({ tls: true })', () => {
     expect(existsSync(tlsCa ?? '')).toBe(false);
   });
 
-  it('can be connected to only with its certificate file', async () => {
-    const sim = await startGatewaySim({ tls: true });
-    onTestFinished(() => sim.stop());
+  it('is trusted only through its certificate file', async () => {
+    const sim = await startLibrary({ tls: true });
     const other = await connectGatewaySim(sim.url, { tlsCa: sim.tlsCa ?? '' });
     expect((await other.payments.list()).data).toEqual([]);
     await expect(connectGatewaySim(sim.url)).rejects.toMatchObject({ code: 'no_server' });
-    const again = await startGatewaySim({ tls: true });
-    onTestFinished(() => again.stop());
+    const again = await startLibrary({ tls: true });
     // Each emulator has its own authority.
     await expect(connectGatewaySim(sim.url, { tlsCa: again.tlsCa ?? '' })).rejects.toMatchObject({
       code: 'no_server',
     });
-  });
-
-  it('is null with plain HTTP', async () => {
-    const sim = await startGatewaySim();
-    onTestFinished(() => sim.stop());
-    expect([sim.tlsCa, 'NODE_EXTRA_CA_CERTS' in sim.env]).toEqual([null, false]);
   });
 });

@@ -26,14 +26,14 @@ const start = (folder: string, now = NOW, names = LOOPBACK_NAMES) =>
 const caIn = (folder: string) => readFile(join(folder, 'ca.pem'), 'utf8');
 const key = (folder: string) => join(folder, 'key.pem');
 
-/** The folder with the files of a start. */
+/** A folder with the files that a start creates. */
 async function folderWithAuthority(now = NOW, names = LOOPBACK_NAMES): Promise<string> {
   const folder = join(await temporaryFolder(), 'tls');
   await start(folder, now, names);
   return folder;
 }
 
-/** A start creates a new one in place of this one, and says why. */
+/** Expects that a start replaces the authority and says why. */
 async function requireNewOne(folder: string, why: string): Promise<void> {
   const former = await caIn(folder).catch(() => '');
   const made = await start(folder);
@@ -62,14 +62,12 @@ describe('a local authority in the data folder', () => {
   });
 
   it.each([
-    ['is for other names', NOW, [...LOOPBACK_NAMES, 'bank.example'], 'the names changed'],
-    ['is about to expire', NOW - 80 * DAY_MS, LOOPBACK_NAMES, 'the previous one expires soon'],
-    ['is of the future', NOW + DAY_MS, LOOPBACK_NAMES, 'the previous one is not valid yet'],
-  ])('and %s is created again, with a notice', async (_, now, names, why) => {
+    ['for other names', NOW, [...LOOPBACK_NAMES, 'bank.example'], 'the names changed'],
+    ['that is about to expire', NOW - 80 * DAY_MS, LOOPBACK_NAMES, 'the previous one expires soon'],
+    ['that is not valid yet', NOW + DAY_MS, LOOPBACK_NAMES, 'the previous one is not valid yet'],
+  ])('%s is created again, with a notice', async (_, now, names, why) => {
     await requireNewOne(await folderWithAuthority(now, names), why);
   });
-
-  const asRoot = process.getuid?.() === 0;
 
   it.skipIf(process.platform === 'win32').each<[string, (folder: string) => unknown, string]>([
     [
@@ -87,7 +85,7 @@ describe('a local authority in the data folder', () => {
     ],
     ['whose file is huge', (folder) => truncate(join(folder, 'ca.pem'), 2 ** 20), 'ca.pem: it is too large'],
     ['without a key', (folder) => rm(key(folder)), 'missing key.pem'],
-    ['whose key is torn', (folder) => truncate(key(folder), 100), NOT_OURS],
+    ['whose key is truncated', (folder) => truncate(key(folder), 100), NOT_OURS],
     [
       'that is a copy',
       async (folder) => {
@@ -96,33 +94,34 @@ describe('a local authority in the data folder', () => {
       },
       NOT_OURS,
     ],
-    ['whose file has another one, too', (folder) => appendFile(join(folder, 'ca.pem'), other.ca), NOT_OURS],
     [
-      'whose certificate is another one',
+      'whose file contains a second certificate',
+      (folder) => appendFile(join(folder, 'ca.pem'), other.ca),
+      NOT_OURS,
+    ],
+    [
+      'with a certificate from elsewhere',
       (folder) => writeFile(join(folder, 'cert.pem'), other.cert),
       NOT_OURS,
     ],
     [
-      'that someone with its key replaced',
+      'whose files were all replaced',
       async (folder) => {
         for (const name of ['ca', 'cert', 'key'] as const)
           await writeFile(join(folder, `${name}.pem`), other[name]);
       },
       NOT_OURS,
     ],
-    ['that does not say where it was made', (folder) => rm(join(folder, 'made-in')), 'missing made-in'],
-    ...(asRoot
-      ? [
-          [
-            'of another user',
-            (folder: string) => chown(join(folder, 'ca.pem'), 4_711, 4_711),
-            'ca.pem: it belongs to another user',
-          ] as [string, (folder: string) => unknown, string],
-        ]
-      : []),
+    ['whose origin is not recorded', (folder) => rm(join(folder, 'made-in')), 'missing made-in'],
   ])('%s is not used', async (_, change, why) => {
     const folder = await folderWithAuthority();
     await change(folder);
     await requireNewOne(folder, why);
+  });
+
+  it.runIf(process.getuid?.() === 0)('of another user is not used', async () => {
+    const folder = await folderWithAuthority();
+    await chown(join(folder, 'ca.pem'), 4_711, 4_711);
+    await requireNewOne(folder, 'ca.pem: it belongs to another user');
   });
 });

@@ -19,7 +19,7 @@ describe('an authority', () => {
   const ca = new X509Certificate(issued.ca);
   const leaf = new X509Certificate(issued.cert);
 
-  it('issues one certificate for all names, which it verifies', () => {
+  it('issues and verifies one certificate for all names', () => {
     expect(namesOf(leaf)).toEqual(NAMES);
     expect([ca.ca, leaf.ca]).toEqual([true, false]);
     expect(leaf.checkIssued(ca) && leaf.verify(ca.publicKey)).toBe(true);
@@ -63,14 +63,14 @@ it.each([
   ['fe80::1%eth0', 'fe80::1'],
   ['10.0.0.1', '10.0.0.1'],
   ['shop.example', 'shop.example'],
-])('%s is called %s', (written, name) => {
+])('the name of %s is %s', (written, name) => {
   expect(addressName(written)).toBe(name);
 });
 
 describe('a pair of files', () => {
   const labels = { cert: '--tls-cert', key: '--tls-key' };
 
-  it('is trusted through its own file if that contains the issuer, otherwise through no known file', async () => {
+  it('is trusted through its own file if that contains the issuer', async () => {
     const folder = await temporaryFolder();
     const { cert, key } = await writePair(folder, 'own');
     expect(await readPair(cert, key, labels)).toMatchObject({ caFile: cert, issuer: null });
@@ -137,26 +137,19 @@ describe('an mkcert pair', () => {
     });
   });
 
-  const asRoot = process.getuid?.() === 0;
+  /** Replaces a file with a link to it. */
+  const link = async (path: string) => {
+    await rename(path, `${path}.moved`);
+    await symlink(`${path}.moved`, path);
+  };
 
-  it.skipIf(process.platform === 'win32').each<[string, (root: string) => unknown]>([
+  const ROOTS: [string, (root: string) => unknown][] = [
     ['is relative', (root) => vi.stubEnv('CAROOT', relative('', dirname(root)))],
-    [
-      'is a link',
-      async (root) => {
-        await rename(root, `${root}.moved`);
-        await symlink(`${root}.moved`, root);
-      },
-    ],
-    ...(asRoot
-      ? [
-          ['belongs to another user', (root: string) => chown(root, 4_711, 4_711)] satisfies [
-            string,
-            (root: string) => unknown,
-          ],
-        ]
-      : []),
-  ])('is not trusted because of a root that %s', async (_, change) => {
+    ['is a link', link],
+  ];
+  if (process.getuid?.() === 0) ROOTS.push(['belongs to another user', (root) => chown(root, 4_711, 4_711)]);
+
+  it.skipIf(process.platform === 'win32').each(ROOTS)('is not trusted if the root %s', async (_, change) => {
     const folder = await temporaryFolder();
     const root = await asMkcert(await writePair(folder, 'localhost'));
     await change(root);
@@ -165,17 +158,8 @@ describe('an mkcert pair', () => {
 
   it.skipIf(process.platform === 'win32').each<[string, string, (path: string) => Promise<void>, string]>([
     ['key others can read', 'localhost-key.pem', (path) => chmod(path, 0o640), 'others can read'],
-    ...['localhost.pem', 'localhost-key.pem'].map(
-      (name): [string, string, (path: string) => Promise<void>, string] => [
-        `${name} is a link`,
-        name,
-        async (path) => {
-          await rename(path, `${path}.moved`);
-          await symlink(`${path}.moved`, path);
-        },
-        'it is a link',
-      ],
-    ),
+    ['certificate is a link', 'localhost.pem', link, 'it is a link'],
+    ['key is a link', 'localhost-key.pem', link, 'it is a link'],
   ])('whose %s is ignored', async (_, name, change, why) => {
     const folder = await temporaryFolder();
     await asMkcert(await writePair(folder, 'localhost'));

@@ -12,7 +12,7 @@ it('a process removes only the folders of killed processes', async () => {
   onTestFinished(() => void vi.unstubAllEnvs());
   const running = await makeTemporaryFolder();
   expect((await stat(running)).mode & 0o777).toBe(0o700);
-  /** The name that it would have from a process that has ended. */
+  /** The name of the folder if an ended process had created it. */
   const leftBy = (letter: string) =>
     basename(running).replace(`-${process.pid}-`, `-${NOBODY}-`).replace(/.{6}$/, letter.repeat(6));
   const killed = await makeTemporaryFolder();
