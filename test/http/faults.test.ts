@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import type { FaultRule } from '../../src/contract/fault.ts';
 import type { StartOptions } from '../../src/options/table.ts';
-import { rawExchange } from '../helpers/raw.ts';
+import { rawExchange, requestBytes } from '../helpers/raw.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';
 import { ask, type Sim, startSim } from '../helpers/sim.ts';
@@ -154,16 +154,14 @@ describe('a fault on a route of the service', () => {
     const sim = await simWith([{ route: 'initiate', truncate: true, times: 1 }]);
     // Node's client discards an incomplete body.
     const form = new URLSearchParams(fields({ public_key: sim.publicKey }) as Record<string, string>);
-    const head = [
-      'POST /sandbox/payment/initiate HTTP/1.1',
-      'Host: localhost',
-      'Connection: close',
-      'Content-Type: application/x-www-form-urlencoded',
-      `Content-Length: ${form.toString().length}`,
-    ];
     const { status, headers, body } = await rawExchange(
       sim.server.port,
-      `${head.join('\r\n')}\r\n\r\n${form}`,
+      requestBytes(
+        'POST',
+        '/sandbox/payment/initiate',
+        { 'Content-Type': 'application/x-www-form-urlencoded' },
+        String(form),
+      ),
     );
     expect([status, body]).toEqual([200, expect.stringMatching(/^\{"success":"ok"/)]);
     expect(body.length).toBe(Math.floor(Number(headers['content-length']) / 2));

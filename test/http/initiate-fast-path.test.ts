@@ -8,7 +8,7 @@ import { initiateFastPath } from '../../src/http/service/initiate-fast-path.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { dialect } from '../../src/wire/documented/service.ts';
 import { character } from '../helpers/characters.ts';
-import { rawExchange } from '../helpers/raw.ts';
+import { rawExchange, requestBytes } from '../helpers/raw.ts';
 import { fields } from '../helpers/records.ts';
 import { startSim } from '../helpers/sim.ts';
 
@@ -16,7 +16,6 @@ const FORM = 'application/x-www-form-urlencoded';
 const MULTIPART = 'multipart/form-data; boundary=XX';
 const PATH = '/sandbox/payment/initiate';
 
-/** A request as bytes; an undefined header is omitted. */
 interface Sent {
   method?: string;
   path?: string;
@@ -36,19 +35,8 @@ const anonymous = (text: string) =>
     .replace(/"trx":"[A-Z0-9]{12}"/g, '"trx"')
     .replace(/"durationMs":[\d.]+/g, '"durationMs"');
 
-function written({ method = 'POST', path = PATH, version = '1.1', headers, type = FORM, body = '' }: Sent) {
-  const all: Record<string, string | undefined> = {
-    Host: '127.0.0.1:4477',
-    Connection: 'close',
-    'Content-Type': type,
-    'Content-Length': String(Buffer.byteLength(body)),
-    ...headers,
-  };
-  const lines = Object.entries(all).flatMap(([name, value]) =>
-    value === undefined ? [] : `${name}: ${value}`,
-  );
-  return Buffer.from(`${method} ${path} HTTP/${version}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
-}
+const written = ({ method = 'POST', path = PATH, version, headers, type = FORM, body }: Sent) =>
+  requestBytes(method, path, { Host: '127.0.0.1:4477', 'Content-Type': type, ...headers }, body, version);
 
 const form = (changes: Record<string, unknown> = {}) =>
   new URLSearchParams(fields(changes) as Record<string, string>).toString();

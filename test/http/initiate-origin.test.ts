@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StartOptions } from '../../src/options/table.ts';
-import { rawExchange } from '../helpers/raw.ts';
+import { rawExchange, requestBytes } from '../helpers/raw.ts';
 import { fields } from '../helpers/records.ts';
 import { type Sim, startSim } from '../helpers/sim.ts';
 
@@ -22,16 +22,10 @@ async function initiate(
 ) {
   const all = { ...fields({ public_key: sim.publicKey, ...changes }) } as Record<string, string>;
   const form = new URLSearchParams(all).toString();
-  const body = method === 'GET' ? '' : isJson ? JSON.stringify(all) : form;
-  const lines = Object.entries({
-    Host: '127.0.0.1',
-    Connection: 'close',
-    ...(body && { 'Content-Type': isJson ? 'application/json' : FORM }),
-    ...(body && { 'Content-Length': Buffer.byteLength(body) }),
-    ...headers,
-  }).map(([name, value]) => `${name}: ${value}\r\n`);
   const target = method === 'GET' ? `${path}?${form}` : path;
-  const bytes = Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
+  const body = method === 'GET' ? '' : isJson ? JSON.stringify(all) : form;
+  const type = body ? (isJson ? 'application/json' : FORM) : undefined;
+  const bytes = requestBytes(method, target, { 'Content-Type': type, ...headers }, body);
   const { status, text } = await rawExchange(sim.server.port, bytes);
   const [head = '', answer = ''] = text.split('\r\n\r\n');
   return { status, head, answer: JSON.parse(answer) as Refusal };
@@ -142,8 +136,8 @@ describe('a page that may not initiate', () => {
       expect(answer.errors).toEqual([expect.stringContaining('--allow-origin https://evil.example')]);
     }
     for (const type of ['text/plain', 'application/json', 'multipart/form-data']) {
-      const bytes = `POST ${PATHS.live} HTTP/1.1\r\nHost: a\r\nOrigin: https://evil.example\r\nContent-Type: ${type}\r\nContent-Length: 1\r\nConnection: close\r\n\r\n{`;
-      const { status, text } = await rawExchange(sim.server.port, Buffer.from(bytes));
+      const bytes = requestBytes('POST', PATHS.live, { ...FOREIGN, 'Content-Type': type }, '{');
+      const { status, text } = await rawExchange(sim.server.port, bytes);
       expect([status, text]).toEqual([200, expect.stringContaining('--allow-origin https://evil.example')]);
     }
   });

@@ -270,39 +270,38 @@ describe('a checkout step', () => {
 });
 
 describe('a problem', () => {
-  const problems: [CheckoutProblem, (typeof STEPS)[number], string][] = [
-    ['email_invalid', 'email', 'e-mail'],
-    ['email_not_test', 'email', 'e-mail'],
-    ['wallet_unknown', 'email', 'e-mail'],
-    ['balance_too_small', 'email', 'e-mail'],
-    ['code_wrong', 'code', 'verification code'],
-    ['code_expired', 'code', 'verification code'],
-    ['code_spent', 'code', 'verification code'],
-    ['wallet_unknown', 'code', 'verification code'],
-    ['balance_too_small', 'code', 'verification code'],
+  const problems: [CheckoutProblem, (typeof STEPS)[number]][] = [
+    ['email_invalid', 'email'],
+    ['email_not_test', 'email'],
+    ['wallet_unknown', 'email'],
+    ['balance_too_small', 'email'],
+    ['code_wrong', 'code'],
+    ['code_expired', 'code'],
+    ['code_spent', 'code'],
+    ['wallet_unknown', 'code'],
+    ['balance_too_small', 'code'],
   ];
+  const text = {
+    email: { en: '(This|The) e-mail ', fr: 'Cet e-mail (est|a|ne?|n’est|correspond) ' },
+    code: {
+      en: '(This|The) verification code ',
+      fr: 'Le code de vérification (est|a|ne?|n’est|correspond) ',
+    },
+  };
 
   test.each(problems)(
-    '%s on the %s step is announced, refers to the field, and keeps the form',
-    (problem, step, label) => {
-      const main = form(checkout({ step, problem, value: 'kept' }), step);
-      expect(main).toMatch(
-        new RegExp(`<p [^>]*role="alert" id="${step}-problem">(This|The) ${label} [^<]*\\.</p>`),
-      );
-      expect(main).toContain('aria-invalid="true"');
-      expect(main).toContain(`aria-describedby="${step}-problem ${step}-hint"`);
-      expect(main).toContain('value="kept"');
+    '%s on the %s step is announced in a sentence, refers to the field, and keeps the form',
+    (problem, step) => {
+      for (const language of LANGUAGES) {
+        const main = form(checkout({ language, step, problem, value: 'kept' }), step);
+        const sentence = `${text[step][language]}[^<]*\\.</p>`;
+        expect(main).toMatch(new RegExp(`<p [^>]*role="alert" id="${step}-problem">${sentence}`));
+        expect(main).toContain('aria-invalid="true"');
+        expect(main).toContain(`aria-describedby="${step}-problem ${step}-hint"`);
+        expect(main).toContain('value="kept"');
+      }
     },
   );
-
-  test.each(problems)('%s on the %s step is a sentence in French, too', (problem, step, label) => {
-    const main = form(checkout({ language: 'fr', step, problem }), step);
-    const names = { 'e-mail': 'Cet e-mail', 'verification code': 'Le code de vérification' };
-    const named = names[label as keyof typeof names];
-    expect(main).toMatch(
-      new RegExp(`id="${step}-problem">${named} (est|a|ne?|n’est|correspond) [^<]*\\.</p>`),
-    );
-  });
 
   test('is in the title, too, which screen readers read first', () => {
     expect(checkout({ problem: 'email_invalid' })).toContain(
@@ -394,11 +393,6 @@ describe('the simulator panel', () => {
       ...DELIVERY_ORDERS,
     ]);
     expect(panel.match(/<option[^>]* selected[^>]*>/g)).toEqual(['<option value="ipn-twice" selected="">']);
-  });
-
-  test('collapses without a script', () => {
-    const panel = checkout().split('<aside')[1] ?? '';
-    expect(panel).toMatch(/<details open=""><summary><span class="tag">simulator<\/span>/);
   });
 });
 
@@ -500,10 +494,7 @@ describe('in French', () => {
     expect(buttons(html).filter((name) => /annul/i.test(name))).toEqual(['Annuler']);
   });
 
-  test('problems and closed pages are French too', () => {
-    expect(checkout({ language: 'fr', step: 'code', problem: 'code_wrong' })).toContain(
-      '>Le code de vérification est incorrect',
-    );
+  test('closed pages are French too', () => {
     expect(closed({ language: 'fr' })).toContain('>Retour à Demo Store</a>');
   });
 });
@@ -513,18 +504,13 @@ describe('a closed page', () => {
     ['succeeded', 'Payment complete', 'is complete. You are not charged again.'],
     ['canceled', 'Payment canceled', 'was canceled.'],
     ['failed', 'Payment failed', 'This payment failed.'],
+    ['expired', 'Payment expired', 'The time to pay has expired.'],
   ] as const)('of a %s payment shows the status', (status, title, text) => {
     const html = closed({ payment: { ...PAYMENT, status } });
     expect(html).toContain(`<h1>${title}</h1>`);
     expect(html).toContain(text);
     expect(html).toContain('$100.00');
     expect(html).not.toContain('<form');
-  });
-
-  test('shows that the payment expired', () => {
-    const html = closed({ payment: { ...PAYMENT, status: 'expired' } });
-    expect(html).toContain('<h1>Payment expired</h1>');
-    expect(html).toContain('The time to pay has expired.');
   });
 
   test('shows what happened right after settling, not that it was settled before', () => {
