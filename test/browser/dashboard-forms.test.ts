@@ -1,21 +1,13 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { violationsOf } from '../helpers/axe.ts';
-import { openPage, type TestPage } from '../helpers/browser.ts';
+import { openDashboard, openPage } from '../helpers/browser.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { freePort } from '../helpers/port.ts';
 import { gate, type Receiver, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const PHONE = { viewport: { width: 390, height: 700 } };
-
-/** A page of the dashboard whose script runs. */
-async function open(sim: Sim, path: string, options = {}): Promise<TestPage> {
-  const opened = await openPage(options);
-  await opened.page.goto(sim.url + path);
-  await opened.page.locator('#live.on').waitFor();
-  return opened;
-}
 
 const paymentPath = (sim: Sim, identifier = 'order-1') =>
   `/_sim/ui/payments/${sim.server.parts.payments.require(identifier).id}`;
@@ -85,7 +77,7 @@ describe('a button with a pending form', () => {
     const { receiver, answer } = await thinkingReceiver(0);
     const sim = await startSim();
     await sim.initiate({ ...ORDER, ipn_url: receiver.url });
-    const { page } = await open(sim, paymentPath(sim));
+    const { page } = await openDashboard(sim, paymentPath(sim));
     const { width, height } = (await page.getByRole('button', { name: 'Approve' }).boundingBox()) ?? {};
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByText('Customer: paid').waitFor();
@@ -102,7 +94,7 @@ describe('a button with a pending form', () => {
     const { receiver, answer } = await thinkingReceiver(3);
     const sim = await startSim();
     await settled(sim, receiver, 3);
-    const { page } = await open(sim, '/_sim/ui/ipns');
+    const { page } = await openDashboard(sim, '/_sim/ui/ipns');
     const buttons = page.locator('tbody button');
     for (const number of [0, 1, 2]) await buttons.nth(number).click();
     await receiver.request(5);
@@ -122,7 +114,7 @@ describe('a form that acts on its own page', () => {
     const receiver = await startReceiver();
     const sim = await startSim();
     await settled(sim, receiver, 8);
-    const { page } = await open(sim, '/_sim/ui/ipns?state=&text=order-', PHONE);
+    const { page } = await openDashboard(sim, '/_sim/ui/ipns?state=&text=order-', PHONE);
     let loads = 0;
     page.on('load', () => loads++);
     const resend = page.locator('tbody button').last();
@@ -142,7 +134,7 @@ describe('a form that acts on its own page', () => {
     const receiver = await startReceiver();
     const sim = await startSim();
     await settled(sim, receiver, 1);
-    const { page } = await open(sim, paymentPath(sim));
+    const { page } = await openDashboard(sim, paymentPath(sim));
     // Nothing is answered until an event has refreshed the page. Then each request is answered in turn.
     let answered = page.locator('#news', { hasText: 'order-1' }).waitFor({ state: 'attached' });
     await page.route('**/ui/payments/*', (route) => {
@@ -188,7 +180,7 @@ async function answerFirstLast(page: Page): Promise<() => number> {
 describe('a form that is done', () => {
   test('redirects and can be sent again after going back, or is cleared on the same page while others keep their text', async () => {
     const sim = await startSim();
-    const { page, errors } = await open(sim, '/_sim/ui/cards');
+    const { page, errors } = await openDashboard(sim, '/_sim/ui/cards');
     const create = async () => {
       await page.getByRole('button', { name: 'Create', exact: true }).click();
       await page.getByRole('heading', { name: 'Test card' }).waitFor();
@@ -216,7 +208,7 @@ describe('a form that is done', () => {
   test('passes the focus on, and adds no history entry', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
-    const { page, errors } = await open(sim, '/_sim');
+    const { page, errors } = await openDashboard(sim, '/_sim');
     await page.getByRole('link', { name: 'order-1' }).click();
     // Both pages show an open connection, but only this one has the heading.
     await page.getByRole('heading', { level: 1, name: 'order-1' }).waitFor();
@@ -238,7 +230,7 @@ describe('a form that does not reach the emulator', () => {
     const kept = { inMemory: false, dataDir: await temporaryFolder(), port: await freePort() };
     const first = await startSim(kept);
     await first.initiate(ORDER);
-    const { page } = await open(first, paymentPath(first));
+    const { page } = await openDashboard(first, paymentPath(first));
     await first.server.stop();
     await page.getByRole('button', { name: 'Approve' }).click();
     const alert = page.getByRole('alert');
@@ -263,7 +255,7 @@ describe('a form that does not reach the emulator', () => {
   test('says that its connection broke, and recovers with the next response', async () => {
     const sim = await startSim();
     await settled(sim, await startReceiver(), 1);
-    const { page } = await open(sim, ipnPath(sim));
+    const { page } = await openDashboard(sim, ipnPath(sim));
     await page.route('**/resend', (route) => route.abort('connectionreset'));
     await page.getByRole('button', { name: 'Resend' }).click();
     await page.getByRole('alert').getByText('“Resend” was not sent.').waitFor();
@@ -302,7 +294,7 @@ describe('a form that does not reach the emulator', () => {
 describe('a rejected form', () => {
   test('marks invalid fields, focuses the first, keeps the input, and can be corrected while the page updates', async () => {
     const sim = await startSim();
-    const { page } = await open(sim, '/_sim/ui/cards');
+    const { page } = await openDashboard(sim, '/_sim/ui/cards');
     const create = page.getByRole('button', { name: 'Create', exact: true });
     const [title, name, amount] = [
       page.getByLabel('Title'),
@@ -348,7 +340,7 @@ describe('a rejected form', () => {
   test('shows a response that is not a page, and says that another user was faster', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
-    const { page } = await open(sim, paymentPath(sim));
+    const { page } = await openDashboard(sim, paymentPath(sim));
     await page.route('**/settle', (route) =>
       route.fulfill({ status: 507, json: { message: 'the disk is full' } }),
     );
@@ -367,7 +359,7 @@ describe('a rejected form', () => {
 
 test('events do not remove the result of the signature checker', async () => {
   const sim = await startSim();
-  const { page } = await open(sim, '/_sim/ui/signature');
+  const { page } = await openDashboard(sim, '/_sim/ui/signature');
   await page.getByLabel('IPN', { exact: true }).fill('status=success');
   await page.getByRole('button', { name: 'Check signature' }).click();
   await page.locator('#verdict').waitFor();

@@ -1,16 +1,8 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { openPage, type TestPage } from '../helpers/browser.ts';
+import { openDashboard, openPage, type TestPage } from '../helpers/browser.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
-
-/** A page of the dashboard that receives events. */
-async function watching(sim: Sim, path: string, options = {}): Promise<TestPage> {
-  const opened = await openPage(options);
-  await opened.page.goto(sim.url + path);
-  await opened.page.locator('#live.on').waitFor();
-  return opened;
-}
 
 const paymentPath = (sim: Sim) => `/_sim/ui/payments/${sim.server.parts.payments.require('order-1').id}`;
 
@@ -27,7 +19,7 @@ describe('a page that receives events', () => {
   test('shows a payment, its IPN and its delivery without a reload, and keeps the focus', async () => {
     const receiver = await startReceiver();
     const sim = await startSim();
-    const { page, errors } = await watching(sim, '/_sim');
+    const { page, errors } = await openDashboard(sim, '/_sim');
     await page.getByText('No payment yet').waitFor();
     let navigations = 0;
     page.on('framenavigated', () => navigations++);
@@ -48,7 +40,7 @@ describe('a page that receives events', () => {
   test('preserves what the user chose, opened and selected', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
-    const { page } = await watching(sim, paymentPath(sim));
+    const { page } = await openDashboard(sim, paymentPath(sim));
     await page.getByLabel('IPN timing').selectOption('ipn-twice');
     await page.locator('#step-initiated-1-curl summary').click();
     await page.locator('#facts').getByText('Two paperbacks').click({ clickCount: 3 });
@@ -94,7 +86,7 @@ describe('a page that receives events', () => {
 
   test('shows faults, a paused clock and new keys', async () => {
     const sim = await startSim();
-    const { page, errors } = await watching(sim, '/_sim/ui/keys');
+    const { page, errors } = await openDashboard(sim, '/_sim/ui/keys');
     const { clock, faults, merchants } = sim.server.parts;
     faults.set({ route: 'initiate', status: 503 });
     await clock.move({ freeze: 'now' });
@@ -114,7 +106,7 @@ describe('a page that receives events', () => {
   test('is up to date after a reset, without an error', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
-    const { page, errors } = await watching(sim, paymentPath(sim));
+    const { page, errors } = await openDashboard(sim, paymentPath(sim));
     await fetch(`${sim.url}/_sim/reset`, { method: 'POST' });
     await page.getByRole('heading', { name: 'Not found' }).waitFor();
     expect(errors).toEqual([]);
@@ -125,7 +117,7 @@ describe('a page that receives events', () => {
 async function listOfThree(): Promise<TestPage & { sim: Sim }> {
   const sim = await startSim();
   for (const number of [1, 2, 3]) await sim.initiate({ ...ORDER, identifier: `order-${number}` });
-  return { sim, ...(await watching(sim, '/_sim')) };
+  return { sim, ...(await openDashboard(sim, '/_sim')) };
 }
 
 describe('a list', () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { requireTamperings } from '../../src/contract/tampering.ts';
 import { OF_LOOKS, violationsOf } from '../helpers/axe.ts';
 import { openPage, picture, resize } from '../helpers/browser.ts';
-import { busySim, payWithMistake, startNaiveShop } from '../helpers/busy.ts';
+import { busySim, payWithMistakes, startNaiveShop } from '../helpers/busy.ts';
 import { misfits } from '../helpers/layout.ts';
 import { IS_RELEASE } from '../helpers/scope.ts';
 import { type Sim, startSim } from '../helpers/sim.ts';
@@ -45,7 +45,7 @@ async function busyPages(): Promise<{ sim: Sim; places: Ways; records: Ways }> {
   const { clock, ipns, merchants, payments, state } = sim.server.parts;
   await merchants.add('Second Shop with a rather long name');
   const shop = await startNaiveShop(() => sim.secretKey);
-  const paid = await payWithMistake(sim, { identifier: 'a-story', ipn_url: `${shop.url}/ipn` });
+  const paid = await payWithMistakes(sim, { identifier: 'a-story', ipn_url: `${shop.url}/ipn` });
   const tamper = requireTamperings('amount');
   const [forged] = await ipns.fire({ payment: 'order-1', to: `${receiver.url}/ipn`, tamper });
   const [card] = state.current.cards.values();

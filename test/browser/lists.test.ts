@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openPage, resize } from '../helpers/browser.ts';
+import { openDashboard, openPage, resize } from '../helpers/browser.ts';
 import { busySim } from '../helpers/busy.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';
 
@@ -49,9 +49,7 @@ test('a whole row except its buttons opens its record, and shows the focus ring'
 
 test('all IPNs of a list can be selected and resent, and a search has no checkboxes', async () => {
   const { sim } = await busySim();
-  const { page } = await openPage();
-  await page.goto(`${sim.url}/_sim/ui/ipns`);
-  await page.locator('#live.on').waitFor();
+  const { page } = await openDashboard(sim, '/_sim/ui/ipns');
   const boxes = page.locator('tbody').getByRole('checkbox');
   const all = page.getByLabel('Select all');
   const checked = () => boxes.evaluateAll((those) => those.filter((one) => one.matches(':checked')).length);
@@ -90,9 +88,7 @@ test('an exact time appears on hover, or when its row has the focus', async () =
 
 test('on a phone the current tab is visible, and copying a shortened identifier copies all of it', async () => {
   const { sim } = await busySim();
-  const { page } = await openPage({ viewport: { width: 360, height: 740 } });
-  await page.goto(`${sim.url}/_sim/ui/inbox`);
-  await page.locator('#live.on').waitFor();
+  const { page } = await openDashboard(sim, '/_sim/ui/inbox', { viewport: { width: 360, height: 740 } });
   const { x = -1, width = 0 } = (await page.getByRole('link', { name: 'Inbox' }).boundingBox()) ?? {};
   expect(x).toBeGreaterThan(20);
   expect(x + width).toBeLessThan(340);

@@ -40,35 +40,28 @@ const OPTIONS: StartOptions = {
 };
 
 describe('a page may initiate from the browser', () => {
-  const OWN = [
-    ...['http://localhost:3000', 'http://LOCALHOST', 'https://a.b.localhost', 'http://127.0.0.1:5173'],
-    ...['http://127.255.0.9', 'http://[::1]:8080', 'http://0.0.0.0:3000', 'capacitor://localhost'],
-    ...['http://10.0.0.1', 'http://172.16.0.1', 'http://172.31.255.255:99', 'http://192.168.178.20'],
-    ...['http://169.254.1.2', 'http://[fd12:3456::1]', 'http://[fc00::1]', 'http://[fe80::1]:3000'],
-    ...['http://shop', 'https://shop:8443', 'https://shop.test', 'http://a.b.test:81', 'http://mac.local'],
-    ...['http://localhost.', 'http://shop.test.', 'https://pay.shop.example', 'http://pay.shop.example:81'],
-    ...['https://tunnel.example:8443', 'https://mine.example', 'http://other.example:8080'],
-  ];
-  const FOREIGN = [
-    ...['https://evil.example', 'http://evil.example:3000', 'http://8.8.8.8', 'http://172.15.0.1'],
-    ...[
-      'http://172.32.0.1',
-      'http://11.0.0.1',
-      'http://128.0.0.1',
-      'http://192.169.0.1',
-      'http://[2001:db8::1]',
-    ],
-    ...[
-      'http://[fe00::1]',
-      'http://localhost.evil.example',
-      'http://127.0.0.1.evil.example',
-      'http://10.0.0.1.nip.io',
-    ],
-    ...['http://evil-localhost.example', 'http://test.example', 'http://evil.testx', 'http://fd00.example'],
-    ...['http://tunnel.example:8443', 'https://tunnel.example', 'https://x.pay.shop.example'],
-    ...['http://mine.example', 'https://mine.example:81', 'https://x.mine.example', 'http://other.example'],
-    ...['chrome-extension://abcdefgh', 'file://'],
-  ];
+  const OWN = `
+    http://localhost:3000 http://LOCALHOST https://a.b.localhost http://127.0.0.1:5173
+    http://127.255.0.9 http://[::1]:8080 http://0.0.0.0:3000 capacitor://localhost http://10.0.0.1
+    http://172.16.0.1 http://172.31.255.255:99 http://192.168.178.20 http://169.254.1.2
+    http://[fd12:3456::1] http://[fc00::1] http://[fe80::1]:3000 http://shop https://shop:8443
+    https://shop.test http://a.b.test:81 http://mac.local http://localhost. http://shop.test.
+    https://pay.shop.example http://pay.shop.example:81 https://tunnel.example:8443
+    https://mine.example http://other.example:8080
+  `
+    .trim()
+    .split(/\s+/);
+  const FOREIGN = `
+    https://evil.example http://evil.example:3000 http://8.8.8.8 http://172.15.0.1 http://172.32.0.1
+    http://11.0.0.1 http://128.0.0.1 http://192.169.0.1 http://[2001:db8::1] http://[fe00::1]
+    http://localhost.evil.example http://127.0.0.1.evil.example http://10.0.0.1.nip.io
+    http://evil-localhost.example http://test.example http://evil.testx http://fd00.example
+    http://tunnel.example:8443 https://tunnel.example https://x.pay.shop.example http://mine.example
+    https://mine.example:81 https://x.mine.example http://other.example chrome-extension://abcdefgh
+    file://
+  `
+    .trim()
+    .split(/\s+/);
 
   it.each([false, true])(
     'from this machine and from the origins in the options (as JSON: %s)',

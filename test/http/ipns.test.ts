@@ -48,14 +48,6 @@ function delivered(settled: Settled): DeliveryView {
 }
 
 describe('the order of IPN and redirect', () => {
-  it('ipn-then-redirect: the response has the first attempt', async () => {
-    const receiver = await startReceiver();
-    const sim = await withPayment(receiver.url);
-    const settled = await settle(sim, { delivery: 'ipn-then-redirect' });
-    expect(delivered(settled).attempts).toHaveLength(1);
-    expect(settled.redirectUrl).toBe(ORDER['success_url']);
-  });
-
   it('redirect-then-ipn: the response is sent half a second before the IPN is due', async () => {
     const receiver = await startReceiver();
     const sim = await withPayment(receiver.url);
@@ -65,13 +57,6 @@ describe('the order of IPN and redirect', () => {
     expect(Date.parse(nextAttemptAt ?? '') - Date.parse(createdAt)).toBe(500);
     expect(settled.redirectUrl).toBe(ORDER['success_url']);
     await receiver.request(1);
-  });
-
-  it('redirect-then-ipn with awaitDelivery still waits for the attempt', async () => {
-    const receiver = await startReceiver();
-    const sim = await withPayment(receiver.url);
-    const settled = await settle(sim, { delivery: 'redirect-then-ipn', awaitDelivery: true });
-    expect(delivered(settled).state).toBe('delivered');
   });
 
   it('ipn-twice: two deliveries of the same fields, one after the other; the response has the last', async () => {

@@ -3,7 +3,7 @@ import type { StartOptions } from '../../src/options/table.ts';
 import { Contract, type Document } from '../helpers/contract.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';
-import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { ask, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const CHECKOUT = { live: '/initiate/payment/checkout', sandbox: '/sandbox/initiate/payment/checkout' };
 const INITIATE = { live: '/payment/initiate', sandbox: '/sandbox/payment/initiate' };
@@ -304,12 +304,7 @@ describe('a response', () => {
     const receiver = await startReceiver([{}]);
     const sim = await startSim({ ipnFormat: 'json', forwardIpn: `${receiver.url}/here` });
     await sim.initiate(fields({ public_key: sim.publicKey }) as Record<string, string>);
-    const settle = {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: '{"outcome":"approve"}',
-    };
-    await fetch(`${sim.url}/_sim/payments/order-1/settle`, settle);
+    await ask(sim, 'POST', '/payments/order-1/settle', { outcome: 'approve' });
     const { body, headers } = await receiver.request(1);
     expect(contract.problems(JSON.parse(body), 'components', 'schemas', 'Ipn')).toEqual([]);
     const { parameters = [] } = document.webhooks.ipn.post;

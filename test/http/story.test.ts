@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { payWithMistakes } from '../helpers/busy.ts';
 import { postForm } from '../helpers/forms.ts';
 import { type Receiver, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
@@ -19,24 +20,8 @@ function runForm(html: string) {
   return { path, fields, ipn: fields['ipn'] ?? '' };
 }
 
-/** A payment by a customer after a wrong e-mail and a wrong code; returns its id. */
-async function paid(changes: Record<string, string> = {}): Promise<string> {
-  const checkout = await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn`, ...changes });
-  await fetch(checkout);
-  for (const [step, value] of [
-    ['email', 'nobody@shop.test'],
-    ['email', 'test_mode@mail.com'],
-    ['code', '111111'],
-    ['code', '222666'],
-  ] as const) {
-    await fetch(checkout.replace('/checkout?', `/checkout/${step}?`), {
-      method: 'POST',
-      redirect: 'manual',
-      body: new URLSearchParams({ [step]: value }),
-    });
-  }
-  return paymentId();
-}
+const paid = (changes: Record<string, string> = {}) =>
+  payWithMistakes(sim, { ipn_url: `${receiver.url}/ipn`, ...changes });
 
 const paymentId = () => sim.server.parts.payments.require('order-1').id;
 const ipnOf = (id: string) => sim.server.parts.state.current.deliveriesOf(id)[0]?.id ?? '';
