@@ -90,7 +90,7 @@ describe('an audit from the dashboard', () => {
     expect((await post({ ...asked, only: 'A' })).status).toBe(303);
     expect(await state()).toMatchObject({ state: 'running', endedAt: null, orders: null, cases: [] });
     expect(text(await page())).toMatch(
-      /Running\. .*0 of \d+ cases, started at .* of the audit of .* Only one audit runs at a time/,
+      /Running\. .*0 of \d+ cases against .* Started at .* Only one audit runs at a time/,
     );
     const refused = await post({ ...asked, only: 'B' });
     expect(refused.status).toBe(409);

@@ -480,10 +480,10 @@ test('a receipt has the logo, and says when, with which transaction and by whom 
 
 describe('a closed page', () => {
   test.each([
-    ['succeeded', 'Payment complete', 'is complete. You are not charged again.'],
+    ['succeeded', 'Payment complete', 'is complete. You will not be charged again.'],
     ['canceled', 'Payment canceled', 'was canceled.'],
     ['failed', 'Payment failed', 'This payment failed.'],
-    ['expired', 'Payment expired', 'The time to pay has expired.'],
+    ['expired', 'Payment expired', 'The time to pay has run out.'],
   ] as const)('of a %s payment shows the status', (status, title, text) => {
     const html = closed({ payment: { ...PAYMENT, status } });
     expect(html).toContain(`<h1>${title}</h1>`);
