@@ -18,7 +18,7 @@ test('the audit page starts an audit, shows its progress, fits and is accessible
   const { sim, shop, asked } = await startAuditable({}, { isAmount: () => true });
   const { opened, open } = gate();
   const { place } = shop;
-  // Two orders pass. The others wait until the page has been checked.
+  // The first two orders succeed. The others wait until the page has been checked.
   shop.place = async () => {
     if (shop.orders.size >= 2) await opened;
     await place();
@@ -57,7 +57,7 @@ test('the audit page starts an audit, shows its progress, fits and is accessible
   expect(errors).toEqual([]);
 });
 
-test('the page updates although no payment changes', async () => {
+test('the audit page updates even though no payment changes', async () => {
   const { sim, asked } = await startAuditable();
   const { page, errors } = await openDashboard(sim, '/_sim/ui/audit');
   const json = { ipnUrl: asked.ipnUrl, orderUrl: 'http://127.0.0.1:9/order', only: ['A'] };

@@ -16,7 +16,7 @@ const focused = (page: Page) =>
   page.evaluate<string>('document.activeElement.id || document.activeElement.textContent');
 
 describe('a page that receives events', () => {
-  test('shows a payment, its IPN and its delivery without a reload, and keeps the focus', async () => {
+  test('shows a new payment and the delivery of its IPN without a reload, and keeps the focus', async () => {
     const receiver = await startReceiver();
     const sim = await startSim();
     const { page, errors } = await openDashboard(sim, '/_sim');
@@ -37,7 +37,7 @@ describe('a page that receives events', () => {
     expect(errors).toEqual([]);
   });
 
-  test('preserves what the user chose, opened and selected', async () => {
+  test('preserves what the user has chosen, opened and selected', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
     const { page } = await openDashboard(sim, paymentPath(sim));
@@ -55,10 +55,10 @@ describe('a page that receives events', () => {
     expect(await selected()).toBe(before);
   });
 
-  test('announces many events once to screen readers, and is fetched once for many', async () => {
+  test('announces many events to screen readers in one sentence, and is fetched once for all of them', async () => {
     const sim = await startSim();
     const { page } = await openPage();
-    // The test controls the page's time. Otherwise some events could be announced before the last one arrives.
+    // The test controls the page's time, so that no event is announced before the last one arrives.
     await page.clock.install();
     await page.goto(`${sim.url}/_sim`);
     await page.locator('#live.on').waitFor();
@@ -103,7 +103,7 @@ describe('a page that receives events', () => {
     expect(errors).toEqual([]);
   });
 
-  test('is up to date after a reset, without an error', async () => {
+  test('is updated after a reset, without an error', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
     const { page, errors } = await openDashboard(sim, paymentPath(sim));
@@ -113,7 +113,7 @@ describe('a page that receives events', () => {
   });
 });
 
-/** The list of payments with three of them, newest first: order-3, order-2, order-1. */
+/** Opens a list of three payments, newest first: order-3, order-2, order-1. */
 async function listOfThree(): Promise<TestPage & { sim: Sim }> {
   const sim = await startSim();
   for (const number of [1, 2, 3]) await sim.initiate({ ...ORDER, identifier: `order-${number}` });
@@ -121,7 +121,7 @@ async function listOfThree(): Promise<TestPage & { sim: Sim }> {
 }
 
 describe('a list', () => {
-  test('is navigated with keys, and keys with a modifier belong to the browser', async () => {
+  test('can be navigated with keys, but ignores keys with a modifier, which are for the browser', async () => {
     const { sim, page, errors } = await listOfThree();
     for (const modifier of ['Control', 'Alt', 'Meta']) await page.keyboard.press(`${modifier}+j`);
     expect(await page.locator('tbody a:focus').count()).toBe(0);
@@ -152,7 +152,7 @@ describe('a list', () => {
     expect(errors).toEqual([]);
   });
 
-  test('is filtered shortly after the last keystroke, and the field keeps the focus and its text', async () => {
+  test('is filtered shortly after the last keystroke, while the field keeps the focus and its text', async () => {
     const { sim, page, errors } = await listOfThree();
     let loads = 0;
     page.on('load', () => loads++);
@@ -173,7 +173,7 @@ describe('a list', () => {
     expect(errors).toEqual([]);
   });
 
-  test('does not move under a still pointer or the focus: new rows wait until they are asked for', async () => {
+  test('does not move while it has the pointer or the focus: new rows wait for a click', async () => {
     const { sim, page, errors } = await listOfThree();
     const names = () => page.locator('tbody th').allTextContents();
     const initiate = (number: number) => sim.initiate({ ...ORDER, identifier: `order-${number}` });
@@ -198,7 +198,7 @@ describe('a list', () => {
     expect(errors).toEqual([]);
   });
 
-  test('flashes a new row once, only if an event added it, and not with reduced motion', async () => {
+  test('flashes a row once if an event added it, but not with reduced motion', async () => {
     const { sim, page } = await listOfThree();
     await page.emulateMedia({ reducedMotion: 'no-preference' });
     await page.evaluate(`
@@ -225,7 +225,7 @@ describe('a list', () => {
   });
 });
 
-test('times follow the emulator’s clock, and stop while it is paused', async () => {
+test("times follow the emulator's clock, and stop while it is paused", async () => {
   const sim = await startSim({ paymentExpires: '1h' });
   await sim.initiate(ORDER);
   const { page } = await openPage();
@@ -252,12 +252,12 @@ test('times follow the emulator’s clock, and stop while it is paused', async (
   await receivedAll(sim, page);
   await page.clock.runFor(500);
   await page.getByRole('link', { name: 'Clock is paused' }).waitFor();
-  const standing = await ago.textContent();
+  const paused = await ago.textContent();
   await page.clock.runFor(3_600_000);
-  expect(await ago.textContent()).toBe(standing);
+  expect(await ago.textContent()).toBe(paused);
 });
 
-test('the keyboard reaches every form and link of a payment in a sensible order, and each outcome looks different', async () => {
+test('the keyboard reaches every action on a payment in a sensible order, and each outcome looks different', async () => {
   const sim = await startSim();
   await sim.initiate(ORDER);
   const { page } = await openPage();
@@ -271,29 +271,17 @@ test('the keyboard reaches every form and link of a payment in a sensible order,
     await page.keyboard.press('Tab');
     names.push(await page.evaluate('document.activeElement.textContent.slice(0, 20)'));
   }
-  expect(names).toEqual([
-    'Back to the list',
-    'Open checkout',
-    'IPN first, then redi',
-    'Approve',
-    'Cancel',
-    'Fail',
-    'Expire',
-  ]);
-  const arrows = page.locator('#settle li');
-  expect(await arrows.allTextContents()).toEqual([
-    'Approvesucceeded',
-    'Cancelcanceled',
-    'Failfailed',
-    'Expireexpired',
-  ]);
-  const looks = await page.locator('#settle button').evaluateAll((all) =>
+  expect(names.join()).toBe('Back to the list,Open checkout,IPN first, then redi,Approve,Cancel,Fail,Expire');
+  expect((await page.locator('#settle li').allTextContents()).join()).toBe(
+    'Approvesucceeded,Cancelcanceled,Failfailed,Expireexpired',
+  );
+  const colors = await page.locator('#settle button').evaluateAll((all) =>
     all.map((one) => {
       const { color, backgroundColor } = one.ownerDocument.defaultView?.getComputedStyle(one) ?? {};
       return `${color} on ${backgroundColor}`;
     }),
   );
-  expect(new Set(looks).size).toBe(4);
+  expect(new Set(colors).size).toBe(4);
 });
 
 test('the keys can be copied, and replaced after a confirmation', async () => {

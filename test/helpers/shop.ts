@@ -125,5 +125,3 @@ export async function settle(sim: Sim, outcome: string, identifier = 'order-1'):
 }
 
 export const alertOf = (page: Page) => page.getByRole('alert').textContent();
-
-export const headingOf = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();

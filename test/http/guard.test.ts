@@ -9,7 +9,7 @@ const get = (port: number, path: string, headers: Record<string, string> = {}, m
 const NAVIGATION = { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' };
 
 describe('the Host header of a request to /_sim', () => {
-  const HOSTS: [host: string, status: number][] = [
+  it.each([
     ['127.0.0.1', 200],
     ['localhost:1234', 200],
     ['LOCALHOST', 200],
@@ -25,9 +25,7 @@ describe('the Host header of a request to /_sim', () => {
     ['1.2.3.4.5', 400],
     ['public.example.test', 403],
     ['mine.example.test', 403],
-  ];
-
-  it.each(HOSTS)('%s gets %i', async (host, status) => {
+  ])('%s gets %i', async (host, status) => {
     const { server } = await startSim();
     for (const path of ['/_sim', '/_sim/status', '/_sim/ui/paid', '/_sim/openapi.json']) {
       expect([path, (await get(server.port, path, { Host: host })).status]).toEqual([path, status]);
@@ -35,7 +33,7 @@ describe('the Host header of a request to /_sim', () => {
   });
 
   it.each(['127.0.0.999', '1.2.3.4.5', 'a b', '[::1', 'x:99999'])(
-    '%s affects no other route',
+    '%s breaks no other route',
     async (Host) => {
       const { server } = await startSim();
       for (const path of ['/', '/nowhere', '/api/cards', '/initiate/payment/checkout?payment_id=x']) {
@@ -81,9 +79,9 @@ describe('a browser request to /_sim from a page', () => {
     ['the address bar', { 'Sec-Fetch-Site': 'none', ...NAVIGATION }, 200, 200],
     ['another site', { 'Sec-Fetch-Site': 'cross-site' }, 403, 403],
     ['another port of this host', { 'Sec-Fetch-Site': 'same-site' }, 403, 403],
-    ['an image of another site', { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'image' }, 403, 403],
+    ['an image on another site', { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'image' }, 403, 403],
     [
-      'a frame of another site',
+      'a frame on another site',
       { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'iframe' },
       403,
       403,
@@ -100,7 +98,7 @@ describe('a browser request to /_sim from a page', () => {
     expect((await get(server.port, '/_sim', { Host, ...headers })).status).toBe(page);
   });
 
-  it('may be a post only from our own pages', async () => {
+  it('may be a POST only from our own pages', async () => {
     const { server, url } = await startSim();
     const Host = `127.0.0.1:${server.port}`;
     const foreign = { Host, Origin: 'https://evil.test', 'Sec-Fetch-Site': 'cross-site', ...NAVIGATION };
@@ -135,7 +133,7 @@ describe('an emulator that other machines can reach', () => {
     },
   );
 
-  it('requires it on every route, and creates one if none is given', async () => {
+  it('requires the token on every route, and generates one if none is set', async () => {
     const { server } = await startSim({ host: '0.0.0.0' });
     expect(server.controlToken).toMatch(/^[\w-]{20,}$/);
     for (const path of ['status', 'payments', 'merchants', 'openapi.json', 'events', 'nowhere'])
@@ -144,7 +142,7 @@ describe('an emulator that other machines can reach', () => {
     expect((await get(server.port, '/_sim/status', headers)).status).toBe(200);
   });
 
-  it('requires none on a loopback address, unless one is given', async () => {
+  it('requires no token on a loopback address, unless one is set', async () => {
     const { server: open } = await startSim();
     expect(open.controlToken).toBeNull();
     expect((await get(open.port, '/_sim/status')).status).toBe(200);
@@ -153,7 +151,7 @@ describe('an emulator that other machines can reach', () => {
     expect((await get(server.port, '/_sim/status')).status).toBe(401);
   });
 
-  it('warns about a tunnel, unless it requires the token', async () => {
+  it('warns about a tunnel without a token', async () => {
     const publicUrl = 'https://shop.tunnel.test';
     const { server } = await startSim({ publicUrl });
     expect(server.notices.join()).toContain('--control-token');
@@ -161,14 +159,14 @@ describe('an emulator that other machines can reach', () => {
     expect((await startSim({ publicUrl: 'http://localhost:8080' })).server.notices).toEqual([]);
   });
 
-  it('redirects to the requested page, and to no other site', async () => {
+  it('redirects to the requested page, and never to another site', async () => {
     const { server, url } = await startSim(options);
-    const asked = await get(server.port, '/_sim/ui/ipns?state=failed');
-    const [, action = ''] = /action="([^"]*)"/.exec(asked.text) ?? [];
+    const prompt = await get(server.port, '/_sim/ui/ipns?state=failed');
+    const [, action = ''] = /action="([^"]*)"/.exec(prompt.text) ?? [];
     expect(action).toBe('/_sim/ui/token?to=%2F_sim%2Fui%2Fipns%3Fstate%3Dfailed');
     expect(await (await send(url, 'wrong', action)).text()).toContain(`action="${action}"`);
-    const led = async (path: string) => (await send(url, 'the-token', path)).headers.get('location');
-    expect(await led(action)).toBe('/_sim/ui/ipns?state=failed');
+    const targetOf = async (path: string) => (await send(url, 'the-token', path)).headers.get('location');
+    expect(await targetOf(action)).toBe('/_sim/ui/ipns?state=failed');
     for (const to of [
       '//evil.test',
       'https://evil.test/_sim',
@@ -176,15 +174,15 @@ describe('an emulator that other machines can reach', () => {
       '/_sim\\evil.test',
       '/_simulator',
     ])
-      expect([to, await led(`/_sim/ui/token?${new URLSearchParams({ to })}`)]).toEqual([to, '/_sim']);
+      expect([to, await targetOf(`/_sim/ui/token?${new URLSearchParams({ to })}`)]).toEqual([to, '/_sim']);
   });
 
-  it('asks once on the dashboard and keeps the token in its own cookie', async () => {
+  it('asks for the token once on the dashboard, and stores it in its own cookie', async () => {
     const { server, url, publicKey } = await startSim(options);
-    const asked = await get(server.port, '/_sim');
-    expect(asked.status).toBe(401);
-    expect(asked.text).toContain('name="token"');
-    expect(asked.text).not.toContain(publicKey);
+    const prompt = await get(server.port, '/_sim');
+    expect(prompt.status).toBe(401);
+    expect(prompt.text).toContain('name="token"');
+    expect(prompt.text).not.toContain(publicKey);
     const wrong = await send(url, 'wrong');
     expect([wrong.status, wrong.headers.get('set-cookie')]).toEqual([401, null]);
     expect(await wrong.text()).toContain('role="alert"');

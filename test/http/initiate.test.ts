@@ -29,7 +29,7 @@ const ODD = {
 };
 
 describe('initiate', () => {
-  it.each(ENCODINGS)('keeps values as received in a body of %s', async (encoding) => {
+  it.each(ENCODINGS)('stores values as received from a %s body', async (encoding) => {
     const { url, publicKey, control } = await startSim();
     const request = encoded(fields({ public_key: publicKey, ...ODD }), encoding);
     const answer = await fetch(`${url}/sandbox/payment/initiate`, { method: 'POST', ...request });

@@ -6,7 +6,7 @@ import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 const SECRET = 'sec_sim_0123456789abcdefghijklmnopqrstuv';
 const TOKEN = 'token_0123456789abcdefghij';
 
-/** Sends the secret in every part of a request, returns it in a response, and settles a payment that contains it. */
+/** Puts the secret into every part of a request and into a response, and settles a payment that contains it. */
 async function leakEverywhere(sim: Sim): Promise<{ id: string; ipn: string }> {
   const { url, publicKey } = sim;
   const headers = { Authorization: `Bearer ${TOKEN}` };
@@ -38,7 +38,7 @@ async function read({ url }: Sim, path: string): Promise<string> {
 }
 
 describe('the secret key and the control token', () => {
-  it('are in no record, event, request log, log line or page, wherever they were sent', async () => {
+  it('are not in any record, event, log or page, wherever they were sent', async () => {
     const sim = await startSim({ secretKey: SECRET, controlToken: TOKEN });
     const seen: SimEvent[] = [];
     sim.server.onEvent((event) => seen.push(event));
@@ -67,14 +67,14 @@ describe('the secret key and the control token', () => {
     expect(await read(sim, '/requests')).toContain('the secret key was sent in details');
   });
 
-  it('are masked in old records even after they are replaced', async () => {
+  it('are masked in old records even after they were replaced', async () => {
     const sim = await startSim({ secretKey: SECRET, controlToken: TOKEN });
     await leakEverywhere(sim);
     await sim.server.parts.merchants.replaceKeys(sim.server.parts.merchants.default.id);
     expect(await read(sim, '/requests')).not.toContain(SECRET);
   });
 
-  it('stay in the stored state, and are shown with the keys', async () => {
+  it('stay in the stored state, and are visible with the keys', async () => {
     const sim = await startSim({ secretKey: SECRET, controlToken: TOKEN });
     const { id } = await leakEverywhere(sim);
     expect(sim.server.parts.state.current.payments.get(id)?.details).toBe(SECRET);

@@ -5,7 +5,7 @@ import { ORDER, startSim } from '../helpers/sim.ts';
 const textOf = (html: string) =>
   html.replace(/<(?:style|script)[\s\S]*?<\/(?:style|script)>|<[^>]+>/g, ' ').replace(/\s+/g, ' ');
 
-it('the settings show every option with its value and its origin, without secrets', async () => {
+it('the settings show every option with its value and source, without secrets', async () => {
   const sim = await startSim({ ipnRetries: 3, profile: 'newer-server' });
   const html = await pageOf(sim, '/_sim/ui/settings');
   const text = textOf(html);
@@ -16,7 +16,7 @@ it('the settings show every option with its value and its origin, without secret
   expect(await pageOf(given, '/_sim/ui/settings')).not.toContain('given_by_the_user');
 });
 
-it('the settings reset and import the state only after the word is typed', async () => {
+it('the settings reset or import the state only after the user types the word', async () => {
   const sim = await startSim();
   await sim.initiate(ORDER);
   const state = await pageOf(sim, '/_sim/snapshot');

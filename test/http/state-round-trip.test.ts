@@ -27,10 +27,10 @@ async function posted(url: string, body: string | URLSearchParams, headers: Reco
 const control = ({ url }: Sim, path: string, body: object) =>
   posted(`${url}/_sim${path}`, JSON.stringify(body), json);
 
-/** An emulator that has created a record of every kind. */
+/** Starts an emulator and creates a record of every kind. */
 async function busy(): Promise<Sim> {
   const sim = await startSim({ ipnSchedule: ['1h'], currency: ['NPR:Rs'] });
-  // Automatic settlement waits.
+  // A paused clock delays automatic settlement.
   await control(sim, '/clock', { freeze: 'now' });
   await control(sim, '/clock', { advance: '90m' });
   const receiver = await startReceiver([{ status: 500, body: 'Zoë 😀 \u2028' }]);
@@ -53,14 +53,14 @@ async function busy(): Promise<Sim> {
   return sim;
 }
 
-it('exports the same bytes after an import of every kind of record, whose scheduled events happen', async () => {
+it('exports the same bytes after an import with every kind of record, and scheduled events happen', async () => {
   const sim = await busy();
   const state = await exported(sim);
   const parsed = JSON.parse(state) as Snapshot;
   expect(COLLECTION_NAMES.filter((name) => !parsed[name].length)).toEqual([]);
   await imported(sim, state);
   expect(await exported(sim)).toBe(state);
-  // Even if the clock was not moved, and without the option for the currency.
+  // This emulator's clock was not moved, and it has no option for the currency.
   const other = await startSim();
   await other.initiate({ ...ORDER, identifier: 'gone' });
   await imported(other, state);
@@ -72,7 +72,7 @@ it('exports the same bytes after an import of every kind of record, whose schedu
   expect(attempts.length).toBeGreaterThan(parsed.attempts.length);
 });
 
-it('exports the same bytes for a handwritten state with any text, after its first export', async () => {
+it('exports a handwritten state with any text as the same bytes from its second export on', async () => {
   const sim = await startSim();
   const text = fc.string({ unit: character, maxLength: 20 });
   const written = fc.record({
@@ -99,7 +99,7 @@ it('exports the same bytes for a handwritten state with any text, after its firs
         wallets: state.wallets.map((one) => ({ ...one, holder: text })),
         cards: state.cards.map((one) => ({ ...one, title: text })),
       };
-      // By hand, fields and lists come in any order.
+      // A handwritten state may have its lists in any order.
       const given = isTurned ? Object.fromEntries(Object.entries(changed).reverse()) : changed;
       await imported(sim, JSON.stringify(given));
       const first = await exported(sim);

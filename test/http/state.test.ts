@@ -29,13 +29,13 @@ async function list<Item>(sim: Sim, path: string): Promise<Item[]> {
   return (await sim.control<{ data: Item[] }>(path)).data;
 }
 
-/** An emulator with records on disk, and its folder. */
+/** Starts an emulator with its state on disk. */
 async function onDisk(options: StartOptions = {}): Promise<{ sim: Sim; dataDir: string }> {
   const dataDir = await temporaryFolder();
   return { sim: await startSim({ inMemory: false, dataDir, ...options }), dataDir };
 }
 
-/** A copy of the folder, as a kill at this moment leaves it. */
+/** Copies the folder as a kill at this moment would leave it. */
 async function killed(dataDir: string): Promise<string> {
   const copy = await temporaryFolder();
   for (const name of ['journal.jsonl', 'db.json']) await cp(join(dataDir, name), join(copy, name));
@@ -65,7 +65,7 @@ describe('a reset', () => {
     expect(await sim.control('/clock')).toMatchObject({ now, frozen: true, nextDue: null });
   });
 
-  it('keeps every merchant and its current keys, even if the options set others', async () => {
+  it('keeps every merchant with its current keys, even if the options set others', async () => {
     const sim = await startSim({ publicKey: 'pub_sim_pinned', secretKey: 'sec_sim_pinned' });
     const [first] = await list<{ id: string }>(sim, '/merchants');
     const second = await post(sim, '/merchants', { name: 'second' });
@@ -114,7 +114,7 @@ describe('a reset', () => {
     expect((await exported(sim)).payments).toEqual([]);
   });
 
-  it('re-enables a fault rule for the order of IPNs', async () => {
+  it('re-enables a fault rule that reorders IPNs', async () => {
     const receiver = await startReceiver();
     const sim = await startSim({ faults: [{ route: 'ipn', reorder: true, times: 1 }] });
     await post(sim, '/clock', { freeze: 'now' });
@@ -131,7 +131,7 @@ describe('a reset', () => {
     expect(await settle('four')).toEqual(['three', 'two', 'four']);
   });
 
-  it('leaves a consistent state while payments are initiated and settled', async () => {
+  it('leaves a consistent state even while payments are initiated and settled', async () => {
     const receiver = await startReceiver();
     const { sim, dataDir } = await onDisk({ auto: 'approve', autoDelay: 0 });
     const statuses = new Set<number>();
@@ -160,7 +160,7 @@ describe('custom fixtures', () => {
     return path;
   }
 
-  it('are the initial state and the state after a reset, with their keys', async () => {
+  it('define the state and the keys, at the start and after a reset', async () => {
     const sim = await startSim({
       fixtures: await fixtures({ merchants: [merchant()], wallets: [wallet({ id: 'w', balance: '5' })] }),
     });
@@ -172,7 +172,7 @@ describe('custom fixtures', () => {
     expect(await list(sim, '/wallets')).toContainEqual(wallet({ id: 'w', balance: '5' }));
   });
 
-  it('apply to a folder with a state only after a reset, with a notice', async () => {
+  it('apply to a folder with a state only after a reset, and a notice says so', async () => {
     const dataDir = await temporaryFolder();
     const first = await startSim({ inMemory: false, dataDir });
     await first.server.stop();
@@ -186,7 +186,7 @@ describe('custom fixtures', () => {
     expect(await list(second, '/wallets')).toContainEqual(wallet({ id: 'w' }));
   });
 
-  it('are reported if a reset does not find them, and nothing changes', async () => {
+  it('are reported as missing by a reset, which then changes nothing', async () => {
     const dataDir = await temporaryFolder();
     await (await startSim({ inMemory: false, dataDir })).server.stop();
     const sim = await startSim({ inMemory: false, dataDir, fixtures: join(dataDir, 'none.json') });
@@ -201,7 +201,7 @@ describe('custom fixtures', () => {
 });
 
 describe('a state', () => {
-  it('replaces a state with an attempt in progress, even of the same payment', async () => {
+  it('replaces a state while an attempt is in progress, even for the same payment', async () => {
     const receiver = await startReceiver(['hang', { status: 200 }]);
     const sim = await startSim({ ipnTimeout: '5m' });
     await initiated(sim, { ipn_url: `${receiver.url}/ipn` });
@@ -221,7 +221,7 @@ describe('a state', () => {
     expect(receiver.requests).toHaveLength(3);
   });
 
-  it('replaces the scheduled events of an existing payment', async () => {
+  it("replaces an existing payment's scheduled events", async () => {
     const sim = await startSim({ auto: 'approve', autoDelay: '1h' });
     await post(sim, '/clock', { freeze: 'now' });
     await initiated(sim);
@@ -234,7 +234,7 @@ describe('a state', () => {
     expect(await list<Payment>(sim, '/payments')).toMatchObject([{ status: 'canceled', settledAt: at }]);
   });
 
-  it('keeps the keys of the options, and matches the options in one write', async () => {
+  it('gets the keys and currencies of the options in the same write', async () => {
     const { sim, dataDir } = await onDisk({ publicKey: 'pub_sim_pinned', currency: ['NPR:Rs'] });
     const state = { version: 1, merchants: [merchant()], wallets: [wallet({ id: 'w1' })] };
     expect((await ask(sim, 'PUT', '/snapshot', state)).status).toBe(200);
@@ -246,7 +246,7 @@ describe('a state', () => {
     expect(last.wallets).toContainEqual(wallet({ id: 'w1_npr', currency: 'NPR' }));
   });
 
-  it('works with a currency that this server does not have', async () => {
+  it('works with a currency that this emulator does not have', async () => {
     const first = await startSim({ currency: ['NPR:Rs'] });
     const checkout = await initiated(first, { currency: 'NPR' });
     const second = await startSim();
@@ -257,7 +257,7 @@ describe('a state', () => {
     await post(second, '/payments/order-1/settle', { outcome: 'approve' });
   });
 
-  it('of a server with the same seed is not overwritten by new records', async () => {
+  it('from an emulator with the same seed is not overwritten by new records', async () => {
     const receiver = await startReceiver();
     const pay = async (sim: Sim, identifier: string) => {
       await initiated(sim, { identifier, ipn_url: `${receiver.url}/ipn` }, 'live');
@@ -327,7 +327,7 @@ describe('a state', () => {
     expect(await exported(sim)).toEqual(before);
   });
 
-  it('of another content type is rejected', async () => {
+  it('with another content type is rejected', async () => {
     const sim = await startSim();
     const response = await fetch(`${sim.url}/_sim/snapshot`, { method: 'PUT', body: '{}' });
     expect(response.status).toBe(415);
@@ -361,7 +361,7 @@ describe('a failed start', () => {
   const locks = async (folder: string) =>
     (await readdir(folder).catch(() => [])).filter((name) => /^(lock|server)/.test(name));
 
-  /** The open files of this process in a folder; empty if the system does not list them. */
+  /** This process's open files in a folder; empty if the system does not list them. */
   const openIn = async (folder: string) => {
     const handles = await readdir('/proc/self/fd').catch(() => []);
     const files = await Promise.all(handles.map((one) => readlink(`/proc/self/fd/${one}`).catch(() => '')));
@@ -382,7 +382,7 @@ describe('a failed start', () => {
     await initiated(sim);
   });
 
-  it('closes its port after an error at the end', async () => {
+  it('closes its port after an error in its last step', async () => {
     const dataDir = await temporaryFolder();
     await mkdir(join(dataDir, 'server.json', 'taken'), { recursive: true });
     const probe = createServer();

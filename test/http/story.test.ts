@@ -27,18 +27,18 @@ const paymentId = () => sim.server.parts.payments.require('order-1').id;
 const ipnOf = (id: string) => sim.server.parts.state.current.deliveriesOf(id)[0]?.id ?? '';
 const pageOf = async (id: string) => (await fetch(`${sim.url}/_sim/ui/payments/${id}`)).text();
 
-/** The attempts and steps of a page by id, with their HTML. */
+/** The HTML of each attempt and step on a page, by id. */
 function stepsIn(html: string): Map<string, string> {
   const parts = html.split(/<li (?:data-key|id)="(?=step-)/).slice(1);
   return new Map(parts.map((part) => [part.slice(0, part.indexOf('"')), part]));
 }
 
-describe.each([false, true])('the page of a payment (paused clock: %s)', (paused) => {
+describe.each([false, true])("a payment's page (paused clock: %s)", (paused) => {
   beforeEach(async () => {
     if (paused) await sim.server.parts.clock.move({ freeze: 'now' });
   });
 
-  it('has request, response and curl of every step, each with its own link', async () => {
+  it('has the request, response and curl command of every step, each with its own link', async () => {
     const id = await paid();
     const steps = stepsIn(await pageOf(id));
     const ipn = ipnOf(id);
@@ -53,36 +53,36 @@ describe.each([false, true])('the page of a payment (paused clock: %s)', (paused
       'step-settled-1',
       'step-redirected-1',
     ]);
-    const holds = (step: string, ...texts: string[]) => {
+    const expectIn = (step: string, ...texts: string[]) => {
       for (const text of texts) expect(steps.get(step)).toContain(text);
     };
-    holds(
+    expectIn(
       'step-initiated-1',
       'POST /sandbox/payment/initiate',
       'identifier = order-1',
       '&quot;success&quot;: &quot;ok&quot;',
       '<code id="step-initiated-1-curl-text">curl',
     );
-    holds('step-opened-1', 'GET /sandbox/initiate/payment/checkout?payment_id=pay_', '>200<', '>curl');
-    holds(
+    expectIn('step-opened-1', 'GET /sandbox/initiate/payment/checkout?payment_id=pay_', '>200<', '>curl');
+    expectIn(
       'step-email-refused-1',
       'email=nobody%40shop.test',
       'nobody@shop.test (the sandbox accepts',
       '>422<',
       '>curl',
     );
-    holds('step-email-entered-1', 'email=test_mode%40mail.com', '>curl');
-    holds('step-code-refused-1', 'code=111111', '111111 (wrong code)', '>422<', '>curl');
-    holds('step-settled-1', 'code=222666', '303', '>curl');
-    holds(`step-${ipn}-1`, 'answered 500', 'data[amount] = 49.90', 'no database', '>curl');
+    expectIn('step-email-entered-1', 'email=test_mode%40mail.com', '>curl');
+    expectIn('step-code-refused-1', 'code=111111', '111111 (wrong code)', '>422<', '>curl');
+    expectIn('step-settled-1', 'code=222666', '303', '>curl');
+    expectIn(`step-${ipn}-1`, 'answered 500', 'data[amount] = 49.90', 'no database', '>curl');
     expect(steps.get(`step-${ipn}-1`)).toMatch(/data-attempt="1".*<h3>Response<.*<h3>Request</s);
-    holds('step-redirected-1', ORDER['success_url'] ?? '', 'href="#step-settled-1"', '>curl');
-    holds(`step-${ipn}-2`, 'due<small>attempt 2<', 'Due in');
+    expectIn('step-redirected-1', ORDER['success_url'] ?? '', 'href="#step-settled-1"', '>curl');
+    expectIn(`step-${ipn}-2`, 'due<small>attempt 2<', 'Due in');
     expect(steps.get('step-redirected-1')).not.toContain('code=222666');
   });
 });
 
-describe('the page of a payment', () => {
+describe("a payment's page", () => {
   it.each([
     ['pending', undefined, {}, 'not paid yet', 'no IPN sent', 'Your shop to Gateway initiate.'],
     ['notified', 'approve', {}, 'paid', 'notified', 'Gateway to Your shop IPN 200.'],
@@ -90,7 +90,7 @@ describe('the page of a payment', () => {
     ['denied', 'approve', { body: '{"ok":false}' }, 'paid', 'notified, but reported an error', 'IPN 200.'],
     ['failed', 'fail', {}, 'payment failed', 'no IPN sent', 'Gateway failed.'],
     ['expired', 'expire', {}, 'did not pay in time', 'no IPN sent', 'Gateway expired.'],
-  ] as const)('shows its state at a glance: %s', async (_, outcome, answer, customer, shop, lanes) => {
+  ] as const)('shows the state at a glance: %s', async (_, outcome, answer, customer, shop, lanes) => {
     receiver = await startReceiver([answer]);
     await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
     const { payments } = sim.server.parts;
@@ -103,7 +103,7 @@ describe('the page of a payment', () => {
     expect(html).toMatch(/data-verdict="\w+".*<h2>[^<]+<\/h2>/s);
   });
 
-  it('links back to the list with its filter', async () => {
+  it('links back to the filtered list', async () => {
     await sim.initiate(ORDER);
     const list = await (await fetch(`${sim.url}/_sim?status=pending`)).text();
     const [, path] = /href="(\/_sim\/ui\/payments\/[^"]*)" class="id/.exec(list) ?? [];
@@ -119,7 +119,7 @@ describe('the page of a payment', () => {
     expect(story).toMatch(/>\+0 s<.*>\+[\d.]+ m?s</s);
   });
 
-  it('rebuilds the initiate request if the log no longer has it, and a shell never runs its fields', async () => {
+  it('rebuilds the initiate request if the log no longer has it, and quotes its fields for a shell', async () => {
     const id = await paid({ details: "';touch PWNED #" });
     sim.server.parts.events.forget('a test');
     const steps = stepsIn(await pageOf(id));
@@ -132,14 +132,14 @@ describe('the page of a payment', () => {
     expect(steps.get('step-code-refused-1')).toContain('111111');
   });
 
-  it('shows requests that changed nothing, too', async () => {
+  it('also shows requests that changed nothing', async () => {
     const id = await paid();
     await fetch(sim.server.parts.dialect.checkoutUrl({ id, mode: 'sandbox' }, sim.url));
     const [, closed] = [...stepsIn(await pageOf(id))].find(([name]) => name.startsWith('step-request')) ?? [];
     expect(closed).toMatch(/GET \/sandbox\/initiate\/payment\/checkout<.*>409</s);
   });
 
-  it('shows how often the page was opened, without redirects from a form', async () => {
+  it('shows how often the checkout was opened, not counting redirects from a form', async () => {
     const checkout = await sim.initiate(ORDER);
     for (const _ of [1, 2, 3]) await fetch(checkout);
     const body = new URLSearchParams({ email: 'test_mode@mail.com' });
@@ -173,13 +173,13 @@ describe('the page of a payment', () => {
     expect(html).not.toContain('letmein');
   });
 
-  it('shows whether IPN or redirect came first', async () => {
+  it('says whether the IPN or the redirect came first', async () => {
     expect(await pageOf(await paid())).toMatch(
       /The IPN came first: its attempt ended ([\d.]+ m?s|less than a millisecond) before/,
     );
   });
 
-  it('shows by how much the redirect came first', async () => {
+  it('says how long before the IPN the redirect happened', async () => {
     sim = await startSim({ delivery: 'redirect-then-ipn' });
     const { clock } = sim.server.parts;
     await clock.move({ freeze: 'now' });
@@ -190,7 +190,7 @@ describe('the page of a payment', () => {
     );
   });
 
-  it('advances a moved or paused clock to a scheduled attempt', async () => {
+  it('can advance a paused clock to a scheduled attempt', async () => {
     const id = await paid();
     expect(await pageOf(id)).not.toContain('Run until this attempt');
     await sim.server.parts.clock.move({ freeze: 'now' });
@@ -205,7 +205,7 @@ describe('the page of a payment', () => {
     expect(sim.server.parts.clock.read().frozen).toBe(true);
   });
 
-  it('runs no further attempt when it is clicked again in another tab', async () => {
+  it('runs no further attempt when the button is clicked again in another tab', async () => {
     sim = await startSim({ ipnSchedule: ['8m', '1h'] });
     receiver = await startReceiver([{ status: 500 }]);
     const id = await paid();
@@ -218,7 +218,7 @@ describe('the page of a payment', () => {
     expect(receiver.requests).toHaveLength(2);
   });
 
-  it('runs only attempts of this payment', async () => {
+  it('runs only attempts for this payment', async () => {
     const id = await paid();
     const { clock } = sim.server.parts;
     const { now } = await clock.move({ freeze: 'now' });
@@ -230,7 +230,7 @@ describe('the page of a payment', () => {
     expect([clock.read().now, receiver.requests.length]).toEqual([now, 1]);
   });
 
-  it('resends an IPN, and links to the new attempt', async () => {
+  it('can resend an IPN, and links to the new attempt', async () => {
     const id = await paid();
     const ipn = ipnOf(id);
     const from = `/_sim/ui/payments/${id}`;
@@ -239,14 +239,14 @@ describe('the page of a payment', () => {
     expect(stepsIn(await pageOf(id)).get(`step-${ipn}-2`)).toContain('thanks');
   });
 
-  it('can resend the request of a step', async () => {
+  it("can resend a step's request", async () => {
     await sim.initiate(ORDER);
     expect(await pageOf(paymentId())).toMatch(
       /data-key="step-initiated-1".*<form method="post" action="\/_sim\/ui\/requests\/1\/replay"/s,
     );
   });
 
-  it('reports a rejected IPN', async () => {
+  it('explains a blocked IPN', async () => {
     await sim.initiate({ ...ORDER, ipn_url: 'http://93.184.216.34/ipn' });
     const id = paymentId();
     await sim.server.parts.payments.settle(id, { outcome: 'approve', by: 'control' });
@@ -255,7 +255,7 @@ describe('the page of a payment', () => {
     expect(step).toMatch(/Attempt 1<.*--allow-ipn-host/s);
   });
 
-  it('says that an attempt waits for its response', async () => {
+  it('says that an attempt is waiting for its response', async () => {
     const silent = await startReceiver(['hang']);
     await sim.initiate({ ...ORDER, ipn_url: `${silent.url}/ipn` });
     const id = paymentId();

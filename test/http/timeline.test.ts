@@ -18,7 +18,7 @@ async function post(sim: Sim, path: string, json: unknown): Promise<void> {
   expect((await ask(sim, 'POST', path, json)).status).toBeLessThan(300);
 }
 
-/** An emulator whose receiver answers by this script. @returns the receiver's IPN handler, too */
+/** Starts an emulator and a receiver. */
 async function shopWith(script: Answer[], options: StartOptions = {}) {
   const receiver = await startReceiver(script);
   return { sim: await startSim(options), ipn_url: `${receiver.url}/ipn` };
@@ -36,7 +36,7 @@ const STORY = [
 ];
 
 describe('the timeline of a payment', () => {
-  it.each([false, true])('has every step in order (frozen clock: %s)', async (frozen) => {
+  it.each([false, true])('has every step in order (paused clock: %s)', async (frozen) => {
     const { sim, ipn_url } = await shopWith([{ body: 'OK' }]);
     if (frozen) await post(sim, '/clock', { freeze: 'now' });
     await payWithMistakes(sim, { ipn_url });
@@ -50,7 +50,7 @@ describe('the timeline of a payment', () => {
     });
   });
 
-  it('begins with the lint warnings', async () => {
+  it('begins with the warnings about the request', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
     await sim.initiate({ ...ORDER, cancel_url: 'http://other.test/' });

@@ -8,13 +8,13 @@ import { type FullVerdict, verdictOnFault } from '../../src/usecases/verdict.ts'
 import { type Answer, type Received, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
-/** The signature that a receiver computes for a text. */
+/** The signature that a receiver would compute. */
 const signatureOf = (text: string, encoding: 'hex' | 'base64' = 'hex') =>
   createHmac('sha256', 'sec_sim_example_not_a_real_key').update(text).digest(encoding);
 
 type Script = Answer[] | ((request: Received, number: number) => Answer);
 
-/** A verdict, whose heading must be short. */
+/** Checks that a verdict's heading is short. */
 function withHeading(verdict: FullVerdict): FullVerdict {
   expect(verdict.headline.split(' ').length, verdict.headline).toBeLessThanOrEqual(10);
   return verdict;
@@ -48,7 +48,7 @@ const withFault = (rule: object): Setting => ({
   prepare: ({ server }) => server.parts.faults.set({ route: 'ipn', ...rule }),
 });
 
-/** An IPN of the payment, tampered with. */
+/** Sends a forged IPN for a payment. */
 async function forged(script: Script, tamper: 'amount' | 'signature' | 'status' | 'currency') {
   const { sim, id } = await settledWith(script);
   const [delivery] = await sim.server.parts.ipns.fire({ payment: id, tamper: requireTamperings(tamper) });
@@ -58,7 +58,7 @@ async function forged(script: Script, tamper: 'amount' | 'signature' | 'status' 
 }
 
 describe('a genuine IPN', () => {
-  it('that was accepted is right', async () => {
+  it('gets a good verdict if it was accepted', async () => {
     const { found } = await settledWith([{}]);
     expect(found()).toMatchObject({
       tone: 'good',
@@ -115,7 +115,7 @@ describe('a genuine IPN', () => {
     [401, 'Invalid signature', /^Your receiver answered 401: “Invalid signature”\.$/],
     [401, '{"message":"Unauthenticated."}', /requires a login \(401\)/],
   ])(
-    'that was answered %i %s is wrong, for the reason in the response',
+    'gets a bad verdict with the reason if it was answered %i %s',
     async (status, body, cause, headers = {}) => {
       const { found } = await settledWith([{ status, headers, body }]);
       expect(found()).toMatchObject({
@@ -126,7 +126,7 @@ describe('a genuine IPN', () => {
     },
   );
 
-  it('names the mistake if the receiver shows the signature that it computed', async () => {
+  it('gets a verdict that names the mistake if the response shows the computed signature', async () => {
     const { found } = await settledWith((request) => {
       const form = new URLSearchParams(request.body);
       const text = `${Number(form.get('data[amount]'))}${form.get('identifier')}`;
@@ -143,7 +143,7 @@ describe('a genuine IPN', () => {
     '{"ok":true,"invalid":false,"errors":[],"rejected":0}',
     '<style>input:invalid{color:red}</style><p>Thank you</p>',
     '{"status":"ok"}',
-  ])('that was answered 200 %s is right', async (body) => {
+  ])('gets a good verdict if it was answered 200 %s', async (body) => {
     const { found } = await settledWith([{ body }]);
     expect(found()).toMatchObject({ tone: 'good' });
   });
@@ -151,7 +151,7 @@ describe('a genuine IPN', () => {
   it.each([
     '<b>Warning</b>: Undefined array key "amount" in <b>/app/ipn.php</b> on line <b>9</b>OK',
     'PHP Notice: Undefined index: data in /app/ipn.php on line 3',
-  ])('that was answered 200 with a PHP warning is neither right nor wrong: %s', async (body) => {
+  ])('gets a warning if it was answered 200 with a PHP warning: %s', async (body) => {
     const { found } = await settledWith([{ body }]);
     expect(found()).toMatchObject({
       tone: 'warning',
@@ -161,7 +161,7 @@ describe('a genuine IPN', () => {
     });
   });
 
-  it('of a failed payment is right if it is answered with 200', async () => {
+  it('for a failed payment gets a good verdict if it was answered 200', async () => {
     const { ofPayment } = await settledWith([{}], {
       options: { ipnOn: ['failed'] },
       settle: { outcome: 'fail' },
@@ -169,7 +169,7 @@ describe('a genuine IPN', () => {
     expect(ofPayment().tone).toBe('good');
   });
 
-  it('that a fault rule delays shows until when, and names the rule', async () => {
+  it('gets a verdict with the rule and the due time if a fault rule delays it', async () => {
     const { found, sim, last } = await settledWith([{}], withFault({ delay: '10m' }));
     const due = last().nextAttemptAt;
     expect(found()).toMatchObject({
@@ -181,7 +181,7 @@ describe('a genuine IPN', () => {
     await expect.poll(() => found().tone).toBe('good');
   });
 
-  it('whose URL has the wrong scheme gets a fix with the right one', async () => {
+  it('whose URL has the wrong scheme gets the right one as the fix', async () => {
     const receiver = await startReceiver([{}]);
     const ipn_url = `${receiver.url}/ipn`;
     const { found, last, ofPayment, sim } = await settledWith([], {
@@ -192,12 +192,12 @@ describe('a genuine IPN', () => {
     expect(ofPayment().tone).toBe('good');
   });
 
-  it('whose receiver disconnected gets a fix other than starting it', async () => {
+  it('whose receiver disconnected does not get the fix to start the receiver', async () => {
     const { found } = await settledWith(['drop']);
     expect(found().fix).toMatch(/^Check the log of your receiver/);
   });
 
-  it('that waits for its response is shown as sent', async () => {
+  it('that waits for its response is shown as waiting', async () => {
     const { ofPayment, receiver } = await settledWith(['hang'], {
       settle: { delivery: 'redirect-then-ipn' },
     });
@@ -216,11 +216,11 @@ describe('a genuine IPN', () => {
       /the right text in the wrong way .*base64/,
     ],
     [
-      'in base64 for addresses',
+      'in URL-safe base64',
       (text: string) => Buffer.from(text, 'hex').toString('base64url'),
       /the right text in the wrong way .*base64/,
     ],
-  ])('whose computed signature in the response %s has the right text', async (_, write, cause) => {
+  ])('whose response shows the right signature %s is explained', async (_, write, cause) => {
     const { found } = await settledWith(({ body }) => {
       const form = new URLSearchParams(body);
       return { status: 400, body: `{"computed":"${write(form.get('signature') ?? '')}"}` };
@@ -228,7 +228,7 @@ describe('a genuine IPN', () => {
     expect(found()).toMatchObject({ cause: expect.stringMatching(cause), signed: null });
   });
 
-  it('that is JSON shows code for JSON in every language, even if the response contains base64', async () => {
+  it('as JSON gets code for JSON in every language, even if the response contains base64', async () => {
     const { found } = await settledWith(
       ({ body }) => {
         const { data, identifier } = JSON.parse(body);
@@ -245,7 +245,7 @@ describe('a genuine IPN', () => {
     expect(of.code?.Python).toContain("body['data']['amount'] + body['identifier']");
   });
 
-  it('whose receiver has another secret key gets that key as the fix', async () => {
+  it('gets the fix to check the secret key if the receiver signs with another one', async () => {
     const computed = createHmac('sha256', 'sec_of_somebody_else').update('49.90order-1').digest('hex');
     const { found } = await settledWith([{ status: 400, body: `expected ${computed}` }]);
     expect(found().fix).toContain(
@@ -257,7 +257,7 @@ describe('a genuine IPN', () => {
     expect(echo.found().fix).not.toContain('unknown signature');
   });
 
-  it('whose response is full of hashes is searched for the first three only, once each', async () => {
+  it('whose response is full of hashes is checked against the first three only, once each', async () => {
     const hashes = Array.from({ length: 8 }, (_, index) => `${index}`.repeat(64));
     const searched: unknown[] = [];
     const { found, sim } = await settledWith([{ status: 500, body: hashes.join('\n') }]);
@@ -273,7 +273,7 @@ describe('a genuine IPN', () => {
     expect(searched).toEqual([undefined, ...hashes.slice(0, 3)]);
   });
 
-  it('that is accepted although another text was signed is wrong', async () => {
+  it('gets a bad verdict if a receiver that signed another text accepted it', async () => {
     const { found } = await settledWith(({ body }) => {
       const form = new URLSearchParams(body);
       const text = `${Number(form.get('data[amount]'))}${form.get('identifier')}`;
@@ -282,7 +282,7 @@ describe('a genuine IPN', () => {
     expect(found()).toMatchObject({ tone: 'bad', signed: { found: '49.9order-1' } });
   });
 
-  it('with a harmless fault rule has its own verdict, which names the rule', async () => {
+  it('keeps its verdict under a harmless fault rule, which the verdict names', async () => {
     const { found } = await settledWith([{}], withFault({ duplicate: true, times: 1 }));
     expect(found()).toMatchObject({
       tone: 'good',
@@ -292,7 +292,7 @@ describe('a genuine IPN', () => {
     });
   });
 
-  it('whose corrupted signature was accepted is bad', async () => {
+  it('gets a bad verdict if it was accepted with a corrupted signature', async () => {
     const { found } = await settledWith([{}], withFault({ corruptSignature: true }));
     expect(found()).toMatchObject({
       tone: 'bad',
@@ -301,7 +301,7 @@ describe('a genuine IPN', () => {
     });
   });
 
-  it('that was signed again after a key replacement had no fault before', async () => {
+  it('that was signed again after a key replacement had no earlier fault', async () => {
     const { sim, last } = await settledWith([{ status: 400 }, {}]);
     const { parts } = sim.server;
     await parts.merchants.replaceKeys(parts.merchants.default.id);
@@ -312,7 +312,7 @@ describe('a genuine IPN', () => {
     expect(first && verdictOnFault(delivery, first)).toBe(undefined);
   });
 
-  it('that a fault rule changed or lost blames only the rule', async () => {
+  it('gets a verdict that blames only the fault rule that changed or dropped it', async () => {
     const corrupt = await settledWith([{ status: 400 }], withFault({ corruptSignature: true }));
     expect(corrupt.found()).toMatchObject({
       tone: 'waiting',
@@ -348,14 +348,14 @@ describe('a forged IPN', () => {
     ['signature', 'Your receiver accepted a forged IPN (signature). It does not check the signature.'],
     ['status', /\(status success → failed\)\. Its signature is valid: status and/],
     ['currency', /currency USD → GNF\)\. Its signature is valid: status and/],
-  ] as const)('that is accepted is wrong: %s', async (tamper, cause) => {
+  ] as const)('gets a bad verdict if it was accepted: %s', async (tamper, cause) => {
     expect(await forged([{}], tamper)).toMatchObject({
       tone: 'bad',
       cause: typeof cause === 'string' ? cause : expect.stringMatching(cause),
     });
   });
 
-  it('that is rejected, by status or in words, is right', async () => {
+  it('gets a good verdict if it was rejected by status or in words', async () => {
     expect(await forged([{}, { status: 400 }], 'amount')).toMatchObject({
       tone: 'good',
       cause: expect.stringContaining('with 400, as expected'),
@@ -375,7 +375,7 @@ describe('a forged IPN', () => {
     [405, ''],
     [302, ''],
     [200, 'Fatal error: Uncaught TypeError in ipn.php:3'],
-  ])('that gets %i "%s" proves nothing, either', async (status, body) => {
+  ])('that gets %i "%s" also proves nothing', async (status, body) => {
     const cause = expect.stringMatching(/^This forged IPN \(.*\) proved nothing\./);
     expect(await forged([{}, { status, body }], 'amount')).toMatchObject({ tone: 'waiting', cause });
   });
@@ -383,11 +383,11 @@ describe('a forged IPN', () => {
   it.each([
     ['bad', '<style>input:invalid{color:red}</style><p>Thank you</p>'],
     ['good', '{"success":false,"message":"the signature does not match"}'],
-  ])('is %s if its response is %s', async (tone, body) => {
+  ])('gets a %s verdict for the response %s', async (tone, body) => {
     expect(await forged([{}, { body }], 'amount')).toMatchObject({ tone });
   });
 
-  it('has a verdict for each attempt, and hides no verdict of a genuine one', async () => {
+  it('has a verdict for each attempt, and does not hide the verdict on a genuine IPN', async () => {
     const { sim, id, ofPayment } = await settledWith([{ status: 400 }, {}, { status: 400 }]);
     const { parts } = sim.server;
     const [fired] = await parts.ipns.fire({ payment: id, tamper: requireTamperings('amount') });
@@ -425,7 +425,7 @@ describe('a payment without an IPN', () => {
   });
 
   it.each(['fail', 'cancel', 'expire'] as const)(
-    'shows who settled it and why no IPN is due: %s',
+    'says who settled it and why no IPN is due: %s',
     async (outcome) => {
       expect(await verdictAfter(outcome)).toEqual({
         tone: 'good',
@@ -437,7 +437,7 @@ describe('a payment without an IPN', () => {
     },
   );
 
-  it('that succeeded shows that it was settled without one', async () => {
+  it('gets a warning if it succeeded although no IPN was created', async () => {
     expect(await verdictAfter('approve', 'redirect-only')).toMatchObject({
       tone: 'warning',
       cause: expect.stringContaining('No IPN was created.'),

@@ -12,7 +12,7 @@ type In<All> = { readonly [Name in keyof All]: All[Name] extends Pair ? string :
  * placeholders.
  */
 const TEXTS = {
-  /** Follows the name of the emulator. */
+  /** Follows the emulator's name. */
   mark: [': local emulator, no real money', '\u00a0: émulateur local, argent fictif'],
   testMode: ['Test mode', 'Mode test'],
   merchant: ['this merchant', 'ce marchand'],

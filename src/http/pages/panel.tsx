@@ -13,7 +13,7 @@ export type LiveTip =
   /** `code`: the latest code; null if it is no longer valid. */
   | { about: 'code'; code: string | null; command: string };
 
-/** The emulator's tip below a checkout, and buttons that settle the payment immediately. Collapses without a script. */
+/** The emulator's tip below a checkout, and buttons that settle the payment immediately. Needs no script. */
 export function SimulatorPanel(props: {
   words: Wording;
   action: string;

@@ -8,7 +8,7 @@ import type { Language } from './page-view.ts';
 export interface PaymentSummary
   extends Pick<Payment, 'id' | 'mode' | 'status' | 'siteLogo' | 'details' | 'amount' | 'identifier'> {
   merchantName: string;
-  /** The other facts of a receipt; null for a payment that is not paid. */
+  /** The other facts on a receipt; null for a payment that is not paid. */
   receipt: { trx: string; date: string; payer: string } | null;
 }
 

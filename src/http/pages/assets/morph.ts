@@ -77,7 +77,7 @@ function isSetByUser(element: HTMLElement, name: string, { sent }: Morphing): bo
   }
 }
 
-/** The fetched page does not have the problems of a submitted form, so they are preserved. */
+/** The fetched page does not show the problems of a submitted form, so they are preserved. */
 const isProblem = (element: HTMLElement, name: string) =>
   element.ariaInvalid === 'true' && (name === 'aria-invalid' || name === 'aria-describedby');
 

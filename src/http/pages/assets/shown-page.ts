@@ -65,7 +65,7 @@ export async function load(address: string, init: RequestInit = {}): Promise<Loa
 let requested = 0;
 let shownAddress = location.href;
 
-/** Updates the page to match the emulator's response. @param sent forms that are done */
+/** Updates the page to match the emulator's response. @param sent processed forms */
 export function show(content: HTMLElement, sent: readonly HTMLFormElement[] = []): void {
   requested++;
   // Rows are new only if the list is still the same.
@@ -85,7 +85,7 @@ export function show(content: HTMLElement, sent: readonly HTMLFormElement[] = []
     main.focus({ preventScroll: true });
 }
 
-/** Selects a list that contains the pointer or the focus, and whose rows must not move. */
+/** Selects a list that contains the pointer or the focus, so its rows must not move. */
 const USED = '.list[id]:is(:hover, :focus-within)';
 
 /** Whether the user asked for the waiting rows, which the next update shows. */
@@ -117,13 +117,13 @@ function releaseRows({ type, target }: Event): void {
 }
 for (const type of ['click', 'pointerout', 'focusout']) document.addEventListener(type, releaseRows);
 
-/** A form that is done, and the function that ends its busy state. */
+/** A processed form, and the function that ends its busy state. */
 interface Sent {
   form: HTMLFormElement;
   stopWaiting: () => void;
 }
 
-/** Forms that are done, but whose result is not shown yet. */
+/** Processed forms whose result is not shown yet. */
 const unshown = new Set<Sent>();
 /** The latest page request, and whether its response was shown. */
 let newest = { number: 0, isShown: Promise.resolve(false) };

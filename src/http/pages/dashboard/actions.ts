@@ -181,7 +181,10 @@ function namesIn(text = ''): string[] | undefined {
 function requireInstant(at: string): number {
   const instant = parseInstant(at);
   if (instant !== undefined) return instant;
-  throw new GatewayError('invalid_fields', 'at must be a time with its zone such as 2027-01-01T00:00:00Z');
+  throw new GatewayError(
+    'invalid_fields',
+    'at must be a time with a time zone, such as 2027-01-01T00:00:00Z',
+  );
 }
 
 /** Writes a duration, rounded up. Durations have at most nine digits, so long ones are in seconds. */

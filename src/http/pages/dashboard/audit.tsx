@@ -81,7 +81,7 @@ function NewAudit({ last }: { last: AuditRequest | undefined }) {
           only URLs. To place and look up orders with commands, your own or a preset's (
           {namesOf(AUDIT_PRESETS).join(', ')}):
         </p>
-        <CommandCode id="commands" run={WITH_COMMANDS} does="audits with commands" />
+        <CommandCode id="commands" run={WITH_COMMANDS} does="audits with your own commands" />
         <CommandCode id="preset" run={WITH_PRESET} does="audits with a preset" />
       </details>
     </section>

@@ -141,7 +141,7 @@ interface CodeProps {
   id?: string | undefined;
   text: Child;
   what: string;
-  /** Lets long words break, in a text that is only read. */
+  /** Lets long words break. Not for text to copy by hand. */
   wraps?: boolean;
   /** The id of the element to copy. Default: the whole text. */
   copies?: string | undefined;

@@ -32,8 +32,7 @@ export const INBOX: List<Message> = {
   first: ({ runtime }) => (
     <>
       <p>
-        A live checkout sends a code when the customer enters the e-mail of a wallet, such as
-        wallet@example.com:
+        A live checkout sends a code when the customer enters a wallet's e-mail, such as wallet@example.com:
       </p>
       <CommandCode
         id="sample"

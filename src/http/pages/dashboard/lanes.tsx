@@ -7,7 +7,7 @@ import type { AppParts } from '../../environment.ts';
 const LANES = ['Customer', 'Gateway', 'Your shop'] as const;
 /** All in pixels. */
 const [FIRST_LANE, LANE, HEAD] = [14, 40, 6];
-/** Maximum number of IPNs in the drawing: the newest ones. */
+/** Maximum number of IPNs in the drawing. The newest are kept. */
 const MAX_IPNS = 3;
 
 /** An arrow between two lanes, by index; a dot if both are the same. */
@@ -105,7 +105,7 @@ export function whoCameFirst(steps: readonly Step[]): string | null {
   const attempt = steps.find(({ event }) => event === 'ipn_attempted');
   const redirect = steps.find(({ event }) => event === 'redirected');
   if (!attempt || !redirect) return null;
-  // Instants are whole milliseconds. Within the same one, the IPN came first if the redirect waited for it.
+  // Times are whole milliseconds. In the same millisecond, the IPN came first if the redirect waited for it.
   const ahead = redirect.at - attempt.end;
   if (redirect.at === attempt.at && ahead <= -1)
     return 'Both happened at the same instant, because the clock was paused.';

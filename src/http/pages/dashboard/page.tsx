@@ -4,13 +4,13 @@ import { type HintStyle, PLAIN } from '../../../contract/hint.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
 import type { AppParts } from '../../environment.ts';
 
-/** The path above all pages and scripts of the dashboard, except its first page. */
+/** The path prefix of the dashboard's pages and assets, except the first page. */
 export const UI = '/_sim/ui';
 
 /** Maximum number of records on one page of a list. */
 export const PER_PAGE = 50;
 
-/** The groups of the navigation, in order, with their titles. */
+/** The navigation groups in order, with their titles. */
 export const GROUPS = { records: '', tools: 'Test tools', code: '' } as const;
 
 export interface PlaceFacts {

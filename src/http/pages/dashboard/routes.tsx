@@ -149,7 +149,7 @@ async function show(c: AppContext, parts: AppParts, page: PageRenderer, showing:
   const { refusal, query = c.req.query() } = showing;
   const shown = await page({ parts, query, id: c.req.param('id') ?? '' });
   const { renderPage } = await import('./frame.tsx');
-  // The script gets 200 for a removed page too: the browser would log an error status in the console.
+  // The script gets 200 even for a removed page, because browsers log error statuses in the console.
   const status = refusal && !isScript(c) ? statusOf(refusal.error) : 200;
   const html = renderPage(c, parts, shown, refusal);
   // Not compressed: if another site can put text on the page, the compressed size reveals the key (BREACH).
@@ -167,7 +167,7 @@ function compressed(c: AppContext, text: string, type: string, status: Contentfu
   return c.body(gzipSync(text), status);
 }
 
-/** Redirects after a form. The script gets the path instead, because it does not leave a page that stays the same. */
+/** Redirects after a form. The script gets the path instead, because it stays on the page if the path is the same. */
 function goTo(c: AppContext, path: string): Response {
   if (!isScript(c)) return c.redirect(path, 303);
   c.header('Location', path);

@@ -10,7 +10,7 @@ export interface Column<Item> {
   kind?: 'select' | 'amount' | 'state' | 'time' | 'few' | 'action' | 'name' | 'address' | 'cause' | 'long';
   /** Explains the value on a phone, where rows are cards without headings. */
   label?: string;
-  /** Whether it is the heading of its row. */
+  /** Whether its cells are the row headings. */
   head?: boolean;
 }
 

@@ -10,7 +10,7 @@ export function pretty(body: string): string {
   }
 }
 
-/** Describes how far the clock is from real time, to the second below 1 h and to the minute above. */
+/** Describes how far the clock is from real time, to the second if it is less than 1 h, otherwise to the minute. */
 export function againstReal(ahead: number): string {
   const unit = Math.abs(ahead) < 3_600_000 ? 1_000 : 60_000;
   const distance = Math.round(Math.abs(ahead) / unit) * unit;

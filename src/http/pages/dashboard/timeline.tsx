@@ -14,7 +14,7 @@ import { Replay, requireRecorded } from './requests.tsx';
 import { curlOf } from './samples.tsx';
 import { BothSides, recordedSides, SHOWN_BODY } from './sides.tsx';
 
-/** Maximum number of steps shown: the first ones. */
+/** Maximum number of steps shown. The first are kept. */
 const SHOWN = 60;
 
 /** Shows what the shop and the customer did, without IPN attempts. A link to a step expands it. */
