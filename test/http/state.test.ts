@@ -307,6 +307,12 @@ describe('a state', () => {
       422,
       'payments.0.status must be one of pending, succeeded, canceled, failed, expired (got "cancelled"): did you mean canceled?',
     ],
+    [
+      'a duplicate id',
+      (state) => ({ ...state, payments: [...state.payments, state.payments[0]] }),
+      422,
+      'the imported state: payments has the id "pay_',
+    ],
   ];
 
   it.each(bad)('with %s is rejected, and nothing changes', async (_, change, status, problem) => {
