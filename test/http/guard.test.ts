@@ -43,7 +43,7 @@ describe('the Host header of a request to /_sim', () => {
     },
   );
 
-  it('may be the host of --public-url or --allow-host, which the error names', async () => {
+  it('may be the host of --public-url or --allow-host, and the error for any other names the flag', async () => {
     const { server } = await startSim({
       publicUrl: 'https://public.example.test',
       allowHost: ['mine.example.test'],

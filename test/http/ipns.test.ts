@@ -155,7 +155,7 @@ describe('--forward-ipn', () => {
     ['/local', '?order=1&q=%C3%A9', '/local?order=1&q=%C3%A9'],
     ['/local?from=sim', '?order=1', '/local?from=sim&order=1'],
     ['/local', '', '/local'],
-  ])('to %s turns the query %j into %s, with the ipn_url in a header', async (to, query, got) => {
+  ])('to %s keeps the query %j (%s), and sends the ipn_url in a header', async (to, query, got) => {
     const receiver = await startReceiver();
     const sim = await withPayment(PUBLIC_URL + query, { forwardIpn: receiver.url + to });
     const delivery = delivered(await settle(sim));

@@ -110,7 +110,7 @@ const ORDERS = [
     wide: true,
   },
   { name: 'paidWhen', label: 'Paid when', placeholder: '.status=paid or /paid/' },
-  { name: 'orderAmount', label: 'Amount at', placeholder: '.total' },
+  { name: 'orderAmount', label: 'Amount field', placeholder: '.total' },
 ] as const;
 const CASES = [
   { name: 'only', label: 'Only cases, groups or classes', placeholder: 'sender, D', wide: true },

@@ -32,7 +32,7 @@ export const keysPage: PageRenderer = ({ parts }) => {
       <More id="more" count={merchants.length - PER_PAGE} run={command('keys show')} of="keys" />
       <div class="columns">
         <Section id="env" title={`For your .env${whose}`}>
-          <Code id="env-text" text={environment.join('\n')} what="The environment lines" />
+          <Code id="env-text" text={environment.join('\n')} what="The lines for your .env" />
         </Section>
         <Section id="customers" title="Test customers">
           <Facts

@@ -32,7 +32,7 @@ export const newPaymentPage: PageRenderer = ({ parts }) => {
   const content = (
     <>
       <Heading title={title} list={PLACES.payments.path} />
-      <section class="box" id="new-payment" aria-label="Fields of the payment">
+      <section class="box" id="new-payment" aria-label="Payment fields">
         <Form to={NEW_PAYMENT} submit="Create payment" look="primary">
           <Group title="Payment">
             <MerchantField parts={parts} />

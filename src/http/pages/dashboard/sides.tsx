@@ -19,7 +19,7 @@ export interface Side {
 }
 
 interface SidesProps {
-  /** The prefix of the ids of its parts. */
+  /** The id prefix for its parts. */
   id: string;
   /** Distinguishes it from others on the page, for screen readers. */
   name: string;
