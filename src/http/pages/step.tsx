@@ -126,7 +126,7 @@ function MainForm({ view, words }: StepProps) {
   );
 }
 
-/** The step's only field. It has the focus, and is described by its hint and problem. */
+/** The step's only field. It has the focus, and its hint and problem describe it. */
 function Field({ view: { step, value, problem, resent, sandbox } }: { view: CheckoutView }) {
   const described = [problem && `${step}-problem`, resent && 'sent', `${step}-hint`];
   const field = {
