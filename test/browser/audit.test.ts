@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { startAuditable } from '../helpers/auditable.ts';
 import { OF_LOOKS, violationsOf } from '../helpers/axe.ts';
-import { openPage, picture, resize } from '../helpers/browser.ts';
+import { openDashboard, openPage, picture, resize } from '../helpers/browser.ts';
 import { misfits } from '../helpers/layout.ts';
 import { gate } from '../helpers/receiver.ts';
 import { IS_RELEASE, sample } from '../helpers/scope.ts';
+import { ask } from '../helpers/sim.ts';
 
 const LOOKS = [
   { colorScheme: 'light', width: 1440 },
@@ -17,7 +18,7 @@ test('the audit page starts an audit, shows its progress, fits and is accessible
   const { sim, shop, asked } = await startAuditable({}, { isAmount: () => true });
   const { opened, open } = gate();
   const { place } = shop;
-  // Two orders pass. The others wait until the page has been checked.
+  // The first two orders succeed. The others wait until the page has been checked.
   shop.place = async () => {
     if (shop.orders.size >= 2) await opened;
     await place();
@@ -56,17 +57,11 @@ test('the audit page starts an audit, shows its progress, fits and is accessible
   expect(errors).toEqual([]);
 });
 
-test('the page updates although no payment changes', async () => {
+test('the audit page updates even though no payment changes', async () => {
   const { sim, asked } = await startAuditable();
-  const { page, errors } = await openPage();
-  await page.goto(`${sim.url}/_sim/ui/audit`);
-  await page.locator('#live.on').waitFor();
-  const started = await fetch(`${sim.url}/_sim/audit`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ ipnUrl: asked.ipnUrl, orderUrl: 'http://127.0.0.1:9/order', only: ['A'] }),
-  });
-  expect(started.status).toBe(202);
+  const { page, errors } = await openDashboard(sim, '/_sim/ui/audit');
+  const json = { ipnUrl: asked.ipnUrl, orderUrl: 'http://127.0.0.1:9/order', only: ['A'] };
+  expect((await ask(sim, 'POST', '/audit', json)).status).toBe(202);
   await page.getByRole('heading', { name: 'Nothing is proven' }).waitFor();
   await page.getByText('could not place an order').first().waitFor({ state: 'attached' });
   await page.locator('#news', { hasText: /Audit finished: \d+ of \d+/ }).waitFor({ state: 'attached' });

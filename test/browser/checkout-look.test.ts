@@ -24,7 +24,7 @@ const DEVICES = { desktop: DESKTOP, phone: PHONE } as const;
 const LOCALES = { en: 'en-US', fr: 'fr-CA' } as const;
 const LANGUAGES = ['en', 'fr'] as const;
 
-/** Clicks the main button of a step, in any language. */
+/** Clicks a step's main button, in any language. */
 async function submit(page: Page, value: string): Promise<void> {
   await page.locator('#email, #code').fill(value);
   const loaded = page.waitForEvent('load');
@@ -32,7 +32,7 @@ async function submit(page: Page, value: string): Promise<void> {
   await loaded;
 }
 
-/** Visits every state of a pending checkout. */
+/** Brings a pending checkout into each of its states. */
 async function everyStep(at: Shop, mode: Mode, look: (name: string) => Promise<void>): Promise<void> {
   const url = await arrive(at, mode);
   await look('1-email');
@@ -47,7 +47,7 @@ async function everyStep(at: Shop, mode: Mode, look: (name: string) => Promise<v
   await look('5-code-sent-again');
 }
 
-/** Visits every final page of a checkout. */
+/** Opens every final page of a checkout. */
 async function everyEnd(at: Shop, look: (name: string) => Promise<void>): Promise<void> {
   for (const outcome of ['approve', 'cancel', 'fail', 'expire']) {
     const url = await at.sim.initiate({ ...at.fields, identifier: outcome });
@@ -112,14 +112,14 @@ describe.each(sample(LOOKS, ({ theme, language }) => (theme === 'light') === (la
       expect(shown).toEqual([language, theme]);
     }
 
-    // The steps of a live payment are checked below, without the panel.
+    // The steps of a live payment without the panel are checked below.
     test.runIf(IS_RELEASE || theme === 'light').each(sample(MODES, (mode) => mode === 'sandbox'))(
       'every page of a %s payment fits, and axe finds nothing',
       async (mode) => {
         const at = await open();
         await everyStep(at, mode, async (name) => {
           expect(await at.page.title()).toContain(language === 'fr' ? '1\u202f234,50\u00a0€' : '€1,234.50');
-          // The browser sets the focus asynchronously.
+          // Browsers set the focus asynchronously.
           await expect.poll(() => at.page.evaluate('document.activeElement.tagName')).toBe('INPUT');
           const cancel = at.page.getByRole('button', { name: /cancel|annul/i });
           expect(await cancel.allTextContents()).toEqual([language === 'fr' ? 'Annuler' : 'Cancel']);
@@ -190,14 +190,14 @@ const MOVING = `[...document.querySelectorAll('*')].filter((element) => {
   return transitionDuration !== '0s' || animationName !== 'none';
 }).map(({ tagName }) => tagName + ' moves')`;
 
-/** Elements that show the step and the problem by colour, which forced colours must keep. */
+/** The parts that show the step and the problem by colour, which forced colours must preserve. */
 const MARKS = `[['.progress', '::after'], ['.problem', '::before']].map(([selector, part]) => {
   const element = document.querySelector(selector);
   const { backgroundColor, backgroundImage } = element ? getComputedStyle(element, part) : {};
   return selector + ': ' + backgroundColor + ' ' + backgroundImage;
 })`;
 
-/** With forced colours, buttons and fields have only an edge. */
+/** With forced colours, buttons and fields are visible only by their borders. */
 const EDGELESS = `[...document.querySelectorAll('.button, input:not([type=hidden])')]
   .filter((element) => getComputedStyle(element).borderTopStyle !== 'solid')
   .map(({ outerHTML }) => outerHTML)`;
@@ -218,7 +218,7 @@ test.each(sample(THEMES, (theme) => theme === 'light'))(
   },
 );
 
-test('long texts of a merchant fit a phone, and the amount breaks only between groups', async () => {
+test('long texts from a merchant fit a phone, and the amount breaks only between groups of digits', async () => {
   const sent = {
     longest: {
       identifier: 'W'.repeat(20),
@@ -259,7 +259,7 @@ describe('the logo', () => {
       return width > 0 && top < box.bottom;
     })()`);
 
-  /** The darkest and the middle pixel of a picture, from 0 to 255. */
+  /** The darkest and the median pixel of an image, from 0 to 255. */
   async function rangeOf(page: Page, image: Buffer): Promise<{ darkest: number; median: number }> {
     await page.goto('about:blank');
     return page.evaluate(`(async () => {
@@ -273,7 +273,7 @@ describe('the logo', () => {
   }
 
   test.each(sample(THEMES, (theme) => theme === 'dark'))(
-    'that is black on transparent is visible on a %s page',
+    'is visible on a %s page even if it is black on transparent',
     async (checkout_theme) => {
       const { page, ...at } = await openShop();
       const body =
@@ -288,7 +288,7 @@ describe('the logo', () => {
     },
   );
 
-  test('does not change its box, and a letter is visible without a logo', async () => {
+  test('always fits its box, which shows a letter if there is no logo', async () => {
     const shown = {
       'logo-160x48.svg': 'img',
       'logo-900x60.svg': 'img',
@@ -297,14 +297,14 @@ describe('the logo', () => {
       'logo-4x4.svg': 'img',
       'empty.png': '.monogram',
       'gone.png': '.monogram',
-      // No image.
+      // Not an image.
       thanks: '.monogram',
       // Never responds.
       'slow.png': '.monogram',
     };
     const { page, ...at } = await openShop();
     for (const [path, selector] of Object.entries(shown)) {
-      // The plate behind the logo of a dark page must not take space either.
+      // On a dark page, the plate behind the logo must not take space either.
       const fields = { ...at.fields, site_logo: `${at.merchant.url}/${path}`, checkout_theme: 'dark' };
       const waitUntil = path === 'slow.png' ? 'domcontentloaded' : 'load';
       await page.goto(await at.sim.initiate(fields), { waitUntil });
@@ -322,7 +322,7 @@ describe('the logo', () => {
     }
   });
 
-  test('that loads late replaces the letter and moves nothing else', async () => {
+  test('replaces the letter when it loads late, and moves nothing else', async () => {
     const { page, ...at } = await openShop({ browser: { viewport: PHONE } });
     const { opened, open } = gate();
     await page.route('**/logo-900x300.svg', async (route) => {
@@ -342,7 +342,7 @@ describe('the logo', () => {
     const painted = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
     await page.evaluate(painted);
     expect(await inSight(page, '.monogram')).toBe(true);
-    // A page that arrives in parts may move while it is parsed.
+    // A page that arrives in parts may shift while it is parsed.
     await page.evaluate('window.moved = []');
     open();
     await page.waitForLoadState('load');

@@ -17,11 +17,11 @@ import {
   toCodeStep,
 } from '../helpers/shop.ts';
 
-/** Unlike `waitForURL` it tolerates a second click that cancels the navigation of the first. */
+/** Unlike `waitForURL`, it tolerates a second click that cancels the first navigation. */
 const arrivesAt = (page: Page, url = '') => expect.poll(() => page.url()).toBe(url);
 
 describe('paying', () => {
-  test('the sandbox is paid with its fill buttons, and the shop receives nothing about the checkout', async () => {
+  test('works in the sandbox with the fill buttons, and tells the shop nothing about the checkout', async () => {
     const { page, ...at } = await openShop();
     const types: string[] = [];
     page.on('request', (request) => {
@@ -38,12 +38,12 @@ describe('paying', () => {
     expect(paths.filter((path) => !path.startsWith('/logo'))).toEqual(['/ipn?order=1', '/thanks?order=1']);
     expect(paths).toContain('/logo-160x48.svg');
     for (const { headers } of at.merchant.requests) expect(headers.referer ?? '').not.toContain('payment_id');
-    // Each step is one request: the browser requested only pages.
+    // Each step is one request: the browser loads nothing but pages.
     expect([...new Set(types)]).toEqual(['document']);
     expect(at.errors).toEqual([]);
   });
 
-  test('a live payment survives every mistake, and a final double click pays once', async () => {
+  test('succeeds in live mode after every mistake, and a final double click pays once', async () => {
     const { page, ...at } = await openShop();
     await arrive({ page, ...at }, 'live');
     await enterEmail(page, 'poor@example.com');
@@ -63,7 +63,7 @@ describe('paying', () => {
     expect(at.errors).toEqual([]);
   });
 
-  test('the keyboard reaches everything from the field, with a visible focus', async () => {
+  test('works with the keyboard alone, with a visible focus', async () => {
     const { page, ...at } = await openShop();
     await arrive({ page, ...at }, 'live');
     const focused = () =>
@@ -71,7 +71,7 @@ describe('paying', () => {
         const { activeElement: at } = document;
         const { outlineStyle, outlineWidth } = getComputedStyle(at);
         const seen = outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2;
-        return (at.id || at.textContent.trim()) + (seen ? '' : ' (not to be seen)');
+        return (at.id || at.textContent.trim()) + (seen ? '' : ' (invisible focus)');
       })()`);
     // Chromium focuses the first field asynchronously.
     await expect.poll(focused).toBe('email');
@@ -97,7 +97,7 @@ describe('paying', () => {
 });
 
 describe('a double click', () => {
-  test('on Continue, and then on Cancel, acts like one click', async () => {
+  test('on Continue or Cancel acts like one click', async () => {
     const { page, ...at } = await openShop();
     await arrive({ page, ...at });
     await page.getByLabel('E-mail').fill(SANDBOX.email);
@@ -171,7 +171,7 @@ const VISITORS: { name: string; browser: BrowserContextOptions }[] = [
   },
 ];
 test.each(sample(VISITORS, ({ browser }) => browser.javaScriptEnabled === false))(
-  'the redirect leads $name from a form to another port, and then to a third',
+  'a form redirects $name to another port, and from there to a third',
   async ({ browser }) => {
     const last = await startReceiver(() => ({
       headers: { 'content-type': 'text/html' },

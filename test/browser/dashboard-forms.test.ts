@@ -1,21 +1,13 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { violationsOf } from '../helpers/axe.ts';
-import { openPage, type TestPage } from '../helpers/browser.ts';
+import { openDashboard, openPage } from '../helpers/browser.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { freePort } from '../helpers/port.ts';
 import { gate, type Receiver, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const PHONE = { viewport: { width: 390, height: 700 } };
-
-/** A page of the dashboard whose script runs. */
-async function open(sim: Sim, path: string, options = {}): Promise<TestPage> {
-  const opened = await openPage(options);
-  await opened.page.goto(sim.url + path);
-  await opened.page.locator('#live.on').waitFor();
-  return opened;
-}
 
 const paymentPath = (sim: Sim, identifier = 'order-1') =>
   `/_sim/ui/payments/${sim.server.parts.payments.require(identifier).id}`;
@@ -25,14 +17,14 @@ const ipnPath = (sim: Sim) =>
 
 const hasFocus = (element: Locator) => element.evaluate((one) => one.ownerDocument.activeElement === one);
 
-/** A receiver that answers the first IPNs immediately, and the others on demand. */
+/** Starts a receiver that answers the first IPNs immediately, and the others on demand. */
 async function thinkingReceiver(first: number): Promise<{ receiver: Receiver; answer: () => void }> {
   const { opened, open: answer } = gate();
   const receiver = await startReceiver((_, number) => (number <= first ? {} : { after: opened }));
   return { receiver, answer };
 }
 
-/** Approved payments, each with a delivered IPN. */
+/** Creates approved payments, each with a delivered IPN. */
 async function settled(sim: Sim, receiver: Receiver, count: number): Promise<void> {
   for (let number = 1; number <= count; number++) {
     const identifier = `order-${number}`;
@@ -46,7 +38,7 @@ async function settled(sim: Sim, receiver: Receiver, count: number): Promise<voi
 }
 
 describe('a button with a pending form', () => {
-  test('shows how long it has waited, keeps its width, acts once, and gets the focus back', async () => {
+  test('shows how long it has waited, keeps its size, acts once, and gets the focus back', async () => {
     const { receiver, answer } = await thinkingReceiver(1);
     const sim = await startSim();
     await settled(sim, receiver, 1);
@@ -81,11 +73,11 @@ describe('a button with a pending form', () => {
     expect(errors).toEqual([]);
   });
 
-  test('stays while the page updates, and passes the focus on when it disappears', async () => {
+  test('stays while the page updates, and returns the focus to the page when it disappears', async () => {
     const { receiver, answer } = await thinkingReceiver(0);
     const sim = await startSim();
     await sim.initiate({ ...ORDER, ipn_url: receiver.url });
-    const { page } = await open(sim, paymentPath(sim));
+    const { page } = await openDashboard(sim, paymentPath(sim));
     const { width, height } = (await page.getByRole('button', { name: 'Approve' }).boundingBox()) ?? {};
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByText('Customer: paid').waitFor();
@@ -98,11 +90,11 @@ describe('a button with a pending form', () => {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
-  test('waits while two forms are being sent, so that the page still loads', async () => {
+  test('waits while two other forms are being sent, so that the page can still load', async () => {
     const { receiver, answer } = await thinkingReceiver(3);
     const sim = await startSim();
     await settled(sim, receiver, 3);
-    const { page } = await open(sim, '/_sim/ui/ipns');
+    const { page } = await openDashboard(sim, '/_sim/ui/ipns');
     const buttons = page.locator('tbody button');
     for (const number of [0, 1, 2]) await buttons.nth(number).click();
     await receiver.request(5);
@@ -117,12 +109,12 @@ describe('a button with a pending form', () => {
   });
 });
 
-describe('a form that acts on its own page', () => {
+describe('a form that returns to its own page', () => {
   test('preserves the scroll position and the filter of a long list', async () => {
     const receiver = await startReceiver();
     const sim = await startSim();
     await settled(sim, receiver, 8);
-    const { page } = await open(sim, '/_sim/ui/ipns?state=&text=order-', PHONE);
+    const { page } = await openDashboard(sim, '/_sim/ui/ipns?state=&text=order-', PHONE);
     let loads = 0;
     page.on('load', () => loads++);
     const resend = page.locator('tbody button').last();
@@ -138,12 +130,12 @@ describe('a form that acts on its own page', () => {
     expect([loads, search, hash]).toEqual([0, '?state=&text=order-', '']);
   });
 
-  test('leads to its result, although events refresh the page meanwhile', async () => {
+  test('leads to its result, even if events refresh the page meanwhile', async () => {
     const receiver = await startReceiver();
     const sim = await startSim();
     await settled(sim, receiver, 1);
-    const { page } = await open(sim, paymentPath(sim));
-    // Nothing is answered until an event has refreshed the page. Then each request is answered in turn.
+    const { page } = await openDashboard(sim, paymentPath(sim));
+    // No response arrives before an event has refreshed the page. Then the requests are answered one by one.
     let answered = page.locator('#news', { hasText: 'order-1' }).waitFor({ state: 'attached' });
     await page.route('**/ui/payments/*', (route) => {
       answered = answered.then(async () => route.fulfill({ response: await route.fetch() }));
@@ -154,7 +146,7 @@ describe('a form that acts on its own page', () => {
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   });
 
-  test('without a script shows its result on a phone, and the keyboard continues there', async () => {
+  test('shows its result on a phone without a script, and the keyboard continues from there', async () => {
     const sim = await startSim();
     await settled(sim, await startReceiver(), 1);
     const { page } = await openPage({ ...PHONE, javaScriptEnabled: false });
@@ -176,19 +168,19 @@ describe('a form that acts on its own page', () => {
 /** Answers the script's first request for the page only after its second. */
 async function answerFirstLast(page: Page): Promise<() => number> {
   let requests = 0;
-  const { opened, open: askedAgain } = gate();
+  const { opened, open: second } = gate();
   await page.route(page.url(), async (route) => {
     if (++requests === 1) await opened;
-    else askedAgain();
+    else second();
     await route.continue();
   });
   return () => requests;
 }
 
-describe('a form that is done', () => {
-  test('redirects and can be sent again after going back, or is cleared on the same page while others keep their text', async () => {
+describe('a processed form', () => {
+  test('can be sent again after going back, or is cleared on its page while other forms keep their text', async () => {
     const sim = await startSim();
-    const { page, errors } = await open(sim, '/_sim/ui/cards');
+    const { page, errors } = await openDashboard(sim, '/_sim/ui/cards');
     const create = async () => {
       await page.getByRole('button', { name: 'Create', exact: true }).click();
       await page.getByRole('heading', { name: 'Test card' }).waitFor();
@@ -213,12 +205,12 @@ describe('a form that is done', () => {
     expect(errors).toEqual([]);
   });
 
-  test('passes the focus on, and adds no history entry', async () => {
+  test('returns the focus to the page, and adds no history entry', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
-    const { page, errors } = await open(sim, '/_sim');
+    const { page, errors } = await openDashboard(sim, '/_sim');
     await page.getByRole('link', { name: 'order-1' }).click();
-    // Both pages show an open connection, but only this one has the heading.
+    // Both pages are connected, but only this one has the heading.
     await page.getByRole('heading', { level: 1, name: 'order-1' }).waitFor();
     await page.locator('#live.on').waitFor();
     // An event refreshes the page, too.
@@ -234,11 +226,11 @@ describe('a form that is done', () => {
 });
 
 describe('a form that does not reach the emulator', () => {
-  test('keeps the page, says what was not sent, and can be sent after a reconnect', async () => {
+  test('keeps the page, says what was not sent, and can be sent again after a reconnect', async () => {
     const kept = { inMemory: false, dataDir: await temporaryFolder(), port: await freePort() };
     const first = await startSim(kept);
     await first.initiate(ORDER);
-    const { page } = await open(first, paymentPath(first));
+    const { page } = await openDashboard(first, paymentPath(first));
     await first.server.stop();
     await page.getByRole('button', { name: 'Approve' }).click();
     const alert = page.getByRole('alert');
@@ -260,10 +252,10 @@ describe('a form that does not reach the emulator', () => {
     await alert.waitFor({ state: 'detached' });
   });
 
-  test('says that its connection broke, and recovers with the next response', async () => {
+  test('says that it was not sent, and recovers with the next response', async () => {
     const sim = await startSim();
     await settled(sim, await startReceiver(), 1);
-    const { page } = await open(sim, ipnPath(sim));
+    const { page } = await openDashboard(sim, ipnPath(sim));
     await page.route('**/resend', (route) => route.abort('connectionreset'));
     await page.getByRole('button', { name: 'Resend' }).click();
     await page.getByRole('alert').getByText('“Resend” was not sent.').waitFor();
@@ -275,7 +267,7 @@ describe('a form that does not reach the emulator', () => {
     await page.getByRole('alert').waitFor({ state: 'detached' });
   });
 
-  test('asks for a replaced control token, and so does the event stream', async () => {
+  test('asks for the control token again, and so does the event stream', async () => {
     const sim = await startSim({ host: '0.0.0.0', controlToken: 'token-1' });
     const { page } = await openPage();
     const enterToken = async () => {
@@ -300,16 +292,16 @@ describe('a form that does not reach the emulator', () => {
 });
 
 describe('a rejected form', () => {
-  test('marks invalid fields, focuses the first, keeps the input, and can be corrected while the page updates', async () => {
+  test('marks invalid fields, focuses the first, keeps the input through updates, and can be corrected', async () => {
     const sim = await startSim();
-    const { page } = await open(sim, '/_sim/ui/cards');
+    const { page } = await openDashboard(sim, '/_sim/ui/cards');
     const create = page.getByRole('button', { name: 'Create', exact: true });
     const [title, name, amount] = [
       page.getByLabel('Title'),
       page.getByLabel('Name on the card'),
       page.getByLabel('Amount'),
     ];
-    // An invisible text of this length takes no space.
+    // A hidden field, so that the long text takes no space.
     await page.evaluate(
       "document.querySelector('main form').insertAdjacentHTML('beforeend', '<input type=hidden name=more>')",
     );
@@ -327,16 +319,16 @@ describe('a rejected form', () => {
     expect(await page.locator(`#${described}`).textContent()).toMatch(
       /^Enter a plain decimal greater than 0/,
     );
-    const isKept = async () => {
+    const expectKept = async () => {
       expect(await page.locator('[aria-invalid=true]').count()).toBe(2);
       expect(await title.getAttribute('aria-invalid')).toBeNull();
       expect(await title.inputValue()).toBe('Half a card');
       expect(await name.inputValue()).toHaveLength(256);
     };
-    await isKept();
+    await expectKept();
     sim.server.parts.faults.set({ route: 'cards', status: 503 });
     await page.getByText('1 fault active').waitFor();
-    await isKept();
+    await expectKept();
     expect(await page.getByRole('alert').isVisible()).toBe(true);
     expect(new URL(page.url()).pathname).toBe('/_sim/ui/cards');
     await amount.fill('12');
@@ -345,10 +337,10 @@ describe('a rejected form', () => {
     await page.getByRole('heading', { name: 'Half a card' }).waitFor();
   });
 
-  test('shows a response that is not a page, and says that another user was faster', async () => {
+  test('shows the error in a response that is not a page, and says if another user was faster', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
-    const { page } = await open(sim, paymentPath(sim));
+    const { page } = await openDashboard(sim, paymentPath(sim));
     await page.route('**/settle', (route) =>
       route.fulfill({ status: 507, json: { message: 'the disk is full' } }),
     );
@@ -356,7 +348,7 @@ describe('a rejected form', () => {
     await approve.click();
     await page.getByRole('alert').getByText('the disk is full').waitFor();
     await page.unroute('**/settle');
-    // The page receives no more events.
+    // Now the page receives no more events.
     await page.evaluate("dispatchEvent(new Event('pagehide'))");
     await sim.server.parts.payments.settle('order-1', { outcome: 'cancel', by: 'control' });
     await approve.click();
@@ -365,9 +357,9 @@ describe('a rejected form', () => {
   });
 });
 
-test('events do not remove the result of the signature checker', async () => {
+test("events do not remove the signature checker's result", async () => {
   const sim = await startSim();
-  const { page } = await open(sim, '/_sim/ui/signature');
+  const { page } = await openDashboard(sim, '/_sim/ui/signature');
   await page.getByLabel('IPN', { exact: true }).fill('status=success');
   await page.getByRole('button', { name: 'Check signature' }).click();
   await page.locator('#verdict').waitFor();
@@ -377,7 +369,7 @@ test('events do not remove the result of the signature checker', async () => {
     if (request.resourceType() === 'fetch') fetched++;
   });
   sim.server.parts.faults.set({ route: 'cards', drop: true });
-  // The announcement comes when another page would be refreshed.
+  // The announcement comes when other pages are refreshed.
   await page.getByText('FAULT ON').waitFor({ state: 'attached' });
   expect([fetched, await page.locator('#verdict').count()]).toEqual([0, 1]);
 });

@@ -1,16 +1,8 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { openPage, type TestPage } from '../helpers/browser.ts';
+import { openDashboard, openPage, type TestPage } from '../helpers/browser.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
-
-/** A page of the dashboard that receives events. */
-async function watching(sim: Sim, path: string, options = {}): Promise<TestPage> {
-  const opened = await openPage(options);
-  await opened.page.goto(sim.url + path);
-  await opened.page.locator('#live.on').waitFor();
-  return opened;
-}
 
 const paymentPath = (sim: Sim) => `/_sim/ui/payments/${sim.server.parts.payments.require('order-1').id}`;
 
@@ -24,10 +16,10 @@ const focused = (page: Page) =>
   page.evaluate<string>('document.activeElement.id || document.activeElement.textContent');
 
 describe('a page that receives events', () => {
-  test('shows a payment, its IPN and its delivery without a reload, and keeps the focus', async () => {
+  test('shows a new payment and the delivery of its IPN without a reload, and keeps the focus', async () => {
     const receiver = await startReceiver();
     const sim = await startSim();
-    const { page, errors } = await watching(sim, '/_sim');
+    const { page, errors } = await openDashboard(sim, '/_sim');
     await page.getByText('No payment yet').waitFor();
     let navigations = 0;
     page.on('framenavigated', () => navigations++);
@@ -45,10 +37,10 @@ describe('a page that receives events', () => {
     expect(errors).toEqual([]);
   });
 
-  test('preserves what the user chose, opened and selected', async () => {
+  test('preserves what the user has chosen, opened and selected', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
-    const { page } = await watching(sim, paymentPath(sim));
+    const { page } = await openDashboard(sim, paymentPath(sim));
     await page.getByLabel('IPN timing').selectOption('ipn-twice');
     await page.locator('#step-initiated-1-curl summary').click();
     await page.locator('#facts').getByText('Two paperbacks').click({ clickCount: 3 });
@@ -63,10 +55,10 @@ describe('a page that receives events', () => {
     expect(await selected()).toBe(before);
   });
 
-  test('announces many events once to screen readers, and is fetched once for many', async () => {
+  test('announces many events to screen readers in one sentence, and is fetched once for all of them', async () => {
     const sim = await startSim();
     const { page } = await openPage();
-    // The test controls the page's time. Otherwise some events could be announced before the last one arrives.
+    // The test controls the page's time, so that no event is announced before the last one arrives.
     await page.clock.install();
     await page.goto(`${sim.url}/_sim`);
     await page.locator('#live.on').waitFor();
@@ -94,7 +86,7 @@ describe('a page that receives events', () => {
 
   test('shows faults, a paused clock and new keys', async () => {
     const sim = await startSim();
-    const { page, errors } = await watching(sim, '/_sim/ui/keys');
+    const { page, errors } = await openDashboard(sim, '/_sim/ui/keys');
     const { clock, faults, merchants } = sim.server.parts;
     faults.set({ route: 'initiate', status: 503 });
     await clock.move({ freeze: 'now' });
@@ -111,25 +103,25 @@ describe('a page that receives events', () => {
     expect(errors).toEqual([]);
   });
 
-  test('is up to date after a reset, without an error', async () => {
+  test('is updated after a reset, without an error', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
-    const { page, errors } = await watching(sim, paymentPath(sim));
+    const { page, errors } = await openDashboard(sim, paymentPath(sim));
     await fetch(`${sim.url}/_sim/reset`, { method: 'POST' });
     await page.getByRole('heading', { name: 'Not found' }).waitFor();
     expect(errors).toEqual([]);
   });
 });
 
-/** The list of payments with three of them, newest first: order-3, order-2, order-1. */
+/** Opens a list of three payments, newest first: order-3, order-2, order-1. */
 async function listOfThree(): Promise<TestPage & { sim: Sim }> {
   const sim = await startSim();
   for (const number of [1, 2, 3]) await sim.initiate({ ...ORDER, identifier: `order-${number}` });
-  return { sim, ...(await watching(sim, '/_sim')) };
+  return { sim, ...(await openDashboard(sim, '/_sim')) };
 }
 
 describe('a list', () => {
-  test('is navigated with keys, and keys with a modifier belong to the browser', async () => {
+  test('can be navigated with keys, but ignores keys with a modifier, which are for the browser', async () => {
     const { sim, page, errors } = await listOfThree();
     for (const modifier of ['Control', 'Alt', 'Meta']) await page.keyboard.press(`${modifier}+j`);
     expect(await page.locator('tbody a:focus').count()).toBe(0);
@@ -160,7 +152,7 @@ describe('a list', () => {
     expect(errors).toEqual([]);
   });
 
-  test('is filtered shortly after the last keystroke, and the field keeps the focus and its text', async () => {
+  test('is filtered shortly after the last keystroke, while the field keeps the focus and its text', async () => {
     const { sim, page, errors } = await listOfThree();
     let loads = 0;
     page.on('load', () => loads++);
@@ -181,7 +173,7 @@ describe('a list', () => {
     expect(errors).toEqual([]);
   });
 
-  test('does not move under a still pointer or the focus: new rows wait until they are asked for', async () => {
+  test('does not move while it has the pointer or the focus: new rows wait for a click', async () => {
     const { sim, page, errors } = await listOfThree();
     const names = () => page.locator('tbody th').allTextContents();
     const initiate = (number: number) => sim.initiate({ ...ORDER, identifier: `order-${number}` });
@@ -206,7 +198,7 @@ describe('a list', () => {
     expect(errors).toEqual([]);
   });
 
-  test('flashes a new row once, only if an event added it, and not with reduced motion', async () => {
+  test('flashes a row once if an event added it, but not with reduced motion', async () => {
     const { sim, page } = await listOfThree();
     await page.emulateMedia({ reducedMotion: 'no-preference' });
     await page.evaluate(`
@@ -233,7 +225,7 @@ describe('a list', () => {
   });
 });
 
-test('times follow the emulator’s clock, and stop while it is paused', async () => {
+test("times follow the emulator's clock, and stop while it is paused", async () => {
   const sim = await startSim({ paymentExpires: '1h' });
   await sim.initiate(ORDER);
   const { page } = await openPage();
@@ -260,12 +252,12 @@ test('times follow the emulator’s clock, and stop while it is paused', async (
   await receivedAll(sim, page);
   await page.clock.runFor(500);
   await page.getByRole('link', { name: 'Clock is paused' }).waitFor();
-  const standing = await ago.textContent();
+  const paused = await ago.textContent();
   await page.clock.runFor(3_600_000);
-  expect(await ago.textContent()).toBe(standing);
+  expect(await ago.textContent()).toBe(paused);
 });
 
-test('the keyboard reaches every form and link of a payment in a sensible order, and each outcome looks different', async () => {
+test('the keyboard reaches every action on a payment in a sensible order, and each outcome looks different', async () => {
   const sim = await startSim();
   await sim.initiate(ORDER);
   const { page } = await openPage();
@@ -279,29 +271,17 @@ test('the keyboard reaches every form and link of a payment in a sensible order,
     await page.keyboard.press('Tab');
     names.push(await page.evaluate('document.activeElement.textContent.slice(0, 20)'));
   }
-  expect(names).toEqual([
-    'Back to the list',
-    'Open checkout',
-    'IPN first, then redi',
-    'Approve',
-    'Cancel',
-    'Fail',
-    'Expire',
-  ]);
-  const arrows = page.locator('#settle li');
-  expect(await arrows.allTextContents()).toEqual([
-    'Approvesucceeded',
-    'Cancelcanceled',
-    'Failfailed',
-    'Expireexpired',
-  ]);
-  const looks = await page.locator('#settle button').evaluateAll((all) =>
+  expect(names.join()).toBe('Back to the list,Open checkout,IPN first, then redi,Approve,Cancel,Fail,Expire');
+  expect((await page.locator('#settle li').allTextContents()).join()).toBe(
+    'Approvesucceeded,Cancelcanceled,Failfailed,Expireexpired',
+  );
+  const colors = await page.locator('#settle button').evaluateAll((all) =>
     all.map((one) => {
       const { color, backgroundColor } = one.ownerDocument.defaultView?.getComputedStyle(one) ?? {};
       return `${color} on ${backgroundColor}`;
     }),
   );
-  expect(new Set(looks).size).toBe(4);
+  expect(new Set(colors).size).toBe(4);
 });
 
 test('the keys can be copied, and replaced after a confirmation', async () => {

@@ -1,14 +1,15 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { requireTamperings } from '../../src/contract/tampering.ts';
+import { namesOf } from '../../src/contract/vocabulary.ts';
+import { PLACES, UI } from '../../src/http/pages/dashboard/page.tsx';
 import { OF_LOOKS, violationsOf } from '../helpers/axe.ts';
 import { openPage, picture, resize } from '../helpers/browser.ts';
-import { busySim, payWithMistake, startNaiveShop } from '../helpers/busy.ts';
+import { busySim, payWithMistakes, startNaiveShop } from '../helpers/busy.ts';
 import { misfits } from '../helpers/layout.ts';
 import { IS_RELEASE } from '../helpers/scope.ts';
 import { type Sim, startSim } from '../helpers/sim.ts';
 
-const UI = '/_sim/ui';
 const THEMES = ['light', 'dark'] as const;
 const SIZES = [
   { width: 1440, height: 900 },
@@ -16,36 +17,21 @@ const SIZES = [
   { width: 768, height: 1024 },
   { width: 360, height: 740 },
 ] as const;
-const PLACES = {
-  payments: '/_sim',
-  IPNs: `${UI}/ipns`,
-  requests: `${UI}/requests`,
-  cards: `${UI}/cards`,
-  faults: `${UI}/faults`,
-  clock: `${UI}/clock`,
-  wallets: `${UI}/wallets`,
-  inbox: `${UI}/inbox`,
-  audit: `${UI}/audit`,
-  signature: `${UI}/signature`,
-  keys: `${UI}/keys`,
-  settings: `${UI}/settings`,
-  documentation: `${UI}/docs`,
-  'documentation page': `${UI}/docs/faults.md`,
-};
+const PATHS = Object.fromEntries(namesOf(PLACES).map((place) => [place, PLACES[place].path]));
 
-/** An address, or steps that lead to a page. */
+/** A page's path, or the steps that open it. */
 type Way = string | ((page: Page) => Promise<unknown>);
 
-/** How to open each page, by name. */
+/** How to open each page, by its name. */
 type Ways = Readonly<Record<string, Way>>;
 
-/** Every page of an emulator with many records; for forms, the response if it shows more. */
+/** Every page of an emulator with many records. Where it shows more, a form is submitted first. */
 async function busyPages(): Promise<{ sim: Sim; places: Ways; records: Ways }> {
   const { sim, receiver } = await busySim();
   const { clock, ipns, merchants, payments, state } = sim.server.parts;
   await merchants.add('Second Shop with a rather long name');
   const shop = await startNaiveShop(() => sim.secretKey);
-  const paid = await payWithMistake(sim, { identifier: 'a-story', ipn_url: `${shop.url}/ipn` });
+  const paid = await payWithMistakes(sim, { identifier: 'a-story', ipn_url: `${shop.url}/ipn` });
   const tamper = requireTamperings('amount');
   const [forged] = await ipns.fire({ payment: 'order-1', to: `${receiver.url}/ipn`, tamper });
   const [card] = state.current.cards.values();
@@ -55,24 +41,25 @@ async function busyPages(): Promise<{ sim: Sim; places: Ways; records: Ways }> {
     await page.getByRole('button', { name: button }).click();
   };
   const places = {
-    ...PLACES,
-    // With links to newer and older records.
-    requests: `${PLACES.requests}?cursor=6`,
+    ...PATHS,
+    'documentation page': `${UI}/docs/faults.md`,
+    // Shows links to newer and older records.
+    requests: `${PLACES.requests.path}?cursor=6`,
     signature: async (page: Page) => {
       const data = { identifier: 'order-1', 'data[amount]': '49.90' };
       const ipn = new URLSearchParams({ status: 'success', ...data, signature: 'A'.repeat(64) });
-      await fill(page, PLACES.signature, 'IPN', String(ipn), 'Check signature');
+      await fill(page, PLACES.signature.path, 'IPN', String(ipn), 'Check signature');
       await page.locator('#verdict').waitFor();
     },
     faults: async (page: Page) => {
-      await page.goto(sim.url + PLACES.faults);
+      await page.goto(sim.url + PLACES.faults.path);
       await page.getByText('Your own rule').click();
       await page.getByRole('link', { name: 'Wait first (latency)' }).click();
       await page.getByRole('textbox', { name: 'Latency' }).waitFor();
     },
     clock: async (page: Page) => {
       await clock.move({ freeze: 'now' });
-      await page.goto(sim.url + PLACES.clock);
+      await page.goto(sim.url + PLACES.clock.path);
     },
   };
   const records = {
@@ -96,7 +83,7 @@ interface Look {
   size: (typeof SIZES)[number];
 }
 
-/** The display modes in which each loaded page is checked. */
+/** The groups of display modes: each page is loaded once per group. */
 const VISITS: readonly (readonly Look[])[] = IS_RELEASE
   ? SIZES.map((size) => THEMES.map((colorScheme) => ({ colorScheme, size })))
   : [
@@ -124,7 +111,7 @@ async function checkAll(sim: Sim, ways: Ways, looks: readonly Look[], of: string
     }
   }
   expect(wrong).toEqual({});
-  // Chromium logs that a page returned 404.
+  // Chromium logs every response with status 404.
   expect(errors.filter((error) => !error.includes('404'))).toEqual([]);
 }
 
@@ -132,7 +119,7 @@ describe.each(VISITS.map((looks) => ({ widths: looks.map(({ size }) => size.widt
   '$widths pixels wide',
   ({ looks }) => {
     test.each(['places', 'records'] as const)(
-      'the %s of an emulator that was busy fit, and axe finds nothing',
+      'the %s of a busy emulator fit, and axe finds nothing',
       async (of) => {
         const { sim, ...pages } = await busyPages();
         await checkAll(sim, pages[of], looks, of);
@@ -140,8 +127,9 @@ describe.each(VISITS.map((looks) => ({ widths: looks.map(({ size }) => size.widt
     );
 
     test('empty lists fit, and axe finds nothing', async () => {
-      const { payments, IPNs, cards, inbox } = PLACES;
-      await checkAll(await startSim(), { payments, IPNs, cards, inbox }, looks, 'empty');
+      const lists = ['payments', 'ipns', 'cards', 'inbox'] as const;
+      const ways = Object.fromEntries(lists.map((place) => [place, PLACES[place].path]));
+      await checkAll(await startSim(), ways, looks, 'empty');
     });
   },
 );

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { openPage, resize } from '../helpers/browser.ts';
+import { openDashboard, openPage, resize } from '../helpers/browser.ts';
 import { busySim } from '../helpers/busy.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';
 
 const LONG = 'order-2026-11-22-of-the-second-shop-17';
 const LISTS = ['', '/ui/ipns', '/ui/requests', '/ui/cards'];
 
-test('a list starts near the top despite a fault and a moved clock, has rows of 36 pixels, and loads with four requests', async () => {
+test('a list starts near the top even with a fault and a moved clock, has rows of 36 pixels, and takes four requests', async () => {
   const { sim } = await busySim();
   const { page } = await openPage();
   let paths: string[] = [];
@@ -29,7 +29,7 @@ test('a list starts near the top despite a fault and a moved clock, has rows of 
   }
 });
 
-test('a whole row except its buttons opens its record, and shows the focus ring', async () => {
+test('a click anywhere in a row except on its controls opens the record, and the focus ring surrounds the row', async () => {
   const { sim } = await busySim();
   const { page } = await openPage();
   await page.goto(`${sim.url}/_sim/ui/ipns`);
@@ -47,14 +47,12 @@ test('a whole row except its buttons opens its record, and shows the focus ring'
   await page.getByRole('heading', { level: 1, name: /^IPN of order-1/ }).waitFor();
 });
 
-test('all IPNs of a list can be selected and resent, and a search has no checkboxes', async () => {
+test('all IPNs in a list can be selected and resent, but search results have no checkboxes', async () => {
   const { sim } = await busySim();
-  const { page } = await openPage();
-  await page.goto(`${sim.url}/_sim/ui/ipns`);
-  await page.locator('#live.on').waitFor();
+  const { page } = await openDashboard(sim, '/_sim/ui/ipns');
   const boxes = page.locator('tbody').getByRole('checkbox');
   const all = page.getByLabel('Select all');
-  const checked = () => boxes.evaluateAll((those) => those.filter((one) => one.matches(':checked')).length);
+  const checked = () => boxes.evaluateAll((all) => all.filter((one) => one.matches(':checked')).length);
   const count = await boxes.count();
   for (const expected of [count, 0, count]) {
     await all.click();
@@ -88,15 +86,13 @@ test('an exact time appears on hover, or when its row has the focus', async () =
   expect(await instant()).toMatch(/UTC"$/);
 });
 
-test('on a phone the current tab is visible, and copying a shortened identifier copies all of it', async () => {
+test('on a phone, the current tab is visible, and a shortened identifier is copied in full', async () => {
   const { sim } = await busySim();
-  const { page } = await openPage({ viewport: { width: 360, height: 740 } });
-  await page.goto(`${sim.url}/_sim/ui/inbox`);
-  await page.locator('#live.on').waitFor();
+  const { page } = await openDashboard(sim, '/_sim/ui/inbox', { viewport: { width: 360, height: 740 } });
   const { x = -1, width = 0 } = (await page.getByRole('link', { name: 'Inbox' }).boundingBox()) ?? {};
   expect(x).toBeGreaterThan(20);
   expect(x + width).toBeLessThan(340);
-  // It is not styled as a table, but is still read as one.
+  // It does not look like a table, but screen readers still read one.
   const row = page.getByRole('table').getByRole('row').nth(1);
   expect(await row.getByRole('rowheader').textContent()).toBe('wallet@example.com');
   expect(await row.getByRole('cell').count()).toBe(5);
@@ -112,7 +108,7 @@ test('on a phone the current tab is visible, and copying a shortened identifier 
   expect(await head.evaluate((one) => one.scrollWidth > one.clientWidth)).toBe(true);
 });
 
-test('a list is printed without navigation', async () => {
+test('a list is printed without navigation and controls', async () => {
   const sim = await startSim();
   await sim.initiate(ORDER);
   await sim.server.parts.payments.settle('order-1', {

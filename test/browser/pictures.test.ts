@@ -3,7 +3,7 @@ import { animation, openPage, picture, resize } from '../helpers/browser.ts';
 import { startNaiveShop } from '../helpers/busy.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';
 
-test('a shop signs a different amount: the IPN is explained, fixed and sent again', async () => {
+test('a shop that signs another amount gets an explanation, is fixed, and gets the IPN again', async () => {
   const sim = await startSim({ ipnSchedule: ['1h'] });
   let isFixed = false;
   const shop = await startNaiveShop(

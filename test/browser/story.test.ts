@@ -6,11 +6,7 @@ import { freePort } from '../helpers/port.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { startSim } from '../helpers/sim.ts';
 
-/**
- * A user who never read the documentation gets from an empty dashboard to a delivered IPN with only what the pages
- * show.
- */
-test('the first payment, from the dashboard alone', async () => {
+test('a user without the documentation gets from an empty dashboard to a delivered IPN', async () => {
   const sim = await startSim({ ipnSchedule: ['1h'] });
   const { page, errors } = await openPage();
 
@@ -20,7 +16,7 @@ test('the first payment, from the dashboard alone', async () => {
   expect([await shownKey(/^pub_sim_/), await shownKey(/^sec_sim_/)]).toEqual([sim.publicKey, sim.secretKey]);
   await page.getByRole('link', { name: 'Payments' }).click();
 
-  // The port of the future receiver. Nothing listens there yet.
+  // The future receiver's port. Nothing listens there yet.
   const port = await freePort();
   const shown = await page.getByRole('region', { name: 'The command that initiates a payment' }).innerText();
   const command = shown.replace('http://localhost:3000/ipn', `http://127.0.0.1:${port}/ipn`);

@@ -91,3 +91,15 @@ export async function openPage(options: BrowserContextOptions = {}, own?: Browse
   page.on('pageerror', (error) => errors.push(error.message));
   return { page, errors };
 }
+
+/** Opens a page of an emulator's dashboard, and waits until it receives events. */
+export async function openDashboard(
+  { url }: { url: string },
+  path: string,
+  options: BrowserContextOptions = {},
+): Promise<TestPage> {
+  const opened = await openPage(options);
+  await opened.page.goto(url + path);
+  await opened.page.locator('#live.on').waitFor();
+  return opened;
+}

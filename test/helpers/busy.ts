@@ -54,11 +54,12 @@ export function startNaiveShop(secretKey: () => string, isFixed = () => false): 
   });
 }
 
-/** Pays on the pages of a checkout without a browser, like a customer who first enters a wrong code. @returns its id */
-export async function payWithMistake(sim: Sim, order: Readonly<Record<string, string>>): Promise<string> {
+/** Pays on the checkout's pages without a browser, after a wrong e-mail and a wrong code. @returns the payment's id */
+export async function payWithMistakes(sim: Sim, order: Readonly<Record<string, string>>): Promise<string> {
   const checkout = await sim.initiate({ ...ORDER, ...order });
   await fetch(checkout);
   const entries = [
+    ['email', 'nobody@shop.test'],
     ['email', 'test_mode@mail.com'],
     ['code', '111111'],
     ['code', '222666'],

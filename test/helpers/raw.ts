@@ -13,6 +13,22 @@ export interface RawAnswer {
   reset: boolean;
 }
 
+/** The bytes of a request whose connection closes after the response; an undefined header is omitted. */
+export function requestBytes(
+  method: string,
+  path: string,
+  headers: Record<string, string | undefined> = {},
+  body = '',
+  version = '1.1',
+): Buffer {
+  const length = String(Buffer.byteLength(body));
+  const all = { Host: '127.0.0.1', Connection: 'close', 'Content-Length': length, ...headers };
+  const lines = Object.entries(all).flatMap(([name, value]) =>
+    value === undefined ? [] : `${name}: ${value}\r\n`,
+  );
+  return Buffer.from(`${method} ${path} HTTP/${version}\r\n${lines.join('')}\r\n${body}`);
+}
+
 /**
  * Sends exact bytes and reads until the server closes; request that with `Connection: close`.
  *

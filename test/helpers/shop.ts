@@ -1,9 +1,8 @@
-import { createHmac } from 'node:crypto';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { StartOptions } from '../../src/options/table.ts';
 import { openPage, type TestPage } from './browser.ts';
 import { type Received, type Receiver, startReceiver } from './receiver.ts';
-import { type Sim, startSim } from './sim.ts';
+import { ask, type Sim, startSim } from './sim.ts';
 
 export const MODES = ['sandbox', 'live'] as const;
 export type Mode = (typeof MODES)[number];
@@ -122,21 +121,7 @@ export async function statusOf(sim: Sim, identifier = 'order-1'): Promise<string
 
 /** Settles a payment from outside, like a test or the CLI. */
 export async function settle(sim: Sim, outcome: string, identifier = 'order-1'): Promise<void> {
-  await fetch(`${sim.url}/_sim/payments/${identifier}/settle`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ outcome }),
-  });
-}
-
-/** How a merchant handles an IPN. */
-export function isGenuine(ipn: Received | undefined, secretKey: string): boolean {
-  const body = new URLSearchParams(ipn?.body);
-  const signed = `${body.get('data[amount]')}${body.get('identifier')}`;
-  const expected = createHmac('sha256', secretKey).update(signed).digest('hex').toUpperCase();
-  return body.get('status') === 'success' && body.get('signature') === expected;
+  await ask(sim, 'POST', `/payments/${identifier}/settle`, { outcome });
 }
 
 export const alertOf = (page: Page) => page.getByRole('alert').textContent();
-
-export const headingOf = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();

@@ -60,7 +60,7 @@ describe('an audit from the dashboard', () => {
     expect(run.summary).toMatchObject({ pass: 1, fail: 1 });
     const html = await page();
     const shown = text(html);
-    expect(shown).toContain('2 of 2 cases, ended at');
+    expect(shown).toContain('2 of 2 cases against');
     expect(shown).toContain('This audit left 2 orders in the shop’s database.');
     expect(shown).toMatch(/Sent .*data\[amount\]=0\.49.* The shop answered 200: OK, and the order is paid/);
     expect(shown).toMatch(/Amount not compared .*PHP: .*Node: .*Python: .* fail amount-too-low : /);
@@ -81,7 +81,7 @@ describe('an audit from the dashboard', () => {
     const refused = await (await post({ ...asked, only: 'nothing-there' })).text();
     expect(text(refused)).toContain('there is no case, group or class');
     expect(refused).toContain('<details id="again" open');
-    expect(text(refused)).toContain('2 of 2 cases, ended at');
+    expect(text(refused)).toContain('2 of 2 cases against');
   });
 
   it('shows its progress, rejects a second audit while it runs, and accepts one after it', async () => {
@@ -90,7 +90,7 @@ describe('an audit from the dashboard', () => {
     expect((await post({ ...asked, only: 'A' })).status).toBe(303);
     expect(await state()).toMatchObject({ state: 'running', endedAt: null, orders: null, cases: [] });
     expect(text(await page())).toMatch(
-      /Running\. .*0 of \d+ cases, started at .* of the audit of .* Only one audit runs at a time/,
+      /Running\. .*0 of \d+ cases against .* Started at .* Only one audit runs at a time/,
     );
     const refused = await post({ ...asked, only: 'B' });
     expect(refused.status).toBe(409);

@@ -61,7 +61,7 @@ describe('the queue of the clock', () => {
 
   it.each(['', 'soon', '2026-02-30T00:00:00Z'])('rejects "%s" as a time', async (at) => {
     const answer = await postForm(await startSim(), PAGE, { move: 'until', at });
-    expect([answer.status, answer.html.includes('at must be a time with its zone')]).toEqual([422, true]);
+    expect([answer.status, answer.html.includes('at must be a time with a time zone')]).toEqual([422, true]);
   });
 
   it('shows at most fifty events, and says when nothing is scheduled', async () => {

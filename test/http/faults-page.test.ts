@@ -8,7 +8,7 @@ import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 const PAGE = '/_sim/ui/faults';
 const rules = ({ server }: Sim) => server.parts.faults.list.map(({ rule }) => rule);
 
-/** The forms for an effect, by the last part of the URL that they post to. */
+/** The forms for an effect, by the last part of their action. */
 async function effectForms(sim: Sim, effect: string): Promise<Map<string, string>> {
   const html = await pageOf(sim, `${PAGE}?effect=${effect}`);
   const all = [...html.matchAll(/<form method="post" action="[^"]*\/(\w+)".*?<\/form>/gs)];
@@ -18,8 +18,8 @@ async function effectForms(sim: Sim, effect: string): Promise<Map<string, string
 const namesIn = (form = '') =>
   [...form.matchAll(/<(?:input|select)[^>]* name="(\w+)"/g)].map(([, name]) => name).sort();
 
-describe('a preset of faults', () => {
-  it.each(Object.entries(FAULT_PRESETS))('%s is set with one click', async (name, { label, does, rule }) => {
+describe('a fault preset', () => {
+  it.each(Object.entries(FAULT_PRESETS))('%s takes one click', async (name, { label, does, rule }) => {
     const sim = await startSim();
     const html = await pageOf(sim, PAGE);
     expect(html).toContain(`value="${name}" class="plain">${label}</button>`);
@@ -37,17 +37,17 @@ describe('a preset of faults', () => {
   });
 });
 
-describe('the form of a fault', () => {
+describe('the form for a fault', () => {
   it('has only the fields that apply', async () => {
     const sim = await startSim();
-    const asked = async (effect: string) => namesIn((await effectForms(sim, effect)).get(effect));
-    expect(await asked('status')).toEqual(['from', 'identifier', 'route', 'status', 'times']);
-    expect(await asked('drop')).toEqual(['from', 'identifier', 'route', 'times']);
+    const namesFor = async (effect: string) => namesIn((await effectForms(sim, effect)).get(effect));
+    expect(await namesFor('status')).toEqual(['from', 'identifier', 'route', 'status', 'times']);
+    expect(await namesFor('drop')).toEqual(['from', 'identifier', 'route', 'times']);
     const delay = (await effectForms(sim, 'delay')).get('delay');
     expect(delay).toContain('type="hidden" name="route" value="ipn"');
     for (const effect of Object.keys(FAULT_EFFECTS)) {
       expect([...(await effectForms(sim, effect)).keys()]).toEqual([effect]);
-      expect(await asked(effect)).toContain('route');
+      expect(await namesFor(effect)).toContain('route');
     }
   });
 
@@ -60,7 +60,7 @@ describe('the form of a fault', () => {
     expect([answer.location, rules(sim)]).toEqual([from, [{ route: 'ipn', drop: true }]]);
   });
 
-  it.each(Object.entries(FAULT_EFFECTS))('of %s works with its defaults', async (effect, about) => {
+  it.each(Object.entries(FAULT_EFFECTS))('works with the defaults for %s', async (effect, about) => {
     const sim = await startSim();
     const value = 'sample' in about ? { [effect]: about.sample } : {};
     const given = { route: 'ipn', times: '', identifier: '', ...value };
@@ -77,17 +77,20 @@ describe('the form of a fault', () => {
     ['latency', { latency: 'soon' }, 'latency must be a duration such as 2s'],
     ['malformed', { route: 'checkout' }, 'malformed does not work with pages'],
     ['drop', { route: 'inititate' }, 'did you mean initiate?'],
-  ])('of %s rejects %j with an explanation, and keeps the input', async (effect, wrong, problem) => {
-    const sim = await startSim();
-    const given = { route: 'initiate', identifier: 'order-*', ...wrong };
-    const answer = await postForm(sim, `${PAGE}/${effect}`, given);
-    expect([answer.status, rules(sim)]).toEqual([422, []]);
-    expect(answer.html).toContain(problem);
-    expect(answer.html).toMatch(new RegExp(`effect=${effect}" aria-current="true"`));
-    expect(answer.html.match(/value="order-\*"/g)).toHaveLength(1);
-  });
+  ])(
+    'with the effect %s rejects %j with an explanation, and keeps the input',
+    async (effect, wrong, problem) => {
+      const sim = await startSim();
+      const given = { route: 'initiate', identifier: 'order-*', ...wrong };
+      const answer = await postForm(sim, `${PAGE}/${effect}`, given);
+      expect([answer.status, rules(sim)]).toEqual([422, []]);
+      expect(answer.html).toContain(problem);
+      expect(answer.html).toMatch(new RegExp(`effect=${effect}" aria-current="true"`));
+      expect(answer.html.match(/value="order-\*"/g)).toHaveLength(1);
+    },
+  );
 
-  it('shows once that a rule is spent', async () => {
+  it('says only once that a rule is spent', async () => {
     const sim = await startSim();
     await postForm(sim, `${PAGE}/drop`, { route: 'initiate', times: '1' });
     await fetch(`${sim.url}/sandbox/payment/initiate`, { method: 'POST' }).catch(() => {});
@@ -97,7 +100,7 @@ describe('the form of a fault', () => {
   });
 });
 
-it('names the rule that changed an IPN, at the attempt and at the signature', async () => {
+it('names the rule that changed an IPN next to the attempt and the signature', async () => {
   const receiver = await startReceiver([{ status: 400 }]);
   const sim = await startSim({ ipnSchedule: ['1h'] });
   const { clock, faults, payments } = sim.server.parts;

@@ -2,8 +2,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import type { FaultRule } from '../../src/contract/fault.ts';
 import type { StartOptions } from '../../src/options/table.ts';
-import { rawExchange } from '../helpers/raw.ts';
-import { gate, startReceiver } from '../helpers/receiver.ts';
+import { rawExchange, requestBytes } from '../helpers/raw.ts';
+import { type Answer, startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';
 import { ask, type Sim, startSim } from '../helpers/sim.ts';
 
@@ -12,14 +12,14 @@ interface ErrorAnswer {
   errors: string[];
 }
 
-/** An emulator with these rules set. */
+/** Starts an emulator with these fault rules. */
 async function simWith(faults: FaultRule[], options: StartOptions = {}): Promise<Sim> {
   const sim = await startSim(options);
   expect((await ask(sim, 'PUT', '/faults', { faults })).status).toBe(200);
   return sim;
 }
 
-/** A valid initiate with this identifier, and the response as the client sees it. */
+/** Sends a valid initiate request with this identifier. */
 function initiate(sim: Sim, identifier = 'order-1', path = '/sandbox/payment/initiate'): Promise<Response> {
   const all = fields({ public_key: sim.publicKey, identifier }) as Record<string, string>;
   return fetch(sim.url + path, { method: 'POST', body: new URLSearchParams(all) });
@@ -56,7 +56,7 @@ describe('the list of faults', () => {
     });
   });
 
-  it('is set completely or not at all', async () => {
+  it('is replaced completely or not at all', async () => {
     const sim = await simWith([{ route: 'ipn', drop: true }]);
     const refused = await ask<ErrorAnswer>(sim, 'PUT', '/faults', {
       faults: [
@@ -85,7 +85,7 @@ describe('the list of faults', () => {
     expect(refused.body.errors.join('\n')).toContain(message);
   });
 
-  it('can be configured, and a mistake there stops the start', async () => {
+  it('can be configured, and an invalid rule prevents the start', async () => {
     const sim = await startSim({ faults: [{ route: 'initiate', status: 503, times: 1 }] });
     expect((await initiate(sim)).status).toBe(503);
     await expect(startSim({ faults: [{ route: 'initate', drop: true }] })).rejects.toThrow(
@@ -93,7 +93,7 @@ describe('the list of faults', () => {
     );
   });
 
-  it('is in the status and on the dashboard only while a rule can act', async () => {
+  it('is on the dashboard only while a rule can act, but always in the status', async () => {
     const sim = await simWith([{ route: 'initiate', status: 503, times: 1 }]);
     const dashboard = async () => (await fetch(`${sim.url}/_sim`)).text();
     expect(await sim.control('/status')).toMatchObject({ faults: [{ route: 'initiate', spent: false }] });
@@ -110,9 +110,9 @@ describe('the list of faults', () => {
   });
 });
 
-describe('a fault on a route of the service', () => {
+describe('a fault on a service route', () => {
   it.each(['/payment/initiate', '/sandbox/payment/initiate'])(
-    'of initiate responds to %s with its status as often as configured, and creates no payment',
+    'returns its status from %s the configured number of times, and creates no payment',
     async (path) => {
       const sim = await simWith([{ route: 'initiate', status: 503, times: 2 }]);
       const answers = [await initiate(sim, 'a', path), await initiate(sim, 'a', path)];
@@ -134,7 +134,7 @@ describe('a fault on a route of the service', () => {
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '90']);
   });
 
-  it('sends no body with a status that has none', async () => {
+  it('sends no body with a status that allows none', async () => {
     const sim = await simWith([{ route: 'initiate', status: 204 }]);
     const answer = await initiate(sim);
     expect([answer.status, await answer.text()]).toEqual([204, '']);
@@ -150,20 +150,18 @@ describe('a fault on a route of the service', () => {
     expect((await initiate(sim)).status).toBe(200);
   });
 
-  it('cuts off the response after it created the payment', async () => {
+  it('cuts off the response after the payment was created', async () => {
     const sim = await simWith([{ route: 'initiate', truncate: true, times: 1 }]);
     // Node's client discards an incomplete body.
     const form = new URLSearchParams(fields({ public_key: sim.publicKey }) as Record<string, string>);
-    const head = [
-      'POST /sandbox/payment/initiate HTTP/1.1',
-      'Host: localhost',
-      'Connection: close',
-      'Content-Type: application/x-www-form-urlencoded',
-      `Content-Length: ${form.toString().length}`,
-    ];
     const { status, headers, body } = await rawExchange(
       sim.server.port,
-      `${head.join('\r\n')}\r\n\r\n${form}`,
+      requestBytes(
+        'POST',
+        '/sandbox/payment/initiate',
+        { 'Content-Type': 'application/x-www-form-urlencoded' },
+        String(form),
+      ),
     );
     expect([status, body]).toEqual([200, expect.stringMatching(/^\{"success":"ok"/)]);
     expect(body.length).toBe(Math.floor(Number(headers['content-length']) / 2));
@@ -190,22 +188,25 @@ describe('a fault on a route of the service', () => {
     const answer = initiate(sim);
     await expect.poll(() => used(sim)).toEqual([1]);
     await sim.server.stop();
-    // Answered, not closed at the time limit of the stop.
+    // It was answered, rather than closed when the stop timed out.
     expect((await answer).status).toBe(200);
   });
 
   it.each([
     ['order-*', ['order-1', 'other'], [503, 200]],
     ['other', ['order-1', 'other'], [200, 503]],
-  ])('acts only if the identifier matches %s, and passes the body on', async (identifier, sent, statuses) => {
-    const sim = await simWith([{ route: 'initiate', status: 503, identifier }]);
-    const answers = [];
-    for (const one of sent) answers.push((await initiate(sim, one)).status);
-    expect(answers).toEqual(statuses);
-    expect(await paymentCount(sim)).toBe(1);
-  });
+  ])(
+    'acts only on identifiers that match %s, and leaves the body to the route',
+    async (identifier, sent, statuses) => {
+      const sim = await simWith([{ route: 'initiate', status: 503, identifier }]);
+      const answers = [];
+      for (const one of sent) answers.push((await initiate(sim, one)).status);
+      expect(answers).toEqual(statuses);
+      expect(await paymentCount(sim)).toBe(1);
+    },
+  );
 
-  it('passes an unreadable body to the route', async () => {
+  it('leaves an unreadable body to the route', async () => {
     const sim = await simWith([{ route: 'initiate', status: 503, identifier: 'a' }]);
     const send = (type: string) =>
       fetch(`${sim.url}/payment/initiate`, { method: 'POST', headers: { 'Content-Type': type }, body: '{' });
@@ -238,7 +239,7 @@ describe('a fault on a route of the service', () => {
     expect(step.status).toBe(500);
   });
 
-  it('acts on all cards or on one by its path', async () => {
+  it('acts on all cards, or on one card by path or identifier', async () => {
     const sim = await simWith([
       { route: '/api/cards/card_1', status: 500 },
       { route: 'cards', status: 503, identifier: 'card_2' },
@@ -258,7 +259,7 @@ describe('a fault on a route of the service', () => {
   });
 });
 
-/** Initiates and approves payments with these identifiers, one after another. */
+/** Initiates and approves payments with these identifiers, one by one. */
 async function approve(sim: Sim, ipnUrl: string, ...identifiers: string[]): Promise<void> {
   for (const identifier of identifiers) {
     const { public_key: _, ...others } = fields({ ipn_url: ipnUrl, identifier }) as Record<string, string>;
@@ -267,16 +268,22 @@ async function approve(sim: Sim, ipnUrl: string, ...identifiers: string[]): Prom
   }
 }
 
+/** Starts an emulator with one fault on IPNs, and approves the payment `a`. */
+async function approvedWith(fault: Partial<FaultRule>, options: StartOptions = {}, script?: Answer[]) {
+  const receiver = await startReceiver(script);
+  const sim = await simWith([{ route: 'ipn', ...fault }], options);
+  await approve(sim, `${receiver.url}/ipn`, 'a');
+  return { sim, receiver };
+}
+
 const deliveries = async (sim: Sim) => (await sim.control<{ data: DeliveryView[] }>('/ipns')).data;
 const advance = (sim: Sim, by: string) => ask(sim, 'POST', '/clock', { advance: by });
 const freeze = (sim: Sim) => ask(sim, 'POST', '/clock', { freeze: 'now' });
 const identifierIn = (body: string) => new URLSearchParams(body).get('identifier');
 
 describe('a fault on IPNs', () => {
-  it("fails like a receiver's error, and the retries reach the receiver", async () => {
-    const receiver = await startReceiver();
-    const sim = await simWith([{ route: 'ipn', status: 503, times: 2 }], { ipnSchedule: ['1h', '1h'] });
-    await approve(sim, `${receiver.url}/ipn`, 'a');
+  it('acts like an error from the receiver, and a later retry reaches the receiver', async () => {
+    const { sim, receiver } = await approvedWith({ status: 503, times: 2 }, { ipnSchedule: ['1h', '1h'] });
     expect(receiver.requests).toHaveLength(0);
     await advance(sim, '3h');
     expect(receiver.requests).toHaveLength(1);
@@ -285,7 +292,7 @@ describe('a fault on IPNs', () => {
     expect(delivery?.attempts[0]?.error).toContain('fault rule');
   });
 
-  it("applies its Retry-After like a receiver's", async () => {
+  it('applies its Retry-After like one from the receiver', async () => {
     const receiver = await startReceiver();
     const sim = await simWith([{ route: 'ipn', retryAfter: '50m', times: 1 }], { ipnSchedule: ['1s'] });
     await freeze(sim);
@@ -300,9 +307,7 @@ describe('a fault on IPNs', () => {
   });
 
   it('loses the IPN, and the attempt fails', async () => {
-    const receiver = await startReceiver();
-    const sim = await simWith([{ route: 'ipn', drop: true }], { ipnRetries: 0 });
-    await approve(sim, `${receiver.url}/ipn`, 'a');
+    const { sim, receiver } = await approvedWith({ drop: true }, { ipnRetries: 0 });
     expect(await deliveries(sim)).toMatchObject([
       {
         state: 'failed',
@@ -313,9 +318,7 @@ describe('a fault on IPNs', () => {
   });
 
   it('sends the same bytes twice, records both, and delivers once', async () => {
-    const receiver = await startReceiver([{ body: 'first' }, { status: 409, body: 'again' }]);
-    const sim = await simWith([{ route: 'ipn', duplicate: true }]);
-    await approve(sim, `${receiver.url}/ipn`, 'a');
+    const { sim, receiver } = await approvedWith({ duplicate: true }, {}, [{}, { status: 409 }]);
     await receiver.request(2);
     await expect.poll(async () => (await deliveries(sim))[0]?.attempts.length).toBe(2);
     const [delivery] = await deliveries(sim);
@@ -330,7 +333,7 @@ describe('a fault on IPNs', () => {
     expect(two?.body).toBe(one?.body);
   });
 
-  it('delays the IPN once, on the clock of the emulator', async () => {
+  it("delays the IPN once, on the emulator's clock", async () => {
     const receiver = await startReceiver();
     const sim = await simWith([{ route: 'ipn', delay: '2h' }]);
     await freeze(sim);
@@ -345,7 +348,7 @@ describe('a fault on IPNs', () => {
     expect(await deliveries(sim)).toMatchObject([{ state: 'delivered', note: null }]);
   });
 
-  it('sends the next IPN first', async () => {
+  it('sends the next IPN before this one', async () => {
     const receiver = await startReceiver();
     const sim = await simWith([{ route: 'ipn', reorder: true }]);
     await freeze(sim);
@@ -354,7 +357,7 @@ describe('a fault on IPNs', () => {
     expect(receiver.requests.map(({ body }) => identifierIn(body))).toEqual(['b', 'a', 'd', 'c']);
   });
 
-  it('sends the IPN even if there is no next one', async () => {
+  it('sends the IPN after a while if no other follows', async () => {
     const receiver = await startReceiver();
     const sim = await simWith([{ route: 'ipn', reorder: true }]);
     await freeze(sim);
@@ -364,10 +367,8 @@ describe('a fault on IPNs', () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('changes only the signature, and marks it in a header', async () => {
-    const receiver = await startReceiver();
-    const sim = await simWith([{ route: 'ipn', corruptSignature: true, times: 1 }]);
-    await approve(sim, `${receiver.url}/ipn`, 'a');
+  it('changes only the signature, and says so in a header', async () => {
+    const { sim, receiver } = await approvedWith({ corruptSignature: true, times: 1 });
     await ask(sim, 'POST', `/ipns/${(await deliveries(sim))[0]?.id}/resend`);
     const [bad, good] = receiver.requests;
     const signatureIn = (body = '') => new URLSearchParams(body).get('signature') ?? '';
@@ -383,10 +384,10 @@ describe('a fault on IPNs', () => {
     ['form', { truncate: true }, /^status=success&signature=/],
     ['form', { malformed: true }, /^statussuccess&signature=/],
     ['json', { malformed: true }, /^\{"status""success"/],
-  ] as const)('corrupts the body as %s with %j, with the right length', async (ipnFormat, effect, body) => {
+  ] as const)('corrupts a %s body with %j, and sends the right length', async (ipnFormat, effect, body) => {
     const receiver = await startReceiver();
     const sim = await simWith([{ route: 'ipn', ...effect }], { ipnFormat });
-    // In JSON its characters have more than one byte each.
+    // In JSON, these characters have more than one byte each.
     await approve(sim, `${receiver.url}/ipn`, 'Zoë €');
     const [received] = receiver.requests;
     expect(received?.body).toMatch(body);
@@ -396,7 +397,7 @@ describe('a fault on IPNs', () => {
     expect(received?.headers['content-length']).toBe(String(Buffer.byteLength(received?.body ?? '')));
   });
 
-  it('of one payment does not delay the IPNs of another', async () => {
+  it('for one payment does not delay the IPNs of another', async () => {
     const receiver = await startReceiver();
     const sim = await simWith([{ route: 'ipn', latency: '10m', identifier: 'slow' }], {
       delivery: 'redirect-then-ipn',
@@ -416,16 +417,10 @@ describe('a fault on IPNs', () => {
   });
 
   it('does not affect retries after it is cleared', async () => {
-    const arrived = gate();
-    const receiver = await startReceiver(() => {
-      arrived.open();
-      return {};
-    });
-    const sim = await simWith([{ route: 'ipn', drop: true }], { ipnSchedule: ['1h'] });
-    await approve(sim, `${receiver.url}/ipn`, 'a');
+    const { sim, receiver } = await approvedWith({ drop: true }, { ipnSchedule: ['1h'] });
     await ask(sim, 'DELETE', '/faults');
     await advance(sim, '1h');
-    await arrived.opened;
+    await receiver.request(1);
     expect(await deliveries(sim)).toMatchObject([{ state: 'delivered' }]);
   });
 });

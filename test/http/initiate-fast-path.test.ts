@@ -8,7 +8,7 @@ import { initiateFastPath } from '../../src/http/service/initiate-fast-path.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { dialect } from '../../src/wire/documented/service.ts';
 import { character } from '../helpers/characters.ts';
-import { rawExchange } from '../helpers/raw.ts';
+import { rawExchange, requestBytes } from '../helpers/raw.ts';
 import { fields } from '../helpers/records.ts';
 import { startSim } from '../helpers/sim.ts';
 
@@ -16,7 +16,6 @@ const FORM = 'application/x-www-form-urlencoded';
 const MULTIPART = 'multipart/form-data; boundary=XX';
 const PATH = '/sandbox/payment/initiate';
 
-/** A request as bytes; an undefined header is omitted. */
 interface Sent {
   method?: string;
   path?: string;
@@ -36,19 +35,8 @@ const anonymous = (text: string) =>
     .replace(/"trx":"[A-Z0-9]{12}"/g, '"trx"')
     .replace(/"durationMs":[\d.]+/g, '"durationMs"');
 
-function written({ method = 'POST', path = PATH, version = '1.1', headers, type = FORM, body = '' }: Sent) {
-  const all: Record<string, string | undefined> = {
-    Host: '127.0.0.1:4477',
-    Connection: 'close',
-    'Content-Type': type,
-    'Content-Length': String(Buffer.byteLength(body)),
-    ...headers,
-  };
-  const lines = Object.entries(all).flatMap(([name, value]) =>
-    value === undefined ? [] : `${name}: ${value}`,
-  );
-  return Buffer.from(`${method} ${path} HTTP/${version}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
-}
+const written = ({ method = 'POST', path = PATH, version, headers, type = FORM, body }: Sent) =>
+  requestBytes(method, path, { Host: '127.0.0.1:4477', 'Content-Type': type, ...headers }, body, version);
 
 const form = (changes: Record<string, unknown> = {}) =>
   new URLSearchParams(fields(changes) as Record<string, string>).toString();
@@ -62,7 +50,7 @@ const PART = '--XX\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n';
 const manyFields = (count: number) =>
   JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, index) => [`field${index}`, 1])));
 
-/** An emulator whose requests all go through the app, or only those that the fast path does not accept. */
+/** Starts an emulator with or without the fast path for initiate. */
 async function emulator(hasFastPath: boolean, options: StartOptions) {
   const { server, control } = await startSim(options);
   const { parts } = server;
@@ -89,7 +77,7 @@ async function emulator(hasFastPath: boolean, options: StartOptions) {
   };
 }
 
-/** Two emulators that get the same requests, and must respond, log and store the same. */
+/** Starts an emulator with and one without the fast path. They must respond, log and store the same. */
 async function both(options: StartOptions = {}) {
   const keyed = { publicKey: 'pub_pinned', secretKey: 'sec_pinned', ...options };
   const quick = await emulator(true, keyed);
@@ -172,8 +160,8 @@ describe('initiate without the app', () => {
     ['a body over the limit', { body: 'x'.repeat(2 ** 20 + 1) }],
   ];
   it.each([
-    ['answers like the app', ACCEPTED, true],
-    ['passes to the app', OTHERS, false],
+    ['responds like the app', ACCEPTED, true],
+    ['passes other requests to the app', OTHERS, false],
   ])('%s', async (_, requests, isAccepted) => {
     const { send, compare } = await both();
     for (const [what, sent] of requests)
@@ -181,7 +169,7 @@ describe('initiate without the app', () => {
     await compare();
   });
 
-  it('leaves everything to the app while a fault rule can act', async () => {
+  it('passes everything to the app while a fault rule can act', async () => {
     const { quick, full, send, compare } = await both();
     for (const { parts } of [quick, full]) parts.faults.set({ route: 'cards', status: 500 });
     expect((await send({ body: form(KEY) })).accepted).toBe(false);
@@ -190,7 +178,7 @@ describe('initiate without the app', () => {
     await compare();
   });
 
-  it('answers any body like the app', async () => {
+  it('responds to any body like the app', async () => {
     const value = fc.oneof(
       fc.string({ unit: character, maxLength: 24 }),
       fc.constantFrom('', 'USD', 'usd', 'light', '10.00', '1.005', 'a@b.cd', 'sec_pinned', 'http://h/?a=b'),
@@ -211,7 +199,7 @@ describe('initiate without the app', () => {
     await compare();
   });
 
-  it('reports an internal error and shows no more of it than the app', async () => {
+  it('reports an internal error, and reveals no more about it than the app', async () => {
     const { quick, full, send } = await both();
     for (const { parts } of [quick, full]) {
       vi.spyOn(parts.payments, 'initiate').mockRejectedValue(new Error('the details'));
@@ -222,7 +210,7 @@ describe('initiate without the app', () => {
     expect(await quick.log()).toBe(await full.log());
   });
 
-  it('reports an internal error of the log, and keeps running', async () => {
+  it('reports an internal error in the log, and keeps running', async () => {
     const { quick } = await both();
     const fault = new Error('no room');
     const record = vi.spyOn(quick.parts.events, 'record').mockImplementationOnce(() => {
@@ -247,7 +235,7 @@ describe('initiate without the app', () => {
     await compare();
   });
 
-  it('answers several requests of one connection in order, however their bytes are split', async () => {
+  it('responds in order to several requests on one connection, however their bytes are split', async () => {
     const { quick, full, compare } = await both();
     const bytes = Buffer.concat([
       written({ headers: { Connection: undefined }, body: form(KEY) }),

@@ -68,7 +68,7 @@ function closed(changes: Partial<ClosedView> = {}): string {
   });
 }
 
-/** The forms of a page by the last part of their action. `fill` is sent by GET. */
+/** A page's forms by the last part of their action, or `fill` for the form that is sent by GET. */
 function forms(html: string): Record<string, string> {
   const found = [...html.matchAll(/<form [^>]*method="(\w+)" action="([^"]*)"[^>]*>(.*?)<\/form>/gs)];
   return Object.fromEntries(
@@ -85,7 +85,7 @@ function form(html: string, name: string): string {
   return found;
 }
 
-/** The names of all buttons, in order. */
+/** The labels of all buttons, in order. */
 function buttons(html: string): string[] {
   return [...html.matchAll(/<button[^>]*>(.*?)<\/button>/gs)].map(([, name]) => name ?? '');
 }
@@ -115,7 +115,7 @@ const PAGES: [string, string][] = [
 ];
 
 describe.each(PAGES)('every page: %s', (_name, html) => {
-  test('is a complete document, marked as an emulator', () => {
+  test('is a complete document with a note that this is an emulator', () => {
     expect(html).toMatch(/^<!doctype html><html lang="en"/);
     expect(html).toMatch(/<header class="mark"><strong>gateway-sim<\/strong>: local emulator, no real money/);
     expect(html.match(/<h1/g)).toHaveLength(1);
@@ -133,11 +133,11 @@ describe.each(PAGES)('every page: %s', (_name, html) => {
     expect(html.match(/<style[^>]*>/g)).toEqual(['<style nonce="nonce-1">']);
   });
 
-  test('has its own icon, so that the browser requests none', () => {
+  test('has an inline icon, so that the browser requests none', () => {
     expect(html).toContain('<link rel="icon" href="data:image/svg+xml,');
   });
 
-  test('has unique ids, and no broken reference to one', () => {
+  test('has unique ids, and no broken references', () => {
     const ids = idsOf(html);
     expect(new Set(ids).size).toBe(ids.length);
     const references = [...html.matchAll(/ (?:for|aria-describedby|aria-labelledby)="([^"]*)"/g)];
@@ -159,29 +159,26 @@ describe('a checkout step', () => {
       submit: 'Pay $100.00',
       hints: ['type="text"', 'inputmode="numeric"', 'autocomplete="one-time-code"'],
     },
-  ] as const)(
-    '$step is one form with one labeled field whose first button submits',
-    ({ step, label, submit, hints }) => {
-      const main = form(checkout({ step }), step);
-      const fields = main.match(/<input[^>]*>/g) ?? [];
-      expect(fields).toHaveLength(1);
-      const plain = ['autocapitalize="off"', 'autocorrect="off"', 'spellcheck="false"'];
-      for (const hint of [`id="${step}"`, `name="${step}"`, ...plain, ...hints])
-        expect(fields[0]).toContain(hint);
-      expect(main).toContain(`<label for="${step}">${label}</label>`);
-      expect(main).toContain(' novalidate');
-      expect(main).toContain('<button type="submit"');
-      expect(buttons(main)).toEqual([submit]);
-    },
-  );
+  ] as const)('$step is one form with one labeled field and one button', ({ step, label, submit, hints }) => {
+    const main = form(checkout({ step }), step);
+    const fields = main.match(/<input[^>]*>/g) ?? [];
+    expect(fields).toHaveLength(1);
+    const plain = ['autocapitalize="off"', 'autocorrect="off"', 'spellcheck="false"'];
+    for (const hint of [`id="${step}"`, `name="${step}"`, ...plain, ...hints])
+      expect(fields[0]).toContain(hint);
+    expect(main).toContain(`<label for="${step}">${label}</label>`);
+    expect(main).toContain(' novalidate');
+    expect(main).toContain('<button type="submit"');
+    expect(buttons(main)).toEqual([submit]);
+  });
 
-  test.each(STEPS)('%s has one button named Cancel, in a form without a question', (step) => {
+  test.each(STEPS)('%s has one button named Cancel, in a form without fields', (step) => {
     const html = live({ step });
     expect(buttons(html).filter((name) => /cancel/i.test(name))).toEqual(['Cancel']);
     expect(form(html, 'cancel')).not.toContain('<input');
   });
 
-  test('posts below the path of the checkout, with the encoded id and the page', () => {
+  test("posts below the checkout's path, with the page and the encoded id", () => {
     const html = checkout({ payment: { id: 'pay&"1' } });
     for (const name of ['email', 'cancel', 'panel']) {
       const action = `${PATH}/${name}?payment_id=pay%26%221&amp;page=page-1`;
@@ -189,19 +186,19 @@ describe('a checkout step', () => {
     }
   });
 
-  test('opens a keyboard with letters for a test code with letters', () => {
+  test('opens a keyboard with letters if the test code has letters', () => {
     const html = checkout({ step: 'code', sandbox: { email: 'a@b.test', code: 'letmein' } });
     expect(form(html, 'code')).toContain('inputmode="text"');
   });
 
-  test('code shows who pays, and can change the e-mail', () => {
+  test('shows on the code step who pays, and lets the customer change the e-mail', () => {
     const back = form(checkout({ step: 'code', email: 'a@b.test' }), 'back');
     expect(back).toContain('<strong dir="auto">a@b.test</strong>');
     expect(buttons(back)).toEqual(['Change e-mail']);
     expect(forms(checkout())).not.toHaveProperty('back');
   });
 
-  test('a new code can be requested in live mode only', () => {
+  test('offers a new code only in live mode', () => {
     expect(buttons(form(live({ step: 'code' }), 'resend'))).toEqual(['Send a new code']);
     expect(forms(checkout({ step: 'code' }))).not.toHaveProperty('resend');
     expect(forms(live())).not.toHaveProperty('resend');
@@ -238,26 +235,16 @@ describe('a checkout step', () => {
     expect(html).toContain(`<meta name="color-scheme" content="${theme}"/>`);
   });
 
-  test.each(STEPS)('%s has less than 16 KB', (step) => {
+  test.each(STEPS)('%s is smaller than 16 KB', (step) => {
     const tip: LiveTip = { about: 'code', code: '482913', command: 'npx gateway-sim inbox' };
     for (const html of [checkout({ step }), live({ step, tip })])
       expect(Buffer.byteLength(html)).toBeLessThan(16 * 1_024);
   });
 
-  test('has the order: who, how much, what for, what to do, what follows', () => {
-    const [, main = ''] = /<main(.*)<\/main>/s.exec(checkout()) ?? [];
-    const texts = [
-      'Demo Store',
-      '$100.00',
-      'Two coffees',
-      'order-1',
-      'Step 1 of 2',
-      'Continue',
-      'What happens',
-    ];
-    const places = texts.map((text) => main.indexOf(text));
-    expect(places).not.toContain(-1);
-    expect(places).toEqual(places.toSorted((one, other) => one - other));
+  test('shows in order whom to pay, how much, what for, what to do, and what happens next', () => {
+    expect(checkout()).toMatch(
+      /<main.*Demo Store.*\$100\.00.*Two coffees.*order-1.*Step 1 of 2.*Continue.*What happens.*<\/main>/s,
+    );
   });
 
   test('keeps the amount on one line, and breaks a very long one between its groups', () => {
@@ -270,39 +257,38 @@ describe('a checkout step', () => {
 });
 
 describe('a problem', () => {
-  const problems: [CheckoutProblem, (typeof STEPS)[number], string][] = [
-    ['email_invalid', 'email', 'e-mail'],
-    ['email_not_test', 'email', 'e-mail'],
-    ['wallet_unknown', 'email', 'e-mail'],
-    ['balance_too_small', 'email', 'e-mail'],
-    ['code_wrong', 'code', 'verification code'],
-    ['code_expired', 'code', 'verification code'],
-    ['code_spent', 'code', 'verification code'],
-    ['wallet_unknown', 'code', 'verification code'],
-    ['balance_too_small', 'code', 'verification code'],
+  const problems: [CheckoutProblem, (typeof STEPS)[number]][] = [
+    ['email_invalid', 'email'],
+    ['email_not_test', 'email'],
+    ['wallet_unknown', 'email'],
+    ['balance_too_small', 'email'],
+    ['code_wrong', 'code'],
+    ['code_expired', 'code'],
+    ['code_spent', 'code'],
+    ['wallet_unknown', 'code'],
+    ['balance_too_small', 'code'],
   ];
+  const text = {
+    email: { en: '(This|The) e-mail ', fr: 'Cet e-mail (est|a|ne?|n’est|correspond) ' },
+    code: {
+      en: '(This|The) verification code ',
+      fr: 'Le code de vérification (est|a|ne?|n’est|correspond) ',
+    },
+  };
 
   test.each(problems)(
-    '%s on the %s step is announced, refers to the field, and keeps the form',
-    (problem, step, label) => {
-      const main = form(checkout({ step, problem, value: 'kept' }), step);
-      expect(main).toMatch(
-        new RegExp(`<p [^>]*role="alert" id="${step}-problem">(This|The) ${label} [^<]*\\.</p>`),
-      );
-      expect(main).toContain('aria-invalid="true"');
-      expect(main).toContain(`aria-describedby="${step}-problem ${step}-hint"`);
-      expect(main).toContain('value="kept"');
+    '%s on the %s step is announced in a sentence, describes the field, and keeps the input',
+    (problem, step) => {
+      for (const language of LANGUAGES) {
+        const main = form(checkout({ language, step, problem, value: 'kept' }), step);
+        const sentence = `${text[step][language]}[^<]*\\.</p>`;
+        expect(main).toMatch(new RegExp(`<p [^>]*role="alert" id="${step}-problem">${sentence}`));
+        expect(main).toContain('aria-invalid="true"');
+        expect(main).toContain(`aria-describedby="${step}-problem ${step}-hint"`);
+        expect(main).toContain('value="kept"');
+      }
     },
   );
-
-  test.each(problems)('%s on the %s step is a sentence in French, too', (problem, step, label) => {
-    const main = form(checkout({ language: 'fr', step, problem }), step);
-    const names = { 'e-mail': 'Cet e-mail', 'verification code': 'Le code de vérification' };
-    const named = names[label as keyof typeof names];
-    expect(main).toMatch(
-      new RegExp(`id="${step}-problem">${named} (est|a|ne?|n’est|correspond) [^<]*\\.</p>`),
-    );
-  });
 
   test('is in the title, too, which screen readers read first', () => {
     expect(checkout({ problem: 'email_invalid' })).toContain(
@@ -311,12 +297,12 @@ describe('a problem', () => {
     expect(checkout({ step: 'code' })).toContain('<title>Pay $100.00 to Demo Store · Step 2 of 2</title>');
   });
 
-  test('leaves no trace if there is none', () => {
+  test('is not announced if there is none', () => {
     expect(checkout()).not.toMatch(/role="alert"| aria-invalid=/);
   });
 });
 
-describe('text of the merchant and the customer', () => {
+describe('text from the merchant and the customer', () => {
   const hostile = `"><script>alert(1)</script><img src=x onerror='x'>`;
 
   test.each(STEPS)('is escaped everywhere on the %s step', (step) => {
@@ -337,14 +323,14 @@ describe('text of the merchant and the customer', () => {
     );
   });
 
-  test('cannot escape from the URL of the logo', () => {
+  test("cannot escape from the logo's URL", () => {
     const html = checkout({ payment: { siteLogo: 'https://shop.test/"onerror="alert(1)' } });
     expect(html).toContain('<img src="https://shop.test/&quot;onerror=&quot;alert(1)" alt=""');
   });
 });
 
 describe('the logo', () => {
-  test('is requested without a referrer, with a monogram as fallback', () => {
+  test('is requested without a referrer, and a monogram replaces it if it fails', () => {
     const html = checkout();
     expect(html).toContain('<img src="https://shop.test/logo.png" alt="" referrerpolicy="no-referrer"/>');
     expect(html).toContain('<span class="monogram">D</span>');
@@ -355,7 +341,7 @@ describe('the logo', () => {
     ['  «1001» nuits', '1'],
     ['', '•'],
     ['😀', '•'],
-  ])('of %j is the monogram %s by default', (merchantName, monogram) => {
+  ])('is by default the monogram of %j: %s', (merchantName, monogram) => {
     const html = checkout({ payment: { siteLogo: null, merchantName } });
     expect(html).not.toContain('<img');
     expect(html).toContain(`<span class="monogram">${monogram}</span>`);
@@ -366,7 +352,7 @@ describe('the sandbox', () => {
   test.each([
     ['email', 'test_mode@mail.com', 'Use test e-mail', 'name="email" value="test_mode@mail.com"'],
     ['code', '222666', 'Fill in test code', 'name="fill" value="1"'],
-  ] as const)('shows on the %s step the test value, and fills it in with a separate form', (...given) => {
+  ] as const)('shows the test value on the %s step, and fills it in with a separate form', (...given) => {
     const [step, value, button, field] = given;
     const html = checkout({ step });
     expect(html).toContain('<strong>Test mode.</strong>');
@@ -395,18 +381,13 @@ describe('the simulator panel', () => {
     ]);
     expect(panel.match(/<option[^>]* selected[^>]*>/g)).toEqual(['<option value="ipn-twice" selected="">']);
   });
-
-  test('collapses without a script', () => {
-    const panel = checkout().split('<aside')[1] ?? '';
-    expect(panel).toMatch(/<details open=""><summary><span class="tag">simulator<\/span>/);
-  });
 });
 
-describe('a tip of the emulator', () => {
+describe("the emulator's tip", () => {
   const CODE: LiveTip = { about: 'code', code: null, command: 'npx gateway-sim inbox' };
   const FUND: LiveTip = { about: 'no_wallet', command: 'npx gateway-sim wallets fund wal_1 --amount 5' };
   const WALLET: LiveTip = { about: 'wallet', email: 'rich@b.test', command: 'npx gateway-sim wallets' };
-  /** The text outside the card of the customer. */
+  /** The text outside the customer's card. */
   const around = (html: string) =>
     html
       .replace(/^.*<\/main>/s, '')
@@ -417,7 +398,7 @@ describe('a tip of the emulator', () => {
     [CODE, 'Read the code with npx gateway-sim inbox or in the inbox.'],
     [WALLET, 'rich@b.test can pay this. All wallets: npx gateway-sim wallets'],
     [FUND, 'No wallet can pay this. Fund one with npx gateway-sim wallets fund wal_1 --amount 5'],
-  ])('is outside the card, with a panel and without: %j', (tip, text) => {
+  ])('is outside the card, with and without a panel: %j', (tip, text) => {
     const step = tip.about === 'code' ? 'code' : 'email';
     for (const panel of [null, PANEL]) {
       const html = live({ step, tip, panel });
@@ -427,7 +408,7 @@ describe('a tip of the emulator', () => {
     }
   });
 
-  test('has no class for the panel without a panel', () => {
+  test('does not mention the panel if there is none', () => {
     for (const [step, tip] of [
       ['email', WALLET],
       ['email', FUND],
@@ -438,11 +419,11 @@ describe('a tip of the emulator', () => {
     }
   });
 
-  test('does not exist in the sandbox', () => {
+  test('is not shown in the sandbox', () => {
     for (const step of STEPS) expect(around(checkout({ step, panel: null })).trim()).toBe('');
   });
 
-  test('does not break the words of a command', () => {
+  test('never breaks a command inside a word', () => {
     expect(live({ tip: WALLET })).toContain('<span>npx</span> <span>gateway-sim</span> <span>wallets</span>');
   });
 });
@@ -462,7 +443,7 @@ describe('the page that asks for the control token', () => {
   );
 });
 
-describe('text from right to left', () => {
+describe('right-to-left text', () => {
   test('keeps its own direction, and does not affect its surroundings', () => {
     const html = checkout({ payment: { merchantName: 'متجر (1)', details: 'كتاب' } });
     expect(html).toContain('Pay \u2068متجر (1)\u2069');
@@ -471,7 +452,7 @@ describe('text from right to left', () => {
   });
 });
 
-test('a receipt has the logo, and says when, with which transaction and by whom it was paid', () => {
+test('a receipt shows the logo, the date, the transaction and who paid', () => {
   const receipt = { trx: 'TRX123456789', date: '2026-01-02 03:04:05 UTC', payer: 'ada@shop.test' };
   const html = closed({ payment: { ...PAYMENT, receipt } });
   expect(html).toContain('https://shop.test/logo.png');
@@ -484,35 +465,12 @@ test('a receipt has the logo, and says when, with which transaction and by whom 
   expect(closed()).not.toContain('Paid by');
 });
 
-describe('in French', () => {
-  test.each([
-    ['email', 'E-mail', ['Utiliser l’e-mail de test', 'Continuer', 'Annuler']],
-    [
-      'code',
-      'Code de vérification',
-      ['Remplir le code de test', 'Modifier l’e-mail', 'Payer $100.00', 'Annuler'],
-    ],
-  ] as const)('the %s step has French labels and buttons', (step, label, names) => {
-    const html = checkout({ language: 'fr', step });
-    expect(html).toContain('<html lang="fr"');
-    expect(html).toContain(`<label for="${step}">${label}</label>`);
-    expect(buttons(html).slice(0, names.length)).toEqual([...names]);
-    expect(buttons(html).filter((name) => /annul/i.test(name))).toEqual(['Annuler']);
-  });
-
-  test('problems and closed pages are French too', () => {
-    expect(checkout({ language: 'fr', step: 'code', problem: 'code_wrong' })).toContain(
-      '>Le code de vérification est incorrect',
-    );
-    expect(closed({ language: 'fr' })).toContain('>Retour à Demo Store</a>');
-  });
-});
-
 describe('a closed page', () => {
   test.each([
-    ['succeeded', 'Payment complete', 'is complete. You are not charged again.'],
+    ['succeeded', 'Payment complete', 'is complete. You will not be charged again.'],
     ['canceled', 'Payment canceled', 'was canceled.'],
     ['failed', 'Payment failed', 'This payment failed.'],
+    ['expired', 'Payment expired', 'The time to pay has run out.'],
   ] as const)('of a %s payment shows the status', (status, title, text) => {
     const html = closed({ payment: { ...PAYMENT, status } });
     expect(html).toContain(`<h1>${title}</h1>`);
@@ -521,15 +479,13 @@ describe('a closed page', () => {
     expect(html).not.toContain('<form');
   });
 
-  test('shows that the payment expired', () => {
-    const html = closed({ payment: { ...PAYMENT, status: 'expired' } });
-    expect(html).toContain('<h1>Payment expired</h1>');
-    expect(html).toContain('The time to pay has expired.');
-  });
-
-  test('shows what happened right after settling, not that it was settled before', () => {
+  test('says right after settling what happened, not that it was already settled', () => {
     expect(closed({ stays: true })).toContain('Your payment to Demo Store went through.');
     expect(closed({ stays: true, payment: { ...PAYMENT, status: 'canceled' } })).not.toContain('already');
+  });
+
+  test("is in the customer's language", () => {
+    expect(closed({ language: 'fr' })).toMatch(/<html lang="fr".*>Retour à Demo Store<\/a>/s);
   });
 
   test('links back to the merchant if it has a URL', () => {

@@ -6,10 +6,10 @@ import { dialect } from '../../src/wire/documented/service.ts';
 import { startSim } from '../helpers/sim.ts';
 
 const PAGE = 'x'.repeat(2 ** 20);
-/** Far more than the buffers of the system. */
+/** Far more than fits in the system's buffers. */
 const COUNT = 80;
 
-/** A server with large responses, and the requests that it received. */
+/** Starts a server. @returns its port */
 async function server(answer: RequestListener) {
   const servers = await listen({ host: '127.0.0.1', port: 0 }, async () => answer, dialect);
   onTestFinished(async () => void (await Promise.all(servers.map(close))));
@@ -28,22 +28,22 @@ const request = (path: string, last = false) =>
 const requests = (count: number) =>
   Array.from({ length: count }, (_, index) => request(`/${index}`, index === count - 1)).join('');
 
-it('creates the next response of a connection only after the client reads the previous one', async () => {
-  const asked: string[] = [];
+it('creates the next response on a connection only after the client reads the previous one', async () => {
+  const requested: string[] = [];
   const port = await server(({ url = '' }, outgoing) => {
-    asked.push(url);
+    requested.push(url);
     outgoing.end(PAGE);
   });
   const socket = await opened(port);
   socket.pause();
   socket.write(requests(COUNT));
-  // A request on another connection: by its response, all possible responses exist.
+  // By the time another connection gets its response, all early responses have been created.
   for (let count = 0; count < 5; count++) {
     const answer = await fetch(`http://127.0.0.1:${port}/other`);
     expect(await answer.text()).toBe(PAGE);
   }
-  const waiting = asked.filter((url) => url !== '/other');
-  // The buffers of the system, some megabytes, are full.
+  const waiting = requested.filter((url) => url !== '/other');
+  // The system's buffers, some megabytes, are full.
   expect(waiting.length).toBeLessThan(40);
 
   let read = 0;
@@ -53,7 +53,7 @@ it('creates the next response of a connection only after the client reads the pr
   socket.resume();
   await once(socket, 'close');
   expect(read).toBeGreaterThan(COUNT * PAGE.length);
-  expect(asked.filter((url) => url !== '/other')).toEqual(
+  expect(requested.filter((url) => url !== '/other')).toEqual(
     Array.from({ length: COUNT }, (_, index) => `/${index}`),
   );
 });
@@ -68,7 +68,7 @@ it('drops a connection with more than a thousand waiting requests', async () => 
   await closed;
 });
 
-it('an emulator responds in order on all routes, and keeps running after a client disconnects', async () => {
+it('responds in order on all routes, and keeps running after a client disconnects', async () => {
   const sim = await startSim();
   const port = Number(new URL(sim.url).port);
   const gone = await opened(port);

@@ -9,7 +9,7 @@ import { LINES } from '../helpers/conform.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';
 
-/** The response of an emulator with these options to an order with these changes. */
+/** Initiates an order with these changes on an emulator with these options. */
 async function answerTo(options: StartOptions, changes: Record<string, string>, mode = '/sandbox') {
   const { url, publicKey } = await startSim(options);
   const body = new URLSearchParams({ public_key: publicKey, ...ORDER, ...changes });
@@ -21,7 +21,7 @@ const NAMELESS = { customer_name: '' };
 const REASON = 'customer_name is required';
 
 describe('the OpenAPI document', () => {
-  it('has the routes that the profile adds, with their manifest lines', async () => {
+  it('has the routes that the profile adds, and their manifest lines', async () => {
     const sim = await startSim({ profile: 'newer-server' });
     const document = await sim.control<Document>('/openapi.json');
     expect(await new Validator().validate({ ...document })).toMatchObject({ valid: true });
@@ -47,7 +47,7 @@ interface Document {
 
 describe('a command', () => {
   it.each(['older-server', 'newer-server'])(
-    'shows why %s rejected it, in any error format',
+    'says why %s rejected it, in any error format',
     async (profile) => {
       const sim = await startSim({ profile });
       const gateway = await connectGatewaySim(sim.url);
@@ -76,7 +76,7 @@ describe('the choices of a profile', () => {
     expect(options).toMatchObject({ profile });
   });
 
-  it('are in the status with the options that override them', async () => {
+  it('are in the status together with the options that override them', async () => {
     const sim = await startSim({ profile: 'newer-server', amountFormat: 'sent', loose: true });
     const { fidelity } = await sim.control<{ fidelity: { changes: string[] } }>('/status');
     expect(fidelity.changes).toEqual(['valueLengths free', 'amountFormat sent']);
@@ -84,7 +84,7 @@ describe('the choices of a profile', () => {
 });
 
 describe('with a profile', () => {
-  it('single choices and options override it', async () => {
+  it('choices and options override it', async () => {
     const newer = { profile: 'newer-server' };
     const picky = await answerTo({ ...newer, choices: { siteLogo: 'required' } }, { site_logo: '' });
     expect(picky.body).toEqual({ error: 'yes', errors: ['site_logo is required'] });
@@ -98,7 +98,7 @@ describe('with a profile', () => {
     expect(body).toHaveProperty('success', 'ok');
   });
 
-  it('a file may change a profile', async () => {
+  it('a file can change it', async () => {
     const file = join(await temporaryFolder(), 'ours.json');
     const choices = { sandboxRefusal: 'message-list' };
     await writeFile(file, JSON.stringify({ profile: 'newer-server', choices, amountFormat: 'fixed:1' }));

@@ -8,7 +8,7 @@ const replay = (sim: Sim, id: number | string) => postForm(sim, `/_sim/ui/reques
 const recorded = ({ server }: Sim): RecordedRequest[] => server.parts.events.requests().toReversed();
 
 describe('a resent request', () => {
-  it('is the same request to the service, and opens the page of the new payment', async () => {
+  it('is the same request to the service, and opens its own page', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
     expect(await pageOf(sim, '/_sim/ui/requests/1')).toContain('>Send again</button>');
@@ -25,7 +25,7 @@ describe('a resent request', () => {
     expect((await replay(sim, 2)).location).toBe('/_sim/ui/requests/3');
   });
 
-  it('has its real secret, which no page shows', async () => {
+  it('has its original secret, which no page shows', async () => {
     const sim = await startSim();
     const headers = { authorization: `Bearer ${sim.secretKey}`, 'x-trace': 'a1' };
     await fetch(`${sim.url}/api/cards?page=1`, { headers });
@@ -39,7 +39,7 @@ describe('a resent request', () => {
     expect([html.includes('x-trace: a1'), html.includes(sim.secretKey)]).toEqual([true, false]);
   });
 
-  it('is affected by the current faults', async () => {
+  it('is subject to the active faults', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);
     sim.server.parts.faults.set({ route: 'initiate', drop: true });
@@ -47,45 +47,39 @@ describe('a resent request', () => {
     expect(recorded(sim)[1]?.status).toBe(444);
   });
 
-  it.each([
-    [
-      'has an unknown path',
-      '/payments/initiate',
-      { method: 'POST' },
-      "only requests to the service's own routes",
-    ],
+  const INCOMPLETE = 'its body is incomplete in the log';
+  const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+
+  it.each<[what: string, path: string, request: RequestInit, problem: string]>([
+    ['has an unknown path', '/payments/initiate', {}, "only requests to the service's own routes"],
     [
       'is too long for the log',
       INITIATE,
-      { method: 'POST', body: new URLSearchParams({ details: 'x'.repeat(20_000) }) },
-      'its body is incomplete in the log',
+      { body: new URLSearchParams({ details: 'x'.repeat(20_000) }) },
+      INCOMPLETE,
     ],
     [
       'has a body that is not text',
       INITIATE,
-      {
-        method: 'POST',
-        body: Buffer.from([0xff, 0x3d, 0xfe]),
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      },
-      'its body is incomplete in the log',
+      { body: Buffer.from([0xff, 0x3d, 0xfe]), headers: FORM },
+      INCOMPLETE,
     ],
     [
       'has a body that was never read',
       '/api/cards',
-      { method: 'POST', body: new URLSearchParams({ amount: '5' }) },
-      'its body is incomplete in the log',
+      { body: new URLSearchParams({ amount: '5' }) },
+      INCOMPLETE,
     ],
   ])('is rejected with an explanation when it %s', async (_, path, request, problem) => {
     const sim = await startSim();
-    await fetch(sim.url + path, request);
+    await fetch(sim.url + path, { method: 'POST', ...request });
     expect(await pageOf(sim, '/_sim/ui/requests/1')).toContain('This request cannot be sent again: ');
     const answer = await replay(sim, 1);
     expect([answer.status, recorded(sim).length]).toEqual([409, 1]);
     expect(answer.html.replaceAll('&#39;', "'")).toContain(problem);
   });
 
-  it('never reaches the control API, in any spelling', async () => {
+  it('never reaches the control API, however its path is written', async () => {
     const sim = await startSim();
     const request = { at: '', method: 'POST', requestHeaders: {}, requestBody: null, status: 200 };
     const rest = { responseBody: null, durationMs: 0, paymentId: null, fault: null, notes: [] };
@@ -98,7 +92,7 @@ describe('a resent request', () => {
     for (const { id } of recorded(sim)) expect((await replay(sim, id)).status).toBe(409);
   });
 
-  it('is rejected if the log no longer has it', async () => {
+  it('is rejected if it is no longer in the log', async () => {
     const answer = await replay(await startSim(), 99);
     expect([answer.status, answer.html.includes('request 99 is not in the request log')]).toEqual([
       404,

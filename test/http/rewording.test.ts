@@ -4,7 +4,7 @@ import { requireTamperings } from '../../src/contract/tampering.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';
 
-const WORDS = 'all of it is said in other words';
+const WORDS = 'the same in other words';
 
 vi.mock('../../src/contract/describe-delivery.ts', async (original) => {
   const real = await original<typeof import('../../src/contract/describe-delivery.ts')>();
@@ -35,7 +35,7 @@ async function settled() {
   return { parts: sim.server.parts, delivery, attempt, receiver };
 }
 
-it('the fix for a failure does not depend on its wording', async () => {
+it('the fix for a failure does not depend on the wording', async () => {
   const { parts, delivery, attempt } = await settled();
   const silent = { ...attempt, responseStatus: null, responseHeaders: [], responseBody: null };
   const offered = (failure: AttemptFailure) => {
@@ -54,7 +54,7 @@ it('the fix for a failure does not depend on its wording', async () => {
   expect(parts.ipns.verdictOnAttempt(delivery, attempt).tone).toBe('good');
 });
 
-it('a rejected IPN stays rejected, and a forged one forged, in any wording', async () => {
+it('a blocked IPN stays blocked, and a forged one forged, in any wording', async () => {
   const { parts, receiver } = await settled();
   const fired = parts.ipns.fire({ to: 'http://203.0.113.9/' });
   await expect(fired).rejects.toMatchObject({

@@ -11,11 +11,11 @@ beforeEach(async () => {
 
 const page = async (path: string) => (await fetch(`${sim.url}/_sim${path}`)).text();
 
-/** The text of an element. */
+/** An element's text. */
 const textOf = (html: string, from: RegExp) =>
   (from.exec(html)?.[1] ?? '').replace(/<[^>]+>/g, '').replace(/\s+/g, ' ');
 
-/** A full page of settled payments with identifiers of the maximum length. */
+/** Fills a page with settled payments, whose identifiers have the maximum length. */
 async function fullLists(ipn_url: string): Promise<void> {
   const { payments } = sim.server.parts;
   for (let number = 0; number < 50; number++) {
@@ -31,17 +31,12 @@ describe('the frame', () => {
   it('groups the pages, and marks the current one', async () => {
     const html = await page('/ui/faults');
     const [, groups = ''] = /<nav class="tabs"[^>]*>(.*?)<\/nav>/s.exec(html) ?? [];
-    const lists = groups
-      .split('</ul>')
-      .map((list) => [...list.matchAll(/>([^<>]+)<\/a>/g)].map(([, name]) => name));
-    expect(lists[0]).toEqual(['Payments', 'IPNs', 'Requests', 'Cards']);
-    expect(lists[1]).toEqual(['Faults', 'Clock', 'Wallets', 'Inbox', 'Audit']);
-    expect(lists[2]).toEqual(['Signature', 'API keys', 'Settings', 'Documentation']);
-    expect(groups).toMatch(/<span id="group-tools">Test tools<\/span><ul aria-labelledby="group-tools">/);
-    expect(groups).toMatch(/aria-current="page">Faults</);
+    expect(groups).toMatch(
+      /<span id="group-tools">Test tools<\/span><ul aria-labelledby="group-tools">.*aria-current="page">Faults</,
+    );
   });
 
-  it('has the search on every page, and shows the keys without a script', async () => {
+  it('has the search and the list of shortcuts on every page, without a script', async () => {
     for (const path of ['', '/ui/keys', '/ui/search']) {
       const html = await page(path);
       expect(html).toMatch(/<form method="get" action="\/_sim\/ui\/search"><label[^>]*>Search<\/label>/);
@@ -49,7 +44,7 @@ describe('the frame', () => {
     }
   });
 
-  it('shows the number of faults and the state of the clock', async () => {
+  it('shows the number of faults and whether the clock was moved or paused', async () => {
     const { clock, faults } = sim.server.parts;
     for (const route of ['initiate', 'cards', 'ipn'] as const) faults.set({ route, latency: '1s' });
     await clock.move({ advance: '29h' });
@@ -65,7 +60,7 @@ describe('the frame', () => {
 });
 
 describe('a list', () => {
-  it('is equally small with URLs of 2,000 characters', async () => {
+  it('stays small with URLs of 2,000 characters', async () => {
     const long = 'x'.repeat(1_900);
     const receiver = await startReceiver([{ status: 302, headers: { Location: `/${long}` } }]);
     await fullLists(`${receiver.url}/${long}`);
@@ -76,7 +71,7 @@ describe('a list', () => {
     }
   });
 
-  it('of requests is filtered by route, method, result and text', async () => {
+  it('filters requests by route, method, result and text', async () => {
     await fetch(await sim.initiate({ ...ORDER, identifier: 'paid-1' }));
     await fetch(`${sim.url}/api/cards`);
     await fetch(`${sim.url}/wp-login.php`);
@@ -94,7 +89,7 @@ describe('a list', () => {
     expect(await rows('?method=POST')).toEqual([initiated]);
     expect(await rows('?result=rejected')).toEqual([other, cards]);
     expect(await rows('?text=paid-1')).toEqual([opened, initiated]);
-    // Without the checkout, whose random id may contain any digits.
+    // Rejected ones only, because the checkout's random id may contain any digits.
     expect(await rows('?result=rejected&text=401')).toEqual([cards]);
     expect(await page('/ui/requests?method=PUT')).toContain('No matches.');
   });
@@ -127,7 +122,7 @@ describe('a list', () => {
     expect((await pages(first.older ?? '')).text).toBe('52-101 of 2,001NewerOlder');
   });
 
-  it('shortens an identifier in its middle, and keeps all of it for reading, copying and searching', async () => {
+  it('shortens an identifier in the middle, but screen readers, copy and search get all of it', async () => {
     const identifier = 'invoice-2026-11-22-customer-0001';
     await sim.initiate({ ...ORDER, identifier });
     const [, link = '', content = ''] =
@@ -137,7 +132,7 @@ describe('a list', () => {
     expect(content).toMatch(/<\/span>mer-0001$/);
   });
 
-  it('shows the age by the clock of the emulator', async () => {
+  it("shows the age by the emulator's clock", async () => {
     await sim.initiate(ORDER);
     await sim.server.parts.clock.move({ advance: '2h' });
     expect(await page('')).toMatch(/<time datetime="[^"]+" data-ago="" title="[\d-]+ [\d:]+ UTC">2 h ago</);
@@ -162,7 +157,7 @@ describe('a list', () => {
     }
   });
 
-  it('gives every Resend a unique name', async () => {
+  it('gives every Resend button a unique name', async () => {
     for (const identifier of ['order-1', 'order-2']) {
       await sim.initiate({ ...ORDER, identifier });
       await sim.server.parts.payments.settle(identifier, { outcome: 'approve', by: 'control' });
@@ -178,7 +173,7 @@ describe('a list', () => {
   it.each([
     ['accepted', {}, 'failed'],
     ['rejected', { status: 400 }, 'delivered'],
-  ])('shows that a forged IPN was %s, and whether that is right', async (ended, answer, look) => {
+  ])('shows that a forged IPN was %s, styled as right or wrong', async (ended, answer, style) => {
     const receiver = await startReceiver([{}, answer]);
     await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
     const { ipns, payments } = sim.server.parts;
@@ -189,7 +184,7 @@ describe('a list', () => {
       tamper: requireTamperings('amount'),
     });
     for (const path of ['', '/ui/ipns', `/ui/ipns/${forged?.id}`])
-      expect(await page(path)).toContain(`<span class="status ${look}">forged, ${ended}</span>`);
+      expect(await page(path)).toContain(`<span class="status ${style}">forged, ${ended}</span>`);
   });
 });
 
@@ -201,11 +196,11 @@ describe('the search', () => {
     );
   };
 
-  /** Without the requests that created the results. */
+  /** Leaves out the requests that created the results. */
   const foundRecords = async (text: string) =>
     (await found(text)).filter((one) => !one.startsWith('requests: '));
 
-  it('finds payments, IPNs and cards by their visible values', async () => {
+  it('finds payments, IPNs and cards by the values shown on pages', async () => {
     const { payments, cards, dialect, merchants, state } = sim.server.parts;
     const ada = { customer_name: 'Ada Lovelace', customer_email: 'ada@analytical.test' };
     await sim.initiate({ ...ORDER, ...ada, identifier: 'iced-tea', amount: '1250.34' });
@@ -252,7 +247,7 @@ describe('the search', () => {
     expect(await found('GET checkout')).toEqual([opened]);
   });
 
-  it('yields to other requests, and still finds earlier records', async () => {
+  it('lets other requests run, and still finds old records', async () => {
     const { parts } = sim.server;
     await sim.initiate({ ...ORDER, identifier: 'the-first' });
     const [payment] = parts.state.current.payments.values();
@@ -270,7 +265,7 @@ describe('the search', () => {
     expect(await found('order-6999')).toEqual(['payments: order-6999']);
   });
 
-  it('uses ten words at most, because each costs time per record', async () => {
+  it('uses at most ten words, because each takes time for every record', async () => {
     await sim.initiate({ ...ORDER, identifier: 'a-b-c-d-e-f-g-h-i-j' });
     const words = 'a b c d a b c d e f g h i j';
     expect(await foundRecords(words)).toHaveLength(1);
@@ -286,7 +281,7 @@ describe('the search', () => {
   });
 });
 
-it('a command in an error can be copied', async () => {
+it('an error has a copy button for its command', async () => {
   const html = await page('/ui/payments/nope');
   expect(html).toMatch(/<code id="fix-\d">[^<]+ payments<\/code><button [^>]*data-copy="fix-\d"/);
 });

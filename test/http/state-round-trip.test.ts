@@ -24,14 +24,15 @@ async function posted(url: string, body: string | URLSearchParams, headers: Reco
   return answer;
 }
 
-/** An emulator that has created a record of every kind. */
+const control = ({ url }: Sim, path: string, body: object) =>
+  posted(`${url}/_sim${path}`, JSON.stringify(body), json);
+
+/** Starts an emulator and creates a record of every kind. */
 async function busy(): Promise<Sim> {
   const sim = await startSim({ ipnSchedule: ['1h'], currency: ['NPR:Rs'] });
-  const control = (path: string, body: object) =>
-    posted(`${sim.url}/_sim${path}`, JSON.stringify(body), json);
-  // Automatic settlement waits.
-  await control('/clock', { freeze: 'now' });
-  await control('/clock', { advance: '90m' });
+  // A paused clock delays automatic settlement.
+  await control(sim, '/clock', { freeze: 'now' });
+  await control(sim, '/clock', { advance: '90m' });
   const receiver = await startReceiver([{ status: 500, body: 'Zoë 😀 \u2028' }]);
   const order = { ...ORDER, ipn_url: `${receiver.url}/ipn`, details: '"\\\u2028\n Zoë 😀' };
   const live = await sim.initiate(order, 'live');
@@ -39,7 +40,7 @@ async function busy(): Promise<Sim> {
     live.replace('checkout?', 'checkout/email?'),
     new URLSearchParams({ email: 'wallet@example.com' }),
   );
-  await control('/payments/order-1/settle', { outcome: 'approve' });
+  await control(sim, '/payments/order-1/settle', { outcome: 'approve' });
   await sim.initiate({ ...ORDER, identifier: 'npr', currency: 'NPR' });
   await sim.initiate({ ...ORDER, identifier: 'auto', customer_email: 'approve@gateway-sim.test' });
   await sim.initiate({ ...ORDER, identifier: 'off', customer_email: 'cancel@gateway-sim.test' });
@@ -47,25 +48,31 @@ async function busy(): Promise<Sim> {
   const key = { ...json, Authorization: `Bearer ${sim.secretKey}` };
   await posted(`${sim.url}/api/cards/save`, JSON.stringify(asked), key);
   const { data } = await sim.control<{ data: { id: string }[] }>('/cards');
-  await control(`/cards/${data[0]?.id}/transactions`, { type: 'charge', amount: '1.50' });
-  await control('/ipns', { to: `${receiver.url}/by-hand`, tamper: 'signature' });
+  await control(sim, `/cards/${data[0]?.id}/transactions`, { type: 'charge', amount: '1.50' });
+  await control(sim, '/ipns', { to: `${receiver.url}/by-hand`, tamper: 'signature' });
   return sim;
 }
 
-it('exports the same bytes after an import, with records of every kind', async () => {
+it('exports the same bytes after an import with every kind of record, and scheduled events happen', async () => {
   const sim = await busy();
   const state = await exported(sim);
   const parsed = JSON.parse(state) as Snapshot;
   expect(COLLECTION_NAMES.filter((name) => !parsed[name].length)).toEqual([]);
   await imported(sim, state);
   expect(await exported(sim)).toBe(state);
-  // Even if the clock was not moved, and without the option for the currency.
+  // This emulator's clock was not moved, and it has no option for the currency.
   const other = await startSim();
+  await other.initiate({ ...ORDER, identifier: 'gone' });
   await imported(other, state);
   expect(await exported(other)).toBe(state);
+  expect(await other.control('/requests')).toMatchObject({ data: [] });
+  await control(other, '/clock', { advance: '2h' });
+  const { payments, attempts } = JSON.parse(await exported(other)) as Snapshot;
+  expect(payments.find(({ identifier }) => identifier === 'auto')?.status).toBe('succeeded');
+  expect(attempts.length).toBeGreaterThan(parsed.attempts.length);
 });
 
-it('exports the same bytes for a handwritten state with any text, after its first export', async () => {
+it('exports a handwritten state with any text as the same bytes from its second export on', async () => {
   const sim = await startSim();
   const text = fc.string({ unit: character, maxLength: 20 });
   const written = fc.record({
@@ -92,7 +99,7 @@ it('exports the same bytes for a handwritten state with any text, after its firs
         wallets: state.wallets.map((one) => ({ ...one, holder: text })),
         cards: state.cards.map((one) => ({ ...one, title: text })),
       };
-      // By hand, fields and lists come in any order.
+      // A handwritten state may have its lists in any order.
       const given = isTurned ? Object.fromEntries(Object.entries(changed).reverse()) : changed;
       await imported(sim, JSON.stringify(given));
       const first = await exported(sim);

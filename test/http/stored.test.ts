@@ -5,7 +5,7 @@ import { createApp } from '../../src/http/app.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';
 
-/** Settles a payment and reads it in the same turn, before the change is written. */
+/** Settles a payment and reads it in the same tick, before the change is written. */
 async function settledAndRead(fails: boolean) {
   const dataDir = join(await temporaryFolder(), 'data');
   const sim = await startSim({ inMemory: false, dataDir });

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { payWithMistakes } from '../helpers/busy.ts';
+import { postForm } from '../helpers/forms.ts';
 import { type Receiver, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
@@ -10,16 +12,6 @@ beforeEach(async () => {
   sim = await startSim({ ipnSchedule: ['8m'], ipnRetries: 1 });
 });
 
-async function post(path: string, fields: Record<string, string>): Promise<Response> {
-  const headers = { origin: sim.url };
-  return fetch(sim.url + path, {
-    method: 'POST',
-    redirect: 'manual',
-    headers,
-    body: new URLSearchParams(fields),
-  });
-}
-
 /** The form that advances the clock to an attempt. */
 function runForm(html: string) {
   const [, path = '', inputs = ''] = /action="([^"]*\/run)"[^>]*>(.*?)<button/s.exec(html) ?? [];
@@ -28,42 +20,28 @@ function runForm(html: string) {
   return { path, fields, ipn: fields['ipn'] ?? '' };
 }
 
-/** A payment by a customer after a wrong e-mail and a wrong code; returns its id. */
-async function paid(): Promise<string> {
-  const checkout = await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
-  await fetch(checkout);
-  for (const [step, value] of [
-    ['email', 'nobody@shop.test'],
-    ['email', 'test_mode@mail.com'],
-    ['code', '111111'],
-    ['code', '222666'],
-  ] as const) {
-    await fetch(checkout.replace('/checkout?', `/checkout/${step}?`), {
-      method: 'POST',
-      redirect: 'manual',
-      body: new URLSearchParams({ [step]: value }),
-    });
-  }
-  return sim.server.parts.payments.require('order-1').id;
-}
+const paid = (changes: Record<string, string> = {}) =>
+  payWithMistakes(sim, { ipn_url: `${receiver.url}/ipn`, ...changes });
 
+const paymentId = () => sim.server.parts.payments.require('order-1').id;
+const ipnOf = (id: string) => sim.server.parts.state.current.deliveriesOf(id)[0]?.id ?? '';
 const pageOf = async (id: string) => (await fetch(`${sim.url}/_sim/ui/payments/${id}`)).text();
 
-/** The attempts and steps of a page by id, with their HTML. */
+/** The HTML of each attempt and step on a page, by id. */
 function stepsIn(html: string): Map<string, string> {
   const parts = html.split(/<li (?:data-key|id)="(?=step-)/).slice(1);
   return new Map(parts.map((part) => [part.slice(0, part.indexOf('"')), part]));
 }
 
-describe.each([false, true])('the page of a payment (paused clock: %s)', (paused) => {
+describe.each([false, true])("a payment's page (paused clock: %s)", (paused) => {
   beforeEach(async () => {
     if (paused) await sim.server.parts.clock.move({ freeze: 'now' });
   });
 
-  it('has request, response and curl of every step, each with its own link', async () => {
+  it('has the request, response and curl command of every step, each with its own link', async () => {
     const id = await paid();
     const steps = stepsIn(await pageOf(id));
-    const ipn = sim.server.parts.state.current.deliveriesOf(id)[0]?.id;
+    const ipn = ipnOf(id);
     expect([...steps.keys()]).toEqual([
       `step-${ipn}-1`,
       `step-${ipn}-2`,
@@ -75,36 +53,36 @@ describe.each([false, true])('the page of a payment (paused clock: %s)', (paused
       'step-settled-1',
       'step-redirected-1',
     ]);
-    const holds = (step: string, ...texts: string[]) => {
+    const expectIn = (step: string, ...texts: string[]) => {
       for (const text of texts) expect(steps.get(step)).toContain(text);
     };
-    holds(
+    expectIn(
       'step-initiated-1',
       'POST /sandbox/payment/initiate',
       'identifier = order-1',
       '&quot;success&quot;: &quot;ok&quot;',
       '<code id="step-initiated-1-curl-text">curl',
     );
-    holds('step-opened-1', 'GET /sandbox/initiate/payment/checkout?payment_id=pay_', '>200<', '>curl');
-    holds(
+    expectIn('step-opened-1', 'GET /sandbox/initiate/payment/checkout?payment_id=pay_', '>200<', '>curl');
+    expectIn(
       'step-email-refused-1',
       'email=nobody%40shop.test',
       'nobody@shop.test (the sandbox accepts',
       '>422<',
       '>curl',
     );
-    holds('step-email-entered-1', 'email=test_mode%40mail.com', '>curl');
-    holds('step-code-refused-1', 'code=111111', '111111 (wrong code)', '>422<', '>curl');
-    holds('step-settled-1', 'code=222666', '303', '>curl');
-    holds(`step-${ipn}-1`, 'answered 500', 'data[amount] = 49.90', 'no database', '>curl');
+    expectIn('step-email-entered-1', 'email=test_mode%40mail.com', '>curl');
+    expectIn('step-code-refused-1', 'code=111111', '111111 (wrong code)', '>422<', '>curl');
+    expectIn('step-settled-1', 'code=222666', '303', '>curl');
+    expectIn(`step-${ipn}-1`, 'answered 500', 'data[amount] = 49.90', 'no database', '>curl');
     expect(steps.get(`step-${ipn}-1`)).toMatch(/data-attempt="1".*<h3>Response<.*<h3>Request</s);
-    holds('step-redirected-1', ORDER['success_url'] ?? '', 'href="#step-settled-1"', '>curl');
-    holds(`step-${ipn}-2`, 'due<small>attempt 2<', 'Due in');
+    expectIn('step-redirected-1', ORDER['success_url'] ?? '', 'href="#step-settled-1"', '>curl');
+    expectIn(`step-${ipn}-2`, 'due<small>attempt 2<', 'Due in');
     expect(steps.get('step-redirected-1')).not.toContain('code=222666');
   });
 });
 
-describe('the page of a payment', () => {
+describe("a payment's page", () => {
   it.each([
     ['pending', undefined, {}, 'not paid yet', 'no IPN sent', 'Your shop to Gateway initiate.'],
     ['notified', 'approve', {}, 'paid', 'notified', 'Gateway to Your shop IPN 200.'],
@@ -112,7 +90,7 @@ describe('the page of a payment', () => {
     ['denied', 'approve', { body: '{"ok":false}' }, 'paid', 'notified, but reported an error', 'IPN 200.'],
     ['failed', 'fail', {}, 'payment failed', 'no IPN sent', 'Gateway failed.'],
     ['expired', 'expire', {}, 'did not pay in time', 'no IPN sent', 'Gateway expired.'],
-  ] as const)('shows its state at a glance: %s', async (_, outcome, answer, customer, shop, lanes) => {
+  ] as const)('shows the state at a glance: %s', async (_, outcome, answer, customer, shop, lanes) => {
     receiver = await startReceiver([answer]);
     await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
     const { payments } = sim.server.parts;
@@ -125,7 +103,7 @@ describe('the page of a payment', () => {
     expect(html).toMatch(/data-verdict="\w+".*<h2>[^<]+<\/h2>/s);
   });
 
-  it('links back to the list with its filter', async () => {
+  it('links back to the filtered list', async () => {
     await sim.initiate(ORDER);
     const list = await (await fetch(`${sim.url}/_sim?status=pending`)).text();
     const [, path] = /href="(\/_sim\/ui\/payments\/[^"]*)" class="id/.exec(list) ?? [];
@@ -141,41 +119,32 @@ describe('the page of a payment', () => {
     expect(story).toMatch(/>\+0 s<.*>\+[\d.]+ m?s</s);
   });
 
-  it('rebuilds the initiate request if the log no longer has it, and says so', async () => {
-    const id = await paid();
+  it('rebuilds the initiate request if the log no longer has it, and quotes its fields for a shell', async () => {
+    const id = await paid({ details: "';touch PWNED #" });
     sim.server.parts.events.forget('a test');
     const steps = stepsIn(await pageOf(id));
     const initiated = steps.get('step-initiated-1') ?? '';
     expect(initiated).toContain('Rebuilt from the payment');
     expect(initiated).toContain('identifier = order-1');
     expect(initiated).toContain('&quot;success&quot;: &quot;ok&quot;');
-    expect(initiated).toContain('--data-urlencode &#39;details=Two paperbacks&#39;');
+    expect(initiated).toContain('--data-urlencode &#39;details=&#39;\\&#39;&#39;;touch PWNED #&#39;');
     expect(steps.get('step-code-refused-1')).toContain('no longer in the request log');
     expect(steps.get('step-code-refused-1')).toContain('111111');
   });
 
-  it('rebuilds the initiate command so that a shell never runs a field', async () => {
-    await sim.initiate({ ...ORDER, details: "';touch PWNED #" });
-    sim.server.parts.events.forget('a test');
-    const { id } = sim.server.parts.payments.require('order-1');
-    expect(stepsIn(await pageOf(id)).get('step-initiated-1')).toContain(
-      '--data-urlencode &#39;details=&#39;\\&#39;&#39;;touch PWNED #&#39;',
-    );
-  });
-
-  it('shows requests that changed nothing, too', async () => {
+  it('also shows requests that changed nothing', async () => {
     const id = await paid();
     await fetch(sim.server.parts.dialect.checkoutUrl({ id, mode: 'sandbox' }, sim.url));
     const [, closed] = [...stepsIn(await pageOf(id))].find(([name]) => name.startsWith('step-request')) ?? [];
     expect(closed).toMatch(/GET \/sandbox\/initiate\/payment\/checkout<.*>409</s);
   });
 
-  it('shows how often the page was opened, without redirects from a form', async () => {
+  it('shows how often the checkout was opened, not counting redirects from a form', async () => {
     const checkout = await sim.initiate(ORDER);
     for (const _ of [1, 2, 3]) await fetch(checkout);
     const body = new URLSearchParams({ email: 'test_mode@mail.com' });
     await fetch(checkout.replace('/checkout?', '/checkout/email?'), { method: 'POST', body });
-    const steps = stepsIn(await pageOf(sim.server.parts.payments.require('order-1').id));
+    const steps = stepsIn(await pageOf(paymentId()));
     expect([...steps.keys()]).toEqual(['step-initiated-1', 'step-opened-1', 'step-email-entered-1']);
     expect(steps.get('step-opened-1')).toContain('shown 3 times');
   });
@@ -188,7 +157,7 @@ describe('the page of a payment', () => {
       redirect: 'manual',
       body,
     });
-    const { id } = sim.server.parts.payments.require('order-1');
+    const id = paymentId();
     const [message] = sim.server.parts.state.current.messagesOf(id);
     const sent = stepsIn(await pageOf(id)).get('step-code-sent-1');
     expect(sent).toContain(`>${message?.code}</code>`);
@@ -198,19 +167,19 @@ describe('the page of a payment', () => {
   it('masks the secrets in its requests', async () => {
     const checkout = await sim.initiate({ ...ORDER, details: `oops ${sim.secretKey}` });
     await fetch(checkout, { headers: { cookie: 'session=letmein', authorization: 'Bearer letmein' } });
-    const html = await pageOf(sim.server.parts.payments.require('order-1').id);
+    const html = await pageOf(paymentId());
     expect(html).toContain('Checkout opened');
     expect(html).not.toContain(sim.secretKey);
     expect(html).not.toContain('letmein');
   });
 
-  it('shows whether IPN or redirect came first', async () => {
+  it('says whether the IPN or the redirect came first', async () => {
     expect(await pageOf(await paid())).toMatch(
       /The IPN came first: its attempt ended ([\d.]+ m?s|less than a millisecond) before/,
     );
   });
 
-  it('shows by how much the redirect came first', async () => {
+  it('says how long before the IPN the redirect happened', async () => {
     sim = await startSim({ delivery: 'redirect-then-ipn' });
     const { clock } = sim.server.parts;
     await clock.move({ freeze: 'now' });
@@ -221,87 +190,75 @@ describe('the page of a payment', () => {
     );
   });
 
-  it('advances a moved or paused clock to a scheduled attempt', async () => {
+  it('can advance a paused clock to a scheduled attempt', async () => {
     const id = await paid();
     expect(await pageOf(id)).not.toContain('Run until this attempt');
     await sim.server.parts.clock.move({ freeze: 'now' });
     const html = await pageOf(id);
     const { path, fields, ipn } = runForm(html);
     expect(html).toContain('Run until this attempt');
-    const answer = await post(path, fields);
-    expect(answer.headers.get('location')).toBe(`/_sim/ui/payments/${id}#step-${ipn}-2`);
+    const answer = await postForm(sim, path, fields);
+    expect(answer.location).toBe(`/_sim/ui/payments/${id}#step-${ipn}-2`);
     expect(receiver.requests).toHaveLength(2);
     const after = stepsIn(await pageOf(id)).get(`step-${ipn}-2`);
     expect(after).toMatch(/after [78] min.*Attempt 2<.*answered 200/s);
     expect(sim.server.parts.clock.read().frozen).toBe(true);
   });
 
-  it('runs no further attempt when it is clicked again in another tab', async () => {
+  it('runs no further attempt when the button is clicked again in another tab', async () => {
     sim = await startSim({ ipnSchedule: ['8m', '1h'] });
     receiver = await startReceiver([{ status: 500 }]);
     const id = await paid();
     await sim.server.parts.clock.move({ freeze: 'now' });
     const { path, fields, ipn } = runForm(await pageOf(id));
     for (let press = 0; press < 2; press++) {
-      const answer = await post(path, fields);
-      expect(answer.headers.get('location')).toBe(`/_sim/ui/payments/${id}#step-${ipn}-2`);
+      const answer = await postForm(sim, path, fields);
+      expect(answer.location).toBe(`/_sim/ui/payments/${id}#step-${ipn}-2`);
     }
     expect(receiver.requests).toHaveLength(2);
   });
 
-  it('runs only attempts of this payment', async () => {
+  it('runs only attempts for this payment', async () => {
     const id = await paid();
     const { clock } = sim.server.parts;
     const { now } = await clock.move({ freeze: 'now' });
     const { path, fields } = runForm(await pageOf(id));
     await sim.initiate({ ...ORDER, identifier: 'order-2' });
     const other = sim.server.parts.payments.require('order-2').id;
-    expect((await post(path.replace(id, '%0d%0ano-payment'), fields)).status).toBe(404);
-    expect((await post(path.replace(id, other), fields)).status).toBe(404);
+    expect((await postForm(sim, path.replace(id, '%0d%0ano-payment'), fields)).status).toBe(404);
+    expect((await postForm(sim, path.replace(id, other), fields)).status).toBe(404);
     expect([clock.read().now, receiver.requests.length]).toEqual([now, 1]);
   });
 
-  it('resends an IPN, and links to the new attempt', async () => {
+  it('can resend an IPN, and links to the new attempt', async () => {
     const id = await paid();
-    const ipn = sim.server.parts.state.current.deliveriesOf(id)[0]?.id;
-    const answer = await post(`/_sim/ui/ipns/${ipn}/resend`, { from: `/_sim/ui/payments/${id}` });
-    expect(answer.headers.get('location')).toBe(`/_sim/ui/payments/${id}#step-${ipn}-2`);
+    const ipn = ipnOf(id);
+    const from = `/_sim/ui/payments/${id}`;
+    const { location } = await postForm(sim, `/_sim/ui/ipns/${ipn}/resend`, { from });
+    expect(location).toBe(`/_sim/ui/payments/${id}#step-${ipn}-2`);
     expect(stepsIn(await pageOf(id)).get(`step-${ipn}-2`)).toContain('thanks');
   });
 
-  it('names an active fault where it had an effect, without blaming the receiver', async () => {
-    sim.server.parts.faults.set({ route: 'ipn', corruptSignature: true, times: 1 });
-    const id = await paid();
-    const ipn = sim.server.parts.state.current.deliveriesOf(id)[0]?.id;
-    const step = stepsIn(await pageOf(id)).get(`step-${ipn}-1`);
-    expect(step).toMatch(
-      /<strong class="waiting">Attempt 1<.*Fault: signature corrupted \(your rule\)\. Your receiver answered 500/s,
-    );
-  });
-
-  it('can resend the request of a step', async () => {
-    const sim = await startSim();
-    const url = await sim.initiate(ORDER);
-    const id = new URL(url).searchParams.get('payment_id');
-    const html = await (await fetch(`${sim.url}/_sim/ui/payments/${id}`)).text();
-    expect(html).toMatch(
+  it("can resend a step's request", async () => {
+    await sim.initiate(ORDER);
+    expect(await pageOf(paymentId())).toMatch(
       /data-key="step-initiated-1".*<form method="post" action="\/_sim\/ui\/requests\/1\/replay"/s,
     );
   });
 
-  it('reports a rejected IPN', async () => {
+  it('explains a blocked IPN', async () => {
     await sim.initiate({ ...ORDER, ipn_url: 'http://93.184.216.34/ipn' });
-    const { id } = sim.server.parts.payments.require('order-1');
+    const id = paymentId();
     await sim.server.parts.payments.settle(id, { outcome: 'approve', by: 'control' });
-    const ipn = sim.server.parts.state.current.deliveriesOf(id)[0]?.id;
+    const ipn = ipnOf(id);
     const step = stepsIn(await pageOf(id)).get(`step-${ipn}-1`);
     expect(step).toMatch(/Attempt 1<.*--allow-ipn-host/s);
   });
 
-  it('says that an attempt waits for its response', async () => {
+  it('says that an attempt is waiting for its response', async () => {
     const silent = await startReceiver(['hang']);
     await sim.initiate({ ...ORDER, ipn_url: `${silent.url}/ipn` });
-    const { id } = sim.server.parts.payments.require('order-1');
+    const id = paymentId();
     void sim.server.parts.payments.settle(id, { outcome: 'approve', by: 'control' }).catch(() => {});
     await silent.request(1);
     expect(await pageOf(id)).toContain('Waiting up to 10 s for the response.');
@@ -318,9 +275,8 @@ describe('the page of a payment', () => {
 
   it('stays small with very many attempts, and keeps the first steps', async () => {
     const id = await paid();
-    const { ipns, state } = sim.server.parts;
-    const ipn = state.current.deliveriesOf(id)[0]?.id ?? '';
-    for (let times = 0; times < 120; times++) await ipns.resend(ipn);
+    const ipn = ipnOf(id);
+    for (let times = 0; times < 120; times++) await sim.server.parts.ipns.resend(ipn);
     const html = await pageOf(id);
     const steps = stepsIn(html);
     expect(steps.has('step-initiated-1')).toBe(true);

@@ -13,7 +13,7 @@ describe('the wallets', () => {
     expect(html).toContain('Fund<span class="unseen"> poor@example.com USD</span>');
   });
 
-  it('are funded, and the page returns to the wallet', async () => {
+  it('are funded by a form that returns to the wallet', async () => {
     const sim = await startSim();
     const answer = await postForm(sim, FUND, { amount: ' 250.50 ', from: `${PAGE}?text=poor` });
     expect([answer.status, answer.location]).toEqual([303, `${PAGE}?text=poor#wallet-wal_poor_usd`]);
@@ -23,7 +23,7 @@ describe('the wallets', () => {
   });
 
   it.each(['', '0', '-5', '1,50', 'much'])(
-    'are not funded with "%s", and the field keeps it',
+    'are not funded with "%s", which stays in the field',
     async (amount) => {
       const sim = await startSim();
       const answer = await postForm(sim, FUND, { amount });
@@ -37,7 +37,7 @@ describe('the wallets', () => {
     },
   );
 
-  it('report an unknown id', async () => {
+  it('reject an unknown id', async () => {
     const answer = await postForm(await startSim(), `${PAGE}/wal_none/fund`, { amount: '5' });
     expect([answer.status, answer.html.includes('no wallet has the id')]).toEqual([404, true]);
   });

@@ -11,7 +11,7 @@ import { DashboardStrip, SimulatorPanel, Tip } from './panel.tsx';
 import { actionOf, type CheckoutView, Step } from './step.tsx';
 import { Amount, Facts, Logo, merchantOf, type PaymentSummary } from './summary.tsx';
 
-/** The page that asks for the customer's e-mail or verification code, as a whole HTML document. */
+/** Renders the page that asks for the customer's e-mail or verification code, as a whole HTML document. */
 export function checkoutPage(view: CheckoutView): string {
   const { payment, panel, tip } = view;
   const words = WORDING[view.language];
@@ -61,7 +61,6 @@ const NEXT = {
   live: { email: ['sendCode', 'confirm', 'back'], code: ['charged', 'back'] },
 } as const;
 
-/** What the customer can expect next. */
 function Next({ view: { payment, step }, words }: { view: CheckoutView; words: Wording }) {
   const { next } = words;
   const merchant = merchantOf(payment, words);
@@ -78,7 +77,7 @@ function Next({ view: { payment, step }, words }: { view: CheckoutView; words: W
   );
 }
 
-/** A page with a single card, styled like the checkout. */
+/** Renders a page with a single card, styled like the checkout. */
 export function renderCard(view: PageView, title: string, children: Child, below?: Child): string {
   const content = [<main class="card closed">{children}</main>, below];
   const styles = CHECKOUT_STYLES + CLOSED_STYLES;
@@ -92,7 +91,7 @@ interface End {
   title: string;
   text: string;
   more?: Child;
-  /** The button below the text; no button if its address is null. */
+  /** The button below the text; no button if its URL is null. */
   back?: { url: string | null; label: string };
   /** The payment's page in the dashboard. */
   dashboard?: string | null;
@@ -134,13 +133,13 @@ export interface ClosedView extends PageView {
   payment: PaymentSummary | null;
   /** Whether the payment was settled just now, without a redirect. */
   stays: boolean;
-  /** The merchant's address to return to; null if there is none. */
+  /** The merchant's URL to return to; null if there is none. */
   backUrl: string | null;
   /** The payment's page in the dashboard; null if the simulator panel is hidden. */
   dashboard: string | null;
 }
 
-/** The page of a payment that is settled, expired or unknown, as a whole HTML document. */
+/** Renders the page of a payment that is settled, expired or unknown, as a whole HTML document. */
 export function closedPage(view: ClosedView): string {
   const { payment, stays, backUrl, dashboard } = view;
   const words = WORDING[view.language];
@@ -166,9 +165,9 @@ export function closedPage(view: ClosedView): string {
 }
 
 /**
- * The page for a request that the checkout rejected, as a whole HTML document.
+ * Renders the page for a request that the checkout rejected, as a whole HTML document.
  *
- * @param view `message`: the reason, for the developer; `backUrl`: the checkout's address, null for an unknown payment;
+ * @param view `message`: the reason, for the developer; `backUrl`: the checkout's URL, null for an unknown payment;
  *   `dashboard`: as on a closed page
  */
 export function refusedPage(

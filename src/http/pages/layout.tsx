@@ -9,10 +9,10 @@ export const ICON_SVG =
 const ICON = `data:image/svg+xml,${encodeURIComponent(ICON_SVG)}`;
 
 /**
- * A whole HTML document. With inline styles it needs no second request.
+ * Renders a whole HTML document. With inline styles it needs no second request.
  *
- * @param parts `sheet` and `script`: addresses of the style sheet and of the script; `styles` and `inline`: styles and a
- *   script in the page itself. The page works without the script
+ * @param parts `sheet` and `script`: URLs of the style sheet and of the script; `styles` and `inline`: styles and a
+ *   script in the page itself, which works without a script
  */
 export function renderDocument(parts: {
   view: Pick<PageView, 'language' | 'nonce'>;

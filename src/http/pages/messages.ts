@@ -8,11 +8,11 @@ interface Texts {
 type In<All> = { readonly [Name in keyof All]: All[Name] extends Pair ? string : In<All[Name]> };
 
 /**
- * Every text of the pages, in English and in French. A text about a field uses the label of the field. Names in braces
- * are placeholders.
+ * Every text on the pages, in English and in French. A text about a field uses the field's label. Names in braces are
+ * placeholders.
  */
 const TEXTS = {
-  /** Follows the name of the emulator. */
+  /** Follows the emulator's name. */
   mark: [': local emulator, no real money', '\u00a0: émulateur local, argent fictif'],
   testMode: ['Test mode', 'Mode test'],
   merchant: ['this merchant', 'ce marchand'],
@@ -29,19 +29,19 @@ const TEXTS = {
     payer: ['Paid by', 'Payé par'],
   },
   step: { email: ['Step 1 of 2', 'Étape 1 sur 2'], code: ['Step 2 of 2', 'Étape 2 sur 2'] },
-  /** The heading of a step differs from its label, so that a test that looks up a label finds one element. */
+  /** Headings differ from field labels, so a test that looks up a label finds only one element. */
   stepTitle: {
     email: ['Your e-mail', 'Votre e-mail'],
     code: ['Confirm the payment', 'Confirmez le paiement'],
   },
   label: { email: ['E-mail', 'E-mail'], code: ['Verification code', 'Code de vérification'] },
-  /** What the customer enters, by mode. In the sandbox the accepted value follows. */
+  /** What the customer enters, by mode. In the sandbox, the page appends the accepted value. */
   hint: {
     sandbox: { email: ['Pay with', 'Payez avec'], code: ['Confirm with', 'Confirmez avec'] },
     live: {
       email: [
-        'Enter the e-mail of your wallet. We send a code to it, so that only you can pay.',
-        'Saisissez l’e-mail de votre portefeuille. Nous y envoyons un code, pour que vous seul puissiez payer.',
+        "Enter your wallet's e-mail. We will send it a code, so that only you can pay.",
+        'Saisissez l’e-mail de votre portefeuille. Nous y enverrons un code, afin que vous seul puissiez payer.',
       ],
       code: [
         'We sent a code to this address. It is valid for 10 minutes.',
@@ -51,38 +51,38 @@ const TEXTS = {
   },
   submit: { email: ['Continue', 'Continuer'], code: ['Pay {amount}', 'Payer {amount}'] },
   changeEmail: ['Change e-mail', 'Modifier l’e-mail'],
-  resend: ['Send a new code', 'Renvoyer un code'],
+  resend: ['Send a new code', 'Envoyer un nouveau code'],
   resent: [
     'We sent a new code. The previous one is no longer valid.',
-    'Nouveau code envoyé. Le précédent n’est plus valable.',
+    'Nous avons envoyé un nouveau code. Le précédent n’est plus valide.',
   ],
   cancel: ['Cancel', 'Annuler'],
   next: {
-    title: ['What happens next', 'Et ensuite'],
+    title: ['What happens next', 'Et ensuite\u00a0?'],
     steps: {
       enterCode: ['You enter the test code.', 'Vous saisissez le code de test.'],
-      paid: ['The payment is marked as paid.', 'Le paiement est marqué comme payé.'],
+      paid: ['The payment is marked as paid.', 'Le paiement est marqué comme effectué.'],
       sendCode: ['We send you a code.', 'Nous vous envoyons un code.'],
       confirm: [
         'You enter it, and your wallet is charged.',
-        'Vous le saisissez, et votre portefeuille est débité.',
+        'Vous le saisissez et votre portefeuille est débité.',
       ],
       charged: ['Your wallet is charged.', 'Votre portefeuille est débité.'],
       back: ['You return to {merchant}.', 'Vous revenez chez {merchant}.'],
     },
     assurance: [
       'Nothing is charged before you confirm, and {merchant} never sees your code.',
-      'Rien n’est débité avant votre confirmation, et {merchant} ne voit jamais votre code.',
+      'Rien n’est débité avant votre confirmation et {merchant} ne voit jamais votre code.',
     ],
   },
   problems: {
     email_invalid: [
       'This e-mail is not valid. Enter an address like name@example.com.',
-      'Cet e-mail n’est pas une adresse valable. Saisissez-en une comme nom@example.com.',
+      'Cet e-mail n’est pas valide. Saisissez une adresse du type nom@example.com.',
     ],
     email_not_test: [
       'This e-mail is not the test address. Test mode accepts only the one shown above.',
-      'Cet e-mail n’est pas l’adresse de test. Le mode test n’accepte que celle indiquée ci-dessus.',
+      'Cet e-mail n’est pas l’adresse de test. Le mode test n’accepte que l’adresse indiquée ci-dessus.',
     ],
     wallet_unknown: [
       'This e-mail has no wallet in this currency. Check it or enter another one.',
@@ -98,7 +98,7 @@ const TEXTS = {
     ],
     code_spent: [
       'The verification code no longer works after five wrong attempts. Request a new code and enter it.',
-      'Le code de vérification a été saisi cinq fois de façon incorrecte\u00a0: il n’est plus valable. Demandez un nouveau code et saisissez-le.',
+      'Le code de vérification n’est plus valide après cinq saisies incorrectes. Demandez un nouveau code et saisissez-le.',
     ],
     code_expired: [
       'The verification code has expired. Request a new code and enter it.',
@@ -109,25 +109,25 @@ const TEXTS = {
   problemsAtCode: {
     wallet_unknown: [
       'The verification code is correct, but your wallet in this currency no longer exists. Change the e-mail to pay from another wallet.',
-      'Le code de vérification est correct, mais il n’y a plus de portefeuille dans cette devise. Modifiez l’e-mail pour payer avec un autre.',
+      'Le code de vérification est correct, mais votre portefeuille dans cette devise n’existe plus. Modifiez l’e-mail pour payer avec un autre portefeuille.',
     ],
     balance_too_small: [
       'The verification code is correct, but your wallet has insufficient funds for this payment. Change the e-mail to pay from another wallet.',
-      'Le code de vérification est correct, mais le solde du portefeuille est insuffisant pour ce paiement. Modifiez l’e-mail pour payer avec un autre.',
+      'Le code de vérification est correct, mais le solde de votre portefeuille est insuffisant pour ce paiement. Modifiez l’e-mail pour payer avec un autre portefeuille.',
     ],
   },
   sandbox: {
     note: ['No wallet is charged.', 'Aucun portefeuille n’est débité.'],
     fill: {
       email: ['Use test e-mail', 'Utiliser l’e-mail de test'],
-      code: ['Fill in test code', 'Remplir le code de test'],
+      code: ['Fill in test code', 'Saisir le code de test'],
     },
   },
   panel: {
-    region: ['Simulator, not part of the page', 'Simulateur, hors de la page'],
+    region: ['Simulator, not part of the page', 'Simulateur, ne fait pas partie de la page'],
     title: ['simulator', 'simulateur'],
-    note: ['Not part of the page', 'Hors de la page'],
-    delivery: ['IPN timing', 'Moment de l’IPN'],
+    note: ['Not part of the page', 'Ne fait pas partie de la page'],
+    delivery: ['IPN timing', 'Moment d’envoi de l’IPN'],
     timings: {
       'ipn-then-redirect': [IPN_TIMINGS['ipn-then-redirect'], 'IPN d’abord, puis redirection'],
       'redirect-then-ipn': [IPN_TIMINGS['redirect-then-ipn'], 'redirection d’abord, puis IPN'],
@@ -135,28 +135,31 @@ const TEXTS = {
       'redirect-only': [IPN_TIMINGS['redirect-only'], 'redirection seule, sans IPN'],
       'ipn-twice': [IPN_TIMINGS['ipn-twice'], 'IPN deux fois, puis redirection'],
     } satisfies Record<DeliveryOrder, Pair>,
-    settle: ['Settle immediately, without the steps above', 'Régler d’un coup, sans les étapes ci-dessus'],
-    /** No label contains the word Cancel, so that a test that looks for it finds only the checkout's button. */
+    settle: [
+      'Settle immediately, without the steps above',
+      'Terminer immédiatement, sans les étapes ci-dessus',
+    ],
+    /** No label contains the word Cancel, so a test that looks for it finds only the checkout's button. */
     outcomes: {
       approve: ['Approve', 'Approuver'],
       cancel: ['Decline', 'Refuser'],
-      fail: ['Fail', 'Échouer'],
-      expire: ['Expire', 'Expirer'],
+      fail: ['Fail', 'Faire échouer'],
+      expire: ['Expire', 'Faire expirer'],
     },
-    result: ['The payment becomes {status}', 'Le paiement devient {status}'],
+    result: ['The payment becomes {status}', 'Le paiement passe au statut «\u00a0{status}\u00a0»'],
     dashboard: ['Open in the dashboard', 'Ouvrir dans le tableau de bord'],
   },
-  /** Tips of the emulator below a live checkout. The page adds commands and addresses before or after them. */
+  /** The emulator's tips below a live checkout. The page adds commands and addresses before or after them. */
   tip: {
     wallet: ['can pay this. All wallets:', 'peut payer. Tous les portefeuilles\u00a0:'],
     noWallet: [
       'No wallet can pay this. Fund one with',
       'Aucun portefeuille ne peut payer. Pour en approvisionner un\u00a0:',
     ],
-    codeIs: ['No e-mail was sent. The code is', 'Aucun message n’est parti. Le code est'],
-    alsoIn: ['also in the', 'aussi dans la'],
+    codeIs: ['No e-mail was sent. The code is', 'Aucun e-mail n’a été envoyé. Le code est'],
+    alsoIn: ['also in the', 'également dans la'],
     enter: ['Enter this code', 'Saisir ce code'],
-    code: ['No e-mail was sent. Read the code with', 'Aucun message n’est parti. Le code se lit avec'],
+    code: ['No e-mail was sent. Read the code with', 'Aucun e-mail n’a été envoyé. Lisez le code avec'],
     orIn: ['or in the', 'ou dans la'],
     inbox: ['inbox', 'boîte de réception'],
   },
@@ -172,19 +175,19 @@ const TEXTS = {
       pending: ['Payment pending', 'Paiement en attente'],
       succeeded: ['Payment complete', 'Paiement effectué'],
       canceled: ['Payment canceled', 'Paiement annulé'],
-      failed: ['Payment failed', 'Paiement échoué'],
+      failed: ['Payment failed', 'Échec du paiement'],
       expired: ['Payment expired', 'Paiement expiré'],
       unknown: ['Payment not found', 'Paiement introuvable'],
     },
-    /** The customer opens a payment that is already settled. */
+    /** For a customer who opens a payment that is already settled. */
     earlier: {
       pending: [
         'This payment to {merchant} is still pending.',
         'Ce paiement à {merchant} est toujours en attente.',
       ],
       succeeded: [
-        'This payment to {merchant} is complete. You are not charged again.',
-        'Ce paiement à {merchant} est effectué. Vous n’êtes pas débité une seconde fois.',
+        'This payment to {merchant} is complete. You will not be charged again.',
+        'Ce paiement à {merchant} a été effectué. Vous ne serez pas débité une seconde fois.',
       ],
       canceled: [
         'This payment was canceled. Nothing was charged.',
@@ -192,11 +195,11 @@ const TEXTS = {
       ],
       failed: ['This payment failed. Nothing was charged.', 'Ce paiement a échoué. Rien n’a été débité.'],
       expired: [
-        'The time to pay has expired. Nothing was charged.',
+        'The time to pay has run out. Nothing was charged.',
         'Le délai de paiement est écoulé. Rien n’a été débité.',
       ],
     },
-    /** Differs from `earlier` where the payment was settled just now, without a redirect. */
+    /** Replaces `earlier` if the payment was settled just now, without a redirect. */
     now: {
       succeeded: [
         'Your payment to {merchant} went through. You can close this page.',
@@ -213,48 +216,48 @@ const TEXTS = {
     },
     unknown: [
       'There is no payment at this address. Check the link, or go back to the shop and start again.',
-      'Il n’y a pas de paiement à cette adresse. Vérifiez le lien, ou retournez à la boutique et recommencez.',
+      'Il n’y a pas de paiement à cette adresse. Vérifiez le lien ou retournez à la boutique et recommencez.',
     ],
     back: ['Back to {merchant}', 'Retour à {merchant}'],
   },
   refused: {
-    title: ['Something went wrong', 'Cela n’a pas fonctionné'],
+    title: ['Something went wrong', 'Une erreur s’est produite'],
     text: [
       'Nothing was charged. Go back to the payment and try again.',
-      'Rien n’a été débité. Revenez au paiement et recommencez.',
+      'Rien n’a été débité. Revenez au paiement et réessayez.',
     ],
     back: ['Back to the payment', 'Retour au paiement'],
   },
   thanks: {
     paid: {
-      title: ['Thank you for your payment', 'Merci pour votre paiement'],
+      title: ['Thank you for your payment', 'Merci de votre paiement'],
       text: [
         'A real merchant would confirm the order here.',
-        'Un vrai marchand confirmerait ici la commande.',
+        'Un vrai marchand confirmerait la commande ici.',
       ],
       note: [
         "This page replaces the merchant's success_url.",
-        'Cette page tient lieu du success_url du marchand.',
+        'Cette page remplace la success_url du marchand.',
       ],
     },
     canceled: {
       title: ['Payment canceled', 'Paiement annulé'],
       text: [
         'A real merchant would show the cart again here.',
-        'Un vrai marchand montrerait ici de nouveau le panier.',
+        'Un vrai marchand afficherait de nouveau le panier ici.',
       ],
       note: [
         "This page replaces the merchant's cancel_url.",
-        'Cette page tient lieu du cancel_url du marchand.',
+        'Cette page remplace la cancel_url du marchand.',
       ],
     },
   },
-  /** The command that printed the token follows `text` and `wrong`. */
+  /** The page appends the command that printed the token to `text` and `wrong`. */
   token: {
     title: ['Control token', 'Jeton de contrôle'],
     text: [
       'Other machines can reach this emulator, so its dashboard asks once for the control token. It was printed by',
-      'D’autres machines peuvent joindre cet émulateur\u00a0: son tableau de bord demande une fois le jeton de contrôle. Il a été affiché par',
+      'D’autres machines peuvent accéder à cet émulateur. Son tableau de bord demande donc une fois le jeton de contrôle, affiché par',
     ],
     open: ['Open the dashboard', 'Ouvrir le tableau de bord'],
     wrong: [
@@ -266,7 +269,6 @@ const TEXTS = {
 
 export type Wording = In<typeof TEXTS>;
 
-/** The texts in one language. */
 function inLanguage(language: 0 | 1): Wording {
   return JSON.parse(JSON.stringify(TEXTS), (_, one) => (Array.isArray(one) ? one[language] : one));
 }

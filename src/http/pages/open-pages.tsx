@@ -14,7 +14,7 @@ import { Command } from './panel.tsx';
 
 const TOKEN_PATH = '/_sim/ui/token';
 
-/** The operation of a page with a permanent address. */
+/** Describes a page with a permanent URL for the OpenAPI document. */
 export function page(summary: string, errors: readonly number[], type = HTML_TYPE): Operation {
   return { tag: 'Dashboard', summary, source: 'chosen', answers: [{ status: 200, type }], errors };
 }
@@ -49,7 +49,7 @@ export function mountOpenPages(app: App, parts: AppParts): void {
     return c.body(LOGO_SVG, 200, { 'Content-Type': 'image/svg+xml' });
   };
   app.get('/_sim/ui/logo.svg', described(said, logo));
-  // Only pages ask for the token. Without it, form submissions and requests of the script are rejected.
+  // Only pages ask for the token. Without it, forms and requests from the script are rejected.
   for (const path of ['/_sim', '/_sim/ui/*']) {
     app.get(path, (c, next) => (hasToken(c, parts.runtime) ? next() : askForToken(c, parts, targetOf(c))));
   }
@@ -63,14 +63,14 @@ export function mountOpenPages(app: App, parts: AppParts): void {
   app.post(TOKEN_PATH, described(TOKEN_OPERATION, takeToken));
 }
 
-/** A thank-you page, as a whole HTML document. It reveals nothing about payments, because anyone can open it. */
+/** Renders a thank-you page. It reveals nothing about payments, because anyone can open it. */
 function thanksPage(which: keyof typeof PLACEHOLDERS, view: PageView, dashboard: string | null): string {
   const { title, text, note } = WORDING[view.language].thanks[which];
   const more = <p class="detail">{note}</p>;
   return renderEnd(view, { sign: PLACEHOLDERS[which].sign, title, text, more, dashboard });
 }
 
-/** @param to the page to open with a valid token */
+/** @param to the page to open after a valid token */
 function askForToken(c: AppContext, { runtime }: AppParts, to: string, wrong = false): Response {
   const start = runtime.style.command(command('start'));
   const action = `${TOKEN_PATH}?${new URLSearchParams({ to })}`;
@@ -78,9 +78,9 @@ function askForToken(c: AppContext, { runtime }: AppParts, to: string, wrong = f
 }
 
 /**
- * The page that asks for the control token, as a whole HTML document.
+ * Renders the page that asks for the control token, as a whole HTML document.
  *
- * @param form `start`: the command that printed the token, as the user would type it; `action`: where the form posts to;
+ * @param form `start`: the command that printed the token, as the user would type it; `action`: where the form posts;
  *   `wrong`: whether a wrong token was entered
  */
 export function tokenPage(
@@ -124,6 +124,6 @@ export function tokenPage(
   );
 }
 
-/** The default logo of a merchant. */
+/** A merchant's default logo. */
 const LOGO_SVG =
   '<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" fill="#0b6b53"/><path d="M18 25h28l-3 22H21z" fill="#fff"/><path d="M25 29v-7a7 7 0 0 1 14 0v7" fill="none" stroke="#fff" stroke-width="3"/></svg>';

@@ -3,22 +3,22 @@ import { parseAccept } from 'hono/utils/accept';
 import type { CheckoutTheme } from '../../contract/vocabulary.ts';
 import type { AppContext } from '../environment.ts';
 
-/** The languages of the pages; the first one is the default. */
+/** English is the default. */
 export type Language = 'en' | 'fr';
 
-/** What every page is rendered with. */
+/** What every page needs to render. */
 export interface PageView {
   language: Language;
   /** `system` follows the browser's preference. */
   theme: CheckoutTheme | 'system';
-  /** The one-time value by which the Content-Security-Policy allows inline styles and scripts. */
+  /** The one-time value with which the Content-Security-Policy allows inline styles and scripts. */
   nonce: string;
 }
 
-/** What a page may do apart from showing its own text and styles, as parts of a Content-Security-Policy. */
+/** What a page may do besides showing its own text and styles, as parts of a Content-Security-Policy. */
 interface Allowances {
   images?: string;
-  /** Where its forms may post to, and be redirected to. */
+  /** Where its forms may post, and where the response may redirect. */
   forms?: string;
   /** Which pages may frame it. */
   framedBy?: string;
@@ -42,19 +42,19 @@ export function secure(c: AppContext, allowed: Allowances = {}): string {
   return nonce;
 }
 
-/** The view of a page in the customer's language. Sets the security headers. */
+/** Picks the customer's language and sets the security headers of a page. */
 export function pageView(c: AppContext, theme: PageView['theme'], allowed: Allowances = {}): PageView {
   return { language: languageOf(c.req.header('accept-language') ?? ''), theme, nonce: secure(c, allowed) };
 }
 
 /**
- * The language that a browser prefers, by quality (RFC 9110, 12.5.4).
+ * Returns the language that a browser prefers, by quality (RFC 9110, 12.5.4).
  *
  * @param header the value of `Accept-Language`; invalid parts are ignored
  * @returns `fr` if French has a higher quality than English, or the same quality and comes first; otherwise `en`
  */
 export function languageOf(header: string): Language {
-  // Best first. Languages of the same quality keep their order.
+  // Best first. Languages with the same quality keep their order.
   const ranges = parseAccept(header.toLowerCase());
   const rank = (language: Language) => {
     const named = ranges.findIndex(({ type }) => type.split('-')[0] === language);

@@ -4,8 +4,8 @@ import { PLACES } from './dashboard/page.tsx';
 import { fill, type Wording } from './messages.ts';
 
 /**
- * What a developer needs to test a live checkout: a wallet that can pay, or the verification code. `command` shows or
- * does more, ready to paste.
+ * What a developer needs to test a live checkout: a wallet that can pay, or the verification code. `command` is ready
+ * to paste.
  */
 export type LiveTip =
   | { about: 'wallet'; email: string; command: string }
@@ -13,11 +13,11 @@ export type LiveTip =
   /** `code`: the latest code; null if it is no longer valid. */
   | { about: 'code'; code: string | null; command: string };
 
-/** The emulator's tip below a checkout, and buttons that settle the payment immediately. It folds without a script. */
+/** The emulator's tip below a checkout, and buttons that settle the payment immediately. Needs no script. */
 export function SimulatorPanel(props: {
   words: Wording;
   action: string;
-  /** Where the form of the verification code posts to. */
+  /** Where the verification code is posted. */
   codeAction: string;
   /** The payment's page in the dashboard. */
   dashboard: string;
@@ -70,7 +70,7 @@ export function SimulatorPanel(props: {
   );
 }
 
-/** Offers a button that enters a valid code. @param codeAction where the form of the verification code posts to */
+/** Offers a button that enters a valid code. @param codeAction where the code is posted */
 function PanelTip({ tip, words, codeAction }: { tip: LiveTip; words: Wording; codeAction: string }) {
   if (tip.about !== 'code' || tip.code === null) {
     return (
@@ -109,7 +109,7 @@ export function DashboardStrip({ to, words }: { to: string; words: Wording }) {
   );
 }
 
-/** Who can pay, or where the code is: the emulator sends no e-mails. */
+/** Says who can pay, or where to find the code, because the emulator sends no e-mails. */
 export function Tip({ tip, words }: { tip: LiveTip; words: Wording }) {
   const { tip: texts } = words;
   const command = <Command text={tip.command} />;
@@ -127,7 +127,7 @@ export function Tip({ tip, words }: { tip: LiveTip; words: Wording }) {
   }
 }
 
-/** Breaks the lines of a command between words, not at hyphens. */
+/** Makes a command wrap between words, not at hyphens. */
 export function wordByWord(text: string) {
   return text.split(' ').flatMap((word, index) => [index > 0 && ' ', <span>{word}</span>]);
 }

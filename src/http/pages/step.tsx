@@ -9,11 +9,11 @@ import type { PaymentSummary } from './summary.tsx';
 export interface CheckoutView extends PageView {
   step: 'email' | 'code';
   payment: PaymentSummary;
-  /** The checkout's path without its query. Forms post to paths below it. */
+  /** The checkout's path without its query. Forms post below it. */
   path: string;
   /** The query parameter with the payment's id. */
   parameter: string;
-  /** Identifies this page, so that a form sent twice counts once. */
+  /** Identifies this page, so that a form that is sent twice counts once. */
   page: string;
   /** The value of the step's only field. */
   value: string;
@@ -24,7 +24,7 @@ export interface CheckoutView extends PageView {
   resent: boolean;
   /** The only values that a sandbox checkout accepts; null in live mode. */
   sandbox: { email: string; code: string } | null;
-  /** A tip of the emulator; null in the sandbox, whose page shows the values. */
+  /** The emulator's tip; null in the sandbox, where the page itself shows the values. */
   tip: LiveTip | null;
   /** The simulator panel; null when it is hidden. */
   panel: { defaultDelivery: DeliveryOrder; dashboard: string } | null;
@@ -76,7 +76,7 @@ export function Step({ view, words }: StepProps) {
   );
 }
 
-/** The button submits the test e-mail, but only fills in the code: paying takes another click. */
+/** Its button submits the test e-mail, but only fills in the test code: paying takes another click. */
 function SandboxNotice({ view, words }: StepProps) {
   const fillIn = (
     <button type="submit" class="link fill">

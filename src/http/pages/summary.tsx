@@ -4,11 +4,11 @@ import type { AppParts } from '../environment.ts';
 import type { Wording } from './messages.ts';
 import type { Language } from './page-view.ts';
 
-/** What a customer sees of a payment on any checkout page. The amount is formatted already. */
+/** What a customer sees of a payment on any checkout page. The amount is already formatted. */
 export interface PaymentSummary
   extends Pick<Payment, 'id' | 'mode' | 'status' | 'siteLogo' | 'details' | 'amount' | 'identifier'> {
   merchantName: string;
-  /** The other facts of a receipt; null for a payment that is not paid. */
+  /** The other facts on a receipt; null for a payment that is not paid. */
   receipt: { trx: string; date: string; payer: string } | null;
 }
 
@@ -21,8 +21,8 @@ export function merchantOf(payment: PaymentSummary | null, words: Pick<Wording, 
 }
 
 /**
- * The merchant's logo in a box of fixed size. The monogram is as wide as the box. It wraps out of sight next to an
- * image, and is visible if the image did not load. No script, no broken image, no layout shift.
+ * The merchant's logo in a box of fixed size, or a monogram as wide as the box. Next to an image, the monogram wraps
+ * out of sight. If the image does not load, it is visible. No script, no broken image, no layout shift.
  */
 export function Logo({ payment }: { payment: PaymentSummary }) {
   const monogram = /[\p{L}\p{N}]/u.exec(payment.merchantName)?.[0].toUpperCase() ?? '•';
@@ -41,8 +41,8 @@ export function Logo({ payment }: { payment: PaymentSummary }) {
 }
 
 /**
- * The amount. A long one, up to 20 digits and 8 decimals, is smaller and breaks only between groups of digits. The
- * limits fit a phone that is 360 pixels wide.
+ * The amount. A long one (up to 20 digits and 8 decimals) is smaller, and breaks only between groups of digits. The
+ * limits fit a phone 360 pixels wide.
  */
 export function Amount({ text }: { text: string }) {
   const { length } = text.replace(/[\s.,]/g, '');
@@ -51,13 +51,13 @@ export function Amount({ text }: { text: string }) {
   return <span class="amount long">{inGroups(text)}</span>;
 }
 
-/** An amount that breaks only between groups of digits. */
+/** Lets an amount break only between groups of digits. */
 export function inGroups(text: string) {
   const groups = text.split(/(?<=\u202f)|(?<=,)(?=\d{3}(?!\d))/);
   return groups.flatMap((group, index) => [index > 0 && <wbr />, group]);
 }
 
-/** What the payment is for. Texts come from the merchant, so each has the direction of its own script. */
+/** What the payment is for. The merchant wrote the texts, so each may be left-to-right or right-to-left. */
 export function Facts({ payment, words }: { payment: PaymentSummary; words: Wording }) {
   return (
     <dl class="facts">
@@ -76,7 +76,7 @@ export function Facts({ payment, words }: { payment: PaymentSummary; words: Word
   );
 }
 
-/** An amount as pages show it. An imported state may have currencies that are not configured. */
+/** Formats an amount for a page. An imported state may have currencies that are not configured. */
 export function shownAmount(
   { runtime }: AppParts,
   amount: string,

@@ -4,7 +4,7 @@ const PAUSE_MS = 500;
 const NEWS_MS = 4000;
 const RETRY_MS = 5000;
 
-// Events do not change this page, only the frame around it: `notice` events update that.
+// Events do not change the content of this page, only the frame around it, which `notice` events update.
 const isStill = main.hasAttribute('data-still');
 let events: EventSource | undefined;
 let newsTimer: number | undefined;
@@ -56,7 +56,7 @@ export function connect(): void {
   source.onerror = () => {
     setConnected(false);
     if (source.readyState !== EventSource.CLOSED) return;
-    // The browser does not reconnect after an error status, but a proxy in between may recover.
+    // The browser does not reconnect after an error status, but the proxy that sent it may recover.
     events = undefined;
     setTimeout(connect, RETRY_MS);
     refreshSoon();
@@ -75,7 +75,7 @@ function resume(): void {
   if (!isStill) refreshSoon();
 }
 
-// Browsers limit the connections to one host, so a hidden tab closes its own.
+// Browsers limit the number of connections to a host, so a hidden tab closes its own.
 document.addEventListener('visibilitychange', () => (document.hidden ? disconnect() : resume()));
 addEventListener('pagehide', disconnect);
 addEventListener('pageshow', ({ persisted }) => {

@@ -5,7 +5,7 @@ const PAUSE_MS = 300;
 
 let timer: number | undefined;
 
-/** A form that filters the list below it. It applies immediately, and its field keeps the focus. */
+/** Returns the form that filters the list below it. It applies while the user types, and its field keeps the focus. */
 function filterOf(target: EventTarget | null): HTMLFormElement | null {
   const form = target instanceof Element ? target.closest<HTMLFormElement>('search form') : null;
   return main.contains(form) ? form : null;

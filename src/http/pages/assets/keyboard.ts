@@ -1,6 +1,6 @@
 import { main } from './shown-page.ts';
 
-/** Shortcuts that work everywhere except in fields. */
+/** Shortcuts that work anywhere except in fields. */
 const KEYS: Readonly<Record<string, () => boolean>> = {
   '/': () => {
     const search = document.querySelector<HTMLInputElement>('[data-search]');

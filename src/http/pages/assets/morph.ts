@@ -1,6 +1,6 @@
 /*
- * Updates elements of the page to match fresh ones, with as few changes as possible. An id or a data-key identifies an
- * element, so focus, selection, scrolling, open details and typed text are preserved.
+ * Updates elements of the page to match fresh ones, with as few changes as possible. An id or data-key identifies an
+ * element, so that focus, selection, scrolling, open details and typed text are preserved.
  */
 
 /** The class of a new row until its flash ends. */
@@ -10,13 +10,13 @@ const isElement = (node: Node): node is HTMLElement => node.nodeType === Node.EL
 /** Identifies an element in both versions of the page. */
 export const keyOf = (node: Node) => (isElement(node) ? node.id || node.dataset?.['key'] || '' : '');
 const isKept = (node: Node) => isElement(node) && node.dataset?.['keep'] !== undefined;
-/** A button keeps its busy state until its response arrives, wherever it is. */
+/** A busy button stays as it is until its response arrives. */
 const isBusy = (node: Node) => isElement(node) && node.ariaBusy === 'true';
 const waits = (node: Node) =>
   isBusy(node) || (isElement(node) && node.querySelector('[aria-busy=true]') !== null);
 
 interface Morphing {
-  /** Called with every new element. */
+  /** Is called with each new element. */
   onInsert: (element: HTMLElement) => void;
   /** Submitted forms, whose input is reset. */
   sent: readonly HTMLFormElement[];
@@ -58,7 +58,7 @@ function morphChildren(old: HTMLElement, fresh: HTMLElement, how: Morphing): voi
   }
 }
 
-/** Whether the user set an attribute, which is then preserved. */
+/** Whether the user may have set an attribute, which must then be preserved. */
 function isSetByUser(element: HTMLElement, name: string, { sent }: Morphing): boolean {
   const isSent = () => sent.some((form) => form.contains(element));
   switch (name) {
@@ -77,7 +77,7 @@ function isSetByUser(element: HTMLElement, name: string, { sent }: Morphing): bo
   }
 }
 
-/** The fetched page does not know about problems of a submitted form, so they are preserved. */
+/** The fetched page does not show the problems of a submitted form, so they are preserved. */
 const isProblem = (element: HTMLElement, name: string) =>
   element.ariaInvalid === 'true' && (name === 'aria-invalid' || name === 'aria-describedby');
 

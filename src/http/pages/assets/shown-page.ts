@@ -24,7 +24,7 @@ function showConnection(connection: 'on' | 'off'): void {
   if (connection === 'on') for (const lost of main.querySelectorAll('.lost')) lost.remove();
 }
 
-/** Shows whether the event stream is open. After a reconnect the page is fetched again, because events were missed. */
+/** Shows whether the event stream is open. After a reconnect, fetches the page again, because events were missed. */
 export function setConnected(isOn: boolean): void {
   if (isOn && live.classList.contains('off')) refreshSoon();
   isConnected = isOn;
@@ -37,7 +37,7 @@ export function reportDisconnected(): void {
   refreshSoon();
 }
 
-/** A response of the emulator to the script. */
+/** The emulator's response to the script. */
 export interface Loaded {
   response: Response;
   text: string;
@@ -49,7 +49,7 @@ export interface Loaded {
 export async function load(address: string, init: RequestInit = {}): Promise<Loaded> {
   const response = await fetch(address, { ...init, headers: { 'X-Gateway-Sim-Live': '1' } });
   if (response.status === 401) {
-    // The control token was replaced: the page asks for the new one.
+    // The control token was replaced: after a reload the page asks for the new one.
     location.reload();
     return new Promise(() => {});
   }
@@ -61,11 +61,11 @@ export async function load(address: string, init: RequestInit = {}): Promise<Loa
   };
 }
 
-/** The number of page requests. Only the response to the latest is shown. */
+/** The number of page requests so far. Only the response to the latest one is shown. */
 let requested = 0;
 let shownAddress = location.href;
 
-/** Updates the page to the emulator's response. @param sent forms that are done */
+/** Updates the page to match the emulator's response. @param sent processed forms */
 export function show(content: HTMLElement, sent: readonly HTMLFormElement[] = []): void {
   requested++;
   // Rows are new only if the list is still the same.
@@ -85,13 +85,13 @@ export function show(content: HTMLElement, sent: readonly HTMLFormElement[] = []
     main.focus({ preventScroll: true });
 }
 
-/** A list that the pointer or the focus is in, so that its rows must not move. */
+/** Selects a list that contains the pointer or the focus, so its rows must not move. */
 const USED = '.list[id]:is(:hover, :focus-within)';
 
-/** Whether the user asked for the waiting rows, which the next page shows. */
+/** Whether the user asked for the waiting rows, which the next update shows. */
 let isReleased = false;
 
-/** Keeps the rows of a list in use where they are. New rows wait behind a button. */
+/** Keeps the rows of a list in place while it is in use. New rows wait until the user clicks a button. */
 function holdRows(content: HTMLElement): void {
   const list = main.querySelector<HTMLElement>(USED);
   const fresh = list && content.querySelector(`#${list.id} tbody`);
@@ -117,13 +117,13 @@ function releaseRows({ type, target }: Event): void {
 }
 for (const type of ['click', 'pointerout', 'focusout']) document.addEventListener(type, releaseRows);
 
-/** A form that is done, and the function that ends its busy state. */
+/** A processed form, and the function that ends its busy state. */
 interface Sent {
   form: HTMLFormElement;
   stopWaiting: () => void;
 }
 
-/** Forms that are done, but whose result is not shown yet. */
+/** Processed forms whose result is not shown yet. */
 const unshown = new Set<Sent>();
 /** The latest page request, and whether its response was shown. */
 let newest = { number: 0, isShown: Promise.resolve(false) };
@@ -166,7 +166,7 @@ export function refreshSoon(): void {
 
 async function refresh(): Promise<void> {
   timer = undefined;
-  // The response to a form has no address to fetch it from.
+  // This page is the response to a form, so it cannot be fetched again.
   if (main.hasAttribute('data-still') && main.dataset['page']) return;
   // A click is a press and a release on the same element, so nothing may move in between.
   if (isFetching || Date.now() < pressedUntil) return refreshSoon();

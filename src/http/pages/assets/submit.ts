@@ -1,9 +1,9 @@
 import { live, load, main, refreshNow, refreshSoon, reportDisconnected, show } from './shown-page.ts';
 import { showWaiting } from './waiting-button.ts';
 
-/** Browsers limit the connections to one host. Events use one, and pages need others. */
+/** Browsers limit the number of connections to a host. Events use one, and pages need others. */
 const MAX_SENDING = 2;
-/** A connection that fails within this time never reached the emulator. Later, the form may have been processed. */
+/** If sending fails within this time, the form never reached the emulator. Later, it may have been processed. */
 const REFUSED_MS = 2000;
 
 const sending = new Set<HTMLFormElement>();
@@ -59,12 +59,12 @@ async function post(form: HTMLFormElement, body: BodyInit, stopWaiting: () => vo
     pointTo(new URL(target, location.href).hash, form);
   } else {
     location.assign(target);
-    // The button is busy until the other page has loaded. The user may return to this one.
+    // Keep the button busy until the other page has loaded, or the user returns to this one.
     await new Promise((resolve) => addEventListener('pageshow', resolve, { once: true }));
   }
 }
 
-/** Opens the element that a form links to, such as a step, without scrolling away from the form. */
+/** Opens the element that a form's result links to, such as a step, without scrolling away from the form. */
 function pointTo(hash: string, form: HTMLFormElement): void {
   const shown = document.getElementById(hash.slice(1));
   if (!shown || shown.contains(form) || hash === location.hash) return;
@@ -73,7 +73,7 @@ function pointTo(hash: string, form: HTMLFormElement): void {
   scrollTo({ left: scrollX, top: scrollY, behavior: 'instant' });
 }
 
-/** The fields as the browser would send them. */
+/** Returns the fields as the browser would send them. */
 function fieldsOf(form: HTMLFormElement, button: HTMLButtonElement | null): FormData | URLSearchParams {
   const fields = new FormData(form);
   if (button?.name) fields.append(button.name, button.value);
@@ -81,7 +81,7 @@ function fieldsOf(form: HTMLFormElement, button: HTMLButtonElement | null): Form
   return new URLSearchParams([...fields].map(([name, value]) => [name, String(value)]));
 }
 
-/** Whether an address points to this page, or to a part of it. */
+/** Whether a URL points to this page, or to a part of it. */
 function isHere(target: string): boolean {
   return withoutEmpty(new URL(target, location.href)) === withoutEmpty(new URL(location.href));
 }
@@ -106,7 +106,7 @@ function showRefusal(content: HTMLElement): void {
   else main.querySelector('[role=alert]')?.scrollIntoView({ block: 'nearest' });
 }
 
-/** The message of a response that is not a page: an error of the control API. */
+/** Returns the message in a response that is not a page: an error from the control API. */
 function messageIn(text: string): string {
   try {
     const { message } = JSON.parse(text) as { message?: string };

@@ -6,7 +6,7 @@ import { main } from './shown-page.ts';
 let shown = '';
 let shownAt = 0;
 
-/** The emulator's time in milliseconds since 1970; it does not move while the clock is paused. */
+/** Returns the emulator's time in milliseconds since 1970, which does not advance while the clock is paused. */
 function now(): number {
   const { now: read = '', frozen } = main.dataset;
   if (read !== shown) {
@@ -31,7 +31,7 @@ setInterval(() => {
   if (Number.isNaN(at)) return;
   for (const time of main.querySelectorAll<HTMLTimeElement>('time[data-ago]')) {
     const words = ago(at - Date.parse(time.dateTime));
-    // Writing the same text again would clear a selection.
+    // Writing the same text again would clear the user's selection.
     if (time.textContent !== words) time.textContent = words;
   }
 }, 1000);

@@ -1,7 +1,7 @@
 const TICK_MS = 200;
 
 /**
- * Shows on a button how long it has been waiting for a response, without changing its size.
+ * Shows on a button how long it has waited for a response, without changing its size.
  *
  * @returns a function that restores the button; further calls do nothing
  */
@@ -21,7 +21,7 @@ export function showWaiting(button: HTMLButtonElement | null): () => void {
     const seconds = Math.floor((Date.now() - startedAt) / 1000);
     if (seconds) time.data = ` ${seconds} s`;
     if (!word.isConnected) button.replaceChildren(word, time);
-    // A small button has room for the time only.
+    // A small button has room only for the time.
     if (seconds && button.scrollWidth > button.clientWidth) word.className = 'unseen';
   }, TICK_MS);
   return () => {

@@ -18,7 +18,7 @@ import { type FormValues, ownPage, PLACES, recordPath, recordRoute, UI, withId }
 import { replay } from './requests.tsx';
 import { FUND, walletRow } from './wallets.tsx';
 
-/** What a form does; returns the address to redirect to. */
+/** Handles a submitted form, and returns the path to redirect to; undefined for the form's own page. */
 type FormAction = (
   parts: AppParts,
   fields: FormValues,
@@ -26,7 +26,7 @@ type FormAction = (
   callService: CallService,
 ) => Promise<string | undefined>;
 
-/** A form on the page at this path. It returns to that page unless the action returns another address. */
+/** A form on the page with this path. It redirects to that page unless the action returns another path. */
 function on(page: string, act: FormAction) {
   const actAndGo: (...given: Parameters<FormAction>) => Promise<string> = async (...given) =>
     (await act(...given)) ?? ownPage(given[1]['from'], withId(page, given[2]));
@@ -39,7 +39,7 @@ const CARD = recordRoute('cards');
 const REQUEST = recordRoute('requests');
 const { ipns, cards, wallets, keys, audit, faults, clock, settings } = PLACES;
 
-/** The forms by the path that they post to. */
+/** Every form, by the path that it posts to. */
 export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
   [NEW_PAYMENT]: on(NEW_PAYMENT, async (parts, fields, _, callService) =>
     recordPath('payments', await createPayment(parts, fields, callService)),
@@ -52,7 +52,7 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
     const payment = payments.require(id);
     const { paymentId, nextAttemptAt, attemptCount } = ipns.require(ipn);
     if (paymentId !== payment.id) throw new GatewayError('not_found', `${ipn} is not an IPN of this payment`);
-    // A second click, for example in another tab, must not run the next attempt.
+    // A second click, for example in another tab, must not run one more attempt.
     if (nextAttemptAt !== null && attemptCount < Number(attempt)) {
       await clock.move({ advance: atLeast(Date.parse(nextAttemptAt) - clock.now()) });
     }
@@ -62,7 +62,7 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
     const sent = await ipns.resend(id, to || undefined);
     const page = recordPath('ipns', sent.id);
     const back = ownPage(from, page);
-    // Scrolls to the place of the button, where the user expects the result.
+    // Scrolls to where the button was, because the user expects the result there.
     if (to || back === page) return `${page}#send`;
     const [path] = back.split('?', 1);
     const isStory = sent.paymentId !== null && path === recordPath('payments', sent.paymentId);
@@ -155,23 +155,23 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
   }),
 };
 
-/** Requires a typed word to confirm what cannot be undone. @throws GatewayError `invalid_fields` */
+/** Requires the user to type a word before an action that cannot be undone. @throws GatewayError `invalid_fields` */
 function requireTyped(word: string, typed = ''): void {
   if (typed.trim().toLowerCase() === word) return;
   throw new GatewayError('invalid_fields', `confirm must be the word ${word}`);
 }
 
-/** Forms on one page that differ only in the last part of their path. */
+/** Several forms on one page, whose paths differ only in their last part. */
 function byName<Name extends string>(page: string, names: readonly Name[], act: (name: Name) => FormAction) {
   return Object.fromEntries(names.map((name) => [`${page}/${name}`, on(page, act(name))]));
 }
 
-/** Converts integers to numbers. The schema reports invalid values. */
+/** Converts an integer to a number. The schema reports invalid values. */
 function writtenValue(kind: FaultMember['kind'], written = ''): string | number {
   return kind === 'integer' && /^\d{1,10}$/.test(written.trim()) ? Number(written) : written.trim();
 }
 
-/** Names separated by commas or spaces; undefined if there are none. */
+/** Splits names at commas and spaces; undefined if there are none. */
 function namesIn(text = ''): string[] | undefined {
   const names = text.split(/[\s,]+/).filter(Boolean);
   return names.length ? names : undefined;
@@ -181,10 +181,13 @@ function namesIn(text = ''): string[] | undefined {
 function requireInstant(at: string): number {
   const instant = parseInstant(at);
   if (instant !== undefined) return instant;
-  throw new GatewayError('invalid_fields', 'at must be a time with its zone such as 2027-01-01T00:00:00Z');
+  throw new GatewayError(
+    'invalid_fields',
+    'at must be a time with a time zone, such as 2027-01-01T00:00:00Z',
+  );
 }
 
-/** A duration as text, rounded up. Durations have at most nine digits, so long ones are in seconds. */
+/** Writes a duration, rounded up. Durations have at most nine digits, so long ones are in seconds. */
 function atLeast(milliseconds: number): string {
   const whole = Math.max(0, Math.ceil(milliseconds));
   return whole < 1e9 ? `${whole}ms` : `${Math.ceil(whole / 1_000)}s`;

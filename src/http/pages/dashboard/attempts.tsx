@@ -10,10 +10,10 @@ import { Form } from './forms.tsx';
 import { PLACES, recordPath } from './page.tsx';
 import { attemptSides, BothSides, SHOWN_BODY } from './sides.tsx';
 
-/** Maximum attempts shown, each with its request and response. */
+/** Maximum number of attempts shown, each with its request and response. */
 const SHOWN = 20;
 
-/** Attempts as a row of dots. The newest is open unless the page's address names another. Works without a script. */
+/** Shows attempts as a row of dots. The newest is open unless the URL names another. Works without a script. */
 export function Attempts({ deliveries, parts }: { deliveries: readonly Delivery[]; parts: AppParts }) {
   const all = deliveries
     .flatMap((delivery) => {
@@ -29,7 +29,7 @@ export function Attempts({ deliveries, parts }: { deliveries: readonly Delivery[
       <More
         id="earlier"
         count={all.length - SHOWN}
-        run={command('ipn show', deliveries[0]?.id ?? '')}
+        run={command('ipn show', all[0]?.delivery.id ?? '')}
         of="attempts"
       />
       <ol class="dots">
@@ -58,7 +58,7 @@ interface AttemptProps {
   parts: AppParts;
 }
 
-/** In pixels, on a logarithmic scale, so that both 1 s and 10 min are visible. */
+/** The width of a wait in pixels, on a logarithmic scale, so that both 1 s and 10 min are visible. */
 const gapOf = (milliseconds: number) => Math.round(8 * Math.log10(1 + milliseconds));
 
 function Dot({ delivery, attempt, before, parts }: AttemptProps) {

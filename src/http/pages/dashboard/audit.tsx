@@ -26,7 +26,7 @@ const WITH_COMMANDS = command(
 );
 const WITH_PRESET = command('audit', '--preset woocommerce', `${EXAMPLE}/ipn`);
 
-/** The last finished audit as one HTML file. */
+/** The path of the last finished audit as one HTML file. */
 export const AUDIT_REPORT = `${PLACES.audit.path}/report`;
 
 export const auditPage: PageRenderer = ({ parts: { audits }, query }) => {
@@ -40,7 +40,7 @@ export const auditPage: PageRenderer = ({ parts: { audits }, query }) => {
       <h1>Audit</h1>
       <p class="soft">
         Is your payment code safe? The audit places orders in your shop, attacks its IPN handler as real
-        attackers and gateways do, and checks what the shop did.
+        attackers do, and checks what the shop does.
       </p>
       {run && <Run run={run} chosen={chosen} />}
       {run?.state !== 'running' && <NewAudit last={run?.options} />}
@@ -81,7 +81,7 @@ function NewAudit({ last }: { last: AuditRequest | undefined }) {
           only URLs. To place and look up orders with commands, your own or a preset's (
           {namesOf(AUDIT_PRESETS).join(', ')}):
         </p>
-        <CommandCode id="commands" run={WITH_COMMANDS} does="audits with commands" />
+        <CommandCode id="commands" run={WITH_COMMANDS} does="audits with your own commands" />
         <CommandCode id="preset" run={WITH_PRESET} does="audits with a preset" />
       </details>
     </section>
@@ -110,7 +110,7 @@ const ORDERS = [
     wide: true,
   },
   { name: 'paidWhen', label: 'Paid when', placeholder: '.status=paid or /paid/' },
-  { name: 'orderAmount', label: 'Amount at', placeholder: '.total' },
+  { name: 'orderAmount', label: 'Amount field', placeholder: '.total' },
 ] as const;
 const CASES = [
   { name: 'only', label: 'Only cases, groups or classes', placeholder: 'sender, D', wide: true },
@@ -156,8 +156,8 @@ function Run({ run, chosen }: { run: AuditRun; chosen: AuditVerdict | undefined 
         <strong>
           {cases.length} of {of}
         </strong>{' '}
-        cases, {isRunning ? 'started' : 'ended'} at <Time at={endedAt ?? startedAt} zone />, of the audit of{' '}
-        <code>{options.ipnUrl}</code>.{isRunning && ' Only one audit runs at a time.'}
+        cases against <code>{options.ipnUrl}</code>. {isRunning ? 'Started' : 'Ended'} at{' '}
+        <Time at={endedAt ?? startedAt} zone />.{isRunning && ' Only one audit runs at a time.'}
       </p>
       <Warnings of={notices} />
       {orders !== null && (
@@ -183,7 +183,7 @@ const COLUMNS: readonly Column<AuditedCase>[] = [
   column('About', ({ verdict, about, why }) => (verdict === 'pass' ? about : why), { kind: 'long' }),
 ];
 
-/** Completed cases with a verdict, except the cases of a mistake. */
+/** The completed cases with one verdict, except those under a mistake. */
 function Cases({ verdict, of, isOpen }: { verdict: AuditVerdict; of: AuditedCase[]; isOpen: boolean }) {
   if (of.length === 0) return null;
   return (
@@ -199,7 +199,7 @@ function Cases({ verdict, of, isOpen }: { verdict: AuditVerdict; of: AuditedCase
   );
 }
 
-/** A mistake of the shop: what it can cost, how to fix it, and the cases that show it. */
+/** A mistake in the shop: what it can cost, how to fix it, and the cases that show it. */
 function MistakeCard({ mistake, of }: { mistake: AuditRun['mistakes'][number]; of: AuditedCase[] }) {
   const { name, cost, instruction, code } = mistake;
   if (of.length === 0) return null;

@@ -3,7 +3,7 @@ import type { CommandHint } from '../../../contract/hint.ts';
 import { PageContext } from './page.tsx';
 import { ago, clip, instant } from './text.ts';
 
-/** An instant. `zone` adds UTC if nothing nearby does. With `runs` the script advances it. */
+/** Shows an instant. `zone` adds UTC where no heading says so. With `runs`, the script advances it. */
 export function Time(props: { at: string; precise?: boolean; runs?: boolean; zone?: boolean }) {
   const { at, precise, runs, zone } = props;
   return (
@@ -17,8 +17,8 @@ export function Time(props: { at: string; precise?: boolean; runs?: boolean; zon
 }
 
 /**
- * How long ago an instant was. The instant itself appears on hover, or when the row has the focus. The script keeps the
- * text up to date.
+ * Shows how long ago something happened. The exact time appears on hover, or when the row has the focus. The script
+ * keeps the text up to date.
  */
 export function Ago({ at }: { at: string }) {
   const { now } = useContext(PageContext);
@@ -29,22 +29,22 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
-/** A text of at most this many characters is never shortened. */
+/** Texts up to this length are never shortened. */
 const SHORT = 20;
-/** The end of a shortened text, which distinguishes similar texts. The style sheet reserves space for it. */
+/** A shortened text keeps its end, which distinguishes similar texts. The style sheet reserves space for it. */
 const TAIL = 8;
 const CHARACTERS = new Intl.Segmenter();
 
 /**
- * Text or a link, shortened in the middle if it does not fit. Screen readers, copy and search see the
- * whole text, unless it is too long for a list.
+ * Text or a link, shortened in the middle if it does not fit. Screen readers, the clipboard and search get the whole
+ * text, unless it is too long for a list.
  */
 export function Short(props: { text: string; to?: string }) {
   const { to } = props;
   const text = clip(props.text);
   const isShort = text.length <= SHORT;
   if (isShort && to === undefined) return text;
-  // By the characters that people see.
+  // Split by visible characters.
   const all = [...CHARACTERS.segment(text)].map(({ segment }) => segment);
   const content = isShort ? text : [<span>{all.slice(0, -TAIL).join('')}</span>, all.slice(-TAIL).join('')];
   const whole = isShort ? undefined : text;
@@ -75,7 +75,7 @@ export function Section({ id, title, children }: { id: string; title: Child; chi
   );
 }
 
-/** Names and values. A null value has no row. */
+/** Names and values. A null value gets no row. */
 type FactRows = readonly (readonly [name: string, value: Child])[];
 
 export function Facts({ rows }: { rows: FactRows }) {
@@ -107,7 +107,7 @@ export function Warnings({ of }: { of: readonly string[] }) {
   return of.map((warning) => <p class="warning">{warning}</p>);
 }
 
-/** The number of warnings. Their texts are on the record's own page. */
+/** Shows the number of warnings. The record's page shows their texts. */
 export function WarningCount({ of: warnings }: { of: readonly string[] }) {
   const { length } = warnings;
   if (length === 0) return null;
@@ -118,7 +118,7 @@ export function WarningCount({ of: warnings }: { of: readonly string[] }) {
   );
 }
 
-/** A text with a copy button. Without the script it can be selected. */
+/** A text with a copy button. Without the script, the user can select the text. */
 export function Copyable({ id, text, what }: { id: string; text: Child; what: string }) {
   return (
     <span class="copyable">
@@ -128,8 +128,8 @@ export function Copyable({ id, text, what }: { id: string; text: Child; what: st
   );
 }
 
-/** Copies the text of an element. Only the script shows it. */
-function CopyButton({ target, what }: { target: string; what: string }) {
+/** Copies an element's text. Hidden until the script runs. */
+export function CopyButton({ target, what }: { target: string; what: string }) {
   return (
     <button type="button" class="small" data-copy={target} hidden>
       Copy <span class="unseen">{what}</span>
@@ -141,7 +141,7 @@ interface CodeProps {
   id?: string | undefined;
   text: Child;
   what: string;
-  /** The text is only for reading, so long words may break. */
+  /** Lets long words break. Not for text to copy by hand. */
   wraps?: boolean;
   /** The id of the element to copy. Default: the whole text. */
   copies?: string | undefined;
@@ -151,7 +151,7 @@ interface CodeProps {
 export function Code({ id, text, what, wraps, copies = id }: CodeProps) {
   return (
     <div class="code">
-      {/* Scrolls sideways. For the keyboard it must be focusable. */}
+      {/* Scrolls sideways, so it must be focusable for keyboard users. */}
       <section class={wraps ? 'text wraps' : 'text'} tabindex={0} aria-label={what}>
         <pre>
           <code id={id}>{text}</code>
@@ -162,7 +162,7 @@ export function Code({ id, text, what, wraps, copies = id }: CodeProps) {
   );
 }
 
-/** Folded code. @param props `id`: of the fold; `code`: of the text, if it can be copied */
+/** Collapsed code. @param props `code`: the id of the text, if it can be copied */
 export function FoldedCode(props: { id: string; title: string; code?: string; text: Child; what: string }) {
   const { id, title, code, text, what } = props;
   return (
@@ -177,7 +177,7 @@ export function CommandCode({ id, run, does }: { id: string; run: CommandHint; d
   return <Code id={id} text={useContext(PageContext).style.command(run)} what={`The command that ${does}`} />;
 }
 
-/** How many more records there are, and the command that shows all. */
+/** Says how many more records exist, and shows the command that lists all. */
 export function More({ id, count, run, of }: { id: string; count: number; run: CommandHint; of: string }) {
   if (count <= 0) return null;
   return (

@@ -85,7 +85,7 @@ export const cardPage: PageRenderer = ({ parts, id }) => {
     ['Charges', amount(card.charges)],
     ['Card', <code>{card.id}</code>],
     ['Created (UTC)', <Time at={card.createdAt} />],
-    ['Changed (UTC)', <Time at={card.updatedAt} />],
+    ['Updated (UTC)', <Time at={card.updatedAt} />],
   ] as const;
   return recordPage(
     'cards',

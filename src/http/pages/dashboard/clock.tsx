@@ -54,13 +54,13 @@ function Moves({ frozen, nextDue }: Reading) {
         </Form>
       </div>
       <p class="soft">
-        The clock only moves forward. Events that fall due run in order before the page reloads.
+        The clock only moves forward. Events that come due run in order before the page reloads.
       </p>
     </>
   );
 }
 
-/** Each event has a button that runs the clock until then. */
+/** Each event has a button that advances the clock to it. */
 function columnsAt(reading: Reading): Column<Upcoming>[] {
   return [
     column('Event', (one) => <Event of={one} />, { head: true }),
@@ -95,7 +95,7 @@ function describeEvent(of: Upcoming): string {
   return of.outcome === 'expire' ? 'expires' : `settles automatically: ${of.outcome}`;
 }
 
-/** The time until an instant. It counts down while the clock runs. */
+/** Shows the time until an instant. It counts down while the clock runs. */
 function Left({ until, now, frozen }: { until: number } & Pick<Reading, 'now' | 'frozen'>) {
   const left = until - now;
   if (left <= 0) return 'now';

@@ -3,7 +3,7 @@ import { GatewayError } from '../../../contract/error.ts';
 import { docPages } from '../../../system/docs.ts';
 import { type PageRenderer, PLACES, pageAt } from './page.tsx';
 
-/** The list of the documentation pages, or one of them. */
+/** Shows one page of the documentation, or the list of all. */
 export const docsPage: PageRenderer = async ({ id }) => {
   const { path, name } = PLACES.docs;
   const pages = await docPages();
@@ -17,11 +17,11 @@ export const docsPage: PageRenderer = async ({ id }) => {
   return { place: 'docs', path: `${path}/${id}`, title, content: await rendered(text), isStill: true };
 };
 
-/** Links to files that are not pages. */
+/** Matches links to files that are not pages. */
 const NO_PAGE = /^\.\.\/\.\.\/|^(?!https?:|#|.*\.md(?:#|$))/;
 
 async function rendered(markdown: string) {
-  // Imported here because a start does not need it.
+  // Imported here, so that the emulator starts faster.
   const { Marked } = await import('marked');
   const { parse } = new Marked({
     renderer: {
@@ -30,11 +30,11 @@ async function rendered(markdown: string) {
         const text = this.parser.parseInline(tokens, this.parser.textRenderer);
         return `<h${depth} id="${anchorOf(text)}">${html}</h${depth}>`;
       },
-      // False means the default.
+      // `false` selects the default renderer.
       link({ href, tokens }) {
         return NO_PAGE.test(href) && this.parser.parseInline(tokens);
       },
-      // The pictures are not in the package, and comments are for editors.
+      // The package has no pictures, and comments are for editors.
       image: () => '',
       html: () => '',
     },
@@ -46,7 +46,7 @@ async function rendered(markdown: string) {
   return <article class="box doc">{raw(html)}</article>;
 }
 
-/** As GitHub makes them. */
+/** The anchor that GitHub generates for a heading. */
 const anchorOf = (heading: string) =>
   heading
     .toLowerCase()

@@ -76,7 +76,7 @@ function Presets() {
   );
 }
 
-/** A folded form for one effect, and links to the others. @param selected default, including for an unknown one: `status` */
+/** A collapsed form for one effect, with links to the others. @param selected default: `status` */
 function SetFault({ selected }: { selected: string | undefined }) {
   const { posted } = useContext(PageContext);
   const chosen =
@@ -125,8 +125,8 @@ function SetFault({ selected }: { selected: string | undefined }) {
           <Field name="identifier" label={identifier.label} placeholder="order-*" scope={scope} />
         </Form>
         <p class="soft">
-          Each route and identifier has one rule. A new rule replaces the old one. To combine effects in one
-          rule, or to set probabilities or paths:
+          There is one rule per route and identifier. A new rule replaces the old one. To combine effects in
+          one rule, or to set probabilities or paths:
         </p>
         <CommandCode id="more" run={SET} does="explains rules" />
       </details>

@@ -2,14 +2,14 @@ import { type Child, createContext, useContext } from 'hono/jsx';
 import { type FormValues, PageContext, type PostedForm } from './page.tsx';
 import { capitalized } from './text.ts';
 
-/** The rejected form that a field belongs to. */
+/** The rejected form that contains a field. */
 const Rejected = createContext<(PostedForm & { forgets?: boolean | undefined }) | undefined>(undefined);
 
-/** The first invalid field gets the focus. */
+/** The name of the first invalid field, which gets the focus. */
 const firstWrong = ({ values, error }: PostedForm) =>
   Object.keys(values).find((name) => error?.problemWith(name) !== undefined);
 
-/** A problem as shown next to its field, without the name of the field. */
+/** Removes the field's name from a problem that is shown next to the field. */
 function withoutName(problem: string, name: string): string {
   const rest = problem.slice(name.length + 1);
   return capitalized(
@@ -17,7 +17,7 @@ function withoutName(problem: string, name: string): string {
   );
 }
 
-/** A labelled field; one with options is a choice. */
+/** A labelled field: a selection if it has options. */
 export function Field(props: {
   name: string;
   label: string;
@@ -27,13 +27,13 @@ export function Field(props: {
   placeholder?: string | undefined;
   type?: 'url' | 'email';
   wide?: boolean;
-  /** The number of lines of a multi-line field. */
+  /** The number of lines in a multi-line field. */
   rows?: number;
   /** Explains the accepted values. */
   hint?: Child;
   /** Distinguishes fields with the same name on one page. */
   scope?: string;
-  /** Values, or values with a label each. */
+  /** Values, or pairs of a value and its label. */
   options?: readonly (string | readonly [value: string, shown: string])[] | undefined;
 }) {
   const { name, label, value, type = 'text', wide, scope = '', rows, hint, options, ...looks } = props;
@@ -86,7 +86,7 @@ export type ButtonLook = 'plain' | 'danger' | 'primary' | 'late';
 
 interface ButtonProps {
   look?: ButtonLook;
-  /** The field that the button adds. */
+  /** The field that the button adds to the form. */
   send?: readonly [name: string, value: string];
   /** Distinguishes similar buttons for screen readers. */
   about?: string;
@@ -103,18 +103,18 @@ export function Submit({ look = 'plain', send, about, children }: ButtonProps & 
 
 interface FormProps extends ButtonProps {
   to: string;
-  /** Fields elsewhere on the page name it in their `form` attribute. */
+  /** For fields elsewhere on the page, which name it in their `form` attribute. */
   id?: string;
-  /** The accessible name, if the context does not explain the form. */
+  /** The accessible name, if the context does not make the form clear. */
   label?: string | undefined;
-  /** The question before the form is sent. It needs the script. */
+  /** A question to confirm before the form is sent. It needs the script. */
   confirm?: string | undefined;
   hidden?: FormValues;
   /** Default: true for a form without fields. */
   inline?: boolean;
-  /** Submitted values are not shown again. */
+  /** Does not show submitted values again. */
   forgets?: boolean;
-  /** The text of the button. Without it the children contain the button. */
+  /** The button's label. Without it, the children contain the button. */
   submit?: string;
   /** Text after the button. */
   note?: string;

@@ -25,18 +25,18 @@ import {
 } from './page.tsx';
 import { againstReal, clip } from './text.ts';
 
-/** The error of a request, and the form that was posted. */
+/** The error in a request, and the form that was posted. */
 export interface Refusal {
   error: GatewayError;
   posted?: PostedForm | undefined;
 }
 
-/** A whole page of the dashboard as text, with any error on top. */
+/** Renders a whole dashboard page, with any error on top. */
 export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?: Refusal): string {
   const { style } = parts.runtime;
   const { now, frozen } = parts.clock.read();
   const { name, docs }: Partial<PlaceFacts> = page.place ? PLACES[page.place] : {};
-  // The response to a form has the form's address, not the page's.
+  // The response to a form has the form's URL, not the page's.
   const answered = c.req.method === 'POST' ? page.path : undefined;
   return renderDocument({
     view: { language: 'en', nonce: secure(c, { script: 'own' }) },
@@ -87,7 +87,7 @@ export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?:
   });
 }
 
-/** The fix for an error. Its commands can be copied. */
+/** Shows how to fix an error. Its commands can be copied. */
 function Fix({ of }: { of: Hint }) {
   const { style } = useContext(PageContext);
   return (
@@ -159,7 +159,7 @@ function FaultChip({ parts, page: { path } }: FrameProps) {
   );
 }
 
-/** The clock, if it was moved. */
+/** Shows the clock if it was moved or paused. */
 function ClockChip({ parts, page: { path } }: FrameProps) {
   const { now, frozen, ahead } = parts.clock.read();
   if (!frozen && ahead === 0) return null;
@@ -207,7 +207,7 @@ const SHORTCUTS = [
   ['?', 'show this list'],
 ] as const;
 
-/** Dialogs that open with shortcuts, which need the script. */
+/** Dialogs that keyboard shortcuts open. They need the script. */
 function Dialogs({ parts }: { parts: AppParts }) {
   const [pending] = parts.state.current.payments.page(
     1,

@@ -10,7 +10,7 @@ import { column } from './table.tsx';
 export const INBOX: List<Message> = {
   place: 'inbox',
   noun: 'code',
-  intro: 'Verification codes that were "sent" to customers of live payments, newest first.',
+  intro: 'Verification codes "sent" to customers of live payments, newest first.',
   tableId: 'message-list',
   records: ({ state }) => state.current.messages,
   columns: (parts) => [
@@ -32,8 +32,7 @@ export const INBOX: List<Message> = {
   first: ({ runtime }) => (
     <>
       <p>
-        A live checkout sends a code when the customer enters the e-mail of a wallet, such as
-        wallet@example.com:
+        A live checkout sends a code when the customer enters a wallet's e-mail, such as wallet@example.com:
       </p>
       <CommandCode
         id="sample"
@@ -45,7 +44,7 @@ export const INBOX: List<Message> = {
   ),
 };
 
-/** Whether the checkout still accepts a code, or why not. */
+/** Says whether the checkout still accepts a code, or why not. */
 function statusOf({ id, paymentId, expiresAt }: Message, { state, clock }: AppParts): string {
   const payment = state.current.payments.get(paymentId);
   if (payment && payment.status !== 'pending') return 'settled';

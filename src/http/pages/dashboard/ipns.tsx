@@ -16,10 +16,9 @@ import { column } from './table.tsx';
 import { clip } from './text.ts';
 import { VerdictCard } from './verdict.tsx';
 
-/** Resends the IPNs whose rows are selected. Its fields are named after the deliveries. */
+/** Resends the selected IPNs. The field names are the ids of their deliveries. */
 export const RESEND_SELECTED = `${PLACES.ipns.path}/resend`;
 
-/** The tabs of the list. */
 const TABS = {
   'needs-you': 'Needs attention',
   retrying: 'Retrying',
@@ -27,7 +26,7 @@ const TABS = {
   ok: 'OK',
 } as const;
 
-/** Records never change, and reading the responses of all of them is slow. */
+/** Records are immutable, and reading every response again is slow. */
 const known = new WeakMap<Delivery, keyof typeof TABS>();
 
 function tabOf(delivery: Delivery, parts: AppParts): keyof typeof TABS {
@@ -80,7 +79,7 @@ export const IPNS: List<Delivery> = {
       </label>
     </Form>
   ),
-  // Anyone can link to this page with a text.
+  // Anyone can link to this page with any text.
   notice: ({ resent = '' }) =>
     /^\d+ of \d+$/.test(resent) && (
       <p class="box" role="status">
@@ -89,7 +88,7 @@ export const IPNS: List<Delivery> = {
     ),
   records: ({ state }) => state.current.deliveries,
   columns: (parts, from) => [
-    // The results of a search have no form for them.
+    // Search results have no form for the checkboxes.
     ...(from.startsWith(SEARCH) ? [] : [SELECT]),
     column('IPN', (delivery) => <DeliveryLink delivery={delivery} from={from} />, { head: true }),
     column('State', (delivery) => <Standing delivery={delivery} parts={parts} />, { kind: 'name' }),
@@ -135,7 +134,7 @@ interface StandingProps extends DeliveryProps {
   isBrief?: boolean | undefined;
 }
 
-/** The result of a forged IPN, and the state that it is styled as. A forged IPN should fail. */
+/** The result of a forged IPN, and the state whose style it gets. A receiver should reject a forged IPN. */
 const FORGED: Readonly<Record<Tone, readonly [ended: string, look: Delivery['state']]>> = {
   bad: ['accepted', 'failed'],
   good: ['rejected', 'delivered'],
@@ -166,7 +165,7 @@ export function Standing({ delivery, parts, isBrief }: StandingProps) {
   ];
 }
 
-/** A pending delivery with failed attempts: how many, and when the next attempt is due. */
+/** For a pending delivery with failed attempts: how many failed, and when the next one is due. */
 export function retrying(delivery: Delivery, { state, clock }: AppParts) {
   const failures = state.current.attemptsOf(delivery.id).filter(({ failure }) => failure !== null);
   const last = failures.at(-1);
@@ -180,7 +179,7 @@ export function retrying(delivery: Delivery, { state, clock }: AppParts) {
   };
 }
 
-/** What is wrong. The IPN's page explains why. */
+/** Says what is wrong. The IPN's page explains why. */
 const problemOf = ({ tone, headline }: FullVerdict) => (tone === 'good' ? null : clip(headline));
 
 function To({ delivery, parts }: DeliveryProps) {
@@ -246,7 +245,7 @@ export const ipnPage: PageRenderer = ({ parts, id, query }) => {
   );
 };
 
-/** It gets the focus after Resend. */
+/** Gets the focus after Resend. */
 function Send({ delivery, outcome }: { delivery: Delivery; outcome: string }) {
   const path = recordPath('ipns', delivery.id);
   return (

@@ -7,14 +7,14 @@ import { Field, Form, Submit } from './forms.tsx';
 import { type PageRenderer, PER_PAGE, PLACES, pageAt, UI } from './page.tsx';
 import { SampleInitiate } from './samples.tsx';
 
-/** The API keys. The service interface calls this menu Api Key. */
+/** Shows the API keys. The service's documentation calls this menu Api Key. */
 export const keysPage: PageRenderer = ({ parts }) => {
   const merchants = [...parts.state.current.merchants.values()];
   const first = parts.merchants.default;
   const whose = merchants.length > 1 ? ` (${first.name})` : '';
   const { settings } = parts.runtime;
   const baseUrl = parts.runtime.baseUrl();
-  // As `gateway-sim keys env` prints them.
+  // The same lines as `gateway-sim keys env`.
   const environment = [
     `GATEWAY_SIM_URL=${baseUrl}`,
     `GATEWAY_SIM_PUBLIC_KEY=${first.publicKey}`,
@@ -24,7 +24,7 @@ export const keysPage: PageRenderer = ({ parts }) => {
   return pageAt(
     'keys',
     <>
-      {/* Users of the service interface look for "Api Key". */}
+      {/* Users of the service look for "Api Key". */}
       <h1 aria-label="API keys (Api Key)">API keys</h1>
       {merchants.slice(0, PER_PAGE).map((merchant) => (
         <MerchantKeys merchant={merchant} parts={parts} alone={merchants.length === 1} />
@@ -32,7 +32,7 @@ export const keysPage: PageRenderer = ({ parts }) => {
       <More id="more" count={merchants.length - PER_PAGE} run={command('keys show')} of="keys" />
       <div class="columns">
         <Section id="env" title={`For your .env${whose}`}>
-          <Code id="env-text" text={environment.join('\n')} what="The environment lines" />
+          <Code id="env-text" text={environment.join('\n')} what="The lines for your .env" />
         </Section>
         <Section id="customers" title="Test customers">
           <Facts

@@ -5,12 +5,12 @@ import type { Step } from '../../../usecases/story.ts';
 import type { AppParts } from '../../environment.ts';
 
 const LANES = ['Customer', 'Gateway', 'Your shop'] as const;
-/** In pixels. */
+/** All in pixels. */
 const [FIRST_LANE, LANE, HEAD] = [14, 40, 6];
-/** Maximum IPNs that are drawn. The newest are kept. */
+/** Maximum number of IPNs in the drawing. The newest are kept. */
 const MAX_IPNS = 3;
 
-/** From one lane to another, by index. From a lane to itself it is a dot. */
+/** An arrow between two lanes, by index; a dot if both are the same. */
 interface Arrow {
   at: number;
   from: number;
@@ -19,7 +19,7 @@ interface Arrow {
   tone?: Tone;
 }
 
-/** The messages between customer, gateway and shop, in order. It shows where a payment stopped. */
+/** Draws the messages between customer, gateway and shop in order, to show where a payment stopped. */
 export function Lanes(props: { steps: readonly Step[]; payment: Payment; parts: AppParts }) {
   const arrows = [...ofCheckout(props.steps, props.payment), ...ofIpns(props.payment, props.parts)].sort(
     (one, other) => one.at - other.at,
@@ -100,12 +100,12 @@ function ofIpns({ id }: Payment, { state, ipns }: AppParts): Arrow[] {
   });
 }
 
-/** Whether the IPN or the redirect came first: a success page must work with both orders. Null if one is missing. */
+/** Says which came first, IPN or redirect: a success page must expect both orders. Null if one is missing. */
 export function whoCameFirst(steps: readonly Step[]): string | null {
   const attempt = steps.find(({ event }) => event === 'ipn_attempted');
   const redirect = steps.find(({ event }) => event === 'redirected');
   if (!attempt || !redirect) return null;
-  // Instants are whole milliseconds. Within one, the IPN came first if the redirect waited for it.
+  // Times are whole milliseconds. In the same millisecond, the IPN came first if the redirect waited for it.
   const ahead = redirect.at - attempt.end;
   if (redirect.at === attempt.at && ahead <= -1)
     return 'Both happened at the same instant, because the clock was paused.';

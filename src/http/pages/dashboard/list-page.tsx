@@ -7,26 +7,26 @@ import { type Backwards, type Slice, sliceOf } from './slice.ts';
 import { type Column, type RowKey, Table } from './table.tsx';
 import { capitalized, grouped } from './text.ts';
 
-/** A field to filter a list by. One click selects a value. */
+/** A field that filters a list: one click selects a value. */
 interface Choice<Item> {
   name: keyof Item & string;
   values: readonly string[];
   label: string;
   /** Labels for the values. */
   shown?: Readonly<Record<string, string>>;
-  /** Computes the value, if it is not the value of the field. */
+  /** Computes the value, if it is not the field itself. */
   of?: (item: Item, parts: AppParts) => string;
-  /** Shows how many records have each value. */
+  /** Shows the number of records with each value. */
   isCounted?: true;
 }
 
 /** The filters of a list. */
 interface Filter<Item> {
   choices: readonly Choice<Item>[];
-  /** The fields to search for every typed word. */
+  /** The fields in which every typed word is searched. */
   texts: readonly (keyof Item)[];
   hint: string;
-  /** Other fields of the address, which `records` and `notice` read. */
+  /** Other query parameters, for `records` and `notice`. */
   fields?: readonly string[];
 }
 
@@ -39,21 +39,21 @@ interface Records<Item> {
 /** The definition of a list. */
 export interface List<Item> {
   place: Place;
-  /** The word for one record. */
+  /** The name of one record, in the singular. */
   noun: string;
   intro?: string;
   filter?: Filter<Item>;
-  /** Shown next to the heading of a list that is not empty. @param from the address of the page to return to */
+  /** Shown next to the heading of a list that is not empty. @param from the page to return to */
   action?: (from: string) => Child;
   /** The notice above the list. */
   notice?: (query: FormValues, parts: AppParts) => Child;
-  /** @param query the address of the list; absent for all records */
+  /** @param query the list's query parameters; omitted for all records */
   records: (parts: AppParts, query?: FormValues) => Records<Item>;
   tableId?: string;
-  /** @param from the address of the page to return to */
+  /** @param from the page to return to */
   columns: (parts: AppParts, from: string) => readonly Column<Item>[];
   keyOf?: (item: Item) => RowKey;
-  /** How to get the first record. */
+  /** Explains how to get a first record. */
   first: (parts: AppParts) => Child;
   below?: (parts: AppParts) => Child;
 }
@@ -98,7 +98,7 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
   };
 }
 
-/** Records of a list as a table. @param props `from`: the page to return to */
+/** Shows records of a list as a table. @param props `from`: the page to return to */
 export function Rows<Item extends object>(props: {
   list: List<Item>;
   rows: readonly Item[];
@@ -135,7 +135,7 @@ function Nothing<Item>(props: { list: List<Item>; parts: AppParts; isNarrowed: b
   );
 }
 
-/** The range of records that is shown, and links to the others. */
+/** Shows the range of the visible records, and links to the others. */
 function Pages<Item>({ place, query, slice }: { place: Place; query: FormValues; slice: Slice<Item> }) {
   const { data, before, total, isCounted, newer, older } = slice;
   if (data.length === 0) return null;
@@ -160,7 +160,7 @@ function Pages<Item>({ place, query, slice }: { place: Place; query: FormValues;
   );
 }
 
-/** The filter and cursor of a list. A cursor that is not a number is ignored. */
+/** Reads the filter and the cursor of a list. A cursor that is not a number is ignored. */
 function queryOf<Item>({ cursor, ...query }: FormValues, filter?: Filter<Item>): FormValues {
   const names = filter ? [...filter.choices.map(({ name }) => name), 'text', ...(filter.fields ?? [])] : [];
   return {
@@ -169,7 +169,7 @@ function queryOf<Item>({ cursor, ...query }: FormValues, filter?: Filter<Item>):
   };
 }
 
-/** How many records have each value. */
+/** Counts the records with each value. */
 function countsOf<Item>({ name, of }: Choice<Item>, records: Records<Item>, parts: AppParts) {
   const counts: Record<string, number> = {};
   for (const item of records.values()) {
@@ -179,7 +179,7 @@ function countsOf<Item>({ name, of }: Choice<Item>, records: Records<Item>, part
   return counts;
 }
 
-/** Undefined if there is no filter. */
+/** Returns undefined if no filter is set. */
 function matcher<Item>({ choices, texts }: Filter<Item>, query: FormValues, parts: AppParts) {
   const chosen = choices.filter(({ name }) => query[name]);
   const hasText = textMatcher(texts, query['text']);
@@ -197,7 +197,7 @@ interface FiltersProps<Item> {
   parts: AppParts;
 }
 
-/** Choices are links. Without the script, the text filter applies on Enter. */
+/** Choices are links. Without the script, the user presses Enter to apply the text filter. */
 function Filters<Item>({ place, filter, query, records, parts }: FiltersProps<Item>) {
   const { choices, hint } = filter;
   return (
@@ -238,7 +238,7 @@ function Choices<Item>(props: Omit<FiltersProps<Item>, 'filter'> & { choice: Cho
         )}
         {values.map((value) => (
           <li>
-            {/* A click on the selected value clears it. */}
+            {/* A click on the selected value deselects it. */}
             <a
               href={to(value === chosen && !counts ? undefined : value)}
               aria-current={value === chosen ? 'true' : undefined}
@@ -253,10 +253,10 @@ function Choices<Item>(props: Omit<FiltersProps<Item>, 'filter'> & { choice: Cho
   );
 }
 
-/** Maximum distinct words to search for (chosen), because each is searched in every record. */
+/** Maximum number of distinct words in a search (chosen), because every record is searched for each. */
 const MAX_WORDS = 10;
 
-/** Matches items that have every word of a text in some field, ignoring case; undefined for no words. */
+/** Matches items with every word of a text in some field, ignoring case; undefined without words. */
 export function textMatcher<Item>(
   fields: readonly (keyof Item)[],
   text = '',
@@ -273,7 +273,7 @@ export function textMatcher<Item>(
   };
 }
 
-/** Converts an amount from the format of pages to the format of records: `$1,250.00` to 1250.00. */
+/** Converts an amount from its format on pages to its format in records: `$1,250.00` to 1250.00. */
 function asAmount(word: string): string {
   const [, digits] = /^[^\p{L}\d]?(\d[\d,]*(?:\.\d+)?)$/u.exec(word) ?? [];
   return digits?.replaceAll(',', '') ?? word;

@@ -20,7 +20,7 @@ export function NewPaymentLink() {
   );
 }
 
-/** A form that initiates a payment like a merchant, with valid defaults. */
+/** Shows a form that initiates a payment like a merchant, with valid defaults. */
 export const newPaymentPage: PageRenderer = ({ parts }) => {
   const defaults = initiateDefaults(parts, parts.merchants.default.publicKey);
   const fields = (belongs: (name: string) => boolean) =>
@@ -32,7 +32,7 @@ export const newPaymentPage: PageRenderer = ({ parts }) => {
   const content = (
     <>
       <Heading title={title} list={PLACES.payments.path} />
-      <section class="box" id="new-payment" aria-label="Fields of the payment">
+      <section class="box" id="new-payment" aria-label="Payment fields">
         <Form to={NEW_PAYMENT} submit="Create payment" look="primary">
           <Group title="Payment">
             <MerchantField parts={parts} />
@@ -44,8 +44,8 @@ export const newPaymentPage: PageRenderer = ({ parts }) => {
           ))}
         </Form>
         <p class="soft">
-          This initiates the payment as a merchant's code does, with the same checks, warnings and faults. The
-          request appears in the request log.
+          This initiates the payment just like a merchant's code, with the same checks, warnings and faults.
+          The request appears in the request log.
         </p>
       </section>
     </>
@@ -53,7 +53,7 @@ export const newPaymentPage: PageRenderer = ({ parts }) => {
   return { place: 'payments', path: NEW_PAYMENT, title, content };
 };
 
-/** Groups of fields, by wire name. All other fields belong to the payment. */
+/** Groups of fields, by wire name. All other fields are in the first group. */
 const GROUPS = { Customer: /^customer_/, Addresses: /_url$/, Checkout: /logo|theme/ } as const;
 
 function Group({ title, children }: { title: string; children: Child }) {
@@ -83,7 +83,7 @@ function InitiateField({ parts, name, value }: { parts: AppParts; name: string; 
   );
 }
 
-/** `ipn_url` → `IPN URL`. */
+/** Converts `ipn_url` to `IPN URL`. */
 function labelOf(name: string): string {
   return capitalized(name.replaceAll('_', ' ').replace(/\b(ipn|url)\b/g, (word) => word.toUpperCase()));
 }
@@ -92,9 +92,9 @@ function labelOf(name: string): string {
 const OFFERED = 50;
 
 /**
- * A choice of the merchant, if there are several.
+ * Selects the merchant, if there are several.
  *
- * @param any the label for no choice; without it the first merchant is selected
+ * @param any the label for no selection; if omitted, the first merchant is selected
  */
 export function MerchantField(props: { parts: AppParts; any?: string; chosen?: string | undefined }) {
   const { parts, any, chosen = '' } = props;
@@ -111,7 +111,7 @@ export function MerchantField(props: { parts: AppParts; any?: string; chosen?: s
   );
 }
 
-/** Every field of initiate by its wire name, with a valid value. */
+/** Returns a valid value for every field of initiate, by wire name. */
 function initiateDefaults({ dialect, runtime }: AppParts, publicKey: string) {
   const values = withPaymentDefaults(
     { checkoutTheme: CHECKOUT_THEMES[0] },
@@ -162,7 +162,7 @@ function jsonOf({ body }: ServiceResponse): unknown {
   }
 }
 
-/** Why no payment was created: the service's response, and notes for the developer. */
+/** Explains why no payment was created, with the service's response and its notes for the developer. */
 function refusal(answered: readonly string[] = [], { status, recorded }: ServiceResponse): GatewayError {
   const { notes = [], fault } = recorded ?? {};
   const known = fault ? [`your fault rule applied: ${describeEffects(fault)}`] : [...answered, ...notes];

@@ -4,13 +4,13 @@ import { type HintStyle, PLAIN } from '../../../contract/hint.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
 import type { AppParts } from '../../environment.ts';
 
-/** The path of the dashboard's script and pages, except the first page. */
+/** The path prefix of the dashboard's pages and assets, except the first page. */
 export const UI = '/_sim/ui';
 
-/** Maximum records on a page of a list. */
+/** Maximum number of records on one page of a list. */
 export const PER_PAGE = 50;
 
-/** The groups of the navigation, in order, with their titles. */
+/** The navigation groups in order, with their titles. */
 export const GROUPS = { records: '', tools: 'Test tools', code: '' } as const;
 
 export interface PlaceFacts {
@@ -19,7 +19,7 @@ export interface PlaceFacts {
   path: string;
   /** The label in the navigation. Default: the name. */
   tab?: string;
-  /** The page of the documentation that explains it. */
+  /** The documentation page that explains it. */
   docs?: string;
 }
 
@@ -41,17 +41,17 @@ export const PLACES = {
 } as const satisfies Record<string, PlaceFacts>;
 export type Place = keyof typeof PLACES;
 
-/** The address of a page of the documentation. */
+/** Returns the path of a documentation page. */
 export const docsPath = (file: string): string => `${PLACES.docs.path}/${file}`;
 
-/** The pages of a group. */
+/** Returns the pages in a group. */
 export function placesOf(group: keyof typeof GROUPS): (PlaceFacts & { place: Place })[] {
   return namesOf(PLACES)
     .map((place) => ({ place, ...PLACES[place] }))
     .filter((facts) => facts.group === group);
 }
 
-/** The search over all records. */
+/** The path of the search in all records. */
 export const SEARCH = `${UI}/search`;
 
 export function listPath(place: Place, query: FormValues): string {
@@ -61,23 +61,23 @@ export function listPath(place: Place, query: FormValues): string {
 }
 
 /** The lists whose records have pages. */
-type RecordPlace = 'payments' | 'ipns' | 'cards' | 'requests';
+export type RecordPlace = 'payments' | 'ipns' | 'cards' | 'requests';
 
-/** The route of the pages of records. */
+/** Returns the route of a record's page. */
 export function recordRoute(place: RecordPlace): string {
   return `${UI}/${place}/:id`;
 }
 
 /**
  * @param id any text: an imported state may contain any ids
- * @param list the address of the list that links to the page, so that the page links back with the same filter
+ * @param list the path of the list that links to the page, so that the page links back with the same filter
  */
 export function recordPath(place: RecordPlace, id: string | number, list = ''): string {
   const [, query] = list.split('?', 2);
   return withId(recordRoute(place), id) + (query ? `?${query}` : '');
 }
 
-/** The address of a record's page or form, from its route. */
+/** Fills the id into the route of a record's page or form. */
 export function withId(route: string, id: string | number): string {
   return route.split(':id').join(encodeURIComponent(id));
 }
@@ -94,15 +94,15 @@ export interface Page {
   query?: string;
 }
 
-/** A page of the dashboard, with its filter. */
+/** Matches the path of a dashboard page, with its filter. */
 const OWN_PAGE = /^\/_sim(\/ui\/[\w/-]*)?(\?[\w=&%.+~*-]*)?$/;
 
-/** The dashboard page that a request wants to return to. Never redirects elsewhere. */
+/** Returns the dashboard page that a request wants to return to, and never a URL elsewhere. */
 export function ownPage(requested: string | undefined, otherwise: string): string {
   return requested !== undefined && OWN_PAGE.test(requested) ? requested : otherwise;
 }
 
-/** The values of a form or the filter of a list, by field. */
+/** The values in a form or in a list's filter, by field. */
 export type FormValues = Readonly<Record<string, string | undefined>>;
 
 /** A rejected form, to be shown again. */
@@ -112,9 +112,9 @@ export interface PostedForm {
   error?: GatewayError;
 }
 
-/** What every part of a page can read. */
+/** What every component of a page can read. */
 interface PageFacts {
-  /** How commands are written. */
+  /** How to write commands. */
   style: HintStyle;
   /** The emulator's time, in milliseconds since 1970. */
   now: number;
@@ -122,8 +122,8 @@ interface PageFacts {
 }
 export const PageContext = createContext<PageFacts>({ style: PLAIN, now: 0 });
 
-/** What a page is rendered from. `id` is the record in the address. */
-interface PageRequest {
+/** What a page is rendered from. `id` is the record in the path. */
+export interface PageRequest {
   parts: AppParts;
   query: FormValues;
   id: string;
@@ -144,7 +144,7 @@ interface HeadingProps {
   status?: Child;
 }
 
-/** The heading of a page below a list, with a link back to the list. */
+/** Shows a page's heading, with a link back to its list. */
 export function Heading({ title, sum, status, list }: HeadingProps & { list: string }) {
   return (
     <div class="heading">
@@ -159,9 +159,9 @@ export function Heading({ title, sum, status, list }: HeadingProps & { list: str
 }
 
 /**
- * The page of one record: its heading, a link back to the list, and its sections.
+ * Builds a record's page: its heading, a link back to the list, and its sections.
  *
- * @param query the filter of the list
+ * @param query the list's filter
  */
 export function recordPage(
   place: RecordPlace,

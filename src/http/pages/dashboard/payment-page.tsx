@@ -16,7 +16,7 @@ import { listPath, type PageRenderer, recordPage, recordPath } from './page.tsx'
 import { Timeline } from './timeline.tsx';
 import { VerdictCard } from './verdict.tsx';
 
-/** The page of one payment: its verdict, its actions, its IPNs and its timeline. */
+/** Shows one payment: its verdict, actions, IPNs and timeline. */
 export const paymentPage: PageRenderer = ({ parts, id, query }) => {
   const payment = parts.payments.require(id);
   const merchant = parts.state.current.merchants.get(payment.merchantId) ?? parts.merchants.default;
@@ -59,7 +59,6 @@ export const paymentPage: PageRenderer = ({ parts, id, query }) => {
 
 const TIMINGS = DELIVERY_ORDERS.map((order) => [order, `${IPN_TIMINGS[order]} (${order})`] as const);
 
-/** Each outcome looks different. */
 const LOOKS: Readonly<Record<PaymentOutcome, ButtonLook>> = {
   approve: 'primary',
   cancel: 'plain',
@@ -67,7 +66,7 @@ const LOOKS: Readonly<Record<PaymentOutcome, ButtonLook>> = {
   expire: 'late',
 };
 
-/** The state machine of a pending payment: its arrows are the buttons that settle it. @param from the page to return to */
+/** Shows a pending payment as a state machine: its arrows are the buttons that settle it. */
 function Settle({ parts, payment, from }: { parts: AppParts; payment: Payment; from: string }) {
   const { auto, expiresAt } = payment;
   const order = parts.runtime.settings.delivery;
@@ -135,7 +134,7 @@ function Pills(props: { payment: Payment; deliveries: readonly Delivery[]; parts
   );
 }
 
-/** Whether the shop was notified, in a few words. */
+/** Says in a few words whether the shop was notified. */
 function shopStatus(deliveries: readonly Delivery[], { ipns }: AppParts): string {
   const forged = deliveries.map((delivery) => ipns.verdictOnForgery(delivery)?.tone);
   if (forged.at(-1) === 'bad') return 'accepted a forged copy';
@@ -172,7 +171,7 @@ function factsOf(parts: AppParts, payment: Payment, merchant: string) {
   ] as const;
 }
 
-/** @param mapped the address that --map replaces it with */
+/** @param mapped the URL that `--map` replaces it with */
 function Address({ url, mapped }: { url: string; mapped: string | null | undefined }) {
   return (
     <>
@@ -193,7 +192,7 @@ const RUNNERS = [
   ['PHPUnit', 'PaymentTest.php', phpunitText],
 ] as const;
 
-/** The payment as a test that repeats it and expects the same responses from the receiver. */
+/** Shows tests that repeat the payment, and expect the same responses from the receiver. */
 function CopyAsTest({ parts, payment }: { parts: AppParts; payment: Payment }) {
   const story = testStoryOf(payment, parts);
   return (

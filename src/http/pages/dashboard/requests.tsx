@@ -23,11 +23,11 @@ const RESULTS = ['accepted', 'rejected'] as const;
 interface ListedRequest extends RecordedRequest {
   route: (typeof ROUTES)[number];
   result: (typeof RESULTS)[number];
-  /** The identifier of its payment, or the identifier in its body; '' if there is none. */
+  /** The identifier of its payment, or else in its body; '' if there is none. */
   identifier: string;
 }
 
-/** The requests in the log, newest first. */
+/** Returns the logged requests, newest first. */
 function listedRequests({ events, dialect, state }: AppParts): ListedRequest[] {
   return events.requests().map((request) => {
     const { target, paymentId, requestBody } = request;
@@ -160,11 +160,11 @@ export function Replay({ of, parts }: { of: RecordedRequest; parts: AppParts }) 
   );
 }
 
-/** Headers of the connection, or of the browser's page. They do not belong to the request. */
+/** Headers that belong to the connection or to the browser's page, not to the request. */
 const NOT_REPLAYED =
   /^(host|connection|content-length|transfer-encoding|keep-alive|expect|upgrade|te|trailer|cookie|origin|referer|accept-encoding|sec-.*|proxy-.*)$/;
 
-/** @throws GatewayError `not_found` for a request that is not in the log, or no longer */
+/** @throws GatewayError `not_found` for a request that is not, or no longer, in the log */
 export function requireRecorded({ events }: AppParts, id: string): RecordedRequest {
   const request = events.requests().find((one) => String(one.id) === id);
   if (request) return request;
@@ -172,7 +172,7 @@ export function requireRecorded({ events }: AppParts, id: string): RecordedReque
   throw new GatewayError('not_found', `request ${id} is not in the request log`, { hint: fix });
 }
 
-/** Why a request cannot be sent again; undefined if it can. */
+/** Explains why a request cannot be sent again; undefined if it can. */
 function replayProblem(request: RecordedRequest, { dialect }: AppParts): string | undefined {
   const { method, target, requestHeaders, requestBody } = request;
   const { pathname } = new URL(target.startsWith('/') ? `http://localhost${target}` : 'http://localhost');
@@ -190,7 +190,7 @@ function replayProblem(request: RecordedRequest, { dialect }: AppParts): string 
 }
 
 /**
- * Sends a recorded request to the service again, with its original secrets.
+ * Sends a logged request to the service again, with its original secrets.
  *
  * @returns the number of the new request in the log
  * @throws GatewayError `not_found`; `wrong_state` if the request cannot be sent again

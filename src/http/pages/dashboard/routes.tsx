@@ -35,10 +35,10 @@ import { PAYMENTS } from './payments.tsx';
 import { REQUESTS, requestPage } from './requests.tsx';
 import { WALLETS } from './wallets.tsx';
 
-/** Sent by the script when it fetches a page again or sends a form. */
+/** Whether the request comes from the script, which fetches pages again and sends forms. */
 const isScript = (c: AppContext) => c.req.header('x-gateway-sim-live') !== undefined;
 
-/** A page that is loaded on its first request, so that the emulator starts faster. */
+/** Imports a page on its first request, so that the emulator starts faster. */
 const loaded =
   (load: () => Promise<PageRenderer>): PageRenderer =>
   async (request) =>
@@ -83,7 +83,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   [PLACES.payments.path]: page('The dashboard; asks for the control token if one is required', [401, 403]),
 };
 
-/** Mounts the dashboard: its pages and the actions of their forms. */
+/** Mounts the dashboard's pages and forms. */
 export function mountDashboard(app: Hono<AppEnvironment>, parts: AppParts): void {
   for (const [path, page] of Object.entries(PAGES)) {
     const get = (c: AppContext) => show(c, parts, page).catch((thrown) => refuse(c, parts, missing, thrown));
@@ -102,7 +102,7 @@ export function mountDashboard(app: Hono<AppEnvironment>, parts: AppParts): void
       }
     });
   }
-  // The response is the page itself, because pasted text may be too long for an address.
+  // The response is the page itself, because pasted text may be too long for a URL.
   const { path: checker } = PLACES.signature;
   app.post(checker, async (c) => {
     const posted: PostedForm = { to: checker, values: {} };
@@ -131,15 +131,15 @@ export function mountDashboard(app: Hono<AppEnvironment>, parts: AppParts): void
   asset('dashboard.css', 'text/css', () => import('../assets/dashboard.css?text'));
 }
 
-/** The page for an unknown address of the dashboard. */
+/** Responds to an unknown path in the dashboard. */
 export function dashboardError(c: AppContext, parts: AppParts, error: GatewayError): Promise<Response> {
   return refuse(c, parts, missing, error);
 }
 
-/** Whether an address is in the dashboard, known or not. */
+/** Whether a path is in the dashboard, known or not. */
 export const isDashboard = (path: string): boolean => path.startsWith(`${UI}/`);
 
-/** What a page is shown with, apart from its address. */
+/** What a page shows besides what its path selects. */
 interface Showing {
   refusal?: Refusal;
   query?: FormValues;
@@ -149,15 +149,15 @@ async function show(c: AppContext, parts: AppParts, page: PageRenderer, showing:
   const { refusal, query = c.req.query() } = showing;
   const shown = await page({ parts, query, id: c.req.param('id') ?? '' });
   const { renderPage } = await import('./frame.tsx');
-  // The script gets 200 for a removed page too: the browser would log an error status in the console.
+  // The script gets 200 even for a removed page, because browsers log error statuses in the console.
   const status = refusal && !isScript(c) ? statusOf(refusal.error) : 200;
   const html = renderPage(c, parts, shown, refusal);
-  // Not compressed: with text of another site on the same page, the size would reveal the key (BREACH).
+  // Not compressed: if another site can put text on the page, the compressed size reveals the key (BREACH).
   if (SHOW_KEYS.has(shown.path)) return c.html(html, status);
   return compressed(c, mask(html, parts), 'text/html', status);
 }
 
-/** A text, compressed if the client accepts it. Hono's own compression streams, which costs five times as much. */
+/** Compresses a text if the client accepts it. Hono's own compression streams, which costs five times as much. */
 function compressed(c: AppContext, text: string, type: string, status: ContentfulStatusCode = 200): Response {
   c.header('Content-Type', `${type}; charset=UTF-8`);
   c.header('Vary', 'Accept-Encoding');
@@ -167,23 +167,22 @@ function compressed(c: AppContext, text: string, type: string, status: Contentfu
   return c.body(gzipSync(text), status);
 }
 
-/** Redirects after a form. The script gets the address instead, because it stays on the page if that is the same. */
+/** Redirects after a form. The script gets the path instead, because it stays on the page if the path is the same. */
 function goTo(c: AppContext, path: string): Response {
   if (!isScript(c)) return c.redirect(path, 303);
   c.header('Location', path);
   return c.body(null, 204);
 }
 
-/** The page with the error on top. Internal errors go to the log. */
+/** Shows the page with the error on top. Internal errors go to the log. */
 function refuse(c: AppContext, parts: AppParts, page: PageRenderer, thrown: unknown, posted?: PostedForm) {
   const error = asGatewayError(thrown);
   if (error.code === 'internal') throw thrown;
-  // The form's record may have been removed, and its page with it.
+  // The form's record, and with it the page, may have been removed.
   const refusal = { error, posted: posted && { ...posted, error } };
   return show(c, parts, page, { refusal }).catch(() => show(c, parts, missing, { refusal }));
 }
 
-/** The page for something that does not exist. */
 const missing: PageRenderer = () => {
   const { path } = PLACES.payments;
   const back = <a href={path}>Back to Payments</a>;

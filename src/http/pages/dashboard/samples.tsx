@@ -5,7 +5,7 @@ import type { ServiceCall } from '../../../wire/dialect.ts';
 import type { AppParts } from '../../environment.ts';
 import { Code } from './blocks.tsx';
 
-/** A command that initiates a sandbox payment as a merchant would, ready to paste. */
+/** Shows a command, ready to paste, that initiates a sandbox payment as a merchant would. */
 export function SampleInitiate({ parts, merchant }: { parts: AppParts; merchant: Merchant }) {
   const baseUrl = parts.runtime.baseUrl();
   const values = withPaymentDefaults({ identifier: 'order-1' }, { baseUrl, publicKey: merchant.publicKey });
@@ -13,13 +13,13 @@ export function SampleInitiate({ parts, merchant }: { parts: AppParts; merchant:
   return <Code id="sample" text={curlOf(call, baseUrl)} what="The command that initiates a payment" />;
 }
 
-/** A command that creates a card as a merchant would. */
+/** Returns a command that creates a card as a merchant would. */
 export function sampleCard({ runtime, dialect }: AppParts, { secretKey }: Merchant): string {
   const call = dialect.merchant.createCard(CARD_DEFAULTS);
   return curlOf(call, runtime.baseUrl(), secretKey);
 }
 
-/** The command for a call of the service. @param secretKey sent as bearer token */
+/** Returns the curl command for a service call. @param secretKey sent as the bearer token */
 export function curlOf({ path, form = {}, json }: ServiceCall, baseUrl: string, secretKey?: string): string {
   return [
     `curl ${shellWord(baseUrl + path)}`,

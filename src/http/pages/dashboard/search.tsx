@@ -9,9 +9,9 @@ import { listPath, type PageRenderer, PLACES, SEARCH } from './page.tsx';
 import { PAYMENTS } from './payments.tsx';
 import { REQUESTS } from './requests.tsx';
 
-/** Maximum records shown of each kind. */
+/** Maximum number of results of each kind. */
 const SHOWN = 10;
-/** Records checked before other requests have their turn: a search must not delay payments. */
+/** The number of records to check before other requests get a turn: a search must not delay payments. */
 const BATCH = 5_000;
 
 /** Searches all records that have their own page. */
@@ -41,7 +41,7 @@ export const searchPage: PageRenderer = async ({ parts, query: { q = '' } }) => 
   return { place: null, path: SEARCH, title: 'Search', content, isStill: true, query: q };
 };
 
-/** The first matching records of a list; null if none match. */
+/** Shows the first matching records of a list; null if none match. */
 async function found<Item extends object>(list: List<Item>, text: string, parts: AppParts): Promise<Child> {
   const { place } = list;
   const matches = textMatcher(list.filter?.texts ?? [], text);
@@ -49,16 +49,16 @@ async function found<Item extends object>(list: List<Item>, text: string, parts:
   const rows: Item[] = [];
   let count = 0;
   let rest: number | undefined;
-  const look = (item: Item, at: number) => {
+  const visit = (item: Item, at: number) => {
     if (matches?.(item)) rows.push(item);
     if (++count % BATCH === 0) rest = at;
     return rest === undefined && rows.length <= SHOWN;
   };
   do {
-    // Records created meanwhile move nothing, because each keeps its place.
+    // New records do not shift the others, because each keeps its place.
     const before = rest;
     rest = undefined;
-    records.backwards(look, before);
+    records.backwards(visit, before);
     if (rest !== undefined) await setImmediate();
   } while (rest !== undefined && rows.length <= SHOWN);
   if (rows.length === 0) return null;

@@ -10,7 +10,7 @@ import { Field, Form } from './forms.tsx';
 import { type PageRenderer, PLACES, pageAt } from './page.tsx';
 import { column, Table } from './table.tsx';
 
-/** The source of a value that was not set. */
+/** The source of a value that the user did not set. */
 const DEFAULT = 'default';
 
 interface Setting {
@@ -19,7 +19,7 @@ interface Setting {
   from: string;
 }
 
-/** The options with their sources, and the state. */
+/** Shows the options with their sources, and forms for the state. */
 export const settingsPage: PageRenderer = ({ parts }) => {
   const { runtime } = parts;
   const { profile, documented, observed, chosen, changes } = fidelityIn(runtime.options);
@@ -47,7 +47,7 @@ export const settingsPage: PageRenderer = ({ parts }) => {
             </a>
           </p>
           <Form to={`${PLACES.settings.path}/import`} submit="Import state" look="danger" forgets>
-            <Field name="state" label="Exported state, replaces the current state" rows={3} wide required />
+            <Field name="state" label="Exported state (replaces the current state)" rows={3} wide required />
             <Field name="confirm" label="Type “import” to confirm" scope="import-" required />
           </Form>
           <p class="soft">To import more than 1 MiB:</p>

@@ -5,12 +5,12 @@ import type { Attempt } from '../../../domain/state.ts';
 import { Code, FoldedCode } from './blocks.tsx';
 import { capitalized, pretty } from './text.ts';
 
-/** Maximum characters of a body on a page that has many. */
+/** Maximum length of each body on a page with many. */
 export const SHOWN_BODY = 8_192;
 
 /** A request or a response. */
-interface Side {
-  /** The first line, shortened. */
+export interface Side {
+  /** The first line, in short. */
   line: string;
   headers: Attempt['requestHeaders'];
   body: string | null;
@@ -19,19 +19,19 @@ interface Side {
 }
 
 interface SidesProps {
-  /** The prefix of the ids of its parts. */
+  /** The id prefix for its parts. */
   id: string;
   /** Distinguishes it from others on the page, for screen readers. */
   name: string;
   request: Side;
-  /** A text if there is no response: the reason. */
+  /** A string says why there is no response. */
   response: Side | string;
   curl?: string;
-  /** Maximum characters of a body. Default: all. */
+  /** Maximum length of a body. Default: no limit. */
   limit?: number;
 }
 
-/** A response next to its request, readable and raw. */
+/** Shows a response next to its request, both readable and raw. */
 export function BothSides(props: SidesProps) {
   const { id, name, request, response, curl, limit = Number.POSITIVE_INFINITY } = props;
   return (
@@ -68,7 +68,7 @@ interface SideProps {
   limit: number;
 }
 
-/** A body can be copied alone if the page has all of it. */
+/** The body alone can be copied if the page has all of it. */
 function OneSide({ side: { line, headers, body, note }, id, what, limit }: SideProps) {
   const readable = [line, body && cut(pretty(body), limit)].filter(Boolean).join('\n');
   const isWhole = body !== null && body.length <= limit;
@@ -94,7 +94,7 @@ function cut(text: string, limit: number): string {
   return text.length <= limit ? text : `${text.slice(0, limit)}…`;
 }
 
-/** The request and response of a recorded request. */
+/** Splits a logged request into its request and response. */
 export function recordedSides(recorded: RecordedRequest): { request: Side; response: Side } {
   const { method, target, requestHeaders, requestBody, status, responseBody } = recorded;
   return {
@@ -103,7 +103,7 @@ export function recordedSides(recorded: RecordedRequest): { request: Side; respo
   };
 }
 
-/** The request and response of an attempt. */
+/** Splits an attempt into its request and response. */
 export function attemptSides(attempt: Omit<Attempt, 'deliveryId'>): Pick<SidesProps, 'request' | 'response'> {
   const { url, requestHeaders, requestBody, responseStatus, responseHeaders, responseBody } = attempt;
   return {

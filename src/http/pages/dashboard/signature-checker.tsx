@@ -28,8 +28,8 @@ export const signatureCheckerPage: PageRenderer = ({ parts, query }) => {
             placeholder="status=success&identifier=…"
             hint={
               <>
-                The body that your receiver got, as a form or as JSON, the output of <code>ipn listen</code>,
-                a whole request, a curl command, or the id of an IPN.
+                The body that your receiver got (a form or JSON), the output of <code>ipn listen</code>, a
+                whole request, a curl command, or the id of an IPN.
               </>
             }
           />
@@ -74,13 +74,13 @@ function sentence({ valid, authentic }: Verification): string {
     : 'Not valid: your receiver should reject it.';
 }
 
-/** The body that was pasted or named, and the merchant whose key signs it. */
+/** Returns the pasted body, or the body of the IPN with the pasted id, and the merchant whose key signs it. */
 function pasted({ merchants, ipns, state }: AppParts, { body: text = '', merchant: chosen }: FormValues) {
   if (!text.trim()) throw new GatewayError('invalid_fields', 'the body to verify is empty');
   const sent = isDeliveryId(text) ? ipns.require(text.trim()) : undefined;
   const owner = chosen || sent?.merchantId;
   const body = sent ? (state.current.attemptsOf(sent.id).at(-1)?.requestBody ?? sent.body) : ipnBodyIn(text);
-  // Finding out how a signature was computed takes thousands of signatures over the same text.
+  // To find out how a signature was computed, the text is signed thousands of times.
   requireFireable(body, 1);
   return {
     body,

@@ -7,7 +7,7 @@ import { Facts, Section, Warnings } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { PLACES } from './page.tsx';
 
-/** Checks a body like a careful receiver. @param signature replaces the signature in the body */
+/** Checks a body as a careful receiver would. @param signature replaces the one in the body */
 export function verifyFor(
   { state, dialect }: AppParts,
   merchant: Merchant,
@@ -17,7 +17,7 @@ export function verifyFor(
   return dialect.verify(body, signingKeys(merchant, state.current.merchants.values()), signature);
 }
 
-/** Checks the sent body, and explains the result. */
+/** Checks the signature of the sent body, and explains the result. */
 export function Signature(props: {
   parts: AppParts;
   delivery: Delivery;
@@ -53,7 +53,7 @@ export function Signature(props: {
   );
 }
 
-/** The signed text, the key, and both signatures. @param text the signed text, if the body does not contain it */
+/** Shows the signed text, the key, and both signatures. @param text the signed text, if the body lacks its fields */
 export function Working(props: { of: Verification; merchant: Merchant; text?: string }) {
   const { of, merchant, text = '–' } = props;
   const { signature, expected, signedText, foundText, amount, identifier } = of;
@@ -83,7 +83,7 @@ export function Working(props: { of: Verification; merchant: Merchant; text?: st
   );
 }
 
-/** A text in which the part that differs from another text is marked. */
+/** Shows a text, and marks where it differs from another one. */
 export function Difference({ text, from }: { text: string; from: string }) {
   const start = commonLength([...text], [...from]);
   const rest = [...text].slice(start);
@@ -99,7 +99,7 @@ export function Difference({ text, from }: { text: string; from: string }) {
   );
 }
 
-/** The length of the common prefix of two texts. */
+/** Returns the length of the common prefix of two texts. */
 function commonLength(one: readonly string[], other: readonly string[]): number {
   const differs = one.findIndex((character, index) => character !== other[index]);
   return differs < 0 ? one.length : differs;

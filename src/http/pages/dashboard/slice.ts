@@ -1,12 +1,12 @@
-/** Visits all records, or the records before a place, newest first, until `visit` returns false. */
+/** Visits records newest first, starting from the newest or just before a place, until `visit` returns false. */
 export type Backwards<Item> = (visit: (item: Item, place: number) => boolean, before?: number) => void;
 
 /** A part of a list, and its position. */
 export interface Slice<Item> {
   data: Item[];
-  /** How many records come before it. */
+  /** The number of records before it. */
   before: number;
-  /** How many records there are in all. */
+  /** The number of records in the whole list. */
   total: number;
   /** Whether `total` is exact; otherwise there are more. */
   isCounted: boolean;
@@ -16,15 +16,15 @@ export interface Slice<Item> {
   older: string | null;
 }
 
-/** Maximum records to check after a part when counting, because a page can be rendered twice a second. */
+/** Counting stops this many records after the part, because a page can be rendered twice a second. */
 const COUNTED = 20_000;
 
 /**
- * The part of a list that begins at a cursor. A cursor is a place, so new records do not shift the part. The cost grows
- * with the number of records before the end of the part.
+ * Returns the part of a list that begins at a cursor. A cursor is a place, so new records do not shift the part. The
+ * cost grows with the number of records up to the end of the part.
  *
- * @param wanted undefined for all records
- * @param size how many records there are, matching or not
+ * @param wanted selects records; undefined for all
+ * @param size the number of records, matching or not
  */
 export function sliceOf<Item>(
   backwards: Backwards<Item>,
@@ -39,9 +39,9 @@ export function sliceOf<Item>(
   let before = 0;
   let after = 0;
   let older: string | null = null;
-  let looked = 0;
+  let checked = 0;
   backwards((item, place) => {
-    if (older !== null && ++looked > COUNTED) return false;
+    if (older !== null && ++checked > COUNTED) return false;
     if (wanted && !wanted(item)) return true;
     if (place >= start) starts[before++ % limit] = place;
     else if (data.length < limit) data.push(item);
@@ -59,7 +59,7 @@ export function sliceOf<Item>(
     data,
     before,
     total: wanted ? before + data.length + after : size,
-    isCounted: looked <= COUNTED,
+    isCounted: checked <= COUNTED,
     newer: before === 0 ? null : newer,
     older,
   };

@@ -4,13 +4,13 @@ export interface Column<Item> {
   heading: string;
   cell: (item: Item) => Child;
   /**
-   * The width, which values do not change. Amounts are right-aligned. Names and addresses are shortened if necessary.
-   * Long texts may wrap.
+   * The fixed width. Amounts are right-aligned. Names and addresses are shortened if necessary. Long texts may
+   * wrap.
    */
   kind?: 'select' | 'amount' | 'state' | 'time' | 'few' | 'action' | 'name' | 'address' | 'cause' | 'long';
-  /** Precedes the value where rows are cards, which have no headings, if the value needs an explanation. */
+  /** Explains the value on a phone, where rows are cards without headings. */
   label?: string;
-  /** Whether it is the heading of its row. */
+  /** Whether its cells are the row headings. */
   head?: boolean;
 }
 
@@ -25,7 +25,7 @@ export function column<Item>(
 /** Identifies a row. An `id` also works as a link target. */
 export type RowKey = { 'data-key'?: string } | { id: string };
 
-/** Kinds that need a class on each cell. A class on every cell would make a list 10% larger. */
+/** Kinds that need a class on each cell. Classes on all cells would make a list 10% larger. */
 const CELLS: ReadonlySet<string> = new Set([
   'amount',
   'few',
@@ -39,15 +39,15 @@ interface TableProps<Item> {
   label: string;
   columns: readonly Column<Item>[];
   rows: readonly Item[];
-  /** Default: the item's id, not as a link target. */
+  /** Default: the item's id, which is not a link target. */
   keyOf?: ((item: Item) => RowKey) | undefined;
-  /** The text for an empty table. */
+  /** The text that replaces an empty table. */
   none?: string;
 }
 
 const byId = (item: object) => ('id' in item ? { 'data-key': String(item.id) } : {});
 
-/** A list as a table, which scrolls sideways if necessary. */
+/** Shows items as a table, which scrolls sideways if necessary. */
 export function Table<Item extends object>(props: TableProps<Item>) {
   const { id, label, columns, rows, keyOf = byId, none } = props;
   if (none !== undefined && rows.length === 0) return <p class="soft">{none}</p>;

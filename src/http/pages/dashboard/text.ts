@@ -1,6 +1,6 @@
 import { span } from '../../../contract/duration.ts';
 
-/** A readable body: JSON indented, forms decoded with one field per line, other bodies unchanged. */
+/** Makes a body readable: indents JSON, decodes a form to one field per line, and leaves other bodies unchanged. */
 export function pretty(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), undefined, 2);
@@ -10,7 +10,7 @@ export function pretty(body: string): string {
   }
 }
 
-/** How far the clock is from real time, to the second; from 1 h on, to the minute. */
+/** Describes how far the clock is from real time, to the second if it is less than 1 h, otherwise to the minute. */
 export function againstReal(ahead: number): string {
   const unit = Math.abs(ahead) < 3_600_000 ? 1_000 : 60_000;
   const distance = Math.round(Math.abs(ahead) / unit) * unit;
@@ -18,18 +18,18 @@ export function againstReal(ahead: number): string {
   return `Clock is ${span(distance)} ${ahead > 0 ? 'ahead' : 'behind'}`;
 }
 
-/** How long ago an instant was, or how soon it is, in the largest unit. */
+/** Describes how long ago something happened, or how soon it will, in the largest unit. */
 export function ago(milliseconds: number): string {
   if (Math.abs(milliseconds) < 1_000) return 'now';
   return milliseconds > 0 ? `${span(milliseconds, 1)} ago` : `in ${span(-milliseconds, 1)}`;
 }
 
-/** A readable instant, to the second, in UTC. */
+/** Formats an instant, to the second, in UTC. */
 export function instant(at: string): string {
   return at.slice(0, 19).replace('T', ' ');
 }
 
-/** A count with thousands separators. */
+/** Formats a count with thousands separators. */
 export function grouped(count: number): string {
   return count.toLocaleString('en-US');
 }
@@ -38,10 +38,10 @@ export function capitalized(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-/** Maximum characters of one text in a list (chosen), so that a page of fifty rows stays small. */
+/** Maximum length of a text in a list (chosen), so that a page of fifty rows stays small. */
 const LONGEST = 50;
 
-/** Removes the middle of a text that is too long for a list. The record's page shows all of it. */
+/** Removes the middle of a text that is too long for a list. The record's page shows the whole text. */
 export function clip(text: string, longest = LONGEST): string {
   return text.length > longest ? `${text.slice(0, longest / 2)}…${text.slice(-longest / 2)}` : text;
 }

@@ -14,10 +14,10 @@ import { Replay, requireRecorded } from './requests.tsx';
 import { curlOf } from './samples.tsx';
 import { BothSides, recordedSides, SHOWN_BODY } from './sides.tsx';
 
-/** Maximum number of steps shown, counted from the first. */
+/** Maximum number of steps shown. The first are kept. */
 const SHOWN = 60;
 
-/** The steps of shop and customer, without IPN attempts. A link to a step opens it. */
+/** Shows what the shop and the customer did, without IPN attempts. A link to a step expands it. */
 export function Timeline(props: { steps: readonly Step[]; payment: Payment; parts: AppParts }) {
   const { steps, payment, parts } = props;
   const ofCheckout = steps.filter(({ ipn }) => !ipn);
@@ -81,7 +81,7 @@ interface StepProps {
   parts: AppParts;
 }
 
-/** The details of a step of the checkout: its request and response, and its actions. */
+/** Shows the details of a step: its request and response, and its actions. */
 function StepDetails({ step, payment, parts }: StepProps) {
   const { id, event, detail, request, requestedBy } = step;
   if (request) return <Requested step={step} request={request} parts={parts} />;
@@ -99,7 +99,7 @@ function StepDetails({ step, payment, parts }: StepProps) {
       <p class="soft">
         {requestedBy ? (
           <>
-            Part of the request of <a href={`#${requestedBy}`}>this step</a>.
+            Part of the request in <a href={`#${requestedBy}`}>this step</a>.
           </>
         ) : (
           withoutRequest(step, payment)
@@ -164,10 +164,10 @@ function Requested(props: Omit<StepProps, 'payment'> & { request: RecordedReques
 }
 
 const TO_CHECKOUT = 'Redirects back to the checkout.';
-const NOT_KEPT = 'A page; the request log does not keep pages.';
+const NOT_KEPT = 'A page. The request log does not store pages.';
 const isRedirect = (status: number) => status >= 300 && status < 400;
 
-/** Shown if the request is not in the request log, which starts empty. */
+/** Rebuilds an initiate request that is not in the request log, which starts empty. */
 function Rebuilt({ step, payment, parts }: StepProps) {
   const { dialect, runtime, state, merchants } = parts;
   const merchant = state.current.merchants.get(payment.merchantId) ?? merchants.default;

@@ -7,9 +7,9 @@ import { clip } from './text.ts';
 
 interface VerdictProps {
   of: FullVerdict;
-  /** The id of the delivery; null if none. */
+  /** The id of the delivery; null if there is none. */
   ipn: string | null;
-  /** The receiver's address. */
+  /** The receiver's URL. */
   url: string;
   /** The page to return to. */
   from: string;
@@ -17,7 +17,7 @@ interface VerdictProps {
   test?: string | undefined;
 }
 
-/** What happened to an IPN, where, why, and the fix: the first section of its page and of its payment's page. */
+/** Says what happened to an IPN, where, why, and how to fix it, on top of its page and its payment's page. */
 export function VerdictCard({ of, ipn, url, from, test }: VerdictProps) {
   const { tone, headline, where, cause, fix, signed, code, action, to } = of;
   const page = ipn === null ? null : recordPath('ipns', ipn);
@@ -58,7 +58,7 @@ export function VerdictCard({ of, ipn, url, from, test }: VerdictProps) {
   );
 }
 
-/** A signed text. Its amount and its identifier are apart if it has both. */
+/** Shows a signed text, with amount and identifier apart if it has both. */
 function SignedText({ text, from, identifier }: { text: string; from: string; identifier: string }) {
   if (!text.endsWith(identifier) || !from.endsWith(identifier)) return <Difference text={text} from={from} />;
   const amountIn = (signed: string) => signed.slice(0, signed.length - identifier.length);
@@ -70,7 +70,7 @@ function SignedText({ text, from, identifier }: { text: string; from: string; id
   );
 }
 
-/** The pages of the documentation that explain a verdict. */
+/** The documentation pages that explain a verdict. */
 const SIGNATURES = 'ipns-by-hand.md#why-a-signature-does-not-match';
 const DOCS = { receiver: 'receive-and-verify.md', rule: 'faults.md', emulator: 'retries.md' } as const;
 
@@ -84,7 +84,7 @@ const WHERE = {
   emulator: () => "The emulator's options, not your code",
 } as const;
 
-/** Code by language. The script keeps the selected language from page to page. */
+/** Shows code in several languages. The script remembers the selected one on all pages. */
 export function Languages({
   of,
   id = 'verdict',

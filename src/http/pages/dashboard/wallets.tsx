@@ -7,10 +7,10 @@ import type { List } from './list-page.tsx';
 import { PLACES, withId } from './page.tsx';
 import { column } from './table.tsx';
 
-/** The path of a wallet's form. */
+/** The path of the form that funds a wallet. */
 export const FUND = `${PLACES.wallets.path}/:id/fund`;
 
-/** The id of a wallet's row, to return to. */
+/** The id of a wallet's row, which is the link target after funding. */
 export const walletRow = (id: string) => `wallet-${encodeURIComponent(id)}`;
 
 export const WALLETS: List<Wallet> = {
