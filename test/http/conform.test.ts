@@ -20,7 +20,7 @@ import {
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { IS_RELEASE } from '../helpers/scope.ts';
-import { startSim } from '../helpers/sim.ts';
+import { ORDER, startSim } from '../helpers/sim.ts';
 
 const ids = (list: readonly { id: string }[]) => list.map(({ id }) => id);
 
@@ -156,7 +156,7 @@ describe('the emulator', () => {
 
   it('settles no earlier payments', async () => {
     const sim = await startSim();
-    await sim.initiate({ ...ORDER_OF_OTHERS });
+    await sim.initiate({ ...ORDER, identifier: 'not-ours' });
     await held(sim, {}, { lines: linesNamed('ipn-status', 'checkout-again-page', 'ipn-not-on-cancel') });
     const { data } = await sim.control<{ data: { status: string }[] }>('/payments?identifier=not-ours');
     expect(data).toMatchObject([{ status: 'pending' }]);
@@ -261,19 +261,6 @@ it('no retry is left scheduled', async () => {
   const { data } = await sim.control<{ data: { state: string }[] }>('/ipns');
   expect(data.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
 });
-
-const ORDER_OF_OTHERS = {
-  identifier: 'not-ours',
-  currency: 'USD',
-  amount: '5.00',
-  details: 'x',
-  ipn_url: 'http://127.0.0.1:9/',
-  success_url: 'http://localhost/a',
-  cancel_url: 'http://localhost/b',
-  site_logo: 'http://localhost/c',
-  customer_name: 'Bob',
-  customer_email: 'bob@example.com',
-};
 
 it('an emulator with a public URL is tested at its own address', async () => {
   const sim = await startSim({ publicUrl: 'https://pay.example.com/gateway' });

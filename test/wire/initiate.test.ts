@@ -72,14 +72,6 @@ const VALUES = fc.oneof(
 );
 
 describe('the fields of initiate', () => {
-  it.each([
-    ['customer_name', 'x'.repeat(30)],
-    ['customer_email', `${'x'.repeat(24)}@a.bcd`],
-  ])('limit %s to 30 characters', (name, longest) => {
-    expect(Array.isArray(byTable(fields({ [name]: longest }), 'strict'))).toBe(false);
-    expect(byTable(fields({ [name]: `x${longest}` }), 'strict')).toEqual([expect.stringContaining(name)]);
-  });
-
   it.each(['strict', 'loose'] as const)(
     'give the same values and problems with the table as with the schema (%s)',
     (strictness) => {
