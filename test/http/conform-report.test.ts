@@ -14,14 +14,8 @@ describe('a report for others', () => {
   function written(got: string, expected = 'a refusal') {
     const { id } = line;
     const target = 'https://pay.example/base';
-    const report = {
-      target,
-      profile: 'document',
-      agree: 1,
-      unseen: [],
-      causes: [],
-      differ: [{ id, expected, got }],
-    };
+    const differing = [{ id, expected, got }];
+    const report = { target, profile: 'document', agree: 1, unseen: [], causes: [], differ: differing };
     const verdicts = new Map([[line, { mismatches: [{ expected, got, cause: `${expected}, got ${got}` }] }]]);
     const masked = maskedReport({ report, verdicts }, { keys, ipnUrl });
     expect(masked.target).toBe('https://pay.example');

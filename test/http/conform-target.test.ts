@@ -7,9 +7,9 @@ import { startAnswering } from '../helpers/answering.ts';
 import { held, LINES, linesNamed, startBetween } from '../helpers/conform.ts';
 import { startSim } from '../helpers/sim.ts';
 
-describe('a target', () => {
-  const keys = { publicKey: 'pub_x', secretKey: 'sec_x' };
+const KEYS = { publicKey: 'pub_x', secretKey: 'sec_x' };
 
+describe('a target', () => {
   it.each(['<html></html>', '[]', '{"status":"ok"}', '"error"'])(
     'that responds with %s three times is not a gateway',
     async (body) => {
@@ -18,7 +18,7 @@ describe('a target', () => {
         if (method === 'POST') asked++;
         response.end(body);
       });
-      await expect(held({ url, ...keys })).rejects.toMatchObject({
+      await expect(held({ url, ...KEYS })).rejects.toMatchObject({
         code: 'no_server',
         message: expect.stringContaining('is not a gateway of this interface'),
       });
@@ -30,13 +30,13 @@ describe('a target', () => {
     const url = await startAnswering((_, response) => {
       response.writeHead(301, { Location: 'https://www.pay.example/' }).end();
     });
-    await expect(held({ url, ...keys })).rejects.toMatchObject({
+    await expect(held({ url, ...KEYS })).rejects.toMatchObject({
       message: expect.stringContaining('it redirects to https://www.pay.example/'),
     });
   });
 
   it('that is down is reported', async () => {
-    await expect(held({ url: 'http://127.0.0.1:9', ...keys })).rejects.toMatchObject({
+    await expect(held({ url: 'http://127.0.0.1:9', ...KEYS })).rejects.toMatchObject({
       code: 'no_server',
       message: expect.stringContaining('connection refused'),
     });
@@ -55,7 +55,6 @@ describe('a target', () => {
 });
 
 describe('a target on this machine that does not prove to be an emulator', () => {
-  const keys = { publicKey: 'pub_x', secretKey: 'sec_x' };
   const lines = linesNamed(
     ...['initiate-sandbox', 'initiate-live', 'card-create', 'route-root', 'ipn-status', 'checkout-page'],
     ...['checkout-success-url-exact', 'checkout-page-live'],
@@ -70,7 +69,7 @@ describe('a target on this machine that does not prove to be an emulator', () =>
       if (response.writableEnded) return;
       response.end(JSON.stringify({ success: 'ok', url: url + checkout }));
     });
-    return { url, asked, ...keys };
+    return { url, asked, ...KEYS };
   }
 
   it.each([
@@ -158,7 +157,7 @@ describe('a gateway that keeps the payment in a session', () => {
       if (isEmail) return void response.end(JSON.stringify({ redirect_url: '/sandbox/pay/code' }));
       response.end(JSON.stringify(form.get('code') === '222666' ? last(successUrl) : { error: 'true' }));
     });
-    return { url, publicKey: 'pub_x', secretKey: 'sec_x' };
+    return { url, ...KEYS };
   }
 
   const lines = linesNamed('checkout-success-url-exact', 'checkout-settled', 'checkout-email-field');
@@ -179,7 +178,6 @@ describe('a gateway that keeps the payment in a session', () => {
 });
 
 describe('an emulator, or a server that claims to be one, with strange responses', () => {
-  const keys = { publicKey: 'pub_x', secretKey: 'sec_x' };
   const lines = linesNamed(
     'initiate-sandbox',
     'initiate-url',
@@ -220,7 +218,7 @@ describe('an emulator, or a server that claims to be one, with strange responses
         return void response.setHeader('X-Gateway-Sim', '1').end('{"success":"ok","counts":{}}');
       incoming.resume().on('end', () => response.socket?.end(answer));
     });
-    const { report } = await held({ url, ...keys }, {}, { lines });
+    const { report } = await held({ url, ...KEYS }, {}, { lines });
     expect(report.agree + report.differ.length + report.unseen.length).toBe(lines.length);
     expect(report.differ.length).toBeGreaterThan(0);
   });
@@ -270,8 +268,7 @@ describe('a missing response', () => {
       });
     });
     let asked = 0;
-    const keys = { publicKey: 'pub_x', secretKey: 'sec_x' };
-    const { report } = await held({ url, ...keys }, {}, { lines });
+    const { report } = await held({ url, ...KEYS }, {}, { lines });
     expect(report.differ).toHaveLength(4);
     expect(report.differ[0]?.got).toMatch(/\(status 502\)$/);
   });
@@ -295,7 +292,7 @@ describe('a missing response', () => {
 it('a rejection does not need to name a field where the document does not say so', async () => {
   const url = await startAnswering((_, response) => void response.end('{"error":"true","message":"No"}'));
   const lines = linesNamed('field-amount-missing', 'field-customer-name-empty');
-  const { report } = await held({ url, publicKey: 'pub_x', secretKey: 'sec_x' }, {}, { lines });
+  const { report } = await held({ url, ...KEYS }, {}, { lines });
   expect(report.unseen).toEqual([
     { id: 'field-amount-missing', why: 'the request was refused without a reason' },
   ]);
