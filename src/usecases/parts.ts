@@ -24,11 +24,11 @@ export interface UseCaseParts {
   random: RandomBytes;
   events: EventLog;
   faults: Faults;
-  /** The state with which this server started. */
+  /** The state that this server started with. */
   initial: () => Promise<Snapshot>;
   preparation: Preparation;
   firstFaults: readonly FaultRule[];
-  /** With a seed: continues with ids that the new state does not have. */
+  /** With a seed, continues with ids that the new state does not have. */
   renewIds: () => void;
 }
 

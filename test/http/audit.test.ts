@@ -26,7 +26,7 @@ async function prepared(changed: Parameters<typeof startAuditable>[1] = {}, opti
 }
 
 /** Delays the orders of the shop until they are released. */
-function held(shop: { place: () => Promise<void> }): () => void {
+function holdOrders(shop: { place: () => Promise<void> }): () => void {
   const { opened, open } = gate();
   const { place } = shop;
   shop.place = async () => {
@@ -82,7 +82,7 @@ describe('an audit from the dashboard', () => {
 
   it('shows its progress, rejects a second audit while it runs, and accepts one after it', async () => {
     const { shop, post, start, page, asked, state, ended } = await prepared();
-    const open = held(shop);
+    const open = holdOrders(shop);
     expect((await post({ ...asked, only: 'A' })).status).toBe(303);
     expect(await state()).toMatchObject({ state: 'running', endedAt: null, orders: null, cases: [] });
     expect(text(await page())).toMatch(
@@ -100,7 +100,7 @@ describe('an audit from the dashboard', () => {
 
   it('is stopped with a button, and cancels its pending payments', async () => {
     const { sim, shop, post, page, asked, state } = await prepared();
-    held(shop);
+    holdOrders(shop);
     await post({ ...asked, only: 'A' });
     expect(text(await page())).toContain('Stop the audit');
     expect((await postForm(sim, `${FORM}/stop`)).location).toBe(FORM);
@@ -131,12 +131,12 @@ describe('an audit from the dashboard', () => {
     ['probeUrl', { probeUrl: 'http://8.8.8.8/{identifier}' }, 403, 'neither a loopback'],
     ['a command', { probeCmd: 'id {identifier}' }, 422, 'unknown field probeCmd'],
     ['a command', { orderCmd: 'id' }, 422, 'unknown field orderCmd'],
-  ])('rejects %s %j above the form and keeps the input', async (_, wrong, status, said) => {
+  ])('rejects %s %j above the form and keeps the input', async (_, wrong, status, problem) => {
     const { post, page, asked, state } = await prepared();
     const { status: got, html } = await post({ ...asked, orderAmount: '.of-the-order', ...wrong });
     expect(got).toBe(status);
     expect(html).toContain('role="alert"');
-    expect(text(html)).toContain(said);
+    expect(text(html)).toContain(problem);
     expect(html).toContain('value=".of-the-order"');
     expect(await state()).toMatchObject({ code: 'not_found' });
     expect(text(await page())).not.toContain('of cases');
@@ -187,7 +187,7 @@ describe('an audit from the dashboard', () => {
   });
 });
 
-describe('an audit by the control API', () => {
+describe('an audit with the control API', () => {
   test('runs the same cases as the library, and creates orders if none are given', async () => {
     const { shop, start, ended } = await prepared({ isSigned: () => true });
     const answer = await start({ ipnUrl: shop.ipnUrl, only: ['signature-missing', 'M'] });

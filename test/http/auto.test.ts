@@ -69,7 +69,7 @@ describe('automatic settlement', () => {
         auto: 'approve',
         autoDelay: 0,
         ...(onDisk && { inMemory: false, dataDir: await temporaryFolder() }),
-        // The latency of the first response, and all of the others.
+        // The first response is slow, the others are not.
         faults: [{ route: 'initiate', identifier: 'n0', latency: '300ms' }],
       });
       const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
@@ -105,12 +105,15 @@ describe('automatic settlement', () => {
     { auto: '1s', expires: '2s', by: 'auto', status: 'failed' },
     { auto: '2s', expires: '2s', by: 'auto', status: 'failed' },
     { auto: '3s', expires: '2s', by: 'clock', status: 'expired' },
-  ])('after $auto when it expires after $expires: $status', async ({ auto, expires, by, status }) => {
-    const sim = await frozen({ auto: 'fail', autoDelay: auto, paymentExpires: expires });
-    await initiated(sim);
-    await clock(sim, { advance: '10s' });
-    expect(await payment(sim)).toMatchObject({ status, settledBy: by });
-  });
+  ])(
+    'leaves a payment $status if due after $auto, with expiry after $expires',
+    async ({ auto, expires, by, status }) => {
+      const sim = await frozen({ auto: 'fail', autoDelay: auto, paymentExpires: expires });
+      await initiated(sim);
+      await clock(sim, { advance: '10s' });
+      expect(await payment(sim)).toMatchObject({ status, settledBy: by });
+    },
+  );
 
   it('happens after a restart without --auto', async () => {
     const dataDir = await temporaryFolder();
@@ -168,7 +171,7 @@ describe('the checkout of an automatically settled payment', () => {
     ['cancel', {}],
     ['panel', { outcome: 'fail' }],
     ['back', {}],
-  ])('redirects from the open form %s', async (form, body) => {
+  ])('redirects a browser that still shows the form %s', async (form, body) => {
     const { sim, checkout } = await settledCheckout({}, 'approve');
     const answer = await visit(checkout.replace('/checkout?', `/checkout/${form}?`), 'POST', body);
     expect([answer.status, answer.headers.get('location')]).toEqual([303, SUCCESS]);

@@ -62,7 +62,7 @@ const OVERSIZED = SIZES.flatMap(([size, bytes]) =>
   ENCODINGS.map(([how, chunked]) => [`${size} ${how}`, bytes, chunked] as const),
 );
 
-describe('a body that is too large', () => {
+describe('a large body', () => {
   it.each(OVERSIZED)('gets 413 with fetch, and the next body is accepted: %s', async (_, bytes, chunked) => {
     const { url } = await startSim();
     const answer = await post(url, bytes, chunked);
@@ -72,18 +72,21 @@ describe('a body that is too large', () => {
     expect((await post(url, 10, false)).status).toBe(200);
   });
 
-  it.each(OVERSIZED)('gets 413 for a client that reads late: %s', async (_, bytes, chunked) => {
-    const sim = await startSim();
-    const text = await postBlocking(sim.server.port, bytes, chunked);
-    expect(text).toMatch(/^HTTP\/1\.1 413 /);
-    expect(text).toContain('1 MiB');
-  });
+  it.each(OVERSIZED)(
+    'gets 413 even if the client sends everything before it reads: %s',
+    async (_, bytes, chunked) => {
+      const sim = await startSim();
+      const text = await postBlocking(sim.server.port, bytes, chunked);
+      expect(text).toMatch(/^HTTP\/1\.1 413 /);
+      expect(text).toContain('1 MiB');
+    },
+  );
 
   it.each([
     ['of an unknown type', PATH, 415],
     ['for no route', '/nowhere', 404],
     ['with the wrong method', '/_sim/status', 405],
-  ])('gets its response although it is not read: %s', async (_, path, status) => {
+  ])('gets its response although the server does not need it: %s', async (_, path, status) => {
     const sim = await startSim();
     const text = await postBlocking(sim.server.port, 10 * MIB, false, { path, type: 'text/plain' });
     expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
@@ -99,7 +102,7 @@ describe('a body that is too large', () => {
     expect((await post((await startSim()).url, MIB, false)).status).toBe(200);
   });
 
-  it('is rejected by the control API and the checkout, too', async () => {
+  it('is also rejected by the control API and the checkout', async () => {
     const sim = await startSim();
     const checkout = await sim.initiate(ORDER);
     const id = new URL(checkout).searchParams.get('payment_id');
@@ -181,7 +184,7 @@ async function postHostile(
   expect([what, answer.status, field]).toEqual([what, ...expected]);
 }
 
-it.each(HOSTILE)('responds to a body of %s as to any other', async (...hostile) => {
+it.each(HOSTILE)('responds normally to a hostile body: %s', async (...hostile) => {
   await postHostile(await startSim(), hostile);
 });
 

@@ -41,7 +41,7 @@ describe('the list of cards', () => {
     expect(envelope).toEqual({ success: 'ok', current_page: 2, per_page: 15, last_page: 2, total: 16 });
   });
 
-  it('returns a page number of fifteen digits exactly, and rejects a longer one', async () => {
+  it('accepts a page number of fifteen digits without rounding, and rejects a longer one', async () => {
     const { call } = await cardsOf();
     const { body } = await call('GET', '/api/cards?page=999999999999999');
     expect(body).toMatchObject({ current_page: 999_999_999_999_999, last_page: 1, total: 0 });
@@ -50,7 +50,7 @@ describe('the list of cards', () => {
 });
 
 describe('authentication', () => {
-  it('logs that the public key was sent', async () => {
+  it('notes in the log that the public key was sent', async () => {
     const { sim, call } = await cardsOf();
     await call('GET', '/api/cards', undefined, { Authorization: `Bearer ${sim.publicKey}` });
     const { data } = await sim.control<{ data: { notes: string[] }[] }>('/requests');
@@ -141,7 +141,7 @@ describe('moving money on a card', () => {
     expect((await call('GET', `/api/cards/${card['id']}`)).body.data).toEqual({ ...card, transactions: [] });
   });
 
-  it('rejects an unknown card, which is not a declined charge', async () => {
+  it('rejects an unknown card without logging a declined charge', async () => {
     const { sim, move } = await cardsOf();
     expect((await move('nope', { type: 'charge', amount: '1' })).status).toBe(404);
     expect((await sim.control<{ data: unknown[] }>('/requests')).data).toEqual([]);

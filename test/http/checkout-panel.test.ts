@@ -15,7 +15,7 @@ async function atCode(options = {}): Promise<{ sim: Sim; id: string }> {
 const enterForm = (html: string) => /<form class="tip enter".*?<\/form>/s.exec(html)?.[0];
 
 describe('the code in the panel of a live checkout', () => {
-  it('is the one that was sent, and its button pays the payment', async () => {
+  it('is the code that was sent, and its button pays', async () => {
     const { sim, id } = await atCode();
     const form = enterForm(await pageOf(sim, `${CHECKOUT}?payment_id=${id}`)) ?? '';
     const [message] = sim.server.parts.state.current.messages.values();

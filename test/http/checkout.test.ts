@@ -6,11 +6,11 @@ import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 type Mode = 'sandbox' | 'live';
 const MODES: Mode[] = ['sandbox', 'live'];
-/** The Accept header of every browser that opens a page. */
+/** The Accept header that browsers send when they open a page. */
 const BROWSER = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const SANDBOX = { email: 'test_mode@mail.com', code: '222666' };
 
-/** A checkout in a client without JavaScript that follows no redirects. */
+/** A checkout in a client that has no JavaScript and follows no redirects. */
 interface Checkout {
   url: string;
   id: string;

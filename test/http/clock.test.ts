@@ -59,7 +59,7 @@ describe('the clock under /_sim', () => {
     expect((await move(sim, { resume: true })).body.frozen).toBe(false);
   });
 
-  it('runs a schedule of 1 h and 2 h immediately, with the request and response of every attempt', async () => {
+  it('runs a schedule of 1 h and 2 h when moved past it, with the request and response of every attempt', async () => {
     const receiver = await startReceiver([{ status: 500, body: 'no' }, { status: 503 }, { body: 'OK' }]);
     const sim = await startSim({ ipnSchedule: ['1h', '2h'] });
     await move(sim, { freeze: '2999-01-01' });
@@ -156,7 +156,7 @@ describe('payments that expire', () => {
 });
 
 describe('after a restart the clock', () => {
-  /** The folder as a kill leaves it. */
+  /** Starts with the files that a killed emulator leaves behind. */
   async function restarted(dataDir: string) {
     const copy = await temporaryFolder();
     for (const name of ['db.json', 'journal.jsonl']) await cp(join(dataDir, name), join(copy, name));

@@ -37,12 +37,12 @@ function watched(): Map<string, Seen> {
   return seen;
 }
 
-/** As an expected value, and as a pattern, it matches nothing. */
+/** Matches nothing, neither as an expected value nor as a pattern. */
 const NEVER = '(?!)';
 
 const namesOf = ({ ipns: [ipn] }: Seen) => [...new URLSearchParams(ipn?.body).keys()];
 
-/** The expectations of a line, each time with one part changed so that the same response does not match. */
+/** Variants of a line's expectations, each with one part changed so that the same response does not match. */
 function* otherwise(expected: unknown, seen: Seen): Generator<[part: string, other: unknown]> {
   if (typeof expected === 'string') yield ['', `(?:${expected})${NEVER}`];
   if (typeof expected === 'number') yield ['', expected + 1];
@@ -54,7 +54,7 @@ function* otherwise(expected: unknown, seen: Seen): Generator<[part: string, oth
       Array.isArray(expected) ? expected.with(Number(name), other) : { ...expected, [name]: other };
     if (name === 'taken') yield [name, { names: [NEVER] }];
     else if (name === 'about') yield [name, { taken: true }];
-    // A text that is not a number.
+    // A string that is not a number.
     else if (name === 'luhn') yield [name, put(['success'])];
     else if (name === 'lacks') yield [name, put([...Object.keys(seen.json ?? {}), ...namesOf(seen)])];
     else if (!WITHOUT_ANSWER.has(name))
@@ -135,7 +135,7 @@ describe('the emulator', () => {
     expect(report.differ).toEqual([]);
   });
 
-  it('is also explained with a loose profile', async () => {
+  it('is also explained if the expected profile is loose', async () => {
     const sim = await startSim({ profile: 'newer-server' });
     const expected = { profile: 'observed' };
     // A missing retry takes seconds to detect.
@@ -154,7 +154,7 @@ describe('the emulator', () => {
     expect(ids(again.report.differ)).toEqual([]);
   });
 
-  it('settles no earlier payments', async () => {
+  it('does not settle earlier payments', async () => {
     const sim = await startSim();
     await sim.initiate({ ...ORDER, identifier: 'not-ours' });
     await held(sim, {}, { lines: linesNamed('ipn-status', 'checkout-again-page', 'ipn-not-on-cancel') });
@@ -164,7 +164,7 @@ describe('the emulator', () => {
 });
 
 describe('differences with one cause', () => {
-  /** An emulator with another profile behind a server that changes its responses. */
+  /** Checks an emulator with another profile, behind a server that changes its responses. */
   async function behind(change: (answer: PassedOn) => void, lines: readonly ManifestLine[]) {
     const sim = await startSim({ profile: 'newer-server' });
     return held({ ...sim, url: await startBetween(sim, change) }, {}, { alsoTry: true, lines });
@@ -208,7 +208,7 @@ describe('differences with one cause', () => {
   });
 });
 
-it('values that are not texts are reported as differences', async () => {
+it('values that are not strings are reported as differences', async () => {
   const odd = { toString: 1, valueOf: 1 };
   const body = JSON.stringify({ success: 'ok', url: odd, data: { card_number: odd } });
   const { url } = await startReceiver([{ body }]);
@@ -239,7 +239,7 @@ it('no payment is left pending', async () => {
   );
   const { data } = await sim.control<{ data: { status: string; identifier: string }[] }>('/payments');
   expect(data.length).toBeGreaterThan(4);
-  // The first one found out what the target is.
+  // The first payment only showed what the target is.
   expect(data.filter(({ status }) => status === 'pending')).toEqual([]);
   expect((await sim.control<{ data: unknown[] }>('/ipns')).data).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ask, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
-/** The responses of all routes under test in one type. */
+/** One type for the responses of all routes under test. */
 interface Answer {
   status: number;
   body: Partial<{

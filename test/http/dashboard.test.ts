@@ -22,7 +22,7 @@ function post(
   return fetch(sim.url + path, { method: 'POST', body, headers, redirect: 'manual' });
 }
 
-/** The page after a form, as text. */
+/** The page that follows a form, as text. */
 async function followed(answer: Response): Promise<string> {
   expect(answer.status).toBe(303);
   return (await get(answer.headers.get('location') ?? '')).text();
@@ -72,7 +72,7 @@ describe('every page of the dashboard', () => {
     expect(full).not.toContain('undefined');
   });
 
-  it('links to each record, with any id of an imported state', async () => {
+  it('links to each record, whatever its id in an imported state', async () => {
     await sim.initiate(fields());
     const odd = `pay /../?a#b%0a\n${HOSTILE}`;
     const snapshot = (await (await get('/_sim/snapshot')).text()).replaceAll(
@@ -187,7 +187,7 @@ describe('every page of the dashboard', () => {
 describe('a form that the script sends', () => {
   const script = { 'x-gateway-sim-live': '1' };
 
-  it('gets the next URL, and the script decides whether that is another page', async () => {
+  it('gets the next URL without a redirect', async () => {
     await sim.initiate(fields());
     const path = `/_sim/ui/payments/${await newest()}`;
     const answer = await post(`${path}/settle`, { outcome: 'approve' }, script);
@@ -232,7 +232,7 @@ describe('payments', () => {
     expect(html).toMatch(/href="\/_sim\?status=pending&amp;text=tea"><span class="number">1</);
     expect(html).toMatch(/href="\/_sim\?status=canceled&amp;text=tea" aria-current="true"/);
     expect(html).toMatch(/href="\/_sim\?text=tea"><span class="number">1<\/span> all/);
-    // Text keeps the selection. A second press removes a mode.
+    // A search keeps the selection. Clicking a selected mode removes it.
     expect(html).toContain('<input type="hidden" name="status" value="canceled"/>');
     const live = await (await get('/_sim?mode=live')).text();
     expect(live).toMatch(/href="\/_sim" aria-current="true">live</);
@@ -312,7 +312,7 @@ describe('IPNs', () => {
     expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/ipn', '/other', '/ipn']);
   });
 
-  it('that are selected are resent together, and one notice shows the result', async () => {
+  it('are resent together if selected, and one notice shows the result', async () => {
     const receiver = await startReceiver();
     await approved({ identifier: 'tea', ipn_url: `${receiver.url}/ipn` });
     await approved({ identifier: 'milk' });
@@ -410,7 +410,7 @@ describe('cards', () => {
 });
 
 describe('keys', () => {
-  it('are replaced with one click, and the old pair stops working', async () => {
+  it('are replaced with one click, with a note that the old pair stops working', async () => {
     const html = await followed(await post('/_sim/ui/keys', {}));
     expect(html).not.toContain(sim.publicKey);
     expect(html).toContain('The old pair stops working immediately');
@@ -418,7 +418,7 @@ describe('keys', () => {
     expect(html).toContain(data[0]?.publicKey);
   });
 
-  it('are replaced for another merchant', async () => {
+  it('are created for a new merchant, but not for an existing name', async () => {
     expect(await followed(await post('/_sim/ui/merchants', { name: 'Second Shop' }))).toContain(
       'Second Shop',
     );
@@ -450,7 +450,7 @@ describe('verification codes', () => {
 });
 
 describe('faults and clock', () => {
-  it('are set and cleared, and prominent while active', async () => {
+  it('are set and cleared, and shown on every page while active', async () => {
     const STATUS = '/_sim/ui/faults/status';
     const set = { route: 'initiate', status: '503', times: '2', identifier: '' };
     const html = await followed(await post(STATUS, set));

@@ -36,7 +36,7 @@ it('the dashboard shows every page of the documentation, with links to existing 
   }
 });
 
-it('places and verdicts of the dashboard link to the pages that explain them', async () => {
+it('pages and verdicts of the dashboard link to the documentation that explains them', async () => {
   const sim = await startSim({ ipnSchedule: [] });
   await sim.initiate({ ...ORDER, ipn_url: 'http://127.0.0.1:9/ipn' });
   await sim.server.parts.payments.settle(String(ORDER['identifier']), {

@@ -265,7 +265,7 @@ describe('a connection without a request', () => {
     return { port: portOf(servers[0]), stop };
   }
 
-  it('is closed if it sends nothing, before and in a tunnel', async () => {
+  it('is closed if it sends nothing, outside or inside a tunnel', async () => {
     const { port } = await edge(100);
     const silent = await connected(port);
     const half = await tunnel(port, `${ALIAS}:443`);

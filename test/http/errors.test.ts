@@ -58,7 +58,7 @@ const MALFORMED: [what: string, request: string | Buffer, statuses: number[]][] 
 ];
 
 describe('malformed HTTP', () => {
-  it.each(MALFORMED)('with %s gets a response of the emulator', async (_, request, statuses) => {
+  it.each(MALFORMED)('with %s gets a response from the emulator', async (_, request, statuses) => {
     const { server } = await startSim();
     const answer = await rawExchange(server.port, request);
     expect(answer).toMatchObject({ headers: { 'x-gateway-sim': '1' } });

@@ -43,7 +43,7 @@ async function retained(
 
 describe('a settled payment', () => {
   it('is kept if it is among the newest by time of settling, both at the start and later', async () => {
-    // The store has the payments in the order of their initiation, not of their settling.
+    // The store has payments in the order of initiation, not of settlement.
     const payments = [4, 1, 3].map((number) => payment(number));
     const { run, ids, put } = await retained({ count: 2 }, { payments });
     await run();

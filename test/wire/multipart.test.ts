@@ -102,7 +102,7 @@ describe('a multipart body', () => {
     );
   });
 
-  it('never fails in any other way, for any bytes', () => {
+  it('never fails in any other way, whatever its bytes', () => {
     const piece = fc.constantFrom(
       '--XX',
       '\r\n',

@@ -330,7 +330,7 @@ describe("a signature computed by the merchant's code", () => {
     expect(checkedBy.reasons).toHaveLength(signature === hex(text) ? 0 : 1);
   });
 
-  it('may have two mistakes, and the first is named', () => {
+  it('may have two mistakes, and then the first is named', () => {
     const signature = hex(identifier + amount).toLowerCase();
     const { mistake, reasons } = verify(sent, KEYS, signature);
     expect([mistake, reasons]).toEqual([

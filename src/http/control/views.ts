@@ -59,7 +59,7 @@ export function deliveryView(
   underWay = ipns.underWay(delivery.id),
 ): Delivery {
   const { attemptCount, signedWith: _key, ...record } = delivery;
-  // A record from the event log has only the attempts of its time.
+  // A record from the event log has only the attempts that had been made by then.
   const attempts = state.current.attemptsOf(delivery.id).slice(0, attemptCount).map(attemptView);
   const note = noteOf(delivery, attempts.at(-1));
   const verdict = verdictView(ipns.verdict(delivery));

@@ -2,7 +2,7 @@ import type { PaymentRequest } from '../../contract/payment.ts';
 import type { CardValues } from '../dialect.ts';
 
 /*
- * Maps our field names to those on the wire (documented: field-*-missing), in wire order. Both sides use these maps.
+ * Maps our field names to the names on the wire (documented: field-*-missing), in wire order. Both sides use these maps.
  */
 
 export const ASKED_NAMES = {
@@ -51,7 +51,7 @@ export function toWire(names: Names, values: Readonly<Record<string, string | nu
   return sent;
 }
 
-/** Our names of the relevant IPN fields, and their names in a form (observed: ipn-order, ipn-nested-names). */
+/** Our names for the relevant IPN fields, and their names in a form (observed: ipn-order, ipn-nested-names). */
 export const IPN_NAMES = {
   status: 'status',
   signature: 'signature',
