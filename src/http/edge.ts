@@ -28,7 +28,7 @@ const HANDSHAKE = 0x16;
 /** A shorter limit would lose clients on slow machines. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** Maximum connections without a request (chosen). */
+/** Maximum number of connections without a request (chosen). */
 const MAX_BEGINNING = 1_000;
 
 /** A new connection counts as silent only after this time (real time). */

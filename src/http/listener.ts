@@ -30,7 +30,7 @@ export type RequestListener = (incoming: IncomingMessage, outgoing: ServerRespon
 const LOAD_AFTER_MS = 50;
 
 /**
- * Listens on the host. For 127.0.0.1 also listens on ::1, because `localhost` means either.
+ * Listens on the host. For 127.0.0.1, also listens on ::1, because `localhost` means either.
  *
  * @param load loads the listener; called once
  * @param fastPath tried before the listener
@@ -84,7 +84,7 @@ function lazyListener(load: () => Promise<RequestListener>) {
   return { listener, start };
 }
 
-/** Maximum pipelined requests that wait on one connection (chosen). */
+/** Maximum number of pipelined requests that wait on one connection (chosen). */
 const MAX_WAITING = 1_000;
 
 /**

@@ -223,7 +223,7 @@ function notAttempted(
   return { ...causedByRule(`${headline} Due at ${nextAttemptAt}.`, headline), fix };
 }
 
-/** Maximum characters read at each end of a body: a page shows the verdicts of many attempts. */
+/** Maximum number of characters read at each end of a body: a page shows the verdicts of many attempts. */
 const MAX_READ = 8_192;
 
 const readPart = (body: string | null): string =>

@@ -152,7 +152,7 @@ describe('an audit from the dashboard', () => {
   });
 
   it.each(['ipnUrl', 'orderUrl', 'probeUrl'])(
-    'never sends requests to the emulator itself with %s',
+    'never sends requests to the emulator itself, given as %s',
     async (name) => {
       const { sim, post, asked } = await prepared();
       const own = `http://localhost:${sim.server.port}/_sim/shutdown?{identifier}`;
@@ -188,7 +188,7 @@ describe('an audit from the dashboard', () => {
 });
 
 describe('an audit with the control API', () => {
-  test('runs the same cases as the library, and creates orders if none are given', async () => {
+  test('runs the same cases as the library, and makes up an order if it cannot place one', async () => {
     const { shop, start, ended } = await prepared({ isSigned: () => true });
     const answer = await start({ ipnUrl: shop.ipnUrl, only: ['signature-missing', 'M'] });
     expect(answer).toMatchObject({ status: 202, body: { state: 'running', cases: [] } });

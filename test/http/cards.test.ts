@@ -70,7 +70,11 @@ describe('authentication', () => {
 
 describe('bad input', () => {
   it.each([
-    ['a number that is not exact', JSON.stringify(CARD).replace('"250.00"', '99.99999999999999999'), 422],
+    [
+      'a number that cannot be read exactly',
+      JSON.stringify(CARD).replace('"250.00"', '99.99999999999999999'),
+      422,
+    ],
     ['more than 1 MiB', JSON.stringify({ ...CARD, title: 'x'.repeat(2 ** 20) }), 413],
   ])('is rejected and changes nothing: %s', async (_, body, status) => {
     const { call } = await cardsOf();

@@ -283,7 +283,7 @@ describe('the sandbox checkout', () => {
     expect(answer.status).toBe(422);
     expect(html).toContain('role="alert"');
     expect(html).toContain(`name="${step}"`);
-    // A wrong code is typed again.
+    // A wrong code must be typed again.
     const [field = ''] = html.match(new RegExp(`<input[^>]* id="${step}"[^>]*>`)) ?? [];
     expect(/ value="([^"]*)"/.exec(field)?.[1]).toBe(step === 'code' ? '' : value);
     expect(await checkout.status()).toBe('pending');
@@ -385,7 +385,7 @@ describe('the live checkout', () => {
   });
 });
 
-describe('the thank-you pages of payments create', () => {
+describe('the thank-you pages of `payments create`', () => {
   it('have a logo', async () => {
     const sim = await startSim();
     const answer = await fetch(`${sim.url}/_sim/ui/logo.svg`);

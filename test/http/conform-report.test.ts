@@ -85,8 +85,8 @@ describe('a report to share', () => {
     'Base64 in lines': inLines(Buffer.from(key).toString('base64'), '\r\n'),
     'Base64 in lines in JSON': inLines(Buffer.from(`me:${key}!`).toString('base64'), '\\r\\n'),
     'Base64 of more': Buffer.from(`shop:${key}:more`).toString('base64'),
-    'Base64 of another beginning': Buffer.from(`a user:${key}!`).toString('base64url'),
-    'Base64 of a third beginning': Buffer.from(`me:${key}!`).toString('base64'),
+    'Base64 at another offset': Buffer.from(`a user:${key}!`).toString('base64url'),
+    'Base64 at a third offset': Buffer.from(`me:${key}!`).toString('base64'),
   };
 
   it.each(Object.entries(spellings))('contains no key in %s, nor does any other report', (_, spelling) => {

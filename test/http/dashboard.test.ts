@@ -355,7 +355,7 @@ describe('IPNs', () => {
     }
   });
 
-  it('show the signed text, and request and response', async () => {
+  it('show the signed text, the request and the response', async () => {
     const receiver = await startReceiver([{ status: 500, body: '{"oops":true}' }]);
     const id = await approved({ ipn_url: `${receiver.url}/ipn` });
     const html = await (await get(`/_sim/ui/ipns/${id}`)).text();

@@ -44,7 +44,7 @@ const getting = (path: string, host: string) =>
   `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
 
 describe('https', () => {
-  it.each(LOOPBACK_NAMES)('responds at %s to a client that trusts only tlsCa', async (name) => {
+  it.each(LOOPBACK_NAMES)('responds on %s to a client that trusts only tlsCa', async (name) => {
     const { port, caFile, url } = await startSecure();
     expect(url).toBe(`https://127.0.0.1:${port}`);
     const host = name.includes(':') ? `[${name}]` : name;

@@ -38,7 +38,7 @@ const MALFORMED: [what: string, request: string | Buffer, statuses: number[]][] 
   ],
   ['bytes above ASCII in the path', `GET /\xe9\xff HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 404]],
   ['an absolute target', `GET http://evil.test/_sim/status HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 403]],
-  ['an absolute target of ftp', `GET ftp://evil.test/ HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 404]],
+  ['an absolute ftp target', `GET ftp://evil.test/ HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400, 404]],
   ['a double slash', `GET //evil.test/_sim HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [404]],
   [
     'both kinds of length',
@@ -144,7 +144,7 @@ describe('a request without a route', () => {
     if (method !== 'HEAD') expect(await response.json()).toMatchObject({ error: 'true' });
   });
 
-  it('by HEAD gets the response to GET without a body', async () => {
+  it('with HEAD gets the response to GET without a body', async () => {
     const { url } = await startSim();
     for (const path of ['/_sim', '/_sim/status', '/nowhere']) {
       const head = await fetch(url + path, { method: 'HEAD' });
@@ -159,7 +159,7 @@ describe('an internal error', () => {
     'POST /payment/initiate',
     'GET /_sim/payments',
     'GET /initiate/payment/checkout?payment_id=pay_1',
-  ])('on %s is a 500 in the error shape, reported, without its details', async (request) => {
+  ])('on %s is reported, and returns 500 in the error shape without its details', async (request) => {
     const [method = '', path = ''] = request.split(' ');
     const { app, reported } = await brokenApp();
     const form = { 'Content-Type': 'application/x-www-form-urlencoded' };

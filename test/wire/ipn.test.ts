@@ -29,7 +29,7 @@ const vectors = JSON.parse(
   await readFile(new URL('../../fixtures/signatures.json', import.meta.url), 'utf8'),
 ) as Vector[];
 
-/** Reads a form like PHP reads it into `$_POST`: `data[currency][code]=USD` becomes nested. */
+/** Reads a form as PHP reads it into `$_POST`: `data[currency][code]=USD` becomes nested. */
 function phpPost(body: string): Record<string, unknown> {
   const post: Record<string, unknown> = {};
   for (const [name, value] of new URLSearchParams(body)) {
@@ -56,7 +56,7 @@ function ipnOf(changes: Parameters<typeof pendingPayment>[1] = {}, set: Settings
 }
 
 describe('the signature', () => {
-  it('matches one computed by hand', () => {
+  it('matches one computed without our code', () => {
     expect(sign('49.9', 'order-1', SECRET_KEY)).toBe(BY_HAND);
   });
 

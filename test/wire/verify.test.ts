@@ -266,7 +266,7 @@ describe('every tampering', () => {
     expect(() => requireTamperings(given)).toThrow(message);
   });
 
-  it('with the currency is left to the receiver, because the currency is not signed', () => {
+  it('with the currency is not detected, because the currency is not signed', () => {
     const { body } = invent({ currency: 'EUR' }, MADE, {
       format: 'form',
       tamper: new Map([['currency', null]]),

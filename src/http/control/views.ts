@@ -52,7 +52,7 @@ export function mappedAddresses(
   return Object.values(addresses).some((url) => url !== null) ? addresses : null;
 }
 
-/** @param underWay default: the current value */
+/** @param underWay default: the current attempt, if any */
 export function deliveryView(
   delivery: stored.Delivery,
   { state, ipns }: Pick<AppParts, 'state' | 'ipns'>,

@@ -35,7 +35,7 @@ export function mountCheckout(app: App, parts: AppParts): void {
   }
 }
 
-/** Maximum number of rejected entries in memory, and of results of settling forms. */
+/** Maximum number of rejected entries, and of results of settling forms, that are kept in memory. */
 const REMEMBERED = 1_000;
 
 /** Maximum length of a rejected entry that is shown again; longer than any e-mail address. */

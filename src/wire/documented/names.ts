@@ -19,7 +19,7 @@ export const ASKED_NAMES = {
   customerEmail: 'customer_email',
 } as const satisfies Record<keyof PaymentRequest, string>;
 
-/** Maximum characters of an identifier (documented: field-identifier-too-long). */
+/** Maximum length of an identifier, in characters (documented: field-identifier-too-long). */
 export const MAX_IDENTIFIER = 20;
 
 export const INITIATE_NAMES = { publicKey: 'public_key', ...ASKED_NAMES } as const;
