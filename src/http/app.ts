@@ -40,7 +40,7 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
   app.use('/_sim/*', siteGuard(parts.runtime));
   mountOpenPages(app, parts);
   app.use('/_sim/*', tokenGuard(parts.runtime));
-  // On request only, because the schemas of all messages would slow down the start.
+  // Loaded on request, because the schemas of all messages would slow down the start.
   const document = async () => (await import('./openapi.ts')).openApiDocument(app.routes, parts);
   mountDashboard(app, parts);
   mountControl(app, controlRoutes(parts, document), maskAnswer);
@@ -49,7 +49,7 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
     return answerError(c, error, parts.dialect);
   };
   app.notFound((c) => {
-    // The routes behind its forms mean nothing to the user of the dashboard.
+    // Users of the dashboard do not know the routes of its forms.
     const routes = isDashboard(c.req.path) ? [] : app.routes.filter(({ method }) => method !== 'ALL');
     const error = unknownRoute(c.req.method, c.req.path, routes, parts.dialect);
     if (!isDashboard(c.req.path)) return explain(c, error);

@@ -101,16 +101,16 @@ export async function readFields(c: AppContext, { jsonOnly = false } = {}): Prom
   return read(await (kept.get(c) ?? readBody(c, MAX_BODY_BYTES)), type);
 }
 
-/** Reads the text of a whole state. @throws GatewayError as `readFields`, but nothing is parsed */
+/** Reads the text of a whole state without parsing it. @throws GatewayError like `readFields` */
 export function readStateText(c: AppContext): Promise<Buffer> {
   fieldReader(header(c, 'content-type'), true);
   return readBody(c, MAX_STATE_BYTES);
 }
 
 /**
- * Reads the fields of a form of our own pages, all of them text, and adds the body to the request log.
+ * Reads a form of our own pages, whose fields are all text, and adds the body to the request log.
  *
- * @throws GatewayError as `readFields`, and `invalid_fields` for JSON values that are not scalars
+ * @throws GatewayError like `readFields`, and `invalid_fields` for JSON values that are not scalars
  */
 export async function readTextFields(c: AppContext): Promise<Record<string, string>> {
   const { fields, text } = await readFields(c);

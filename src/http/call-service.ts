@@ -17,7 +17,7 @@ export interface ServiceResponse {
   recorded: RecordedRequest | undefined;
 }
 
-/** Sends a request to the service like a merchant's code or a browser. */
+/** Sends a request to the service as a merchant's code or a browser would. */
 export type CallService = (request: ServiceRequest) => Promise<ServiceResponse>;
 
 /** Calls the routes of the app inside the process. Log, faults and checks apply as to any other request. */

@@ -28,7 +28,7 @@ const HANDSHAKE = 0x16;
 /** A shorter limit would lose clients on slow machines. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** Maximum connections without a request (chosen). */
+/** Maximum number of connections without a request (chosen). */
 const MAX_BEGINNING = 1_000;
 
 /** A new connection counts as silent only after this time (real time). */
@@ -48,7 +48,7 @@ export class Edge {
   readonly #beginning = new Map<string, Beginning>();
   /** TLS connections inside a CONNECT tunnel. */
   readonly #tunneled = new WeakSet<Duplex>();
-  /** Starts a tunnel, by server. */
+  /** Functions that start a tunnel, by server. */
   readonly #tunnels = new WeakMap<Server, (socket: Socket) => void>();
   #closed = false;
   #reportedUntrusted = false;
@@ -94,7 +94,7 @@ export class Edge {
       )
         return;
       this.#reportedUntrusted = true;
-      // The message of OpenSSL also has its source file and line.
+      // OpenSSL's message also contains its source file and line.
       this.#options.onUntrusted(
         /alert ([a-z ]+):/.exec(error.message)?.[1] ?? 'the client ended the handshake',
       );
@@ -129,8 +129,8 @@ export class Edge {
   }
 
   /**
-   * Makes room for a new connection, so that no client can lock out others. It picks the address with the most connections,
-   * and drops its oldest silent one, or its oldest if none is silent.
+   * Makes room for a new connection, so that no client can lock out the others. It picks the address with the
+   * most connections, and drops its oldest silent connection, or its oldest if none is silent.
    */
   #dropOne(): void {
     const byAddress = new Map<string, [key: string, beginning: Beginning][]>();
@@ -150,7 +150,7 @@ export class Edge {
     dropped[1].socket.destroy();
   }
 
-  /** Whether a request may pass to the routes. If not, it was answered. */
+  /** Whether a request may pass to the routes. If not, it has been answered. */
   admits(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
     this.#forget(remoteEnd(incoming.socket));
     const reason = this.#tunneled.has(incoming.socket)

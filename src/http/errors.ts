@@ -14,7 +14,7 @@ export function asGatewayError(thrown: unknown): GatewayError {
   });
 }
 
-/** Maximum problems per request in the log. */
+/** Maximum number of problems per request in the log. */
 const NOTED = 6;
 
 /** The log entry of an error: its problems and the fix. */

@@ -80,7 +80,7 @@ export function serviceRoute(path: string, { paths }: Dialect): FaultRoute | nul
   return isBelow(paths.cards.list) ? 'cards' : null;
 }
 
-/** The identifier or card id of a request; undefined without one. */
+/** The identifier or card id in a request; undefined if it has neither. */
 async function identifierOf(c: AppContext, { state, dialect }: AppParts): Promise<string | undefined> {
   const payment = state.current.payments.get(c.req.query(dialect.paymentParameter) ?? '');
   if (payment) return payment.identifier;

@@ -10,10 +10,10 @@ import { answerProbe } from './probes.ts';
 import { isProxied } from './proxied.ts';
 import { endRaw, NO_PROXY, refuse } from './refusal.ts';
 
-/** Answers a request without the app. Returns false for requests of the app, before it reads anything of the body. */
+/** Answers a request without the app. Returns false for a request that needs the app, before reading any of its body. */
 export type FastPath = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
-/** On a stop, maximum time for open requests to end (real time). */
+/** Maximum time for open requests to end after a stop (real time). */
 const DRAIN_MS = 1_500;
 
 export function portOf(server: Server | undefined): number {
@@ -30,12 +30,12 @@ export type RequestListener = (incoming: IncomingMessage, outgoing: ServerRespon
 const LOAD_AFTER_MS = 50;
 
 /**
- * Listens on the host. For 127.0.0.1 also listens on ::1, because `localhost` means either.
+ * Listens on the host. For 127.0.0.1, also listens on ::1, because `localhost` means either.
  *
  * @param load loads the listener; called once
  * @param fastPath tried before the listener
  * @param edge handles TLS and the proxy, before both
- * @param basePaths paths under which the routes are served, too
+ * @param basePaths paths below which the routes are also served
  * @throws GatewayError `port_in_use`, or `usage` for an address of another machine
  */
 export async function listen(
@@ -84,7 +84,7 @@ function lazyListener(load: () => Promise<RequestListener>) {
   return { listener, start };
 }
 
-/** Maximum pipelined requests that wait on one connection (chosen). */
+/** Maximum number of pipelined requests that wait on one connection (chosen). */
 const MAX_WAITING = 1_000;
 
 /**

@@ -56,7 +56,7 @@ function sideOf(tag: Tag): keyof typeof SHAPES {
   return tag.startsWith('Control') ? 'control' : 'service';
 }
 
-/** All errors of all sides, as components. */
+/** Every error in each format, as components. */
 export const ERROR_RESPONSES: Readonly<Record<string, ResponseObject>> = Object.fromEntries(
   Object.entries(SHAPES).flatMap(([side, content]) =>
     Object.entries(MEANINGS).map(([status, description]) => [

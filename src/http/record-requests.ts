@@ -6,7 +6,7 @@ import { timestamp } from '../contract/timestamp.ts';
 import type { AppContext, AppEnvironment, AppParts, RequestLog } from './environment.ts';
 import { notesOf } from './errors.ts';
 
-/** Maximum characters of a request body in the request log. */
+/** Maximum number of characters of a request body in the request log. */
 export const KEPT_BODY_CHARACTERS = 16_384;
 
 /** Records every request to the service and its response, but none under /_sim. */

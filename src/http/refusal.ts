@@ -4,7 +4,7 @@ import { GatewayError } from '../contract/error.ts';
 import type { Dialect } from '../wire/dialect.ts';
 
 /*
- * Error responses before Hono, in the same format. The connection closes after each.
+ * Error responses sent without Hono, in the same format. Each closes its connection.
  */
 
 export const NO_PROXY = 'CONNECT is not supported: the proxy is off';

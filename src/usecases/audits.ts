@@ -69,7 +69,7 @@ export class Audits {
   }
 
   async #run(request: AuditRequest, onBegin: (run: AuditRun) => void): Promise<void> {
-    // Other cases may end after one has aborted the run. They are ignored.
+    // Cases that end after the run was aborted are ignored.
     let isOver = false;
     this.#stopping = new AbortController();
     try {

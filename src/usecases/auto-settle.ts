@@ -5,14 +5,14 @@ import type { Clock } from '../system/clock.ts';
 import type { DueWork } from '../system/due.ts';
 import type { Payments, SettleCommand } from './payments.ts';
 
-/** From now on, settles pending payments when their automatic settling or their expiry is due. */
+/** From now on, settles pending payments when they are due to settle automatically or to expire. */
 export function startAutoSettling(store: Store, clock: Clock, { settle }: Payments): void {
   const find = (paymentId: string) => store.state.payments.get(paymentId);
   const work: DueWork = {
     isDue: (paymentId, at) => (dueOf(find(paymentId))?.at ?? Number.POSITIVE_INFINITY) <= at,
     run: settleDue,
   };
-  /** Already planned payments, to plan each only once. */
+  /** Payments that are already scheduled, so that each is scheduled only once. */
   const planned = new Set<string>();
 
   function plan(payment: Payment): void {
@@ -30,7 +30,7 @@ export function startAutoSettling(store: Store, clock: Clock, { settle }: Paymen
     try {
       await settle(paymentId, due.command);
     } catch (error) {
-      // Otherwise a user settled it at the same moment or a reset removed it.
+      // Otherwise, a user settled it at the same moment, or a reset removed it.
       if (error instanceof GatewayError && error.code === 'storage_failed') clock.retry(paymentId, work);
     }
   }
@@ -42,7 +42,7 @@ export function startAutoSettling(store: Store, clock: Clock, { settle }: Paymen
   });
 }
 
-/** The next automatic change of a payment and its time: its automatic settling or its expiry, whichever is first. */
+/** What happens to a payment automatically, and when: it settles or expires, whichever comes first. */
 export function dueOf(payment: Payment | undefined): { at: number; command: SettleCommand } | undefined {
   if (payment?.status !== 'pending') return undefined;
   const { auto, expiresAt } = payment;

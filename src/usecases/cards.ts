@@ -23,7 +23,7 @@ const PER_PAGE = 15;
 
 const RULES = { charge: chargeCard, fund: fundCard } as const satisfies Record<CardMovementKind, unknown>;
 
-/** Reasons to decline a real card. All other errors are mistakes in the command. */
+/** Reasons for which a real card would be declined. All other errors are mistakes in the command. */
 const DECLINED: ReadonlySet<ErrorCode> = new Set(['wrong_state', 'insufficient_funds']);
 
 /** A declined transaction as the request log shows it. */

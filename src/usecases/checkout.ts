@@ -40,7 +40,7 @@ export function checkoutUseCases(parts: UseCaseParts) {
 
     stepOf,
 
-    /** Why the current verification code is unusable, if it is. */
+    /** Why the current verification code cannot be used; null if it can. */
     codeProblem: (payment: Payment): CheckoutProblem | null =>
       unusableCode(store.state, payment, context().now),
 

@@ -9,7 +9,7 @@ import type { Clock, ClockReading, MoveResult } from '../system/clock.ts';
 import { dueOf } from './auto-settle.ts';
 import type { UseCaseParts } from './parts.ts';
 
-/** The latest time of the clock, so that every wait still ends in a year with four digits (chosen). */
+/** The latest time of the clock: every wait from then still ends in a year with four digits (chosen). */
 const LATEST = Date.UTC(9999, 0, 1);
 
 export function clockUseCases({ clock, events, store }: UseCaseParts) {
@@ -27,7 +27,7 @@ export function clockUseCases({ clock, events, store }: UseCaseParts) {
     now: (): number => clock.now(),
     read: (): ClockReading => clock.read(),
 
-    /** The due time of the first task after the next start, interrupted attempts included; null if there is none. */
+    /** When the first task is due after the next start, including interrupted attempts; null if there is none. */
     nextAfterRestart: (): number | null => firstDue(store.state),
 
     /** The next tasks, soonest first: at most `limit`. */

@@ -7,11 +7,11 @@ export interface ComputedSignature {
   value: string;
   /** The mistake, in words. */
   reason: string;
-  /** The text that the code signed, and the two that it should have; null if they match or are unknown. */
+  /** The text that the code signed, and the two that it should have signed; null if the text is correct or unknown. */
   signed: { found: string; amount: string; identifier: string } | null;
 }
 
-/** Maximum number of values in a response to check as signatures. Each check computes a thousand hashes. */
+/** Maximum number of values in a response that are checked as signatures. Each check computes a thousand hashes. */
 const MAX_TRIED = 3;
 
 /** The mistake that explains a signature in the receiver's response; undefined if none does. */
@@ -34,7 +34,7 @@ export function computedByReceiver(
     const verdict = dialect.verify(sent, { secretKey, others }, value);
     const { foundText: found, authentic, reasons } = verdict;
     const [reason] = reasons;
-    // Without a text, no known mistake explains it.
+    // If the signed text is unknown, no known mistake explains the signature.
     if (authentic || reason === undefined || found === null) continue;
     const { signedText, amount, identifier } = genuine;
     const isOther = amount !== null && identifier !== null && found !== signedText;

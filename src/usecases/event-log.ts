@@ -35,9 +35,9 @@ export class EventLog {
   readonly #run: string;
 
   /**
-   * From now on, turns every stored change into events.
+   * Turns every change that is stored from now on into events.
    *
-   * @param run differs at each start
+   * @param run unique for each start
    */
   constructor(store: Store, clock: Clock, run: string) {
     this.#clock = clock;
@@ -73,18 +73,18 @@ export class EventLog {
     return ++this.#requestId;
   }
 
-  /** The id of a request as a payment's events store it. */
+  /** The form in which a payment's events store the id of a request. */
   storedRequestId(id: number): string {
     return `${this.#run}-${id}`;
   }
 
-  /** The id of an event's request; null if it is from an earlier run. */
+  /** The id of the request that caused an event; null if an earlier run received it. */
   requestIdOf(stored: string | undefined): number | null {
     const [run, id] = stored?.split('-') ?? [];
     return run === this.#run ? Number(id) : null;
   }
 
-  /** @param request without an id unless one was assigned on arrival */
+  /** @param request has an id only if one was assigned on arrival */
   record(request: Omit<RecordedRequest, 'id'> & { id?: number | undefined }): RecordedRequest {
     const newest = this.#requests.items.at(-1)?.requestHeaders;
     // A client sends the same headers with each of its requests.
@@ -124,7 +124,7 @@ export class EventLog {
     return this.requests().filter((request) => request.paymentId === paymentId);
   }
 
-  /** The first event that is kept after a sequence number. */
+  /** The first event after a sequence number that the log still has. */
   after(seq: number): SimEvent | undefined {
     const [oldest] = this.#events.items;
     // No event is missing between the oldest and the newest.
@@ -142,7 +142,7 @@ export class EventLog {
     return () => this.#listeners.delete(listener);
   }
 
-  /** @param characters characters stored only in the log; records share theirs with the state */
+  /** @param characters the number of characters that only the log stores; records share theirs with the state */
   #emit(content: EventContent, characters = 0): void {
     const event = { seq: ++this.#seq, at: timestamp(this.#clock.now()), ...content };
     this.#events.add(event, characters);
@@ -150,7 +150,7 @@ export class EventLog {
   }
 }
 
-/** The characters of a request that are kept, without its headers. */
+/** The number of characters kept from a request, without its headers. */
 function charactersIn({ target, requestBody, responseBody, notes }: RecordedRequest): number {
   const texts = [target, requestBody ?? '', responseBody ?? '', ...notes];
   return texts.reduce((sum, text) => sum + text.length, 0);

@@ -6,7 +6,7 @@ import type { UseCaseParts } from './parts.ts';
 export function faultUseCases({ events, faults }: UseCaseParts) {
   const report = (fault: ActiveFault) => events.notice(`FAULT ON  ${describeFault(fault)}`);
   return {
-    /** The rules for the code that applies them. */
+    /** The rules, for the code that applies them. */
     rules: faults,
 
     /** All rules in the order of their evaluation, including used-up ones. */

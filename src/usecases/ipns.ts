@@ -36,7 +36,7 @@ function createQueues() {
 /** Details of a delivery that its record does not have. */
 function detailsOf(store: UseCaseParts['store'], courier: UseCaseParts['courier']) {
   return {
-    /** The address of its last or next attempt if it differs from its own; otherwise null. */
+    /** The address of its last or next attempt if that is not the delivery's own address; otherwise null. */
     forwardedTo(delivery: Delivery): string | null {
       const last = store.state.attemptsOf(delivery.id)[delivery.attemptCount - 1];
       const url = last?.url ?? courier.addressOf(delivery);
@@ -86,7 +86,7 @@ export function ipnUseCases(parts: UseCaseParts) {
      */
     resend: (deliveryId: string, to?: string): Promise<Delivery> =>
       inOrder(deliveryId, async () => {
-        // An attempt in progress was not requested by this resend.
+        // An attempt that is already in progress does not count as this resend.
         if (courier.isUnderWay(deliveryId)) await afterAttempt(find(deliveryId), attemptMs);
         const made = await store.commit((state) => resend(state, deliveryId, to, context()));
         const after = await afterAttempt(made, attemptMs);

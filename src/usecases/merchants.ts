@@ -15,7 +15,7 @@ import type { UseCaseParts } from './parts.ts';
 
 export function merchantUseCases({ store, context, random, events }: UseCaseParts) {
   return {
-    /** The default merchant of commands. */
+    /** The merchant that commands use by default. */
     get default(): Merchant {
       return defaultMerchant(store.state);
     },

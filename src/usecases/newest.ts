@@ -1,6 +1,6 @@
-/** Minimum items kept unless their text exceeds the limit (chosen). */
+/** Minimum number of items kept, unless their text exceeds the limit (chosen). */
 const KEPT_ITEMS = 1_000;
-/** Maximum characters of all items (chosen). Each uses one or two bytes of memory. */
+/** Maximum number of characters in all items (chosen). Each uses one or two bytes of memory. */
 const MAX_CHARACTERS = 8 * 2 ** 20;
 
 /** The newest items of a log, in memory. */

@@ -24,15 +24,15 @@ export interface UseCaseParts {
   random: RandomBytes;
   events: EventLog;
   faults: Faults;
-  /** The state with which this server started. */
+  /** The state that this server started with. */
   initial: () => Promise<Snapshot>;
   preparation: Preparation;
   firstFaults: readonly FaultRule[];
-  /** With a seed: continues with ids that the new state does not have. */
+  /** With a seed, continues with ids that the new state does not use. */
   renewIds: () => void;
 }
 
-/** The current input of verdicts. */
+/** What a verdict is based on now. */
 export function verdictParts({ store, courier, dialect, settings }: UseCaseParts): VerdictParts {
   return { state: store.state, dialect, settings, underWay: (id) => courier.underWay.get(id) };
 }

@@ -21,7 +21,7 @@ import { verdictOnPayment } from './verdict.ts';
 export interface SettleCommand extends Omit<SettleRequest, 'delivery'> {
   /** Default: the order in the server's options. */
   delivery?: DeliveryOrder | undefined;
-  /** Wait until the first attempt ends or times out, with any delivery order. */
+  /** Wait until the first attempt ends or times out, whatever the delivery order. */
   awaitDelivery?: boolean | undefined;
   requestId?: number | undefined;
 }
@@ -41,7 +41,7 @@ export function paymentUseCases(parts: UseCaseParts) {
   const timelineOf = (payment: Payment): TimelineEntry[] =>
     timeline(payment, store.state, (stored) => events.requestIdOf(stored));
   return {
-    /** The payment with this id or merchant's identifier. @throws GatewayError `not_found` */
+    /** The payment with this id, or with this identifier of a merchant. @throws GatewayError `not_found` */
     require: (reference: string): Payment => requirePayment(store.state, reference),
 
     /** The payment with this id in the checkout of a mode. @throws GatewayError `not_found` */
@@ -67,7 +67,7 @@ export function paymentUseCases(parts: UseCaseParts) {
     initiate: (command: InitiateCommand, mode: Mode, requestId?: number): Promise<Payment> =>
       store.commit((state) => initiate(state, command, mode, context(requestId))),
 
-    /** The error of a rejected initiate with a hint for the log. */
+    /** The error of a rejected initiate, with a hint for the log. */
     explained(failed: GatewayError, readLoosely: () => InitiateCommand): GatewayError {
       const { code, message, problems, problemCount } = failed;
       const hint = initiateHint(failed, readLoosely, store.state, settings);

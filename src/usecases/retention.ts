@@ -20,7 +20,7 @@ export class Retainer {
   readonly #parts: RetentionParts;
   /** Settled payments, oldest first. */
   readonly #settled = new Set<string>();
-  /** Old payments that are still needed, and the ones whose IPN has changed. */
+  /** Old payments that are still needed, and payments whose IPNs have changed. */
   readonly #needed = new Set<string>();
   readonly #changed = new Set<string>();
   #running: Promise<void> | undefined;
@@ -99,7 +99,7 @@ export class Retainer {
   }
 }
 
-/** Checks now and every second, outside of requests. @returns stops it */
+/** Checks now and every second, outside of requests. @returns a function that stops the checks */
 export function startRetaining(parts: RetentionParts): () => void {
   const retainer = new Retainer(parts);
   const timer = setInterval(() => retainer.run(), EVERY_MS);

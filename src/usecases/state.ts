@@ -39,7 +39,7 @@ export function stateUseCases(parts: UseCaseParts) {
     snapshotText: (): Iterable<string> => snapshotText(store.snapshot()),
 
     /**
-     * Replaces the whole state or nothing, including its keys unless the options pin them. An older version is migrated.
+     * Replaces the whole state or nothing. Its keys are replaced, too, unless the options pin them. An older version is migrated.
      *
      * @param text the text of `snapshotText`
      * @throws GatewayError `unparseable_body` or `invalid_fields`, with nothing changed
@@ -61,7 +61,7 @@ async function replace(
   const part = new State();
   part.apply({ merchants, wallets });
   part.apply(prepare(part, preparation, settings).change);
-  // A moved clock stays as it is, because it never goes back.
+  // A moved clock keeps its time, because it never goes back.
   const isMoved = store.state.clock.size > 0;
   const whole = {
     ...snapshot,

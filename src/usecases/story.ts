@@ -24,7 +24,7 @@ export interface Step {
   ipn?: { delivery: Delivery; number: number; attempt: TimelineEntry['attempt'] };
   /** Milliseconds since the end of the previous attempt. */
   waited?: number;
-  /** How often the page was shown in a row, if more than once. */
+  /** How many times in a row the page was shown, if more than once. */
   views?: number;
 }
 
@@ -63,7 +63,7 @@ const RELOADING: ReadonlySet<Step['event']> = new Set([
   'code_refused',
 ]);
 
-/** Removes repeated page views and those that follow a form. */
+/** Removes repeated page views, and page views that follow a form. */
 function withoutRepeatedViews(steps: readonly Step[]): Step[] {
   const kept: Step[] = [];
   for (const step of steps) {

@@ -95,7 +95,7 @@ export const signerOf = ({ merchantId }: Delivery, { state }: VerdictParts): Mer
  * The verdict on a payment is the verdict on its newest IPN. If that is a forged copy without problems, a problem with
  * the newest genuine IPN takes precedence.
  *
- * @returns `ipn`: the id of the delivery that decided, or null
+ * @returns `ipn`: the id of the delivery that determined the verdict, or null
  */
 export function verdictOnPayment(
   payment: Payment,
@@ -137,7 +137,7 @@ function verdictWithoutIpn(
   return { ...verdict, where: 'emulator' as const };
 }
 
-/** By attempt: lists show the same ones again and again, and each search computes thousands of hashes. */
+/** Cached by attempt: lists show the same attempts again and again, and each search computes thousands of hashes. */
 const searched = new WeakMap<KnownAttempt, { secretKey: string; computed: ComputedSignature | undefined }>();
 
 function signatureIn(
@@ -156,8 +156,8 @@ function signatureIn(
 
 export type KnownAttempt = Omit<Attempt, 'id' | 'deliveryId'>;
 export type KnownDelivery = Pick<Delivery, 'state' | 'body' | 'signedWith' | 'tampered'>;
-/** The keys of the merchant that signs. A receiver may have used the public one by mistake. */
-type Signer = Partial<Pick<Merchant, 'publicKey'>> & Pick<Merchant, 'secretKey'>;
+/** The keys of the merchant that signs. A receiver may have used the public key by mistake. */
+export type Signer = Partial<Pick<Merchant, 'publicKey'>> & Pick<Merchant, 'secretKey'>;
 
 /** The verdict on one attempt of a delivery. */
 export function verdictOnAttempt(
@@ -223,7 +223,7 @@ function notAttempted(
   return { ...causedByRule(`${headline} Due at ${nextAttemptAt}.`, headline), fix };
 }
 
-/** Maximum characters read at each end of a body: a page shows the verdicts of many attempts. */
+/** Maximum number of characters read at each end of a body: a page shows the verdicts of many attempts. */
 const MAX_READ = 8_192;
 
 const readPart = (body: string | null): string =>
@@ -231,7 +231,7 @@ const readPart = (body: string | null): string =>
     ? (body ?? '')
     : `${body.slice(0, MAX_READ)}\n${body.slice(-MAX_READ)}`;
 
-/** The verdict on an attempt that a fault rule changed or replaced; undefined for others. */
+/** The verdict on an attempt that a fault rule changed or replaced; undefined for other attempts. */
 export function verdictOnFault(delivery: KnownDelivery, attempt: KnownAttempt): FullVerdict | undefined {
   const { fault, failure, requestBody, responseStatus, responseHeaders, responseBody } = attempt;
   if (fault === null) return undefined;
@@ -312,7 +312,7 @@ function verdictOnGenuine(
   const body = readPart(responseBody);
   const isRejected = error !== null || saysRefused(body);
   const computed = signatureIn(attempt, body, signer, dialect);
-  // A response that accepts the IPN may encode the signature in any way, but must not show one of another text.
+  // A response that accepts the IPN may encode the signature in any way, but must not show the signature of another text.
   if (computed !== undefined && (isRejected || computed.signed !== null))
     return verdictOnSignature(computed, attempt);
   const problem = answerProblem({ status, headers, body });
@@ -376,7 +376,7 @@ const REJECTED = 'The IPN is genuine. Check how your code computes the signature
 const anotherKey = (signature: string) =>
   `The response shows an unknown signature (${signature.slice(0, 8)}…): check that your receiver uses this merchant's secret key.`;
 
-/** The address with the other scheme if the failure asks for it. */
+/** The same address with the other scheme, if the failure shows that it is needed. */
 function otherScheme({ failure, url }: KnownAttempt): string | null {
   if (failure?.code === 'expects_https') return url.replace(/^http:/i, 'https:');
   return failure?.code === 'expects_http' ? url.replace(/^https:/i, 'http:') : null;

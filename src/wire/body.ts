@@ -7,7 +7,7 @@ import { RecentPieces, withoutRest } from './recent.ts';
 /** The fields of a posted body as one object. */
 export interface PostedFields {
   fields: Record<string, unknown>;
-  /** The source text, for the request log and for numbers as written. */
+  /** The source text, for the request log and to read numbers as written. */
   text: string;
 }
 
@@ -40,7 +40,7 @@ export function fieldReader(contentType: string, jsonOnly = false): FieldReader 
   );
 }
 
-/** Reads a form like `URLSearchParams`, four times as fast. Ignores a field `__proto__`. */
+/** Reads a form like `URLSearchParams`, but four times as fast. Ignores a field `__proto__`. */
 function parseForm(body: Buffer): PostedFields {
   const text = body.toString('utf8');
   const fields: PostedFields['fields'] = {};

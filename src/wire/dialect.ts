@@ -33,9 +33,9 @@ export interface Dialect {
   /** The query parameter of a checkout address that names the payment. */
   paymentParameter: string;
   checkoutUrl(payment: Pick<Payment, 'id' | 'mode'>, baseUrl: string): string;
-  /** The card id in a path; undefined for none. */
+  /** The card id in a path; undefined if there is none. */
   cardIdIn(path: string): string | undefined;
-  /** The payment identifier or card id in posted fields; undefined for none. */
+  /** The payment identifier or card id in posted fields; undefined if there is none. */
   identifierIn(fields: PostedFields['fields']): string | undefined;
   /** Why a plausible path does not exist; undefined for any other path. */
   missingPath(path: string): string | undefined;

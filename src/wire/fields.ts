@@ -21,12 +21,12 @@ export function postedMessage<All extends Fields>(
   return named({ name, description, fields, io: 'input', example }, z.object(shapeOf(fields)));
 }
 
-/** The problem with a value; undefined for none. */
+/** The problem with a value; undefined if it is valid. */
 type Problem = (value: string) => string | undefined;
 
 /** A field with a check that is ten times as fast as its schema. */
 export interface PostedField<Schema extends z.ZodMiniType = z.ZodMiniType> extends Field<Schema> {
-  /** The problem that the schema would report; undefined for none. */
+  /** The problem that the schema would report; undefined if the value is valid. */
   check: (value: unknown) => string | undefined;
   isOptional: boolean;
 }

@@ -3,7 +3,7 @@ import { MAX_FIELDS, tooManyFields } from './field-limit.ts';
 import { RecentPieces, withoutRest } from './recent.ts';
 
 /*
- * Our own parser, because libraries are for streams of files, and cost three times as much as the rest of an initiate.
+ * Our own parser: libraries are made for streams of files, and take three times as long as the rest of an initiate.
  * Here the body is small and complete, and only its text fields matter.
  */
 

@@ -10,7 +10,7 @@ export class RecentPieces<Result> {
   readonly #pieces = new Array<{ written: string; result: Result } | undefined>(MAX_PIECES).fill(undefined);
   readonly #read: (written: string) => Result;
 
-  /** @param read returns the same result for the same text */
+  /** @param read must return the same result for the same text */
   constructor(read: (written: string) => Result) {
     this.#read = read;
   }

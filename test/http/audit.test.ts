@@ -2,42 +2,38 @@ import { describe, expect, it, onTestFinished, test } from 'vitest';
 import type { AuditProgress, AuditRequest, AuditRun } from '../../src/contract/audit-report.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { startAuditable } from '../helpers/auditable.ts';
-import { postForm } from '../helpers/forms.ts';
-import { ORDER, startSim } from '../helpers/sim.ts';
+import { pageOf, postForm } from '../helpers/forms.ts';
+import { gate } from '../helpers/receiver.ts';
+import { ask, ORDER, startSim } from '../helpers/sim.ts';
 
 const FORM = '/_sim/ui/audit';
 
 async function prepared(changed: Parameters<typeof startAuditable>[1] = {}, options: StartOptions = {}) {
   const { sim, shop, asked } = await startAuditable(options, changed);
-  const post = (fields: Record<string, string>, headers: Record<string, string> = {}) =>
-    fetch(sim.url + FORM, {
-      ...{ method: 'POST', body: new URLSearchParams(fields), headers, redirect: 'manual' },
-    });
-  const start = (json: object) =>
-    fetch(`${sim.url}/_sim/audit`, {
-      ...{ method: 'POST', body: JSON.stringify(json), headers: { 'content-type': 'application/json' } },
-    });
-  const page = async () => (await fetch(sim.url + FORM)).text();
+  const { ipnUrl, orderUrl, probeUrl, paidWhen } = asked;
+  /** The same shop for the control API. */
+  const request: AuditRequest = { ipnUrl, orderUrl, probeUrl, paidWhen };
+  const post = (fields: Record<string, string>, headers?: Record<string, string>) =>
+    postForm(sim, FORM, fields, headers);
+  const start = (json: object) => ask(sim, 'POST', '/audit', json);
+  const page = () => pageOf(sim, FORM);
   const state = () => sim.control<AuditRun>('/audit');
   const ended = async () => {
     await expect.poll(async () => (await state()).state).not.toBe('running');
     return state();
   };
-  return { sim, shop, asked, post, start, page, state, ended };
+  return { sim, shop, asked, request, post, start, page, state, ended };
 }
 
 /** Delays the orders of the shop until they are released. */
-function held(shop: { place: () => Promise<void> }): () => void {
-  let open = () => {};
-  const gate = new Promise<void>((resolve) => {
-    open = resolve;
-  });
+function holdOrders(shop: { place: () => Promise<void> }): () => void {
+  const { opened, open } = gate();
   const { place } = shop;
   shop.place = async () => {
-    await gate;
+    await opened;
     await place();
   };
-  onTestFinished(() => open());
+  onTestFinished(open);
   return open;
 }
 
@@ -54,7 +50,7 @@ describe('an audit from the dashboard', () => {
     expect(before).toContain('Run the audit');
     expect(before).toContain('npx gateway-sim audit --order-cmd');
     const answer = await post({ ...asked, only: 'amount-too-low, amount-too-high', skip: 'amount-too-high' });
-    expect([answer.status, answer.headers.get('location')]).toEqual([303, FORM]);
+    expect([answer.status, answer.location]).toEqual([303, FORM]);
     const run = await ended();
     expect(run).toMatchObject({ state: 'finished', of: 2, orders: 2, error: null });
     expect(run.summary).toMatchObject({ pass: 1, fail: 1 });
@@ -72,13 +68,13 @@ describe('an audit from the dashboard', () => {
     const report = await fetch(`${sim.url}${FORM}/report`);
     expect(report.headers.get('content-disposition')).toMatch(/^attachment; filename="[\w-]+\.html"/);
     expect(await report.text()).toContain('<h1>Not safe: ');
-    const filtered = text(await (await fetch(`${sim.url}${FORM}?verdict=pass`)).text());
+    const filtered = text(await pageOf(sim, `${FORM}?verdict=pass`));
     expect(filtered).toMatch(/1 pass the shop behaved correctly/);
     expect(filtered).not.toContain('Amount not compared');
     // The form keeps the input for another run.
     expect(html).toContain('value="amount-too-low, amount-too-high"');
     expect(html).toContain('<details id="again"><summary>');
-    const refused = await (await post({ ...asked, only: 'nothing-there' })).text();
+    const { html: refused } = await post({ ...asked, only: 'nothing-there' });
     expect(text(refused)).toContain('there is no case, group or class');
     expect(refused).toContain('<details id="again" open');
     expect(text(refused)).toContain('2 of 2 cases against');
@@ -86,7 +82,7 @@ describe('an audit from the dashboard', () => {
 
   it('shows its progress, rejects a second audit while it runs, and accepts one after it', async () => {
     const { shop, post, start, page, asked, state, ended } = await prepared();
-    const open = held(shop);
+    const open = holdOrders(shop);
     expect((await post({ ...asked, only: 'A' })).status).toBe(303);
     expect(await state()).toMatchObject({ state: 'running', endedAt: null, orders: null, cases: [] });
     expect(text(await page())).toMatch(
@@ -94,7 +90,7 @@ describe('an audit from the dashboard', () => {
     );
     const refused = await post({ ...asked, only: 'B' });
     expect(refused.status).toBe(409);
-    expect(text(await refused.text())).toContain('another audit is running: wait until it ends');
+    expect(text(refused.html)).toContain('another audit is running: wait until it ends');
     expect((await start({ ipnUrl: shop.ipnUrl })).status).toBe(409);
     open();
     expect(await ended()).toMatchObject({ state: 'finished', options: { only: ['A'] } });
@@ -104,7 +100,7 @@ describe('an audit from the dashboard', () => {
 
   it('is stopped with a button, and cancels its pending payments', async () => {
     const { sim, shop, post, page, asked, state } = await prepared();
-    held(shop);
+    holdOrders(shop);
     await post({ ...asked, only: 'A' });
     expect(text(await page())).toContain('Stop the audit');
     expect((await postForm(sim, `${FORM}/stop`)).location).toBe(FORM);
@@ -135,13 +131,12 @@ describe('an audit from the dashboard', () => {
     ['probeUrl', { probeUrl: 'http://8.8.8.8/{identifier}' }, 403, 'neither a loopback'],
     ['a command', { probeCmd: 'id {identifier}' }, 422, 'unknown field probeCmd'],
     ['a command', { orderCmd: 'id' }, 422, 'unknown field orderCmd'],
-  ])('rejects %s %j above the form and keeps the input', async (_, wrong, status, said) => {
+  ])('rejects %s %j above the form and keeps the input', async (_, wrong, status, problem) => {
     const { post, page, asked, state } = await prepared();
-    const answer = await post({ ...asked, orderAmount: '.of-the-order', ...wrong });
-    const html = await answer.text();
-    expect(answer.status).toBe(status);
+    const { status: got, html } = await post({ ...asked, orderAmount: '.of-the-order', ...wrong });
+    expect(got).toBe(status);
     expect(html).toContain('role="alert"');
-    expect(text(html)).toContain(said);
+    expect(text(html)).toContain(problem);
     expect(html).toContain('value=".of-the-order"');
     expect(await state()).toMatchObject({ code: 'not_found' });
     expect(text(await page())).not.toContain('of cases');
@@ -152,17 +147,17 @@ describe('an audit from the dashboard', () => {
     expect((await post(asked, { Origin: 'https://elsewhere.example' })).status).toBe(403);
     expect((await start({})).status).toBe(422);
     const answer = await start({ ipnUrl: asked.ipnUrl, timeoutMs: 3_000_000_000 });
-    expect([answer.status, await answer.text()]).toEqual([422, expect.stringContaining('timeoutMs')]);
+    expect([answer.status, answer.body['message']]).toEqual([422, expect.stringContaining('timeoutMs')]);
     expect(await state()).toMatchObject({ code: 'not_found' });
   });
 
   it.each(['ipnUrl', 'orderUrl', 'probeUrl'])(
-    'never sends requests to the emulator itself with %s',
+    'never sends requests to the emulator itself, given as %s',
     async (name) => {
       const { sim, post, asked } = await prepared();
       const own = `http://localhost:${sim.server.port}/_sim/shutdown?{identifier}`;
       const answer = await post({ ...asked, [name]: own });
-      expect([answer.status, text(await answer.text())]).toEqual([
+      expect([answer.status, text(answer.html)]).toEqual([
         403,
         expect.stringContaining(`${name} is not allowed: localhost (127.0.0.1) port`),
       ]);
@@ -183,7 +178,7 @@ describe('an audit from the dashboard', () => {
 
   it('shows the response of a shop as text', async () => {
     const { post, page, asked, ended } = await prepared({
-      ...{ isSigned: () => true },
+      isSigned: () => true,
       accept: (response) => response.end('<img src=x onerror=alert(1)>'),
     });
     await post({ ...asked, only: 'signature-garbage' });
@@ -192,11 +187,11 @@ describe('an audit from the dashboard', () => {
   });
 });
 
-describe('an audit by the control API', () => {
-  test('runs the same cases as the library, and creates orders if none are given', async () => {
+describe('an audit with the control API', () => {
+  test('runs the same cases as the library, and makes up an order if it cannot place one', async () => {
     const { shop, start, ended } = await prepared({ isSigned: () => true });
     const answer = await start({ ipnUrl: shop.ipnUrl, only: ['signature-missing', 'M'] });
-    expect([answer.status, await answer.json()]).toMatchObject([202, { state: 'running', cases: [] }]);
+    expect(answer).toMatchObject({ status: 202, body: { state: 'running', cases: [] } });
     const { cases } = await ended();
     expect(cases[0]).toMatchObject({ name: 'control', verdict: 'unproven' });
     expect(cases[0]?.why).toContain('the order is made up');
@@ -204,12 +199,10 @@ describe('an audit by the control API', () => {
   });
 
   test('reports each step as an event', async () => {
-    const { sim, shop, asked, start, ended } = await prepared();
-    const { ipnUrl, orderUrl, probeUrl, paidWhen } = asked;
-    const request: AuditRequest = { ipnUrl, orderUrl, probeUrl, paidWhen, only: ['splice'] };
+    const { sim, shop, request, start, ended } = await prepared();
     const steps: AuditProgress[] = [];
     sim.server.parts.events.subscribe((event) => event.type === 'audit' && steps.push(event.audit));
-    await start(request);
+    await start({ ...request, only: ['splice'] });
     const { of } = await ended();
     expect(steps.map(({ done }) => done)).toEqual([
       0,
@@ -223,20 +216,18 @@ describe('an audit by the control API', () => {
   });
 
   test('settles and marks every payment that it created', async () => {
-    const { sim, asked, start, ended } = await prepared();
-    const { ipnUrl, orderUrl, probeUrl, paidWhen } = asked;
-    await start({ ipnUrl, orderUrl, probeUrl, paidWhen, only: ['A'] });
+    const { sim, request, start, ended } = await prepared();
+    await start({ ...request, only: ['A'] });
     const { orders } = await ended();
     const { data } = await sim.control<{ data: { settledBy: string }[] }>('/payments?limit=500');
     expect(data.length).toBeGreaterThanOrEqual(orders ?? 0);
     expect(new Set(data.map(({ settledBy }) => settledBy))).toEqual(new Set(['audit']));
     await sim.initiate(ORDER);
-    const list = async (query: string) => (await fetch(`${sim.url}/_sim${query}`)).text();
-    const folded = await list('');
+    const folded = await pageOf(sim, '/_sim');
     expect(text(folded)).toContain(`${data.length} from audits, show`);
     expect(folded.match(/<tr data-key/g)).toHaveLength(1);
     expect(text(folded)).toMatch(/1 all 1 pending 0 succeeded/);
-    const shown = await list('?audits=show');
+    const shown = await pageOf(sim, '/_sim?audits=show');
     expect(text(shown)).toContain(`${data.length} from audits, hide`);
     expect(text(shown)).toContain(' audit ');
     expect(shown.match(/<tr data-key/g)?.length).toBe(Math.min(50, data.length + 1));
@@ -244,7 +235,7 @@ describe('an audit by the control API', () => {
   });
 
   test('ends with its emulator, and cancels its pending payments first', async () => {
-    const { sim, shop, asked, start } = await prepared();
+    const { sim, shop, request, start } = await prepared();
     const { place } = shop;
     const initiated = new Promise<void>((resolve) => {
       // The shop never responds to the request that places the order.
@@ -254,8 +245,7 @@ describe('an audit by the control API', () => {
         await new Promise(() => {});
       };
     });
-    const { ipnUrl, orderUrl, probeUrl, paidWhen } = asked;
-    await start({ ipnUrl, orderUrl, probeUrl, paidWhen, only: ['A'] });
+    await start({ ...request, only: ['A'] });
     await initiated;
     const { audits, state } = sim.server.parts;
     await sim.server.stop();
@@ -267,9 +257,8 @@ describe('an audit by the control API', () => {
 
 test('responds 404 before the first audit', async () => {
   const sim = await startSim();
-  const answer = await fetch(`${sim.url}/_sim/audit`);
-  expect([answer.status, await answer.json()]).toMatchObject([
-    404,
-    { message: 'no audit has run since the emulator started' },
-  ]);
+  expect(await ask(sim, 'GET', '/audit')).toMatchObject({
+    status: 404,
+    body: { message: 'no audit has run since the emulator started' },
+  });
 });

@@ -34,7 +34,7 @@ it('a customer can pay below the path of --public-url, with or without a proxy t
   expect(await payOnCheckout(target, pathname + search)).toBe(ORDER['success_url']);
 });
 
-it('a route of the service that begins with the same path is not changed', async () => {
+it('a base path does not change a route of the service that begins with it', async () => {
   const { url } = await startSim({ publicUrl: 'https://pay.example.com/sandbox' });
   const answer = await fetch(`${url}${INITIATE}`, { method: 'POST', body: new URLSearchParams() });
   expect(await answer.json()).toMatchObject({ error: 'true' });

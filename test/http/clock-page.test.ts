@@ -34,12 +34,12 @@ describe('the queue of the clock', () => {
     const sim = await scheduled();
     const rows = (await queue(sim)).map(({ text }) => text);
     // Jitter: a retry is up to 10 % early.
-    const told = [
+    const expected = [
       /^auto settles automatically: approve .* 30 min Run until here auto$/,
       /^paid IPN, attempt 2 .* (1 h|5\d min).* Run until here paid$/,
       /^late expires .* 2 h Run until here late$/,
     ];
-    expect(rows).toEqual(told.map((row) => expect.stringMatching(row)));
+    expect(rows).toEqual(expected.map((row) => expect.stringMatching(row)));
     const html = await pageOf(sim, PAGE);
     const { state } = sim.server.parts;
     const ipn = state.current.deliveriesOf(state.current.findPayment('paid')?.id ?? '')[0];

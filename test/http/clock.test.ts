@@ -59,7 +59,7 @@ describe('the clock under /_sim', () => {
     expect((await move(sim, { resume: true })).body.frozen).toBe(false);
   });
 
-  it('runs a schedule of 1 h and 2 h immediately, with the request and response of every attempt', async () => {
+  it('runs a schedule of 1 h and 2 h when moved past it, with the request and response of every attempt', async () => {
     const receiver = await startReceiver([{ status: 500, body: 'no' }, { status: 503 }, { body: 'OK' }]);
     const sim = await startSim({ ipnSchedule: ['1h', '2h'] });
     await move(sim, { freeze: '2999-01-01' });
@@ -79,12 +79,8 @@ describe('the clock under /_sim', () => {
       { responseStatus: 503 },
       { responseStatus: 200, responseBody: 'OK', error: null },
     ]);
-    const [first, second, third] = delivery?.attempts.map(({ startedAt }) => Date.parse(startedAt)) ?? [];
-    expect(first).toBe(Date.UTC(2999, 0, 1));
-    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(0.9 * HOUR);
-    expect((second ?? 0) - (first ?? 0)).toBeLessThanOrEqual(HOUR);
-    expect((third ?? 0) - (second ?? 0)).toBeGreaterThanOrEqual(1.8 * HOUR);
-    expect((third ?? 0) - (second ?? 0)).toBeLessThanOrEqual(2 * HOUR);
+    const hours = delivery?.attempts.map(({ startedAt }) => Date.parse(startedAt) - Date.UTC(2999, 0, 1));
+    expect(hours?.map((ms) => Math.round(ms / HOUR))).toEqual([0, 1, 3]);
     expect(new Set(receiver.requests.map(({ body }) => body)).size).toBe(1);
     expect(await sim.control<ClockView>('/clock')).toMatchObject({
       now: '2999-01-01T03:53:00.000Z',
@@ -160,7 +156,7 @@ describe('payments that expire', () => {
 });
 
 describe('after a restart the clock', () => {
-  /** The folder as a kill leaves it. */
+  /** Starts with the files that a killed emulator leaves behind. */
   async function restarted(dataDir: string) {
     const copy = await temporaryFolder();
     for (const name of ['db.json', 'journal.jsonl']) await cp(join(dataDir, name), join(copy, name));

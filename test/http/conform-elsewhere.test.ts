@@ -10,7 +10,7 @@ async function startElsewhere() {
   return { ...(await startSim({ port, publicUrl: url })), url };
 }
 
-it('a remote target is not tested in live mode, or if a line needs an emulator or a callback', async () => {
+it('a remote target is tested neither in live mode nor with lines that need an emulator or a callback', async () => {
   const sim = await startElsewhere();
   const lines = linesNamed(
     ...['initiate-sandbox', 'initiate-live', 'card-create', 'checkout-page-live', 'ipn-status', 'route-root'],
@@ -50,7 +50,7 @@ it('a remote target sends its IPNs to a public address of this machine', async (
   expect(report).toMatchObject({ agree: 2, differ: [], unseen: [] });
 });
 
-it('a remote target is not blamed for a broken tunnel', async () => {
+it('a broken tunnel is not reported as a difference of a remote target', async () => {
   const [ipnPort, other] = [await freePort(), await freePort()];
   const more = { lines: linesNamed('ipn-status'), ipnUrl: `http://localhost:${other}/tunnel`, ipnPort };
   const { report } = await held(await startElsewhere(), {}, more);

@@ -5,7 +5,7 @@ import { conformJunit, maskedReport } from '../../src/conform/reports.ts';
 import { auditSummary } from '../../src/contract/audit-summary.ts';
 import { LINES, linesNamed } from '../helpers/conform.ts';
 
-describe('a report for others', () => {
+describe('a report to share', () => {
   const line = linesNamed('refusal-key')[0] ?? expect.fail('no such line');
   const keys = ['sec_live_0123456789abcdef', 'a-public-key-of-their-own'];
   const ipnUrl = 'https://a1b2c3.tunnel.example/ipn';
@@ -14,14 +14,8 @@ describe('a report for others', () => {
   function written(got: string, expected = 'a refusal') {
     const { id } = line;
     const target = 'https://pay.example/base';
-    const report = {
-      target,
-      profile: 'document',
-      agree: 1,
-      unseen: [],
-      causes: [],
-      differ: [{ id, expected, got }],
-    };
+    const differing = [{ id, expected, got }];
+    const report = { target, profile: 'document', agree: 1, unseen: [], causes: [], differ: differing };
     const verdicts = new Map([[line, { mismatches: [{ expected, got, cause: `${expected}, got ${got}` }] }]]);
     const masked = maskedReport({ report, verdicts }, { keys, ipnUrl });
     expect(masked.target).toBe('https://pay.example');
@@ -91,8 +85,8 @@ describe('a report for others', () => {
     'Base64 in lines': inLines(Buffer.from(key).toString('base64'), '\r\n'),
     'Base64 in lines in JSON': inLines(Buffer.from(`me:${key}!`).toString('base64'), '\\r\\n'),
     'Base64 of more': Buffer.from(`shop:${key}:more`).toString('base64'),
-    'Base64 of another beginning': Buffer.from(`a user:${key}!`).toString('base64url'),
-    'Base64 of a third beginning': Buffer.from(`me:${key}!`).toString('base64'),
+    'Base64 at another offset': Buffer.from(`a user:${key}!`).toString('base64url'),
+    'Base64 at a third offset': Buffer.from(`me:${key}!`).toString('base64'),
   };
 
   it.each(Object.entries(spellings))('contains no key in %s, nor does any other report', (_, spelling) => {
@@ -104,18 +98,18 @@ describe('a report for others', () => {
     }
   });
 
-  it('takes no longer for repeated beginnings of a key', () => {
+  it('is masked quickly, however often the beginning of a key repeats', () => {
     const began = process.cpuUsage();
     for (const text of ['\\', '%25', '&#0', 's', 'sec_']) keyMask(keys)(text.repeat(20_000));
     expect(process.cpuUsage(began).user).toBeLessThan(2_000_000);
   });
 
-  it('contains no key or address in the expectation either', () => {
+  it('contains no key or address in an expectation, either', () => {
     const { expected } = written('nothing', `an IPN at ${ipnUrl} signed with ${key}`);
     expect(expected).toBe('an IPN at … signed with sec_live…ef');
   });
 
-  it('explains why a line was skipped without the address of our IPNs', () => {
+  it('explains why a line was skipped, without showing the address of our IPNs', () => {
     const unseen = [{ id: line.id, why: 'nothing listens at a1b2c3.tunnel.example' }];
     const report = {
       target: 'https://pay.example',
@@ -151,7 +145,7 @@ describe('a report for others', () => {
     for (const got of telling) expect(written(got, 'a refusal that names customer_name').got).toBe(got);
   });
 
-  it('is one test per line for CI servers', () => {
+  it('has one test per line for CI servers', () => {
     const lines = LINES.slice(0, 3);
     const [one, two] = lines.map(({ id }) => id);
     const xml = conformJunit(

@@ -7,9 +7,9 @@ import { startAnswering } from '../helpers/answering.ts';
 import { held, LINES, linesNamed, startBetween } from '../helpers/conform.ts';
 import { startSim } from '../helpers/sim.ts';
 
-describe('a target', () => {
-  const keys = { publicKey: 'pub_x', secretKey: 'sec_x' };
+const KEYS = { publicKey: 'pub_x', secretKey: 'sec_x' };
 
+describe('a target', () => {
   it.each(['<html></html>', '[]', '{"status":"ok"}', '"error"'])(
     'that responds with %s three times is not a gateway',
     async (body) => {
@@ -18,7 +18,7 @@ describe('a target', () => {
         if (method === 'POST') asked++;
         response.end(body);
       });
-      await expect(held({ url, ...keys })).rejects.toMatchObject({
+      await expect(held({ url, ...KEYS })).rejects.toMatchObject({
         code: 'no_server',
         message: expect.stringContaining('is not a gateway of this interface'),
       });
@@ -30,13 +30,13 @@ describe('a target', () => {
     const url = await startAnswering((_, response) => {
       response.writeHead(301, { Location: 'https://www.pay.example/' }).end();
     });
-    await expect(held({ url, ...keys })).rejects.toMatchObject({
+    await expect(held({ url, ...KEYS })).rejects.toMatchObject({
       message: expect.stringContaining('it redirects to https://www.pay.example/'),
     });
   });
 
   it('that is down is reported', async () => {
-    await expect(held({ url: 'http://127.0.0.1:9', ...keys })).rejects.toMatchObject({
+    await expect(held({ url: 'http://127.0.0.1:9', ...KEYS })).rejects.toMatchObject({
       code: 'no_server',
       message: expect.stringContaining('connection refused'),
     });
@@ -55,13 +55,12 @@ describe('a target', () => {
 });
 
 describe('a target on this machine that does not prove to be an emulator', () => {
-  const keys = { publicKey: 'pub_x', secretKey: 'sec_x' };
   const lines = linesNamed(
     ...['initiate-sandbox', 'initiate-live', 'card-create', 'route-root', 'ipn-status', 'checkout-page'],
     ...['checkout-success-url-exact', 'checkout-page-live'],
   );
 
-  /** The end of a tunnel: a gateway with its own checkout. */
+  /** A gateway with its own checkout, like one at the end of a tunnel. */
   async function standIn(checkout: string, answer: RequestListener = () => {}) {
     const asked: string[] = [];
     const url = await startAnswering((incoming, response) => {
@@ -70,7 +69,7 @@ describe('a target on this machine that does not prove to be an emulator', () =>
       if (response.writableEnded) return;
       response.end(JSON.stringify({ success: 'ok', url: url + checkout }));
     });
-    return { url, asked, ...keys };
+    return { url, asked, ...KEYS };
   }
 
   it.each([
@@ -78,7 +77,7 @@ describe('a target on this machine that does not prove to be an emulator', () =>
     '/pay?payment_id=1',
     '/sandbox/../payment/initiate',
   ])(
-    'gets the request for proof, then only sandbox requests, even if its checkout is %s',
+    'gets one request for proof, then only sandbox requests, even if its checkout is %s',
     async (checkout) => {
       const { asked, ...target } = await standIn(checkout);
       const { report } = await held(target, {}, { lines });
@@ -122,7 +121,7 @@ describe('a target on this machine that does not prove to be an emulator', () =>
     expect(asked.slice(1).filter((one) => !/^[A-Z]+ \/sandbox\//.test(one))).toEqual([]);
   });
 
-  it('gets every request of a gateway if the user says so, but none for its control API', async () => {
+  it('gets all requests to a gateway if the user asks for it, but none to a control API', async () => {
     const { asked, ...target } = await standIn('/pay?payment_id=1');
     await held(target, {}, { lines, live: true });
     expect(asked).toEqual(expect.arrayContaining(['POST /payment/initiate', 'POST /api/cards/save']));
@@ -158,7 +157,7 @@ describe('a gateway that keeps the payment in a session', () => {
       if (isEmail) return void response.end(JSON.stringify({ redirect_url: '/sandbox/pay/code' }));
       response.end(JSON.stringify(form.get('code') === '222666' ? last(successUrl) : { error: 'true' }));
     });
-    return { url, publicKey: 'pub_x', secretKey: 'sec_x' };
+    return { url, ...KEYS };
   }
 
   const lines = linesNamed('checkout-success-url-exact', 'checkout-settled', 'checkout-email-field');
@@ -168,7 +167,7 @@ describe('a gateway that keeps the payment in a session', () => {
     expect(report).toMatchObject({ agree: lines.length, differ: [], unseen: [] });
   });
 
-  it('is not blamed for steps that were not reached', async () => {
+  it('has no difference in steps that were not reached', async () => {
     const { report } = await held(await sessionGateway(() => ({ message: 'Wait' })), {}, { lines });
     expect(report.differ).toEqual([]);
     expect(report.unseen).toEqual([
@@ -179,7 +178,6 @@ describe('a gateway that keeps the payment in a session', () => {
 });
 
 describe('an emulator, or a server that claims to be one, with strange responses', () => {
-  const keys = { publicKey: 'pub_x', secretKey: 'sec_x' };
   const lines = linesNamed(
     'initiate-sandbox',
     'initiate-url',
@@ -206,10 +204,10 @@ describe('an emulator, or a server that claims to be one, with strange responses
     ['JSON', 'without end', json(deep)],
     ['JSON', 'with parts without end', json(`{"error":"true","message":${deep},"data":{"id":${deep}}}`)],
     ['a status line', 'without a number', 'HTTP/1.1 abc\r\n\r\n'],
-    ['a header', 'that is none', 'HTTP/1.1 200 OK\r\nBad Header: \x01\r\n\r\n'],
-    ['bytes', 'that are no HTTP', '\0\x01hello'],
-    ['chunks', 'that are none', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc'],
-    ['a body', 'that breaks off', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'],
+    ['a header', 'that is invalid', 'HTTP/1.1 200 OK\r\nBad Header: \x01\r\n\r\n'],
+    ['bytes', 'that are not HTTP', '\0\x01hello'],
+    ['chunks', 'that are invalid', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc'],
+    ['a body', 'that ends early', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'],
   ])('has a difference for %s %s', async (_, __, answer) => {
     let count = 0;
     // The first requests find out what the target is.
@@ -220,7 +218,7 @@ describe('an emulator, or a server that claims to be one, with strange responses
         return void response.setHeader('X-Gateway-Sim', '1').end('{"success":"ok","counts":{}}');
       incoming.resume().on('end', () => response.socket?.end(answer));
     });
-    const { report } = await held({ url, ...keys }, {}, { lines });
+    const { report } = await held({ url, ...KEYS }, {}, { lines });
     expect(report.agree + report.differ.length + report.unseen.length).toBe(lines.length);
     expect(report.differ.length).toBeGreaterThan(0);
   });
@@ -246,7 +244,7 @@ describe('a missing response', () => {
     return { ...sim, url: await startBetween(sim, () => {}, loses) };
   }
 
-  it('is requested again once, and is a difference of its line if it is lost twice', async () => {
+  it('is requested again once, and is a difference if it is lost twice', async () => {
     const lost: (string | undefined)[] = [];
     const onLost: ConformOptions['onLost'] = ({ id }, reason, status) => lost.push(id, reason, `${status}`);
     const once = await held(await behind((count) => count === 2), {}, { lines, onLost });
@@ -261,7 +259,7 @@ describe('a missing response', () => {
     ]);
   });
 
-  it('still has its status if only the body breaks off', async () => {
+  it('is reported with its status if only the body ends early', async () => {
     const url = await startAnswering((incoming, outgoing) => {
       if (incoming.url === '/_sim/livez') return void outgoing.end('{}');
       incoming.resume().on('end', () => {
@@ -270,13 +268,12 @@ describe('a missing response', () => {
       });
     });
     let asked = 0;
-    const keys = { publicKey: 'pub_x', secretKey: 'sec_x' };
-    const { report } = await held({ url, ...keys }, {}, { lines });
+    const { report } = await held({ url, ...KEYS }, {}, { lines });
     expect(report.differ).toHaveLength(4);
     expect(report.differ[0]?.got).toMatch(/\(status 502\)$/);
   });
 
-  it('for three lines in a row means that the target is gone, and earlier results are reported', async () => {
+  it('on three lines in a row ends the run, and earlier results are reported', async () => {
     let isGone = false;
     const target = await behind(() => isGone);
     const many = LINES.filter(({ id }) => id.startsWith('field-')).slice(0, 20);
@@ -292,10 +289,10 @@ describe('a missing response', () => {
   });
 });
 
-it('a rejection does not need to name a field where the document does not say so', async () => {
+it('a rejection must name the field only where the document says so', async () => {
   const url = await startAnswering((_, response) => void response.end('{"error":"true","message":"No"}'));
   const lines = linesNamed('field-amount-missing', 'field-customer-name-empty');
-  const { report } = await held({ url, publicKey: 'pub_x', secretKey: 'sec_x' }, {}, { lines });
+  const { report } = await held({ url, ...KEYS }, {}, { lines });
   expect(report.unseen).toEqual([
     { id: 'field-amount-missing', why: 'the request was refused without a reason' },
   ]);
@@ -304,7 +301,7 @@ it('a rejection does not need to name a field where the document does not say so
   ]);
 });
 
-it('a card may be in another place of a response, because the document does not show the place', async () => {
+it('a card may be anywhere in a response, because the document does not show its place', async () => {
   const sim = await startSim();
   const url = await startBetween(sim, (seen) => {
     seen.body = seen.body.replace('"data":', '"card":');
@@ -316,7 +313,7 @@ it('a card may be in another place of a response, because the document does not 
   expect(report.differ.map(({ id }) => id)).toEqual(['card-create-success']);
 });
 
-it('a line stays untested if its pattern takes forever', async () => {
+it('a line stays untested if its pattern takes too long', async () => {
   const sim = await startSim();
   const [line] = linesNamed('initiate-sandbox');
   if (!line) throw new Error('there is no such line');

@@ -20,7 +20,7 @@ import {
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { IS_RELEASE } from '../helpers/scope.ts';
-import { startSim } from '../helpers/sim.ts';
+import { ORDER, startSim } from '../helpers/sim.ts';
 
 const ids = (list: readonly { id: string }[]) => list.map(({ id }) => id);
 
@@ -37,12 +37,12 @@ function watched(): Map<string, Seen> {
   return seen;
 }
 
-/** As an expected value, and as a pattern, it matches nothing. */
+/** Matches nothing, neither as an expected value nor as a pattern. */
 const NEVER = '(?!)';
 
 const namesOf = ({ ipns: [ipn] }: Seen) => [...new URLSearchParams(ipn?.body).keys()];
 
-/** The expectations of a line, each time with one part changed so that the same response does not match. */
+/** Variants of a line's expectations, each with one part changed so that the same response does not match. */
 function* otherwise(expected: unknown, seen: Seen): Generator<[part: string, other: unknown]> {
   if (typeof expected === 'string') yield ['', `(?:${expected})${NEVER}`];
   if (typeof expected === 'number') yield ['', expected + 1];
@@ -54,7 +54,7 @@ function* otherwise(expected: unknown, seen: Seen): Generator<[part: string, oth
       Array.isArray(expected) ? expected.with(Number(name), other) : { ...expected, [name]: other };
     if (name === 'taken') yield [name, { names: [NEVER] }];
     else if (name === 'about') yield [name, { taken: true }];
-    // A text that is not a number.
+    // A string that is not a number.
     else if (name === 'luhn') yield [name, put(['success'])];
     else if (name === 'lacks') yield [name, put([...Object.keys(seen.json ?? {}), ...namesOf(seen)])];
     else if (!WITHOUT_ANSWER.has(name))
@@ -135,7 +135,7 @@ describe('the emulator', () => {
     expect(report.differ).toEqual([]);
   });
 
-  it('is also explained with a loose profile', async () => {
+  it('is also explained if the expected profile is loose', async () => {
     const sim = await startSim({ profile: 'newer-server' });
     const expected = { profile: 'observed' };
     // A missing retry takes seconds to detect.
@@ -154,9 +154,9 @@ describe('the emulator', () => {
     expect(ids(again.report.differ)).toEqual([]);
   });
 
-  it('settles no earlier payments', async () => {
+  it('does not settle earlier payments', async () => {
     const sim = await startSim();
-    await sim.initiate({ ...ORDER_OF_OTHERS });
+    await sim.initiate({ ...ORDER, identifier: 'not-ours' });
     await held(sim, {}, { lines: linesNamed('ipn-status', 'checkout-again-page', 'ipn-not-on-cancel') });
     const { data } = await sim.control<{ data: { status: string }[] }>('/payments?identifier=not-ours');
     expect(data).toMatchObject([{ status: 'pending' }]);
@@ -164,7 +164,7 @@ describe('the emulator', () => {
 });
 
 describe('differences with one cause', () => {
-  /** An emulator with another profile behind a server that changes its responses. */
+  /** Checks an emulator with another profile, behind a server that changes its responses. */
   async function behind(change: (answer: PassedOn) => void, lines: readonly ManifestLine[]) {
     const sim = await startSim({ profile: 'newer-server' });
     return held({ ...sim, url: await startBetween(sim, change) }, {}, { alsoTry: true, lines });
@@ -208,7 +208,7 @@ describe('differences with one cause', () => {
   });
 });
 
-it('values that are not texts are reported as differences', async () => {
+it('values that are not strings are reported as differences', async () => {
   const odd = { toString: 1, valueOf: 1 };
   const body = JSON.stringify({ success: 'ok', url: odd, data: { card_number: odd } });
   const { url } = await startReceiver([{ body }]);
@@ -239,7 +239,7 @@ it('no payment is left pending', async () => {
   );
   const { data } = await sim.control<{ data: { status: string; identifier: string }[] }>('/payments');
   expect(data.length).toBeGreaterThan(4);
-  // The first one found out what the target is.
+  // The first payment only showed what the target is.
   expect(data.filter(({ status }) => status === 'pending')).toEqual([]);
   expect((await sim.control<{ data: unknown[] }>('/ipns')).data).toEqual([]);
 });
@@ -261,19 +261,6 @@ it('no retry is left scheduled', async () => {
   const { data } = await sim.control<{ data: { state: string }[] }>('/ipns');
   expect(data.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
 });
-
-const ORDER_OF_OTHERS = {
-  identifier: 'not-ours',
-  currency: 'USD',
-  amount: '5.00',
-  details: 'x',
-  ipn_url: 'http://127.0.0.1:9/',
-  success_url: 'http://localhost/a',
-  cancel_url: 'http://localhost/b',
-  site_logo: 'http://localhost/c',
-  customer_name: 'Bob',
-  customer_email: 'bob@example.com',
-};
 
 it('an emulator with a public URL is tested at its own address', async () => {
   const sim = await startSim({ publicUrl: 'https://pay.example.com/gateway' });

@@ -18,7 +18,7 @@ async function storyOf(sim: Sim, change: Partial<Payment> = {}) {
   return testStoryOf({ ...payment, ...change }, sim.server.parts);
 }
 
-/** The tests of a payment, checked by a parser of each language if available. */
+/** The tests of a payment. A parser checks the JavaScript. */
 async function textsOf(sim: Sim, change?: Partial<Payment>) {
   const story = await storyOf(sim, change);
   const texts = { vitest: vitestText(story), playwright: playwrightText(story), phpunit: phpunitText(story) };

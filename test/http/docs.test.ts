@@ -36,7 +36,7 @@ it('the dashboard shows every page of the documentation, with links to existing 
   }
 });
 
-it('places and verdicts of the dashboard link to the pages that explain them', async () => {
+it('pages and verdicts of the dashboard link to the documentation that explains them', async () => {
   const sim = await startSim({ ipnSchedule: [] });
   await sim.initiate({ ...ORDER, ipn_url: 'http://127.0.0.1:9/ipn' });
   await sim.server.parts.payments.settle(String(ORDER['identifier']), {
@@ -46,14 +46,15 @@ it('places and verdicts of the dashboard link to the pages that explain them', a
   });
   const [ipn] = (await sim.control<{ data: { id: string }[] }>('/ipns')).data;
   const explained = {
-    ...{ '': 'initiate.md', '/ui/ipns': 'ipns-by-hand.md', [`/ui/ipns/${ipn?.id}`]: 'receive-and-verify.md' },
-    ...{
-      '/ui/faults': 'faults.md',
-      '/ui/clock': 'time.md',
-      '/ui/audit': 'audit.md',
-      '/ui/cards': 'cards.md',
-    },
-    ...{ '/ui/signature': 'receive-and-verify.md', '/ui/settings': 'configuration.md' },
+    '': 'initiate.md',
+    '/ui/ipns': 'ipns-by-hand.md',
+    [`/ui/ipns/${ipn?.id}`]: 'receive-and-verify.md',
+    '/ui/faults': 'faults.md',
+    '/ui/clock': 'time.md',
+    '/ui/audit': 'audit.md',
+    '/ui/cards': 'cards.md',
+    '/ui/signature': 'receive-and-verify.md',
+    '/ui/settings': 'configuration.md',
   };
   for (const [path, file] of Object.entries(explained))
     expect([path, docsIn(await read(sim, `/_sim${path}`))]).toEqual([

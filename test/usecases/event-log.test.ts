@@ -17,6 +17,8 @@ const REQUEST = {
   notes: [],
 };
 
+const newLog = async () => new EventLog(await Store.inMemory(records()), new Clock(), 'run');
+
 function eventsOf(log: EventLog): SimEvent[] {
   const all: SimEvent[] = [];
   for (let event = log.after(0); event; event = log.after(event.seq)) all.push(event);
@@ -25,7 +27,7 @@ function eventsOf(log: EventLog): SimEvent[] {
 
 describe('the request log', () => {
   it('shares one copy of identical headers in the same order', async () => {
-    const log = new EventLog(await Store.inMemory(records()), new Clock(), 'run');
+    const log = await newLog();
     const all = [
       { host: 'a', accept: 'b' },
       { host: 'a', accept: 'b' },
@@ -42,7 +44,7 @@ describe('the request log', () => {
   });
 
   it('keeps the newest 1,000 small requests with their events', async () => {
-    const log = new EventLog(await Store.inMemory(records()), new Clock(), 'run');
+    const log = await newLog();
     for (let number = 1; number <= 5_000; number++) {
       log.record({ ...REQUEST, requestHeaders: {} });
       const kept = log.requests();
@@ -54,7 +56,7 @@ describe('the request log', () => {
   });
 
   it('keeps fewer large requests: at most the newest 8 Mi characters', async () => {
-    const log = new EventLog(await Store.inMemory(records()), new Clock(), 'run');
+    const log = await newLog();
     const long = 'x'.repeat(16_000);
     for (let number = 1; number <= 1_000; number++) {
       const large = { target: long, requestBody: long, responseBody: long, notes: [long] };
@@ -71,7 +73,7 @@ describe('the request log', () => {
   });
 
   it('numbers requests and events from 1', async () => {
-    const log = new EventLog(await Store.inMemory(records()), new Clock(), 'run');
+    const log = await newLog();
     for (const requestHeaders of [{}, {}]) log.record({ ...REQUEST, requestHeaders });
     log.notice('over');
     expect(eventsOf(log).map(({ seq, type }) => [seq, type])).toEqual([

@@ -19,7 +19,7 @@ function delivery(paymentId: string, isDue: boolean): Delivery {
   return dueDelivery('http://127.0.0.1/', { id: `ipn_of_${paymentId}`, paymentId, ...changes });
 }
 
-const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
+const settled = (count: number) => Array.from({ length: count }, (_, number) => payment(number));
 
 /** A store with this content and its retainer. `ids` returns the remaining payments. */
 async function retained(
@@ -35,111 +35,88 @@ async function retained(
     clock: { now: () => time.now },
     courier: { isUnderWay: (id) => underWay.has(id) },
   });
-  const look = () => retainer.run();
   const ids = () => [...store.state.payments.values()].map(({ id }) => id);
   const put = (change: { payments?: Payment[]; deliveries?: Delivery[] }) =>
     store.commit(() => ({ change, result: null }));
-  return { store, look, ids, put, time, underWay };
+  return { store, run: () => retainer.run(), ids, put, time, underWay };
 }
 
 describe('a settled payment', () => {
   it('is kept if it is among the newest by time of settling, both at the start and later', async () => {
-    // The store has the payments in the order of their initiation, not of their settling.
-    const { look, ids, put } = await retained(
-      { count: 2 },
-      { payments: [4, 1, 3].map((one) => payment(one)) },
-    );
-    await look();
+    // The store has payments in the order of initiation, not of settlement.
+    const payments = [4, 1, 3].map((number) => payment(number));
+    const { run, ids, put } = await retained({ count: 2 }, { payments });
+    await run();
     expect(ids()).toEqual(['pay_4', 'pay_3']);
     await put({ payments: [payment(5), payment(6, { status: 'pending', settledAt: null })] });
     expect(ids()).toHaveLength(4);
-    await look();
+    await run();
     expect(ids()).toEqual(['pay_4', 'pay_5', 'pay_6']);
     await put({ payments: [payment(6)] });
-    await look();
+    await run();
     expect(ids()).toEqual(['pay_5', 'pay_6']);
   });
 
   it("is kept until its maximum age on the emulator's clock", async () => {
-    const { look, ids, time } = await retained(
-      { ageMs: 3_000 },
-      { payments: numbers(5).map((one) => payment(one)) },
-    );
-    await look();
+    const { run, ids, time } = await retained({ ageMs: 3_000 }, { payments: settled(5) });
+    await run();
     expect(ids()).toHaveLength(5);
     time.now = NOW + 4_000;
-    await look();
+    await run();
     expect(ids()).toEqual(['pay_2', 'pay_3', 'pay_4']);
   });
 
   it('is removed with thousands of others in changes of limited size', async () => {
-    const { store, look, ids } = await retained(
-      { count: 10 },
-      { payments: numbers(3_010).map((one) => payment(one)) },
-    );
+    const { store, run, ids } = await retained({ count: 10 }, { payments: settled(3_010) });
     const sizes: number[] = [];
     store.onChange(({ removed }) => sizes.push(removed?.payments?.length ?? 0));
-    await look();
+    await run();
     expect(ids()).toHaveLength(10);
     expect(sizes).toEqual([500, 500, 500, 500, 500, 500]);
   });
 
   it('is kept while an IPN is due or in progress, in addition to the newest payments', async () => {
-    const { look, ids, put, underWay } = await retained(
-      { count: 1 },
-      {
-        payments: numbers(4).map((one) => payment(one)),
-        deliveries: [delivery('pay_0', true), delivery('pay_1', false)],
-      },
-    );
+    const deliveries = [delivery('pay_0', true), delivery('pay_1', false)];
+    const { run, ids, put, underWay } = await retained({ count: 1 }, { payments: settled(4), deliveries });
     underWay.add('ipn_of_pay_1');
-    await look();
+    await run();
     expect(ids()).toEqual(['pay_0', 'pay_1', 'pay_3']);
-    await look();
+    await run();
     expect(ids()).toEqual(['pay_0', 'pay_1', 'pay_3']);
     underWay.clear();
-    await look();
+    await run();
     expect(ids()).toEqual(['pay_0', 'pay_3']);
     await put({ deliveries: [delivery('pay_0', false)] });
-    await look();
+    await run();
     expect(ids()).toEqual(['pay_3']);
   });
 
   it('is kept while the state is being written and removed afterwards', async () => {
-    const { store, look, ids } = await retained(
-      { count: 1 },
-      { payments: numbers(3).map((one) => payment(one)) },
-    );
+    const { store, run, ids } = await retained({ count: 1 }, { payments: settled(3) });
     store.state.payments.freeze();
-    await look();
+    await run();
     expect(ids()).toHaveLength(3);
     store.state.payments.thaw();
-    await look();
+    await run();
     expect(ids()).toEqual(['pay_2']);
   });
 
   it('is removed from a state that replaces another', async () => {
-    const { store, look, ids } = await retained(
-      { count: 1 },
-      { payments: numbers(3).map((one) => payment(one)) },
-    );
-    const payments = [7, 8, 9].map((one) => payment(one));
+    const { store, run, ids } = await retained({ count: 1 }, { payments: settled(3) });
+    const payments = [7, 8, 9].map((number) => payment(number));
     await store.replace({ ...emptySnapshot(), ...records(), payments });
-    await look();
+    await run();
     expect(ids()).toEqual(['pay_9']);
   });
 
   it('is removed later if removing it failed', async () => {
-    const { store, look, ids } = await retained(
-      { count: 1 },
-      { payments: numbers(3).map((one) => payment(one)) },
-    );
+    const { store, run, ids } = await retained({ count: 1 }, { payments: settled(3) });
     const { commit } = store;
     store.commit = () => Promise.reject(new Error('the disk is full'));
-    await look();
+    await run();
     expect(ids()).toHaveLength(3);
     store.commit = commit;
-    await look();
+    await run();
     expect(ids()).toEqual(['pay_2']);
   });
 });

@@ -29,7 +29,7 @@ const vectors = JSON.parse(
   await readFile(new URL('../../fixtures/signatures.json', import.meta.url), 'utf8'),
 ) as Vector[];
 
-/** Reads a form like PHP reads it into `$_POST`: `data[currency][code]=USD` becomes nested. */
+/** Reads a form as PHP reads it into `$_POST`: `data[currency][code]=USD` becomes nested. */
 function phpPost(body: string): Record<string, unknown> {
   const post: Record<string, unknown> = {};
   for (const [name, value] of new URLSearchParams(body)) {
@@ -56,7 +56,7 @@ function ipnOf(changes: Parameters<typeof pendingPayment>[1] = {}, set: Settings
 }
 
 describe('the signature', () => {
-  it('matches one computed by hand', () => {
+  it('matches one computed without our code', () => {
     expect(sign('49.9', 'order-1', SECRET_KEY)).toBe(BY_HAND);
   });
 
@@ -66,24 +66,6 @@ describe('the signature', () => {
       expect(sign(amount, identifier, secretKey)).toBe(signature);
     },
   );
-
-  it('depends on every character of the amount', () => {
-    const signatures = ['100', '100.0', '100.00', '0100'].map((amount) =>
-      sign(amount, 'order-1', SECRET_KEY),
-    );
-    expect(new Set(signatures).size).toBe(4);
-  });
-
-  it('is 256 bits in upper-case hexadecimal for any input', () => {
-    fc.assert(
-      fc.property(
-        fc.string({ unit: character }),
-        fc.string({ unit: character }),
-        fc.string({ minLength: 1 }),
-        (amount, identifier, key) => /^[0-9A-F]{64}$/.test(sign(amount, identifier, key)),
-      ),
-    );
-  });
 });
 
 describe('the fields of an IPN', () => {
@@ -142,23 +124,6 @@ describe('the body of an IPN', () => {
     const { contentType, body } = encodeIpn(fields, 'form');
     expect(contentType).toBe('application/x-www-form-urlencoded');
     expect(phpPost(body)).toEqual(fields);
-  });
-
-  it('as a form has literal bracket names, as observed', () => {
-    const names = [...new URLSearchParams(encodeIpn(ipnOf(), 'form').body).keys()];
-    expect(names).toEqual([
-      'status',
-      'signature',
-      'identifier',
-      'data[payment_trx]',
-      'data[amount]',
-      'data[account_holder]',
-      'data[payment_type]',
-      'data[payment_timestamp]',
-      'data[charge]',
-      'data[currency][code]',
-      'data[currency][symbol]',
-    ]);
   });
 
   it('as a form escapes characters that would end a field or a name', () => {

@@ -87,13 +87,6 @@ describe('a multipart body', () => {
     );
   });
 
-  it('must have at most a thousand parts', () => {
-    expect(parse(`${part('a', '1').repeat(1_000)}--XX--`)).toHaveLength(1_000);
-    expect(() => parse(`${part('a', '1').repeat(1_001)}--XX--`)).toThrowError(
-      expect.objectContaining({ code: 'body_too_large', message: 'a form must have at most 1000 fields' }),
-    );
-  });
-
   it('is read correctly after similar bodies', () => {
     const written = fc.array(
       fc.tuple(fc.constantFrom('a', 'b'), fc.constantFrom('', '1', '2', 'é', 'x--XX', '\r\n')),
@@ -109,7 +102,7 @@ describe('a multipart body', () => {
     );
   });
 
-  it('never fails in any other way, for any bytes', () => {
+  it('never fails in any other way, whatever its bytes', () => {
     const piece = fc.constantFrom(
       '--XX',
       '\r\n',

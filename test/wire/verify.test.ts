@@ -266,7 +266,7 @@ describe('every tampering', () => {
     expect(() => requireTamperings(given)).toThrow(message);
   });
 
-  it('with the currency is left to the receiver, because the currency is not signed', () => {
+  it('with the currency is not detected, because the currency is not signed', () => {
     const { body } = invent({ currency: 'EUR' }, MADE, {
       format: 'form',
       tamper: new Map([['currency', null]]),
@@ -330,7 +330,7 @@ describe("a signature computed by the merchant's code", () => {
     expect(checkedBy.reasons).toHaveLength(signature === hex(text) ? 0 : 1);
   });
 
-  it('may have two mistakes, and the first is named', () => {
+  it('may have two mistakes, and then the first is named', () => {
     const signature = hex(identifier + amount).toLowerCase();
     const { mistake, reasons } = verify(sent, KEYS, signature);
     expect([mistake, reasons]).toEqual([

@@ -3,7 +3,7 @@ import type { SimEvent } from '../../contract/event.ts';
 import type * as happened from '../../usecases/event-log.ts';
 import type { AppContext, AppParts } from '../environment.ts';
 
-/** A client that is further behind is dropped; it can resume with Last-Event-ID (chosen). */
+/** A client that is more events behind is dropped; it can resume with Last-Event-ID (chosen). */
 const MAX_BEHIND = 1_000;
 /** Time for a dropped client to read what was sent before its connection is closed (real time). */
 const DROPPED_MS = 10_000;

@@ -30,7 +30,7 @@ export function faultRoutes({ faults }: AppParts) {
       },
     }),
     control('DELETE /faults', {
-      summary: 'Clear all rules, or those on one route',
+      summary: 'Clear all rules, or the rules of one route',
       query: ClearQuery,
       answer: ClearedFaults,
       run: ({ query }) => ({ cleared: faults.clear(query.route), ...list() }),

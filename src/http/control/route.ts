@@ -135,7 +135,7 @@ function operationFor(path: string, tag: Tag, about: ControlRoute['about']): Ope
   };
 }
 
-/** Types of requests and responses by route key, for the client of CLI and library. */
+/** Types of requests and responses by route key, for the client that the CLI and the library share. */
 export type ApiOf<Route> = {
   [One in Route as KeyOf<One>]: One extends {
     about: { query?: infer Query; body?: infer Body; answer: infer Answer };

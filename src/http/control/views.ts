@@ -52,14 +52,14 @@ export function mappedAddresses(
   return Object.values(addresses).some((url) => url !== null) ? addresses : null;
 }
 
-/** @param underWay default: the current value */
+/** @param underWay default: the current attempt, if any */
 export function deliveryView(
   delivery: stored.Delivery,
   { state, ipns }: Pick<AppParts, 'state' | 'ipns'>,
   underWay = ipns.underWay(delivery.id),
 ): Delivery {
   const { attemptCount, signedWith: _key, ...record } = delivery;
-  // A record from the event log has only the attempts of its time.
+  // A record from the event log has only the attempts that had been made by then.
   const attempts = state.current.attemptsOf(delivery.id).slice(0, attemptCount).map(attemptView);
   const note = noteOf(delivery, attempts.at(-1));
   const verdict = verdictView(ipns.verdict(delivery));

@@ -18,7 +18,7 @@ interface Endpoint extends Omit<Operation, 'tag' | 'source'> {
 
 export function mountCards(app: App, parts: AppParts): void {
   const changing = changes(parts);
-  /** Path words of the other routes, which are not card ids, with their methods. */
+  /** Path segments of the other routes, which are not card ids, with their methods. */
   const reserved = new Map(
     changing.map(({ path, method }) => {
       const [word = ''] = path.slice(parts.dialect.paths.cards.list.length + 1).split('/', 1);

@@ -85,7 +85,7 @@ export function showRefused(c: AppContext, parts: AppParts, payment: Payment | n
   return c.html(html, statusOf(error));
 }
 
-/** The dashboard's page of the payment; null if the panel is hidden, because then nothing shows the emulator. */
+/** The dashboard's page for the payment; null if the panel is hidden, because then nothing may reveal the emulator. */
 function dashboardOf({ runtime }: AppParts, payment: Payment | null): string | null {
   if (!runtime.options.panel) return null;
   return payment ? recordPath('payments', payment.id) : PLACES.payments.path;

@@ -35,10 +35,10 @@ export function mountCheckout(app: App, parts: AppParts): void {
   }
 }
 
-/** Maximum rejected entries, and maximum results of settling forms, in memory. */
+/** Maximum number of rejected entries, and of results of settling forms, that are kept in memory. */
 const REMEMBERED = 1_000;
 
-/** Maximum characters of a rejected entry to show again; longer than any e-mail address. */
+/** Maximum length of a rejected entry that is shown again; longer than any e-mail address. */
 const SHOWN_AGAIN = 320;
 
 /** Keeps only the newest entries, so that visitors cannot fill the memory. */
@@ -196,7 +196,7 @@ class Checkout {
     });
     if (!result.problem) return this.#leave(c, payment, result.redirectUrl);
     this.#sent.delete(key);
-    // The customer enters a new code, not the wrong one.
+    // A wrong code is not shown again.
     return this.#again(c, payment, { step: 'code', value: '', problem: result.problem });
   }
 

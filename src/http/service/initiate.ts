@@ -97,7 +97,7 @@ function getOperationOf(mode: Mode, { messages }: Dialect): Operation {
   };
 }
 
-/** The query of a request, not decoded. */
+/** The undecoded query of a request. */
 const search = (c: AppContext): string => /\?([^#]*)/.exec(c.req.url)?.[1] ?? '';
 
 /** Headers of every initiate response. CORS is open (observed: initiate-cors*). */

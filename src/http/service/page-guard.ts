@@ -4,7 +4,7 @@ import { GatewayError } from '../../contract/error.ts';
 import { isOwnPage, readOrigin } from '../../contract/page-origin.ts';
 import type { ServerRuntime } from '../environment.ts';
 
-/** Headers in which a browser describes the page that sends a request. */
+/** Headers with which a browser describes the page that sends a request. */
 export interface PageHeaders {
   origin: string | undefined;
   /** `Sec-Fetch-Site`. */

@@ -28,7 +28,7 @@ ${HELPERS}}
 const indented = (lines: readonly string[]) =>
   lines.map((line) => (line === '' ? '' : `        ${line}`)).join('\n');
 
-/** The command for the comment of the test. Options that would end the comment are omitted. */
+/** The command in the test's comment. Options that would end the comment are omitted. */
 function commandOf({ options }: TestStory): string {
   const flags = Object.entries(options).flatMap(([name, value]) => {
     const values = [value].flat();

@@ -5,7 +5,7 @@ import { OBEYED_BY_TERMINALS } from '../../contract/curl.ts';
  * must be visible.
  */
 
-/** A text as JavaScript writes it, also safe inside a `<script>`. */
+/** A string as JavaScript source, also safe inside a `<script>`. */
 export function javaScriptText(text: string): string {
   const written = JSON.stringify(text)
     .slice(1, -1)
@@ -16,7 +16,7 @@ export function javaScriptText(text: string): string {
   return `'${written}'`;
 }
 
-/** A value of JSON as JavaScript writes it. */
+/** A JSON value as JavaScript source. */
 export function javaScriptValue(value: unknown): string {
   if (typeof value === 'string') return javaScriptText(value);
   if (Array.isArray(value)) return `[${value.map(javaScriptValue).join(', ')}]`;
@@ -29,7 +29,7 @@ function keyOf(name: string): string {
   return /^[A-Za-z]\w*$/.test(name) ? name : `[${javaScriptText(name)}]`;
 }
 
-/** A text as PHP writes it: in single quotes, or in double quotes if it needs escapes. */
+/** A string as PHP source: in single quotes, or in double quotes if it needs escapes. */
 export function phpText(text: string): string {
   if (text.search(/[\n\r\t]/) < 0 && text.search(OBEYED_BY_TERMINALS) < 0) {
     return `'${text.replace(/[\\']/g, '\\$&')}'`;

@@ -7,7 +7,7 @@ import type { AppParts } from '../environment.ts';
 
 /** A payment as a test repeats it: the request, the actions and the results. */
 export interface TestStory {
-  /** The options of the emulator that differ from their defaults and matter here. */
+  /** The options of the emulator that matter here and differ from their defaults. */
   options: Readonly<Record<string, unknown>>;
   /** The merchant's request, with the names of the library. */
   fields: Readonly<Record<string, string>>;
@@ -50,7 +50,7 @@ const OPTIONS = [
   ...['currency', 'currencies', 'charges', 'wallets', 'outcomes'],
 ];
 
-/** Maximum attempts per IPN that a test repeats. */
+/** Maximum number of attempts per IPN that a test repeats. */
 const ATTEMPTS = 10;
 
 export function testStoryOf(payment: Payment, parts: AppParts): TestStory {

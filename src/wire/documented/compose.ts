@@ -100,7 +100,7 @@ const TAMPERERS: Readonly<Record<Tampering, (ipn: IpnFields, value: string | nul
     return { ...ipn, data: { ...ipn.data, currency: { ...currency, code, symbol } } };
   },
   case: (ipn) => ({ ...ipn, signature: ipn.signature.toLowerCase() }),
-  // Already done when signing.
+  // Signing has already used the wrong secret.
   secret: (ipn) => ipn,
 };
 

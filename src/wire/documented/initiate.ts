@@ -124,7 +124,7 @@ function tryReading(posted: PostedFields, { valueLengths, siteLogo }: Accepted):
     // Copies only if a value changes, which is rare.
     else if (value !== sent) values = { ...values, [name]: value };
   }
-  // Each of them was checked.
+  // Every field has been checked.
   return problems.length ? problems : (values as InitiateFields);
 }
 

@@ -13,7 +13,7 @@ import { sign } from './signature.ts';
 
 /**
  * The signed text has no separator between amount and identifier (documented: signature-identifier-digits). Payments
- * with the same characters therefore have the same signature.
+ * whose amount and identifier join to the same text therefore have the same signature.
  */
 export const splice: IpnTools['splice'] = (amount, identifier) => {
   const signed = amount + identifier;

@@ -2,7 +2,7 @@ import type { PaymentRequest } from '../../contract/payment.ts';
 import type { CardValues } from '../dialect.ts';
 
 /*
- * Maps our field names to those on the wire (documented: field-*-missing), in wire order. Both sides use these maps.
+ * Maps our field names to the names on the wire (documented: field-*-missing), in wire order. Both sides use these maps.
  */
 
 export const ASKED_NAMES = {
@@ -19,7 +19,7 @@ export const ASKED_NAMES = {
   customerEmail: 'customer_email',
 } as const satisfies Record<keyof PaymentRequest, string>;
 
-/** Maximum characters of an identifier (documented: field-identifier-too-long). */
+/** Maximum length of an identifier, in characters (documented: field-identifier-too-long). */
 export const MAX_IDENTIFIER = 20;
 
 export const INITIATE_NAMES = { publicKey: 'public_key', ...ASKED_NAMES } as const;
@@ -51,7 +51,7 @@ export function toWire(names: Names, values: Readonly<Record<string, string | nu
   return sent;
 }
 
-/** Our names of the relevant IPN fields, and their names in a form (observed: ipn-order, ipn-nested-names). */
+/** Our names for the relevant IPN fields, and their names in a form (observed: ipn-order, ipn-nested-names). */
 export const IPN_NAMES = {
   status: 'status',
   signature: 'signature',

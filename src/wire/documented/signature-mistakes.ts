@@ -47,7 +47,7 @@ export function explainSignature(signature: string, fields: SignedFields, keys: 
       for (const [key, keyMistake] of possibleKeys) {
         yield [text, hmac('sha256', key, text), ...defined(textMistake, keyMistake)];
       }
-      // Combinations with every kind of mistake would be too many.
+      // Combinations of all kinds of mistakes would be too many.
       if (textMistake && textMistake.name !== 'operands-swapped') continue;
       for (const [digestOf, mistake] of FORMULAS) {
         yield [text, digestOf(text, keys.secretKey), ...defined(textMistake, mistake)];
@@ -95,7 +95,7 @@ const SWAPPED = 'identifier and amount are swapped: the amount comes first';
 function* textsOf(fields: SignedFields): Iterable<Candidate<string>> {
   const { amount, identifier, parsedAmount, trx, currency, body } = fields;
   const right = parsedAmount ?? amount;
-  // First, because nothing else is computed for a correct signature.
+  // First, so that nothing else is computed for a correct signature.
   yield [right + identifier];
   for (const rendered of new Set([right, amount, ...renderings(amount)])) {
     const words = rendered === right ? undefined : amountMistake(rendered, right, parsedAmount !== undefined);
@@ -176,7 +176,7 @@ const SHA256_CONCATENATED: Mistake = {
   words: 'it is the SHA-256 of text and secret key concatenated, not an HMAC',
 };
 
-/** Wrong formulas, instead of the HMAC-SHA256 of a text with the key. */
+/** Wrong formulas that code uses instead of the HMAC-SHA256 of a text with the key. */
 const FORMULAS: readonly Candidate<(text: string, key: string) => Buffer>[] = [
   [
     (text, key) => hmac('sha256', text, key),
