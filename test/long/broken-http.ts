@@ -1,4 +1,3 @@
-import { FRAMINGS, HOSTS, METHODS, TARGETS, VERSIONS } from './broken-parts.ts';
 import { type Below, pick } from './hostile-values.ts';
 
 const HOST = 'Host: 127.0.0.1\r\n';
@@ -6,6 +5,52 @@ const POST = `POST /sandbox/payment/initiate HTTP/1.1\r\n${HOST}`;
 /** Must never be read as a request: it is in the body of another one. */
 export const SMUGGLED = '/smuggled';
 const INNER = `GET ${SMUGGLED} HTTP/1.1\r\n${HOST}\r\n`;
+
+/** Framing headers that two servers could read differently. */
+const FRAMINGS = [
+  'Content-Length: 4\r\nTransfer-Encoding: chunked',
+  'Transfer-Encoding: chunked\r\nContent-Length: 4',
+  'Content-Length: 4\r\nContent-Length: 5',
+  'Content-Length: 4, 5',
+  'Content-Length: +4',
+  'Content-Length: 0x4',
+  'Content-Length: 4 4',
+  'Content-Length: 1e1',
+  'Content-Length : 4',
+  'Content-Length: -1',
+  'Content-Length: 99999999999999999999999',
+  'Transfer-Encoding: chunked, identity',
+  'Transfer-Encoding: xchunked',
+  'Transfer-Encoding : chunked',
+  'Transfer-Encoding: chunked\r\nTransfer-Encoding: identity',
+  'Transfer-Encoding:\x0bchunked',
+  'X: y\nTransfer-Encoding: chunked\r\nContent-Length: 4',
+  ' Transfer-Encoding: chunked\r\nContent-Length: 4',
+  'Foo: bar\r\n\tTransfer-Encoding: chunked\r\nContent-Length: 4',
+];
+const TARGETS = [
+  ...'http://evil.test/_sim/status http://169.254.169.254/ https://127.0.0.1/_sim ftp://a/ evil.test:80'.split(
+    ' ',
+  ),
+  ...'* // //evil.test /.. /%2e%2e/_sim /_sim/%00 /% /%zz ?x # \\ /\\..\\ /_sim/../_sim/status'.split(' '),
+  ...'/_sim//status /_sim/;/status /_SIM/status /_sim/status%2f /\xff\xfe'.split(' '),
+  ...['', '/a b'],
+];
+const HOSTS = [
+  ...'evil.test 127.0.0.1.evil.test localhost.evil.test evil.test#127.0.0.1 evil.test@127.0.0.1'.split(' '),
+  ...'127.0.0.1@evil.test 169.254.169.254 0.0.0.0 [::ffff:8.8.8.8] 127.0.0.999 [ [::1 :'.split(' '),
+  ...'evil.test:4477 a:99999999 \xff localhost. xn-- -'.split(' '),
+  ...['a b', '127.0.0.1, evil.test', 'a'.repeat(5_000)],
+];
+const METHODS = [
+  ...'BREW get GET\0 CONNECT TRACE PRI OPTIONS PROPFIND M-SEARCH'.split(' '),
+  '',
+  'X'.repeat(100),
+];
+const VERSIONS = [
+  ...'HTTP/0.9 HTTP/1.0 HTTP/1.2 HTTP/2.0 HTTP/9.9 http/1.1 HTTP/11 ICY'.split(' '),
+  ...['', 'HTTP/1.1 x'],
+];
 
 /** Bytes that no well-behaved client sends. */
 export interface Broken {
@@ -18,7 +63,6 @@ export interface Broken {
   ends?: boolean;
 }
 
-const hex = (number: number) => number.toString(16);
 const longText = (below: Below) => 'x'.repeat(pick([1, 100, 8_000, 16_300, 16_400, 100_000], below));
 const controls = (below: Below) => String.fromCharCode(pick([0, 1, 8, 11, 12, 27, 127], below));
 const chunked = (chunks: string) =>
@@ -93,7 +137,7 @@ const MAKERS: readonly Maker[] = [
   }),
   (below) => ({
     what: 'a chunk that is longer than it says',
-    bytes: chunked(`${hex(below(3) + 1)}\r\nhello\r\n0\r\n\r\n${INNER}`),
+    bytes: chunked(`${below(3) + 1}\r\nhello\r\n0\r\n\r\n${INNER}`),
   }),
   (below) => ({
     what: 'an endless chunk extension',

@@ -8,7 +8,9 @@ import type { Budget } from './trial.ts';
 /** An emulator in its own process, which a fault can end and whose memory can be read. */
 export interface Emulator extends ReadyEvent {
   running: Running;
-  /** The body of a response of the control API; with a body to send, the request is a POST. */
+  /** The response to a request; with a body to send, the request is a POST. */
+  ask: <Body>(path: string, body?: object, method?: string) => Promise<{ status: number; body: Body }>;
+  /** The body of a response of the control API. */
   control: <Body>(path: string, body?: object, method?: string) => Promise<Body>;
   /** Resident memory in MiB; 0 if the system does not report it. */
   memory: () => Promise<number>;
@@ -34,21 +36,25 @@ export async function startEmulator(
     cwd,
   });
   const { url, controlToken, pid } = ready;
-  const control = async <Body>(path: string, body?: object, method = body ? 'POST' : 'GET') => {
-    const response = await fetch(`${url}/_sim${path}`, {
+  const ask = async <Body>(path: string, body?: object, method = body ? 'POST' : 'GET') => {
+    const response = await fetch(url + path, {
       method,
+      redirect: 'manual',
       headers: {
         'Content-Type': 'application/json',
         ...(controlToken !== null && { Authorization: `Bearer ${controlToken}` }),
       },
       ...(body && { body: JSON.stringify(body) }),
     });
-    return (await response.json()) as Body;
+    const text = await response.text();
+    return { status: response.status, body: JSON.parse(text.startsWith('{') ? text : '{}') as Body };
   };
   return {
     ...ready,
     running,
-    control,
+    ask,
+    control: async <Body>(path: string, body?: object, method?: string) =>
+      (await ask<Body>(`/_sim${path}`, body, method)).body,
     memory: async () => {
       const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
       return Number(/VmRSS:\s*(\d+) kB/.exec(status)?.[1] ?? 0) / 1024;

@@ -1,3 +1,4 @@
+import type { Snapshot } from '../../src/store/snapshot.ts';
 import { fields } from '../helpers/records.ts';
 import type { Ledger } from './ledger.ts';
 import type { Budget } from './trial.ts';
@@ -102,13 +103,20 @@ export class Merchant {
 
   /** Exports the whole state and imports it again. */
   async restore(): Promise<void> {
-    const state = await this.snapshot();
-    if (state) await this.#ask('PUT', '/_sim/snapshot', state);
+    const state = await this.#ask('GET', '/_sim/snapshot');
+    if (state?.status === 200) await this.#ask('PUT', '/_sim/snapshot', state.body);
   }
 
-  async snapshot(): Promise<unknown> {
+  async snapshot(): Promise<Snapshot> {
     const answer = await this.#ask('GET', '/_sim/snapshot');
-    return answer?.status === 200 ? answer.body : undefined;
+    if (answer?.status !== 200) throw new Error(`the state was answered with ${answer?.status}`);
+    return answer.body as unknown as Snapshot;
+  }
+
+  /** Checks that the emulator has every recorded fact. */
+  async expectNothingLost(when: string): Promise<void> {
+    const lost = this.#ledger.lostIn(await this.snapshot());
+    for (const problem of lost.slice(0, 5)) this.#budget.fail('lost', `${when}: ${problem}`);
   }
 
   async post(path: string, body: object): Promise<Answer | undefined> {

@@ -27,6 +27,13 @@ export function requestBytes(
   return Buffer.concat([Buffer.from(`${head}\r\n\r\n`, 'latin1'), Buffer.from(body)]);
 }
 
+/** The bytes of a POST with a form. */
+export function formRequest(path: string, fields: Readonly<Record<string, string>>): Buffer {
+  const body = new URLSearchParams(fields).toString();
+  const type = 'Content-Type: application/x-www-form-urlencoded';
+  return requestBytes('POST', path, ['Host: 127.0.0.1', type, `Content-Length: ${body.length}`], body);
+}
+
 /** A keep-alive connection on which requests are sent before earlier responses arrive. */
 export class Pipeline {
   readonly #port: number;

@@ -5,7 +5,6 @@ export type Failure = 'lost' | '5xx' | 'outside' | 'hang' | 'ended' | 'other';
 
 /** The counts of a trial, as the table prints them. */
 export interface Tally {
-  promise: string;
   /** In milliseconds since 1970. */
   began: number;
   cases: number;
@@ -25,8 +24,8 @@ declare module 'vitest' {
 export interface Budget {
   /** Whether another case should be tried. */
   more: () => boolean;
-  /** Repeats a case until the budget is spent. */
-  repeat: (tried: (number: number) => Promise<void>) => Promise<void>;
+  /** Repeats a case until the budget is spent, in this many lanes at the same time. */
+  repeat: (tried: (number: number) => Promise<void>, lanes?: number) => Promise<void>;
   /** Counts tested cases. */
   cases: (count?: number) => void;
   /** Counts answered or rejected requests. */
@@ -48,8 +47,6 @@ export interface Budget {
 }
 
 interface Plan {
-  /** The sentence of the documentation that it tests. */
-  promise: string;
   /** Cases for a release. */
   short: number;
   /** The minimum number of cases in a whole run, however long they take. */
@@ -96,25 +93,29 @@ function numbers(seed: number): (below: number) => number {
  * @param run tests cases until the budget is spent
  */
 export function trial(name: string, plan: Plan, run: (budget: Budget) => Promise<void>): void {
-  const { promise, cannot } = plan;
+  const { cannot } = plan;
   const long = MINUTES > 0;
   const title = cannot ? `${name} (not tried here: ${cannot})` : name;
   test.skipIf(cannot !== undefined)(
     title,
     { timeout: long ? LONGEST_MS : 60_000 },
     async ({ task, expect, signal }) => {
-      const tally: Tally = { promise, began: Date.now(), cases: 0, requests: 0, failures: [], notes: [] };
+      const tally: Tally = { began: Date.now(), cases: 0, requests: 0, failures: [], notes: [] };
       task.meta.tally = tally;
       const { part, least, milliseconds } = extentOf(plan, MINUTES);
       const until = performance.now() + milliseconds;
       const below = numbers(SEED);
       const budget: Budget = {
         more: () => !signal.aborted && (tally.cases < least || performance.now() < until),
-        repeat: async (tried) => {
-          for (let number = 0; budget.more(); number++) {
-            await tried(number);
-            tally.cases++;
-          }
+        repeat: async (tried, lanes = 1) => {
+          let next = 0;
+          const lane = async () => {
+            while (budget.more()) {
+              await tried(next++);
+              tally.cases++;
+            }
+          };
+          await Promise.all(Array.from({ length: lanes }, lane));
         },
         cases: (count = 1) => {
           tally.cases += count;

@@ -151,36 +151,27 @@ async function everyLine(bench: Bench, { files, states }: Specimen, budget: Budg
   }
 }
 
-trial(
-  'changed bytes in the files',
-  {
-    promise: 'a changed byte, a lost or moved line, or an older file is detected at the next start',
-    short: 150,
-    least: 30_000,
-    share: 4,
-  },
-  async (budget) => {
-    const bench = new Bench(await temporaryFolder(), budget);
-    const [kept, other] = [await specimen('kept', 1), await specimen('other', 2)];
-    const last = kept.states.slice(-1);
-    const exchanged: [string, Files][] = [
-      ['the db.json of another emulator', { ...kept.files, 'db.json': other.files['db.json'] }],
-      ['the journal of another emulator', { ...kept.files, 'journal.jsonl': other.files['journal.jsonl'] }],
-      [
-        'db.json and journal in the place of each other',
-        { 'db.json': kept.files['journal.jsonl'], 'journal.jsonl': kept.files['db.json'] },
-      ],
-    ];
-    for (const [what, files] of exchanged) await bench.try(what, files, []);
-    do {
-      await everyByte(bench, 'journal.jsonl', kept, budget);
-      await everyByte(bench, 'db.json', kept, budget);
-      await everyEnd(bench, kept, budget);
-      await everyLine(bench, kept, budget);
-    } while (budget.more());
-    await bench.try('nothing changed', kept.files, last);
-    const [db, journal] = FILES.map((name) => kept.files[name].length);
-    if (budget.part === 1)
-      budget.note(`every one of ${journal} bytes of a journal, and of ${db} of its db.json`);
-  },
-);
+trial('changed bytes in the files', { short: 150, least: 30_000, share: 4 }, async (budget) => {
+  const bench = new Bench(await temporaryFolder(), budget);
+  const [kept, other] = [await specimen('kept', 1), await specimen('other', 2)];
+  const last = kept.states.slice(-1);
+  const exchanged: [string, Files][] = [
+    ['the db.json of another emulator', { ...kept.files, 'db.json': other.files['db.json'] }],
+    ['the journal of another emulator', { ...kept.files, 'journal.jsonl': other.files['journal.jsonl'] }],
+    [
+      'db.json and journal in the place of each other',
+      { 'db.json': kept.files['journal.jsonl'], 'journal.jsonl': kept.files['db.json'] },
+    ],
+  ];
+  for (const [what, files] of exchanged) await bench.try(what, files, []);
+  do {
+    await everyByte(bench, 'journal.jsonl', kept, budget);
+    await everyByte(bench, 'db.json', kept, budget);
+    await everyEnd(bench, kept, budget);
+    await everyLine(bench, kept, budget);
+  } while (budget.more());
+  await bench.try('nothing changed', kept.files, last);
+  const [db, journal] = FILES.map((name) => kept.files[name].length);
+  if (budget.part === 1)
+    budget.note(`every one of ${journal} bytes of a journal, and of ${db} of its db.json`);
+});

@@ -149,13 +149,7 @@ const inTime = <Value>(running: Promise<Value>) => {
 
 trial(
   'commands, with options and values of every kind',
-  {
-    promise:
-      'No command line ends in a stack or hangs: it ends with a documented exit code, with --json in JSON.',
-    short: 40,
-    least: 2_000,
-    share: 2,
-  },
+  { short: 40, least: 2_000, share: 2 },
   async (budget) => {
     const cwd = await temporaryFolder();
     const sim = await startIn(cwd);

@@ -36,34 +36,21 @@ async function failOnce(strike: Strike, budget: Budget): Promise<boolean> {
   return struck !== undefined;
 }
 
-trial(
-  'an error at each disk operation',
-  {
-    promise: 'a disk error is answered with 507 and an explanation, and nothing that was answered is lost',
-    short: 8,
-    least: 500,
-    share: 8,
-  },
-  async (budget) => {
-    let passes = 0;
-    const lane = async (from: number) => {
-      for (let turn = from; budget.more(); turn++) {
-        const error = ERRORS[turn % ERRORS.length] ?? 'EIO';
-        const next = NEXT.get(error) ?? 1;
-        const at = budget.part < 1 ? 1 + budget.below(60) : next;
-        NEXT.set(error, next + 1);
-        const how: Strike['how'] = OF_ROOM.has(error) && budget.below(2) ? 'short' : 'fail';
-        const strike: Strike = { at, how, error, lasting: budget.below(2) === 1, reads: true };
-        const isStruck = await failOnce(strike, budget);
-        if (!isStruck && NEXT.get(error) !== 1) {
-          NEXT.set(error, 1);
-          passes++;
-        }
-        budget.cases();
-      }
-    };
-    await Promise.all(Array.from({ length: LANES }, (_, from) => lane(from)));
-    if (budget.part === 1)
-      budget.note(`each call got each error at least ${Math.floor(passes / ERRORS.length)} times`);
-  },
-);
+trial('an error at each disk operation', { short: 8, least: 500, share: 8 }, async (budget) => {
+  let passes = 0;
+  await budget.repeat(async (number) => {
+    const error = ERRORS[number % ERRORS.length] ?? 'EIO';
+    const next = NEXT.get(error) ?? 1;
+    const at = budget.part < 1 ? 1 + budget.below(60) : next;
+    NEXT.set(error, next + 1);
+    const how: Strike['how'] = OF_ROOM.has(error) && budget.below(2) ? 'short' : 'fail';
+    const strike: Strike = { at, how, error, lasting: budget.below(2) === 1, reads: true };
+    const isStruck = await failOnce(strike, budget);
+    if (!isStruck && NEXT.get(error) !== 1) {
+      NEXT.set(error, 1);
+      passes++;
+    }
+  }, LANES);
+  if (budget.part === 1)
+    budget.note(`each call got each error at least ${Math.floor(passes / ERRORS.length)} times`);
+});

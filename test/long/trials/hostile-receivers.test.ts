@@ -48,64 +48,54 @@ async function isDone(sim: Emulator): Promise<boolean> {
   return false;
 }
 
-trial(
-  'hostile receivers next to a healthy one',
-  {
-    promise:
-      'Whatever a receiver does, it costs its own IPNs only: a healthy one beside it waits for one time-out at most.',
-    short: 38,
-    least: 2_000,
-    share: 3,
-  },
-  async (budget) => {
-    const sim = await startEmulator(['--quiet', '--ipn-timeout', '2s', '--ipn-retries', '0']);
-    const healthy = await startReceiver([{ body: 'OK' }]);
-    const start = async ([what, behave]: [string, (typeof ENDING)[string]]) => ({
-      what,
-      receiver: await startHostileReceiver(behave),
-    });
-    const hanging = await Promise.all(Object.entries(HANGING).map(start));
-    const ending = await Promise.all(Object.entries(ENDING).map(start));
-    const all = [...hanging, ...ending];
-    const timedOut = () => hanging.reduce((sum, { receiver }) => sum + receiver.closed(), 0);
-    const each = budget.short ? 1 : 12;
-    let most = 0;
-    let [sent, late] = [0, 0];
+trial('hostile receivers next to a healthy one', { short: 38, least: 2_000, share: 3 }, async (budget) => {
+  const sim = await startEmulator(['--quiet', '--ipn-timeout', '2s', '--ipn-retries', '0']);
+  const healthy = await startReceiver([{ body: 'OK' }]);
+  const start = async ([what, behave]: [string, (typeof ENDING)[string]]) => ({
+    what,
+    receiver: await startHostileReceiver(behave),
+  });
+  const hanging = await Promise.all(Object.entries(HANGING).map(start));
+  const ending = await Promise.all(Object.entries(ENDING).map(start));
+  const all = [...hanging, ...ending];
+  const timedOut = () => hanging.reduce((sum, { receiver }) => sum + receiver.closed(), 0);
+  const each = budget.short ? 1 : 12;
+  let most = 0;
+  let [sent, late] = [0, 0];
 
-    while (budget.more()) {
-      const fired = all.flatMap(({ what, receiver }) =>
-        Array.from({ length: each }, async (_, number) => {
-          // TLS to a port without it is one more way to get no response.
-          const to = number % 8 === 7 ? receiver.url.replace('http:', 'https:') : receiver.url;
-          await fire(budget, sim, to, what);
-          budget.cases();
-        }),
-      );
-      const before = timedOut();
-      const well = await fire(budget, sim, `${healthy.url}/ipn`, 'a healthy receiver');
-      sent++;
-      const waited = timedOut() - before;
-      if (well?.state !== 'delivered') {
-        // The receiver shares its processor with all others here, so only the delivery counts.
-        const again = await sim.control<Fired>(`/ipns/${well?.id}/resend`, {});
-        late++;
-        if (again.state !== 'delivered') budget.fail('lost', `a healthy receiver: ${JSON.stringify(again)}`);
-      }
-      if (waited > IN_ALL) budget.fail('hang', `${waited} attempts of others timed out before a healthy one`);
-      most = Math.max(most, await sim.memory());
-      await Promise.all(fired);
-      if (!(await isDone(sim))) budget.fail('hang', 'attempts have no end');
-      for (const { what, receiver } of ending) {
-        const attempts = sent * each;
-        if (what.includes('redirect') && receiver.requests() > attempts)
-          budget.fail('outside', `${what} was followed`);
-      }
-      await sim.check(budget, 'hostile receivers');
-    }
-    most = Math.max(most, await sim.memory());
-    budget.note(
-      `at most ${most.toFixed(0)} MiB; ${late} of ${sent} IPNs to the healthy one needed a second attempt`,
+  while (budget.more()) {
+    const fired = all.flatMap(({ what, receiver }) =>
+      Array.from({ length: each }, async (_, number) => {
+        // TLS to a port without it is one more way to get no response.
+        const to = number % 8 === 7 ? receiver.url.replace('http:', 'https:') : receiver.url;
+        await fire(budget, sim, to, what);
+        budget.cases();
+      }),
     );
-    if (most > MOST_MEMORY_MIB) budget.fail('other', `${most.toFixed(0)} MiB`);
-  },
-);
+    const before = timedOut();
+    const well = await fire(budget, sim, `${healthy.url}/ipn`, 'a healthy receiver');
+    sent++;
+    const waited = timedOut() - before;
+    if (well?.state !== 'delivered') {
+      // The receiver shares its processor with all others here, so only the delivery counts.
+      const again = await sim.control<Fired>(`/ipns/${well?.id}/resend`, {});
+      late++;
+      if (again.state !== 'delivered') budget.fail('lost', `a healthy receiver: ${JSON.stringify(again)}`);
+    }
+    if (waited > IN_ALL) budget.fail('hang', `${waited} attempts of others timed out before a healthy one`);
+    most = Math.max(most, await sim.memory());
+    await Promise.all(fired);
+    if (!(await isDone(sim))) budget.fail('hang', 'attempts have no end');
+    for (const { what, receiver } of ending) {
+      const attempts = sent * each;
+      if (what.includes('redirect') && receiver.requests() > attempts)
+        budget.fail('outside', `${what} was followed`);
+    }
+    await sim.check(budget, 'hostile receivers');
+  }
+  most = Math.max(most, await sim.memory());
+  budget.note(
+    `at most ${most.toFixed(0)} MiB; ${late} of ${sent} IPNs to the healthy one needed a second attempt`,
+  );
+  if (most > MOST_MEMORY_MIB) budget.fail('other', `${most.toFixed(0)} MiB`);
+});

@@ -98,30 +98,17 @@ async function killDetaching(cwd: string, budget: Budget): Promise<void> {
   if (!isOver) budget.fail('other', 'a start --detach that was killed blocks the next one');
 }
 
-trial(
-  'kills of exec and start --detach',
-  {
-    promise: 'exec leaves no command, no port and no lock behind, even when it is killed',
-    short: 2,
-    least: 60,
-    share: 2,
-  },
-  async (budget) => {
-    const lane = async () => {
-      while (budget.more()) {
-        const cwd = await temporaryFolder();
-        await (budget.below(4) ? killExec(cwd, budget) : killDetaching(cwd, budget));
-        await startBinary(['--data-dir', 'data', '--quiet'], { cwd }).then(
-          async ({ child, ended }) => {
-            child.kill('SIGKILL');
-            await ended;
-          },
-          (error: Error) => budget.fail('other', `the next start: ${error.message}`),
-        );
-        await rm(cwd, { recursive: true, maxRetries: 10 });
-        budget.cases();
-      }
-    };
-    await Promise.all([lane(), lane()]);
-  },
-);
+trial('kills of exec and start --detach', { short: 2, least: 60, share: 2 }, async (budget) => {
+  await budget.repeat(async () => {
+    const cwd = await temporaryFolder();
+    await (budget.below(4) ? killExec(cwd, budget) : killDetaching(cwd, budget));
+    await startBinary(['--data-dir', 'data', '--quiet'], { cwd }).then(
+      async ({ child, ended }) => {
+        child.kill('SIGKILL');
+        await ended;
+      },
+      (error: Error) => budget.fail('other', `the next start: ${error.message}`),
+    );
+    await rm(cwd, { recursive: true, maxRetries: 10 });
+  }, 2);
+});

@@ -50,18 +50,12 @@ async function kill({ child, ended }: Emulator, budget: Budget): Promise<void> {
   if (/^\s+at |internal error|bug in gateway-sim/m.test(stderr)) budget.fail('ended', stderr.slice(0, 500));
 }
 
-async function check(merchant: Merchant, { ledger }: Life, budget: Budget, when: string): Promise<void> {
-  const state = await merchant.snapshot();
-  const lost = ledger.lostIn(state as Snapshot);
-  for (const problem of lost.slice(0, 5)) budget.fail('lost', `${when}: ${problem}`);
-}
-
 /** Sends changes to an emulator, and kills it. @returns false if it did not start */
 async function live(life: Life, run: number, budget: Budget): Promise<boolean> {
   const emulator = await start(life, budget);
   if (!emulator) return false;
   const merchant = new Merchant(emulator.ready, life.ledger, budget, life.ipnUrl);
-  await check(merchant, life, budget, `kill ${run} with ${life.args.join(' ')}`);
+  await merchant.expectNothingLost(`kill ${run} with ${life.args.join(' ')}`);
   let isOver = false;
   const shoppers = Array.from({ length: SHOPPERS }, (_, shopper) =>
     merchant.work(`run${run}-${shopper}`, () => isOver, life.details),
@@ -98,9 +92,9 @@ async function end(life: Life, arrived: ReadonlySet<string>, budget: Budget): Pr
   const emulator = await start(life, budget);
   if (!emulator) return;
   const merchant = new Merchant(emulator.ready, life.ledger, budget, life.ipnUrl);
-  await check(merchant, life, budget, 'at the end');
+  await merchant.expectNothingLost('at the end');
   await merchant.post('/_sim/clock', { advance: '1h' });
-  const { payments } = (await merchant.snapshot()) as Snapshot;
+  const { payments } = await merchant.snapshot();
   const silent = payments.filter(
     ({ status, identifier }) => status === 'succeeded' && !arrived.has(identifier),
   );
@@ -113,36 +107,26 @@ async function end(life: Life, arrived: ReadonlySet<string>, budget: Budget): Pr
   for (const problem of lost.slice(0, 5)) budget.fail('lost', `db.json after a stop: ${problem}`);
 }
 
-trial(
-  'random kills',
-  {
-    promise:
-      'kill -9 at any moment loses nothing that was answered or shown, and IPNs are sent at least once',
-    short: 6,
-    least: 1_000,
-    share: 13,
-  },
-  async (budget) => {
-    let lives = 0;
-    const lane = async () => {
-      while (budget.more()) {
-        const variant = VARIANTS[lives++ % VARIANTS.length] ?? FAT;
-        const arrived = new Set<string>();
-        const receiver = await startReceiver(({ body }) => {
-          arrived.add(new URLSearchParams(body).get('identifier') ?? '');
-          return {};
-        });
-        const cwd = await temporaryFolder();
-        const life: Life = { cwd, ...variant, ledger: new Ledger(), ipnUrl: `${receiver.url}/ipn` };
-        for (let run = 0; run < KILLS && budget.more(); run++) {
-          if (run % 4 === 2) await killStart(life, budget);
-          if (!(await live(life, run, budget))) break;
-        }
-        await end(life, arrived, budget);
-        await receiver.close();
-        await rm(cwd, { recursive: true, maxRetries: 10 });
+trial('random kills', { short: 6, least: 1_000, share: 13 }, async (budget) => {
+  let lives = 0;
+  const lane = async () => {
+    while (budget.more()) {
+      const variant = VARIANTS[lives++ % VARIANTS.length] ?? FAT;
+      const arrived = new Set<string>();
+      const receiver = await startReceiver(({ body }) => {
+        arrived.add(new URLSearchParams(body).get('identifier') ?? '');
+        return {};
+      });
+      const cwd = await temporaryFolder();
+      const life: Life = { cwd, ...variant, ledger: new Ledger(), ipnUrl: `${receiver.url}/ipn` };
+      for (let run = 0; run < KILLS && budget.more(); run++) {
+        if (run % 4 === 2) await killStart(life, budget);
+        if (!(await live(life, run, budget))) break;
       }
-    };
-    await Promise.all(Array.from({ length: LANES }, lane));
-  },
-);
+      await end(life, arrived, budget);
+      await receiver.close();
+      await rm(cwd, { recursive: true, maxRetries: 10 });
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+});

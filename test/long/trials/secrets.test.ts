@@ -151,55 +151,45 @@ function judge(budget: Budget, where: string, text: string, places: readonly str
   }
 }
 
-trial(
-  'secrets in every part of a request',
-  {
-    promise:
-      'The secret key and the control token are in no log, event, record or page, wherever they came in.',
-    short: 25,
-    least: 500,
-    share: 1,
-  },
-  async (budget) => {
-    const sim = await startEmulator([
-      '--secret-key',
-      SECRET,
-      '--public-key',
-      'pub_sim_trial_of_secrets',
-      '--control-token',
-      TOKEN,
-      '--ipn-retries',
-      '0',
-    ]);
-    let said: string = SECRET;
-    const receiver = await startReceiver(() => ({
-      status: 400,
-      headers: { 'x-said': said, 'set-cookie': said },
-      body: `{"key":"${said}"}`,
-    }));
-    const [readyLine = ''] = sim.running.stdout().split('\n', 1);
-    const headers = { Authorization: `Bearer ${TOKEN}` };
-    while (budget.more()) {
-      const tried: string[] = [];
-      for (let count = 0; count < PER_ROUND; count++) {
-        const [what, place] = pick(Object.entries(PLACES), budget.below);
-        const secret = written(pick([SECRET, SECRET, TOKEN], budget.below), budget.below);
-        said = secret.plain;
-        await place(sim, secret, { ...ORDER, public_key: sim.publicKey, ipn_url: `${receiver.url}/ipn` });
-        tried.push(what);
-      }
-      budget.cases(PER_ROUND);
-      budget.requests(PER_ROUND);
-      for (const path of SHOWN) {
-        const response = await fetch(`${sim.url}/_sim${path}`, { headers });
-        if (response.status >= 500) budget.fail('5xx', `${response.status} from ${path}`);
-        judge(budget, `/_sim${path}`, await response.text(), tried);
-      }
-      const { stdout, stderr } = sim.running;
-      judge(budget, 'the output', stdout().slice(readyLine.length) + stderr(), tried);
-      // Otherwise, each round would read the logs of all earlier ones.
-      await sim.control('/reset', {});
-      await sim.check(budget, 'secrets');
+trial('secrets in every part of a request', { short: 25, least: 500, share: 1 }, async (budget) => {
+  const sim = await startEmulator([
+    '--secret-key',
+    SECRET,
+    '--public-key',
+    'pub_sim_trial_of_secrets',
+    '--control-token',
+    TOKEN,
+    '--ipn-retries',
+    '0',
+  ]);
+  let said: string = SECRET;
+  const receiver = await startReceiver(() => ({
+    status: 400,
+    headers: { 'x-said': said, 'set-cookie': said },
+    body: `{"key":"${said}"}`,
+  }));
+  const [readyLine = ''] = sim.running.stdout().split('\n', 1);
+  const headers = { Authorization: `Bearer ${TOKEN}` };
+  while (budget.more()) {
+    const tried: string[] = [];
+    for (let count = 0; count < PER_ROUND; count++) {
+      const [what, place] = pick(Object.entries(PLACES), budget.below);
+      const secret = written(pick([SECRET, SECRET, TOKEN], budget.below), budget.below);
+      said = secret.plain;
+      await place(sim, secret, { ...ORDER, public_key: sim.publicKey, ipn_url: `${receiver.url}/ipn` });
+      tried.push(what);
     }
-  },
-);
+    budget.cases(PER_ROUND);
+    budget.requests(PER_ROUND);
+    for (const path of SHOWN) {
+      const response = await fetch(`${sim.url}/_sim${path}`, { headers });
+      if (response.status >= 500) budget.fail('5xx', `${response.status} from ${path}`);
+      judge(budget, `/_sim${path}`, await response.text(), tried);
+    }
+    const { stdout, stderr } = sim.running;
+    judge(budget, 'the output', stdout().slice(readyLine.length) + stderr(), tried);
+    // Otherwise, each round would read the logs of all earlier ones.
+    await sim.control('/reset', {});
+    await sim.check(budget, 'secrets');
+  }
+});
