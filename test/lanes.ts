@@ -16,7 +16,7 @@ interface Lane {
 /** They open sockets, kill processes, or fill disks. */
 const OUTSIDE_THE_PROCESS = [
   'test/delivery/{clock,courier,poster,receiver-trust,sender}.test.ts',
-  'test/store/{durability,folder,replace}.test.ts',
+  'test/store/{durability,folder}.test.ts',
   'test/package.test.ts',
 ];
 const MOCKING = [

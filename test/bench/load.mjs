@@ -6,22 +6,31 @@ const CONNECTIONS = 16;
 export const NUMBER = '0000000000';
 const BOUNDARY = '----gateway-sim-bench-0123456789';
 
+/** The fields of a payment. */
+export const PAYMENT = {
+  identifier: `order-${NUMBER}`,
+  currency: 'USD',
+  amount: '100.00',
+  details: 'Two paperbacks and cards',
+  ipn_url: 'http://127.0.0.1:3000/ipn',
+  success_url: 'http://127.0.0.1:3000/thanks?order=1',
+  cancel_url: 'http://127.0.0.1:3000/cart',
+  site_logo: 'http://127.0.0.1:3000/logo.png',
+  checkout_theme: 'dark',
+  customer_name: 'Ada Lovelace',
+  customer_email: 'ada@example.com',
+};
+
 /** The bytes of one initiate, of which 415 are its form. */
-export function initiateRequest({ port, publicKey, kind = 'form', prefix = 'order', ipnUrl }) {
-  const fields = {
-    public_key: publicKey,
-    identifier: `${prefix}-${NUMBER}`,
-    currency: 'USD',
-    amount: '100.00',
-    details: 'Two paperbacks and cards',
-    ipn_url: ipnUrl ?? 'http://127.0.0.1:3000/ipn',
-    success_url: 'http://127.0.0.1:3000/thanks?order=1',
-    cancel_url: 'http://127.0.0.1:3000/cart',
-    site_logo: 'http://127.0.0.1:3000/logo.png',
-    checkout_theme: 'dark',
-    customer_name: 'Ada Lovelace',
-    customer_email: 'ada@example.com',
-  };
+export function initiateRequest({
+  port,
+  publicKey,
+  kind = 'form',
+  prefix = 'order',
+  ipnUrl = PAYMENT.ipn_url,
+}) {
+  const identifier = `${prefix}-${NUMBER}`;
+  const fields = { public_key: publicKey, ...PAYMENT, identifier, ipn_url: ipnUrl };
   const [type, body] =
     kind === 'multipart'
       ? [`multipart/form-data; boundary=${BOUNDARY}`, multipart(fields)]

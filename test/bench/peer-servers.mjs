@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { initiateRequest, NUMBER, openLane, postRequest } from './load.mjs';
+import { initiateRequest, NUMBER, openLane, PAYMENT, postRequest } from './load.mjs';
 import { PEERS } from './peer-packages.mjs';
 import { BINARY, inFolder, spawned, whyEnded } from './processes.mjs';
 
@@ -12,18 +12,6 @@ const PATIENCE_MS = 60_000;
 const FORM = 'application/x-www-form-urlencoded';
 
 const initiate = (port) => initiateRequest({ port, publicKey: 'pub_sim_example_not_a_real_key' });
-const PAYMENT = {
-  identifier: `order-${NUMBER}`,
-  currency: 'USD',
-  amount: '100.00',
-  details: 'Two paperbacks and cards',
-  ipn_url: 'http://127.0.0.1:3000/ipn',
-  success_url: 'http://127.0.0.1:3000/thanks?order=1',
-  cancel_url: 'http://127.0.0.1:3000/cart',
-  site_logo: 'http://127.0.0.1:3000/logo.png',
-  customer_name: 'Ada Lovelace',
-  customer_email: 'ada@example.com',
-};
 
 /** With its own key: emulate answers 5,000 requests per key per hour and rejects the others. */
 function paymentIntent(port) {

@@ -33,15 +33,24 @@ export function rawExchange(port: number, request: string | Buffer): Promise<Raw
   });
 }
 
-function parsed(text: string, reset: boolean): RawAnswer {
-  const end = text.indexOf('\r\n\r\n');
-  const [first = '', ...lines] = text.slice(0, Math.max(end, 0)).split('\r\n');
+/** The status and the headers of a response. @param head its text before the empty line */
+export function readHead(head: string): Pick<RawAnswer, 'status' | 'headers'> {
+  const [first = '', ...lines] = head.split('\r\n');
   const headers = Object.fromEntries(
     lines.map((line) => {
       const colon = line.indexOf(':');
       return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
     }),
   );
-  const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(first)?.[1] ?? 0);
-  return { status, headers, body: end < 0 ? '' : text.slice(end + 4), text, reset };
+  return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(first)?.[1] ?? 0), headers };
+}
+
+function parsed(text: string, reset: boolean): RawAnswer {
+  const end = text.indexOf('\r\n\r\n');
+  return {
+    ...readHead(text.slice(0, Math.max(end, 0))),
+    body: end < 0 ? '' : text.slice(end + 4),
+    text,
+    reset,
+  };
 }

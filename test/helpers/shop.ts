@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { StartOptions } from '../../src/options/table.ts';
 import { openPage, type TestPage } from './browser.ts';
@@ -129,14 +128,4 @@ export async function settle(sim: Sim, outcome: string, identifier = 'order-1'):
   });
 }
 
-/** How a merchant handles an IPN. */
-export function isGenuine(ipn: Received | undefined, secretKey: string): boolean {
-  const body = new URLSearchParams(ipn?.body);
-  const signed = `${body.get('data[amount]')}${body.get('identifier')}`;
-  const expected = createHmac('sha256', secretKey).update(signed).digest('hex').toUpperCase();
-  return body.get('status') === 'success' && body.get('signature') === expected;
-}
-
 export const alertOf = (page: Page) => page.getByRole('alert').textContent();
-
-export const headingOf = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();

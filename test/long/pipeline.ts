@@ -1,4 +1,6 @@
 import { connect, type Socket } from 'node:net';
+import { readHead } from '../helpers/raw.ts';
+import type { Budget } from './trial.ts';
 
 /** One of many responses on a connection. */
 export interface Answer {
@@ -70,6 +72,21 @@ export class Pipeline {
     });
   }
 
+  /**
+   * Sends requests and counts the responses; a missing one is a failure.
+   *
+   * @param mayClose whether a response may close the connection before the next one
+   */
+  async exchange(budget: Budget, requests: readonly Buffer[], mayClose = false): Promise<Answer[]> {
+    const { answers, hung } = await this.send(requests);
+    const next = requests[answers.length];
+    if (next && (hung || !mayClose))
+      budget.fail(hung ? 'hang' : 'lost', `no answer to ${next.toString('latin1', 0, 700)}`);
+    budget.cases(answers.length);
+    budget.requests(answers.length);
+    return answers;
+  }
+
   close(): void {
     this.#socket?.destroy();
     this.#socket = undefined;
@@ -87,14 +104,7 @@ export class Pipeline {
 function parsed(bytes: Buffer): { answer: Answer; length: number } | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return undefined;
-  const [first = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n');
-  const headers = Object.fromEntries(
-    lines.map((line) => {
-      const colon = line.indexOf(':');
-      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
-    }),
-  );
-  const status = Number(first.split(' ')[1]);
+  const { status, headers } = readHead(bytes.toString('latin1', 0, end));
   const start = end + 4;
   const hasNone = status < 200 || status === 204 || status === 304;
   const found = hasNone

@@ -1,4 +1,5 @@
 import { test } from 'vitest';
+import { numbersFrom } from '../helpers/seed.ts';
 
 /** An observation in a case that contradicts the documentation. */
 export type Failure = 'lost' | '5xx' | 'outside' | 'hang' | 'ended' | 'other';
@@ -76,17 +77,6 @@ export function extentOf({ short, least, share }: Pick<Plan, 'short' | 'least' |
   return { part, least: part === 1 ? least : 1, milliseconds: (minutes * 60_000 * share) / 100 };
 }
 
-/** Mulberry32: a failed case can be repeated with the same seed. */
-function numbers(seed: number): (below: number) => number {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
-
 /**
  * One trial of a promise: a few cases for a release, many in `npm run test:long`.
  *
@@ -104,7 +94,8 @@ export function trial(name: string, plan: Plan, run: (budget: Budget) => Promise
       task.meta.tally = tally;
       const { part, least, milliseconds } = extentOf(plan, MINUTES);
       const until = performance.now() + milliseconds;
-      const below = numbers(SEED);
+      const random = numbersFrom(SEED);
+      const below = (limit: number) => Math.floor(random() * limit);
       const budget: Budget = {
         more: () => !signal.aborted && (tally.cases < least || performance.now() < until),
         repeat: async (tried, lanes = 1) => {

@@ -1,6 +1,8 @@
 // For `npm run test:flakes`: simulates an overloaded machine. Everything is late, and in a different order than usual, but
 // nothing is early.
 
+import { numbersFrom } from '../helpers/seed.ts';
+
 /** Maximum delay of timers and requests. */
 const LATE_MS = 60;
 /** Sometimes the whole process stops for this long. */
@@ -9,15 +11,7 @@ const STALL_EVERY_MS = 400;
 /** A longer timer fires immediately. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
-let state = Number(process.env['TEST_SEED'] ?? 1);
-
-/** From 0 to 1, excluding 1 (mulberry32). */
-function random(): number {
-  state = (state + 0x6d2b79f5) >>> 0;
-  let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-  mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-  return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-}
+const random = numbersFrom(Number(process.env['TEST_SEED'] ?? 1));
 
 const { setTimeout: realSetTimeout, fetch: realFetch } = globalThis;
 

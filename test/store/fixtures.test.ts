@@ -62,34 +62,14 @@ describe("a user's own fixtures", () => {
 
   it.each([
     ['{"version":1,', ' is damaged: '],
-    ['', ' is damaged: '],
     [{ wallets: [] }, ' is not a gateway-sim state: it has no version'],
     [{ version: 99 }, ' has version 99, but this gateway-sim reads versions up to 2'],
-    [{ version: 0 }, ' is not a gateway-sim state: unknown version 0'],
-    [{ version: '1' }, ' is not a gateway-sim state: unknown version "1"'],
     [{ version: 1, walets: [] }, ': unknown key "walets": did you mean wallets?'],
     [
       { version: 1, wallets: [{ ...wallet(), balance: 7 }] },
       ' is damaged: wallets.0.balance must be of the type string',
     ],
     [{ version: 1, wallets: [wallet(), wallet()] }, ': wallets has the id "wal_rich_usd" twice'],
-    [
-      {
-        version: 1,
-        messages: [
-          {
-            id: 'm',
-            paymentId: 'p',
-            identifier: '',
-            email: '',
-            code: '',
-            sentAt: '2026-01-01T00:00:00.000Z',
-            expiresAt: '2026-01-01T00:00:00.000Z',
-          },
-        ],
-      },
-      ': messages "m": paymentId is "p", which is not in payments',
-    ],
   ])('that are invalid are rejected: %j', async (content, problem) => {
     const path = await own(content);
     const act = initialSnapshots(PACKAGED, path)();

@@ -54,6 +54,11 @@ function livingPid(): number {
 
 const asRoot = process.getuid?.() === 0;
 
+async function replaceByLink(path: string): Promise<void> {
+  await rename(path, `${path}.moved`);
+  await symlink(`${path}.moved`, path);
+}
+
 describe('a data folder', () => {
   it('is created with a .gitignore that keeps it out of repositories', async () => {
     const path = join(await temporaryFolder(), 'new', '.gateway-sim');
@@ -86,18 +91,14 @@ describe('a data folder', () => {
     await folder.release();
   });
 
-  it.skipIf(process.platform === 'win32').each<[string, (path: string) => unknown]>([
-    [
-      'is a link',
-      async (path) => {
-        await rename(path, `${path}.moved`);
-        await symlink(`${path}.moved`, path);
-      },
-    ],
-    ...(asRoot
-      ? [['belongs to another user', (path) => chown(path, 4_711, 4_711)] as [string, typeof rm]]
-      : []),
-  ])('that %s is used only if the user named it', async (why, change) => {
+  it
+    .skipIf(process.platform === 'win32')
+    .each<[string, (path: string) => unknown]>([
+      ['is a link', replaceByLink],
+      ...(asRoot
+        ? [['belongs to another user', (path) => chown(path, 4_711, 4_711)] as [string, typeof rm]]
+        : []),
+    ])('that %s is used only if the user named it', async (why, change) => {
     const path = join(await temporaryFolder(), '.gateway-sim');
     await mkdir(path);
     await change(path);
@@ -375,17 +376,13 @@ describe('server.json', () => {
     expect(await readServerInfo(path)).toBeUndefined();
   });
 
-  it.skipIf(process.platform === 'win32').each<[string, (path: string) => unknown]>([
-    [
-      'is a link',
-      async (path) => {
-        await rename(path, `${path}.moved`);
-        await symlink(`${path}.moved`, path);
-      },
-    ],
-    ['is too large', (path) => appendFile(path, ' '.repeat(300_000))],
-    ...(asRoot ? [['is of another user', (path) => chown(path, 4_711, 4_711)] as [string, typeof rm]] : []),
-  ])('that %s is ignored', async (_, change) => {
+  it
+    .skipIf(process.platform === 'win32')
+    .each<[string, (path: string) => unknown]>([
+      ['is a link', replaceByLink],
+      ['is too large', (path) => appendFile(path, ' '.repeat(300_000))],
+      ...(asRoot ? [['is of another user', (path) => chown(path, 4_711, 4_711)] as [string, typeof rm]] : []),
+    ])('that %s is ignored', async (_, change) => {
     const path = await temporaryFolder();
     const file = join(path, 'server.json');
     await writeServerInfo(path, info(process.pid));

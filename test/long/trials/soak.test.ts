@@ -34,13 +34,9 @@ async function load(budget: Budget, sim: Emulator, pipeline: Pipeline, ipnUrl: s
       ? requestBytes('GET', pick(READS, budget.below), ['Host: 127.0.0.1'])
       : post,
   );
-  const { answers, hung } = await pipeline.send(requests);
-  if (hung || answers.length < PER_PIPELINE)
-    budget.fail('hang', `${answers.length} of ${PER_PIPELINE} answers`);
+  const answers = await pipeline.exchange(budget, requests);
   const failed = answers.find(({ status }) => status >= 500);
   if (failed) budget.fail('5xx', `${failed.status}: ${failed.body.toString().slice(0, 300)}`);
-  budget.cases(answers.length);
-  budget.requests(answers.length);
   return answers.flatMap(({ body }, index) => {
     const id =
       requests[index] === post ? /payment_id=(pay_\w+)/.exec(body.toString('latin1'))?.[1] : undefined;
