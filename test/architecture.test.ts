@@ -152,14 +152,14 @@ const EXCEPTIONS: Record<string, Doors> = {
 };
 
 interface Import {
-  /** As written: a package, `node:…` or a relative path. */
+  /** As in the source: a package, `node:…` or a relative path. */
   from: string;
   typesOnly: boolean;
-  /** Only on request, by `import()`. */
+  /** Whether it is an `import()`. */
   isLate?: boolean;
 }
 
-/** A statement with `from`, one for its effects only, or an `import()`. */
+/** Matches statements with `from`, imports for side effects, and `import()`. */
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s+(type\s+)?([^'";]*?\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g;
 
@@ -176,7 +176,7 @@ function layerOf(file: string): string {
   return file.includes('/') ? (file.split('/')[0] ?? '') : file.replace(/\.tsx?$/, '');
 }
 
-/** A relative import as a path below src/, such as `domain/ipn.ts`. */
+/** Resolves a relative import to a path below src/, such as `domain/ipn.ts`. */
 function target(file: string, from: string): string {
   return relative(SRC, resolve(SRC, dirname(file), from.replace(/\?\w+$/, '')));
 }
@@ -203,7 +203,7 @@ function problem(file: string, { from, typesOnly }: Import): string | undefined 
   return lists(isNode(from) ? allowed.node : allowed.packages, from) ? undefined : `${file} imports ${from}`;
 }
 
-/** The transitive imports of a file. @param withLate also imports by `import()` */
+/** The transitive imports of a file. @param withLate whether `import()` counts */
 function reachedFrom(start: string, withLate = true): { files: string[]; packages: string[] } {
   const reached = new Set([start]);
   const packages = new Set<string>();
@@ -268,7 +268,7 @@ describe('the layers of src/', () => {
     expect(cycle(graph)).toBeUndefined();
   });
 
-  it('import the folder of a dialect only where a dialect is chosen', () => {
+  it('import a dialect only where the dialect is chosen', () => {
     const folder = (path: string) => /^wire\/[^/]+\//.exec(path)?.[0];
     const choosers = [...imports].flatMap(([file, list]) =>
       list.some(({ from }) => {
@@ -281,13 +281,13 @@ describe('the layers of src/', () => {
     expect(choosers).toEqual(['library/merchant-client.ts', 'server.ts']);
   });
 
-  it('answer an initiate without the packages for requests and responses', () => {
+  it('answer initiate without loading the HTTP framework', () => {
     const { files, packages } = reachedFrom('http/service/initiate-fast-path.ts');
     expect(packages.filter((name) => /hono/.test(name))).toEqual([]);
     expect(files.length).toBeGreaterThan(10);
   });
 
-  it('load code for single pages on request, not at every start', () => {
+  it('load the code of single pages on request, not at startup', () => {
     const late =
       /^http\/(test-texts\/|pages\/(reference|assets\/live|dashboard\/(frame|payment-page|search|signature-checker)\.))/;
     const { files } = reachedFrom('http/request-listener.ts', false);
@@ -373,7 +373,7 @@ describe('the import check', () => {
     ['usecases/cards.ts', type('../wire/card-answers.ts')],
     ['library/connect.ts', value('../http/app.ts')],
     ['attic/thing.ts', value('../contract/error.ts')],
-  ])('rejects that %s imports %j', (file, one) => {
+  ])('does not let %s import %j', (file, one) => {
     expect(problem(file, one)).toContain(file);
   });
 
@@ -384,7 +384,7 @@ describe('the import check', () => {
     ['library/connect.ts', type('../http/control/api.ts')],
     ['cli/commands/ipn.ts', value('../../delivery/sender.ts')],
     ['cli/start-emulator.ts', value('../server.ts')],
-  ])('allows that %s imports %j', (file, one) => {
+  ])('lets %s import %j', (file, one) => {
     expect(problem(file, one)).toBeUndefined();
   });
 

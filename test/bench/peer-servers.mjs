@@ -1,4 +1,4 @@
-// The servers that are compared: how each is started and how it creates something.
+// The servers that are compared: how to start each of them, and how to create a record.
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -13,14 +13,14 @@ const FORM = 'application/x-www-form-urlencoded';
 
 const initiate = (port) => initiateRequest({ port, publicKey: 'pub_sim_example_not_a_real_key' });
 
-/** With its own key: emulate answers 5,000 requests per key per hour and rejects the others. */
+/** Each request has its own key, because emulate accepts only 5,000 requests per key and hour. */
 function paymentIntent(port) {
   const body = 'amount=10000&currency=usd&description=Two+paperbacks+and+cards';
   const headers = { Authorization: `Bearer sk_test_${NUMBER}` };
   return postRequest(port, '/v1/payment_intents', FORM, body, headers);
 }
 
-/** Our server and the peers. `fill` writes stored records before the start, if a file can contain them. */
+/** Our server and the peers. `fill` stores records before the start, if the server reads them from a file. */
 export function serversOf(scripts) {
   const ours = (...options) => ({
     args: (port) => [BINARY, 'start', '--quiet', '--port', String(port), ...options],
@@ -68,8 +68,8 @@ export function serversOf(scripts) {
 /**
  * Runs a server until `use` is over.
  *
- * @param stock the number of records stored before the start, if a file can contain them
- * @returns the result of `use`, which receives port, process, and ms from spawn to the first created record
+ * @param stock the number of records for `fill`
+ * @returns the result of `use`, which gets the port, the process, and the ms from spawn to the first created record
  */
 export function withServer(server, use, stock = 0) {
   if (server.problem) throw new Error(server.problem);

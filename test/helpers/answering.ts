@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { onTestFinished } from 'vitest';
 
-/** Listens on a free port until the end of the test. @returns the port */
+/** Lets a server listen on a free port until the end of the test. @returns the port */
 export async function listen(server: Server, host = '127.0.0.1'): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   onTestFinished(() => {
@@ -13,12 +13,12 @@ export async function listen(server: Server, host = '127.0.0.1'): Promise<number
   return (server.address() as AddressInfo).port;
 }
 
-/** Starts a server that answers with this function, until the end of the test. @returns its address */
+/** Starts a server with this request handler until the end of the test. @returns its URL */
 export async function startAnswering(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${await listen(createServer(answer))}`;
 }
 
-/** Responses that begin normally. */
+/** Responses that begin normally but cannot be used. */
 export const BROKEN = {
   hangs: (response: ServerResponse) => void response.write('{'),
   resets: (response: ServerResponse) => void response.write('{', () => response.socket?.resetAndDestroy()),

@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 
-/** A response with its exact bytes. */
+/** A response as received. */
 export interface RawAnswer {
   /** 0 if the connection closed without a byte. */
   status: number;
-  /** Header fields by lower-case name; the last one of repeated fields. */
+  /** By lower-case name. Of repeated fields, the last one counts. */
   headers: Record<string, string>;
   body: string;
   /** The complete response. */
@@ -14,7 +14,7 @@ export interface RawAnswer {
 }
 
 /**
- * Sends exact bytes and reads until the server closes; request that with `Connection: close`.
+ * Sends exact bytes and reads until the server closes the connection, so the request needs `Connection: close`.
  *
  * @param request text is sent as Latin-1, one byte per character
  */

@@ -4,14 +4,14 @@ import type { TLSSocket } from 'node:tls';
 import { listen } from './answering.ts';
 import type { PairFiles } from './certificates.ts';
 
-/** A request to a receiver by HTTPS: its Host header, the server name of TLS, the path. */
+/** A request over HTTPS: its Host header, TLS server name and path. */
 export interface SecureRequest {
   host: string;
   servername: string | false | null;
   url: string;
 }
 
-/** A merchant's receiver with HTTPS, for one test. */
+/** Starts a merchant's receiver with HTTPS until the end of the test. */
 export async function startSecureReceiver({ cert, key }: PairFiles, host = '127.0.0.1') {
   const requests: SecureRequest[] = [];
   const server = createServer({ cert: readFileSync(cert), key: readFileSync(key) }, (incoming, outgoing) => {

@@ -8,7 +8,7 @@ import { records, wallet } from './records.ts';
 
 type Files = Parameters<typeof Store.open>[0];
 
-/** The store of a folder, at first with `records()`; it is closed at the end of the test. */
+/** Opens the store of a folder, and closes it at the end of the test. A new store has `records()`. */
 export async function openStore(
   folder: string,
   options: Partial<Files> = {},
@@ -30,7 +30,7 @@ export const put =
 /** The ids of all wallets. */
 export const idsIn = ({ state }: Store) => [...state.wallets.values()].map(({ id }) => id);
 
-/** A copy of a folder, with the files that a kill at this moment would leave. */
+/** Copies a folder: the files that a kill would leave at this moment. */
 export async function leftByKill(folder: string): Promise<string> {
   const copy = await temporaryFolder();
   await cp(folder, copy, { recursive: true });

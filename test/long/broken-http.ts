@@ -2,7 +2,7 @@ import { type Below, pick } from './hostile-values.ts';
 
 const HOST = 'Host: 127.0.0.1\r\n';
 const POST = `POST /sandbox/payment/initiate HTTP/1.1\r\n${HOST}`;
-/** Must never be read as a request: it is in the body of another one. */
+/** The target of a request inside the body of another one. The server must never answer it. */
 export const SMUGGLED = '/smuggled';
 const INNER = `GET ${SMUGGLED} HTTP/1.1\r\n${HOST}\r\n`;
 
@@ -53,14 +53,14 @@ const VERSIONS = [
   ...['', 'HTTP/1.1 x'],
 ];
 
-/** Bytes that no well-behaved client sends. */
+/** A request that no well-behaved client sends. */
 export interface Broken {
-  /** The mistake in them. */
+  /** What is wrong with it. */
   what: string;
   bytes: string;
-  /** Whether a server may accept them. */
+  /** Whether a server may accept it. */
   isTolerable?: boolean;
-  /** The client closes its side in the middle of its request. */
+  /** Whether the client closes its side after these bytes. */
   ends?: boolean;
 }
 
@@ -69,13 +69,13 @@ const controls = (below: Below) => String.fromCharCode(pick([0, 1, 8, 11, 12, 27
 const chunked = (chunks: string) =>
   `${POST}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`;
 
-/** A request to a path. @param headers each with its line end; the connection closes after them */
+/** A GET that closes its connection. @param headers each with its line end */
 const get = (target: string, headers = HOST) =>
   `GET ${target} HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`;
 
 type Maker = (below: Below) => Broken;
 
-/** Unusual, but valid HTTP: a server may accept it. */
+/** Unusual but valid HTTP: a server may accept it. */
 const TOLERABLE: readonly Maker[] = [
   (below) => ({ what: 'a method', bytes: get('/').replace('GET', pick(METHODS, below)) }),
   (below) => ({ what: 'a version', bytes: get('/').replace('HTTP/1.1', pick(VERSIONS, below)) }),

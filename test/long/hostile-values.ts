@@ -1,9 +1,9 @@
 import type { Document, Schema } from '../helpers/contract.ts';
 
-/** From 0 up to, but not including, the number. */
+/** Draws an integer from 0 up to, but not including, this number. */
 export type Below = (number: number) => number;
 
-/** Texts that have broken a parser somewhere. None is a host name, because nothing may be looked up. */
+/** Texts that have broken some parser. None is a host name, because no name may be looked up. */
 export const HOSTILE_TEXTS: readonly string[] = [
   ...['', ' ', '\t', '\0', 'a\0b', 'a\r\nX-Injected: 1', '\u001b[31m', '\u007f', '\u0085', '\u2028'],
   ...['\u202e\u200b', '\ufeff', '\ud800', '\udfff\ud800', '😀', 'e\u0301', 'ﷺ', 'Ａ', 'İ', 'ß'],
@@ -57,7 +57,7 @@ export class ValueMaker {
     return pick(['a', '9', 'é', '😀', ' ', '\0'], below).repeat(pick(LENGTHS, below));
   }
 
-  /** Any value, or one that is valid or almost valid for the schema. */
+  /** Generates a value that is valid or almost valid for the schema, or any other value. */
   value(given: Schema | boolean, depth = 0): unknown {
     const below = this.#below;
     if (below(4) === 0) return below(2) ? this.text() : pick(OTHER_TYPES, below);
@@ -84,7 +84,7 @@ export class ValueMaker {
     }
   }
 
-  /** An object with some of the properties of its schema, and sometimes an unknown one. */
+  /** Generates an object with some properties of its schema, and sometimes an unknown one. */
   object(given: Schema, depth = 0): Record<string, unknown> {
     const properties = Object.entries((this.resolve(given)['properties'] ?? {}) as Record<string, Schema>);
     const kept = properties.filter(() => this.#below(4));

@@ -5,20 +5,20 @@ import type { Budget } from './trial.ts';
 /** One of many responses on a connection. */
 export interface Answer {
   status: number;
-  /** Header lines as received, with lower-case names. */
+  /** By lower-case name. */
   headers: Record<string, string>;
   body: Buffer;
 }
 
-/** The result of requests that were sent together. */
+/** The result of several requests that were sent together. */
 export interface Answers {
-  /** In the order of the requests; the last ones may be missing if the connection was closed. */
+  /** In the order of the requests. If the connection was closed early, the last ones are missing. */
   answers: Answer[];
   /** Whether the server neither responded nor closed the connection in time. */
   hung: boolean;
 }
 
-/** The bytes of a request. @param headers each a line without its end */
+/** The bytes of a request. @param headers lines without their ends */
 export function requestBytes(
   method: string,
   target: string,
@@ -36,7 +36,7 @@ export function formRequest(path: string, fields: Readonly<Record<string, string
   return requestBytes('POST', path, ['Host: 127.0.0.1', type, `Content-Length: ${body.length}`], body);
 }
 
-/** A keep-alive connection on which requests are sent before earlier responses arrive. */
+/** A keep-alive connection that sends requests without waiting for earlier responses. */
 export class Pipeline {
   readonly #port: number;
   #socket: Socket | undefined;
@@ -45,7 +45,7 @@ export class Pipeline {
     this.#port = port;
   }
 
-  /** @param limitMs real time without all responses that counts as a hang */
+  /** @param limitMs if the responses take longer, the requests count as hung */
   send(requests: readonly Buffer[], limitMs = 60_000): Promise<Answers> {
     const socket = this.#open();
     return new Promise((resolve) => {
@@ -73,7 +73,7 @@ export class Pipeline {
   }
 
   /**
-   * Sends requests and counts the responses; a missing one is a failure.
+   * Sends requests and counts the responses. A missing response is a failure.
    *
    * @param mayClose whether a response may close the connection before the next one
    */

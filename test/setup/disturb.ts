@@ -1,14 +1,14 @@
-// For `npm run test:flakes`: simulates an overloaded machine. Everything is late, and in a different order than usual, but
-// nothing is early.
+// For `npm run test:flakes`: simulates an overloaded machine. Everything is late and in an unusual order, but nothing is
+// early.
 
 import { numbersFrom } from '../helpers/seed.ts';
 
 /** Maximum delay of timers and requests. */
 const LATE_MS = 60;
-/** Sometimes the whole process stops for this long. */
+/** Maximum time for which the whole process sometimes stops. */
 const STALL_MS = 120;
 const STALL_EVERY_MS = 400;
-/** A longer timer fires immediately. */
+/** The maximum of setTimeout: a longer timer would fire immediately. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
 const random = numbersFrom(Number(process.env['TEST_SEED'] ?? 1));
@@ -36,7 +36,7 @@ function stall(): void {
   realSetTimeout(stall, random() * STALL_EVERY_MS).unref();
 }
 
-// Once per worker, which loads this for each of its files.
+// Only once per worker, which runs this for each of its files.
 const worker: typeof globalThis & { isDisturbed?: boolean } = globalThis;
 if (!worker.isDisturbed) disturb();
 worker.isDisturbed = true;

@@ -11,7 +11,7 @@ import { bundled, type Program } from '../helpers/program.ts';
 import { records, wallet } from '../helpers/records.ts';
 import { dbOf, journalOf, openStore, put } from '../helpers/store.ts';
 
-/** Commits in an endless loop, eight at a time, and prints each commit as soon as it is acknowledged. */
+/** Commits forever, eight at a time, and prints each id as soon as the commit is acknowledged. */
 const COMMITTER = `
   import { writeSync } from 'node:fs';
   import { Store } from './src/store/store.ts';
@@ -31,7 +31,7 @@ const COMMITTER = `
   await Promise.all(Array.from({ length: 8 }, loop));
 `;
 
-/** Runs with a maximum file size of 64 KiB and prints the results as JSON. */
+/** Commits with a maximum file size of 64 KiB, and prints the results as JSON. */
 const FULL_DISK = `
   import { Store } from './src/store/store.ts';
   import { records, wallet } from './test/helpers/records.ts';
@@ -39,8 +39,8 @@ const FULL_DISK = `
   const warned = [];
   const warn = (text) => warned.push(text);
   const store = await Store.open({ folder, fsync: false, warn }, async () => records());
-  const told = [];
-  store.onChange((change) => told.push(change.wallets[0].id));
+  const changed = [];
+  store.onChange((change) => changed.push(change.wallets[0].id));
   const put = (id, size = 1) => store.commit(() => ({ change: { wallets: [wallet({ id, holder: 'x'.repeat(size) })] }, result: id }));
   await put('before');
   const failing = put('too-big', 200_000);
@@ -53,10 +53,10 @@ const FULL_DISK = `
   for (let count = 0; count < 30; count++) await put('filler-' + count, 1_000);
   await store.close();
   const wallets = [...store.state.wallets.values()].map(({ id }) => id);
-  process.stdout.write(JSON.stringify({ rejections, afterFailure, told, wallets, warned }));
+  process.stdout.write(JSON.stringify({ rejections, afterFailure, changed, wallets, warned }));
 `;
 
-/** Opens a folder and prints the result. */
+/** Opens a folder and prints the error as JSON. */
 const OPENER = `
   import { Store } from './src/store/store.ts';
   import { records } from './test/helpers/records.ts';
@@ -148,7 +148,7 @@ describe('a torn last line', () => {
     },
   );
 
-  it('is dropped wherever the line was cut, even inside a character', async () => {
+  it('is dropped wherever it was cut, even inside a character', async () => {
     const folder = await temporaryFolder();
     const store = await openStore(folder);
     const first = await readFile(dbOf(folder));
@@ -170,7 +170,7 @@ describe('a torn last line', () => {
 });
 
 describe('damage', () => {
-  /** A folder with a saved state, in which these files replace the valid ones. */
+  /** Creates a folder with a saved state, and replaces these files. */
   async function folderWith(files: { db?: string | null; journal?: string }): Promise<string> {
     const folder = await temporaryFolder();
     await (await openStore(folder)).close();
@@ -258,7 +258,7 @@ describe('damage', () => {
 });
 
 describe('a kill between writing a snapshot and dropping its journal lines', () => {
-  it('leads to the same state, because each line has whole records', async () => {
+  it('leads to the same state, because each journal line contains whole records', async () => {
     const step = fc.oneof(
       fc.record({ put: fc.constantFrom('a', 'b', 'wal_eur'), balance: fc.nat().map(String) }),
       fc.record({ replaceWith: fc.constantFrom('r', 's') }),
@@ -290,7 +290,7 @@ describe('a kill between writing a snapshot and dropping its journal lines', () 
     const commits = async (_: unknown, loop: number) => {
       for (let next = 0; drops < 2 && next < 500; next++) {
         const id = `loop${loop}-${next}`;
-        // The same large record each time and a new one: only outdated data causes a snapshot.
+        // Replaces a large record, because only outdated data triggers a snapshot.
         await store.commit(put(`loop${loop}`, { holder: `${holder}${next}` }));
         await store.commit(put(id));
         acknowledged++;
@@ -307,7 +307,7 @@ describe('a kill between writing a snapshot and dropping its journal lines', () 
     };
     await Promise.all([...Array.from({ length: 8 }, commits), watchJournal()]);
     expect(drops).toBe(2);
-    // As a kill at this moment leaves it. Copies the journal first: a snapshot written in between only has more.
+    // The files that a kill at this moment would leave. A snapshot between the two copies would only have more changes.
     const copy = await temporaryFolder();
     await copyFile(journalOf(folder), journalOf(copy));
     await copyFile(dbOf(folder), dbOf(copy));
@@ -350,7 +350,7 @@ describe('a full disk', () => {
     return output;
   }
 
-  it('is reported if the first state does not fit, and no incomplete file remains', async () => {
+  it('is reported if the initial state does not fit, and leaves no incomplete file', async () => {
     const folder = await temporaryFolder();
     expect(JSON.parse(await withFilesUpTo(0, opener, folder))).toEqual({
       code: 'storage_failed',
@@ -362,7 +362,7 @@ describe('a full disk', () => {
 
   it('rejects and rolls back changes that do not fit, continues, and loses nothing on close', async () => {
     const folder = await temporaryFolder();
-    // Already in the snapshot, so that the one on close does not fit.
+    // Makes the snapshot large, so that the one on close does not fit.
     const first = await openStore(folder);
     await first.commit(put('fat', { holder: 'x'.repeat(40_000) }));
     await first.close();
@@ -371,7 +371,7 @@ describe('a full disk', () => {
     const report = JSON.parse(output) as {
       rejections: unknown[];
       afterFailure: string[];
-      told: string[];
+      changed: string[];
       wallets: string[];
       warned: string[];
     };
@@ -383,8 +383,8 @@ describe('a full disk', () => {
     };
     expect(report.rejections).toEqual([refused, refused]);
     expect(report.afterFailure.slice(-2)).toEqual(['fat', 'before']);
-    expect(report.told).not.toContain('too-big');
-    expect(report.told.slice(0, 2)).toEqual(['before', 'after']);
+    expect(report.changed).not.toContain('too-big');
+    expect(report.changed.slice(0, 2)).toEqual(['before', 'after']);
     expect(report.warned).toEqual([refused.message, expect.stringMatching(/db\.json could not be updated/)]);
     const { snapshot, notices } = await stateOf(folder);
     expect(snapshot.wallets.map(({ id }) => id)).toEqual(report.wallets);

@@ -17,7 +17,7 @@ async function own(content: unknown): Promise<string> {
 }
 
 describe('the fixtures of the package', () => {
-  it('have a merchant, and wallets in each documented currency for a rich and a poor customer', async () => {
+  it('have one merchant, and a rich and a poor customer with a wallet in each documented currency', async () => {
     const { merchants, wallets } = await packaged();
     expect(merchants).toHaveLength(1);
     for (const email of ['wallet@example.com', 'poor@example.com']) {
@@ -26,7 +26,7 @@ describe('the fixtures of the package', () => {
     }
   });
 
-  it('are reported as an incomplete package if they are missing', async () => {
+  it('are reported as missing from the package', async () => {
     await expect(initialSnapshots('/nowhere/default.json', undefined)()).rejects.toMatchObject({
       code: 'state_damaged',
       message: 'the fixtures /nowhere/default.json do not exist: the package is incomplete',
@@ -35,7 +35,7 @@ describe('the fixtures of the package', () => {
 });
 
 describe("a user's own fixtures", () => {
-  it('are used in full', async () => {
+  it('replace the fixtures of the package', async () => {
     const path = await own({ version: 1, merchants: [merchant()], wallets: [wallet()] });
     expect(await initialSnapshots(PACKAGED, path)()).toMatchObject({
       merchants: [merchant()],
@@ -101,7 +101,7 @@ describe("a user's own fixtures", () => {
     });
   });
 
-  it('are read once, so that later changes to the file have no effect', async () => {
+  it('are read only once, even if the file changes later', async () => {
     const path = await own({ version: 1, wallets: [wallet({ balance: '1' })] });
     const initial = initialSnapshots(PACKAGED, path);
     await initial();
@@ -109,7 +109,7 @@ describe("a user's own fixtures", () => {
     expect((await initial()).wallets).toEqual([wallet({ balance: '1' })]);
   });
 
-  it('are read again after they were rejected', async () => {
+  it('are read again after they have been rejected', async () => {
     const path = await own('not yet');
     const initial = initialSnapshots(PACKAGED, path);
     await expect(initial()).rejects.toMatchObject({ code: 'usage' });

@@ -13,7 +13,7 @@ import { changesIn, dbOf, idsIn, journalOf, leftByKill, openStore, put } from '.
 
 const VERSION_1 = fileURLToPath(new URL('version-1', import.meta.url));
 
-/** A folder after a kill: all commits are in the journal. */
+/** A folder after a kill, with all commits in the journal. */
 async function killed(...ids: string[]): Promise<string> {
   const folder = await temporaryFolder();
   const store = await openStore(folder);
@@ -42,24 +42,24 @@ async function editJournal(folder: string, edit: (lines: string[]) => string[]):
 }
 
 describe('a kill at any step', () => {
-  /** Runs work on a folder and copies the folder before and after each step, with the commits acknowledged by then. */
+  /** Copies a folder before and after each step of some work, and notes which commits were acknowledged by then. */
   async function copiesDuring(folder: string, work: (acknowledged: Set<string>) => Promise<void>) {
-    const copies: { copy: string; holds: string; acknowledged: string[] }[] = [];
+    const copies: { copy: string; content: string; acknowledged: string[] }[] = [];
     const acknowledged = new Set<string>();
     const probe = await open(join(VERSION_1, 'db.json'));
     const handles = Object.getPrototypeOf(probe);
     await probe.close();
     let onStep: (() => void) | undefined = () => {
       const files = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'base64')]);
-      const holds = JSON.stringify(files.filter(([name]) => name !== 'lock'));
+      const content = JSON.stringify(files.filter(([name]) => name !== 'lock'));
       const last = copies.at(-1);
-      if (last?.holds === holds) {
+      if (last?.content === content) {
         last.acknowledged = [...acknowledged];
         return;
       }
       const copy = mkdtempSync(join(tmpdir(), 'gateway-sim-step-'));
       cpSync(folder, copy, { recursive: true });
-      copies.push({ copy, holds, acknowledged: [...acknowledged] });
+      copies.push({ copy, content, acknowledged: [...acknowledged] });
     };
     interceptFiles(['rename', 'rm'], async (name, call) => {
       if (name === 'rename') onStep?.();
@@ -102,8 +102,8 @@ describe('a kill at any step', () => {
         return folder;
       },
     ],
-    ['of the migration of a folder without checksums', () => leftByKill(VERSION_1)],
-  ])('%s, of commits and of the snapshots on close loses nothing', async (_, folderOf) => {
+    ['of a migration from the format without checksums', () => leftByKill(VERSION_1)],
+  ])('%s, of commits or of a snapshot on close loses nothing', async (_, folderOf) => {
     const folder = await folderOf();
     const kept = (await reopened(await leftByKill(folder))).ids;
     const copies = await copiesDuring(folder, async (acknowledged) => {
@@ -146,7 +146,7 @@ describe('a kill at any step', () => {
 });
 
 describe('a journal', () => {
-  it('with any one byte changed is rejected, or read as before', async () => {
+  it('with any byte changed is rejected or read as before', async () => {
     const folder = await killed('a', 'é😀');
     const bytes = await readFile(journalOf(folder));
     const [good, kept] = [await readFile(dbOf(folder)), (await reopened(folder)).ids];
@@ -170,7 +170,7 @@ describe('a journal', () => {
 
   it.each([
     [
-      'doubled',
+      'duplicated',
       (lines: string[]) => lines.flatMap((line, index) => (index === 1 ? [line, line] : [line])),
       /expected number 2, got 1/,
     ],
@@ -201,7 +201,7 @@ describe('a journal', () => {
   it('that is missing is rejected, and the user can continue with an empty one', async () => {
     const folder = await killed('a');
     await rm(journalOf(folder));
-    // As written by a start.
+    // Created by every start.
     await writeFile(join(folder, '.gitignore'), '*\n');
     await expect(openStore(folder)).rejects.toMatchObject({
       code: 'state_damaged',
@@ -212,7 +212,7 @@ describe('a journal', () => {
     expect(await reopened(folder)).toEqual({ ids: [], notices: [] });
   });
 
-  it('is not required if a user put only a db.json there', async () => {
+  it('is not required next to a db.json from a user', async () => {
     const folder = await temporaryFolder();
     await writeFile(dbOf(folder), JSON.stringify({ ...records(), wallets: [wallet({ id: 'mine' })] }));
     const store = await openStore(folder);
@@ -238,14 +238,14 @@ describe('a journal', () => {
       });
       await expect(openStore(folder)).rejects.toEqual(refused);
       expect(await readFile(dbOf(folder), 'utf8')).toBe(text);
-      // Alone in another folder, it also counts as a user's file.
+      // Without a journal, it counts as a file from a user.
       const alone = await temporaryFolder();
       await writeFile(dbOf(alone), text);
       await expect(openStore(alone)).rejects.toEqual(refused);
     },
   );
 
-  it('with a db.json from gateway-sim opens regardless of the options', async () => {
+  it('with a db.json from gateway-sim can be opened, whatever the options', async () => {
     const folder = await temporaryFolder();
     const held = fullSnapshot();
     const payments = held.payments.map((payment) => ({ ...payment, currency: 'NPR' }));
@@ -254,7 +254,7 @@ describe('a journal', () => {
     expect(store.state.payments.size).toBe(1);
   });
 
-  it('whose last line only lacks its newline keeps the line and continues after it', async () => {
+  it('whose last line lacks only its newline keeps that line and continues after it', async () => {
     const folder = await killed('a', 'b');
     const text = await readFile(journalOf(folder), 'utf8');
     await writeFile(journalOf(folder), text.trimEnd());
@@ -266,7 +266,7 @@ describe('a journal', () => {
     expect(await reopened(folder)).toEqual({ ids: ['a', 'b', 'c'], notices: [] });
   });
 
-  it('with a valid db.json from another time is rejected with two fixes, and both work', async () => {
+  it('with an older db.json is rejected with two fixes, which both work', async () => {
     const folder = await temporaryFolder();
     const first = await openStore(folder);
     await first.commit(put('old'));
@@ -294,7 +294,7 @@ describe('a journal', () => {
     expect((await reopened(copy)).ids).toEqual(['old']);
   });
 
-  it('without newer changes accepts an edited db.json, and reports it once', async () => {
+  it('without later changes accepts an edited db.json, and reports it once', async () => {
     const folder = await temporaryFolder();
     await (await openStore(folder)).close();
     const text = await readFile(dbOf(folder), 'utf8');
@@ -309,7 +309,7 @@ describe('a journal', () => {
     expect(await reopened(folder)).toEqual({ ids: ['a'], notices: [] });
   });
 
-  it('of format 1 is migrated, and its changes move to db.json', async () => {
+  it('in format 1 is migrated, and its changes move to db.json', async () => {
     const folder = await leftByKill(VERSION_1);
     const store = await openStore(folder);
     expect(await changesIn(folder)).toBe(0);
@@ -358,7 +358,7 @@ describe.skipIf(process.platform === 'win32')('a folder from another source', ()
   it('with a journal that is a link is rejected, and the target stays unchanged', async () => {
     const folder = await killed('a');
     const victim = join(await temporaryFolder(), 'victim');
-    await writeFile(victim, 'a line of somebody else');
+    await writeFile(victim, 'a line of another user');
     for (const target of [victim, '/dev/zero']) {
       await rm(journalOf(folder));
       await symlink(target, journalOf(folder));
@@ -367,10 +367,10 @@ describe.skipIf(process.platform === 'win32')('a folder from another source', ()
         message: `${journalOf(folder)} cannot be read: it is a link`,
       });
     }
-    expect(await readFile(victim, 'utf8')).toBe('a line of somebody else');
+    expect(await readFile(victim, 'utf8')).toBe('a line of another user');
   });
 
-  it('with a db.json that is a link to a file opens', async () => {
+  it('with a db.json that is a link to a file can be opened', async () => {
     const folder = await killed('a');
     const elsewhere = join(await temporaryFolder(), 'kept.json');
     await rename(dbOf(folder), elsewhere);
@@ -378,7 +378,7 @@ describe.skipIf(process.platform === 'win32')('a folder from another source', ()
     expect(await reopened(folder)).toMatchObject({ ids: ['a'] });
   });
 
-  it('whose files are hard links does not change the other copies', async () => {
+  it('with hard links as files can be opened without changes to the other copies', async () => {
     const [folder, copy] = [await killed('a'), await temporaryFolder()];
     for (const path of [dbOf, journalOf]) await link(path(folder), path(copy));
     const before = await readFile(journalOf(folder), 'utf8');

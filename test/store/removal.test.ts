@@ -13,7 +13,7 @@ const put = (store: Store, id: string, details = '') =>
 const remove = (store: Store, ...payments: string[]) =>
   store.commit(() => ({ change: { removed: { payments } }, result: null }));
 
-it('removed records stay removed after a kill, before and after a snapshot', async () => {
+it('removed records stay removed after a kill, whether before or after a snapshot', async () => {
   const folder = await temporaryFolder();
   const store = await openStore(folder);
   for (const id of ['a', 'b', 'c', 'd']) await put(store, id);
@@ -31,14 +31,14 @@ it('removed records stay removed after a kill, before and after a snapshot', asy
   expect(ids(await openStore(folder))).toEqual(['b', 'd']);
 });
 
-it('a kill between a snapshot and the end of its journal restores no removed records', async () => {
+it('a kill between a snapshot and dropping its journal lines restores no removed records', async () => {
   const folder = await temporaryFolder();
   const store = await openStore(folder);
   for (const id of ['a', 'b', 'c']) await put(store, id);
   await remove(store, 'a');
   const journal = await readFile(journalOf(folder));
   await store.close();
-  // Lines that are already in db.json are read again.
+  // Reads journal lines again whose changes are already in db.json.
   const copy = await leftByKill(folder);
   const lines = journal.toString().split('\n').slice(1).join('\n');
   expect(lines).toContain('"removed"');
@@ -50,7 +50,7 @@ it('a kill between a snapshot and the end of its journal restores no removed rec
   expect(ids(reread)).toEqual(['b', 'c']);
 });
 
-it('a removal that cannot be stored is rolled back, in place', async () => {
+it('a removal that cannot be stored is rolled back, and the records keep their order', async () => {
   const folder = await temporaryFolder();
   let isOurs = true;
   const store = await openStore(folder, {
@@ -73,7 +73,7 @@ it('removals trigger a new snapshot, even though their lines are small', async (
   const folder = await temporaryFolder();
   const store = await openStore(folder);
   const large = 'x'.repeat(100_000);
-  // Together above the minimum for a snapshot, which new records alone do not trigger.
+  // Together larger than the minimum for a snapshot, but new records alone do not trigger one.
   for (let count = 0; count < 100; count++) await put(store, `pay_${count}`, large);
   const changes = await changesIn(folder);
   const many = Array.from({ length: 6_000 }, (_, index) => ({ ...template, id: `small_${index}` }));

@@ -7,7 +7,7 @@ import { records, wallet } from '../helpers/records.ts';
 import { dbOf, idsIn, journalOf, openStore, put } from '../helpers/store.ts';
 
 const INITIAL = records().wallets.map(({ id }) => id);
-/** A state with one other wallet. */
+/** A state with a single, different wallet. */
 const replacement = { ...records(), wallets: [wallet({ id: 'only' })] };
 const ids = (snapshot: Pick<Snapshot, 'wallets'>) => snapshot.wallets.map(({ id }) => id);
 
@@ -20,7 +20,7 @@ async function reopened(folder: string): Promise<Snapshot> {
 }
 
 describe('a replaced state', () => {
-  it('is one journal line, which is marked as a reset', async () => {
+  it('is one journal line, marked as a reset', async () => {
     const folder = await temporaryFolder();
     const store = await openStore(folder);
     await store.replace(replacement);
@@ -30,7 +30,7 @@ describe('a replaced state', () => {
     ]);
   });
 
-  it('whose line was torn by a kill leaves the earlier state', async () => {
+  it('has no effect if a kill tore its line', async () => {
     const folder = await temporaryFolder();
     const store = await openStore(folder);
     const db = await readFile(dbOf(folder));
@@ -67,12 +67,12 @@ describe('a replaced state', () => {
     expect(ids(await reopened(folder))).toEqual([...INITIAL, 'before', 'after']);
   });
 
-  it('is reported once, as a replacement, between the earlier and the later changes', async () => {
+  it('is reported once, between earlier and later changes', async () => {
     const store = await openStore(await temporaryFolder());
-    const heard: [first: string | undefined, replaced: boolean][] = [];
-    store.onChange(({ wallets }, replaced) => heard.push([wallets?.[0]?.id, replaced]));
+    const reported: [first: string | undefined, replaced: boolean][] = [];
+    store.onChange(({ wallets }, replaced) => reported.push([wallets?.[0]?.id, replaced]));
     await Promise.all([store.commit(put('a')), store.replace(replacement), store.commit(put('b'))]);
-    expect(heard).toEqual([
+    expect(reported).toEqual([
       ['a', false],
       ['only', true],
       ['b', false],
@@ -96,7 +96,7 @@ describe('a replaced state', () => {
           else done.push(store.replace({ ...records(), wallets: one.replace.map((id) => wallet({ id })) }));
         }
         await Promise.all(done);
-        // Copies the journal first: a snapshot in between would only have its lines already.
+        // The journal first: a snapshot in between would only contain its lines already.
         const journal = await readFile(journalOf(folder));
         const db = await readFile(dbOf(folder));
         const before = store.snapshot();

@@ -54,7 +54,7 @@ describe.each(KINDS)('a store $kind', ({ opened }) => {
     expect(seen).toEqual([INITIAL.length, INITIAL.length + 1, INITIAL.length + 2]);
   });
 
-  it('changes nothing and calls no listener when a rule throws, and throws the same error', async () => {
+  it('throws the error of a rule, without changes or calls of listeners', async () => {
     const store = await opened();
     const heard = vi.fn();
     store.onChange(heard);
@@ -77,7 +77,7 @@ describe.each(KINDS)('a store $kind', ({ opened }) => {
     expect(idsIn(store)).toEqual([...INITIAL, 'a', 'b']);
   });
 
-  it('calls each listener with each change in order, before the commit resolves', async () => {
+  it('calls every listener for every change in order, before the commit resolves', async () => {
     const store = await opened();
     const heard: Change[] = [];
     const second = vi.fn();
@@ -127,7 +127,7 @@ describe.each(KINDS)('a store $kind', ({ opened }) => {
 });
 
 describe('the files of a store', () => {
-  /** A store in its own folder. */
+  /** A store in a new folder. */
   async function fresh(options: Parameters<typeof openStore>[1] = {}) {
     const folder = await temporaryFolder();
     return { folder, store: await openStore(folder, options) };
@@ -158,7 +158,7 @@ describe('the files of a store', () => {
     expect(second.notices).toEqual([]);
   });
 
-  it('are written before a commit is acknowledged, one line per change', async () => {
+  it('contain every change, one per line, before it is acknowledged', async () => {
     const { folder, store } = await fresh();
     await Promise.all(['a', 'b'].map((id) => store.commit(put(id))));
     const text = await readFile(journalOf(folder), 'utf8');
@@ -175,7 +175,7 @@ describe('the files of a store', () => {
     ]);
   });
 
-  it('accept no changes after they are lost, one or several at a time', async () => {
+  it('accept no more changes after they are lost, whether one or several at a time', async () => {
     let areLost = false;
     const assertOurs = () => {
       if (areLost) throw new GatewayError('storage_failed', 'the files are lost');
@@ -190,7 +190,7 @@ describe('the files of a store', () => {
   });
 
   it.each(['a change', 'a snapshot', 'close'])(
-    'that are lost are reported once, when %s detects it, and the store knows it after close',
+    'are reported as lost once, when %s detects it, and the store still knows it after close',
     async (finder) => {
       useFakeTimeouts();
       let areLost = false;
@@ -228,19 +228,19 @@ describe('the files of a store', () => {
     expect(JSON.stringify(reopened.snapshot()) === JSON.stringify(store.snapshot())).toBe(true);
   });
 
-  it('are readable by their owner only', async () => {
+  it('can be read only by their owner', async () => {
     const { folder } = await fresh();
     for (const file of [dbOf(folder), journalOf(folder)]) expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  it('have a snapshot with one record per line as soon as the store is open', async () => {
+  it('include a snapshot with one record per line as soon as the store is open', async () => {
     const { folder } = await fresh();
     const text = await readFile(dbOf(folder), 'utf8');
     expect(JSON.parse(text)).toEqual(records());
     for (const record of records().wallets) expect(text.split(/,?\n/)).toContain(JSON.stringify(record));
   });
 
-  it('get a new snapshot a second after the last change if the state is small, and the journal is emptied', async () => {
+  it('get a new snapshot and an empty journal a second after the last change if the state is small', async () => {
     useFakeTimeouts();
     const { folder, store } = await fresh();
     await store.commit(put('fresh'));
@@ -256,7 +256,7 @@ describe('the files of a store', () => {
     expect(await changesIn(folder)).toBe(1);
   });
 
-  it('that are closed during a snapshot have all changes', async () => {
+  it('contain all changes if the store is closed during a snapshot', async () => {
     useFakeTimeouts();
     const { folder, store } = await fresh();
     await store.commit(put('last'));
@@ -267,7 +267,7 @@ describe('the files of a store', () => {
     expect(await readFile(dbOf(folder), 'utf8')).toContain('"last"');
   });
 
-  it('get a snapshot immediately when most of their data is out of date, and the next one after a delay', async () => {
+  it('get a snapshot immediately if most of their data is outdated, and the next one after a delay', async () => {
     useFakeTimeouts();
     const { store } = await fresh();
     const large = { wallets: [wallet({ holder: 'x'.repeat(9 * 2 ** 20) })] };
@@ -278,7 +278,7 @@ describe('the files of a store', () => {
     await expect.poll(() => vi.getTimerCount()).toBe(1);
   });
 
-  it('with fsync do not have changes that failed to sync, or changes based on them', async () => {
+  it('do not contain changes that could not be synced, or later changes based on them', async () => {
     const { folder, store } = await fresh({ fsync: true });
     await store.commit(put('kept'));
     const file = await open(dbOf(folder));

@@ -6,10 +6,10 @@ const LANES = 3;
 
 const HOWS = ['kill', 'half'] as const;
 
-/** Every kind of session, each killed at its first call, at its second, and so on. */
+/** Every kind of session. Each is killed at its first call, then at its second, and so on. */
 const KINDS = Object.keys(BEGINNINGS).flatMap((beginning) =>
   [[], ['--fsync']].flatMap((args) =>
-    // The snapshot between two changes is the same after any start.
+    // The snapshot between two changes does not depend on the start.
     (beginning === 'a new folder' ? [false, true] : [false]).flatMap((isSlow) =>
       HOWS.map((how) => ({ beginning: beginning as Beginning, args, isSlow, how, next: 1, isDone: false })),
     ),
@@ -44,5 +44,5 @@ trial('a kill at each disk operation', { short: 6, least: 500, share: 7 }, async
   };
   await Promise.all(Array.from({ length: LANES }, lane));
   if (isWhole && KINDS.every(({ isDone }) => isDone))
-    budget.note(`every one of ${reached()} calls in ${KINDS.length} kinds of session`);
+    budget.note(`killed at each of ${reached()} calls in ${KINDS.length} kinds of session`);
 });

@@ -8,10 +8,10 @@ const CONNECTIONS = 8;
 const PER_PIPELINE = 16;
 /** The maximum memory at any time, after any number of hostile requests. */
 const MOST_MEMORY_MIB = 250;
-/** After this many rounds the emulator gets its initial state back. */
+/** The initial state is restored after this many rounds. */
 const ROUNDS_PER_STATE = 16;
 
-/** The current records of the emulator. */
+/** Reads the current keys and ids of the emulator. */
 async function knownTo({ control, publicKey, secretKey }: Emulator): Promise<Known> {
   const records = async (path: string) =>
     (await control<{ data: { id: string; publicKey?: string; secretKey?: string }[] }>(path)).data;
@@ -91,8 +91,8 @@ trial(
         .map((pair) => pair.join(': '))
         .join(', ')}`,
     );
-    const taken = `at most ${memory.toFixed(0)} MiB`;
-    budget.note(taken);
-    if (memory > MOST_MEMORY_MIB) budget.fail('other', taken);
+    const used = `at most ${memory.toFixed(0)} MiB`;
+    budget.note(used);
+    if (memory > MOST_MEMORY_MIB) budget.fail('other', used);
   },
 );

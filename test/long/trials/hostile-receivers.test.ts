@@ -3,11 +3,11 @@ import { type Emulator, startEmulator } from '../emulator.ts';
 import { ENDING, HANGING, startHostileReceiver } from '../hostile-receiver.ts';
 import { type Budget, trial } from '../trial.ts';
 
-/** Concurrent attempts of the courier: within one time-out at most this many end without a response. */
+/** The maximum number of concurrent attempts, so that at most this many time out at the same time. */
 const IN_ALL = 256;
 /** An idle emulator stays below 150 MiB; each hanging attempt costs a connection. */
 const MOST_MEMORY_MIB = 350;
-/** Each sent IPN is answered after its time-out and 3 s; anything longer is a hang on any machine. */
+/** Sending an IPN takes at most its timeout and 3 s. Anything longer counts as a hang, even on a slow machine. */
 const LONGEST_MS = 60_000;
 
 interface Fired {
@@ -37,7 +37,7 @@ async function fire(budget: Budget, sim: Emulator, to: string, what: string): Pr
   }
 }
 
-/** Whether every IPN ends: some wait for a slot until others fail. */
+/** Waits until no IPN is pending: some wait for others to fail. @returns false if that takes too long */
 async function isDone(sim: Emulator): Promise<boolean> {
   const until = performance.now() + LONGEST_MS;
   while (performance.now() < until) {
@@ -66,7 +66,7 @@ trial('hostile receivers next to a healthy one', { short: 38, least: 2_000, shar
   while (budget.more()) {
     const fired = all.flatMap(({ what, receiver }) =>
       Array.from({ length: each }, async (_, number) => {
-        // TLS to a port without it is one more way to get no response.
+        // TLS to a port without TLS also gets no valid response.
         const to = number % 8 === 7 ? receiver.url.replace('http:', 'https:') : receiver.url;
         await fire(budget, sim, to, what);
         budget.cases();
@@ -77,15 +77,16 @@ trial('hostile receivers next to a healthy one', { short: 38, least: 2_000, shar
     sent++;
     const waited = timedOut() - before;
     if (well?.state !== 'delivered') {
-      // The receiver shares its processor with all others here, so only the delivery counts.
+      // The receiver shares its CPU with all others, so it may need a second attempt.
       const again = await sim.control<Fired>(`/ipns/${well?.id}/resend`, {});
       late++;
       if (again.state !== 'delivered') budget.fail('lost', `a healthy receiver: ${JSON.stringify(again)}`);
     }
-    if (waited > IN_ALL) budget.fail('hang', `${waited} attempts of others timed out before a healthy one`);
+    if (waited > IN_ALL)
+      budget.fail('hang', `${waited} attempts timed out before the healthy one was answered`);
     most = Math.max(most, await sim.memory());
     await Promise.all(fired);
-    if (!(await isDone(sim))) budget.fail('hang', 'attempts have no end');
+    if (!(await isDone(sim))) budget.fail('hang', 'some IPNs stay pending');
     for (const { what, receiver } of ending) {
       const attempts = sent * each;
       if (what.includes('redirect') && receiver.requests() > attempts)

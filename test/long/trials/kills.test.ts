@@ -11,12 +11,12 @@ import { type Budget, trial } from '../trial.ts';
 
 /** Folders that are tested at the same time. */
 const LANES = 3;
-/** Kills of one folder before the next one, so that journals of many starts meet snapshots. */
+/** Kills per folder, so that one folder goes through many starts and snapshots. */
 const KILLS = 8;
 /** Concurrent users of one emulator. */
 const SHOPPERS = 4;
 
-/** Records so large, and replaced so often, that snapshots are written under load; details may exceed their limit. */
+/** Records so large that snapshots are written under load. `--loose` allows details of any length. */
 const FAT = { args: ['--loose'], details: 'x'.repeat(400_000) };
 const VARIANTS = [
   { args: [] },
@@ -35,7 +35,7 @@ interface Life {
   ipnUrl: string;
 }
 
-/** Undefined if it does not start, which is a failure. */
+/** Starts an emulator. @returns undefined if it does not start, which is recorded as a failure */
 async function start({ cwd, args }: Life, budget: Budget): Promise<Emulator | undefined> {
   return startBinary([...args, '--quiet'], { cwd }).catch((error: Error) => {
     budget.fail('ended', `no start with ${args.join(' ')}: ${error.message}`);
@@ -43,14 +43,14 @@ async function start({ cwd, args }: Life, budget: Budget): Promise<Emulator | un
   });
 }
 
-/** Kills an emulator, which must not have reported an internal error before. */
+/** Kills an emulator. It must not have reported an internal error before. */
 async function kill({ child, ended }: Emulator, budget: Budget): Promise<void> {
   child.kill('SIGKILL');
   const { stderr } = await ended;
   if (/^\s+at |internal error|bug in gateway-sim/m.test(stderr)) budget.fail('ended', stderr.slice(0, 500));
 }
 
-/** Sends changes to an emulator, and kills it. @returns false if it did not start */
+/** Starts an emulator, sends changes to it, and kills it. @returns false if it did not start */
 async function live(life: Life, run: number, budget: Budget): Promise<boolean> {
   const emulator = await start(life, budget);
   if (!emulator) return false;
@@ -87,7 +87,7 @@ async function killStart(life: Life, budget: Budget): Promise<void> {
   budget.cases();
 }
 
-/** Every IPN of a payment that was reported as succeeded arrives, and a stop writes everything to db.json. */
+/** Checks that the IPN of every succeeded payment arrives, and that a stop writes everything to db.json. */
 async function end(life: Life, arrived: ReadonlySet<string>, budget: Budget): Promise<void> {
   const emulator = await start(life, budget);
   if (!emulator) return;
@@ -98,7 +98,8 @@ async function end(life: Life, arrived: ReadonlySet<string>, budget: Budget): Pr
   const silent = payments.filter(
     ({ status, identifier }) => status === 'succeeded' && !arrived.has(identifier),
   );
-  for (const { identifier } of silent.slice(0, 5)) budget.fail('lost', `the IPN of ${identifier} never came`);
+  for (const { identifier } of silent.slice(0, 5))
+    budget.fail('lost', `the IPN of ${identifier} never arrived`);
   emulator.child.kill('SIGTERM');
   const { code, stderr } = await emulator.ended;
   if (code !== 0) budget.fail('ended', `a stop ended with ${code}: ${stderr}`);

@@ -12,7 +12,7 @@ const SLOWEST_MS = 75_000;
 /** After this long without a byte, the client closes its side. */
 const QUIET_MS = 300;
 
-/** The response until the connection closed; `undefined` if it never did. */
+/** Sends the bytes. @returns the response, or undefined if the connection was never closed */
 function exchanged(port: number, { bytes, ends }: Broken, below: Below): Promise<string | undefined> {
   return new Promise((resolve) => {
     let text = '';
@@ -27,12 +27,12 @@ function exchanged(port: number, { bytes, ends }: Broken, below: Below): Promise
     const finish = (seen: string | undefined) => {
       clearTimeout(timer);
       clearTimeout(quiet);
-      // Otherwise, each port would stay in TIME_WAIT for a minute.
+      // Otherwise, the port would stay in TIME_WAIT for a minute.
       socket.resetAndDestroy();
       resolve(seen);
     };
     const timer = setTimeout(() => finish(undefined), SLOWEST_MS);
-    // A connection may be kept alive, or wait for more: then nothing more is sent.
+    // The server may keep the connection alive, or wait for more bytes.
     const quiet = setTimeout(() => socket.end(), QUIET_MS);
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1');
@@ -60,7 +60,7 @@ function judge(
   if (seen.includes(secretKey)) budget.fail('outside', shown);
 }
 
-/** Connections with an unfinished request: the emulator must close each. */
+/** Opens connections with unfinished requests. The emulator must close all of them. */
 function slowOnes(port: number, count: number): { socket: Socket; closed: Promise<string> }[] {
   const beginnings = [
     '',
@@ -83,8 +83,8 @@ function slowOnes(port: number, count: number): { socket: Socket; closed: Promis
 }
 
 /**
- * Complete requests before a broken one, all sent at the same time: each gets its response, and then the connection
- * closes.
+ * Sends complete requests followed by a broken one, all at once. Each complete request must get its response before the
+ * connection closes.
  */
 async function pipelined(budget: Budget, sim: Emulator): Promise<void> {
   const pipeline = new Pipeline(sim.port);

@@ -9,23 +9,23 @@ import { type Budget, trial } from '../trial.ts';
 
 const CONNECTIONS = 4;
 const PER_PIPELINE = 100;
-/** One in this many requests creates a payment, so that the state grows more slowly than the load. */
+/** Only one in this many requests creates a payment, to limit the growth of the state. */
 const MAKES_A_PAYMENT = 5;
 /**
- * An emulator under load stays below 250 MiB without payments. A payment costs 1.5 KB (page "Speed"), and at most twice
- * that until garbage collection. Its request and events are dropped.
+ * Without payments, an emulator under load stays below 250 MiB. A payment takes 1.5 KB (page "Speed"), and up to twice
+ * that before garbage collection.
  */
 const ALONE_MIB = 250;
 const PER_PAYMENT_KIB = 3;
 
-/** The requests of a suite and its dashboards: pages are rare, and cost most. */
+/** The requests of a test suite and open dashboards. Pages are rare, because they take the most time. */
 const READS = [
   ...Array.from({ length: 12 }, () => '/_sim/livez'),
   ...['/_sim/clock', '/_sim/clock', '/_sim/faults', '/_sim/status', '/_sim/payments?limit=5'],
   ...['/_sim/ipns?limit=5', '/_sim', '/_sim/ui/payments'],
 ];
 
-/** A pipeline of reads and new payments; returns the ids of acknowledged payments. */
+/** Sends reads and new payments. @returns the ids of acknowledged payments */
 async function load(budget: Budget, sim: Emulator, pipeline: Pipeline, ipnUrl: string): Promise<string[]> {
   const order = { ...ORDER, public_key: sim.publicKey, ipn_url: ipnUrl };
   const post = formRequest('/sandbox/payment/initiate', order);
@@ -44,7 +44,7 @@ async function load(budget: Budget, sim: Emulator, pipeline: Pipeline, ipnUrl: s
   });
 }
 
-/** The actions of a developer. Faults have a status below 500, which distinguishes them from errors of the emulator. */
+/** Acts like a developer. The status of faults is below 500, to distinguish them from errors of the emulator. */
 async function disturb({ control }: Emulator, round: number): Promise<void> {
   const rules = [
     { route: 'initiate', status: 429, probability: 0.2 },
@@ -103,7 +103,7 @@ trial(
     const response = await fetch(`${sim.url}/_sim/events?since=0&follow=false`);
     const newest = Number([...(await response.text()).matchAll(/^id: (\d+)$/gm)].at(-1)?.[1]);
     for (const reader of readers)
-      if (!(await reader.reached(newest))) budget.fail('lost', `event ${newest} is not read`);
+      if (!(await reader.reached(newest))) budget.fail('lost', `event ${newest} did not arrive`);
     budget.note(`${payments} payments; at most ${most.toFixed(0)} MiB, of ${bound.toFixed(0)}`);
   },
 );

@@ -19,9 +19,7 @@ function refused({ code, stderr }: Finished, where: string, budget: Budget): voi
     budget.fail('other', `${where} ended with ${code}: ${stderr}`);
 }
 
-/**
- * Many simultaneous starts, of which one gets the folder. The folder is kept, so that each round finds a stale lock.
- */
+/** Starts several emulators at the same time: one must get the folder. Each round finds the previous round's lock. */
 async function race(cwd: string, starts: number, ledger: Ledger, budget: Budget): Promise<void> {
   const emulators = Array.from({ length: starts }, () => launch(START, { cwd }));
   const outcomes = await Promise.all(
@@ -64,7 +62,7 @@ trial('simultaneous starts on one folder', { short: 2, least: 60, share: 2 }, as
 const UNSHARE = ['--user', '--map-root-user', '--pid', '--fork', '--kill-child', '--mount-proc'];
 const elsewhere = spawnSync('unshare', [...UNSHARE, 'true']);
 
-/** `start` in another PID namespace; it ends with the returned process. */
+/** Runs `start` in another PID namespace. Killing the returned process ends it. */
 async function startElsewhere(cwd: string): Promise<{ child: ChildProcess; ready: ReadyEvent }> {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn('unshare', [...UNSHARE, process.execPath, BINARY, ...START], {
@@ -77,7 +75,7 @@ async function startElsewhere(cwd: string): Promise<{ child: ChildProcess; ready
   return { child, ready: JSON.parse(line.toString()) as ReadyEvent };
 }
 
-/** An emulator in another container has the folder; after it is killed, another one may use it. */
+/** Checks that a folder in use by another container is rejected, and can be used after that emulator was killed. */
 async function acrossContainers(budget: Budget): Promise<void> {
   const cwd = await temporaryFolder();
   const ledger = new Ledger();
@@ -89,12 +87,12 @@ async function acrossContainers(budget: Budget): Promise<void> {
   const killed = once(child, 'exit');
   child.kill('SIGKILL');
   await killed;
-  // The take-over waits six seconds for a heartbeat.
+  // The next start waits six seconds for a heartbeat.
   if (!budget.short) {
     const next = await startBinary(['--quiet'], { cwd });
     await new Merchant(next.ready, ledger, budget).expectNothingLost('after a takeover');
     if (!next.stderr().includes('took over'))
-      budget.fail('other', `it took over in silence: ${next.stderr()}`);
+      budget.fail('other', `the takeover was not reported: ${next.stderr()}`);
     next.child.kill('SIGKILL');
     await next.ended;
   }
@@ -107,7 +105,7 @@ trial(
     short: 1,
     least: 20,
     share: 2,
-    ...(elsewhere.status !== 0 && { cannot: 'unshare makes no PID namespace for this user' }),
+    ...(elsewhere.status !== 0 && { cannot: 'unshare cannot create a PID namespace for this user' }),
   },
   async (budget) => {
     await budget.repeat(() => acrossContainers(budget), budget.short ? 1 : 6);

@@ -7,16 +7,16 @@ import { trial } from '../trial.ts';
 
 const PER_ROUND = 5;
 /**
- * The maximum number of events that wait for a client, which is then dropped. A payment creates two: one for its request
- * and one for itself.
+ * More events than may wait for a client before it is disconnected. A payment creates two: one for its request and one
+ * for itself.
  */
 const PAYMENTS_PER_ROUND = 600;
-/** A round is 10 MB, and the system buffers up to 36 MB per connection before data waits in the emulator. */
+/** A round creates 10 MB of events, and the system buffers up to 36 MB per connection. */
 const ROUNDS_UNREAD = 6;
-/** The maximum memory for one waiting client, in addition to its connection. */
+/** The maximum memory that one waiting client may use. */
 const PER_STREAM_MIB = 5;
 const ALONE_MIB = 250;
-/** A dropped client has 10 s to read the sent data. */
+/** The emulator gives a disconnected client 10 s to read the sent data. */
 const CUT_MS = 60_000;
 
 /** Initiates payments with a field so long that each event is large. */
@@ -33,12 +33,12 @@ async function makeEvents({ port, publicKey }: Emulator, count: number): Promise
   return answered;
 }
 
-/** Whether a client that finally reads finds that its connection ends. */
+/** Reads to the end. @returns whether the connection is closed in time */
 async function isClosed(socket: Socket): Promise<boolean> {
   if (socket.closed) return true;
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, CUT_MS, false);
-    // A reset is possible, because the sent data can no longer be delivered.
+    // The connection may also be reset, because its data can no longer be delivered.
     socket.resume().on('close', () => {
       clearTimeout(timer);
       resolve(true);
@@ -67,7 +67,7 @@ trial('event streams without a reader', { short: 5, least: 60, share: 2 }, async
     most = Math.max(most, await sim.memory());
     const dropped = unread.length > ROUNDS_UNREAD ? (unread.shift() ?? []) : [];
     for (const socket of dropped)
-      if (!(await isClosed(socket))) budget.fail('hang', 'an unread stream is kept');
+      if (!(await isClosed(socket))) budget.fail('hang', 'an unread stream is still open');
     // This trial does not check the payments themselves.
     await sim.control('/reset', {});
     await sim.check(budget, 'unread streams');
