@@ -1,5 +1,5 @@
-// Replaces global timers with imports, so that a test's fake timers do not stop an emulator in the same process. Imports
-// also work if the globals were replaced before the library was loaded.
+// Replaces global timers with imports, so that a test's fake timers do not stop an emulator in the same process.
+// Imports also work if the globals were replaced before the library was loaded.
 import { performance as realPerformance } from 'node:perf_hooks';
 import timers from 'node:timers';
 
