@@ -7,10 +7,10 @@ import { build } from 'esbuild';
 const ASSET = /\.(css|ts)\?text$/;
 const MANIFEST = /\.jsonl\?(score|ids)$/;
 
-/** The file of an asset import. */
+/** The path of an imported asset. */
 const fileOf = (path, folder) => resolve(folder, path.replace(/\?text$/, ''));
 
-/** A style sheet with all its imports, or a script, as one minified text. */
+/** A style sheet with all of its imports, or a script, as a minified text. */
 async function bundled(file) {
   const isScript = file.endsWith('.ts');
   const { outputFiles } = await build({
@@ -20,7 +20,7 @@ async function bundled(file) {
     charset: 'utf8',
     legalComments: 'none',
     logLevel: 'warning',
-    // Rules of a style sheet are not merged: shorter forms may need newer browsers.
+    // CSS rules are not merged, because shorter forms may need newer browsers.
     ...(isScript ? { minify: true, format: 'iife', target: 'es2022' } : { minifyWhitespace: true }),
   });
   return outputFiles[0].text.trim();
@@ -32,13 +32,13 @@ const linesOf = (file) =>
     .filter(Boolean)
     .map((text) => JSON.parse(text));
 
-/** The content for a manifest, by the word after the question mark. */
+/** What is imported from a manifest, by the word after the question mark. */
 const PARTS = {
   score: (file) => scoreOf(linesOf(file)),
   ids: (file) => linesOf(file).map(({ id }) => id),
 };
 
-/** How many lines of a manifest each profile has, and where they come from. */
+/** The number of manifest lines of each profile, by source. */
 function scoreOf(lines) {
   const scores = {};
   for (const { profiles, source } of lines) {
@@ -51,7 +51,7 @@ function scoreOf(lines) {
   return scores;
 }
 
-/** For Rolldown and Vitest. Its id has no style sheet extension, because Vite would process such a file itself. */
+/** A plugin for Rolldown and Vitest. Its ids have no style sheet extension, because Vite would process such files. */
 export const viteAssets = {
   name: 'assets',
   enforce: 'pre',

@@ -1,2 +1,2 @@
-/** Builds dist/ where its sources are others than those that it was made of. Throws where the build fails. */
+/** Builds dist/ if its sources have changed since the last build. Throws if the build fails. */
 export function buildIfStale(): void;

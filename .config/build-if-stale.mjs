@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SOURCES = ['src', 'fixtures', '.config', 'package.json', 'package-lock.json'];
-/** The sources of the current `dist/`, written by every build. */
+/** Describes the sources of the current `dist/`. Every build writes it. */
 export const STAMP = join(ROOT, 'dist', '.sources');
 
 function filesIn(path) {

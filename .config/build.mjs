@@ -1,4 +1,4 @@
-// Builds dist/: the command, the library in both module systems, and its types. No package is needed at run time.
+// Builds dist/: the command, the library for both module systems, and its types. They need no packages at run time.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, relative, resolve } from 'node:path';
@@ -11,7 +11,7 @@ import { writeTypes } from './library-types.mjs';
 import { licensesOf } from './licenses.mjs';
 import * as realTime from './real-time.mjs';
 
-/** Minified, but with function names and line breaks: Node prints the line of an uncaught error. */
+/** Keeps function names and line breaks, because Node prints the line of an uncaught error. */
 const MANGLE = { toplevel: false, keepNames: { function: true, class: true } };
 
 async function shortened(text) {
@@ -28,7 +28,7 @@ const REAL_TIME = Object.fromEntries(
   Object.keys(realTime).map((name) => [name, [resolve('.config/real-time.mjs'), name]]),
 );
 
-/** Commander can run commands as other programs. We have none, and loading that module takes 2 ms. */
+/** Commander can run subcommands as other programs. We have none, and loading node:child_process takes 2 ms. */
 const NO_PROGRAMS = {
   name: 'no-programs',
   resolveId: (id, importer = '') =>
@@ -48,7 +48,7 @@ async function bundle(input, output) {
     platform: 'node',
     tsconfig: false,
     plugins: [viteAssets, NO_PROGRAMS],
-    // Hono does not declare its JSX free of side effects, but none of its modules has any.
+    // Hono does not declare that its JSX modules have no side effects, but none of them has any.
     treeshake: { moduleSideEffects: [{ test: /hono[\\/]dist[\\/]jsx[\\/]/, sideEffects: false }] },
     transform: {
       target: 'node20',
@@ -93,9 +93,9 @@ function writeModule(path, commonJs) {
 const ROUTES = /src[\\/]http[\\/]request-listener\.ts$/;
 const FILES = [
   ['version', /src[\\/]system[\\/]package-info\.ts$/],
-  // The declaration of a command must not wait for the server.
+  // Declaring a command must not load the server.
   ['client', /src[\\/](library[\\/]connect|options[\\/]in-force|contract[\\/]secret)\.ts$/],
-  // With the commands that query a running emulator.
+  // Loaded by commands that query a running emulator.
   [
     'command',
     /src[\\/]cli[\\/](run|banner|commands[\\/](?!start|exec|audit|conform|openapi|init|completion)\w+)\.ts$/,
@@ -106,7 +106,7 @@ const FILES = [
 
 const made = [
   ...(await bundle(['src/cli/main.ts', 'src/index.ts'], {
-    // Loads in half the time that modules take.
+    // CommonJS loads in half the time of modules.
     format: 'cjs',
     entryFileNames: '[name].cjs',
     chunkFileNames: 'chunks/[name]-[hash].cjs',
@@ -120,7 +120,7 @@ const made = [
   relative('.', STAMP),
 ];
 writeFileSync(join('dist', 'licenses.txt'), licensesOf(modules));
-// Only now, so that a failed build leaves the working one, and a running build disturbs no process.
+// Replaced at the end, so that a running or failed build does not affect the existing one.
 for (const file of readdirSync('dist', { recursive: true, withFileTypes: true })) {
   const path = join(file.parentPath, file.name);
   if (file.isFile() && !made.includes(path)) rmSync(path);

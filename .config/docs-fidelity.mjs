@@ -13,7 +13,7 @@ function readLines(root) {
     .map((line) => JSON.parse(line));
 }
 
-/** Every line, by area. */
+/** A page with every line, by area. */
 export function manifestPage(root, { AREAS, PROFILES }) {
   const lines = readLines(root);
   const everywhere = Object.keys(PROFILES).length;
@@ -36,7 +36,7 @@ export function manifestPage(root, { AREAS, PROFILES }) {
   ].join('\n\n');
 }
 
-/** How many lines each area has, by source. */
+/** The number of lines of each area, by source. */
 function areasTable(lines, { AREAS }) {
   const count = (area, kind) =>
     lines.filter((line) => (!area || line.area === area) && line.source.kind === kind).length || '';
@@ -47,7 +47,7 @@ function areasTable(lines, { AREAS }) {
   return table(['Area', ...KINDS], [...rows, ['All', ...KINDS.map((kind) => count(undefined, kind))]]);
 }
 
-/** The choices of each profile, and the options that it sets. */
+/** A table with the choices and options of each profile. */
 function choicesTable({ CHOICES, PROFILES, choicesOf }) {
   const names = Object.keys(PROFILES);
   const chosen = Object.entries(CHOICES).map(([name, { about }]) => [
@@ -76,7 +76,7 @@ function scoreOf(lines, profile) {
 /**
  * Puts the tables between their markers on the page about fidelity, and the counts in README.md.
  *
- * @param isWanted whether they are written; otherwise an outdated table is an error
+ * @param isWanted whether to write them; otherwise, outdated tables are an error
  */
 export function insertTables(root, sources, isWanted) {
   const lines = readLines(root);

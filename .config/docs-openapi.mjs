@@ -21,7 +21,7 @@ export function apiPage(document, { title, introduction, side, concerns }) {
   return [`# ${title}`, introduction, errorsTable(document, side), ...sections, ...webhooks].join('\n\n');
 }
 
-/** Every record of the document, each with its fields. */
+/** A page with every record of the document and its fields. */
 export function recordSections(document) {
   return Object.entries(document.components.schemas)
     .map(([name, schema]) => [`## ${name}`, schema.description ?? '', fieldsOf(schema)].join('\n\n'))
@@ -42,7 +42,7 @@ function operationSection({ heading, operation }) {
   ]);
   const answers = Object.entries(responses ?? {}).filter(([, { $ref }]) => $ref === undefined);
   const refusals = Object.entries(responses ?? {}).filter(
-    // The table above has the responses that any route may send.
+    // The table above lists the responses that are common to all routes.
     ([status, { $ref }]) => $ref && !['default', '507'].includes(status),
   );
   return [

@@ -113,7 +113,7 @@ function auditPage() {
   ].join('\n\n');
 }
 
-/** The sources are TypeScript, which Node 20 does not run: they are bundled first. */
+/** Bundles the sources before importing them, because Node 20 does not run TypeScript. */
 async function loadSources() {
   const scratch = mkdtempSync(join(tmpdir(), 'gateway-sim-docs-'));
   const outfile = join(scratch, 'sources.mjs');
@@ -135,7 +135,7 @@ async function loadSources() {
       platform: 'node',
       target: 'node20',
       format: 'esm',
-      // The code of a command is loaded when it runs, and no command runs here.
+      // No command runs here, so the code that commands load is not needed.
       plugins: [
         {
           name: 'declarations-only',
@@ -166,7 +166,7 @@ function commandsOf(command) {
   return [command, ...command.commands.flatMap(commandsOf)];
 }
 
-/** `ipn resend` */
+/** For example `ipn resend`. */
 function nameOf(command) {
   return command.parent?.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name();
 }
@@ -202,7 +202,7 @@ function commandSection(command) {
   const options = helper
     .visibleOptions(command)
     .filter(({ long, helpGroupHeading }) => long !== '--help' && !helpGroupHeading);
-  // A flag of that table may mean something else here.
+  // A flag in that table may have another meaning here.
   const own = options.filter(
     (option) =>
       !flagsOfStart.includes(option.long) || described(option) !== described(optionOfStart(option.long)),

@@ -17,7 +17,7 @@ const EMITTED = [
   'contract/error',
   'contract/hint',
 ];
-/** The file of the records, which replaces every contract that they are imported from. */
+/** The file of the records. It replaces every contract from which records are imported. */
 const RECORDS = 'records';
 
 /** @returns the files that were written */
@@ -62,13 +62,13 @@ function write(name, text, kind) {
   const flat = text
     .replace(RECORD_IMPORT, `$1port type {$2} from './${RECORDS}.ts';`)
     .replace(/(from '\.\.?\/)(?:[\w-]+\/)*([\w-]+)\.ts'/g, `from './$2.${extension}'`);
-  // TypeScript 7 loads Node's types only if asked to, and AsyncDisposable is not in its default libraries.
+  // TypeScript 7 loads Node's types only on request, and its default libraries lack AsyncDisposable.
   const needs = /\bAsyncDisposable\b/.test(text) ? '/// <reference lib="esnext.disposable" />\n' : '';
   writeFileSync(file, needs + flat);
   return file;
 }
 
-/** The messages, the closed sets and the options of the library. */
+/** The schemas of messages and options, and the closed sets of values. */
 async function contract(scratch) {
   const outfile = join(scratch, 'contract.mjs');
   await build({
@@ -119,10 +119,10 @@ function recordsText({ vocabulary, outcomes, componentSchemas, querySchemas, lib
   return `${[...written.values()].join('\n\n')}\n`;
 }
 
-/** Values that callers pass in. */
+/** Records that callers pass to the library. */
 const OPTIONS = ['StartOptions', 'AuditRequest'];
 
-/** The types of the closed sets, by the name of their values. */
+/** The names of the types of closed sets, by their values. */
 const SET_NAMES = {
   MODES: 'Mode',
   PAYMENT_STATUSES: 'PaymentStatus',
@@ -139,7 +139,7 @@ export interface StateSnapshot {
 }`;
 
 function declaration(name, schema, context) {
-  if (!schema) throw new Error(`the library speaks of ${name}, which no contract names`);
+  if (!schema) throw new Error(`the library uses the type ${name}, which no contract defines`);
   if (schema.properties)
     return `${doc(schema.description)}export interface ${name} ${object(schema, context)}`;
   return `${doc(schema.description)}export type ${name} = ${type(schema, context)};`;
@@ -192,7 +192,7 @@ function union(values, { sets, need }) {
   return name ?? values.map(literal).join(' | ');
 }
 
-/** Values from callers may be frozen. */
+/** Arrays from callers are read-only, because they may be frozen. */
 function list(item, { isOptions }) {
   return `${isOptions ? 'readonly ' : ''}${/^\w+$|^\{/.test(item) ? item : `(${item})`}[]`;
 }

@@ -1,4 +1,4 @@
-// The licences of the bundled packages, which must be distributed with their code.
+// Collects the licences of the bundled packages, which must be distributed with their code.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -13,7 +13,7 @@ export function licensesOf(modules) {
   return [...folders].sort().map(licenseOf).join(RULE);
 }
 
-/** Some packages contain folders with a package.json that only sets the module type. */
+/** The nearest package.json with a name: some only set the module type of a folder. */
 function packageFolder(path) {
   const folder = dirname(path);
   const file = join(folder, 'package.json');
@@ -23,6 +23,6 @@ function packageFolder(path) {
 function licenseOf(folder) {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-  if (!file) throw new Error(`${name} has no file with its licence`);
+  if (!file) throw new Error(`${name} has no licence file`);
   return `${name} ${version} (${license})\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
 }

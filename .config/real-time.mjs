@@ -1,5 +1,5 @@
-// Imports that replace the globals: fake timers in a test of the same process do not stop the emulator. They come from
-// modules, so that this also works if the globals were replaced before the library was loaded.
+// Replaces global timers with imports, so that a test's fake timers do not stop an emulator in the same process.
+// Imports also work if the globals were replaced before the library was loaded.
 import { performance as realPerformance } from 'node:perf_hooks';
 import timers from 'node:timers';
 

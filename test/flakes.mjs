@@ -1,4 +1,4 @@
-// Repeats the tests with delays, in a different order and with different random bytes, and prints the failures:
+// Runs the tests repeatedly, with delays, in random order and with different random bytes, and prints the failures:
 //
 //   npm run test:flakes -- [--minutes <n>] [--seed <n>] [<vitest's arguments> …]
 import { spawn } from 'node:child_process';
@@ -25,7 +25,7 @@ if (!(minutes > 0) || !Number.isInteger(first)) {
 /** The lanes of `npm test`. */
 const LANES = ['unit', 'mocks', 'system'];
 
-/** The disturbance of each round, in turn, in addition to a different order and different random bytes. */
+/** The disturbances, one per round in turn. The order and the random bytes change in every round. */
 const ROUNDS = [
   { name: 'late', env: { TEST_DISTURB: '1' }, load: 0 },
   { name: 'hostile ids', env: { TEST_HOSTILE_IDS: '1', TZ: 'Pacific/Kiritimati' }, load: 0 },
@@ -59,7 +59,7 @@ process.stdout.write(
 for (const [test, when] of failures) process.stdout.write(`${when.length} x ${test} (${when.join('; ')})\n`);
 process.exitCode = failures.size ? 1 : 0;
 
-/** The failed tests, or the run itself if it left something behind or a file did not load. */
+/** Runs the tests. @returns the failed ones; the run itself if it left something behind or a file did not load */
 async function runTests(env) {
   const report = join(folder, `${rounds}.json`);
   const output = await new Promise((resolve) => {
@@ -99,13 +99,13 @@ function readReport(file) {
   }
 }
 
-/** The error without its location: a comparison of long texts is cut. */
+/** The error without its location, shortened. */
 function reason(text = '') {
   const [what] = text.split(/\n\s+at /, 1);
   return what.slice(0, 1_500).replaceAll('\n', '\n    ');
 }
 
-/** Runs it next to busy processes. */
+/** Runs a function while other processes keep the CPU busy. */
 async function runUnder(count, run) {
   const busy = Array.from({ length: count }, () =>
     spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),

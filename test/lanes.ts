@@ -5,18 +5,18 @@ interface Lane {
   include: readonly string[];
   exclude?: readonly string[];
   /**
-   * Resources that are created once for all files, by the file of that name in `test/setup`: the built program, a
-   * browser, a project that has the package installed.
+   * Resources that the file of the same name in `test/setup` creates once for all test files: the built program, a
+   * browser, a project with the package installed.
    */
   needs?: readonly Resource[];
-  /** Its files replace our modules or Node's. */
+  /** Whether its files mock modules. */
   mocks?: boolean;
 }
 
-/** They open sockets, kill processes, or fill disks. */
+/** Files that open sockets, kill processes, or fill disks. */
 const OUTSIDE_THE_PROCESS = [
   'test/delivery/{clock,courier,poster,receiver-trust,sender}.test.ts',
-  'test/store/{durability,folder,replace}.test.ts',
+  'test/store/{durability,folder}.test.ts',
   'test/package.test.ts',
 ];
 const MOCKING = [
@@ -25,7 +25,7 @@ const MOCKING = [
   'test/store/migrations.test.ts',
 ];
 
-/** Other test runners, each with its own project, shops in other languages, and the runner of the trials. */
+/** Tests in other test runners, shops in other languages, and the runner of the trials. */
 const FOR_RELEASES = [
   'test/recipes/{runners,copied-tests,parallel}.test.ts',
   'test/audit/merchants.test.ts',
@@ -34,7 +34,7 @@ const FOR_RELEASES = [
 
 /** Every test file is in exactly one of these. `npm test` skips the last two. */
 export const LANES: Readonly<Record<string, Lane>> = {
-  /** No process, no socket, no browser: a set-up file ensures that. */
+  /** No processes, sockets or browsers, which a set-up file enforces. */
   unit: {
     include: [
       'test/*.test.ts',
@@ -53,8 +53,8 @@ export const LANES: Readonly<Record<string, Lane>> = {
     exclude: ['test/docs/{glossary,pages}.test.ts', ...MOCKING, ...FOR_RELEASES],
     needs: ['build', 'project', 'chromium'],
   },
-  /** Only for releases: `npm run test:release`. */
+  /** Only `npm run test:release` runs these. */
   release: { include: FOR_RELEASES, needs: ['build', 'project'] },
-  /** The trials of `npm run test:long`; a few cases of each for a release. */
+  /** The trials of `npm run test:long`. `npm run test:release` runs a few cases of each. */
   trials: { include: ['test/long/trials/*.test.ts'], needs: ['build'], mocks: true },
 };

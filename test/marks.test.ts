@@ -10,7 +10,7 @@ const IDS = LINES.map(({ id }) => id);
 interface Mark {
   file: string;
   kind: string;
-  /** As written: ids, in which `*` matches anything; empty if there are none. */
+  /** The ids in the source, in which `*` matches anything. */
   ids: string[];
 }
 
@@ -29,15 +29,15 @@ for (const file of (await readdir(SRC, { recursive: true })).filter((name) => /\
 }
 
 /**
- * The code that speaks the interface of the service. Elsewhere, (chosen) marks our own decisions, which no service can
- * contradict.
+ * The code that implements the service interface. Elsewhere, (chosen) marks our own decisions, to which no line
+ * applies.
  */
 const OF_THE_SERVICE = /^(wire\/|http\/service\/|http\/openapi)/;
-/** They describe marks. */
+/** Files that describe marks. */
 const ABOUT_MARKS = ['contract/mark.ts'];
 
 describe('every mark', () => {
-  it('of documented or observed behaviour names the lines that show it', () => {
+  it('of documented or observed behaviour names its manifest lines', () => {
     const bare = marks.filter(
       ({ file, kind, ids }) =>
         !ids.length && !ABOUT_MARKS.includes(file) && (kind !== 'chosen' || OF_THE_SERVICE.test(file)),
@@ -45,7 +45,7 @@ describe('every mark', () => {
     expect(bare.map(({ file, kind }) => `${file}: (${kind})`)).toEqual([]);
   });
 
-  it('names existing lines, at least one of them from its source', () => {
+  it('names existing lines, at least one of them with its source', () => {
     const wrong = marks
       .filter(({ file }) => !ABOUT_MARKS.includes(file))
       .flatMap(({ file, kind, ids }) => {
@@ -53,16 +53,16 @@ describe('every mark', () => {
         const unknown = ids.filter((id) => !idsFor([id], IDS).length);
         const fits = LINES.some(({ id, source }) => found.includes(id) && source.kind === kind);
         return [
-          ...unknown.map((id) => `${file}: there is no line ${id}`),
+          ...unknown.map((id) => `${file}: there is no manifest line ${id}`),
           ...(ids.length && kind && !fits
-            ? [`${file}: (${kind}: ${ids.join(', ')}) names no such line`]
+            ? [`${file}: (${kind}: ${ids.join(', ')}) names no line with this source`]
             : []),
         ];
       });
     expect(wrong).toEqual([]);
   });
 
-  it('together with the others names every line except those that only concern clients', () => {
+  it('contributes to naming every line except those about clients', () => {
     const named = new Set(idsFor([...new Set(marks.flatMap(({ ids }) => ids))], IDS));
     const unused = LINES.filter(({ id, area }) => area !== 'clients' && !named.has(id));
     expect(unused.map(({ id }) => id)).toEqual([]);
@@ -70,7 +70,7 @@ describe('every mark', () => {
 });
 
 describe('a text with marks', () => {
-  it('is read as the word, its strongest source, and the lines', () => {
+  it('is split into the text, its strongest source, and the lines', () => {
     expect(readMarks('Taken (observed: a-*, b). Made (documented: c). Ours (chosen).')).toEqual({
       text: 'Taken (observed). Made (documented). Ours (chosen).',
       source: 'documented',
@@ -79,7 +79,7 @@ describe('a text with marks', () => {
     expect(readMarks('Plain.')).toEqual({ text: 'Plain.', source: undefined, lines: [] });
   });
 
-  it('expands its stars to all matching ids, each once', () => {
+  it('names every id that matches its stars, each once', () => {
     expect(idsFor(['a-*', 'a-b', '*-z'], ['b', 'a-b', 'a-', 'xa-b', 'x-z'])).toEqual(['a-b', 'a-', 'x-z']);
   });
 });

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => project.remove());
 
 test.runIf(IS_RELEASE)('types and code agree in every module system (attw)', async () => {
-  // This entry point is for `node --import` and exports nothing.
+  // This file is for `node --import` and exports nothing.
   const options = { excludeEntrypoints: ['./alias-hosts'] };
   const analysis = await checkPackage(createPackageFromTarballData(new Uint8Array(tarball)), options);
   expect(analysis.types).toBeTruthy();
@@ -33,7 +33,7 @@ test('package.json matches the packed files (publint)', async () => {
   expect(messages).toEqual([]);
 });
 
-test('the CommonJS build has no import(), which Jest does not support there', async () => {
+test('the CommonJS build has no import(), which Jest does not support', async () => {
   const dist = join(project.folder, 'node_modules/gateway-sim/dist');
   const files = (await readdir(dist, { recursive: true })).filter((name) => name.endsWith('.cjs'));
   expect(files.length).toBeGreaterThan(2);

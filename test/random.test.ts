@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createIds } from '../src/domain/ids.ts';
 import { seededRandom, systemRandom } from '../src/system/random.ts';
 
-/** The first ids of a source. */
+/** The first ids from a seed. */
 function drawn(seed: string, generation = 0): string[] {
   const ids = createIds(seededRandom(seed, generation));
   const all = [ids.payment, ids.payment, ids.trx, ids.delivery, ids.card, ids.cardDigits, ids.cvc, ids.code];
@@ -10,19 +10,19 @@ function drawn(seed: string, generation = 0): string[] {
 }
 
 describe('seeded bytes', () => {
-  it('repeat with the same seed, for every kind of id', () => {
+  it('are the same for the same seed, for every kind of id', () => {
     expect(drawn('shop')).toEqual(drawn('shop'));
     expect(new Set(drawn('shop')).size).toBe(drawn('shop').length);
   });
 
   it.each([
     ['another seed', drawn('other')],
-    ['a state that has grown', drawn('shop', 1)],
+    ['a larger state', drawn('shop', 1)],
   ])('differ with %s', (_, others) => {
     for (const [index, id] of drawn('shop').entries()) expect(others[index]).not.toBe(id);
   });
 
-  it('for one purpose do not depend on how many another purpose has drawn', () => {
+  it('for one purpose do not depend on how many were drawn for another', () => {
     const quiet = createIds(seededRandom('shop', 0));
     const busy = createIds(seededRandom('shop', 0));
     for (let count = 0; count < 10; count++) busy.card();
@@ -40,7 +40,7 @@ describe('seeded bytes', () => {
   });
 });
 
-it('system bytes are neither handed out twice nor changed afterwards', () => {
+it('system bytes are neither returned twice nor changed later', () => {
   const random = systemRandom();
   const first = random('any', 32);
   const copy = Uint8Array.from(first);

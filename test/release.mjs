@@ -1,5 +1,5 @@
-// The tests for a release, on every installed Node: all tests of `npm test` with their complete grids, the other test
-// runners, and a short share of each trial. If they pass, the pictures in the documentation are made again.
+// Runs the tests for a release on every installed Node: `npm test` with every combination, the other test runners, and a
+// few cases of each trial. If they pass, it updates the pictures in the documentation.
 //
 //   npm run test:release -- [vitest's arguments]
 import { spawnSync } from 'node:child_process';
@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const VITEST = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url));
 
-/** The current version, the versions in nvm, and the versions in NODES, separated like PATH. */
+/** The current Node, all versions in nvm, and the paths in NODES, which is separated like PATH. */
 function installed() {
   const nvm = join(process.env['NVM_DIR'] ?? join(homedir(), '.nvm'), 'versions', 'node');
   const ofNvm = existsSync(nvm) ? readdirSync(nvm).map((name) => join(nvm, name, 'bin', 'node')) : [];
@@ -18,7 +18,7 @@ function installed() {
   return [process.execPath, ...ofNvm, ...named];
 }
 
-/** One of each supported major version. */
+/** One Node of each supported major version. */
 function byMajor(paths) {
   const found = new Map();
   for (const path of paths) {

@@ -24,7 +24,7 @@ test('the published schema matches the one generated from the options', async ()
   expect(manifest.files).toContain('fixtures/config.schema.json');
 });
 
-// Formats are hints for editors; required ones also have a pattern.
+// Formats are hints for editors. If a format matters, there is also a pattern.
 const validate = new Ajv2020({
   strict: true,
   strictTypes: false,
@@ -162,7 +162,7 @@ const VALUES = {
   },
 } satisfies Record<OptionName, { good: readonly unknown[]; bad: readonly unknown[] }>;
 
-/** The emulator's own verdict on a value, as far as it does not depend on other options. */
+/** Reads a value as the emulator does, without checks that depend on other options. */
 function read(name: OptionName, value: unknown): void {
   const options = resolveOptions([{ values: { [name]: value }, label: () => name }]);
   readStructures(options);
@@ -179,12 +179,12 @@ describe('the schema', () => {
       expect([value, validate({ [name]: value })]).toEqual([value, false]);
   });
 
-  it('rejects an unknown key, and accepts its own address', () => {
+  it('rejects an unknown key, and accepts $schema', () => {
     expect(validate({ prot: 1 })).toBe(false);
     expect(validate({ $schema: './schema.json' })).toBe(true);
   });
 
-  it('describes every key that an editor can offer, and has the defaults', () => {
+  it('has a description for every key, and the defaults', () => {
     const bare: string[] = [];
     const walk = ({ properties, items }: JsonSchema, path: string) => {
       for (const [name, field] of Object.entries((properties ?? {}) as Record<string, JsonSchema>)) {
@@ -205,10 +205,10 @@ describe('the schema', () => {
     }
   });
 
-  it('accepts the starter of init, unchanged and with all comments removed', async () => {
+  it('accepts the template of init, unchanged and with every option uncommented', async () => {
     const { parseJsonc } = await import('../src/cli/configuration.ts');
-    const starter = configurationTemplate(undefined);
-    for (const text of [starter, starter.replace(/^ {2}\/\/ (?=")/gm, '  ')]) {
+    const template = configurationTemplate(undefined);
+    for (const text of [template, template.replace(/^ {2}\/\/ (?=")/gm, '  ')]) {
       expect([validate(parseJsonc(text)), validate.errors]).toEqual([true, null]);
     }
   });

@@ -4,7 +4,7 @@ import { type Due, type DueWork, earlier, soonest } from './due.ts';
 
 export type ClockReading = ReturnType<Clock['read']>;
 
-/** The result of a move: `past` if the target is in the past, `late` if the limit of real time was reached. */
+/** The result of a move. `past`: the target is in the past. `late`: the limit of real time was reached. */
 export type MoveResult = 'reached' | 'past' | 'late';
 
 /** Waits in real time, at most until the signal is aborted. Never throws. */
@@ -32,7 +32,7 @@ function soon(run: () => void): () => void {
   return () => clearImmediate(immediate);
 }
 
-/** The delay before a retry if something cannot be stored, as with a full disk. */
+/** The delay before a retry if something cannot be stored, for example on a full disk. */
 const STORE_RETRY_MS = 1_000;
 
 /** The maximum of setTimeout (32 bits). Longer waits are split. */
@@ -61,7 +61,7 @@ export class Clock {
     return this.#held ?? this.#realTime() + this.#ahead;
   }
 
-  /** If the system clock is set back, time continues from where it was, so that scheduled work is not delayed. */
+  /** If the system clock is set back, time continues from its last value, so that scheduled work is not delayed. */
   #realTime(): number {
     const real = Date.now();
     if (real < this.#lastReal) this.#ahead += this.#lastReal - real;
@@ -72,7 +72,7 @@ export class Clock {
   read() {
     return {
       now: this.now(),
-      /** Whether time is paused until it is moved or resumed. */
+      /** Whether time is paused. */
       frozen: this.#frozen,
       /** How far the emulator's time is ahead of real time, in milliseconds; negative after a pause. */
       ahead: this.#held === undefined ? this.#ahead : this.#held - this.#realTime(),
@@ -114,7 +114,7 @@ export class Clock {
     this.#cancelTimer = wait > 0 ? timer(() => this.#runDue(), wait) : soon(() => this.#runDue());
   }
 
-  /** Starts no more work. A move in progress ends where it is. */
+  /** Starts no more work. A move in progress ends early. */
   stop(): void {
     this.#stopped = true;
     this.#cancelTimer();
@@ -148,7 +148,7 @@ export class Clock {
     });
   }
 
-  /** Moves run one after another, or one would move time back during another. */
+  /** Moves run one at a time. Otherwise, one could move time back during another. */
   #inTurn<Result>(move: () => Promise<Result>): Promise<Result> {
     const moved = this.#lastMove.then(move);
     this.#lastMove = moved;
@@ -170,7 +170,7 @@ export class Clock {
       }
       this.#held = Math.max(due, this.now());
       this.#runDue();
-      // Serves other requests between two steps.
+      // Lets other requests run between two steps.
       await new Promise((resolve) => setImmediate(resolve));
     }
     moved.abort();

@@ -6,7 +6,7 @@ import { packaged } from './package-info.ts';
 interface DocPage {
   /** Its name without folder and extension; no two pages share one. */
   topic: string;
-  /** Its path in the documentation, with slashes: links of other pages are relative to it. */
+  /** Its path in the documentation, with slashes. Links in the page are relative to it. */
   file: string;
   title: string;
   text: string;

@@ -20,7 +20,7 @@ export interface Due {
 /** The order of scheduled work. */
 export const earlier = (a: Due, b: Due): number => a.at - b.at || a.turn - b.turn;
 
-/** Maximum entries to check for the next work, since some may be out of date. */
+/** The maximum number of entries to check for the next work, since some may be outdated. */
 const LOOKED_AT = 5_000;
 
 /**

@@ -9,7 +9,7 @@ import {
 } from '../contract/profiles.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 
-/** The basis of a profile: the number of its lines in the manifest, by source. */
+/** The number of manifest lines of a profile, by source. */
 export interface Fidelity {
   profile: ProfileName;
   lines: number;
@@ -24,7 +24,7 @@ export function fidelityOf(profile: ProfileName): Fidelity {
   return { profile, ...(scores[profile] ?? NONE) };
 }
 
-/** Options that count as choices, with their values if neither a profile nor the user sets them. */
+/** Options that a profile may set, with their default values. */
 const DECIDING = { amountFormat: 'sent', ipnRetries: undefined, errorStatus: 'ok' } as const;
 
 /** The profile in force, with the choices that override it. */

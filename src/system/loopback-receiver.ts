@@ -33,7 +33,7 @@ interface LoopbackReceiver extends AsyncDisposable {
 const MAX_BODY_BYTES = 2 ** 20;
 
 /**
- * Receives requests on the loopback address. Incomplete requests are ignored; a request over 1 MiB is answered 413.
+ * Receives requests on the loopback address. Incomplete requests are ignored. The response to a body over 1 MiB is 413.
  *
  * @param reply if it throws, the response is 500 with the message
  * @param port 0 picks a free port
@@ -79,7 +79,7 @@ export async function receiveOnLoopback(
 
 const TOO_LARGE: Reply = { status: 413, headers: [['Connection', 'close']], body: 'too large\n' };
 
-/** Null if it is too large. Reads all of it, so that the sender gets the response. */
+/** Reads the whole body, so that the sender gets the response. Null if it is too large. */
 async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -1,12 +1,12 @@
 import { createContext, Script } from 'node:vm';
 import { GatewayError } from '../contract/error.ts';
 
-/** Limit for one match: an expression such as `^(a+)+$` can take years for a line of text. */
+/** The time limit of one match: a pattern such as `^(a+)+$` can take years for a line of text. */
 const LIMIT_MS = 250;
 /** In characters. The rest of the text is not searched. */
 const MAX_TEXT = 256 * 1024;
 
-/** The only way to stop a match without a thread. Nothing else runs during the match. */
+/** Only `node:vm` can stop a match without a thread. No other code runs during the match. */
 const match = new Script('pattern.test(text)');
 const context: { pattern?: RegExp; text?: string } = createContext({});
 
@@ -23,7 +23,7 @@ export function matches(pattern: RegExp, text: string): boolean {
       try {
         return match.runInContext(context, { timeout: LIMIT_MS });
       } catch (cause) {
-        // On a busy machine the limit may stop a match that got no CPU time.
+        // On a busy machine, the limit may stop a match that got no CPU time.
         const { user, system } = process.cpuUsage(before);
         if (user + system < LIMIT_MS * 1_000) continue;
         const why = `${pattern} takes too long to match: stopped after ${LIMIT_MS} ms`;

@@ -1,7 +1,7 @@
 import { createHmac, randomFillSync } from 'node:crypto';
 import type { RandomBytes } from '../domain/ids.ts';
 
-/** Bytes per call to the system: a few bytes cost as much as thousands. */
+/** Bytes per system call, because a few bytes take as long as thousands. */
 const POOL_BYTES = 8_192;
 
 /** Unpredictable bytes from the system, for any purpose. */
@@ -14,7 +14,7 @@ export function systemRandom(): RandomBytes {
       used = 0;
     }
     used += length;
-    // A copy, because the pool is filled again.
+    // A copy, because the pool is refilled.
     return pool.slice(used - length, used);
   };
 }

@@ -1,4 +1,4 @@
-/** Closes resources, newest first. */
+/** Closes resources, the newest first. */
 export class Shutdown {
   readonly #steps: (() => unknown)[] = [];
   #stopped: Promise<void> | undefined;

@@ -1,10 +1,8 @@
-// The arguments of the command line.
-
 /**
- * Reads the arguments: names of sections, `--long`, `--json [file]`, `--markdown`.
+ * Reads the command line: names of sections, `--long`, `--json [file]`, `--markdown`.
  *
  * @param names of all sections
- * @param long sections that only run when named
+ * @param long names of the sections that run only on request
  * @returns the sections and the form of the report; or a `problem`, which lists the valid names
  */
 export function chosen(names, long, args = process.argv.slice(2)) {

@@ -1,4 +1,4 @@
-// The baseline: node:http that reads a form and answers with as many bytes as initiate.
+// The baseline: a node:http server that reads a form and sends a response as long as that of initiate.
 import { createServer } from 'node:http';
 
 const answer = JSON.stringify({

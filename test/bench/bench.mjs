@@ -1,5 +1,5 @@
-// npm run bench: the numbers that the design promises. Ratios within one run, medians of several rounds. They are for
-// information only, so this always exits 0.
+// npm run bench: prints measurements and their targets. They are ratios within one run and medians of several rounds.
+// The exit code is always 0, because timings are not tests.
 import { chosen } from './arguments.mjs';
 import { growth, million } from './growth.mjs';
 import { initiate } from './initiate.mjs';
@@ -25,7 +25,7 @@ const SECTIONS = {
   page,
   million,
 };
-/** Takes minutes, so it only runs on request. */
+/** Takes minutes, so it runs only on request. */
 const LONG = ['million'];
 
 const choice = chosen(Object.keys(TARGETS), LONG);

@@ -1,4 +1,4 @@
-// The effects of many payments: the rate, the latencies, the memory, the next start.
+// The effects of many payments on rate, latency, memory and the next start.
 import { initiateRequest } from './load.mjs';
 import { bytesInUse, inFolder, residentBytes, together, withFreshSim, withSim } from './processes.mjs';
 import { emptied, takeTurns } from './round.mjs';
@@ -15,7 +15,7 @@ export function growth() {
   });
 }
 
-/** Tests one state completely: this takes minutes, and most of a gigabyte in the temporary folder. */
+/** Measures a state of a million payments. This takes minutes, and almost a gigabyte in the temporary folder. */
 export function million() {
   return inFolder(async (folder) => {
     await makeState(folder, MILLION);

@@ -1,4 +1,4 @@
-// Durable, validated initiate against a bare server that reads and answers the same bytes.
+// The rate of initiate with validation and journal, compared with a bare server that reads and sends the same bytes.
 import { initiateRequest } from './load.mjs';
 import { together, withBare, withFreshSim } from './processes.mjs';
 import { emptied, takeTurns } from './round.mjs';

@@ -1,4 +1,4 @@
-// How fast IPNs that are due arrive, compared with a bare client that posts the same bytes to the same receiver.
+// How fast due IPNs arrive, compared with a bare client that posts the same bytes to the same receiver.
 import { fileURLToPath } from 'node:url';
 import { initiateRequest, numbered, openLane, reference, settleRequest } from './load.mjs';
 import { inFolder, timed, withFreshSim, withSim } from './processes.mjs';
@@ -30,7 +30,7 @@ export async function ipns() {
   ];
 }
 
-/** A state whose IPNs are all due at the same time, so that only sending and recording is measured. */
+/** All IPNs of the state are due at the same time, so that only sending and recording are measured. */
 async function courierRound() {
   const receiver = await startReceiver();
   await inFolder(async (folder) => {
@@ -49,14 +49,14 @@ async function courierRound() {
 /** Arrivals per second, from the first to the last. */
 const rateOf = (arrivals) => ((arrivals.length - 1) / (arrivals.at(-1) - arrivals[0])) * 1_000;
 
-/** An address where no server listens now. */
+/** A URL at which no server listens. */
 async function closedUrl() {
   const receiver = await startReceiver();
   await receiver.close();
   return receiver.url;
 }
 
-/** One payment after another: ms from sending the settle request to the arrival of its IPN. */
+/** Settles one payment after another. @returns the ms from each settle request to the arrival of its IPN */
 async function idleLatencies() {
   const receiver = await startReceiver();
   const latencies = await withFreshSim(async (sim) => {

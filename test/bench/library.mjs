@@ -1,4 +1,4 @@
-// A process that starts the library like the first line of a test.
+// Starts emulators with the library, like the first line of a test, and prints how long that takes.
 const began = performance.now();
 const { startGatewaySim } = await import('../../dist/index.js');
 const imported = performance.now();

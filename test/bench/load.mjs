@@ -1,27 +1,36 @@
-// A bounded load of POSTs over keep-alive connections. Raw sockets keep the client cheap.
+// Sends a limited number of POSTs over keep-alive connections. Raw sockets save CPU time in the client.
 import { connect } from 'node:net';
 
 const CONNECTIONS = 16;
-/** A placeholder in the body for the number of the request. */
+/** The placeholder for the number of a request in its body. */
 export const NUMBER = '0000000000';
 const BOUNDARY = '----gateway-sim-bench-0123456789';
 
-/** The bytes of one initiate, of which 415 are its form. */
-export function initiateRequest({ port, publicKey, kind = 'form', prefix = 'order', ipnUrl }) {
-  const fields = {
-    public_key: publicKey,
-    identifier: `${prefix}-${NUMBER}`,
-    currency: 'USD',
-    amount: '100.00',
-    details: 'Two paperbacks and cards',
-    ipn_url: ipnUrl ?? 'http://127.0.0.1:3000/ipn',
-    success_url: 'http://127.0.0.1:3000/thanks?order=1',
-    cancel_url: 'http://127.0.0.1:3000/cart',
-    site_logo: 'http://127.0.0.1:3000/logo.png',
-    checkout_theme: 'dark',
-    customer_name: 'Ada Lovelace',
-    customer_email: 'ada@example.com',
-  };
+/** The fields of a payment. */
+export const PAYMENT = {
+  identifier: `order-${NUMBER}`,
+  currency: 'USD',
+  amount: '100.00',
+  details: 'Two paperbacks and cards',
+  ipn_url: 'http://127.0.0.1:3000/ipn',
+  success_url: 'http://127.0.0.1:3000/thanks?order=1',
+  cancel_url: 'http://127.0.0.1:3000/cart',
+  site_logo: 'http://127.0.0.1:3000/logo.png',
+  checkout_theme: 'dark',
+  customer_name: 'Ada Lovelace',
+  customer_email: 'ada@example.com',
+};
+
+/** The bytes of an initiate request. Its form has 415 bytes. */
+export function initiateRequest({
+  port,
+  publicKey,
+  kind = 'form',
+  prefix = 'order',
+  ipnUrl = PAYMENT.ipn_url,
+}) {
+  const identifier = `${prefix}-${NUMBER}`;
+  const fields = { public_key: publicKey, ...PAYMENT, identifier, ipn_url: ipnUrl };
   const [type, body] =
     kind === 'multipart'
       ? [`multipart/form-data; boundary=${BOUNDARY}`, multipart(fields)]
@@ -52,10 +61,10 @@ export function settleRequest(port, reference, fields = { outcome: 'approve' }) 
   return postRequest(port, `/_sim/payments/${reference}/settle`, 'application/json', JSON.stringify(fields));
 }
 
-/** The reference of the payment with this number, if the requests have the prefix. */
+/** The identifier of the payment that the request with this number creates. */
 export const reference = (number, prefix = 'order') => `${prefix}-${padded(number)}`;
 
-/** The request with this number. */
+/** A copy of a request, with this number. */
 export function numbered(request, number) {
   const own = Buffer.from(request);
   own.write(padded(number), own.indexOf(NUMBER), 'latin1');
@@ -67,7 +76,7 @@ const padded = (number) => String(number).padStart(NUMBER.length, '0');
 /**
  * Sends requests and reads every response, until `count` are sent or `seconds` have passed.
  *
- * @param options.request the bytes of each request, in which NUMBER is replaced by numbers from `first`
+ * @param options.request its bytes. NUMBER is replaced by a different number each time, counted from `first`
  * @param options.expected what every response must contain
  * @returns the number of responses, the rate per second, and the sorted latencies in ms
  */
@@ -102,7 +111,7 @@ export async function load({
 }
 
 /**
- * A connection that stays open and carries one request at a time.
+ * Opens a keep-alive connection for one request at a time.
  *
  * @returns `ask`: resolves with the response, head and body; rejects if it does not contain `expected`
  */

@@ -1,11 +1,11 @@
-// The machine of the measurements, and how quiet it was.
+// Describes the machine, and how quiet it was during the measurements.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { percent } from './rows.mjs';
 
-/** Chosen: below these values, a row varies no more than its own rounds. */
+/** Our own limits: below them, rows vary no more between runs than between rounds. */
 const QUIET = { load: 0.5, steal: 0.01, spread: 0.15 };
 
 /**

@@ -18,10 +18,10 @@ const MANY = 100_000;
 const ROUNDS = 5;
 const FILES = ['db.json', 'journal.jsonl'];
 
-/** Prints that it is done, and stays alive until it is ended, so that its CPU time can be read. */
+/** Prints a line when it is done, and keeps running, so that its CPU time can be read. */
 const NOTHING = `console.log('{}'); setInterval(() => {}, 2 ** 30);`;
 
-/** The result of JSON.parse for the files: all of db.json, and the object in each line of the journal. */
+/** Parses db.json, and the object in each line of the journal, with JSON.parse. */
 const PARSE = `
   const { readFileSync } = require('node:fs');
   const [snapshot, journal] = process.argv.slice(1).map((file) => readFileSync(file, 'utf8'));
@@ -30,7 +30,7 @@ const PARSE = `
     if (line) JSON.parse(line.slice(line.indexOf('{'), line.lastIndexOf('}') + 1));
   ${NOTHING}`;
 
-/** Payments that were initiated here, with the newest requests, and payments that were read from disk. */
+/** The memory of newly initiated payments, which includes the request log, and of payments read from disk. */
 export function memory() {
   return inFolder(async (folder) => {
     const [withLog, empty] = await withFreshSim(
@@ -54,7 +54,7 @@ export function memory() {
 
 const fill = (sim) => load({ port: sim.port, request: initiateRequest(sim), count: MANY });
 
-/** A state after a stop, and one after a kill, which has a journal to read. */
+/** The time to read a state after a stop, and after a kill, which leaves a journal. */
 export function reload() {
   return inFolder(async (stopped) => {
     await makeState(stopped, MANY);
@@ -65,7 +65,7 @@ export function reload() {
   });
 }
 
-/** From spawn to ready with the payments, minus the time without them, compared with parsing the same files. */
+/** The start with the payments minus a start without them, compared with JSON.parse of the same files. */
 async function reloadRow(what, folder) {
   const files = FILES.map((name) => join(stateFolder(folder), name));
   const parse = (script) => running(['-e', script, ...files], {}, timesOf);

@@ -1,4 +1,4 @@
-// The size of the download.
+// The sizes of the package and of the checkout page.
 import { execFileSync } from 'node:child_process';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';

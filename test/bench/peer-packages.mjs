@@ -1,10 +1,10 @@
-// The packages of the peers, fetched from the registry into their own folder.
+// Installs the packages of the peers from the registry into their own folder.
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Names can change hands: the dist-tag latest of `emulate` is an older package by another author. */
+/** The repositories are checked, because names can change owners: `emulate@latest` is an older package of another author. */
 export const PEERS = {
   emulate: { version: '0.12.2', repository: 'github.com/vercel-labs/emulate' },
   'json-server': { version: '1.0.0-beta.15', repository: 'github.com/typicode/json-server' },
@@ -13,7 +13,7 @@ export const PEERS = {
 /**
  * Installs the peers without running their scripts.
  *
- * @returns by name, the file to run; or `problem` for an unexpected package
+ * @returns by name: the `script` to run, or a `problem` if it is not the expected package
  * @throws if the registry cannot be reached
  */
 export async function fetchPeers(folder) {
@@ -42,7 +42,7 @@ export async function fetchPeers(folder) {
   return Object.fromEntries(found);
 }
 
-/** Why a package is not the peer of that name, or undefined. */
+/** Why a package is not the expected peer; undefined if it is. */
 export function problemOf(name, manifest) {
   const { version, repository } = PEERS[name];
   const address = manifest.repository?.url ?? manifest.repository ?? 'no repository';
@@ -52,7 +52,7 @@ export function problemOf(name, manifest) {
   return `refused: ${manifest.name} ${manifest.version} of ${itsOwn} is not ${version} of ${repository}`;
 }
 
-/** Why the fetch failed, in a few words. */
+/** Why the installation failed, in a few words. */
 export function whyNotFetched(error) {
   const [, code] = /npm (?:error|ERR!) code (\w+)/.exec(error.stderr ?? '') ?? [];
   return code ?? error.message.split('\n')[0];

@@ -1,9 +1,9 @@
-// The servers that are compared: how each is started and how it creates something.
+// The servers that are compared: how to start each of them, and how to create a record.
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { initiateRequest, NUMBER, openLane, postRequest } from './load.mjs';
+import { initiateRequest, NUMBER, openLane, PAYMENT, postRequest } from './load.mjs';
 import { PEERS } from './peer-packages.mjs';
 import { BINARY, inFolder, spawned, whyEnded } from './processes.mjs';
 
@@ -12,27 +12,15 @@ const PATIENCE_MS = 60_000;
 const FORM = 'application/x-www-form-urlencoded';
 
 const initiate = (port) => initiateRequest({ port, publicKey: 'pub_sim_example_not_a_real_key' });
-const PAYMENT = {
-  identifier: `order-${NUMBER}`,
-  currency: 'USD',
-  amount: '100.00',
-  details: 'Two paperbacks and cards',
-  ipn_url: 'http://127.0.0.1:3000/ipn',
-  success_url: 'http://127.0.0.1:3000/thanks?order=1',
-  cancel_url: 'http://127.0.0.1:3000/cart',
-  site_logo: 'http://127.0.0.1:3000/logo.png',
-  customer_name: 'Ada Lovelace',
-  customer_email: 'ada@example.com',
-};
 
-/** With its own key: emulate answers 5,000 requests per key per hour and rejects the others. */
+/** Each request has its own key, because emulate accepts only 5,000 requests per key and hour. */
 function paymentIntent(port) {
   const body = 'amount=10000&currency=usd&description=Two+paperbacks+and+cards';
   const headers = { Authorization: `Bearer sk_test_${NUMBER}` };
   return postRequest(port, '/v1/payment_intents', FORM, body, headers);
 }
 
-/** Our server and the peers. `fill` writes stored records before the start, if a file can contain them. */
+/** Our server and the peers. `fill` stores records before the start, if the server reads them from a file. */
 export function serversOf(scripts) {
   const ours = (...options) => ({
     args: (port) => [BINARY, 'start', '--quiet', '--port', String(port), ...options],
@@ -80,8 +68,8 @@ export function serversOf(scripts) {
 /**
  * Runs a server until `use` is over.
  *
- * @param stock the number of records stored before the start, if a file can contain them
- * @returns the result of `use`, which receives port, process, and ms from spawn to the first created record
+ * @param stock the number of records for `fill`
+ * @returns the result of `use`, which gets the port, the process, and the ms from spawn to the first created record
  */
 export function withServer(server, use, stock = 0) {
   if (server.problem) throw new Error(server.problem);

@@ -1,5 +1,5 @@
-// npm run bench:peers: the same work for us and others. It fetches them from the registry, so it is not part of any
-// test. Like npm run bench it is for information only, and always exits 0.
+// npm run bench:peers: measures gateway-sim and other servers with the same work. It installs them from the registry, so
+// it is not part of any test. The exit code is always 0, because timings are not tests.
 import { chosen } from './arguments.mjs';
 import { watchMachine } from './machine.mjs';
 import { fetchPeers, whyNotFetched } from './peer-packages.mjs';
@@ -11,7 +11,7 @@ import { baseline, fact, median, ms, unmeasured } from './rows.mjs';
 
 const ROUNDS = 5;
 const STOCK = 100_000;
-/** Bounds for a server that gets slower with each request. */
+/** Limits, because some servers get slower with each request. */
 const FILL = { count: STOCK, seconds: 60 };
 const WARM_UP = { count: 10_000, seconds: 3 };
 const ROUND = { count: 10_000, seconds: 4 };
@@ -53,7 +53,7 @@ async function rowsOf(servers) {
   return [baseline('node -e 0', nothing, ' ms'), ...players.flatMap((one) => playerRows(one, baselines))];
 }
 
-/** Runs a full server next to the following ones; if that fails, it is a problem of its player. */
+/** Keeps a full server running while `use` runs. If it cannot be filled, its player gets the problem. */
 async function withFull(player, use) {
   const { name, server } = player;
   if (server.keepsNothing) return use();
@@ -79,7 +79,7 @@ function ask(server, { port, child }, limits) {
   return round({ port, child }, server.request(port), { ...limits, expected: server.expected });
 }
 
-/** From spawn to the first created record, a round of creates, and a round on the full server. */
+/** Measures a start, a round of creates on the new server, and a round on the full server. */
 async function playerRound({ server, full, rounds }) {
   const fresh = await withServer(server, async (one) => {
     await ask(server, one, WARM_UP);

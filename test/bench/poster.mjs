@@ -1,4 +1,4 @@
-// The baseline for IPNs: a keep-alive client that posts the same bytes to the same receiver, 16 at a time.
+// The baseline for IPNs: a keep-alive client that posts the same bytes to the same receiver over 16 connections.
 import { Agent, request } from 'node:http';
 
 const [, , url, body, countText] = process.argv;

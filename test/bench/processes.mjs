@@ -1,4 +1,4 @@
-// The measured processes, each with its own folder.
+// Runs the measured processes, each in its own folder.
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -10,14 +10,14 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const BINARY = join(ROOT, 'bin/gateway-sim.js');
 const BARE = fileURLToPath(new URL('bare.mjs', import.meta.url));
 
-/** As a shell would start them: npm's variables change the output, and more certificates slow every start. */
+/** As in a shell: the variables of npm would change the output, and additional certificates would slow every start. */
 const ENVIRONMENT = Object.fromEntries(
   Object.entries(process.env).filter(
     ([name]) => !/^(npm_|GATEWAY_SIM_|NODE_EXTRA_CA_CERTS$|NODE_OPTIONS$)/i.test(name),
   ),
 );
 
-/** Answers SIGUSR2 with the memory in use after a collection. */
+/** On SIGUSR2, writes the memory in use after garbage collection to a file. */
 const HEAP_PROBE = `data:text/javascript,${encodeURIComponent(
   "import fs from 'node:fs';process.on('SIGUSR2',()=>{gc();gc();const m=process.memoryUsage();fs.writeFileSync(process.env.BENCH_HEAP+'.new',String(m.heapUsed+m.external));fs.renameSync(process.env.BENCH_HEAP+'.new',process.env.BENCH_HEAP)})",
 )}`;
@@ -28,10 +28,10 @@ process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
-// Leave neither an emulator nor a state of a million payments behind.
+// Otherwise, an interrupt would leave emulators and large folders behind.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
 
-/** A new folder, removed when `use` is over. */
+/** Creates a folder, and removes it when `use` is over. */
 export async function inFolder(use) {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-sim-bench-'));
   folders.add(folder);
@@ -49,7 +49,7 @@ export const stateFolder = (folder) => join(folder, '.gateway-sim');
 /**
  * Starts a process, waits for its first line, and ends it when `use` is over.
  *
- * @returns the result of `use`, which receives the line's JSON with `startedAt` and `readyMs`
+ * @returns the result of `use`, which gets the parsed line, `startedAt` and `readyMs`
  */
 export function running(args, options, use) {
   return spawned(args, options, async ({ child, startedAt }) => {
@@ -122,7 +122,7 @@ export function together([start, ...others], use, started = []) {
   return start ? start((one) => together(others, use, [...started, one])) : use(started);
 }
 
-/** The bytes in use by an emulator that was started with `probe`. */
+/** The bytes that an emulator uses, if it was started with `probe`. */
 export async function bytesInUse(folder, { child }) {
   const file = join(folder, 'heap');
   await rm(file, { force: true });

@@ -1,9 +1,8 @@
-// A receiver of IPNs in this process.
 import { createServer } from 'node:http';
 
 const PATIENCE_MS = 60_000;
 
-/** Starts a receiver that answers immediately and records the arrival of each IPN. */
+/** Starts a receiver in this process. It answers immediately and records when each IPN arrives. */
 export async function startReceiver() {
   const arrivals = [];
   let body = '';

@@ -1,14 +1,14 @@
-// The rows as a table for a terminal, as a table for a page, and as data.
+// Prints the rows as a table for a terminal, as a table for a page, or as JSON.
 import { writeFileSync } from 'node:fs';
 import { machineText, quietText } from './machine.mjs';
 
 const MARKS = { true: 'met', false: 'missed', null: '' };
 
 /**
- * Prints rows immediately, or all of them at the end.
+ * Prints each row immediately, or all rows at the end.
  *
- * @param choice `json`: the file of the document, or - for stdout; `markdown`: as shown on a page; `leftOut`: the
- * skipped sections
+ * @param choice `json`: the file for the JSON document, or - for stdout; `markdown`: whether to print a Markdown table;
+ * `leftOut`: the skipped sections
  */
 export function startReport({ json, markdown, leftOut = [] }) {
   const asTable = json !== '-' && !markdown;
@@ -23,12 +23,12 @@ export function startReport({ json, markdown, leftOut = [] }) {
       if (markdown) console.log(page(rows, machine));
       if (!asTable) return;
       console.log(`\n${machineText(machine)}\n${quietText(machine)}`);
-      if (leftOut.length) console.log(`Left out: ${leftOut.join(', ')}. Name it, or add --long.`);
+      if (leftOut.length) console.log(`Skipped: ${leftOut.join(', ')}. To run it, name it or add --long.`);
     },
   };
 }
 
-/** A number with a useful number of digits. */
+/** A value with a useful number of digits. */
 function valueText({ value, unit }) {
   if (value === null) return '';
   if (unit === '/s') return `${Math.round(value).toLocaleString('en')}/s`;

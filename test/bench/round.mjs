@@ -1,4 +1,4 @@
-// One round of requests, and several servers in turn.
+// Measures one round of requests, or several servers in turn.
 import { load } from './load.mjs';
 import { processorMs } from './processes.mjs';
 import { median, quantile } from './rows.mjs';
@@ -7,7 +7,7 @@ const ROUNDS = 7;
 const COUNT = 10_000;
 const WARM_UP = 10_000;
 
-/** Each request of this process has a different number. */
+/** The number of the next request: each request of this process has a different one. */
 let next = 1;
 
 /**
@@ -34,17 +34,18 @@ export async function round(server, request, options = {}) {
   };
 }
 
-/** Removes the records of earlier rounds from an emulator, so that all rounds start equal. */
+/** Removes the records of earlier rounds from an emulator, so that all rounds start with the same state. */
 export async function emptied(sim) {
   const answer = await fetch(`${sim.url}/_sim/reset`, { method: 'POST' });
   if (!answer.ok) throw new Error(`the reset was answered with ${answer.status}`);
 }
 
 /**
- * Runs servers in turn: a round of the first, of the second, …, of the first again.
+ * Measures servers in turn: one round for each, then the next round for each.
  *
  * @param players by name: `server`, `request`, and `prepare`, which is called before each round
- * @returns `of(name, value)`: the median of a value over the rounds; `ratio(a, b, value)`: the ratios per round
+ * @returns `of(name, value)`: the median of a value over the rounds; `ratio(a, b, value)`: the median of its ratios in
+ * each round
  */
 export async function takeTurns(players, rounds = ROUNDS) {
   const entries = Object.entries(players);

@@ -1,7 +1,7 @@
-// The rows of the report, and how many measurements become one number.
+// The rows of the report.
 import { TARGETS } from './targets.mjs';
 
-/** The percentile of the numbers for a share. */
+/** The quantile of numbers, such as 0.99 for p99. */
 export function quantile(numbers, share) {
   const sorted = [...numbers].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
@@ -30,7 +30,7 @@ export function fact(what, value, unit = '', note = '') {
   return { what, value, unit, note, target: '', met: null };
 }
 
-/** A baseline. The spread of its rounds shows how quiet the machine was; the outermost tenths do not count. */
+/** A baseline. The spread of its rounds, without the highest and lowest tenth, shows how quiet the machine was. */
 export function baseline(what, numbers, unit, note = '') {
   const spread = (quantile(numbers, 0.9) - quantile(numbers, 0.1)) / median(numbers);
   const notes = [note, `spread of rounds ${percent(spread)}`].filter(Boolean).join(', ');
@@ -40,14 +40,13 @@ export function baseline(what, numbers, unit, note = '') {
 /** A row that could not be measured. */
 export function unmeasured(what, reason) {
   const target = what in BY_NAME ? targetOf(what).target : '';
-  // Shows files relative to their folder, whose name changes with each run.
+  // Removes the path of the temporary folder, which is different in each run.
   const [first] = reason.replace(/\S+\/gateway-sim-bench-\w+\//g, '').split('\n');
   return { what, value: null, unit: '', note: `not measured: ${first}`, target, met: null };
 }
 
 export const percent = (share) => `${(share * 100).toFixed(1)} %`;
 
-/** A rate for people. */
 export const perSecond = (rate) => `${Math.round(rate).toLocaleString('en')}/s`;
 
 export const ms = (value) => `${value.toFixed(value < 20 ? 1 : 0)} ms`;

@@ -1,5 +1,5 @@
-// The waits of a user: the start, the first response, a command, the library. All are compared with Node and an empty
-// script.
+// How long a user waits for the start, the first response, a command and the library, compared with Node running an
+// empty script.
 import { fileURLToPath } from 'node:url';
 import { initiateRequest, numbered, openLane, reference, settleRequest } from './load.mjs';
 import {
@@ -18,7 +18,7 @@ import { baseline, fact, measured, median, ms } from './rows.mjs';
 const ROUNDS = 21;
 const LIBRARY = fileURLToPath(new URL('library.mjs', import.meta.url));
 
-/** Measures some tasks once per round, each after an empty Node process; resolves with all rounds. */
+/** Measures tasks in several rounds. Each round also measures Node with an empty script. */
 async function besideNode(measure) {
   const rounds = [];
   // The first round is discarded: it fills the caches of the system.

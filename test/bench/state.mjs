@@ -1,4 +1,4 @@
-// A state with many payments, built from the output of this build for one payment.
+// Creates states with many payments from the output of this build for one payment.
 import { createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,15 +6,15 @@ import { finished } from 'node:stream/promises';
 import { initiateRequest, openLane, reference, settleRequest } from './load.mjs';
 import { inFolder, stateFolder, withSim } from './processes.mjs';
 
-/** Apart from those that a load initiates. */
+/** Distinguishes these payments from those that a load initiates. */
 const PREFIX = 'stock';
 const BATCH = 1_000;
 
 /**
- * Writes a state with many payments into an unused folder: the lines of db.json for one payment, repeated with
- * different ids.
+ * Creates a state with many payments in an unused folder. It repeats the lines of db.json for one payment, with different
+ * ids.
  *
- * @param options.settledTo an address: the payments are approved, and their undelivered IPNs are due
+ * @param options.settledTo the IPN URL. If it is set, the payments are approved and their IPNs are due
  */
 export async function makeState(folder, count, { settledTo } = {}) {
   const lines = await inFolder(async (scratch) => {
@@ -29,7 +29,7 @@ export async function makeState(folder, count, { settledTo } = {}) {
   }
   file.end();
   await finished(file);
-  // The first emulator checks it more strictly, like a file that was written by hand.
+  // The next start checks it more strictly, as an edited file. That start must not be measured.
   await withSim(folder, () => {});
 }
 
@@ -44,7 +44,7 @@ async function makeOne({ port, publicKey }, settledTo) {
 /** Makes sure that the emulator accepted the whole state. */
 export async function requireState({ url }, count) {
   const answer = await fetch(`${url}/_sim/payments/${reference(count - 1, PREFIX)}`);
-  if (answer.status !== 200) throw new Error(`the state of ${count} payments was not taken`);
+  if (answer.status !== 200) throw new Error(`the state of ${count} payments was not accepted`);
 }
 
 function* multiplied(lines, count) {
@@ -55,7 +55,7 @@ function* multiplied(lines, count) {
       yield line + end;
       continue;
     }
-    // Text, a variable part, text: joined once per copy.
+    // Alternating texts and ids, which are joined once per copy.
     const texts = line.split(own);
     const names = line.match(own);
     for (let from = 0; from < count; from += BATCH) {
@@ -71,7 +71,7 @@ function* multiplied(lines, count) {
   }
 }
 
-/** The same for every line that references it. */
+/** The id or identifier of a copy, which is the same in every line. */
 function nameOf(name, number) {
   if (name.startsWith(PREFIX)) return reference(number, PREFIX);
   const digits = number.toString(36).padStart(8, '0');

@@ -1,6 +1,6 @@
 // The measurements and their targets, by section, in display order.
 
-/** Node's start time improves with each major version, which changes any ratio to it. */
+/** A target that depends on the major version of Node, because newer ones start faster. */
 const byMajor = (of20, of22, of24) => (major) => (major >= 24 ? of24 : major >= 22 ? of22 : of20);
 
 export const TARGETS = {

@@ -28,14 +28,14 @@ function uint32(...values: readonly number[]): Buffer {
 export interface Frame {
   /** A PNG file. */
   png: Buffer;
-  /** How long it is shown. */
+  /** How long it is shown, in whole seconds. */
   seconds: number;
 }
 
 /**
  * An animated PNG, which repeats forever. Browsers that do not animate PNG show the first frame.
  *
- * @param frames of one size and color type
+ * @param frames all of the same size and color type
  */
 export function animatedPng(frames: readonly Frame[]): Buffer {
   const first = frames[0]?.png;
@@ -44,7 +44,7 @@ export function animatedPng(frames: readonly Frame[]): Buffer {
   let sequence = 0;
   const size = header.data.subarray(0, 8);
   const body = frames.flatMap(({ png, seconds }, index) => {
-    // A fraction, then two zeros: the next frame replaces this one.
+    // The delay as a fraction, then two zeros: the next frame replaces this one.
     const delay = Buffer.alloc(6);
     delay.writeUInt16BE(seconds, 0);
     delay.writeUInt16BE(1, 2);

@@ -1,20 +1,24 @@
-import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { onTestFinished } from 'vitest';
 
-/** Starts a server that answers with this function and is closed at the end of the test. @returns its address */
-export async function startAnswering(answer: RequestListener): Promise<string> {
-  const server = createServer(answer);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+/** Lets a server listen on a free port until the end of the test. @returns the port */
+export async function listen(server: Server, host = '127.0.0.1'): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   onTestFinished(() => {
     server.close();
     server.closeAllConnections();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return (server.address() as AddressInfo).port;
 }
 
-/** Responses that begin normally. */
+/** Starts a server with this request handler until the end of the test. @returns its URL */
+export async function startAnswering(answer: RequestListener): Promise<string> {
+  return `http://127.0.0.1:${await listen(createServer(answer))}`;
+}
+
+/** Responses that begin normally but cannot be used. */
 export const BROKEN = {
   hangs: (response: ServerResponse) => void response.write('{'),
   resets: (response: ServerResponse) => void response.write('{', () => response.socket?.resetAndDestroy()),

@@ -5,13 +5,13 @@ import { run } from './cli.ts';
 import { temporaryFolder } from './folder.ts';
 import { startSim } from './sim.ts';
 
-/** A separate key: with the default one, a case is skipped. */
+/** Not the default key, with which an audit skips a case. */
 export const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
 
 /**
- * An emulator, and a shop for it to audit.
+ * Starts an emulator, and a shop for it to audit.
  *
- * @param changed the steps of the handler that are replaced
+ * @param changed steps of the handler to replace
  * @param path where the shop initiates its payments
  */
 export async function startAuditable(
@@ -24,7 +24,7 @@ export async function startAuditable(
   const keys = { publicKey, secretKey, initiateUrl: url + path };
   const shop = await startShop(keys, changed);
   onTestFinished(() => shop[Symbol.asyncDispose]());
-  /** The input of the page's form. */
+  /** The fields of the form on the audit page. */
   const asked = {
     ipnUrl: shop.ipnUrl,
     orderUrl: `${shop.url}/order`,
@@ -36,7 +36,7 @@ export async function startAuditable(
   return { sim, shop, asked };
 }
 
-/** An emulator, a shop and the command line. */
+/** Starts an emulator and a shop, and returns a function that audits it with the command line. */
 export async function startAudited(changed: Partial<Handler> = {}) {
   const { sim, shop, asked } = await startAuditable({}, changed, '/payment/initiate');
   const cwd = await temporaryFolder();

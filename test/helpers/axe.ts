@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 
-/** Minified, because every page parses it. */
+/** The minified version, because every page has to parse it. */
 const SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** WCAG 2.2 up to level AA, and axe's best practices. */
 const ALL = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-/** The rules that another theme or size of a checked page can break, in half the time. */
+/** The rules that a different theme or size can break. They take half the time of all rules. */
 export const OF_LOOKS = [
   'color-contrast',
   'target-size',
@@ -23,9 +23,9 @@ interface Finding {
 const seen = new WeakSet<Page>();
 
 /**
- * The problems that axe-core finds in the current page: one text for each place, empty if there are none.
+ * The problems that axe-core finds in the current page, one text for each place.
  *
- * @param how the rules, by name or tag, and the part of the page, by its selector
+ * @param how the names or tags of rules, and the selector of the part to check
  */
 export async function violationsOf(
   page: Page,
@@ -33,7 +33,7 @@ export async function violationsOf(
 ): Promise<string[]> {
   if (!(await page.evaluate<boolean>("'axe' in window"))) {
     await page.evaluate(SOURCE);
-    // After a reload, the tests will check often.
+    // This page was reloaded, so its test probably checks it often.
     if (seen.has(page)) await page.addInitScript(SOURCE);
     seen.add(page);
   }

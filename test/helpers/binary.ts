@@ -4,14 +4,14 @@ import { launchProgram, type Running, type RunOptions, type Written } from './ch
 
 export const BINARY = fileURLToPath(new URL('../../bin/gateway-sim.js', import.meta.url));
 
-/** A function that runs a command to its end, given its beginning. */
+/** Functions that run a command to its end, based on one that starts it. */
 export function runners<End extends Written, Options extends RunOptions>(
   launch: (args: readonly string[], options: Options) => { ended: Promise<End> },
 ) {
   const run = (args: readonly string[], options: Options) => launch(args, options).ended;
   return {
     run,
-    /** Runs a command with `--json` and reads the one document it prints. */
+    /** Runs a command with `--json` and parses its output. */
     runJson: async <Body>(args: readonly string[], options: Options): Promise<End & { body: Body }> => {
       const finished = await run([...args, '--json'], options);
       return { ...finished, body: JSON.parse(finished.stdout || 'null') as Body };
@@ -19,11 +19,11 @@ export function runners<End extends Written, Options extends RunOptions>(
   };
 }
 
-/** A function that starts an emulator on a free port, given the beginning of the command. */
+/** A function that starts an emulator on a free port, based on one that starts a command. */
 export function starter<Started extends Pick<Running, 'until' | 'stdout'>>(
   launch: (args: readonly string[], options: RunOptions) => Started,
 ) {
-  /** `start --json`, as soon as it is ready. */
+  /** Runs `start --json` and waits until it is ready. */
   return async (args: readonly string[], options: RunOptions): Promise<Started & { ready: ReadyEvent }> => {
     const running = launch(['start', '--port', '0', '--json', ...args], options);
     await running.until((stdout) => stdout.includes('\n'));
@@ -31,7 +31,7 @@ export function starter<Started extends Pick<Running, 'until' | 'stdout'>>(
   };
 }
 
-/** Runs the real binary; its processes are killed at the end of the test. */
+/** Runs the real binary. Its processes are killed at the end of the test. */
 export const launch = (args: readonly string[], options: RunOptions): Running =>
   launchProgram([process.execPath, BINARY, ...args], options);
 

@@ -15,13 +15,13 @@ declare module 'vitest' {
 
 let connected: Promise<Browser> | undefined;
 
-/** The Chromium of this run: one for all workers, since each test has its own context. */
+/** The Chromium of this run. All workers share it, because each test has its own context. */
 function sharedBrowser(): Promise<Browser> {
   connected ??= chromium.connect(inject('chromium'));
   return connected;
 }
 
-/** A headless Chromium for one test; it is closed at the end of that test. */
+/** Starts a headless Chromium for one test. It is closed at the end of that test. */
 export async function launchBrowser(more: readonly string[] = []): Promise<Browser> {
   const { args, ...options } = await launchOptions(await temporaryFolder());
   const browser = await chromium.launch({ ...options, args: [...args, ...more] });
@@ -31,7 +31,7 @@ export async function launchBrowser(more: readonly string[] = []): Promise<Brows
 
 const PICTURES = fileURLToPath(new URL('../.artifacts', import.meta.url));
 
-/** Saves a picture of the whole page or its visible part, if PICTURES=1 is set. */
+/** Saves a screenshot of the whole page or its visible part if PICTURES=1 is set. */
 export async function picture(
   of: Page | Locator,
   name: string,
@@ -43,9 +43,9 @@ export async function picture(
 }
 
 /**
- * Starts an animation of a page, if PICTURES=1 is set.
+ * Starts an animation of a page if PICTURES=1 is set.
  *
- * @returns `frame` adds the visible part, to be shown for some seconds; `save` writes the file
+ * @returns `frame` adds the visible part of the page for some seconds; `save` writes the file
  */
 export function animation(page: Page, name: string) {
   const isAsked = Boolean(process.env['PICTURES']);
@@ -60,23 +60,23 @@ export function animation(page: Page, name: string) {
   };
 }
 
-/** Changes the window size that a page sees. */
+/** Resizes the window of a page, and waits until the page has the new size. */
 export async function resize(page: Page, size: { width: number; height: number }): Promise<void> {
   await page.setViewportSize(size);
   await expect.poll(() => page.evaluate('[innerWidth, innerHeight]')).toEqual([size.width, size.height]);
 }
 
-/** A page of a fresh browser context, and every error that its console showed. */
+/** A page in a new browser context, and all errors in its console. */
 export interface TestPage {
   page: Page;
-  /** Errors of scripts, of the content security policy, and of resources that did not load. */
+  /** Errors from scripts, the content security policy, and resources that did not load. */
   errors: string[];
 }
 
 /**
  * Opens a page in its own context for one test; both are closed at the end of that test.
  *
- * @param own a browser other than the shared one
+ * @param own a browser to use instead of the shared one
  */
 export async function openPage(options: BrowserContextOptions = {}, own?: Browser): Promise<TestPage> {
   const browser = own ?? (await sharedBrowser());

@@ -3,8 +3,8 @@ import { type Receiver, startReceiver } from './receiver.ts';
 import { ORDER, type Sim, startSim } from './sim.ts';
 
 /**
- * An emulator with many records: payments in every state, two in twelve of them with the longest names and amounts,
- * delivered and failed IPNs, a code, a card, a fault, and a moved clock.
+ * Starts an emulator with many records: payments in every state, one in seven with very long names and amounts, delivered
+ * and failed IPNs, a verification code, a card, a fault, and a clock that was moved.
  */
 export async function busySim(count = 12): Promise<{ sim: Sim; receiver: Receiver }> {
   const sim = await startSim({ ipnSchedule: ['8m'], paymentExpires: '30h', loose: true });
@@ -13,7 +13,7 @@ export async function busySim(count = 12): Promise<{ sim: Sim; receiver: Receive
   const outcomes = ['approve', 'approve', 'cancel', 'fail', 'expire'] as const;
   for (let number = 0; number < count; number++) {
     const isLong = number % 7 === 0;
-    // Two digits: axe reads the cut in a shortened identifier as a gap, which is only allowed between words.
+    // Always two digits, for axe: it accepts a shortened identifier only if it is cut between words.
     const identifier = isLong ? `order-2026-11-22-of-the-second-shop-${number + 10}` : `order-${number}`;
     const path = isLong ? '/webhooks/payments/of-the-second-shop/gateway/ipn' : '/ipn';
     const order = {
@@ -23,7 +23,7 @@ export async function busySim(count = 12): Promise<{ sim: Sim; receiver: Receive
       amount: isLong ? '12345678901234567890.12' : '49.90',
       customer_name: isLong ? 'Margaret Elaine Heafield Hamilton of Boston' : 'Ada',
     };
-    // The long amounts would empty a wallet.
+    // Long amounts would exceed the wallet's balance.
     await sim.initiate(order, number % 2 || isLong ? 'sandbox' : 'live');
     const outcome = number < (count * 5) / 6 ? outcomes[number % 5] : undefined;
     if (outcome) await payments.settle(identifier, { outcome, by: 'control', awaitDelivery: true });
@@ -41,7 +41,7 @@ export async function busySim(count = 12): Promise<{ sim: Sim; receiver: Receive
 const LOGO =
   '<svg xmlns="http://www.w3.org/2000/svg" width="120" height="32"><circle cx="16" cy="16" r="14" fill="#7c3aed"/><text x="38" y="22" font-family="sans-serif" font-size="18" font-weight="bold" fill="#7c3aed">Papyrus</text></svg>';
 
-/** A shop that signs `49.9` for an amount of `49.90`, a common mistake, until it is fixed. It accepts whole amounts. */
+/** A shop with a common mistake: it signs `49.9` for an amount of `49.90`. `isFixed` tells when it is fixed. */
 export function startNaiveShop(secretKey: () => string, isFixed = () => false): Promise<Receiver> {
   return startReceiver(({ method, body }) => {
     if (method === 'GET') return { headers: { 'content-type': 'image/svg+xml' }, body: LOGO };

@@ -3,17 +3,17 @@ import { dirname, join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
 import { issue } from '../../src/tls/certificates.ts';
 
-/** The default names in a test certificate. */
+/** The default host names in a test certificate. */
 export const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '::1'];
 
-/** Files with a certificate and its issuer's, and its key. */
+/** Files with a certificate, its key, and the certificate of its issuer. */
 export interface PairFiles {
   cert: string;
   key: string;
   ca: string;
 }
 
-/** Writes `<name>.pem`, `<name>-key.pem` and `<name>-ca.pem`. @param now when it is issued */
+/** Writes `<name>.pem`, `<name>-key.pem` and `<name>-ca.pem`. @param now the time of issue */
 export async function writePair(
   folder: string,
   name: string,
@@ -32,7 +32,7 @@ export async function writePair(
   return files;
 }
 
-/** Makes the issuer of a pair this user's mkcert authority until the end of the test. Returns its file. */
+/** Makes the issuer of a pair this user's mkcert authority until the end of the test. @returns its certificate file */
 export async function asMkcert({ ca }: PairFiles): Promise<string> {
   const root = join(dirname(ca), 'rootCA.pem');
   await copyFile(ca, root);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 /**
- * Any Unicode character; ASCII characters, and characters that JSON or HTML escape, are more frequent. fast-check's own
+ * Any Unicode character. ASCII characters and those that JSON or HTML escape are more frequent. fast-check's own
  * `binary` and `grapheme` list all of Unicode first, which takes each worker two seconds.
  */
 export const character: fc.Arbitrary<string> = fc.oneof(

@@ -19,7 +19,7 @@ export interface Finished extends Written {
 export interface Begun<End extends Written> {
   stdout: () => string;
   stderr: () => string;
-  /** Resolves with stdout and stderr as soon as they match the condition; rejects if the command ends before. */
+  /** Resolves as soon as the output meets the condition. Rejects if the command ends first. */
   until: (holds: (stdout: string, stderr: string) => boolean) => Promise<void>;
   ended: Promise<End>;
 }
@@ -39,7 +39,7 @@ export interface RunOptions {
   input?: string;
 }
 
-/** Collects a command's output and wakes its waiting readers. @param end calls back when the command has ended */
+/** Collects the output of a command. @param end resolves when the command has ended */
 export function begun<End extends Written>(
   streams: Readonly<Record<keyof Written, Readable | null>>,
   end: (written: Readonly<Written>) => Promise<End>,
@@ -49,7 +49,7 @@ export function begun<End extends Written>(
   for (const name of ['stdout', 'stderr'] as const) {
     streams[name]?.setEncoding('utf8').on('data', (text: string) => {
       written[name] += text;
-      for (const look of onChange) look();
+      for (const check of onChange) check();
     });
   }
   const ended = end(written);
@@ -58,23 +58,23 @@ export function begun<End extends Written>(
     stderr: () => written.stderr,
     until: (holds) =>
       new Promise((resolve, reject) => {
-        const look = () => {
+        const check = () => {
           if (!holds(written.stdout, written.stderr)) return;
-          onChange.delete(look);
+          onChange.delete(check);
           resolve();
         };
-        onChange.add(look);
+        onChange.add(check);
         void ended.then(
           (finished) => reject(new Error(`it ended before: ${JSON.stringify(finished)}`)),
           reject,
         );
-        look();
+        check();
       }),
     ended,
   };
 }
 
-/** The variables that every program needs, and the mark that identifies leftover processes of a test run. */
+/** The variables that every program needs, and TEST_RUN, which identifies processes left behind by a test run. */
 export function inherited(): Record<string, string> {
   const names = ['PATH', 'HOME', 'TMPDIR', 'TEST_RUN'];
   return Object.fromEntries(names.map((name) => [name, process.env[name] ?? '']));
@@ -117,7 +117,7 @@ export function launchProgram(
 export const runProgram = (command: readonly string[], options?: Partial<RunOptions>): Promise<Finished> =>
   launchProgram(command, options).ended;
 
-/** Kills a process and its children, except those in another group. */
+/** Kills a process and all others in its group. */
 export function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
@@ -126,7 +126,7 @@ export function killGroup(pid: number): void {
   }
 }
 
-/** The words of a command line, as a shell reads it. */
+/** The words into which a shell splits a command line. */
 export function shellWords(line: string, env: Record<string, string> = {}): string[] {
   const options = { encoding: 'utf8', env: { ...inherited(), ...env } } as const;
   return execFileSync('sh', ['-c', `printf '%s\\0' ${line}`], options)

@@ -19,8 +19,8 @@ const ARGUMENTS = [
 const INSTALLED = ['google-chrome', 'google-chrome-stable', 'chromium', 'chromium-browser'];
 
 /**
- * How Chromium is started: the one in CHROMIUM_PATH, else the headless shell from npm, which takes half the time of a
- * whole browser, else (the shell is for Linux on x64) an installed one.
+ * How to start Chromium: the one in CHROMIUM_PATH; otherwise, on Linux x64, the headless shell from npm, which takes half
+ * the time of a complete browser; otherwise an installed one.
  *
  * @param folder for its temporary files, some of which it does not remove
  */
@@ -54,7 +54,7 @@ function onPath(name: string): string | undefined {
 
 const PACKAGE = fileURLToPath(new URL('../../node_modules/@sparticuz/chromium', import.meta.url));
 
-/** The headless shell of the npm package, with libraries and a font for machines without them. Unpacked once. */
+/** The headless shell of the npm package, with libraries and a font for machines that lack them. It is unpacked once. */
 async function unpacked() {
   const { version } = JSON.parse(await readFile(join(PACKAGE, 'package.json'), 'utf8')) as {
     version: string;
@@ -68,18 +68,18 @@ async function unpacked() {
   };
 }
 
-/** The package unpacks into the temporary folder, and reads the kind of machine from variables. */
+/** The package unpacks into the temporary folder, and reads variables to detect the machine. */
 async function unpackInto(folder: string): Promise<void> {
   const made = await mkdtemp(`${folder}-`);
   const before = { ...process.env };
   try {
-    // It unpacks the libraries only for this machine.
+    // It unpacks the libraries only if these variables describe AWS Lambda.
     Object.assign(process.env, { TMPDIR: made, AWS_LAMBDA_JS_RUNTIME: 'nodejs22.x' });
     const { default: packed } = await import('@sparticuz/chromium');
     await packed.executablePath();
     await mkdir(join(made, 'fonts'), { recursive: true });
     await writeFile(join(made, 'fonts.conf'), fontConfiguration(folder));
-    // Another run may have done the same in the meantime.
+    // Another run may have unpacked it in the meantime.
     await rename(made, folder).catch(() => rm(made, { recursive: true }));
   } finally {
     for (const name of ['TMPDIR', 'AWS_LAMBDA_JS_RUNTIME', 'FONTCONFIG_PATH', 'LD_LIBRARY_PATH']) {

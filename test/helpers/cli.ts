@@ -12,15 +12,15 @@ import { temporaryFolder } from './folder.ts';
 import { type Sim, startSim } from './sim.ts';
 
 interface Options extends RunOptions {
-  /** Whether it writes to a terminal. */
+  /** Whether its stdout is a terminal. */
   isTerminal?: boolean;
 }
 
 const ROOT = process.cwd();
 
 /**
- * Runs a command in this process, as the binary would in its own. Commands that wait for a signal are stopped with the
- * test.
+ * Runs a command in this process, as the binary would in its own. At the end of the test, it stops commands that wait for
+ * a signal.
  */
 export function launch(args: readonly string[], { cwd, env = {}, input = '', isTerminal = false }: Options) {
   // As in the binary, paths are relative to the working directory, even if only the server uses them.
@@ -36,7 +36,7 @@ export function launch(args: readonly string[], { cwd, env = {}, input = '', isT
       env: { ...inherited(), ...env },
       cwd,
     });
-    // Nothing is left for a signal to stop.
+    // A signal has nothing to stop any more.
     signals.removeAllListeners();
     // The last output is still in the stream.
     await new Promise((resolve) => setImmediate(resolve));
@@ -44,7 +44,7 @@ export function launch(args: readonly string[], { cwd, env = {}, input = '', isT
   });
   onTestFinished(async () => {
     process.chdir(ROOT);
-    // It may be about to listen.
+    // It may not listen for signals yet.
     signals.on('newListener', (name, listener: () => void) => {
       if (name === 'SIGTERM') setImmediate(listener);
     });
@@ -52,7 +52,7 @@ export function launch(args: readonly string[], { cwd, env = {}, input = '', isT
   });
   return {
     ...running,
-    /** The signal that ends the process. */
+    /** Sends the signal that stops it. */
     stop: (signal: NodeJS.Signals = 'SIGTERM') => {
       signals.emit(signal, signal);
       return running.ended;
@@ -66,12 +66,12 @@ export const { run, runJson } = runners(launch);
 /** The command `start` in this process. */
 export const start = starter(launch);
 
-/** An emulator in this process with a state folder, where commands find it. */
+/** Starts an emulator in this process whose state folder is in `cwd`, so that commands find it. */
 export function startIn(cwd: string, options: StartOptions = {}): Promise<Sim> {
   return startSim({ inMemory: false, dataDir: join(cwd, '.gateway-sim'), ...options });
 }
 
-/** A working directory with the files that a kill at this moment would leave of an emulator in another one. */
+/** Creates a working directory with the files that a kill of the emulator in `cwd` would leave at this moment. */
 export async function leftByKill(cwd: string): Promise<string> {
   const files = ['db.json', 'journal.jsonl'].map((name) => join(cwd, '.gateway-sim', name));
   const asOfNow = async () =>
@@ -79,10 +79,10 @@ export async function leftByKill(cwd: string): Promise<string> {
   for (;;) {
     const copy = await temporaryFolder();
     const before = await asOfNow();
-    // Its owner is alive and may be writing.
+    // The emulator still runs and may be writing them.
     const filter = (path: string) => !/\/lock$|\.tmp$/.test(path);
     await cp(join(cwd, '.gateway-sim'), join(copy, '.gateway-sim'), { recursive: true, filter });
-    // A kill leaves the files of one moment, so no snapshot may happen in between.
+    // If a snapshot was written in between, the files do not belong together.
     if (isDeepStrictEqual(await asOfNow(), before)) return copy;
   }
 }

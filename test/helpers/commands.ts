@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { buildProgram } from '../../src/cli/program.ts';
 
-/** The declared command line. */
+/** The command line with all of its commands. */
 export const PROGRAM = await buildProgram();
 
-/** `gateway-sim ipn resend` */
+/** For example `gateway-sim ipn resend`. */
 export function fullName(command: Command): string {
   return command.parent ? `${fullName(command.parent)} ${command.name()}` : command.name();
 }

@@ -11,7 +11,7 @@ import type { Sim } from './sim.ts';
 
 const FILE = new URL('../../fixtures/fidelity/manifest.jsonl', import.meta.url);
 
-/** The lines of the package. */
+/** All lines of the manifest. */
 export const LINES: readonly ManifestLine[] = readManifest(readFileSync(FILE, 'utf8'), 'the manifest');
 
 /** Lines by their ids, with the lines that they depend on. */
@@ -22,7 +22,7 @@ export function linesNamed(...ids: readonly string[]): ManifestLine[] {
   return LINES.filter(({ id }) => wanted.has(id));
 }
 
-/** The lines that depend on the profile: all others are the same for every profile. */
+/** Lines that depend on the profile. */
 export const DEPENDING = linesNamed(...LINES.filter(({ choice }) => choice).map(({ id }) => id));
 
 /** The lines that apply to an emulator with these options. */
@@ -31,7 +31,7 @@ export function inForce(values: StartOptions): ConformOptions['inForce'] {
   return { profile: options.profile, choices: options.choices, options };
 }
 
-/** Checks an emulator against lines. */
+/** Checks an emulator with `conform`. */
 export async function held(
   { url, publicKey, secretKey }: Pick<Sim, 'url' | 'publicKey' | 'secretKey'>,
   expected: StartOptions = {},
@@ -44,7 +44,7 @@ export async function held(
   });
 }
 
-/** A response of the emulator, which a server in front of it may change, and its URL. */
+/** A response of the emulator and its path. A server in front of the emulator may change it. */
 export interface PassedOn {
   path: string;
   status: number;
@@ -52,9 +52,9 @@ export interface PassedOn {
 }
 
 /**
- * A server in front of an emulator that forwards everything.
+ * Starts a server in front of an emulator that forwards every request.
  *
- * @param isLost whether the connection of a request to a path is dropped
+ * @param isLost whether a request to this path loses its connection
  */
 export function startBetween(
   { url }: Sim,

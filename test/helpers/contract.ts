@@ -40,7 +40,7 @@ export interface Call {
   headers?: Record<string, string>;
 }
 
-/** Response objects may only have the fields of their schema, which the document does not require. */
+/** A schema whose objects may not have unknown fields. The document itself allows them. */
 function tightened(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tightened);
   if (typeof value !== 'object' || value === null) return value;
@@ -58,7 +58,7 @@ export class Contract {
   readonly #document: Document;
   readonly #ajv: Ajv2020.default;
   readonly #compiled = new Map<string, ValidateFunction>();
-  /** `GET /_sim/payments 200` for every response. */
+  /** Every operation and status that occurred, such as `GET /_sim/payments 200`. */
   readonly seen: Set<string>;
 
   constructor(url: string, document: Document, seen = new Set<string>()) {
@@ -70,7 +70,7 @@ export class Contract {
     this.#ajv.addSchema(tightened(document) as object, 'doc');
   }
 
-  /** The violations of a value against the schema at this place of the document. */
+  /** How a value violates the schema at this place in the document. */
   problems(value: unknown, ...place: string[]): string[] {
     const $ref = pointer(...place);
     const validate = this.#compiled.get($ref) ?? this.#ajv.compile({ $ref });
@@ -94,13 +94,13 @@ export class Contract {
     return type.includes('json') ? JSON.parse(text) : (text as Body);
   }
 
-  /** Whether the document names a status for an operation, other than by `default`. */
+  /** Whether the document lists this status for an operation. `default` does not count. */
   isNamed(operation: string, status: number): boolean {
     const [method = '', path = ''] = operation.split(' ');
     return status in (this.#document.paths[path]?.[method.toLowerCase()]?.responses ?? {});
   }
 
-  /** The violations of a response against the document. @param type its Content-Type; empty if missing */
+  /** How a response violates the document. @param type its Content-Type; empty if missing */
   answerProblems(operation: string, status: number, type: string, text: string): string[] {
     const [method = '', path = ''] = operation.split(' ');
     const place = this.#place(method.toLowerCase(), path, status);
@@ -113,7 +113,7 @@ export class Contract {
     return this.problems(body, ...place, 'content', bare, 'schema');
   }
 
-  /** Where the document describes the response with a status: `default` is for errors only. */
+  /** The place of a response in the document. `default` applies to errors only. */
   #place(method: string, path: string, status: number): string[] | undefined {
     const responses: Operation['responses'] = this.#document.paths[path]?.[method]?.responses ?? {};
     const key = status in responses || status < 400 ? String(status) : 'default';

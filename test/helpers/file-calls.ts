@@ -4,7 +4,7 @@ import { onTestFinished, vi } from 'vitest';
 
 type Name = 'link' | 'rename' | 'rm';
 
-/** Passes each of these calls of node:fs/promises to a function that may run it, until the end of the test. */
+/** Until the end of the test, passes calls of these functions of node:fs/promises to `around`, which may run them. */
 export function interceptFiles(
   names: readonly Name[],
   around: (name: Name, call: () => Promise<unknown>) => Promise<unknown>,

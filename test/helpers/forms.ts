@@ -1,11 +1,11 @@
 import type { Sim } from './sim.ts';
 
-/** A page as text, whatever its status. */
+/** The HTML of a page, whatever its status. */
 export async function pageOf({ url }: Sim, path: string): Promise<string> {
   return (await fetch(url + path)).text();
 }
 
-/** The response to a form of the dashboard. */
+/** Submits a form of the dashboard. */
 export async function postForm(
   { url }: Sim,
   path: string,

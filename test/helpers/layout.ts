@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** The parts of a page that do not fit, each as text: they overflow an edge, are cut off, or cover other parts. */
+/** Describes the parts of a page that overflow, are cut off, or are too small to touch. */
 export function misfits(page: Page): Promise<string[]> {
   return page.evaluate(`(() => {
     const { clientWidth, scrollWidth } = document.documentElement;

@@ -5,8 +5,7 @@ import { createServer } from 'node:net';
 const [FIRST, LAST] = [15_000, 29_999];
 
 /**
- * A free port that the system does not assign: it stays free between two servers of a test, and until a program that
- * needs a fixed port uses it.
+ * A free port that the system does not assign automatically, so it stays free until a program uses it.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

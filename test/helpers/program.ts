@@ -7,13 +7,13 @@ import { build } from 'esbuild';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A program with imports from the repository's root, bundled into one file for Node. */
+/** A program bundled into one file for Node. Its imports are relative to the repository's root. */
 export interface Program {
   path: string;
   remove: () => Promise<void>;
 }
 
-/** @param contents TypeScript; of the helpers, it may import the record builders only */
+/** @param contents TypeScript, which may import no helpers except `records.ts` */
 export async function bundled(contents: string): Promise<Program> {
   const path = join(tmpdir(), `gateway-sim-program-${randomUUID()}.mjs`);
   await build({

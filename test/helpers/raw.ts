@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 
-/** A response with its exact bytes. */
+/** A response as received. */
 export interface RawAnswer {
   /** 0 if the connection closed without a byte. */
   status: number;
-  /** Header fields by lower-case name; the last one of repeated fields. */
+  /** By lower-case name. Of repeated fields, the last one counts. */
   headers: Record<string, string>;
   body: string;
   /** The complete response. */
@@ -30,7 +30,7 @@ export function requestBytes(
 }
 
 /**
- * Sends exact bytes and reads until the server closes; request that with `Connection: close`.
+ * Sends exact bytes and reads until the server closes the connection, so the request needs `Connection: close`.
  *
  * @param request text is sent as Latin-1, one byte per character
  */
@@ -49,15 +49,24 @@ export function rawExchange(port: number, request: string | Buffer): Promise<Raw
   });
 }
 
-function parsed(text: string, reset: boolean): RawAnswer {
-  const end = text.indexOf('\r\n\r\n');
-  const [first = '', ...lines] = text.slice(0, Math.max(end, 0)).split('\r\n');
+/** The status and the headers of a response. @param head its text before the empty line */
+export function readHead(head: string): Pick<RawAnswer, 'status' | 'headers'> {
+  const [first = '', ...lines] = head.split('\r\n');
   const headers = Object.fromEntries(
     lines.map((line) => {
       const colon = line.indexOf(':');
       return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
     }),
   );
-  const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(first)?.[1] ?? 0);
-  return { status, headers, body: end < 0 ? '' : text.slice(end + 4), text, reset };
+  return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(first)?.[1] ?? 0), headers };
+}
+
+function parsed(text: string, reset: boolean): RawAnswer {
+  const end = text.indexOf('\r\n\r\n');
+  return {
+    ...readHead(text.slice(0, Math.max(end, 0))),
+    body: end < 0 ? '' : text.slice(end + 4),
+    text,
+    reset,
+  };
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A request with its exact bytes. */
+/** A request as received. */
 export interface Received {
   method: string;
   url: string;
@@ -23,7 +23,7 @@ export type Answer =
       body?: string | Buffer;
       /** The response waits for this. */
       after?: Promise<unknown>;
-      /** Declares a longer body than it sends, and then sends nothing more. */
+      /** Whether the response declares a longer body than it sends, and stays incomplete. */
       unfinished?: boolean;
     }
   /** Never answers. */
@@ -38,7 +38,7 @@ export interface Receiver {
   port: number;
   /** Every request whose body has arrived, in that order. */
   requests: Received[];
-  /** The maximum number of open requests at the same time. */
+  /** The maximum number of requests that were open at the same time. */
   mostAtOnce: () => number;
   /** Resolves with the n-th request (counted from 1) as soon as it arrives. */
   request: (number: number) => Promise<Received>;
@@ -49,7 +49,7 @@ export interface Receiver {
  * Starts a receiver that is closed at the end of the test.
  *
  * @param script how to handle the first, second, … request; the last entry also applies to all later ones
- * @param ownPort a reserved port; default: any free one
+ * @param ownPort default: any free port
  */
 export async function startReceiver(
   script: Answer[] | ((request: Received, number: number) => Answer) = [{}],
@@ -73,7 +73,7 @@ export async function startReceiver(
         for (const waiter of waiters) if (waiter.number === number) waiter.resolve(request);
         return respond(outgoing, answerTo(request, number));
       },
-      // The sender disconnected during its request: nothing was received.
+      // The sender disconnected before its request was complete.
       () => {},
     );
   });
@@ -144,7 +144,7 @@ async function respond(outgoing: ServerResponse, answer: Answer): Promise<void> 
   else outgoing.end(body);
 }
 
-/** A promise and the function that resolves it, for a response that the test releases. */
+/** A promise and the function that resolves it, to delay a response until the test continues it. */
 export function gate(): { opened: Promise<void>; open: () => void } {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {

@@ -106,7 +106,7 @@ export function wallet(changes: Partial<Wallet> = {}): Wallet {
   };
 }
 
-/** One merchant and three wallets: the first one in USD has no owner. */
+/** One merchant and four wallets. No test customer owns the first one. */
 export function records(): Snapshot {
   return {
     ...emptySnapshot(),
@@ -148,7 +148,7 @@ export function fields(changes: Record<string, unknown> = {}): Record<string, un
   return all;
 }
 
-/** `fields()` as they were posted. */
+/** `fields()` as a posted form. */
 export function posted(changes: Record<string, unknown> = {}): PostedFields {
   return { fields: fields(changes), text: '' };
 }
@@ -164,7 +164,7 @@ export function applied<Result>(to: State, { change, result }: RuleResult<Result
   return result;
 }
 
-/** A pending payment that is initiated in a state and then changed. */
+/** Initiates a payment in a state, and then changes its fields. */
 export function pendingPayment(
   to: State,
   { mode = 'sandbox', ...changes }: Partial<Payment> & { mode?: Mode } = {},
@@ -176,7 +176,7 @@ export function pendingPayment(
   return payment;
 }
 
-/** A delivery that is due now, for its own payment unless `changes` names one. It is not stored. */
+/** A delivery that is due now, for a new payment unless `changes` names one. It is not stored. */
 export function dueDelivery(
   url: string,
   changes: Partial<Delivery> = {},
@@ -192,7 +192,7 @@ export function dueDelivery(
   return { ...delivery, ...changes };
 }
 
-/** A snapshot with a record in every collection, like a server's export. */
+/** A snapshot with a record in every collection. */
 export function fullSnapshot(): Snapshot {
   const on = new State();
   on.apply(records());

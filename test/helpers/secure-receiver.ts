@@ -1,18 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { onTestFinished } from 'vitest';
+import { listen } from './answering.ts';
 import type { PairFiles } from './certificates.ts';
 
-/** A request to a receiver by HTTPS: its Host header, the server name of TLS, the path. */
+/** A request over HTTPS: its Host header, TLS server name and path. */
 export interface SecureRequest {
   host: string;
   servername: string | false | null;
   url: string;
 }
 
-/** A merchant's receiver with HTTPS, for one test. */
+/** Starts a merchant's receiver with HTTPS until the end of the test. */
 export async function startSecureReceiver({ cert, key }: PairFiles, host = '127.0.0.1') {
   const requests: SecureRequest[] = [];
   const server = createServer({ cert: readFileSync(cert), key: readFileSync(key) }, (incoming, outgoing) => {
@@ -20,10 +19,5 @@ export async function startSecureReceiver({ cert, key }: PairFiles, host = '127.
     requests.push({ host: incoming.headers.host ?? '', servername, url: incoming.url ?? '' });
     outgoing.end('OK');
   });
-  await new Promise<void>((resolve) => server.listen(0, host, resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { port: (server.address() as AddressInfo).port, requests };
+  return { port: await listen(server, host), requests };
 }

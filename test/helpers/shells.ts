@@ -9,7 +9,7 @@ export const SHELLS = [['sh'], ['bash'], ['dash'], ['busybox', 'sh'], ['ksh'], [
   ([shell = '']) => !spawnSync(shell, ['-c', ':']).error,
 );
 
-/** Text that a shell would run, split, or read as an option or a pattern. `touch PWNED` shows that it was run. */
+/** Texts that a shell could run, split, or read as an option or a pattern. `touch PWNED` reveals that they were run. */
 export const HOSTILE = [
   "';touch PWNED #",
   '$(touch PWNED)',
@@ -32,7 +32,7 @@ export const HOSTILE = [
   'größer 🙂',
 ];
 
-/** Characters with a meaning to shells or terminals, in any mixture. */
+/** Any mixture of characters with a meaning in shells or terminals. */
 export const hostileText = fc
   .array(
     fc.oneof(
@@ -48,7 +48,7 @@ export const hostileText = fc
   )
   .map((parts) => parts.join(''));
 
-/** The output of a script in a shell, split at NUL characters; the last part is kept if it is not empty. */
+/** Runs a script in a shell. @returns its output, split at NUL characters */
 export function printedBy(
   [shell = '', ...args]: readonly string[],
   script: string,
@@ -61,7 +61,7 @@ export function printedBy(
   return printed.split('\0');
 }
 
-/** A command that starts another one and hangs, as does the other; `pids` resolves with both when they run. */
+/** A command that starts another one. Both hang; `pids` resolves with their ids when both run. */
 export function hangingCommand(folder: string): { cmd: string; pids: () => Promise<number[]> } {
   const file = join(folder, 'pids');
   const read = async () => (await readFile(file, 'utf8').catch(() => '')).trim().split(/\s+/).map(Number);

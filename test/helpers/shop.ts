@@ -17,7 +17,7 @@ export interface Shop extends TestPage {
   sim: Sim;
   merchant: Receiver;
   fields: Record<string, string>;
-  /** The path and query of every request to the merchant that came from a page's address bar. */
+  /** The path and query of every visit to the merchant's pages. */
   visits: () => string[];
   ipns: () => Received[];
 }
@@ -28,11 +28,11 @@ export interface ShopOptions {
   fields?: Record<string, string>;
 }
 
-/** A logo of some size, as an image. */
+/** A logo as an SVG image. */
 const logo = (width: string, height: string) =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><rect width="100%" height="100%" fill="#4338ca"/></svg>`;
 
-/** Opens a shop for one test. */
+/** Starts an emulator and a merchant, and opens a page, until the end of the test. */
 export async function openShop({ start, browser, fields }: ShopOptions = {}): Promise<Shop> {
   const merchant = await startReceiver(merchantAnswer);
   const sim = await startSim(start);
@@ -46,7 +46,7 @@ export async function openShop({ start, browser, fields }: ShopOptions = {}): Pr
   };
 }
 
-/** The merchant's pages, its IPN receiver, and logos: `/logo-160x48.svg`, one that never loads, and an empty one. */
+/** The merchant's pages, IPN receiver and logos: `/logo-160x48.svg`, one that never loads, and an empty one. */
 function merchantAnswer({ url }: Received) {
   const [, width, height] = /^\/logo-(\d+)x(\d+)/.exec(url) ?? [];
   if (width && height) return { headers: { 'content-type': 'image/svg+xml' }, body: logo(width, height) };
@@ -75,7 +75,7 @@ function orderAt(merchant: string): Record<string, string> {
   };
 }
 
-/** Opens the checkout of a new payment. */
+/** Initiates a payment and opens its checkout. */
 export async function arrive({ sim, page, fields }: Shop, mode: Mode = 'sandbox'): Promise<string> {
   const url = await sim.initiate(fields, mode);
   await page.goto(url);
@@ -119,7 +119,7 @@ export async function statusOf(sim: Sim, identifier = 'order-1'): Promise<string
   return (await sim.control<{ status: string }>(`/payments/${identifier}`)).status;
 }
 
-/** Settles a payment from outside, like a test or the CLI. */
+/** Settles a payment with the control API. */
 export async function settle(sim: Sim, outcome: string, identifier = 'order-1'): Promise<void> {
   await ask(sim, 'POST', `/payments/${identifier}/settle`, { outcome });
 }

@@ -7,20 +7,20 @@ import type { StartOptions } from '../../src/options/table.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { seedOfTest } from './seed.ts';
 
-/** An emulator in this process, in memory and on a free port, used over HTTP like any other. */
+/** An emulator in this process, with its state in memory and a free port. Tests use it over HTTP. */
 export interface Sim {
   url: string;
   publicKey: string;
   secretKey: string;
   /** Initiates a payment like a merchant and returns its checkout URL. */
   initiate: (fields: Record<string, string>, mode?: 'sandbox' | 'live') => Promise<string>;
-  /** The body of a GET below `/_sim`. */
+  /** The body of the response to a GET below `/_sim`. */
   control: <Body>(path: string) => Promise<Body>;
-  /** The running instance, for checks that HTTP does not allow. */
+  /** The running server, for checks that are not possible over HTTP. */
   server: RunningServer;
 }
 
-/** A merchant's fields for an order of 49.90 USD, without the key. No server receives its IPN. */
+/** The fields of an order of 49.90 USD, without the public key. No server listens at its `ipn_url`. */
 export const ORDER: Readonly<Record<string, string>> = {
   identifier: 'order-1',
   currency: 'USD',
@@ -37,8 +37,8 @@ export const ORDER: Readonly<Record<string, string>> = {
 /**
  * Starts an emulator that is stopped at the end of the test. An internal error fails the test.
  *
- * @param options the options of `start`; without a `seed`, ids repeat from run to run; with `inMemory: false` and a `dataDir`
- * its state is stored there
+ * @param options of `start`. Without a `seed`, ids are the same in every run. With `inMemory: false` and a `dataDir`, the
+ * state is stored there
  */
 export async function startSim(options: StartOptions = {}): Promise<Sim> {
   const faults: unknown[] = [];
@@ -72,7 +72,7 @@ export async function startSim(options: StartOptions = {}): Promise<Sim> {
   };
 }
 
-/** The response to a request below `/_sim` with this value as JSON; a text is sent as it is. */
+/** Sends a value as JSON to a path below `/_sim`. A text is sent unchanged. */
 export async function ask<Body = Record<string, unknown>>(
   { url }: Pick<Sim, 'url'>,
   method: string,
@@ -88,7 +88,7 @@ export async function ask<Body = Record<string, unknown>>(
   return { status: response.status, body: (await response.json()) as Body };
 }
 
-/** An app with a gateway that always fails, and its error reports. */
+/** An app whose use cases always fail, and its error reports. */
 export async function brokenApp(): Promise<{ app: ReturnType<typeof createApp>; reported: unknown[] }> {
   const { server } = await startSim();
   const fail = () => {

@@ -2,7 +2,7 @@ import { connect, isIPv6, type Socket } from 'node:net';
 import * as tls from 'node:tls';
 import { onTestFinished } from 'vitest';
 
-/** A connection to a port on this machine; it is closed at the end of the test. @param from another loopback address */
+/** Connects to a port on this machine until the end of the test. @param from the loopback address of the client */
 export function connected(port: number, from = '127.0.0.1'): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: isIPv6(from) ? from : '127.0.0.1', localAddress: from }, () =>
@@ -13,7 +13,7 @@ export function connected(port: number, from = '127.0.0.1'): Promise<Socket> {
   });
 }
 
-/** Starts TLS on a connection, with `ca` as the only trusted certificate. */
+/** Starts TLS on a connection and trusts only `ca`. */
 export function secured(socket: Socket, ca: string, servername: string): Promise<tls.TLSSocket> {
   return new Promise((resolve, reject) => {
     const secure = tls.connect({ socket, ca, servername }, () => resolve(secure));
@@ -22,7 +22,7 @@ export function secured(socket: Socket, ca: string, servername: string): Promise
   });
 }
 
-/** The bytes on a connection until they contain a text, or it ends. */
+/** Reads from a connection until a text arrives or the connection closes. */
 export function textUntil(socket: Socket, end: string): Promise<string> {
   return new Promise((resolve) => {
     let text = '';
@@ -48,7 +48,7 @@ export async function exchange(socket: Socket, request: string): Promise<{ statu
   return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0), text };
 }
 
-/** Requests a tunnel from a proxy. */
+/** Asks a proxy for a tunnel. */
 export async function tunnel(
   port: number,
   target: string,
@@ -60,7 +60,7 @@ export async function tunnel(
   return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0), text, socket };
 }
 
-/** A request in a tunnel to an alias, over TLS. */
+/** Sends a request to a host alias through a tunnel, over TLS. */
 export async function inTunnel(port: number, host: string, ca: string, request: string) {
   const { socket } = await tunnel(port, `${host}:443`);
   return exchange(await secured(socket, ca, host), request);

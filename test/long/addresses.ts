@@ -1,6 +1,6 @@
 import { type Below, pick } from './hostile-values.ts';
 
-/** Networks that an IPN may go to, as README and `retries.md` name them. */
+/** Networks to which IPNs may be sent, as listed in README and `retries.md`. */
 const LOCAL_4 = ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'];
 /** Addresses of cloud metadata services, some of them on a private network. */
 const METADATA_4 = ['169.254.169.254', '168.63.129.16', '100.100.100.200', '192.0.0.192', '169.254.170.2'];
@@ -30,7 +30,7 @@ function isLocal4(value: number): boolean {
   });
 }
 
-/** The eight groups of an IPv6 address as URL writes it. */
+/** The eight groups of an IPv6 address in the notation of `URL`. */
 function groups6(address: string): number[] {
   const [head = '', tail] = address.split('::');
   const parts = (text: string) =>
@@ -40,7 +40,7 @@ function groups6(address: string): number[] {
   return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
 }
 
-/** Whether an IPN may go to an address, computed independently of the emulator. @param host as URL writes it */
+/** Whether an IPN may be sent to an address, decided independently of the emulator. @param host in the notation of `URL` */
 export function mayReach(host: string): boolean {
   if (!host.startsWith('[')) return isLocal4(number4(host)) && !METADATA_4.includes(host);
   const groups = groups6(host.slice(1, -1));
@@ -65,7 +65,7 @@ function some4(below: Below): number {
   return pick([...edges, ...known, below(2 ** 32), below(2 ** 32)], below);
 }
 
-/** An IPv4 address in one of the many notations that browsers and libraries accept. */
+/** Writes an IPv4 address in one of the many notations that browsers and libraries accept. */
 function spelled4(value: number, below: Below): string {
   const parts = dotted4(value).split('.').map(Number);
   const base = () => pick([10, 8, 16], below);
@@ -115,7 +115,7 @@ function spelled6(below: Below): string {
   return `[${pick([address, address.toUpperCase(), full, full.toUpperCase()], below)}]`;
 }
 
-/** An address in any family and notation. */
+/** Draws an address of any family, in any notation. */
 export function spelledHost(below: Below): string {
   return below(4) ? spelled4(some4(below), below) : spelled6(below);
 }

@@ -1,8 +1,8 @@
-// Runs in a page from another origin. Each way sends a request to the emulator and resolves with the part of the response
-// that the page could read, or with undefined.
+// Runs in a page from another origin. Each function in `ways` sends a request to the emulator and resolves with what the
+// page could read of the response: an empty text if nothing.
 const PATIENCE_MS = 800;
 
-/** @returns the result of the promise, or undefined if it takes too long or fails */
+/** @returns the result of the promise, or an empty text if it takes too long or fails */
 const soon = (promise) =>
   Promise.race([
     Promise.resolve(promise).catch(() => ''),
@@ -19,7 +19,7 @@ const fetched = (options) => async (target) => {
 
 const typed = (type, options = {}) => fetched({ headers: { 'Content-Type': type }, ...options });
 
-/** An element that loads the address; the visible result is left in `read`. */
+/** Loads the URL into an element. @param read returns what the page can read of it */
 const loaded =
   (name, attribute, read = () => '') =>
   async ({ url }) => {
@@ -44,10 +44,10 @@ const frameText = (frame) => {
   }
 };
 
-/** The parts of an opened window that the page can read after the initial empty page. */
+/** What the page can read of a window that it opened, once the initial empty page is gone. */
 const openedText = async (opened) => {
   while (opened && !opened.closed) {
-    // Throws as soon as the window has a page from another origin.
+    // Throws as soon as the window shows a page from another origin.
     const { documentElement, readyState, URL } = opened.document;
     if (URL !== 'about:blank' && readyState === 'complete') return documentElement.outerHTML;
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -77,7 +77,7 @@ const submitted = (enctype) => (target) =>
     const form = document.createElement('form');
     Object.assign(form, { method: target.method === 'GET' ? 'get' : 'post', enctype, action: target.url });
     form.target = frame.name;
-    // With text/plain, name and value are joined by "=", which still allows JSON.
+    // With text/plain, the browser joins name and value with "=", so the body can still be JSON.
     const isText = enctype === 'text/plain';
     const isForm = !isText && target.body !== '' && !target.body.startsWith('{');
     const fields = isText ? [[target.body.slice(0, 1), target.body.slice(1)]] : [['outcome', 'approve']];
@@ -85,7 +85,7 @@ const submitted = (enctype) => (target) =>
       form.append(Object.assign(document.createElement('textarea'), { name, value }));
     }
     document.body.append(form);
-    // The first load is the empty page of a new frame.
+    // A new frame first loads an empty page.
     frame.onload = () => {
       frame.onload = () => resolve(frameText(frame));
       form.submit();
@@ -93,7 +93,7 @@ const submitted = (enctype) => (target) =>
     };
   });
 
-/** A frame with an opaque origin, so that its requests have `Origin: null`. */
+/** Runs a script in a frame with an opaque origin, so that its requests have `Origin: null`. */
 const sandboxed = (script) => (target) =>
   withFrame((frame) => {
     const call = `(${script})(${JSON.stringify(target)}).then((text) => parent.postMessage(text, '*'), () => parent.postMessage('', '*'))`;
@@ -192,7 +192,7 @@ const ways = {
   ),
 };
 
-/** Sends a request in every way; resolves with the readable results, by way. */
+/** Sends a request in every way. Resolves with pairs of a way and the text that could be read. */
 globalThis.attackWith = async (target) => {
   const tried = Object.entries(ways).map(async ([way, send]) => [way, await soon(send(target))]);
   return Promise.all(tried);

@@ -1,23 +1,23 @@
-// Loaded into an emulator before anything else (NODE_OPTIONS=--require). It counts the calls on the files of its data
-// folder, and at the call in DISK_FAULT ends the process or makes the call fail.
+// Loaded into an emulator before any other code (NODE_OPTIONS=--require). It counts the emulator's calls on files in its
+// data folder. At the call that DISK_FAULT names, it kills the process or makes the call fail.
 const fs = require('node:fs');
 const promises = require('node:fs/promises');
 const { syncBuiltinESMExports } = require('node:module');
 
 /**
- * folder: whose files count
+ * folder: only calls on files in this folder count
  * at: the number of the call, from 1
- * how: `kill` before it; `half`: kill after half of a write; `fail`, `short` (half is written)
+ * how: `kill` before the call, `half`: kill after half of a write, `fail`, or `short`: fail after half of a write
  * error: the error code of the failure
- * lasting: whether all later calls fail, too
- * reads: whether calls that only read count, too
- * told: the file that gets the name of the call, as soon as it is reached
+ * lasting: whether all later calls also fail
+ * reads: whether calls that only read also count
+ * reached: the file to which the name of the call is written just before the fault
  */
-const { folder, at, how, error, lasting, reads, told } = JSON.parse(process.env.DISK_FAULT);
+const { folder, at, how, error, lasting, reads, reached } = JSON.parse(process.env.DISK_FAULT);
 const ERRNO = { ENOSPC: -28, EIO: -5, EDQUOT: -122, EACCES: -13, EMFILE: -24 };
 const isKill = how === 'kill' || how === 'half';
 const real = { writeFileSync: fs.writeFileSync };
-/** Open descriptors of files in the folder. */
+/** Descriptors of open files in the folder. */
 const ours = new Set();
 let count = 0;
 
@@ -31,10 +31,10 @@ function failure(name) {
   return Object.assign(new Error(`${error}: injected, ${name}`), { code: error, errno, syscall: name });
 }
 
-/** Whether this is the call. */
+/** Counts a call. @returns whether it is the one that DISK_FAULT names, or a later one that also fails */
 function isReached(name) {
   count++;
-  if (count === at) real.writeFileSync(told, name);
+  if (count === at) real.writeFileSync(reached, name);
   return count === at || (!isKill && lasting && count > at);
 }
 
@@ -45,7 +45,7 @@ function strike(name) {
 
 const nameOf = (name, [, flags]) => (name === 'open' && flags === 'r' ? 'open to read' : name);
 
-/** @param halve writes half of the call's data, if possible */
+/** @param halve writes half of the call's data; only for calls that write */
 function wrapped(name, original, targetOf, halve) {
   return function call(...given) {
     const isKind = (reads || !READS.has(nameOf(name, given))) && (halve || how !== 'half');

@@ -21,7 +21,7 @@ const VERSION_1 = fileURLToPath(new URL('../store/version-1', import.meta.url));
 /** A session takes half a second. */
 const HANGS_MS = 30_000;
 
-/** What happens to a file system call; see disk-faults.cjs. */
+/** A fault at a file system call; see disk-faults.cjs. */
 export interface Strike {
   at: number;
   how: 'kill' | 'half' | 'fail' | 'short';
@@ -35,10 +35,10 @@ async function emptied(data: string): Promise<Store> {
   return Store.open({ folder: data, fsync: false }, async () => records());
 }
 
-/** The initial content of a session's folder, and the state that it represents. */
+/** Functions that fill a session's folder and return the state in it. */
 export const BEGINNINGS = {
   'a new folder': async () => undefined,
-  'a folder behind a kill': async (data) => {
+  'a folder left by a kill': async (data) => {
     const before = `${data}-before`;
     const store = await emptied(before);
     const using = context();
@@ -48,12 +48,12 @@ export const BEGINNINGS = {
     await store.close();
     return store.snapshot();
   },
-  'a db.json that was edited': async (data) => {
+  'a folder with an edited db.json': async (data) => {
     await (await emptied(data)).close();
     await writeFile(join(data, 'db.json'), JSON.stringify(records()));
     return records();
   },
-  'a folder of the format before': async (data) => {
+  'a folder in the previous format': async (data) => {
     await cp(VERSION_1, `${data}-before`, { recursive: true });
     await cp(VERSION_1, data, { recursive: true });
     const store = await Store.open({ folder: `${data}-before`, fsync: false }, async () => records());
@@ -63,22 +63,22 @@ export const BEGINNINGS = {
 } satisfies Record<string, (data: string) => Promise<Snapshot | undefined>>;
 export type Beginning = keyof typeof BEGINNINGS;
 
-/** A start, changes, and a stop. */
+/** What a session does between its start and its stop. */
 export interface Script {
   beginning: Beginning;
   args: readonly string[];
-  /** Whether it waits for the snapshot that is written a second after a change. */
+  /** Whether it waits for the snapshot that follows a second after a change. */
   isSlow: boolean;
 }
 
-/** The result of a session with a fault at one call. */
+/** The result of a session with a fault. */
 export interface Session {
   cwd: string;
-  /** Whether there was no folder before. */
+  /** Whether the session created the folder. */
   isNew: boolean;
   ledger: Ledger;
   finished: Finished;
-  /** The name of the call; undefined if there were fewer. */
+  /** The name of the call with the fault; undefined if the session made fewer calls. */
   struck: string | undefined;
 }
 
@@ -92,9 +92,9 @@ export async function session(
   const folder = join(cwd, '.gateway-sim');
   const ledger = new Ledger();
   ledger.all((await BEGINNINGS[beginning](folder)) ?? emptySnapshot());
-  const told = join(cwd, 'struck');
+  const reached = join(cwd, 'struck');
   const env = {
-    DISK_FAULT: JSON.stringify({ folder, told, ...strike }),
+    DISK_FAULT: JSON.stringify({ folder, reached, ...strike }),
     NODE_OPTIONS: `--require=${PRELOAD}`,
   };
   const emulator = launch(['start', '--port', '0', '--json', '--quiet', ...args], { cwd, env });
@@ -117,7 +117,7 @@ export async function session(
   emulator.child.kill('SIGTERM');
   const finished = await emulator.ended;
   clearTimeout(hang);
-  const struck = existsSync(told) ? await readFile(told, 'utf8') : undefined;
+  const struck = existsSync(reached) ? await readFile(reached, 'utf8') : undefined;
   return { cwd, isNew: beginning === 'a new folder', ledger, finished, struck };
 }
 
@@ -127,17 +127,17 @@ async function shop(merchant: Merchant): Promise<void> {
   await merchant.initiate('new-2', 'live');
   await merchant.approve('new-2');
   await merchant.card();
-  await merchant.look();
+  await merchant.list();
   await merchant.restore();
   await Promise.all([merchant.initiate('new-3'), merchant.initiate('new-4')]);
-  await merchant.look();
+  await merchant.list();
 }
 
-/** Waits until another db.json replaces the current one, or for the maximum time that this takes. */
+/** Waits until db.json is replaced, but not longer than this can take. */
 async function newSnapshot(path: string): Promise<void> {
   const inode = async () => (await stat(path).catch(() => undefined))?.ino;
   const before = await inode();
-  for (let look = 0; look < 60 && (await inode()) === before; look++) await sleep(25);
+  for (let checks = 0; checks < 60 && (await inode()) === before; checks++) await sleep(25);
 }
 
 /** Opens the folder of a session twice, with a change in between, and removes it. */
@@ -145,16 +145,16 @@ export async function reopen({ cwd, isNew, ledger }: Session): Promise<string[]>
   const folder = join(cwd, '.gateway-sim');
   const lost: string[] = [];
   for (const id of ['next', 'last']) {
-    const taken = await DataFolder.acquire(folder);
-    const store = await Store.open({ folder, fsync: false, assertOurs: taken.assertOurs }, async () =>
+    const owned = await DataFolder.acquire(folder);
+    const store = await Store.open({ folder, fsync: false, assertOurs: owned.assertOurs }, async () =>
       records(),
     );
     lost.push(...ledger.lostIn(store.snapshot()));
-    if (isNew && !existsSync(join(folder, '.gitignore'))) lost.push('repositories take the folder');
-    if (id === 'last' && !store.state.wallets.get('next')) lost.push('what was stored behind it is gone');
+    if (isNew && !existsSync(join(folder, '.gitignore'))) lost.push('the folder has no .gitignore');
+    if (id === 'last' && !store.state.wallets.get('next')) lost.push('a change after the fault is missing');
     await store.commit(() => ({ change: { wallets: [wallet({ id })] }, result: null }));
     await store.close();
-    await taken.release();
+    await owned.release();
   }
   await rm(cwd, { recursive: true, maxRetries: 10 });
   return lost;

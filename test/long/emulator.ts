@@ -5,14 +5,16 @@ import type { Running } from '../helpers/child.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import type { Budget } from './trial.ts';
 
-/** An emulator in its own process, which a fault can end and whose memory can be read. */
+/** An emulator in its own process, so that a fault can end it and its memory can be read. */
 export interface Emulator extends ReadyEvent {
   running: Running;
-  /** The body of a response of the control API; with a body to send, the request is a POST. */
+  /** Sends a request; with a body, it is a POST. */
+  ask: <Body>(path: string, body?: object, method?: string) => Promise<{ status: number; body: Body }>;
+  /** Sends a request to the control API and returns the body of the response. */
   control: <Body>(path: string, body?: object, method?: string) => Promise<Body>;
   /** Resident memory in MiB; 0 if the system does not report it. */
   memory: () => Promise<number>;
-  /** Records a broken promise if it no longer responds, or has printed a stack. */
+  /** Records a broken promise if the emulator ended, does not respond, or printed a stack trace. */
   check: (budget: Budget, after: string) => Promise<void>;
 }
 
@@ -20,10 +22,10 @@ export interface Emulator extends ReadyEvent {
 const HANG_MS = 20_000;
 
 /**
- * Starts an emulator on a free port; it is ended at the end of the test.
+ * Starts an emulator on a free port. It is stopped at the end of the test.
  *
  * @param args further options of `start`
- * @param state where it is stored; a folder is removed afterwards
+ * @param state where the state is stored; a folder is removed afterwards
  */
 export async function startEmulator(
   args: readonly string[] = ['--quiet'],
@@ -34,21 +36,25 @@ export async function startEmulator(
     cwd,
   });
   const { url, controlToken, pid } = ready;
-  const control = async <Body>(path: string, body?: object, method = body ? 'POST' : 'GET') => {
-    const response = await fetch(`${url}/_sim${path}`, {
+  const ask = async <Body>(path: string, body?: object, method = body ? 'POST' : 'GET') => {
+    const response = await fetch(url + path, {
       method,
+      redirect: 'manual',
       headers: {
         'Content-Type': 'application/json',
         ...(controlToken !== null && { Authorization: `Bearer ${controlToken}` }),
       },
       ...(body && { body: JSON.stringify(body) }),
     });
-    return (await response.json()) as Body;
+    const text = await response.text();
+    return { status: response.status, body: JSON.parse(text.startsWith('{') ? text : '{}') as Body };
   };
   return {
     ...ready,
     running,
-    control,
+    ask,
+    control: async <Body>(path: string, body?: object, method?: string) =>
+      (await ask<Body>(`/_sim${path}`, body, method)).body,
     memory: async () => {
       const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
       return Number(/VmRSS:\s*(\d+) kB/.exec(status)?.[1] ?? 0) / 1024;
@@ -63,7 +69,7 @@ export async function startEmulator(
       const alive = await fetch(`${url}/_sim/livez`, { signal: AbortSignal.timeout(HANG_MS) }).catch(String);
       if (typeof alive === 'string') budget.fail('hang', `${after}: ${alive}`);
       const [stack] = /.*\n +at .*/.exec(running.stderr()) ?? [];
-      if (stack) budget.fail('other', `${after}: a stack on stderr: ${stack}`);
+      if (stack) budget.fail('other', `${after}: a stack trace on stderr: ${stack}`);
     },
   };
 }

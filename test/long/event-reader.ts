@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** Requests the events and never reads the response. */
+/** Requests the event stream and never reads it. */
 export function unreadStream(port: number): Socket {
   const socket = connect(port, '127.0.0.1');
   onTestFinished(() => void socket.destroy());
@@ -10,17 +10,17 @@ export function unreadStream(port: number): Socket {
   return socket;
 }
 
-/** A client that reads every event, and reconnects after the last one when the connection ends. */
+/** A client that reads every event. If its connection ends, it reconnects and continues after the last event. */
 export class EventReader {
-  /** The number of the newest event that was read. */
+  /** The number of the last event that it read. */
   newest: number;
-  /** Events that were duplicate, out of order, or missing. */
+  /** Duplicate, missing or out-of-order events. */
   readonly mistakes: string[] = [];
   readonly #url: string;
   readonly #ended = new AbortController();
   #waiting: (() => void) | undefined;
 
-  /** @param since begins after this event */
+  /** @param since the event after which to begin */
   constructor(url: string, since = 0) {
     this.#url = url;
     this.newest = since;
@@ -28,7 +28,7 @@ export class EventReader {
     void this.#follow();
   }
 
-  /** Resolves as soon as this event was read; false after this many milliseconds. */
+  /** Waits until this event has been read. @returns false if that takes longer than the limit */
   async reached(number: number, limitMs = 60_000): Promise<boolean> {
     const until = performance.now() + limitMs;
     for (let left = limitMs; this.newest < number && left > 0; left = until - performance.now()) {
@@ -57,7 +57,7 @@ export class EventReader {
           this.#waiting?.();
         }
       } catch {
-        // The client was dropped, or the emulator is gone: waiting for an event reveals that.
+        // The client was disconnected, or the emulator ended. `reached` will return false.
       }
     }
   }

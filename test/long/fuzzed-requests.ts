@@ -2,16 +2,16 @@ import type { Document, Operation, Schema } from '../helpers/contract.ts';
 import { type Below, pick, ValueMaker } from './hostile-values.ts';
 import { requestBytes } from './pipeline.ts';
 
-/** The records in the emulator, by the part of a path or body that names them. */
+/** Keys and ids that exist in the emulator. */
 export interface Known {
   publicKey: string;
   secretKey: string;
-  /** Ids of payments, deliveries, cards, merchants and wallets, and some unknown ones. */
+  /** By the noun in the path. */
   ids: Readonly<Record<'payments' | 'ipns' | 'cards' | 'merchants' | 'wallets', readonly string[]>>;
 }
 
 export interface FuzzedRequest {
-  /** `POST /_sim/payments/{ref}/settle`. */
+  /** For example `POST /_sim/payments/{ref}/settle`. */
   operation: string;
   bytes: Buffer;
 }
@@ -25,7 +25,7 @@ const TYPES = [
   '',
   'application/json; charset=utf-16',
 ];
-/** A fault rule of the fuzzer must not answer in place of the service. */
+/** A route that no request uses: the fuzzer's fault rules must not replace responses of the service. */
 const NEVER_ASKED = '/never/*';
 
 /** Generates requests to every operation of an OpenAPI document. */
@@ -65,7 +65,7 @@ export class RequestMaker {
   #headers(operation: string): string[] {
     const below = this.#below;
     const headers: string[] = [];
-    // Would stop the emulator, which a page on another site must not be able to do.
+    // Without this header it would stop the emulator. A page from another origin must not be able to do that.
     if (operation.endsWith('/_sim/shutdown')) headers.push('Origin: http://evil.test');
     const key = below(8) ? this.known.secretKey : 'wrong';
     if (operation.includes(' /api/')) headers.push(`Authorization: Bearer ${key}`);
@@ -105,7 +105,7 @@ export class RequestMaker {
     return spoiled ? `?${spoiled}` : '';
   }
 
-  /** The type and the bytes of a body, with the right type or a wrong one. */
+  /** Generates a body and its content type, which is sometimes the wrong one. */
   #body(content: NonNullable<Operation['requestBody']>['content'], path: string): [string, Buffer | string] {
     const below = this.#below;
     const [declared, { schema, examples }] = pick(Object.entries(content), below);
@@ -127,7 +127,7 @@ export class RequestMaker {
     ];
   }
 
-  /** Values of this emulator where the example has another's. */
+  /** Values of this emulator, which replace the example's values. */
   #ours(path: string, example: unknown): object {
     if (path.endsWith('/initiate')) {
       const { publicKey } = this.known;
@@ -138,7 +138,7 @@ export class RequestMaker {
     return path.endsWith('/toggle') ? { card_id: this.#id('/api/cards') } : {};
   }
 
-  /** Values that would only delay the trial, or answer in place of the service. */
+  /** Replaces values that would only delay the trial, or rules that would replace responses of the service. */
   #tame(fields: Record<string, unknown>, path: string): void {
     if (path === '/_sim/ipns') {
       if ('delay' in fields) fields['delay'] = '0ms';
@@ -180,7 +180,7 @@ const wellFormed = (text: string) => text.replace(/\p{Surrogate}/gu, '\ufffd');
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Fields as a body of a type; sometimes with a repeated field, or with brackets after its name. */
+/** Encodes fields as a body. Sometimes it repeats a field or adds brackets to its name. */
 function written(fields: Record<string, unknown>, type: string, below: Below): string {
   if (!type.includes('form')) {
     const text = JSON.stringify(fields);

@@ -1,9 +1,9 @@
 import type { Document, Schema } from '../helpers/contract.ts';
 
-/** From 0 up to, but not including, the number. */
+/** Draws an integer from 0 up to, but not including, this number. */
 export type Below = (number: number) => number;
 
-/** Texts that have broken a parser somewhere. None is a host name, because nothing may be looked up. */
+/** Texts that have broken some parser. None is a host name, because no name may be looked up. */
 export const HOSTILE_TEXTS: readonly string[] = [
   ...['', ' ', '\t', '\0', 'a\0b', 'a\r\nX-Injected: 1', '\u001b[31m', '\u007f', '\u0085', '\u2028'],
   ...['\u202e\u200b', '\ufeff', '\ud800', '\udfff\ud800', '😀', 'e\u0301', 'ﷺ', 'Ａ', 'İ', 'ß'],
@@ -11,39 +11,11 @@ export const HOSTILE_TEXTS: readonly string[] = [
   ...['null', 'undefined', 'true', 'false', 'NaN', 'Infinity', '[object Object]', '[]', '{}', '"', "'"],
   ...['0', '-0', '-1', '+1', '1e3', '1e309', '0x10', '00.10', '.5', '5.', '1,000.00', '١٢٣', '１'],
   ...['99999999999999999999', '0.00000001', '0.000000001', '9007199254740993', '2147483648'],
-  ...[
-    '%',
-    '%00',
-    '%zz',
-    '%E0%A4%A',
-    '%25',
-    '+',
-    '&',
-    '=',
-    ';',
-    '#',
-    '?',
-    '/',
-    '\\',
-    '..',
-    '../../etc/passwd',
-  ],
+  ...['%', '%00', '%zz', '%E0%A4%A', '%25', '+', '&', '=', ';', '#', '?', '/', '\\', '..'],
   ...['<script>alert(1)</script>', "' OR 1=1 --", '$' + '{7*7}', '{{7*7}}', '$(id)', '`id`', '|id'],
-  ...[
-    'http://127.0.0.1:9/ipn',
-    'http://[::1]:9/',
-    'http://0/',
-    'http://127.1:9',
-    'http://user:pw@127.0.0.1:9/',
-  ],
-  ...[
-    'http://',
-    'http://[',
-    'https://127.0.0.1:99999/',
-    'javascript:alert(1)',
-    'data:,',
-    'file:///etc/passwd',
-  ],
+  ...['../../etc/passwd', 'http://127.0.0.1:9/ipn', 'http://[::1]:9/', 'http://0/', 'http://127.1:9'],
+  ...['http://user:pw@127.0.0.1:9/', 'http://', 'http://[', 'https://127.0.0.1:99999/'],
+  ...['javascript:alert(1)', 'data:,', 'file:///etc/passwd'],
   ...['http://169.254.169.254/', 'http://[::ffff:169.254.169.254]/', 'http://2852039166/', '//127.0.0.1/'],
   ...['2026-02-30T00:00:00Z', '275760-09-13T00:00:00Z', '+275761-01-01T00:00:00Z', '-000001-01-01T00:00:00Z'],
   ...['9999-12-31T23:59:59Z', '2027-01-01T00:00:00+99:99', '999999999h', '0ms', '1.5s', '-1s'],
@@ -56,9 +28,7 @@ const OTHER_TYPES: readonly unknown[] = [
 ];
 
 /** Lengths near common limits. */
-const LENGTHS = [
-  1, 5, 19, 20, 21, 36, 63, 64, 80, 99, 100, 101, 255, 256, 1024, 2047, 2048, 2049, 16_385, 70_000,
-];
+const LENGTHS = [1, 5, 19, 20, 21, 36, 63, 64, 80, 99, 100, 101, 255, 256, 2047, 2048, 2049, 16_385, 70_000];
 
 export function pick<Value>(values: readonly Value[], below: Below): Value {
   return values[below(values.length)] as Value;
@@ -87,7 +57,7 @@ export class ValueMaker {
     return pick(['a', '9', 'é', '😀', ' ', '\0'], below).repeat(pick(LENGTHS, below));
   }
 
-  /** Any value, or one that is valid or almost valid for the schema. */
+  /** Generates a value that is valid or almost valid for the schema, or any other value. */
   value(given: Schema | boolean, depth = 0): unknown {
     const below = this.#below;
     if (below(4) === 0) return below(2) ? this.text() : pick(OTHER_TYPES, below);
@@ -114,7 +84,7 @@ export class ValueMaker {
     }
   }
 
-  /** An object with some of the properties of its schema, and sometimes an unknown one. */
+  /** Generates an object with some properties of its schema, and sometimes an unknown one. */
   object(given: Schema, depth = 0): Record<string, unknown> {
     const properties = Object.entries((this.resolve(given)['properties'] ?? {}) as Record<string, Schema>);
     const kept = properties.filter(() => this.#below(4));

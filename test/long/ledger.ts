@@ -1,27 +1,27 @@
 import type { Snapshot } from '../../src/store/snapshot.ts';
 
-/** The value of a card to its holder, in cents. */
+/** An amount in cents. */
 const cents = (amount: string) => Math.round(Number(amount) * 100);
 
 const sum = <Item>(items: readonly Item[], of: (item: Item) => number) =>
   items.reduce((total, item) => total + of(item), 0);
 
-/** Confirmed facts that a merchant relies on, even if the emulator is killed. */
+/** Facts that the emulator acknowledged and must keep, even if it is killed. */
 export class Ledger {
-  /** By identifier: the status in the last response about it. */
+  /** The last reported status of each payment, by identifier. */
   readonly #payments = new Map<string, string>();
   readonly #cards = new Set<string>();
   readonly #transactions = new Set<string>();
-  /** Payments that were rejected because nothing was stored. */
+  /** Identifiers of payments that were rejected because they could not be stored. */
   readonly #refused = new Set<string>();
 
-  /** Of all responses. */
+  /** The number of facts. */
   get size(): number {
     return this.#payments.size + this.#cards.size + this.#transactions.size;
   }
 
   payment(identifier: string, status: string): void {
-    // Every other status is final, and an older list says less.
+    // Every other status is final. A response that was delayed may still say `pending`.
     if (status !== 'pending' || !this.#payments.has(identifier)) this.#payments.set(identifier, status);
   }
 
@@ -37,7 +37,7 @@ export class Ledger {
     this.#refused.add(identifier);
   }
 
-  /** All facts in a state. */
+  /** Records all facts in a state. */
   all({
     payments,
     cards,
@@ -48,26 +48,28 @@ export class Ledger {
     for (const { id } of cardTransactions) this.transaction(id);
   }
 
-  /** Facts that a state lacks, and inconsistencies in the state. */
+  /** Facts that are missing from a state, and inconsistencies in it. */
   lostIn(state: Snapshot): string[] {
     const statuses = new Map(state.payments.map(({ identifier, status }) => [identifier, status]));
     const transactions = new Set(state.cardTransactions.map(({ id }) => id));
     const cards = new Set(state.cards.map(({ id }) => id));
-    const payments = [...this.#payments].filter(([identifier, told]) => {
-      const held = statuses.get(identifier);
-      return held === undefined || (told !== 'pending' && held !== told);
+    const payments = [...this.#payments].filter(([identifier, reported]) => {
+      const stored = statuses.get(identifier);
+      return stored === undefined || (reported !== 'pending' && stored !== reported);
     });
     return [
-      ...payments.map(([identifier, told]) => `${identifier} was ${told}, is ${statuses.get(identifier)}`),
-      ...[...this.#cards].filter((id) => !cards.has(id)).map((id) => `card ${id} is gone`),
-      ...[...this.#transactions].filter((id) => !transactions.has(id)).map((id) => `${id} is gone`),
-      ...[...this.#refused].filter((id) => statuses.has(id)).map((id) => `${id} was refused, and is there`),
+      ...payments.map(
+        ([identifier, reported]) => `${identifier} was ${reported}, is ${statuses.get(identifier)}`,
+      ),
+      ...[...this.#cards].filter((id) => !cards.has(id)).map((id) => `card ${id} is missing`),
+      ...[...this.#transactions].filter((id) => !transactions.has(id)).map((id) => `${id} is missing`),
+      ...[...this.#refused].filter((id) => statuses.has(id)).map((id) => `${id} was rejected, but exists`),
       ...halves(state),
     ];
   }
 }
 
-/** Partial effects of a change, which must be complete or absent. */
+/** Changes of which only a part was stored. */
 function halves({ payments, deliveries, merchants, cards, cardTransactions }: Snapshot): string[] {
   const succeeded = payments.filter(({ status }) => status === 'succeeded');
   const announced = new Set(deliveries.map(({ paymentId }) => paymentId));
@@ -88,7 +90,8 @@ function halves({ payments, deliveries, merchants, cards, cardTransactions }: Sn
           cents(amount) - cents(charges) + moved(id) !== cents(availableBalance),
       )
       .map(
-        ({ id, availableBalance }) => `card ${id} has ${availableBalance}, which its movements do not make`,
+        ({ id, availableBalance }) =>
+          `card ${id} has ${availableBalance}, which does not match its transactions`,
       ),
   ];
 }

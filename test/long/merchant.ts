@@ -1,8 +1,9 @@
+import type { Snapshot } from '../../src/store/snapshot.ts';
 import { fields } from '../helpers/records.ts';
 import type { Ledger } from './ledger.ts';
 import type { Budget } from './trial.ts';
 
-/** A response that takes longer never arrives. */
+/** After this time, a request counts as hung. */
 const HANGS_MS = 20_000;
 
 const NOT_STORED = 507;
@@ -19,12 +20,12 @@ interface Answer {
   body: Record<string, unknown>;
 }
 
-/** Merchant, customer and tester in one, who record every response. */
+/** Acts as merchant, customer and tester, and records every acknowledged fact. */
 export class Merchant {
   readonly #target: Target;
   readonly #ledger: Ledger;
   readonly #budget: Budget;
-  /** Where IPNs go. */
+  /** The receiver of IPNs. */
   readonly #ipnUrl: string;
 
   constructor(target: Target, ledger: Ledger, budget: Budget, ipnUrl = 'http://127.0.0.1:9/ipn') {
@@ -34,7 +35,7 @@ export class Merchant {
     this.#ipnUrl = ipnUrl;
   }
 
-  /** One complete response; undefined if the emulator was gone before. */
+  /** Sends a request. @returns undefined if the emulator ended before the response was complete */
   async #ask(method: string, path: string, body?: unknown, token?: string): Promise<Answer | undefined> {
     const { url } = this.#target;
     const isForm = body instanceof URLSearchParams;
@@ -75,7 +76,7 @@ export class Merchant {
     if (answer?.status === 200) this.#ledger.payment(identifier, 'succeeded');
   }
 
-  /** Creates a card and pays with it. */
+  /** Creates a card and charges it. */
   async card(): Promise<void> {
     const card = {
       currency_code: 'USD',
@@ -84,45 +85,53 @@ export class Merchant {
       email: 'ada@example.com',
       amount: '250',
     };
-    const made = await this.#ask('POST', '/api/cards/save', card, this.#target.secretKey);
-    const id = (made?.body['data'] as { id: string } | undefined)?.id;
-    if (made?.status !== 200 || id === undefined) return;
+    const created = await this.#ask('POST', '/api/cards/save', card, this.#target.secretKey);
+    const id = (created?.body['data'] as { id: string } | undefined)?.id;
+    if (created?.status !== 200 || id === undefined) return;
     this.#ledger.card(id);
     const payment = { type: 'charge', amount: '12.50' };
     const paid = await this.#ask('POST', `/_sim/cards/${id}/transactions`, payment);
     if (paid?.status === 200) this.#ledger.transaction((paid.body['transaction'] as { id: string }).id);
   }
 
-  /** Reads facts that others may rely on from then on. */
-  async look(): Promise<void> {
+  /** Lists payments, and so acknowledges their status. */
+  async list(): Promise<void> {
     const answer = await this.#ask('GET', '/_sim/payments?limit=100');
     const payments = answer?.body['data'] as { identifier: string; status: string }[] | undefined;
     for (const { identifier, status } of payments ?? []) this.#ledger.payment(identifier, status);
   }
 
-  /** Exports the whole state and imports it again. */
+  /** Exports the state and imports it again. */
   async restore(): Promise<void> {
-    const state = await this.snapshot();
-    if (state) await this.#ask('PUT', '/_sim/snapshot', state);
+    const state = await this.#ask('GET', '/_sim/snapshot');
+    if (state?.status === 200) await this.#ask('PUT', '/_sim/snapshot', state.body);
   }
 
-  async snapshot(): Promise<unknown> {
+  async snapshot(): Promise<Snapshot> {
     const answer = await this.#ask('GET', '/_sim/snapshot');
-    return answer?.status === 200 ? answer.body : undefined;
+    if (answer?.status !== 200)
+      throw new Error(`the export of the state was answered with ${answer?.status}`);
+    return answer.body as unknown as Snapshot;
+  }
+
+  /** Checks that the emulator still has every recorded fact. */
+  async expectNothingLost(when: string): Promise<void> {
+    const lost = this.#ledger.lostIn(await this.snapshot());
+    for (const problem of lost.slice(0, 5)) this.#budget.fail('lost', `${when}: ${problem}`);
   }
 
   async post(path: string, body: object): Promise<Answer | undefined> {
     return this.#ask('POST', path, body);
   }
 
-  /** Repeats all of this until it is stopped, or the emulator is gone. */
+  /** Repeats these actions until `isOver` returns true or the emulator ends. */
   async work(name: string, isOver: () => boolean, details?: string): Promise<void> {
     for (let number = 0; !isOver(); number++) {
       const identifier = `${name}-${number}`;
       const status = await this.initiate(identifier, number % 3 ? 'sandbox' : 'live', details);
       if (status === undefined) return;
       if (number % 4 !== 3) await this.approve(identifier);
-      if (number % 5 === 0) await this.look();
+      if (number % 5 === 0) await this.list();
       if (number % 7 === 0) await this.card();
     }
   }

@@ -1,22 +1,24 @@
 import { connect, type Socket } from 'node:net';
+import { readHead } from '../helpers/raw.ts';
+import type { Budget } from './trial.ts';
 
 /** One of many responses on a connection. */
 export interface Answer {
   status: number;
-  /** Header lines as received, with lower-case names. */
+  /** By lower-case name. */
   headers: Record<string, string>;
   body: Buffer;
 }
 
-/** The result of requests that were sent together. */
+/** The result of several requests that were sent together. */
 export interface Answers {
-  /** In the order of the requests; the last ones may be missing if the connection was closed. */
+  /** In the order of the requests. If the connection was closed early, the last ones are missing. */
   answers: Answer[];
   /** Whether the server neither responded nor closed the connection in time. */
   hung: boolean;
 }
 
-/** The bytes of a request. @param headers each a line without its end */
+/** The bytes of a request. @param headers lines without their ends */
 export function requestBytes(
   method: string,
   target: string,
@@ -27,7 +29,14 @@ export function requestBytes(
   return Buffer.concat([Buffer.from(`${head}\r\n\r\n`, 'latin1'), Buffer.from(body)]);
 }
 
-/** A keep-alive connection on which requests are sent before earlier responses arrive. */
+/** The bytes of a POST with a form. */
+export function formRequest(path: string, fields: Readonly<Record<string, string>>): Buffer {
+  const body = new URLSearchParams(fields).toString();
+  const type = 'Content-Type: application/x-www-form-urlencoded';
+  return requestBytes('POST', path, ['Host: 127.0.0.1', type, `Content-Length: ${body.length}`], body);
+}
+
+/** A keep-alive connection that sends requests without waiting for earlier responses. */
 export class Pipeline {
   readonly #port: number;
   #socket: Socket | undefined;
@@ -36,7 +45,7 @@ export class Pipeline {
     this.#port = port;
   }
 
-  /** @param limitMs real time without all responses that counts as a hang */
+  /** @param limitMs if the responses take longer, the requests count as hung */
   send(requests: readonly Buffer[], limitMs = 60_000): Promise<Answers> {
     const socket = this.#open();
     return new Promise((resolve) => {
@@ -63,6 +72,21 @@ export class Pipeline {
     });
   }
 
+  /**
+   * Sends requests and counts the responses. A missing response is a failure.
+   *
+   * @param mayClose whether a response may close the connection before the next one
+   */
+  async exchange(budget: Budget, requests: readonly Buffer[], mayClose = false): Promise<Answer[]> {
+    const { answers, hung } = await this.send(requests);
+    const next = requests[answers.length];
+    if (next && (hung || !mayClose))
+      budget.fail(hung ? 'hang' : 'lost', `no answer to ${next.toString('latin1', 0, 700)}`);
+    budget.cases(answers.length);
+    budget.requests(answers.length);
+    return answers;
+  }
+
   close(): void {
     this.#socket?.destroy();
     this.#socket = undefined;
@@ -80,14 +104,7 @@ export class Pipeline {
 function parsed(bytes: Buffer): { answer: Answer; length: number } | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return undefined;
-  const [first = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n');
-  const headers = Object.fromEntries(
-    lines.map((line) => {
-      const colon = line.indexOf(':');
-      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
-    }),
-  );
-  const status = Number(first.split(' ')[1]);
+  const { status, headers } = readHead(bytes.toString('latin1', 0, end));
   const start = end + 4;
   const hasNone = status < 200 || status === 204 || status === 304;
   const found = hasNone

@@ -23,9 +23,9 @@ else await run();
 
 /** Runs the trials in their own process group. Otherwise, Ctrl-C would also end the emulators of the current trial. */
 function lead() {
-  const again = ['--minutes', String(minutes), '--seed', String(seed), ...positionals];
-  process.stdout.write(`Again with the same seed: npm run test:long -- ${again.join(' ')}\n`);
-  const trials = spawn(process.execPath, [fileURLToPath(import.meta.url), ...again], {
+  const args = ['--minutes', String(minutes), '--seed', String(seed), ...positionals];
+  process.stdout.write(`To repeat this run: npm run test:long -- ${args.join(' ')}\n`);
+  const trials = spawn(process.execPath, [fileURLToPath(import.meta.url), ...args], {
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit'],
     env: {
@@ -38,7 +38,7 @@ function lead() {
   let interrupts = 0;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
-      // The current trial ends its processes; a second signal ends it immediately.
+      // After the first signal, the current trial stops its processes. A second signal kills it immediately.
       if (interrupts++ === 0) trials.kill('SIGINT');
       else process.kill(-trials.pid, 'SIGKILL');
     });
@@ -52,11 +52,11 @@ async function run() {
   const vitest = await createVitest('test', {
     project: 'trials',
     watch: false,
-    // One after another, so that no trial disturbs the measurements of another.
+    // One at a time, so that no trial disturbs the measurements of another.
     fileParallelism: false,
     reporters: ['verbose', 'test/long/table.ts'],
   });
-  // Vitest's own listener ends the process immediately, without a table.
+  // Vitest's own listener would end the process immediately, without a table.
   process.removeAllListeners('SIGINT');
   process.once('SIGINT', () => {
     void vitest.cancelCurrentRun('keyboard-input');

@@ -7,10 +7,10 @@ import { extentOf } from './trial.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Starts a long run. */
+/** Starts `npm run test:long`. */
 const longRun = (...args: string[]) => launchProgram([process.execPath, here('run.mjs'), ...args]);
 
-it('the shares of all trials add up to all of the minutes', () => {
+it('the shares of all trials add up to 100 %', () => {
   const files = readdirSync(here('trials'));
   const shares = files.flatMap((file) => {
     const text = readFileSync(here(`trials/${file}`), 'utf8');
@@ -20,14 +20,14 @@ it('the shares of all trials add up to all of the minutes', () => {
   expect(shares.reduce((sum, share) => sum + share, 0)).toBe(100);
 });
 
-it('a trial gets its share of any number of minutes, and reaches its minimum only in a whole run', () => {
+it('a trial gets its share of the minutes, and must reach its minimum only in a whole run', () => {
   const plan = { short: 6, least: 1_000, share: 10 };
   expect(extentOf(plan, 0)).toEqual({ part: 0, least: 6, milliseconds: 0 });
   expect(extentOf(plan, 3)).toEqual({ part: 0.1, least: 1, milliseconds: 18_000 });
   expect(extentOf(plan, 60)).toEqual({ part: 1, least: 1_000, milliseconds: 360_000 });
 });
 
-it('a long run draws and prints its own seed, and prints its table when it is interrupted', async () => {
+it('a long run draws and prints a seed, and prints its table even if it is interrupted', async () => {
   const [first, second] = [longRun('--minutes', '2', 'races', 'egress'), longRun('--minutes', '1', 'none')];
   await first.until((stdout) => /✓.* trials /.test(stdout));
   first.child.kill('SIGINT');

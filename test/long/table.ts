@@ -1,7 +1,7 @@
 import type { Reporter, TestCase, TestModule, TestRunEndReason } from 'vitest/node';
 import type { Failure, Tally } from './trial.ts';
 
-/** Observations that contradict the documentation. */
+/** The kinds of failure whose counts are always printed. */
 const NEVER: readonly Failure[] = ['lost', '5xx', 'outside', 'hang', 'ended'];
 
 interface Row extends Tally {
@@ -48,7 +48,7 @@ export default class Table implements Reporter {
       '',
       `${totals}; ${never.join(', ')}, all failures ${failures.length}; seed ${process.env['TRIAL_SEED']}`,
       ...(reason === 'interrupted'
-        ? ['Interrupted: the last trial was cut short, and others were not begun.']
+        ? ['Interrupted: the last trial is incomplete, and the following ones did not run.']
         : []),
       ...rows.flatMap(({ name, notes }) => notes.map((note) => `Note, ${name}: ${note}`)),
       ...failures.slice(0, 50).map(({ name, kind, text }) => `FAILED ${name} (${kind}): ${text}`),

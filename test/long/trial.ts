@@ -1,17 +1,17 @@
 import { test } from 'vitest';
+import { numbersFrom } from '../helpers/seed.ts';
 
-/** An observation in a case that contradicts the documentation. */
+/** Observations that contradict the documentation. */
 export type Failure = 'lost' | '5xx' | 'outside' | 'hang' | 'ended' | 'other';
 
-/** The counts of a trial, as the table prints them. */
+/** The results of a trial for the table. */
 export interface Tally {
-  promise: string;
   /** In milliseconds since 1970. */
   began: number;
   cases: number;
   requests: number;
   failures: { kind: Failure; text: string }[];
-  /** A note for the reader of the table: what could not be tested here, and why. */
+  /** Remarks below the table. */
   notes: string[];
 }
 
@@ -21,55 +21,53 @@ declare module 'vitest' {
   }
 }
 
-/** How much a trial may do, and its observations. */
+/** Limits a trial, and collects its results. */
 export interface Budget {
-  /** Whether another case should be tried. */
+  /** Whether to run another case. */
   more: () => boolean;
-  /** Repeats a case until the budget is spent. */
-  repeat: (tried: (number: number) => Promise<void>) => Promise<void>;
-  /** Counts tested cases. */
+  /** Repeats a case until the budget is spent; `lanes` is how many run at the same time. */
+  repeat: (tried: (number: number) => Promise<void>, lanes?: number) => Promise<void>;
+  /** Adds to the number of tested cases. */
   cases: (count?: number) => void;
-  /** Counts answered or rejected requests. */
+  /** Adds to the number of answered requests. */
   requests: (count?: number) => void;
-  /** Records a broken promise; the trial continues, and fails at its end. */
+  /** Records a broken promise. The trial continues, and fails at its end. */
   fail: (kind: Failure, text: string) => void;
   note: (text: string) => void;
-  /** From 0 up to, but not including, the number; the same for the same seed. */
+  /** Draws an integer from 0 up to, but not including, the number. The seed determines it. */
   below: (number: number) => number;
-  /** Whether this is the short share of a release. */
+  /** Whether this is the short version for a release. */
   short: boolean;
-  /** The share of the whole, up to 1, which scales fixed sizes. */
+  /** How much of a whole run this is, up to 1. Fixed sizes are multiplied by it. */
   part: number;
   seed: number;
   /** Aborted when the run is interrupted. */
   signal: AbortSignal;
-  /** The same items in the order of the seed: a run without time for all of them tests different ones each time. */
+  /** Shuffles items by the seed, so that short runs test different ones each time. */
   shuffled: <Item>(items: readonly Item[]) => Item[];
 }
 
 interface Plan {
-  /** The sentence of the documentation that it tests. */
-  promise: string;
-  /** Cases for a release. */
+  /** The number of cases for a release. */
   short: number;
   /** The minimum number of cases in a whole run, however long they take. */
   least: number;
-  /** Its percentage of the long run's minutes. */
+  /** Its share of the long run's time, in percent. */
   share: number;
-  /** Why it cannot run here; empty if it can. */
+  /** Why it cannot run on this machine, if it cannot. */
   cannot?: string;
 }
 
-/** Minutes of the long run; undefined for a release. */
+/** Minutes of the long run; 0 for a release. */
 const MINUTES = Number(process.env.TRIAL_MINUTES ?? 0);
 const SEED = Number(process.env.TRIAL_SEED ?? 1);
-/** From this many minutes on, every finite list of cases is tested completely. */
+/** A run of at least this length tests every finite list of cases completely. */
 const WHOLE_MINUTES = 30;
-/** A trial may exceed its share to reach its minimum of cases; beyond this it hangs. */
+/** A trial may exceed its share to reach its minimum of cases. After this time it counts as hung. */
 const LONGEST_MS = 30 * 60_000;
 
 /**
- * The budget of a trial: a whole run reaches its minimum, a shorter one only has its time.
+ * The limits of a trial. A whole run continues until it reaches the minimum; a shorter one stops when its time is over.
  *
  * @param minutes of all trials together; 0 for a release
  */
@@ -79,42 +77,36 @@ export function extentOf({ short, least, share }: Pick<Plan, 'short' | 'least' |
   return { part, least: part === 1 ? least : 1, milliseconds: (minutes * 60_000 * share) / 100 };
 }
 
-/** Mulberry32: a failed case can be repeated with the same seed. */
-function numbers(seed: number): (below: number) => number {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
-
 /**
- * One trial of a promise: a few cases for a release, many in `npm run test:long`.
+ * Declares a trial of a promise: a few cases for a release, many in `npm run test:long`.
  *
  * @param run tests cases until the budget is spent
  */
 export function trial(name: string, plan: Plan, run: (budget: Budget) => Promise<void>): void {
-  const { promise, cannot } = plan;
+  const { cannot } = plan;
   const long = MINUTES > 0;
-  const title = cannot ? `${name} (not tried here: ${cannot})` : name;
+  const title = cannot ? `${name} (cannot run here: ${cannot})` : name;
   test.skipIf(cannot !== undefined)(
     title,
     { timeout: long ? LONGEST_MS : 60_000 },
     async ({ task, expect, signal }) => {
-      const tally: Tally = { promise, began: Date.now(), cases: 0, requests: 0, failures: [], notes: [] };
+      const tally: Tally = { began: Date.now(), cases: 0, requests: 0, failures: [], notes: [] };
       task.meta.tally = tally;
       const { part, least, milliseconds } = extentOf(plan, MINUTES);
       const until = performance.now() + milliseconds;
-      const below = numbers(SEED);
+      const random = numbersFrom(SEED);
+      const below = (limit: number) => Math.floor(random() * limit);
       const budget: Budget = {
         more: () => !signal.aborted && (tally.cases < least || performance.now() < until),
-        repeat: async (tried) => {
-          for (let number = 0; budget.more(); number++) {
-            await tried(number);
-            tally.cases++;
-          }
+        repeat: async (tried, lanes = 1) => {
+          let next = 0;
+          const lane = async () => {
+            while (budget.more()) {
+              await tried(next++);
+              tally.cases++;
+            }
+          };
+          await Promise.all(Array.from({ length: lanes }, lane));
         },
         cases: (count = 1) => {
           tally.cases += count;

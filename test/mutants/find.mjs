@@ -46,9 +46,9 @@ const METHODS = {
   toLowerCase: 'toUpperCase',
 };
 
-/** In an expression with a type assertion, only the expression is code. */
+/** TypeScript nodes that contain code. All others are types. */
 const IS_CODE = new Set(['TSAsExpression', 'TSSatisfiesExpression', 'TSNonNullExpression']);
-/** Strings there are names, not values. */
+/** In these nodes, strings are names, not values. */
 const OF_NAMES = new Set([
   'ImportDeclaration',
   'ImportExpression',
@@ -56,20 +56,20 @@ const OF_NAMES = new Set([
   'ExportAllDeclaration',
   'JSXAttribute',
 ]);
-/** A text with a space is for people, and few tests quote it. */
-const isForPeople = (text) => text.includes(' ');
+/** A text with a space is for humans, and few tests quote it. */
+const isForHumans = (text) => text.includes(' ');
 
 /**
- * Every place of a source where one expression can replace another: operators swapped, conditions negated, returns and
- * strings emptied, numbers off by one, booleans inverted, optional calls and calls for their effect dropped.
+ * All mutants of a source. They swap operators, negate conditions, empty returns and strings, change numbers by one,
+ * invert booleans, and drop optional chaining and calls for side effects.
  *
- * @returns {Mutant[]} from left to right, an outer one before those inside it
+ * @returns {Mutant[]} from left to right, outer ones before inner ones
  */
 export function findMutants(code, lang = 'ts') {
   const found = [];
   const text = ({ start, end }) => code.slice(start, end);
   const replace = (node, after) => found.push({ start: node.start, end: node.end, after });
-  /** The new operator may bind more tightly: the operand is put in parentheses. */
+  /** An operand in parentheses, because the new operator may have a higher precedence. */
   const side = (part, source) => (/^(?:Binary|Logical)/.test(part?.type) ? `(${source.trim()})` : source);
   function swapOperator({ start, end, operator, prefix, left, right, argument }) {
     const other = OPERATORS[operator];
@@ -93,7 +93,7 @@ export function findMutants(code, lang = 'ts') {
       case 'IfStatement':
       case 'WhileStatement':
       case 'ConditionalExpression':
-        // Otherwise it is the same as another operator.
+        // Otherwise, this would be the same as swapping the operator.
         if (!/^(?:!|[!=]==)$/.test(node.test.operator)) replace(node.test, `!(${text(node.test)})`);
         break;
       case 'ReturnStatement':
@@ -119,11 +119,11 @@ export function findMutants(code, lang = 'ts') {
       case 'Literal':
         if (typeof node.value === 'boolean') replace(node, String(!node.value));
         if (typeof node.value === 'number') replace(node, `(${text(node)} ${node.start % 2 ? '+' : '-'} 1)`);
-        if (typeof node.value === 'string' && !isForPeople(node.value))
+        if (typeof node.value === 'string' && !isForHumans(node.value))
           replace(node, node.value ? "''" : "'mutant'");
         break;
       case 'TemplateLiteral':
-        if (!isForPeople(text(node)) && parent.type !== 'TaggedTemplateExpression') replace(node, "''");
+        if (!isForHumans(text(node)) && parent.type !== 'TaggedTemplateExpression') replace(node, "''");
         break;
     }
   }

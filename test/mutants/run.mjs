@@ -1,8 +1,8 @@
-// Breaks the code in one place after another, and checks whether the tests detect it.
+// Changes the code in one place at a time, and checks whether the tests detect it.
 //
 //   npm run mutants -- <path in src>… [--seed 1] [--count 30]
 //
-// Prints the mutants that no test detected, and for each layer the detected share; fails if it is below the layer's
+// Prints the mutants that no test detected, and the detected percentage of each path. Fails if that is below the layer's
 // target.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
@@ -18,8 +18,8 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const OVER_HTTP = ['http', 'usecases', 'delivery'];
 const RULES = { lanes: [['unit', 'mocks'], OVER_HTTP, ['cli']], aim: 85 };
 /**
- * What tests a layer, in order, and the percentage of mutants that it must detect: lanes, and folders of the lane
- * `system`.
+ * The tests of a layer, in order (lanes, or folders in the lane `system`), and the percentage of mutants that they must
+ * detect.
  */
 const LAYERS = {
   contract: RULES,
@@ -53,12 +53,12 @@ function drawn(all, { seed, count }) {
   return chosen.toSorted((one, other) => one - other).map((index) => all[index]);
 }
 
-/** The files in the given order. */
+/** Keeps files in the given order. */
 class AsGiven {
   sort = (files) => files;
 }
 
-/** Vitest, with switches at the mutants: one process, so that a file is only compiled once. */
+/** Starts Vitest with a switch for each mutant. One process runs all mutants, so that each file is compiled only once. */
 async function startVitest(mutants) {
   const switches = {
     name: 'mutants',
@@ -106,7 +106,7 @@ async function startVitest(mutants) {
   });
   await vitest.standalone();
 
-  /** Runs files until the first failure; files that exceed the time limit are killed. */
+  /** Runs files until the first failure or the time limit. */
   async function run(files, limitMs, id = 'none') {
     ended = [];
     stopping = undefined;
@@ -131,14 +131,15 @@ async function startVitest(mutants) {
   return { filesOf, run, close: () => vitest.close() };
 }
 
-/** A run with a mutant may take this much longer than one without. */
+/** The time limit of a run with a mutant, based on the time without one. */
 const limitOf = (files) => 15_000 + 3 * files.reduce((sum, { ms }) => sum + ms, 0);
 
-/** The files of some lanes, the fastest first, and the mutants that each of them runs. */
+/** The files of these lanes, fastest first, and the mutants whose code each of them executes. */
 async function measured(vitest, lanes) {
   const specs = vitest.filesOf(lanes);
   const { ended, failed } = await vitest.run(specs, 2 ** 31 - 1);
-  if (failed.length) throw new Error(`red without a mutant: ${failed.map(({ moduleId }) => moduleId)}`);
+  if (failed.length)
+    throw new Error(`tests that fail without a mutant: ${failed.map(({ moduleId }) => moduleId)}`);
   return ended
     .map((file) => ({
       spec: specs.find(({ moduleId }) => moduleId === file.moduleId),
@@ -149,24 +150,24 @@ async function measured(vitest, lanes) {
     .toSorted((one, other) => one.ms - other.ms);
 }
 
-/** The mutants that no test in the files detects. */
+/** The mutants that no test in these files detects. */
 async function survivors(vitest, files, mutants) {
   const alive = [];
   for (const mutant of mutants) {
     const { id, file } = mutant;
-    // Code that runs while modules are loaded counts for the file that loads them first, because files share them.
+    // Files share modules, so code that runs while they are loaded may be recorded for any file.
     const isShared = files.some(({ met }) => met.onLoading.includes(id));
-    const near = files.filter(({ met }) => isShared || met.inTests.includes(id));
+    const relevant = files.filter(({ met }) => isShared || met.inTests.includes(id));
     const isNamesake = ({ name }) => Number(name === basename(file).replace(/\.tsx?$/, ''));
-    near.sort((one, other) => isNamesake(other) - isNamesake(one));
-    const { isKilled } = near.length
+    relevant.sort((one, other) => isNamesake(other) - isNamesake(one));
+    const { isKilled } = relevant.length
       ? await vitest.run(
-          near.map(({ spec }) => spec),
-          limitOf(near),
+          relevant.map(({ spec }) => spec),
+          limitOf(relevant),
           String(id),
         )
       : { isKilled: false };
-    if (!isKilled) alive.push({ ...mutant, isMet: near.length > 0 || mutant.isMet });
+    if (!isKilled) alive.push({ ...mutant, isMet: relevant.length > 0 || mutant.isMet });
     process.stderr.write(isKilled ? '.' : '!');
   }
   process.stderr.write('\n');
@@ -185,7 +186,7 @@ let id = 0;
 const parts = positionals.map((given) => {
   const path = relative(ROOT, given);
   const layer = LAYERS[path.split('/')[1]];
-  if (!layer) throw new Error(`no lanes are named for ${path}: give a path in src/{${Object.keys(LAYERS)}}`);
+  if (!layer) throw new Error(`no tests are defined for ${path}: use a path in src/{${Object.keys(LAYERS)}}`);
   return {
     ...layer,
     path,
@@ -210,9 +211,9 @@ for (const { path, lanes, aim, mutants } of parts) {
     );
   }
   const share = (100 * (mutants.length - alive.length)) / mutants.length;
-  console.log(`${path}: ${share.toFixed(0)} % killed, the aim is ${aim} %`);
+  console.log(`${path}: ${share.toFixed(0)} % detected, the target is ${aim} %`);
   isBelow ||= share < aim;
 }
 await vitest.close();
-// A mutant may have changed it in a worker.
+// Set last, because a mutant may have changed it.
 process.exitCode = Number(isBelow);

@@ -1,6 +1,6 @@
 import { buildIfStale } from '../../.config/build-if-stale.mjs';
 
-/** The packed program. */
+/** Builds `dist/` if it is outdated. */
 export default function setup(): void {
   buildIfStale();
 }

@@ -6,10 +6,10 @@ import type { TestProject } from 'vitest/node';
 import { launchOptions } from '../helpers/chromium.ts';
 import { isForAny } from './for-files.ts';
 
-/** Starts the Chromium that all tests of the project share. */
+/** Starts the Chromium that all tests share. */
 export default async function setup(project: TestProject): Promise<undefined | (() => Promise<void>)> {
   if (!isForAny(project, /\/test\/browser\//)) return undefined;
-  // It leaves folders behind.
+  // Chromium leaves folders behind.
   const folder = await mkdtemp(join(tmpdir(), 'chromium-'));
   const server = await chromium.launchServer(await launchOptions(folder));
   project.provide('chromium', server.wsEndpoint());

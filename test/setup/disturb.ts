@@ -1,23 +1,17 @@
-// For `npm run test:flakes`: simulates an overloaded machine. Everything is late, and in a different order than usual, but
-// nothing is early.
+// For `npm run test:flakes`: simulates an overloaded machine. Everything is late and in an unusual order, but nothing is
+// early.
+
+import { numbersFrom } from '../helpers/seed.ts';
 
 /** Maximum delay of timers and requests. */
 const LATE_MS = 60;
-/** Sometimes the whole process stops for this long. */
+/** Maximum time for which the whole process sometimes stops. */
 const STALL_MS = 120;
 const STALL_EVERY_MS = 400;
-/** A longer timer fires immediately. */
+/** The maximum of setTimeout: a longer timer would fire immediately. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
-let state = Number(process.env['TEST_SEED'] ?? 1);
-
-/** From 0 to 1, excluding 1 (mulberry32). */
-function random(): number {
-  state = (state + 0x6d2b79f5) >>> 0;
-  let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-  mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-  return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-}
+const random = numbersFrom(Number(process.env['TEST_SEED'] ?? 1));
 
 const { setTimeout: realSetTimeout, fetch: realFetch } = globalThis;
 
@@ -42,7 +36,7 @@ function stall(): void {
   realSetTimeout(stall, random() * STALL_EVERY_MS).unref();
 }
 
-// Once per worker, which loads this for each of its files.
+// Only once per worker, which runs this for each of its files.
 const worker: typeof globalThis & { isDisturbed?: boolean } = globalThis;
 if (!worker.isDisturbed) disturb();
 worker.isDisturbed = true;

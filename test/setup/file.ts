@@ -2,12 +2,12 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, vi } from 'vitest';
 
-/** The same in every run, so that results do not vary; `npm run test:long` and `test:flakes` draw another. */
+/** The same in every run, so that results do not vary. `npm run test:long` and `test:flakes` use others. */
 const SEED = Number(process.env['TEST_SEED'] ?? 1);
 
 fc.configureGlobal({ seed: SEED });
 
-// Workers are shared: removes what an earlier file left behind after a failure.
+// Files share workers: resets what an earlier file may have left after a failure.
 const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 process.chdir(ROOT);
 vi.useRealTimers();
@@ -16,15 +16,17 @@ vi.unstubAllEnvs();
 vi.unstubAllGlobals();
 
 const OURS = ['TCPServerWrap', 'ProcessWrap'];
-const held = () => process.getActiveResourcesInfo().filter((name) => OURS.includes(name));
-const before = held().length;
+const openResources = () => process.getActiveResourcesInfo().filter((name) => OURS.includes(name));
+const before = openResources().length;
 const ENDING_MS = 10_000;
 
 afterAll(async () => {
   const until = performance.now() + ENDING_MS;
-  while (held().length > before && performance.now() < until) {
+  while (openResources().length > before && performance.now() < until) {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  if (process.cwd() !== ROOT) throw new Error(`the tests of this file left ${ROOT} as their working folder`);
-  if (held().length > before) throw new Error(`the tests of this file left open: ${held().join(', ')}`);
+  if (process.cwd() !== ROOT)
+    throw new Error(`the tests of this file did not return to the working folder ${ROOT}`);
+  if (openResources().length > before)
+    throw new Error(`the tests of this file left open: ${openResources().join(', ')}`);
 });

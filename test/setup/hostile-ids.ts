@@ -3,10 +3,10 @@ import type { Plugin } from 'vite';
 const IDS = /\/src\/domain\/ids\.ts$/;
 const ALPHABET = /^const (LOWER|UPPER) = '\w+';$/gm;
 
-/** For `npm run test:flakes`: ids consist of the letters and digits that occur in the tests' words and numbers. */
+/** For `npm run test:flakes`: ids contain only characters that are frequent in the texts that tests search for. */
 export const hostileIds: Plugin = {
   name: 'hostile-ids',
-  // As written: a compiler may change the quotes.
+  // Before compilation, which may change the quotes.
   enforce: 'pre',
   transform: (code, id) => {
     if (!IDS.test(id)) return undefined;
@@ -15,7 +15,7 @@ export const hostileIds: Plugin = {
       ALPHABET,
       (_, name: keyof typeof alphabets) => `const ${name} = '${alphabets[name]}';`,
     );
-    if (changed === code) throw new Error('ids.ts has no alphabets that could be replaced');
+    if (changed === code) throw new Error('ids.ts has no alphabets to replace');
     return { code: changed, map: null };
   },
 };

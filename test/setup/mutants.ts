@@ -2,12 +2,12 @@ import { afterAll, beforeAll, type TaskMeta } from 'vitest';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** Mutants whose code ran in the tests of a file, or while its modules were loaded. */
+    /** Mutants whose code was executed by the tests of a file, or while its modules were loaded. */
     met?: { inTests: number[]; onLoading: number[] };
   }
 }
 
-/** The mutant that `npm run mutants` activates; without it, the run records which places are executed. */
+/** The active mutant. Without one, the run only records which mutants are executed. */
 const active = Number(process.env['MUTANT']);
 const inTests = new Set<number>();
 const onLoading = new Set<number>();
@@ -17,7 +17,7 @@ Error.stackTraceLimit = 50;
 Object.assign(globalThis, {
   mutant(id: number): boolean {
     if (!inTests.has(id) && !onLoading.has(id)) {
-      // While a file defines its tests, it already runs tested code.
+      // Code that a test file executes while it defines its tests counts as tested.
       const isOfModule = isLoading && !new Error().stack?.includes('.test.ts');
       (isOfModule ? onLoading : inTests).add(id);
     }

@@ -9,7 +9,7 @@ declare module 'vitest' {
   }
 }
 
-/** Packs the package and installs it into a project, which the tests copy. */
+/** Packs the package and installs it in a project, which the tests copy. */
 export default async function setup(project: TestProject): Promise<undefined | (() => Promise<void>)> {
   if (!isForAny(project, /\/test\/(recipes|package|docs\/(receivers|sessions))/)) return undefined;
   const folder = await installPacked();

@@ -3,18 +3,18 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** In the environment of every process that a test starts, and of their children. */
+/** A variable in the environment of every process that a test starts, and of its children. */
 const MARK = 'TEST_RUN';
 
 interface Run {
   id: string;
   folder: string;
-  /** Every project sets up and tears down the run: only the last one can tell what is left behind. */
+  /** The number of projects that still run: only the last one checks what is left behind. */
   projects: number;
 }
 const global: typeof globalThis & { testRun?: Run } = globalThis;
 
-/** Gives the run its own temporary folder. At its end, no file may be left there, and no process of the run. */
+/** Gives the run its own temporary folder. At the end of the run, no file and no process may be left. */
 export default function setup(): () => Promise<void> {
   global.testRun ??= {
     id: randomUUID(),
@@ -31,23 +31,23 @@ export default function setup(): () => Promise<void> {
       ...readdirSync(run.folder).map((name) => `folder ${join(run.folder, name)}`),
     ];
     rmSync(run.folder, { recursive: true, force: true, maxRetries: 10 });
-    // Remains of a mutant say nothing about the tests.
+    // What a mutant leaves behind says nothing about the tests.
     if (left.length && !('MUTANT' in process.env))
       throw new Error(`left behind by the tests:\n${left.join('\n')}`);
   };
 }
 
-/** A folder for temporary folders without a data folder above it, which the emulators of the tests would find. */
+/** The folder for temporary folders. No parent may contain a data folder, because commands in tests would find it. */
 function baseFolder(): string {
   const isFree = (folder: string): boolean =>
     !existsSync(join(folder, '.gateway-sim')) && (folder === dirname(folder) || isFree(dirname(folder)));
   return [tmpdir(), '/var/tmp'].find((folder) => existsSync(folder) && isFree(folder)) ?? tmpdir();
 }
 
-/** How long the system may take to remove an ended process. */
+/** How long an ended process may still be listed. */
 const ENDING_MS = 10_000;
 
-/** The remains are ended so that they disturb nothing. */
+/** Kills the processes that are left, and describes them. */
 async function leftProcesses(run: string): Promise<string[]> {
   const until = performance.now() + ENDING_MS;
   for (;;) {
@@ -61,7 +61,7 @@ async function leftProcesses(run: string): Promise<string[]> {
   }
 }
 
-/** Processes with the mark, except the runner and its own children; none without /proc. */
+/** Processes with this mark, except the runner and its own children. Requires /proc. */
 function markedProcesses(run: string): { pid: number; command: string }[] {
   let names: string[];
   try {

@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Shuffles files within their project: only consecutive files of one project share the modules of a worker. */
+/** Shuffles files within their project, because only consecutive files of one project share modules. */
 export class ShuffledProjects extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = (file: TestSpecification) => hash(`${this.ctx.config.sequence.seed}:${file.moduleId}`);

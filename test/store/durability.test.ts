@@ -1,18 +1,17 @@
 import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, copyFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, copyFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Snapshot } from '../../src/store/snapshot.ts';
-import { Store } from '../../src/store/store.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { bundled, type Program } from '../helpers/program.ts';
 import { records, wallet } from '../helpers/records.ts';
+import { dbOf, journalOf, openStore, put } from '../helpers/store.ts';
 
-/** Commits in an endless loop, eight at a time, and prints each commit as soon as it is acknowledged. */
+/** Commits forever, eight at a time, and prints each id as soon as the commit is acknowledged. */
 const COMMITTER = `
   import { writeSync } from 'node:fs';
   import { Store } from './src/store/store.ts';
@@ -32,7 +31,7 @@ const COMMITTER = `
   await Promise.all(Array.from({ length: 8 }, loop));
 `;
 
-/** Runs with a maximum file size of 64 KiB and prints the results as JSON. */
+/** Commits with a maximum file size of 64 KiB, and prints the results as JSON. */
 const FULL_DISK = `
   import { Store } from './src/store/store.ts';
   import { records, wallet } from './test/helpers/records.ts';
@@ -40,8 +39,8 @@ const FULL_DISK = `
   const warned = [];
   const warn = (text) => warned.push(text);
   const store = await Store.open({ folder, fsync: false, warn }, async () => records());
-  const told = [];
-  store.onChange((change) => told.push(change.wallets[0].id));
+  const changed = [];
+  store.onChange((change) => changed.push(change.wallets[0].id));
   const put = (id, size = 1) => store.commit(() => ({ change: { wallets: [wallet({ id, holder: 'x'.repeat(size) })] }, result: id }));
   await put('before');
   const failing = put('too-big', 200_000);
@@ -54,10 +53,10 @@ const FULL_DISK = `
   for (let count = 0; count < 30; count++) await put('filler-' + count, 1_000);
   await store.close();
   const wallets = [...store.state.wallets.values()].map(({ id }) => id);
-  process.stdout.write(JSON.stringify({ rejections, afterFailure, told, wallets, warned }));
+  process.stdout.write(JSON.stringify({ rejections, afterFailure, changed, wallets, warned }));
 `;
 
-/** Opens a folder and prints the result. */
+/** Opens a folder and prints the error as JSON. */
 const OPENER = `
   import { Store } from './src/store/store.ts';
   import { records } from './test/helpers/records.ts';
@@ -80,15 +79,8 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all([committer, fullDisk, opener].map((program) => program.remove())));
 
-const openAt = (folder: string) => Store.open({ folder, fsync: false }, async () => records());
-const db = (folder: string) => join(folder, 'db.json');
-const journal = (folder: string) => join(folder, 'journal.jsonl');
-const put =
-  (id: string, balance = '1') =>
-  () => ({ change: { wallets: [wallet({ id, balance })] }, result: null });
-
 async function stateOf(folder: string): Promise<{ snapshot: Snapshot; notices: string[] }> {
-  const store = await openAt(folder);
+  const store = await openStore(folder);
   const snapshot = store.snapshot();
   await store.close();
   return { snapshot, notices: store.notices };
@@ -135,42 +127,39 @@ describe('a torn last line', () => {
     '%j is dropped and reported, and the next line is complete',
     async (torn) => {
       const folder = await temporaryFolder();
-      const store = await openAt(folder);
+      const store = await openStore(folder);
       await store.commit(put('whole'));
-      const lines = await readFile(journal(folder), 'utf8');
+      const lines = await readFile(journalOf(folder), 'utf8');
       await store.close();
       // As if the process had been killed before `close`.
-      await writeFile(journal(folder), lines + torn);
-      const second = await openAt(folder);
+      await writeFile(journalOf(folder), lines + torn);
+      const second = await openStore(folder);
       expect(second.state.wallets.get('whole')).toBeDefined();
       expect(second.notices).toHaveLength(1);
-      expect(second.notices[0]).toContain(journal(folder));
+      expect(second.notices[0]).toContain(journalOf(folder));
       expect(second.notices[0]).toMatch(
         new RegExp(`dropped a torn last line of ${Buffer.byteLength(torn)} bytes`),
       );
       await second.commit(put('next'));
-      const written = (await readFile(journal(folder), 'utf8')).trimEnd().split('\n');
+      const written = (await readFile(journalOf(folder), 'utf8')).trimEnd().split('\n');
       expect(written.map((line) => JSON.parse(line)).length).toBeGreaterThan(1);
       await second.close();
       expect((await stateOf(folder)).notices).toEqual([]);
     },
   );
 
-  it('is dropped wherever the line was cut, even inside a character', async () => {
+  it('is dropped wherever it was cut, even inside a character', async () => {
     const folder = await temporaryFolder();
-    const store = await openAt(folder);
-    const first = await readFile(db(folder));
+    const store = await openStore(folder);
+    const first = await readFile(dbOf(folder));
     await store.commit(put('first'));
-    const whole = (await readFile(journal(folder))).length;
-    await store.commit(() => ({
-      change: { wallets: [wallet({ id: 'second', holder: 'Zoë 😀' })] },
-      result: null,
-    }));
-    const bytes = await readFile(journal(folder));
+    const whole = (await readFile(journalOf(folder))).length;
+    await store.commit(put('second', { holder: 'Zoë 😀' }));
+    const bytes = await readFile(journalOf(folder));
     await store.close();
     for (let length = whole; length < bytes.length - 1; length++) {
-      await writeFile(journal(folder), bytes.subarray(0, length));
-      await writeFile(db(folder), first);
+      await writeFile(journalOf(folder), bytes.subarray(0, length));
+      await writeFile(dbOf(folder), first);
       const { snapshot } = await stateOf(folder);
       expect(snapshot.wallets.map(({ id }) => id)).toEqual([
         ...records().wallets.map(({ id }) => id),
@@ -181,13 +170,13 @@ describe('a torn last line', () => {
 });
 
 describe('damage', () => {
-  /** A folder with a saved state, in which these files replace the valid ones. */
+  /** Creates a folder with a saved state, and replaces these files. */
   async function folderWith(files: { db?: string | null; journal?: string }): Promise<string> {
     const folder = await temporaryFolder();
-    await (await openAt(folder)).close();
-    if (files.db === null) await rm(db(folder));
-    else if (files.db !== undefined) await writeFile(db(folder), files.db);
-    if (files.journal !== undefined) await writeFile(journal(folder), files.journal);
+    await (await openStore(folder)).close();
+    if (files.db === null) await rm(dbOf(folder));
+    else if (files.db !== undefined) await writeFile(dbOf(folder), files.db);
+    if (files.journal !== undefined) await writeFile(journalOf(folder), files.journal);
     return folder;
   }
 
@@ -214,19 +203,12 @@ describe('damage', () => {
       /journal\.jsonl line 1 is damaged: wallets/,
     ],
     ['a snapshot that is not JSON', { db: '{"version":1,' }, /db\.json is damaged/],
-    ['an empty snapshot', { db: '' }, /db\.json is damaged/],
     ['a snapshot without a version', { db: '{}' }, /db\.json is not a gateway-sim state: it has no version/],
-    ['a snapshot that is a list', { db: '[]' }, /db\.json is not a gateway-sim state/],
     ['a damaged record', { db: badWallet }, /db\.json is damaged: wallets\.1\.balance/],
     [
       'a newer version',
       { db: snapshotWith({ version: 99 }) },
       /db\.json has version 99, but this gateway-sim reads versions up to 2/,
-    ],
-    [
-      'a version that is not a number',
-      { db: snapshotWith({ version: '1' }) },
-      /db\.json is not a gateway-sim state: unknown version "1"/,
     ],
     [
       'an unknown collection',
@@ -258,7 +240,7 @@ describe('damage', () => {
     async (_, files: { db?: string | null; journal?: string }, message) => {
       const folder = await folderWith(files);
       const before = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name))));
-      await expect(openAt(folder)).rejects.toMatchObject({
+      await expect(openStore(folder)).rejects.toMatchObject({
         name: 'GatewayError',
         code: 'state_damaged',
         message: expect.stringMatching(message),
@@ -276,28 +258,24 @@ describe('damage', () => {
 });
 
 describe('a kill between writing a snapshot and dropping its journal lines', () => {
-  it('leads to the same state, because each line has whole records', async () => {
+  it('leads to the same state, because each journal line contains whole records', async () => {
     const step = fc.oneof(
       fc.record({ put: fc.constantFrom('a', 'b', 'wal_eur'), balance: fc.nat().map(String) }),
       fc.record({ replaceWith: fc.constantFrom('r', 's') }),
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
-        const folder = await mkdtemp(join(tmpdir(), 'gateway-sim-test-'));
-        try {
-          const store = await openAt(folder);
-          for (const one of steps) {
-            if ('put' in one) await store.commit(put(one.put, one.balance));
-            else await store.replace({ ...records(), wallets: [wallet({ id: one.replaceWith })] });
-          }
-          const lines = await readFile(journal(folder));
-          const before = store.snapshot();
-          await store.close();
-          await writeFile(journal(folder), lines);
-          expect((await stateOf(folder)).snapshot).toEqual(before);
-        } finally {
-          await rm(folder, { recursive: true, force: true });
+        const folder = await temporaryFolder();
+        const store = await openStore(folder);
+        for (const one of steps) {
+          if ('put' in one) await store.commit(put(one.put, { balance: one.balance }));
+          else await store.replace({ ...records(), wallets: [wallet({ id: one.replaceWith })] });
         }
+        const lines = await readFile(journalOf(folder));
+        const before = store.snapshot();
+        await store.close();
+        await writeFile(journalOf(folder), lines);
+        expect((await stateOf(folder)).snapshot).toEqual(before);
       }),
       { numRuns: 25 },
     );
@@ -305,48 +283,46 @@ describe('a kill between writing a snapshot and dropping its journal lines', () 
 
   it('loses no change that is committed during the snapshot', async () => {
     const folder = await temporaryFolder();
-    const store = await openAt(folder);
-    onTestFinished(() => store.close());
+    const store = await openStore(folder);
     const holder = 'x'.repeat(100_000);
     let acknowledged = 0;
     let drops = 0;
     const commits = async (_: unknown, loop: number) => {
       for (let next = 0; drops < 2 && next < 500; next++) {
         const id = `loop${loop}-${next}`;
-        // The same large record each time and a new one: only outdated data causes a snapshot.
-        const large = wallet({ id: `loop${loop}`, holder: `${holder}${next}` });
-        await store.commit(() => ({ change: { wallets: [large] }, result: null }));
+        // Replaces a large record, because only outdated data triggers a snapshot.
+        await store.commit(put(`loop${loop}`, { holder: `${holder}${next}` }));
         await store.commit(put(id));
         acknowledged++;
       }
     };
     const watchJournal = async () => {
       // Dropping lines replaces the file.
-      let { ino } = await stat(journal(folder));
+      let { ino } = await stat(journalOf(folder));
       while (drops < 2 && acknowledged < 4_000) {
-        const now = await stat(journal(folder));
+        const now = await stat(journalOf(folder));
         if (now.ino !== ino) drops++;
         ino = now.ino;
       }
     };
     await Promise.all([...Array.from({ length: 8 }, commits), watchJournal()]);
     expect(drops).toBe(2);
-    // As a kill at this moment leaves it. Copies the journal first: a snapshot written in between only has more.
+    // The files that a kill at this moment would leave. A snapshot between the two copies would only have more changes.
     const copy = await temporaryFolder();
-    await copyFile(journal(folder), journal(copy));
-    await copyFile(db(folder), db(copy));
+    await copyFile(journalOf(folder), journalOf(copy));
+    await copyFile(dbOf(folder), dbOf(copy));
     const { snapshot } = await stateOf(copy);
     expect(snapshot.wallets.filter(({ id }) => /^loop\d-/.test(id))).toHaveLength(acknowledged);
   });
 
   it('is not affected by the files of an interrupted snapshot', async () => {
     const folder = await temporaryFolder();
-    const store = await openAt(folder);
+    const store = await openStore(folder);
     await store.commit(put('kept'));
     await store.close();
-    await appendFile(`${db(folder)}.tmp`, '{"version":1,');
-    await appendFile(`${journal(folder)}.tmp`, '{"wallets');
-    const second = await openAt(folder);
+    await appendFile(`${dbOf(folder)}.tmp`, '{"version":1,');
+    await appendFile(`${journalOf(folder)}.tmp`, '{"wallets');
+    const second = await openStore(folder);
     await second.commit(put('more'));
     await second.close();
     const { wallets } = (await stateOf(folder)).snapshot;
@@ -374,11 +350,11 @@ describe('a full disk', () => {
     return output;
   }
 
-  it('is reported if the first state does not fit, and no incomplete file remains', async () => {
+  it('is reported if the initial state does not fit, and leaves no incomplete file', async () => {
     const folder = await temporaryFolder();
     expect(JSON.parse(await withFilesUpTo(0, opener, folder))).toEqual({
       code: 'storage_failed',
-      message: `${db(folder)} cannot be written: the file would exceed the maximum size`,
+      message: `${dbOf(folder)} cannot be written: the file would exceed the maximum size`,
       remedy: expect.stringContaining('--data-dir'),
     });
     expect((await stateOf(folder)).snapshot).toEqual(records());
@@ -386,19 +362,16 @@ describe('a full disk', () => {
 
   it('rejects and rolls back changes that do not fit, continues, and loses nothing on close', async () => {
     const folder = await temporaryFolder();
-    // Already in the snapshot, so that the one on close does not fit.
-    const first = await openAt(folder);
-    await first.commit(() => ({
-      change: { wallets: [wallet({ id: 'fat', holder: 'x'.repeat(40_000) })] },
-      result: null,
-    }));
+    // Makes the snapshot large, so that the one on close does not fit.
+    const first = await openStore(folder);
+    await first.commit(put('fat', { holder: 'x'.repeat(40_000) }));
     await first.close();
 
     const output = await withFilesUpTo(64, fullDisk, folder);
     const report = JSON.parse(output) as {
       rejections: unknown[];
       afterFailure: string[];
-      told: string[];
+      changed: string[];
       wallets: string[];
       warned: string[];
     };
@@ -410,8 +383,8 @@ describe('a full disk', () => {
     };
     expect(report.rejections).toEqual([refused, refused]);
     expect(report.afterFailure.slice(-2)).toEqual(['fat', 'before']);
-    expect(report.told).not.toContain('too-big');
-    expect(report.told.slice(0, 2)).toEqual(['before', 'after']);
+    expect(report.changed).not.toContain('too-big');
+    expect(report.changed.slice(0, 2)).toEqual(['before', 'after']);
     expect(report.warned).toEqual([refused.message, expect.stringMatching(/db\.json could not be updated/)]);
     const { snapshot, notices } = await stateOf(folder);
     expect(snapshot.wallets.map(({ id }) => id)).toEqual(report.wallets);
@@ -424,11 +397,10 @@ it.skipIf(process.platform === 'win32').each(['db.json', 'journal.jsonl'])(
   'a %s that is a pipe is rejected without waiting',
   async (name) => {
     const folder = await temporaryFolder();
-    const open = () => Store.open({ folder, fsync: false }, async () => records());
-    await (await open()).close();
+    await (await openStore(folder)).close();
     await rm(join(folder, name));
     execFileSync('mkfifo', [join(folder, name)]);
-    await expect(open()).rejects.toMatchObject({
+    await expect(openStore(folder)).rejects.toMatchObject({
       code: 'state_damaged',
       message: `${join(folder, name)} cannot be read: it is not a regular file`,
     });

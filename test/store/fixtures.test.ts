@@ -17,7 +17,7 @@ async function own(content: unknown): Promise<string> {
 }
 
 describe('the fixtures of the package', () => {
-  it('have a merchant, and wallets in each documented currency for a rich and a poor customer', async () => {
+  it('have one merchant, and a rich and a poor customer with a wallet in each documented currency', async () => {
     const { merchants, wallets } = await packaged();
     expect(merchants).toHaveLength(1);
     for (const email of ['wallet@example.com', 'poor@example.com']) {
@@ -26,7 +26,7 @@ describe('the fixtures of the package', () => {
     }
   });
 
-  it('are reported as an incomplete package if they are missing', async () => {
+  it('are reported as missing from the package', async () => {
     await expect(initialSnapshots('/nowhere/default.json', undefined)()).rejects.toMatchObject({
       code: 'state_damaged',
       message: 'the fixtures /nowhere/default.json do not exist: the package is incomplete',
@@ -35,7 +35,7 @@ describe('the fixtures of the package', () => {
 });
 
 describe("a user's own fixtures", () => {
-  it('are used in full', async () => {
+  it('replace the fixtures of the package', async () => {
     const path = await own({ version: 1, merchants: [merchant()], wallets: [wallet()] });
     expect(await initialSnapshots(PACKAGED, path)()).toMatchObject({
       merchants: [merchant()],
@@ -62,34 +62,14 @@ describe("a user's own fixtures", () => {
 
   it.each([
     ['{"version":1,', ' is damaged: '],
-    ['', ' is damaged: '],
     [{ wallets: [] }, ' is not a gateway-sim state: it has no version'],
     [{ version: 99 }, ' has version 99, but this gateway-sim reads versions up to 2'],
-    [{ version: 0 }, ' is not a gateway-sim state: unknown version 0'],
-    [{ version: '1' }, ' is not a gateway-sim state: unknown version "1"'],
     [{ version: 1, walets: [] }, ': unknown key "walets": did you mean wallets?'],
     [
       { version: 1, wallets: [{ ...wallet(), balance: 7 }] },
       ' is damaged: wallets.0.balance must be of the type string',
     ],
     [{ version: 1, wallets: [wallet(), wallet()] }, ': wallets has the id "wal_rich_usd" twice'],
-    [
-      {
-        version: 1,
-        messages: [
-          {
-            id: 'm',
-            paymentId: 'p',
-            identifier: '',
-            email: '',
-            code: '',
-            sentAt: '2026-01-01T00:00:00.000Z',
-            expiresAt: '2026-01-01T00:00:00.000Z',
-          },
-        ],
-      },
-      ': messages "m": paymentId is "p", which is not in payments',
-    ],
   ])('that are invalid are rejected: %j', async (content, problem) => {
     const path = await own(content);
     const act = initialSnapshots(PACKAGED, path)();
@@ -121,7 +101,7 @@ describe("a user's own fixtures", () => {
     });
   });
 
-  it('are read once, so that later changes to the file have no effect', async () => {
+  it('are read only once, even if the file changes later', async () => {
     const path = await own({ version: 1, wallets: [wallet({ balance: '1' })] });
     const initial = initialSnapshots(PACKAGED, path);
     await initial();
@@ -129,7 +109,7 @@ describe("a user's own fixtures", () => {
     expect((await initial()).wallets).toEqual([wallet({ balance: '1' })]);
   });
 
-  it('are read again after they were rejected', async () => {
+  it('are read again after they have been rejected', async () => {
     const path = await own('not yet');
     const initial = initialSnapshots(PACKAGED, path);
     await expect(initial()).rejects.toMatchObject({ code: 'usage' });

@@ -54,6 +54,11 @@ function livingPid(): number {
 
 const asRoot = process.getuid?.() === 0;
 
+async function replaceByLink(path: string): Promise<void> {
+  await rename(path, `${path}.moved`);
+  await symlink(`${path}.moved`, path);
+}
+
 describe('a data folder', () => {
   it('is created with a .gitignore that keeps it out of repositories', async () => {
     const path = join(await temporaryFolder(), 'new', '.gateway-sim');
@@ -74,7 +79,7 @@ describe('a data folder', () => {
     expect(await readdir(other)).toEqual(['package.json']);
   });
 
-  it('is for its owner only, regardless of the umask', async () => {
+  it('can be read only by its owner, regardless of the umask', async () => {
     const before = process.umask(0);
     onTestFinished(() => void process.umask(before));
     const path = join(await temporaryFolder(), 'data');
@@ -86,18 +91,14 @@ describe('a data folder', () => {
     await folder.release();
   });
 
-  it.skipIf(process.platform === 'win32').each<[string, (path: string) => unknown]>([
-    [
-      'is a link',
-      async (path) => {
-        await rename(path, `${path}.moved`);
-        await symlink(`${path}.moved`, path);
-      },
-    ],
-    ...(asRoot
-      ? [['belongs to another user', (path) => chown(path, 4_711, 4_711)] as [string, typeof rm]]
-      : []),
-  ])('that %s is used only if the user named it', async (why, change) => {
+  it
+    .skipIf(process.platform === 'win32')
+    .each<[string, (path: string) => unknown]>([
+      ['is a link', replaceByLink],
+      ...(asRoot
+        ? [['belongs to another user', (path) => chown(path, 4_711, 4_711)] as [string, typeof rm]]
+        : []),
+    ])('that %s is used only if the user specified it', async (why, change) => {
     const path = join(await temporaryFolder(), '.gateway-sim');
     await mkdir(path);
     await change(path);
@@ -110,7 +111,7 @@ describe('a data folder', () => {
     await (await DataFolder.acquire(path)).release();
   });
 
-  it('that is open to others, as in a checkout, is closed to them unless the user named it', async () => {
+  it('that other users can access, as in a clone, becomes private unless the user specified it', async () => {
     const path = join(await temporaryFolder(), '.gateway-sim');
     await mkdir(path);
     await chmod(path, 0o775);
@@ -121,7 +122,7 @@ describe('a data folder', () => {
     expect([await mode(true), await mode(false)]).toEqual([0o775, 0o700]);
   });
 
-  it('or a db.json that is a dangling link is reported as one, and stays', async () => {
+  it('or db.json that is a dangling link is reported and stays unchanged', async () => {
     const base = await temporaryFolder();
     const [data, db] = [join(base, 'data'), join(base, 'db.json')];
     for (const link of [data, db]) await symlink('nowhere', link);
@@ -136,7 +137,7 @@ describe('a data folder', () => {
     expect((await readdir(base)).sort()).toEqual(['data', 'db.json']);
   });
 
-  it('that is a copy of a folder in use opens, and names no server', async () => {
+  it('that is a copy of a folder in use can be opened, and names no server', async () => {
     const base = await temporaryFolder();
     const [path, copy] = [join(base, 'data'), join(base, 'copy')];
     const original = await DataFolder.acquire(path);
@@ -227,7 +228,7 @@ describe('the lock of a data folder', () => {
   );
 
   it.runIf(process.platform === 'linux')(
-    'of a process whose PID now belongs to a later one is taken over, even if it is the new owner’s',
+    'of a process whose PID was reused is taken over, even by the process that has it now',
     async () => {
       for (const pid of [process.pid, livingPid()]) {
         const path = await temporaryFolder();
@@ -242,7 +243,7 @@ describe('the lock of a data folder', () => {
 describe('the lock of a process on another machine or in another container', () => {
   const PATIENCE_MS = 300;
 
-  /** A lock as written by another machine or container that shares the folder. */
+  /** Creates a folder with the lock of another machine or container. */
   async function lockedElsewhere(place: object) {
     const path = await temporaryFolder();
     await writeFile(lockIn(path), JSON.stringify({ pid: process.pid, started: '1', ...place }));
@@ -277,7 +278,7 @@ describe('the lock of a process on another machine or in another container', () 
     await folder.release();
   });
 
-  it('goes to one of many processes that wait for its heartbeat', async () => {
+  it('goes to only one of several processes that wait for its heartbeat', async () => {
     const path = await lockedElsewhere({ host: 'elsewhere' });
     const takers = await Promise.allSettled(
       Array.from({ length: 4 }, () => DataFolder.acquire(path, { patienceMs: PATIENCE_MS })),
@@ -288,13 +289,13 @@ describe('the lock of a process on another machine or in another container', () 
 
 describe('a folder that was replaced', () => {
   const replacements = {
-    'removed and made again': async (path: string) => {
+    'removed and created again': async (path: string) => {
       await rm(path, { recursive: true });
       await mkdir(path);
     },
     'moved away': (path: string) => rename(path, `${path}-old`),
     'without its lock': (path: string) => rm(lockIn(path)),
-    'with links to its files in another one': async (path: string) => {
+    'replaced by one with links to its files': async (path: string) => {
       await rename(path, `${path}-old`);
       await mkdir(path);
       for (const name of await readdir(`${path}-old`))
@@ -302,20 +303,23 @@ describe('a folder that was replaced', () => {
     },
   };
 
-  it.each(Object.entries(replacements))('(%s) is no longer ours, and stays unchanged', async (_, replace) => {
-    const path = join(await temporaryFolder(), 'data');
-    const first = await DataFolder.acquire(path);
-    await first.announce({ url: 'http://127.0.0.1:1', pid: process.pid, controlToken: null });
-    expect(first.assertOurs).not.toThrow();
-    await replace(path);
-    expect(first.assertOurs).toThrow(/was removed, moved or replaced/);
-    const second = await DataFolder.acquire(path);
-    await second.announce({ url: 'http://127.0.0.1:2', pid: process.pid, controlToken: null });
-    await first.release();
-    expect(await readServerInfo(path)).toMatchObject({ url: 'http://127.0.0.1:2' });
-    expect(second.assertOurs).not.toThrow();
-    await second.release();
-  });
+  it.each(Object.entries(replacements))(
+    '(%s) is no longer used or changed by its first owner',
+    async (_, replace) => {
+      const path = join(await temporaryFolder(), 'data');
+      const first = await DataFolder.acquire(path);
+      await first.announce({ url: 'http://127.0.0.1:1', pid: process.pid, controlToken: null });
+      expect(first.assertOurs).not.toThrow();
+      await replace(path);
+      expect(first.assertOurs).toThrow(/was removed, moved or replaced/);
+      const second = await DataFolder.acquire(path);
+      await second.announce({ url: 'http://127.0.0.1:2', pid: process.pid, controlToken: null });
+      await first.release();
+      expect(await readServerInfo(path)).toMatchObject({ url: 'http://127.0.0.1:2' });
+      expect(second.assertOurs).not.toThrow();
+      await second.release();
+    },
+  );
 });
 
 describe('server.json', () => {
@@ -328,7 +332,7 @@ describe('server.json', () => {
 
   const info = (pid: number): ServerInfo => ({ url: 'http://127.0.0.1:4477', pid, controlToken: 'token' });
 
-  it('names the server, is readable by its owner only, and is removed with the lock', async () => {
+  it('names the server, can be read only by its owner, and is removed with the lock', async () => {
     const path = await temporaryFolder();
     const folder = await DataFolder.acquire(path);
     expect(await readServerInfo(path)).toBeUndefined();
@@ -340,7 +344,7 @@ describe('server.json', () => {
     expect(await readServerInfo(path)).toBeUndefined();
   });
 
-  it('that cannot be removed is reported, and the lock is released nevertheless', async () => {
+  it('that cannot be removed is reported, but the lock is still released', async () => {
     const path = await temporaryFolder();
     const folder = await DataFolder.acquire(path);
     await mkdir(join(path, 'server.json'));
@@ -358,7 +362,7 @@ describe('server.json', () => {
   it.each([
     ...['localhost', 'LOCALHOST', '127.0.0.1', '127.1', '127.8.8.8', '[::1]', hostname()],
     ...own.map(({ family, address }) => (family === 'IPv6' ? `[${address}]` : address)),
-  ])('with an address at %s is accepted', async (host) => {
+  ])('with the host %s is accepted', async (host) => {
     const path = await temporaryFolder();
     const written = { ...info(process.pid), url: `https://${host}:4477` };
     await writeServerInfo(path, written);
@@ -375,17 +379,15 @@ describe('server.json', () => {
     expect(await readServerInfo(path)).toBeUndefined();
   });
 
-  it.skipIf(process.platform === 'win32').each<[string, (path: string) => unknown]>([
-    [
-      'is a link',
-      async (path) => {
-        await rename(path, `${path}.moved`);
-        await symlink(`${path}.moved`, path);
-      },
-    ],
-    ['is too large', (path) => appendFile(path, ' '.repeat(300_000))],
-    ...(asRoot ? [['is of another user', (path) => chown(path, 4_711, 4_711)] as [string, typeof rm]] : []),
-  ])('that %s is ignored', async (_, change) => {
+  it
+    .skipIf(process.platform === 'win32')
+    .each<[string, (path: string) => unknown]>([
+      ['is a link', replaceByLink],
+      ['is too large', (path) => appendFile(path, ' '.repeat(300_000))],
+      ...(asRoot
+        ? [['belongs to another user', (path) => chown(path, 4_711, 4_711)] as [string, typeof rm]]
+        : []),
+    ])('that %s is ignored', async (_, change) => {
     const path = await temporaryFolder();
     const file = join(path, 'server.json');
     await writeServerInfo(path, info(process.pid));
@@ -398,7 +400,7 @@ describe('server.json', () => {
     ['names no folder', { folder: undefined }],
     ['names another folder', { folder: '1:2' }],
     ...(process.platform === 'linux'
-      ? [['does not say when its process was started', { started: null }] as [string, object]]
+      ? [['does not say when its process started', { started: null }] as [string, object]]
       : []),
   ])('that %s is ignored', async (_, change) => {
     const path = await temporaryFolder();
@@ -421,15 +423,12 @@ describe('server.json', () => {
     expect(await readServerInfo(path)).toBeUndefined();
   });
 
-  it.runIf(process.platform === 'linux')(
-    'of a process whose PID now belongs to a later one is ignored',
-    async () => {
-      const path = await temporaryFolder();
-      await writeServerInfo(path, info(livingPid()));
-      await edit(path, { started: '1' });
-      expect(await readServerInfo(path)).toBeUndefined();
-    },
-  );
+  it.runIf(process.platform === 'linux')('of a process whose PID was reused is ignored', async () => {
+    const path = await temporaryFolder();
+    await writeServerInfo(path, info(livingPid()));
+    await edit(path, { started: '1' });
+    expect(await readServerInfo(path)).toBeUndefined();
+  });
 
   it('of a process that has ended is ignored', async () => {
     const path = await temporaryFolder();
@@ -439,7 +438,7 @@ describe('server.json', () => {
     expect(await readServerInfo(path)).toBeUndefined();
   });
 
-  it('is found from a subfolder, nearest first, skipping links and processes that have ended', async () => {
+  it('is found from a subfolder, the nearest first, but not through a link or after its process ended', async () => {
     const base = await temporaryFolder();
     const below = join(base, 'shop', 'src');
     const announce = async (folder: string, content: ServerInfo) => {

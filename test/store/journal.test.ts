@@ -1,48 +1,40 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { cp, link, mkdtemp, open, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdtemp, open, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { interceptFiles } from '../helpers/file-calls.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { changesIn } from '../helpers/journal.ts';
 import { fullSnapshot, records, wallet } from '../helpers/records.ts';
 import { IS_RELEASE } from '../helpers/scope.ts';
+import { changesIn, dbOf, idsIn, journalOf, leftByKill, openStore, put } from '../helpers/store.ts';
 
 const VERSION_1 = fileURLToPath(new URL('version-1', import.meta.url));
-const openAt = (folder: string) => Store.open({ folder, fsync: false }, async () => records());
-const db = (folder: string) => join(folder, 'db.json');
-const journal = (folder: string) => join(folder, 'journal.jsonl');
-const put =
-  (id: string, holder = 'Somebody') =>
-  () => ({ change: { wallets: [wallet({ id, holder })] }, result: id });
 
-/** A folder after a kill: all commits are in the journal. */
+/** A folder after a kill, with all commits in the journal. */
 async function killed(...ids: string[]): Promise<string> {
-  const [folder, copy] = [await temporaryFolder(), await temporaryFolder()];
-  const store = await openAt(folder);
+  const folder = await temporaryFolder();
+  const store = await openStore(folder);
   for (const id of ids) await store.commit(put(id));
-  await cp(folder, copy, { recursive: true });
-  await store.close();
-  return copy;
+  return leftByKill(folder);
 }
 
-const idsOf = (store: Store) =>
-  [...store.state.wallets.values()].map(({ id }) => id).slice(records().wallets.length);
+/** The ids of the wallets that a test added. */
+const idsOf = (store: Store) => idsIn(store).slice(records().wallets.length);
 
 async function reopened(folder: string): Promise<{ ids: string[]; notices: string[] }> {
-  const store = await openAt(folder);
+  const store = await openStore(folder);
   const found = { ids: idsOf(store), notices: store.notices };
   await store.close();
   return found;
 }
 
 async function editJournal(folder: string, edit: (lines: string[]) => string[]): Promise<void> {
-  const lines = (await readFile(journal(folder), 'utf8')).trimEnd().split('\n');
+  const lines = (await readFile(journalOf(folder), 'utf8')).trimEnd().split('\n');
   await writeFile(
-    journal(folder),
+    journalOf(folder),
     edit(lines)
       .map((line) => `${line}\n`)
       .join(''),
@@ -50,24 +42,24 @@ async function editJournal(folder: string, edit: (lines: string[]) => string[]):
 }
 
 describe('a kill at any step', () => {
-  /** Runs work on a folder and copies the folder before and after each step, with the commits acknowledged by then. */
+  /** Copies a folder before and after each step of some work, and notes which commits were acknowledged by then. */
   async function copiesDuring(folder: string, work: (acknowledged: Set<string>) => Promise<void>) {
-    const copies: { copy: string; holds: string; acknowledged: string[] }[] = [];
+    const copies: { copy: string; content: string; acknowledged: string[] }[] = [];
     const acknowledged = new Set<string>();
     const probe = await open(join(VERSION_1, 'db.json'));
     const handles = Object.getPrototypeOf(probe);
     await probe.close();
     let onStep: (() => void) | undefined = () => {
       const files = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'base64')]);
-      const holds = JSON.stringify(files.filter(([name]) => name !== 'lock'));
+      const content = JSON.stringify(files.filter(([name]) => name !== 'lock'));
       const last = copies.at(-1);
-      if (last?.holds === holds) {
+      if (last?.content === content) {
         last.acknowledged = [...acknowledged];
         return;
       }
       const copy = mkdtempSync(join(tmpdir(), 'gateway-sim-step-'));
       cpSync(folder, copy, { recursive: true });
-      copies.push({ copy, holds, acknowledged: [...acknowledged] });
+      copies.push({ copy, content, acknowledged: [...acknowledged] });
     };
     interceptFiles(['rename', 'rm'], async (name, call) => {
       if (name === 'rename') onStep?.();
@@ -106,27 +98,18 @@ describe('a kill at any step', () => {
       'of a start after an edit of db.json',
       async () => {
         const folder = await killed();
-        await writeFile(db(folder), JSON.stringify(records()));
+        await writeFile(dbOf(folder), JSON.stringify(records()));
         return folder;
       },
     ],
-    [
-      'of the migration of a folder without checksums',
-      async () => {
-        const folder = await temporaryFolder();
-        await cp(VERSION_1, folder, { recursive: true });
-        return folder;
-      },
-    ],
-  ])('%s, of commits and of the snapshots on close loses nothing', async (_, folderOf) => {
+    ['of a migration from the format without checksums', () => leftByKill(VERSION_1)],
+  ])('%s, of commits or of a snapshot on close loses nothing', async (_, folderOf) => {
     const folder = await folderOf();
-    const before = await temporaryFolder();
-    await cp(folder, before, { recursive: true });
-    const kept = (await reopened(before)).ids;
+    const kept = (await reopened(await leftByKill(folder))).ids;
     const copies = await copiesDuring(folder, async (acknowledged) => {
       for (const id of kept) acknowledged.add(id);
       for (const id of ['first', 'second']) {
-        const store = await openAt(folder);
+        const store = await openStore(folder);
         await commit(store, id, acknowledged);
         await store.close();
       }
@@ -141,7 +124,7 @@ describe('a kill at any step', () => {
     const copies = await copiesDuring(folder, async (acknowledged) => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       onTestFinished(() => void vi.useRealTimers());
-      const store = await openAt(folder);
+      const store = await openStore(folder);
       await commit(store, 'before', acknowledged);
       vi.advanceTimersByTime(1_000);
       let count = 0;
@@ -163,10 +146,10 @@ describe('a kill at any step', () => {
 });
 
 describe('a journal', () => {
-  it('with any one byte changed is rejected, or read as before', async () => {
+  it('with any byte changed is rejected or read as before', async () => {
     const folder = await killed('a', 'é😀');
-    const bytes = await readFile(journal(folder));
-    const [good, kept] = [await readFile(db(folder)), (await reopened(folder)).ids];
+    const bytes = await readFile(journalOf(folder));
+    const [good, kept] = [await readFile(dbOf(folder)), (await reopened(folder)).ids];
     const copy = await mkdtemp(join(tmpdir(), 'gateway-sim-test-'));
     onTestFinished(() => rm(copy, { recursive: true }));
     const accepted: number[] = [];
@@ -175,7 +158,7 @@ describe('a journal', () => {
         const changed = Buffer.from(bytes);
         changed[at] = value;
         if (changed.equals(bytes)) continue;
-        await Promise.all([writeFile(db(copy), good), writeFile(journal(copy), changed)]);
+        await Promise.all([writeFile(dbOf(copy), good), writeFile(journalOf(copy), changed)]);
         const outcome = await reopened(copy).catch(({ code }) => code);
         if (outcome === 'state_damaged') continue;
         accepted.push(at);
@@ -187,7 +170,7 @@ describe('a journal', () => {
 
   it.each([
     [
-      'doubled',
+      'duplicated',
       (lines: string[]) => lines.flatMap((line, index) => (index === 1 ? [line, line] : [line])),
       /expected number 2, got 1/,
     ],
@@ -209,7 +192,7 @@ describe('a journal', () => {
   ])('with a line %s is rejected', async (_, edit, message) => {
     const folder = await killed('a', 'b');
     await editJournal(folder, edit);
-    await expect(openAt(folder)).rejects.toMatchObject({
+    await expect(openStore(folder)).rejects.toMatchObject({
       code: 'state_damaged',
       message: expect.stringMatching(message),
     });
@@ -217,23 +200,22 @@ describe('a journal', () => {
 
   it('that is missing is rejected, and the user can continue with an empty one', async () => {
     const folder = await killed('a');
-    await rm(journal(folder));
-    // As written by a start.
+    await rm(journalOf(folder));
+    // Created by every start.
     await writeFile(join(folder, '.gitignore'), '*\n');
-    await expect(openAt(folder)).rejects.toMatchObject({
+    await expect(openStore(folder)).rejects.toMatchObject({
       code: 'state_damaged',
-      message: `${journal(folder)} is missing: it contained the changes since ${db(folder)} was written`,
+      message: `${journalOf(folder)} is missing: it contained the changes since ${dbOf(folder)} was written`,
       remedy: expect.stringMatching(/Restore journal\.jsonl, or create an empty one .* state reset/),
     });
-    await writeFile(journal(folder), '');
+    await writeFile(journalOf(folder), '');
     expect(await reopened(folder)).toEqual({ ids: [], notices: [] });
   });
 
-  it('is not required if a user put only a db.json there', async () => {
+  it('is not required next to a db.json from a user', async () => {
     const folder = await temporaryFolder();
-    await writeFile(db(folder), JSON.stringify({ ...records(), wallets: [wallet({ id: 'mine' })] }));
-    const store = await openAt(folder);
-    onTestFinished(() => store.close());
+    await writeFile(dbOf(folder), JSON.stringify({ ...records(), wallets: [wallet({ id: 'mine' })] }));
+    const store = await openStore(folder);
     expect([...store.state.wallets.values()].map(({ id }) => id)).toEqual(['mine']);
     expect(store.notices).toEqual([]);
   });
@@ -247,83 +229,79 @@ describe('a journal', () => {
       const folder = await temporaryFolder();
       const held = fullSnapshot();
       const edited = { ...held, payments: held.payments.map((payment) => ({ ...payment, ...change })) };
-      const first = await Store.open({ folder, fsync: false }, async () => held);
-      await first.close();
+      await (await openStore(folder, {}, async () => held)).close();
       const text = JSON.stringify(edited);
-      await writeFile(db(folder), text);
+      await writeFile(dbOf(folder), text);
       const refused = expect.objectContaining({
         code: 'state_damaged',
         message: expect.stringContaining(problem),
       });
-      await expect(openAt(folder)).rejects.toEqual(refused);
-      expect(await readFile(db(folder), 'utf8')).toBe(text);
-      // Alone in another folder, it also counts as a user's file.
+      await expect(openStore(folder)).rejects.toEqual(refused);
+      expect(await readFile(dbOf(folder), 'utf8')).toBe(text);
+      // Without a journal, it counts as a file from a user.
       const alone = await temporaryFolder();
-      await writeFile(db(alone), text);
-      await expect(openAt(alone)).rejects.toEqual(refused);
+      await writeFile(dbOf(alone), text);
+      await expect(openStore(alone)).rejects.toEqual(refused);
     },
   );
 
-  it('with a db.json from gateway-sim opens regardless of the options', async () => {
+  it('with a db.json from gateway-sim can be opened, whatever the options', async () => {
     const folder = await temporaryFolder();
     const held = fullSnapshot();
     const payments = held.payments.map((payment) => ({ ...payment, currency: 'NPR' }));
-    await (await Store.open({ folder, fsync: false }, async () => ({ ...held, payments }))).close();
-    const store = await openAt(folder);
-    onTestFinished(() => store.close());
+    await (await openStore(folder, {}, async () => ({ ...held, payments }))).close();
+    const store = await openStore(folder);
     expect(store.state.payments.size).toBe(1);
   });
 
-  it('whose last line only lacks its newline keeps the line and continues after it', async () => {
+  it('whose last line lacks only its newline keeps that line and continues after it', async () => {
     const folder = await killed('a', 'b');
-    const text = await readFile(journal(folder), 'utf8');
-    await writeFile(journal(folder), text.trimEnd());
-    const store = await openAt(folder);
+    const text = await readFile(journalOf(folder), 'utf8');
+    await writeFile(journalOf(folder), text.trimEnd());
+    const store = await openStore(folder);
     await store.commit(put('c'));
-    const lines = (await readFile(journal(folder), 'utf8')).trimEnd().split('\n');
+    const lines = (await readFile(journalOf(folder), 'utf8')).trimEnd().split('\n');
     expect(lines.map((line) => JSON.parse(line).line)).toEqual([undefined, 1, 2, 3]);
     await store.close();
     expect(await reopened(folder)).toEqual({ ids: ['a', 'b', 'c'], notices: [] });
   });
 
-  it('with a valid db.json from another time is rejected with two fixes, and both work', async () => {
+  it('with an older db.json is rejected with two fixes, which both work', async () => {
     const folder = await temporaryFolder();
-    const first = await openAt(folder);
+    const first = await openStore(folder);
     await first.commit(put('old'));
     await first.close();
-    const old = await readFile(db(folder));
-    const second = await openAt(folder);
+    const old = await readFile(dbOf(folder));
+    const second = await openStore(folder);
     await second.commit(put('newer'));
     await second.close();
-    const third = await openAt(folder);
+    const third = await openStore(folder);
     await third.commit(put('newest'));
-    const copy = await temporaryFolder();
-    await cp(folder, copy, { recursive: true });
-    await third.close();
-    const belonging = await readFile(db(copy));
-    const held = await readFile(journal(copy));
-    await writeFile(db(copy), old);
-    await expect(openAt(copy)).rejects.toMatchObject({
+    const copy = await leftByKill(folder);
+    const belonging = await readFile(dbOf(copy));
+    const held = await readFile(journalOf(copy));
+    await writeFile(dbOf(copy), old);
+    await expect(openStore(copy)).rejects.toMatchObject({
       code: 'state_damaged',
-      message: `${journal(copy)} has 1 change to a db.json other than ${db(copy)}`,
+      message: `${journalOf(copy)} has 1 change to a db.json other than ${dbOf(copy)}`,
       remedy: expect.stringMatching(/Restore the original db\.json, or empty journal\.jsonl .* state reset/),
     });
-    expect(await readFile(journal(copy))).toEqual(held);
-    await writeFile(db(copy), belonging);
+    expect(await readFile(journalOf(copy))).toEqual(held);
+    await writeFile(dbOf(copy), belonging);
     expect((await reopened(copy)).ids).toEqual(['old', 'newer', 'newest']);
-    await writeFile(db(copy), old);
-    await writeFile(journal(copy), '');
+    await writeFile(dbOf(copy), old);
+    await writeFile(journalOf(copy), '');
     expect((await reopened(copy)).ids).toEqual(['old']);
   });
 
-  it('without newer changes accepts an edited db.json, and reports it once', async () => {
+  it('without later changes accepts an edited db.json, and reports it once', async () => {
     const folder = await temporaryFolder();
-    await (await openAt(folder)).close();
-    const text = await readFile(db(folder), 'utf8');
-    await writeFile(db(folder), text.replace('Poor Holder', 'Paula Holder'));
-    const store = await openAt(folder);
+    await (await openStore(folder)).close();
+    const text = await readFile(dbOf(folder), 'utf8');
+    await writeFile(dbOf(folder), text.replace('Poor Holder', 'Paula Holder'));
+    const store = await openStore(folder);
     expect(store.notices).toEqual([
-      `${db(folder)} was changed after gateway-sim wrote it: using the changed file`,
+      `${dbOf(folder)} was changed after gateway-sim wrote it: using the changed file`,
     ]);
     expect(store.state.wallets.get('wal_poor_usd')?.holder).toBe('Paula Holder');
     await store.commit(put('a'));
@@ -331,14 +309,12 @@ describe('a journal', () => {
     expect(await reopened(folder)).toEqual({ ids: ['a'], notices: [] });
   });
 
-  it('of format 1 is migrated, and its changes move to db.json', async () => {
-    const folder = await temporaryFolder();
-    await cp(VERSION_1, folder, { recursive: true });
-    const store = await openAt(folder);
-    onTestFinished(() => store.close());
+  it('in format 1 is migrated, and its changes move to db.json', async () => {
+    const folder = await leftByKill(VERSION_1);
+    const store = await openStore(folder);
     expect(await changesIn(folder)).toBe(0);
-    expect(JSON.parse(await readFile(db(folder), 'utf8'))).toEqual(store.snapshot());
-    expect(await readFile(journal(folder), 'utf8')).toMatch(/^\{"journal":2,"generation":1,/);
+    expect(JSON.parse(await readFile(dbOf(folder), 'utf8'))).toEqual(store.snapshot());
+    expect(await readFile(journalOf(folder), 'utf8')).toMatch(/^\{"journal":2,"generation":1,/);
   });
 });
 
@@ -369,9 +345,9 @@ describe('inconsistent records', () => {
     ],
   ])('are reported at start: %s', async (_, changes, message) => {
     const folder = await temporaryFolder();
-    await (await openAt(folder)).close();
-    await writeFile(db(folder), JSON.stringify({ ...records(), ...changes }));
-    await expect(openAt(folder)).rejects.toMatchObject({
+    await (await openStore(folder)).close();
+    await writeFile(dbOf(folder), JSON.stringify({ ...records(), ...changes }));
+    await expect(openStore(folder)).rejects.toMatchObject({
       code: 'state_damaged',
       message: expect.stringMatching(message),
     });
@@ -382,34 +358,34 @@ describe.skipIf(process.platform === 'win32')('a folder from another source', ()
   it('with a journal that is a link is rejected, and the target stays unchanged', async () => {
     const folder = await killed('a');
     const victim = join(await temporaryFolder(), 'victim');
-    await writeFile(victim, 'a line of somebody else');
+    await writeFile(victim, 'a line of another user');
     for (const target of [victim, '/dev/zero']) {
-      await rm(journal(folder));
-      await symlink(target, journal(folder));
-      await expect(openAt(folder)).rejects.toMatchObject({
+      await rm(journalOf(folder));
+      await symlink(target, journalOf(folder));
+      await expect(openStore(folder)).rejects.toMatchObject({
         code: 'state_damaged',
-        message: `${journal(folder)} cannot be read: it is a link`,
+        message: `${journalOf(folder)} cannot be read: it is a link`,
       });
     }
-    expect(await readFile(victim, 'utf8')).toBe('a line of somebody else');
+    expect(await readFile(victim, 'utf8')).toBe('a line of another user');
   });
 
-  it('with a db.json that is a link to a file opens', async () => {
+  it('with a db.json that is a link to a file can be opened', async () => {
     const folder = await killed('a');
     const elsewhere = join(await temporaryFolder(), 'kept.json');
-    await rename(db(folder), elsewhere);
-    await symlink(elsewhere, db(folder));
+    await rename(dbOf(folder), elsewhere);
+    await symlink(elsewhere, dbOf(folder));
     expect(await reopened(folder)).toMatchObject({ ids: ['a'] });
   });
 
-  it('whose files are hard links does not change the other copies', async () => {
+  it('with hard links as files can be opened without changes to the other copies', async () => {
     const [folder, copy] = [await killed('a'), await temporaryFolder()];
-    for (const path of [db, journal]) await link(path(folder), path(copy));
-    const before = await readFile(journal(folder), 'utf8');
-    const store = await openAt(copy);
+    for (const path of [dbOf, journalOf]) await link(path(folder), path(copy));
+    const before = await readFile(journalOf(folder), 'utf8');
+    const store = await openStore(copy);
     await store.commit(put('b'));
     await store.close();
-    expect(await readFile(journal(folder), 'utf8')).toBe(before);
+    expect(await readFile(journalOf(folder), 'utf8')).toBe(before);
     expect([await reopened(folder), await reopened(copy)]).toMatchObject([
       { ids: ['a'] },
       { ids: ['a', 'b'] },

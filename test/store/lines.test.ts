@@ -27,7 +27,7 @@ test.each([
   expect(pieces).toEqual(expected);
 });
 
-test('a chunk that cannot be read fails only when it is requested, and does not end the process before', async () => {
+test('a read error is thrown when its chunk is requested, and does not end the process before that', async () => {
   const file = await fileWith('0123456789');
   let reads = 0;
   const failing = new Proxy(file, {
@@ -43,7 +43,7 @@ test('a chunk that cannot be read fails only when it is requested, and does not 
   await expect(pieces.next()).rejects.toThrow('EIO');
 });
 
-test('a reader that stops early gets no errors of later chunks', async () => {
+test('a reader that stops early gets no errors from later chunks', async () => {
   const pieces = chunksOf(await fileWith('0123456789'), { chunkBytes: 4 });
   for await (const piece of pieces) {
     expect(piece.toString()).toBe('0123');

@@ -6,14 +6,14 @@ import { DataFolder } from '../../src/store/folder.ts';
 import { interceptFiles } from '../helpers/file-calls.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
-/** A PID above those that Linux assigns. */
+/** The lock of a process that has ended: Linux does not assign such a high PID. */
 const GONE = JSON.stringify({ pid: 99_999_999, started: null });
 
-/** Changes the disk immediately, later or never. */
+/** Performs a change immediately, later or never. */
 type Disk = (name: string, change: () => Promise<unknown>) => Promise<unknown>;
 const quick: Disk = (_, change) => change();
 
-/** The files of a start that is killed while it takes over the lock. */
+/** The disk of a process that is killed while it takes over the lock. */
 function killed(): Disk {
   let isKilled = false;
   return async (name, change) => {
@@ -24,7 +24,7 @@ function killed(): Disk {
 }
 
 it.each([0, 1, 2])(
-  'a stale lock goes to exactly one of many processes on a slow disk, after %i were killed while taking it over',
+  'exactly one of several processes takes over a stale lock on a slow disk, after %i were killed while doing so',
   async (count) => {
     let disk = quick;
     interceptFiles(['link', 'rename', 'rm'], (name, change) => disk(name, change));

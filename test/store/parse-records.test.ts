@@ -7,7 +7,7 @@ import { fullSnapshot } from '../helpers/records.ts';
 
 const samples = fullSnapshot();
 
-/** The schema's result for a record; undefined if the schema rejects the record or would drop a part. */
+/** A record parsed by its schema; undefined if the schema rejects it or would drop a part. */
 function bySchema(name: CollectionName, record: object): unknown {
   const { success, data } = z.safeParse(COLLECTIONS[name][0] as z.ZodMiniType, record);
   if (!success) return undefined;
@@ -19,7 +19,7 @@ function bySchema(name: CollectionName, record: object): unknown {
   }
 }
 
-/** Includes values of other fields, so that some are valid. */
+/** Any value, including values of other fields, some of which are valid. */
 const value = fc.oneof(
   fc.constantFrom<unknown>(
     ...COLLECTION_NAMES.flatMap((name): unknown[] => Object.values(samples[name][0] ?? {})),
@@ -45,19 +45,19 @@ function changed(name: CollectionName): fc.Arbitrary<object> {
   });
 }
 
-it.each(COLLECTION_NAMES)('%s are valid exactly if the schema accepts each one', (name) => {
-  const taken = { good: 0, bad: 0 };
+it.each(COLLECTION_NAMES)('%s are valid if and only if the schema accepts each record', (name) => {
+  const seen = { good: 0, bad: 0 };
   fc.assert(
     fc.property(fc.array(changed(name), { minLength: 1, maxLength: 2 }), (records) => {
       const expected = records.map((record) => bySchema(name, record));
       if (expected.includes(undefined)) {
-        taken.bad++;
+        seen.bad++;
         expect(() => parseRecords(name, [...records], 'it')).toThrow('it is damaged');
       } else {
-        taken.good++;
+        seen.good++;
         expect(parseRecords(name, [...records], 'it')).toEqual(expected);
       }
     }),
   );
-  expect(Math.min(taken.good, taken.bad)).toBeGreaterThan(5);
+  expect(Math.min(seen.good, seen.bad)).toBeGreaterThan(5);
 });

@@ -12,21 +12,18 @@ describe('a process', () => {
     ['is running', stat('S', 11), false],
     ['is a zombie', stat('Z', 1), true],
     ['is being removed', stat('Z', 0), true],
-    ['has ended except for threads that can still write', stat('Z', 4), false],
+    ['has ended, but has threads that can still write', stat('Z', 4), false],
     ['is on a system without /proc', [], false],
   ])('that %s', (_, fields, ended) => {
     expect(hasEnded(fields)).toBe(ended);
   });
 
-  it('such as this one is alive, and its threads are counted', () => {
+  it('that runs this test is alive, and its threads are counted', () => {
     expect(isAlive(process.pid)).toBe(true);
     if (process.platform === 'linux') expect(Number(statOf(process.pid)[17])).toBeGreaterThan(1);
   });
 
-  it.each([0, -1, Number.NaN])(
-    'cannot have the number %d, which means several processes to the system',
-    (pid) => {
-      expect(isAlive(pid)).toBe(false);
-    },
-  );
+  it.each([0, -1, Number.NaN])('cannot have the id %d, which is not a single process', (pid) => {
+    expect(isAlive(pid)).toBe(false);
+  });
 });

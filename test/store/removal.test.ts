@@ -1,17 +1,10 @@
-import { cp, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { readFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
 import { parseChange } from '../../src/store/snapshot.ts';
-import { Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { changesIn } from '../helpers/journal.ts';
-import { context, pendingPayment, records, state } from '../helpers/records.ts';
-
-async function open(folder: string): Promise<Store> {
-  const store = await Store.open({ folder, fsync: false }, async () => records());
-  onTestFinished(() => store.close());
-  return store;
-}
+import { context, pendingPayment, state } from '../helpers/records.ts';
+import { changesIn, journalOf, leftByKill, openStore } from '../helpers/store.ts';
 
 const template = pendingPayment(state(), {}, context());
 const ids = (store: Store) => [...store.state.payments.values()].map(({ id }) => id);
@@ -20,43 +13,36 @@ const put = (store: Store, id: string, details = '') =>
 const remove = (store: Store, ...payments: string[]) =>
   store.commit(() => ({ change: { removed: { payments } }, result: null }));
 
-/** A copy of the files as a kill at this moment leaves them. */
-async function killed(folder: string): Promise<string> {
-  const copy = await temporaryFolder();
-  await cp(folder, copy, { recursive: true });
-  return copy;
-}
-
-it('removed records stay removed after a kill, before and after a snapshot', async () => {
+it('removed records stay removed after a kill, whether before or after a snapshot', async () => {
   const folder = await temporaryFolder();
-  const store = await open(folder);
+  const store = await openStore(folder);
   for (const id of ['a', 'b', 'c', 'd']) await put(store, id);
   await remove(store, 'a', 'c');
   expect(ids(store)).toEqual(['b', 'd']);
-  const journal = await readFile(join(folder, 'journal.jsonl'), 'utf8');
+  const journal = await readFile(journalOf(folder), 'utf8');
   expect(journal).toContain('"removed":{"payments":["a","c"]}');
 
-  const again = await open(await killed(folder));
+  const again = await openStore(await leftByKill(folder));
   expect(ids(again)).toEqual(['b', 'd']);
   await remove(again, 'b');
   await put(again, 'e');
   await again.close();
   await store.close();
-  expect(ids(await open(folder))).toEqual(['b', 'd']);
+  expect(ids(await openStore(folder))).toEqual(['b', 'd']);
 });
 
-it('a kill between a snapshot and the end of its journal restores no removed records', async () => {
+it('a kill between a snapshot and dropping its journal lines restores no removed records', async () => {
   const folder = await temporaryFolder();
-  const store = await open(folder);
+  const store = await openStore(folder);
   for (const id of ['a', 'b', 'c']) await put(store, id);
   await remove(store, 'a');
-  const journal = await readFile(join(folder, 'journal.jsonl'));
+  const journal = await readFile(journalOf(folder));
   await store.close();
-  // Lines that are already in db.json are read again.
-  const copy = await killed(folder);
+  // Reads journal lines again whose changes are already in db.json.
+  const copy = await leftByKill(folder);
   const lines = journal.toString().split('\n').slice(1).join('\n');
   expect(lines).toContain('"removed"');
-  const reread = await open(copy);
+  const reread = await openStore(copy);
   for (const line of lines.split('\n').filter(Boolean)) {
     const { line: _, crc32: __, ...change } = JSON.parse(line);
     reread.state.load(parseChange(change, 'the journal'));
@@ -64,19 +50,14 @@ it('a kill between a snapshot and the end of its journal restores no removed rec
   expect(ids(reread)).toEqual(['b', 'c']);
 });
 
-it('a removal that cannot be stored is rolled back, in place', async () => {
+it('a removal that cannot be stored is rolled back, and the records keep their order', async () => {
   const folder = await temporaryFolder();
   let isOurs = true;
-  const store = await Store.open(
-    {
-      folder,
-      fsync: false,
-      assertOurs() {
-        if (!isOurs) throw new Error('gone');
-      },
+  const store = await openStore(folder, {
+    assertOurs() {
+      if (!isOurs) throw new Error('lost');
     },
-    async () => records(),
-  );
+  });
   for (const id of ['a', 'b', 'c']) await put(store, id);
   isOurs = false;
   const more = put(store, 'd').catch(() => {});
@@ -85,14 +66,14 @@ it('a removal that cannot be stored is rolled back, in place', async () => {
   expect(ids(store)).toEqual(['a', 'b', 'c']);
   isOurs = true;
   await store.close();
-  expect(ids(await open(folder))).toEqual(['a', 'b', 'c']);
+  expect(ids(await openStore(folder))).toEqual(['a', 'b', 'c']);
 });
 
 it('removals trigger a new snapshot, even though their lines are small', async () => {
   const folder = await temporaryFolder();
-  const store = await open(folder);
+  const store = await openStore(folder);
   const large = 'x'.repeat(100_000);
-  // Together above the minimum for a snapshot, which new records alone do not trigger.
+  // Together larger than the minimum for a snapshot, but new records alone do not trigger one.
   for (let count = 0; count < 100; count++) await put(store, `pay_${count}`, large);
   const changes = await changesIn(folder);
   const many = Array.from({ length: 6_000 }, (_, index) => ({ ...template, id: `small_${index}` }));

@@ -10,7 +10,7 @@ import { character } from '../helpers/characters.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { fullSnapshot, wallet } from '../helpers/records.ts';
 
-/** Characters of one to four bytes, and all that could be mistaken for a line break. */
+/** Characters of one to four bytes, and characters that could be mistaken for a line break. */
 const holder = fc.oneof(
   fc.string({ unit: character }),
   fc.constantFrom('Zoë 😀', '\n', '\r\n', '\u2028', '"},'),
@@ -23,7 +23,7 @@ function splitInto(pieces: readonly Buffer[]) {
   return { lines, rest: splitter.rest.toString() };
 }
 
-/** The result of reading a text line by line; undefined for another format. */
+/** Reads a text line by line. @returns undefined if it has another format */
 function readByLines(text: string) {
   const reader = new SnapshotLines();
   const splitter = new LineSplitter((line) => reader.push(line));
@@ -32,7 +32,7 @@ function readByLines(text: string) {
 }
 
 describe('lines', () => {
-  it('are the same for any chunks', () => {
+  it('do not depend on the chunks', () => {
     fc.assert(
       fc.property(fc.array(holder), fc.array(fc.nat({ max: 40 })), (texts, cuts) => {
         const bytes = Buffer.from(texts.join('\n'));
@@ -61,7 +61,7 @@ describe('a snapshot that is read line by line', () => {
     );
   });
 
-  it('with a line dropped, repeated or changed equals the result of JSON.parse, or falls back to it', () => {
+  it('equals the result of JSON.parse or falls back to it if lines were dropped, repeated or changed', () => {
     const lines = [...snapshotText(fullSnapshot())].join('').split('\n');
     const other = fc.constantFrom(
       '',
@@ -97,7 +97,7 @@ describe('a snapshot that is read line by line', () => {
     );
   });
 
-  it.each([1, 2, 3, 7, 64, 4_096])('is the same in chunks of %i bytes', async (chunkBytes) => {
+  it.each([1, 2, 3, 7, 64, 4_096])('can be read in chunks of %i bytes', async (chunkBytes) => {
     const path = join(await temporaryFolder(), 'db.json');
     const wallets = ['é', '😀', 'Zoë\u2028'].map((one, index) =>
       wallet({ id: `w${index}`, holder: one.repeat(index + 5) }),
@@ -127,7 +127,7 @@ describe('a snapshot that is read line by line', () => {
     expect((await readSnapshotFile(path))?.snapshot).toEqual(fullSnapshot());
   });
 
-  it('has the hash of its bytes in any format', async () => {
+  it('has a hash that depends on its bytes, not its content', async () => {
     const path = join(await temporaryFolder(), 'db.json');
     await writeSnapshotFile(path, emptySnapshot());
     const first = await readSnapshotFile(path);

@@ -31,7 +31,7 @@ describe('a snapshot', () => {
     },
   );
 
-  it('has empty collections for missing ones', () => {
+  it('gets empty collections for missing ones', () => {
     expect(parseSnapshot({ version: 1 }, 'it')).toEqual(emptySnapshot());
   });
 
@@ -53,12 +53,12 @@ describe('a snapshot', () => {
     expect(act).toThrow(`the request body is damaged: ${where}`);
   });
 
-  it('from before cards existed has none', () => {
+  it('of a version without cards is read with no cards', () => {
     const { cards: _, cardTransactions: __, ...older } = fullSnapshot();
     expect(parseSnapshot(older, 'db.json')).toEqual({ ...fullSnapshot(), cards: [], cardTransactions: [] });
   });
 
-  it('of any JSON is accepted or rejected with a described error', () => {
+  it('that is any JSON is accepted or rejected with a clear error', () => {
     const collection = fc.oneof(fc.jsonValue(), fc.array(fc.record({ id: fc.string() })));
     const anySnapshot = fc.record(
       {
@@ -82,11 +82,11 @@ describe('a snapshot', () => {
 });
 
 describe('a snapshot file', () => {
-  it('that does not exist is null', async () => {
+  it('that does not exist is read as null', async () => {
     expect(await readSnapshotFile(join(await temporaryFolder(), 'none.json'))).toBeNull();
   });
 
-  it('that cannot be written because a folder has the name of its temporary file is reported', async () => {
+  it('that cannot be written because its temporary file is a folder is reported', async () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, 'db.json.tmp'));
     const error = await writeSnapshotFile(join(folder, 'db.json'), emptySnapshot()).catch((thrown) => thrown);
@@ -96,7 +96,7 @@ describe('a snapshot file', () => {
     });
   });
 
-  it('that cannot be read is damaged, not an empty state', async () => {
+  it('that cannot be read is reported as damaged, not read as an empty state', async () => {
     const folder = await temporaryFolder();
     await expect(readSnapshotFile(folder)).rejects.toMatchObject({
       code: 'state_damaged',

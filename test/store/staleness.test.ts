@@ -8,7 +8,7 @@ const MEGABYTE = 2 ** 20;
 const put = (...ids: string[]) => ({ wallets: ids.map((id) => wallet({ id })) });
 const remove = (...ids: string[]) => ({ removed: { wallets: ids } });
 
-/** The staleness after a snapshot with ten wallets, and a change. */
+/** The staleness after a snapshot with ten wallets and one more change. */
 function after(fileMegabytes: number, change: StoredChange, megabytes: number): Staleness {
   const state = new State();
   state.apply(put(...Array.from({ length: 10 }, (_, index) => `held-${index}`)));

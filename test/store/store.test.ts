@@ -1,5 +1,4 @@
-import { cp, open, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { open, readFile, stat } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { GatewayError } from '../../src/contract/error.ts';
 import { initiate } from '../../src/domain/payment.ts';
@@ -7,57 +6,30 @@ import { settle } from '../../src/domain/settle.ts';
 import type { Change, State } from '../../src/domain/state.ts';
 import { Store } from '../../src/store/store.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { changesIn } from '../helpers/journal.ts';
 import { context, input, records, wallet } from '../helpers/records.ts';
+import { changesIn, dbOf, idsIn, journalOf, leftByKill, openStore, put } from '../helpers/store.ts';
 
-interface Opened {
-  store: Store;
-  folder: string | null;
-}
-
-const KINDS: { kind: string; open: () => Promise<Opened> }[] = [
-  { kind: 'in memory', open: async () => ({ store: await Store.inMemory(records()), folder: null }) },
-  {
-    kind: 'on disk',
-    open: async () => {
-      const folder = await temporaryFolder();
-      const store = await Store.open({ folder, fsync: false }, async () => records());
-      onTestFinished(() => store.close());
-      return { store, folder };
-    },
-  },
-  {
-    kind: 'on disk with fsync',
-    open: async () => {
-      const folder = await temporaryFolder();
-      const store = await Store.open({ folder, fsync: true }, async () => records());
-      onTestFinished(() => store.close());
-      return { store, folder };
-    },
-  },
+const KINDS = [
+  { kind: 'in memory', opened: () => Store.inMemory(records()) },
+  { kind: 'on disk', opened: async () => openStore(await temporaryFolder()) },
+  { kind: 'on disk with fsync', opened: async () => openStore(await temporaryFolder(), { fsync: true }) },
 ];
-
-/** A rule that stores one wallet. */
-const put =
-  (id: string, balance = '1') =>
-  () => ({ change: { wallets: [wallet({ id, balance })] }, result: id });
 
 const broke = () => {
   throw new GatewayError('wrong_state', 'the rule says no');
 };
 
-const ids = (state: State) => [...state.wallets.values()].map(({ id }) => id);
 const INITIAL = records().wallets.map(({ id }) => id);
 
-describe.each(KINDS)('a store $kind', ({ open }) => {
+describe.each(KINDS)('a store $kind', ({ opened }) => {
   it('starts with the given state', async () => {
-    const { store } = await open();
+    const store = await opened();
     expect(store.snapshot()).toEqual(records());
     expect(store.notices).toEqual([]);
   });
 
   it('stores a rule’s change and returns its result', async () => {
-    const { store } = await open();
+    const store = await opened();
     const result = { any: 'thing' };
     const stored = await store.commit(() => ({ change: { wallets: [wallet({ id: 'new' })] }, result }));
     expect(stored).toBe(result);
@@ -65,14 +37,14 @@ describe.each(KINDS)('a store $kind', ({ open }) => {
   });
 
   it('replaces a record with the same id in its place', async () => {
-    const { store } = await open();
-    await store.commit(put('wal_rich_usd', '7'));
+    const store = await opened();
+    await store.commit(put('wal_rich_usd', { balance: '7' }));
     expect(store.state.wallets.get('wal_rich_usd')?.balance).toBe('7');
-    expect(ids(store.state)).toEqual(INITIAL);
+    expect(idsIn(store)).toEqual(INITIAL);
   });
 
   it('shows a rule the changes of earlier rules, even if they are not yet stored', async () => {
-    const { store } = await open();
+    const store = await opened();
     const seen: number[] = [];
     const count = (id: string) => (state: State) => {
       seen.push(state.wallets.size);
@@ -82,8 +54,8 @@ describe.each(KINDS)('a store $kind', ({ open }) => {
     expect(seen).toEqual([INITIAL.length, INITIAL.length + 1, INITIAL.length + 2]);
   });
 
-  it('changes nothing and calls no listener when a rule throws, and throws the same error', async () => {
-    const { store } = await open();
+  it('throws the error of a rule, without changes or calls of listeners', async () => {
+    const store = await opened();
     const heard = vi.fn();
     store.onChange(heard);
     await expect(store.commit(broke)).rejects.toMatchObject({
@@ -95,18 +67,18 @@ describe.each(KINDS)('a store $kind', ({ open }) => {
   });
 
   it('continues after one of several rules throws', async () => {
-    const { store } = await open();
+    const store = await opened();
     const outcomes = await Promise.allSettled([
       store.commit(put('a')),
       store.commit(broke),
       store.commit(put('b')),
     ]);
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect(ids(store.state)).toEqual([...INITIAL, 'a', 'b']);
+    expect(idsIn(store)).toEqual([...INITIAL, 'a', 'b']);
   });
 
-  it('calls each listener with each change in order, before the commit resolves', async () => {
-    const { store } = await open();
+  it('calls every listener for every change in order, before the commit resolves', async () => {
+    const store = await opened();
     const heard: Change[] = [];
     const second = vi.fn();
     store.onChange((change) => heard.push(change));
@@ -124,7 +96,7 @@ describe.each(KINDS)('a store $kind', ({ open }) => {
   });
 
   it('allows a listener to commit', async () => {
-    const { store } = await open();
+    const store = await opened();
     const followed = new Promise<string>((resolve) => {
       store.onChange((change) => {
         if (change.wallets?.[0]?.id === 'cause') resolve(store.commit(put('effect')));
@@ -132,117 +104,106 @@ describe.each(KINDS)('a store $kind', ({ open }) => {
     });
     await store.commit(put('cause'));
     expect(await followed).toBe('effect');
-    expect(ids(store.state)).toEqual([...INITIAL, 'cause', 'effect']);
+    expect(idsIn(store)).toEqual([...INITIAL, 'cause', 'effect']);
   });
 
   it('returns snapshots that later commits do not change', async () => {
-    const { store } = await open();
+    const store = await opened();
     const early = store.snapshot();
     await store.commit(put('later'));
     expect(early).toEqual(records());
   });
 
   it('accepts no changes after it is closed, and can be closed twice', async () => {
-    const { store } = await open();
+    const store = await opened();
     const last = store.commit(put('last'));
     await store.close();
     await last;
     await store.close();
     await expect(store.commit(put('late'))).rejects.toMatchObject({ code: 'storage_failed' });
     await expect(store.replace(records())).rejects.toMatchObject({ code: 'storage_failed' });
-    expect(ids(store.state)).toEqual([...INITIAL, 'last']);
+    expect(idsIn(store)).toEqual([...INITIAL, 'last']);
   });
 });
 
 describe('the files of a store', () => {
-  const openAt = (folder: string, initial = async () => records()) =>
-    Store.open({ folder, fsync: false }, initial);
+  /** A store in a new folder. */
+  async function fresh(options: Parameters<typeof openStore>[1] = {}) {
+    const folder = await temporaryFolder();
+    return { folder, store: await openStore(folder, options) };
+  }
+
+  function useFakeTimeouts(): void {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+  }
 
   it('restore the whole state in the same order, without using the initial state', async () => {
     const folder = await temporaryFolder();
-    const first = await openAt(folder);
+    const first = await openStore(folder);
     const using = context();
     const payment = await first.commit((state) => initiate(state, input(), 'live', using));
     await first.commit((state) =>
       settle(state, payment, { outcome: 'approve', delivery: 'ipn-twice', by: 'panel' }, using),
     );
-    await first.commit(put('wal_eur', '3'));
+    await first.commit(put('wal_eur', { balance: '3' }));
     const before = first.snapshot();
     await first.close();
     const initial = vi.fn(async () => records());
-    const second = await openAt(folder, initial);
+    const second = await openStore(folder, {}, initial);
     expect(second.snapshot()).toEqual(before);
     expect(second.state.findPayment('order-1')?.status).toBe('succeeded');
     expect(second.state.deliveriesOf(payment.id)).toHaveLength(2);
     expect(initial).not.toHaveBeenCalled();
     expect(second.notices).toEqual([]);
-    await second.close();
   });
 
-  it('are written before a commit is acknowledged, one line per change', async () => {
-    const folder = await temporaryFolder();
-    const store = await openAt(folder);
-    onTestFinished(() => store.close());
+  it('contain every change, one per line, before it is acknowledged', async () => {
+    const { folder, store } = await fresh();
     await Promise.all(['a', 'b'].map((id) => store.commit(put(id))));
-    const text = await readFile(join(folder, 'journal.jsonl'), 'utf8');
+    const text = await readFile(journalOf(folder), 'utf8');
     expect(text.endsWith('\n')).toBe(true);
     const [first, ...lines] = text
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
     expect(first).toMatchObject({ journal: 2, generation: 1, after: 0 });
+    const crc32 = expect.stringMatching(/^[0-9a-f]{8}$/);
     expect(lines).toEqual([
-      {
-        line: 1,
-        version: 2,
-        wallets: [wallet({ id: 'a', balance: '1' })],
-        crc32: expect.stringMatching(/^[0-9a-f]{8}$/),
-      },
-      {
-        line: 2,
-        version: 2,
-        wallets: [wallet({ id: 'b', balance: '1' })],
-        crc32: expect.stringMatching(/^[0-9a-f]{8}$/),
-      },
+      { line: 1, version: 2, wallets: [wallet({ id: 'a' })], crc32 },
+      { line: 2, version: 2, wallets: [wallet({ id: 'b' })], crc32 },
     ]);
   });
 
-  it('accept no changes after they are lost, one or several at a time', async () => {
+  it('accept no more changes after they are lost, whether one or several at a time', async () => {
     let areLost = false;
     const assertOurs = () => {
       if (areLost) throw new GatewayError('storage_failed', 'the files are lost');
     };
-    const files = { folder: await temporaryFolder(), fsync: false, assertOurs };
-    const store = await Store.open(files, async () => records());
-    onTestFinished(() => {
-      areLost = false;
-      return store.close();
-    });
+    const { store } = await fresh({ assertOurs });
     const many = () => Promise.all(['a', 'b', 'c'].map((id) => store.commit(put(id))));
     await many();
     areLost = true;
     await expect(many()).rejects.toThrow('lost');
     await expect(store.commit(put('alone'))).rejects.toThrow('lost');
-    expect(ids(store.state)).toEqual([...INITIAL, 'a', 'b', 'c']);
+    expect(idsIn(store)).toEqual([...INITIAL, 'a', 'b', 'c']);
   });
 
   it.each(['a change', 'a snapshot', 'close'])(
-    'that are lost are reported once, when %s detects it, and the store knows it after close',
+    'are reported as lost once, when %s detects it, and the store still knows it after close',
     async (finder) => {
-      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-      onTestFinished(() => void vi.useRealTimers());
+      useFakeTimeouts();
       let areLost = false;
       const assertOurs = () => {
         if (areLost) throw new GatewayError('storage_failed', 'the files are lost');
       };
       const warn = vi.fn();
-      const files = { folder: await temporaryFolder(), fsync: false, assertOurs, warn };
-      const store = await Store.open(files, async () => records());
+      const { store } = await fresh({ assertOurs, warn });
       await store.commit(put('kept'));
       expect(store.isLost).toBe(false);
       areLost = true;
       if (finder === 'a change') await expect(store.commit(put('a'))).rejects.toThrow('lost');
-      if (finder !== 'the end') {
+      if (finder !== 'close') {
         await vi.advanceTimersByTimeAsync(1_000);
         expect(warn.mock.calls).toEqual([['the files are lost']]);
         await expect(store.commit(put('b'))).rejects.toThrow('lost');
@@ -253,9 +214,7 @@ describe('the files of a store', () => {
   );
 
   it('can have lines of any length', async () => {
-    const folder = await temporaryFolder();
-    const store = await openAt(folder);
-    onTestFinished(() => store.close());
+    const { folder, store } = await fresh();
     const wallets = ['x'.repeat(20_000), '€'.repeat(30_000), 'é', '😀'.repeat(100_000), ''].map(
       (holder, index) => wallet({ id: `w${index}`, holder }),
     );
@@ -265,37 +224,25 @@ describe('the files of a store', () => {
       );
     }
     expect(await changesIn(folder)).toBe(10);
-    const copy = await temporaryFolder();
-    await cp(folder, copy, { recursive: true });
-    const reopened = await openAt(copy);
-    onTestFinished(() => reopened.close());
+    const reopened = await openStore(await leftByKill(folder));
     expect(JSON.stringify(reopened.snapshot()) === JSON.stringify(store.snapshot())).toBe(true);
   });
 
-  it('are readable by their owner only', async () => {
-    const folder = await temporaryFolder();
-    const store = await openAt(folder);
-    onTestFinished(() => store.close());
-    for (const name of ['db.json', 'journal.jsonl']) {
-      expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
-    }
+  it('can be read only by their owner', async () => {
+    const { folder } = await fresh();
+    for (const file of [dbOf(folder), journalOf(folder)]) expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  it('have a snapshot with one record per line as soon as the store is open', async () => {
-    const folder = await temporaryFolder();
-    const store = await openAt(folder);
-    onTestFinished(() => store.close());
-    const text = await readFile(join(folder, 'db.json'), 'utf8');
+  it('include a snapshot with one record per line as soon as the store is open', async () => {
+    const { folder } = await fresh();
+    const text = await readFile(dbOf(folder), 'utf8');
     expect(JSON.parse(text)).toEqual(records());
     for (const record of records().wallets) expect(text.split(/,?\n/)).toContain(JSON.stringify(record));
   });
 
-  it('get a new snapshot a second after the last change if the state is small, and the journal is emptied', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const folder = await temporaryFolder();
-    const store = await openAt(folder);
-    onTestFinished(() => store.close());
+  it('get a new snapshot and an empty journal a second after the last change if the state is small', async () => {
+    useFakeTimeouts();
+    const { folder, store } = await fresh();
     await store.commit(put('fresh'));
     vi.advanceTimersByTime(600);
     await store.commit(put('fresher'));
@@ -304,30 +251,25 @@ describe('the files of a store', () => {
     vi.advanceTimersByTime(1);
     expect(vi.getTimerCount()).toBe(0);
     await expect.poll(() => changesIn(folder)).toBe(0);
-    expect(await readFile(join(folder, 'db.json'), 'utf8')).toMatch(/"fresh"[\s\S]*"fresher"/);
+    expect(await readFile(dbOf(folder), 'utf8')).toMatch(/"fresh"[\s\S]*"fresher"/);
     await store.commit(put('freshest'));
     expect(await changesIn(folder)).toBe(1);
   });
 
-  it('that are closed during a snapshot have all changes', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const folder = await temporaryFolder();
-    const store = await openAt(folder);
+  it('contain all changes if the store is closed during a snapshot', async () => {
+    useFakeTimeouts();
+    const { folder, store } = await fresh();
     await store.commit(put('last'));
     vi.advanceTimersByTime(1_000);
     await store.close();
     expect(store.notices).toEqual([]);
     expect(await changesIn(folder)).toBe(0);
-    expect(await readFile(join(folder, 'db.json'), 'utf8')).toContain('"last"');
+    expect(await readFile(dbOf(folder), 'utf8')).toContain('"last"');
   });
 
-  it('get a snapshot immediately when most of their data is out of date, and the next one after a delay', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const folder = await temporaryFolder();
-    const store = await openAt(folder);
-    onTestFinished(() => store.close());
+  it('get a snapshot immediately if most of their data is outdated, and the next one after a delay', async () => {
+    useFakeTimeouts();
+    const { store } = await fresh();
     const large = { wallets: [wallet({ holder: 'x'.repeat(9 * 2 ** 20) })] };
     await store.commit(() => ({ change: large, result: null }));
     expect(vi.getTimerCount()).toBe(0);
@@ -336,11 +278,10 @@ describe('the files of a store', () => {
     await expect.poll(() => vi.getTimerCount()).toBe(1);
   });
 
-  it('with fsync do not have changes that failed to sync, or changes based on them', async () => {
-    const folder = await temporaryFolder();
-    const store = await Store.open({ folder, fsync: true }, async () => records());
+  it('do not contain changes that could not be synced, or later changes based on them', async () => {
+    const { folder, store } = await fresh({ fsync: true });
     await store.commit(put('kept'));
-    const file = await open(join(folder, 'db.json'));
+    const file = await open(dbOf(folder));
     let onTop: Promise<string> | undefined;
     const spy = vi.spyOn(Object.getPrototypeOf(file), 'datasync').mockImplementationOnce(() => {
       onTop = store.commit(put('on top'));
@@ -351,22 +292,17 @@ describe('the files of a store', () => {
     const lost = store.commit(put('lost'));
     await expect(lost).rejects.toMatchObject({ code: 'storage_failed' });
     await expect(onTop).rejects.toMatchObject({ code: 'storage_failed' });
-    expect(ids(store.state)).toEqual([...INITIAL, 'kept']);
+    expect(idsIn(store)).toEqual([...INITIAL, 'kept']);
     await store.commit(put('after'));
-    const copy = await temporaryFolder();
-    await cp(folder, copy, { recursive: true });
-    await store.close();
-    const second = await openAt(copy);
-    onTestFinished(() => second.close());
-    expect(ids(second.state)).toEqual([...INITIAL, 'kept', 'after']);
+    const second = await openStore(await leftByKill(folder));
+    expect(idsIn(second)).toEqual([...INITIAL, 'kept', 'after']);
   });
 
   it('get a snapshot on close', async () => {
-    const folder = await temporaryFolder();
-    const store = await openAt(folder);
+    const { folder, store } = await fresh();
     await store.commit(put('last'));
     await store.close();
-    expect(JSON.parse(await readFile(join(folder, 'db.json'), 'utf8'))).toEqual(store.snapshot());
+    expect(JSON.parse(await readFile(dbOf(folder), 'utf8'))).toEqual(store.snapshot());
     expect(await changesIn(folder)).toBe(0);
   });
 });

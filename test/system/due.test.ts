@@ -13,7 +13,7 @@ function queueOf(entries: readonly { at: number; id: string }[]): Due[] {
 }
 
 describe('the next entries of the queue', () => {
-  it('are in the order of a sorted list, each record once, without outdated ones', () => {
+  it('are sorted, with each record once and without outdated ones', () => {
     const entry = fc.record({
       at: fc.integer({ min: 0, max: 50 }),
       id: fc.oneof(fc.constantFrom('a', 'b', 'c', 'gone'), fc.string({ minLength: 1, maxLength: 3 })),
@@ -28,18 +28,18 @@ describe('the next entries of the queue', () => {
     );
   });
 
-  it('are found among a thousand with few checks', () => {
-    let looked = 0;
-    const counting = { ...work, isDue: () => ++looked > 0 };
+  it('are found among a thousand entries with few checks', () => {
+    let checks = 0;
+    const counting = { ...work, isDue: () => ++checks > 0 };
     const heap = Array.from(
       { length: 1_000 },
       (_, at): Due => ({ at, turn: at, id: `p-${at}`, work: counting }),
     );
     expect(soonest(heap, 50).map(({ at }) => at)).toEqual(Array.from({ length: 50 }, (_, at) => at));
-    expect(looked).toBe(50);
+    expect(checks).toBe(50);
   });
 
-  it('are searched for only up to a limit if nearly all entries are outdated', () => {
+  it('are searched for only up to a limit if most entries are outdated', () => {
     const heap = Array.from({ length: 20_000 }, (_, at): Due => ({ at, turn: at, id: 'gone', work }));
     expect(soonest(heap, 50)).toEqual([]);
   });

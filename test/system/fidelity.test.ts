@@ -8,7 +8,7 @@ const changesWith = (values: Record<string, unknown>) =>
   fidelityIn(resolveOptions([{ label: (name) => name, values }])).changes;
 
 test.each(namesOf(PROFILES))(
-  'nothing differs from an unmodified %s, whatever the option defaults',
+  'an unmodified profile %s has no changes, whatever the option defaults',
   (profile) => {
     expect(changesWith({ profile })).toEqual([]);
   },

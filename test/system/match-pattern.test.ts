@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { matches } from '../../src/system/match-pattern.ts';
 
-describe('a pattern of a user', () => {
-  it('is matched', () => {
+describe('a pattern from a user', () => {
+  it('matches a text', () => {
     expect([matches(/^pa(id)$/i, 'PAID'), matches(/^paid$/, 'unpaid')]).toEqual([true, false]);
   });
 

@@ -4,14 +4,10 @@ import { trial } from '../trial.ts';
 
 const NAMES = Object.keys(HANDLERS);
 
-trial(
-  'correct handlers in many styles',
-  { promise: 'an audit fails no correct handler', short: 2, least: NAMES.length, share: 4 },
-  async (budget) => {
-    const names = budget.shuffled(NAMES);
-    await budget.repeat(async (number) => {
-      const name = names[number % names.length] ?? '';
-      for (const found of await falseAlarms(name)) budget.fail('other', `${name}: ${found}`);
-    });
-  },
-);
+trial('correct handlers in many styles', { short: 2, least: NAMES.length, share: 4 }, async (budget) => {
+  const names = budget.shuffled(NAMES);
+  await budget.repeat(async (number) => {
+    const name = names[number % names.length] ?? '';
+    for (const found of await falseAlarms(name)) budget.fail('other', `${name}: ${found}`);
+  });
+});

@@ -10,7 +10,7 @@ import { type Budget, trial } from '../trial.ts';
 
 type Files = Readonly<Record<'db.json' | 'journal.jsonl', Buffer>>;
 
-/** The number of places in a file that a run for a release changes. */
+/** How many places in a file a release run changes. */
 const SHORT_STEPS = 12;
 /** The distance between two changed places. */
 const stepIn = ({ length }: Buffer, { short, part }: Budget) =>
@@ -18,7 +18,7 @@ const stepIn = ({ length }: Buffer, { short, part }: Budget) =>
 
 const FILES = ['db.json', 'journal.jsonl'] as const;
 
-/** Files after a kill, and the state after each line of the journal, the first of which changes nothing. */
+/** Files after a kill, and the state after each line of the journal. The first line changes nothing. */
 interface Specimen {
   files: Files;
   states: string[];
@@ -32,7 +32,7 @@ function read(folder: string): Files {
   return { 'db.json': db ?? Buffer.of(), 'journal.jsonl': journal ?? Buffer.of() };
 }
 
-/** A folder with every kind of record and line in its journal. @param seed distinguishes one from another */
+/** Creates a folder whose journal has every kind of record and line. @param seed makes its content unique */
 async function specimen(seed: string, stops = 0): Promise<Specimen> {
   const folder = await temporaryFolder();
   for (let stop = 0; stop < stops; stop++) {
@@ -57,7 +57,7 @@ async function specimen(seed: string, stops = 0): Promise<Specimen> {
   return { files, states };
 }
 
-/** Tests changed files in their own folder. */
+/** Opens changed files in a folder of its own. */
 class Bench {
   readonly #folder: string;
   readonly #budget: Budget;
@@ -67,7 +67,7 @@ class Bench {
     this.#budget = budget;
   }
 
-  /** @param allowed the states that may result, besides a rejection */
+  /** @param allowed the states that may result if the files are not rejected */
   async try(what: string, files: Files, allowed: readonly string[]): Promise<void> {
     if (this.#budget.signal.aborted) return;
     for (const name of FILES) writeFileSync(join(this.#folder, name), files[name]);
@@ -75,13 +75,13 @@ class Bench {
       const store = await openAt(this.#folder);
       const state = textOf(store.snapshot());
       await store.close();
-      if (!allowed.includes(state)) this.#budget.fail('lost', `${what}: accepted with another meaning`);
+      if (!allowed.includes(state)) this.#budget.fail('lost', `${what}: accepted as a different state`);
     } catch (error) {
       if (!(error instanceof GatewayError) || error.code !== 'state_damaged' || !error.hint)
         this.#budget.fail('ended', `${what}: ${error}`);
       const left = read(this.#folder);
       if (!FILES.every((name) => left[name].equals(files[name])))
-        this.#budget.fail('lost', `${what}: refused, but not left as it was`);
+        this.#budget.fail('lost', `${what}: rejected, but the files changed`);
     }
     this.#budget.cases();
   }
@@ -96,18 +96,18 @@ const linesOf = (bytes: Buffer) => {
 const spliced = (bytes: Buffer, at: number, removed: number, ...added: number[]) =>
   Buffer.concat([bytes.subarray(0, at), Buffer.from(added), bytes.subarray(at + removed)]);
 
-/** The possible changes of one byte. */
+/** Ways to change one byte. */
 const CHANGES: Record<string, (bytes: Buffer, at: number, budget: Budget) => Buffer> = {
   'a bit flipped': (bytes, at) => spliced(bytes, at, 1, (bytes[at] ?? 0) ^ 1),
   'another bit flipped': (bytes, at, budget) =>
     spliced(bytes, at, 1, (bytes[at] ?? 0) ^ (1 << budget.below(8))),
-  'made a newline': (bytes, at) => spliced(bytes, at, 1, 0x0a),
-  'made a digit': (bytes, at, budget) => spliced(bytes, at, 1, 0x30 + budget.below(10)),
+  'replaced by a newline': (bytes, at) => spliced(bytes, at, 1, 0x0a),
+  'replaced by a digit': (bytes, at, budget) => spliced(bytes, at, 1, 0x30 + budget.below(10)),
   removed: (bytes, at) => spliced(bytes, at, 1),
-  doubled: (bytes, at) => spliced(bytes, at, 0, bytes[at] ?? 0),
+  duplicated: (bytes, at) => spliced(bytes, at, 0, bytes[at] ?? 0),
 };
 
-/** Every byte of a file, with each of these changes. */
+/** Changes every byte of a file in each way. */
 async function everyByte(bench: Bench, name: keyof Files, { files, states }: Specimen, budget: Budget) {
   const bytes = files[name];
   const step = stepIn(bytes, budget);
@@ -119,7 +119,7 @@ async function everyByte(bench: Bench, name: keyof Files, { files, states }: Spe
   }
 }
 
-/** A journal that ends anywhere is valid up to there: nothing shows that more lines followed. */
+/** Cuts the journal at every byte. It stays valid up to there, because nothing shows that more lines followed. */
 async function everyEnd(bench: Bench, { files, states }: Specimen, budget: Budget): Promise<void> {
   const journal = files['journal.jsonl'];
   const step = stepIn(journal, budget);
@@ -145,42 +145,33 @@ async function everyLine(bench: Bench, { files, states }: Specimen, budget: Budg
     if (at < lines.length - 1) await tried(`line ${at} removed`, lines.toSpliced(at, 1));
     for (let to = 0; to < lines.length; to++) {
       if (budget.below(oneIn)) continue;
-      await tried(`line ${at} doubled at ${to}`, lines.toSpliced(to, 0, line));
+      await tried(`line ${at} duplicated at ${to}`, lines.toSpliced(to, 0, line));
       await tried(`line ${at} swapped with ${to}`, lines.with(at, lines[to] ?? line).with(to, line));
     }
   }
 }
 
-trial(
-  'changed bytes in the files',
-  {
-    promise: 'a changed byte, a lost or moved line, or an older file is detected at the next start',
-    short: 150,
-    least: 30_000,
-    share: 4,
-  },
-  async (budget) => {
-    const bench = new Bench(await temporaryFolder(), budget);
-    const [kept, other] = [await specimen('kept', 1), await specimen('other', 2)];
-    const last = kept.states.slice(-1);
-    const exchanged: [string, Files][] = [
-      ['the db.json of another emulator', { ...kept.files, 'db.json': other.files['db.json'] }],
-      ['the journal of another emulator', { ...kept.files, 'journal.jsonl': other.files['journal.jsonl'] }],
-      [
-        'db.json and journal in the place of each other',
-        { 'db.json': kept.files['journal.jsonl'], 'journal.jsonl': kept.files['db.json'] },
-      ],
-    ];
-    for (const [what, files] of exchanged) await bench.try(what, files, []);
-    do {
-      await everyByte(bench, 'journal.jsonl', kept, budget);
-      await everyByte(bench, 'db.json', kept, budget);
-      await everyEnd(bench, kept, budget);
-      await everyLine(bench, kept, budget);
-    } while (budget.more());
-    await bench.try('nothing changed', kept.files, last);
-    const [db, journal] = FILES.map((name) => kept.files[name].length);
-    if (budget.part === 1)
-      budget.note(`every one of ${journal} bytes of a journal, and of ${db} of its db.json`);
-  },
-);
+trial('changed bytes in the files', { short: 150, least: 30_000, share: 4 }, async (budget) => {
+  const bench = new Bench(await temporaryFolder(), budget);
+  const [kept, other] = [await specimen('kept', 1), await specimen('other', 2)];
+  const last = kept.states.slice(-1);
+  const exchanged: [string, Files][] = [
+    ['the db.json of another emulator', { ...kept.files, 'db.json': other.files['db.json'] }],
+    ['the journal of another emulator', { ...kept.files, 'journal.jsonl': other.files['journal.jsonl'] }],
+    [
+      'db.json and journal exchanged',
+      { 'db.json': kept.files['journal.jsonl'], 'journal.jsonl': kept.files['db.json'] },
+    ],
+  ];
+  for (const [what, files] of exchanged) await bench.try(what, files, []);
+  do {
+    await everyByte(bench, 'journal.jsonl', kept, budget);
+    await everyByte(bench, 'db.json', kept, budget);
+    await everyEnd(bench, kept, budget);
+    await everyLine(bench, kept, budget);
+  } while (budget.more());
+  await bench.try('nothing changed', kept.files, last);
+  const [db, journal] = FILES.map((name) => kept.files[name].length);
+  if (budget.part === 1)
+    budget.note(`changed all ${journal} bytes of a journal and all ${db} bytes of its db.json`);
+});

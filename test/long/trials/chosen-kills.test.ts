@@ -6,10 +6,10 @@ const LANES = 3;
 
 const HOWS = ['kill', 'half'] as const;
 
-/** Every kind of session, each killed at its first call, at its second, and so on. */
+/** Every kind of session. Each is killed at its first call, then at its second, and so on. */
 const KINDS = Object.keys(BEGINNINGS).flatMap((beginning) =>
   [[], ['--fsync']].flatMap((args) =>
-    // The snapshot between two changes is the same after any start.
+    // The snapshot between two changes does not depend on the start.
     (beginning === 'a new folder' ? [false, true] : [false]).flatMap((isSlow) =>
       HOWS.map((how) => ({ beginning: beginning as Beginning, args, isSlow, how, next: 1, isDone: false })),
     ),
@@ -29,29 +29,20 @@ async function killOnce(kind: Kind, at: number, budget: Budget): Promise<void> {
   for (const problem of lost) budget.fail('lost', `${where}: ${problem}`);
 }
 
-trial(
-  'a kill at each disk operation',
-  {
-    promise: 'a kill between any two steps of a start, a change, a snapshot and a stop loses nothing',
-    short: 6,
-    least: 500,
-    share: 7,
-  },
-  async (budget) => {
-    const isWhole = budget.part === 1;
-    const reached = () => KINDS.reduce((total, { next }) => total + next - 1, 0);
-    const lane = async () => {
-      while (budget.more() || (isWhole && !budget.signal.aborted && KINDS.some(({ isDone }) => !isDone))) {
-        const open = KINDS.filter(({ isDone }) => !isDone);
-        const kind = open[budget.below(open.length)];
-        if (!kind) return;
-        const at = isWhole ? kind.next++ : 1 + budget.below(kind.how === 'half' ? 20 : 40);
-        await killOnce(kind, at, budget);
-        budget.cases();
-      }
-    };
-    await Promise.all(Array.from({ length: LANES }, lane));
-    if (isWhole && KINDS.every(({ isDone }) => isDone))
-      budget.note(`every one of ${reached()} calls in ${KINDS.length} kinds of session`);
-  },
-);
+trial('a kill at each disk operation', { short: 6, least: 500, share: 7 }, async (budget) => {
+  const isWhole = budget.part === 1;
+  const reached = () => KINDS.reduce((total, { next }) => total + next - 1, 0);
+  const lane = async () => {
+    while (budget.more() || (isWhole && !budget.signal.aborted && KINDS.some(({ isDone }) => !isDone))) {
+      const open = KINDS.filter(({ isDone }) => !isDone);
+      const kind = open[budget.below(open.length)];
+      if (!kind) return;
+      const at = isWhole ? kind.next++ : 1 + budget.below(kind.how === 'half' ? 20 : 40);
+      await killOnce(kind, at, budget);
+      budget.cases();
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  if (isWhole && KINDS.every(({ isDone }) => isDone))
+    budget.note(`killed at each of ${reached()} calls in ${KINDS.length} kinds of session`);
+});

@@ -9,7 +9,7 @@ import { BINARY, launch, run, runJson, startBinary } from '../../helpers/binary.
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { type Budget, trial } from '../trial.ts';
 
-/** A process has a second to end after a request, and is killed otherwise. */
+/** How long a process may take to end. */
 const GONE_MS = 20_000;
 
 /** A command that ignores signals, and prints the address of its emulator. */
@@ -18,7 +18,7 @@ const STUBBORN = `
   setInterval(() => {}, 1000);
   console.log('up', process.pid, process.env.GATEWAY_SIM_URL);`;
 
-/** Resolves with whether the condition became true in time. */
+/** Waits until a condition is true. @returns false if that takes too long */
 async function comesTrue(holds: () => boolean | Promise<boolean>): Promise<boolean> {
   const until = performance.now() + GONE_MS;
   while (performance.now() < until) {
@@ -30,13 +30,13 @@ async function comesTrue(holds: () => boolean | Promise<boolean>): Promise<boole
 
 function isFree(url: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const taker = createServer()
+    const server = createServer()
       .once('error', () => resolve(false))
-      .listen(Number(new URL(url).port), '127.0.0.1', () => taker.close(() => resolve(true)));
+      .listen(Number(new URL(url).port), '127.0.0.1', () => server.close(() => resolve(true)));
   });
 }
 
-/** Kills an exec while it starts or when its command runs, alone or with its whole process group. */
+/** Kills an `exec` while it starts or while its command runs, alone or with its process group. */
 async function killExec(cwd: string, budget: Budget): Promise<void> {
   const isGroup = budget.below(2) === 1;
   const isUp = budget.below(2) === 1;
@@ -54,7 +54,7 @@ async function killExec(cwd: string, budget: Budget): Promise<void> {
     }),
   );
   let isClosed = false;
-  // The command keeps this output open, too, so it ends only with the command.
+  // The command also keeps this output open, so it closes only when the command has ended.
   child.on('close', () => {
     isClosed = true;
   });
@@ -70,18 +70,18 @@ async function killExec(cwd: string, budget: Budget): Promise<void> {
       // It ended just now.
     }
   });
-  const how = `exec killed ${isGroup ? 'with its group' : 'alone'}, ${isUp ? 'at work' : 'at its start'}`;
-  if (!isGone) budget.fail('other', `${how}: its command stays behind`);
-  if (url && !(await isFree(url))) budget.fail('other', `${how}: its port stays taken`);
+  const how = `exec killed ${isGroup ? 'with its group' : 'alone'}, ${isUp ? 'while its command runs' : 'while it starts'}`;
+  if (!isGone) budget.fail('other', `${how}: its command is still running`);
+  if (url && !(await isFree(url))) budget.fail('other', `${how}: its port is still in use`);
 }
 
-/** Kills `start --detach` before it has detached. */
+/** Kills `start --detach` while it detaches. */
 async function killDetaching(cwd: string, budget: Budget): Promise<void> {
   const { child, ended } = launch(['start', '--detach', '--port', '0', '--data-dir', 'data'], { cwd });
   await sleep(budget.below(300));
   child.kill('SIGKILL');
   await ended;
-  // A detached emulator keeps running and is found; one that is not registered ends automatically.
+  // An emulator that has detached keeps running, and `stop` finds it. One that has not ends automatically.
   const isOver = await comesTrue(async () => {
     await run(['stop', '--data-dir', 'data'], { cwd });
     const next = await runJson<ReadyEvent | null>(
@@ -95,33 +95,20 @@ async function killDetaching(cwd: string, budget: Budget): Promise<void> {
     process.kill(pid, 'SIGKILL');
     return comesTrue(() => !isAlive(pid));
   });
-  if (!isOver) budget.fail('other', 'a start --detach that was killed blocks the next one');
+  if (!isOver) budget.fail('other', 'a killed start --detach blocks the next one');
 }
 
-trial(
-  'kills of exec and start --detach',
-  {
-    promise: 'exec leaves no command, no port and no lock behind, even when it is killed',
-    short: 2,
-    least: 60,
-    share: 2,
-  },
-  async (budget) => {
-    const lane = async () => {
-      while (budget.more()) {
-        const cwd = await temporaryFolder();
-        await (budget.below(4) ? killExec(cwd, budget) : killDetaching(cwd, budget));
-        await startBinary(['--data-dir', 'data', '--quiet'], { cwd }).then(
-          async ({ child, ended }) => {
-            child.kill('SIGKILL');
-            await ended;
-          },
-          (error: Error) => budget.fail('other', `the next start: ${error.message}`),
-        );
-        await rm(cwd, { recursive: true, maxRetries: 10 });
-        budget.cases();
-      }
-    };
-    await Promise.all([lane(), lane()]);
-  },
-);
+trial('kills of exec and start --detach', { short: 2, least: 60, share: 2 }, async (budget) => {
+  await budget.repeat(async () => {
+    const cwd = await temporaryFolder();
+    await (budget.below(4) ? killExec(cwd, budget) : killDetaching(cwd, budget));
+    await startBinary(['--data-dir', 'data', '--quiet'], { cwd }).then(
+      async ({ child, ended }) => {
+        child.kill('SIGKILL');
+        await ended;
+      },
+      (error: Error) => budget.fail('other', `the next start: ${error.message}`),
+    );
+    await rm(cwd, { recursive: true, maxRetries: 10 });
+  }, 2);
+});

@@ -11,12 +11,12 @@ import { type Budget, trial } from '../trial.ts';
 
 /** Folders that are tested at the same time. */
 const LANES = 3;
-/** Kills of one folder before the next one, so that journals of many starts meet snapshots. */
+/** Kills per folder, so that one folder goes through many starts and snapshots. */
 const KILLS = 8;
 /** Concurrent users of one emulator. */
 const SHOPPERS = 4;
 
-/** Records so large, and replaced so often, that snapshots are written under load; details may exceed their limit. */
+/** Records so large that snapshots are written under load. `--loose` allows details of any length. */
 const FAT = { args: ['--loose'], details: 'x'.repeat(400_000) };
 const VARIANTS = [
   { args: [] },
@@ -35,7 +35,7 @@ interface Life {
   ipnUrl: string;
 }
 
-/** Undefined if it does not start, which is a failure. */
+/** Starts an emulator. @returns undefined if it does not start, which is recorded as a failure */
 async function start({ cwd, args }: Life, budget: Budget): Promise<Emulator | undefined> {
   return startBinary([...args, '--quiet'], { cwd }).catch((error: Error) => {
     budget.fail('ended', `no start with ${args.join(' ')}: ${error.message}`);
@@ -43,25 +43,19 @@ async function start({ cwd, args }: Life, budget: Budget): Promise<Emulator | un
   });
 }
 
-/** Kills an emulator, which must not have reported an internal error before. */
+/** Kills an emulator. It must not have reported an internal error before. */
 async function kill({ child, ended }: Emulator, budget: Budget): Promise<void> {
   child.kill('SIGKILL');
   const { stderr } = await ended;
   if (/^\s+at |internal error|bug in gateway-sim/m.test(stderr)) budget.fail('ended', stderr.slice(0, 500));
 }
 
-async function check(merchant: Merchant, { ledger }: Life, budget: Budget, when: string): Promise<void> {
-  const state = await merchant.snapshot();
-  const lost = ledger.lostIn(state as Snapshot);
-  for (const problem of lost.slice(0, 5)) budget.fail('lost', `${when}: ${problem}`);
-}
-
-/** Sends changes to an emulator, and kills it. @returns false if it did not start */
+/** Starts an emulator, sends changes to it, and kills it. @returns false if it did not start */
 async function live(life: Life, run: number, budget: Budget): Promise<boolean> {
   const emulator = await start(life, budget);
   if (!emulator) return false;
   const merchant = new Merchant(emulator.ready, life.ledger, budget, life.ipnUrl);
-  await check(merchant, life, budget, `kill ${run} with ${life.args.join(' ')}`);
+  await merchant.expectNothingLost(`kill ${run} with ${life.args.join(' ')}`);
   let isOver = false;
   const shoppers = Array.from({ length: SHOPPERS }, (_, shopper) =>
     merchant.work(`run${run}-${shopper}`, () => isOver, life.details),
@@ -93,18 +87,19 @@ async function killStart(life: Life, budget: Budget): Promise<void> {
   budget.cases();
 }
 
-/** Every IPN of a payment that was reported as succeeded arrives, and a stop writes everything to db.json. */
+/** Checks that the IPN of every succeeded payment arrives, and that a stop writes everything to db.json. */
 async function end(life: Life, arrived: ReadonlySet<string>, budget: Budget): Promise<void> {
   const emulator = await start(life, budget);
   if (!emulator) return;
   const merchant = new Merchant(emulator.ready, life.ledger, budget, life.ipnUrl);
-  await check(merchant, life, budget, 'at the end');
+  await merchant.expectNothingLost('at the end');
   await merchant.post('/_sim/clock', { advance: '1h' });
-  const { payments } = (await merchant.snapshot()) as Snapshot;
+  const { payments } = await merchant.snapshot();
   const silent = payments.filter(
     ({ status, identifier }) => status === 'succeeded' && !arrived.has(identifier),
   );
-  for (const { identifier } of silent.slice(0, 5)) budget.fail('lost', `the IPN of ${identifier} never came`);
+  for (const { identifier } of silent.slice(0, 5))
+    budget.fail('lost', `the IPN of ${identifier} never arrived`);
   emulator.child.kill('SIGTERM');
   const { code, stderr } = await emulator.ended;
   if (code !== 0) budget.fail('ended', `a stop ended with ${code}: ${stderr}`);
@@ -113,36 +108,26 @@ async function end(life: Life, arrived: ReadonlySet<string>, budget: Budget): Pr
   for (const problem of lost.slice(0, 5)) budget.fail('lost', `db.json after a stop: ${problem}`);
 }
 
-trial(
-  'random kills',
-  {
-    promise:
-      'kill -9 at any moment loses nothing that was answered or shown, and IPNs are sent at least once',
-    short: 6,
-    least: 1_000,
-    share: 13,
-  },
-  async (budget) => {
-    let lives = 0;
-    const lane = async () => {
-      while (budget.more()) {
-        const variant = VARIANTS[lives++ % VARIANTS.length] ?? FAT;
-        const arrived = new Set<string>();
-        const receiver = await startReceiver(({ body }) => {
-          arrived.add(new URLSearchParams(body).get('identifier') ?? '');
-          return {};
-        });
-        const cwd = await temporaryFolder();
-        const life: Life = { cwd, ...variant, ledger: new Ledger(), ipnUrl: `${receiver.url}/ipn` };
-        for (let run = 0; run < KILLS && budget.more(); run++) {
-          if (run % 4 === 2) await killStart(life, budget);
-          if (!(await live(life, run, budget))) break;
-        }
-        await end(life, arrived, budget);
-        await receiver.close();
-        await rm(cwd, { recursive: true, maxRetries: 10 });
+trial('random kills', { short: 6, least: 1_000, share: 13 }, async (budget) => {
+  let lives = 0;
+  const lane = async () => {
+    while (budget.more()) {
+      const variant = VARIANTS[lives++ % VARIANTS.length] ?? FAT;
+      const arrived = new Set<string>();
+      const receiver = await startReceiver(({ body }) => {
+        arrived.add(new URLSearchParams(body).get('identifier') ?? '');
+        return {};
+      });
+      const cwd = await temporaryFolder();
+      const life: Life = { cwd, ...variant, ledger: new Ledger(), ipnUrl: `${receiver.url}/ipn` };
+      for (let run = 0; run < KILLS && budget.more(); run++) {
+        if (run % 4 === 2) await killStart(life, budget);
+        if (!(await live(life, run, budget))) break;
       }
-    };
-    await Promise.all(Array.from({ length: LANES }, lane));
-  },
-);
+      await end(life, arrived, budget);
+      await receiver.close();
+      await rm(cwd, { recursive: true, maxRetries: 10 });
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+});

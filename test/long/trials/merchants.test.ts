@@ -7,7 +7,6 @@ for (const language of LANGUAGES) {
   trial(
     `flawed and good shops in ${language}`,
     {
-      promise: 'an audit finds the mistake of a flawed shop, and nothing in a correct one',
       ...{ short: 1, least: FLAWS.length + 1, share: 2, ...(cannot && { cannot }) },
     },
     async (budget) => {

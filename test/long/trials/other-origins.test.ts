@@ -14,10 +14,10 @@ interface Target {
   body: string;
 }
 
-/** At least this many ways can read their own origin; otherwise the trial would detect nothing. */
+/** At least this many ways must be able to read their own origin. Otherwise, the trial would detect nothing. */
 const READABLE = 10;
 
-/** Responses of the emulator with its content begin or continue with one of these. */
+/** The only response texts that another origin may read. */
 const REFUSAL = /"code":"(forbidden|method_not_allowed|unauthorized)"|may not initiate/;
 
 const READ = [
@@ -43,7 +43,7 @@ const CHANGES: readonly (readonly [Target['method'], string, object])[] = [
   ['POST', '/_sim/ui/payments', {}],
 ];
 
-/** Must not change, whatever a page from another origin sends. */
+/** What a page from another origin must not change. */
 async function stateOf({ control }: Emulator): Promise<string> {
   const { payments, ...state } = await control<{ payments: { id: string; status: string }[] }>('/snapshot');
   const statuses = payments.map(({ id, status }) => [id, status]);
@@ -65,27 +65,23 @@ async function attack(
   const tried = (await page.evaluate(`attackWith(${JSON.stringify(target)})`)) as [string, string][];
   const shown = `${target.method} ${target.url} from ${page.url()}`;
   for (const [way, seen] of tried) {
-    if (seen && !REFUSAL.test(seen)) budget.fail('outside', `${way} read of ${shown}: ${seen.slice(0, 200)}`);
+    if (seen && !REFUSAL.test(seen))
+      budget.fail('outside', `${way} could read ${shown}: ${seen.slice(0, 200)}`);
   }
   await sim.check(budget, shown);
-  if ((await stateOf(sim)) !== before) budget.fail('outside', `something was changed by ${shown}`);
+  if ((await stateOf(sim)) !== before) budget.fail('outside', `${shown} changed the state`);
   budget.cases(tried.length);
   budget.requests(tried.length);
 }
 
 trial(
   'every kind of request from a page from another origin',
-  {
-    promise: 'A page from another origin can neither read nor change anything in the emulator.',
-    short: 60,
-    least: 1_000,
-    share: 4,
-  },
+  { short: 60, least: 1_000, share: 4 },
   async (budget) => {
     const script = await readFile(new URL('../attacks.js', import.meta.url), 'utf8');
     const html = `<!doctype html><title>evil</title><link rel="icon" href="data:,"><body><script>${script.replaceAll('</script', '<\\/script')}</script>`;
     const evil = await startReceiver(() => ({ headers: { 'content-type': 'text/html' }, body: html }));
-    // Accepts initiate by GET, too.
+    // This profile also accepts initiate by GET.
     const sim = await startEmulator(['--quiet', '--profile', 'newer-server']);
     const form = new URLSearchParams({ public_key: sim.publicKey, ...ORDER });
     const initiated = await fetch(`${sim.url}/sandbox/payment/initiate`, { method: 'POST', body: form });
@@ -96,7 +92,7 @@ trial(
     const { page, errors } = await openPage({}, browser);
     const strange = `http://evil.example:${evil.port}`;
     const rebound = `http://rebound.test:${sim.port}`;
-    // Before the name was rebound, the attacker's server answered.
+    // The page was loaded from the attacker's server, before the name was rebound.
     await page.route(`${rebound}/page`, (route) => route.fulfill({ contentType: 'text/html', body: html }));
     const origins = [
       strange,
@@ -112,27 +108,27 @@ trial(
       ...READ.map((path) => ({ method: 'GET' as const, path, body: '' })),
       ...CHANGES.map(([method, path, body]) => ({ method, path, body: JSON.stringify(body) })),
       { method: 'POST', path: '/_sim/payments/order-1/settle', body: JSON.stringify({ outcome: 'approve' }) },
-      // Anyone with the address of a checkout may open it under any name.
+      // `rebound` may use the checkout: anyone who knows its URL may open it under any name.
       ...settle.map((path) => ({
         method: 'POST' as const,
         path,
         body: JSON.stringify({ outcome: 'approve' }),
       })),
     ];
-    // Only a page from another origin may not initiate.
+    // Pages from local origins may initiate.
     const initiates: Target[] = ['/payment/initiate', '/sandbox/payment/initiate'].flatMap((path) => [
       { method: 'POST', path, body: String(form) },
       { method: 'GET', path: `${path}?${form}`, body: '' },
     ]);
     await page.goto(`${evil.url}/page`);
     const own = JSON.stringify({ method: 'GET', url: `${evil.url}/own`, body: '' });
-    // On a busy machine few ways end in time: then the trial is repeated.
+    // Repeated, because few ways finish in time on a busy machine.
     let readable = 0;
     for (let attempt = 0; attempt < 10 && readable < READABLE; attempt++) {
       const tried = (await page.evaluate(`attackWith(${own})`)) as [string, string][];
       readable = Math.max(readable, tried.filter(([, seen]) => seen).length);
     }
-    if (readable < READABLE) budget.fail('other', `only ${readable} ways read what they may`);
+    if (readable < READABLE) budget.fail('other', `only ${readable} ways can read their own origin`);
     for (let round = 0; budget.more(); round++) {
       const origin = origins[round % origins.length] ?? evil.url;
       await page.goto(`${origin}/page`);

@@ -1,7 +1,7 @@
 import Big from 'big.js';
 import { startReceiver } from '../../helpers/receiver.ts';
-import { Course } from '../course.ts';
-import { startEmulator } from '../emulator.ts';
+import { ORDER } from '../../helpers/sim.ts';
+import { type Emulator, startEmulator } from '../emulator.ts';
 import { pick } from '../hostile-values.ts';
 import { type Budget, trial } from '../trial.ts';
 
@@ -24,7 +24,39 @@ interface Delivery {
   attempts: { number: number }[];
 }
 
-/** Several clients settle the same payment, the customer cancels it, and it expires. */
+/** An emulator and its receiver; requests are counted. */
+class Course {
+  readonly sim: Emulator;
+  readonly #receiver: string;
+  readonly #budget: Budget;
+
+  constructor(sim: Emulator, receiver: string, budget: Budget) {
+    this.sim = sim;
+    this.#receiver = receiver;
+    this.#budget = budget;
+  }
+
+  async ask<Body>(path: string, body?: object, method = 'POST') {
+    const answer = await this.sim.ask<Body>(path, body, method);
+    this.#budget.requests();
+    if (answer.status >= 500)
+      this.#budget.fail('5xx', `${answer.status} from ${path}: ${JSON.stringify(answer.body)}`);
+    return answer;
+  }
+
+  /** Initiates a live payment. Returns its id, or undefined if it was rejected. */
+  async initiate(ipnPath = '/ipn'): Promise<string | undefined> {
+    const order = { ...ORDER, public_key: this.sim.publicKey, ipn_url: this.#receiver + ipnPath };
+    const { body } = await this.ask<{ url?: string }>('/payment/initiate', order);
+    return body.url && (new URL(body.url).searchParams.get('payment_id') ?? undefined);
+  }
+
+  broken(what: string, seen: unknown): void {
+    this.#budget.fail('lost', `${what}: ${JSON.stringify(seen).slice(0, 400)}`);
+  }
+}
+
+/** Several clients settle the same payment while the customer cancels it and it expires. */
 async function settleAtOnce(course: Course, budget: Budget): Promise<void> {
   const id = (await course.initiate()) ?? '';
   const outcomes = Array.from({ length: AT_ONCE }, () => pick(OUTCOMES, budget.below));
@@ -43,17 +75,17 @@ async function settleAtOnce(course: Course, budget: Budget): Promise<void> {
   const won = answers.filter(({ status }) => status === 200);
   const { body: payment } = await course.ask<Payment>(`/_sim/payments/${id}`, undefined, 'GET');
   if (won.length > 1) course.broken('two settlements of one payment', won);
-  if (payment.status === 'pending') course.broken('a payment that nobody settled', answers);
+  if (payment.status === 'pending') course.broken('a payment that no client settled', answers);
   const [winner] = won;
   if (winner && STATUS_OF[winner.outcome] !== payment.status)
-    course.broken('another status than answered', payment);
+    course.broken('the status differs from the response', payment);
   const { body: ipns } = await course.ask<{ data: Delivery[] }>(`/_sim/ipns?payment=${id}`, undefined, 'GET');
   const due = payment.status === 'succeeded' ? 1 : 0;
   if (ipns.data.length !== due)
     course.broken(`${ipns.data.length} IPNs of a ${payment.status} payment`, ipns);
 }
 
-/** One IPN is resent by many clients: each has its own attempt, and the numbers have no gap. */
+/** Many clients resend the same IPN. Each creates one attempt, numbered without gaps. */
 async function resendAtOnce(course: Course, path: string): Promise<void> {
   const id = (await course.initiate(path)) ?? '';
   const settled = await course.ask<{ delivery: Delivery }>(`/_sim/payments/${id}/settle`, {
@@ -70,7 +102,7 @@ async function resendAtOnce(course: Course, path: string): Promise<void> {
   if (!isWhole) course.broken(`${answered} answered resends`, numbers);
 }
 
-/** Charges to a card that exceed its balance together, while it is blocked or canceled. */
+/** Several clients charge a card, together more than its balance, while it may be canceled. */
 async function chargeAtOnce(course: Course, budget: Budget): Promise<void> {
   const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${course.sim.secretKey}` };
   const issued = await fetch(`${course.sim.url}/api/cards/save`, {
@@ -107,7 +139,7 @@ async function chargeAtOnce(course: Course, budget: Budget): Promise<void> {
   if (after.transactions.length < taken) course.broken(`${taken} charges`, after.transactions);
 }
 
-/** A state is imported, or the emulator is reset, while payments are created and IPNs are sent. */
+/** Imports a state or resets the emulator while payments are created and IPNs are sent. */
 async function replaceAtOnce(course: Course, budget: Budget): Promise<void> {
   const before = await course.sim.control<object>('/snapshot');
   const busy = Array.from({ length: AT_ONCE }, async () => {
@@ -121,12 +153,12 @@ async function replaceAtOnce(course: Course, budget: Budget): Promise<void> {
   const state = await course.sim.control<{ payments: Payment[]; deliveries: Delivery[] }>('/snapshot');
   const ids = new Set(state.payments.map(({ id }) => id));
   const orphans = state.deliveries.filter(({ paymentId }) => paymentId !== null && !ids.has(paymentId));
-  if (orphans.length) course.broken('IPNs of payments that are gone', orphans);
+  if (orphans.length) course.broken('IPNs without their payments', orphans);
   const again = await course.ask('/_sim/snapshot', state, 'PUT');
-  if (again.status !== 200) course.broken('a state that is not taken back', again.body);
+  if (again.status !== 200) course.broken('an exported state that cannot be imported', again.body);
 }
 
-/** Several clients set fault rules: one list remains, and `times` is counted exactly. */
+/** Several clients set fault rules. One list remains, and a rule with `times` applies exactly that often. */
 async function setFaultsAtOnce(course: Course, budget: Budget): Promise<void> {
   const lists = ['a', 'b', 'c'].map((name) =>
     [1, 2].map((number) => ({ route: `/never/${name}/${number}`, drop: true })),
@@ -135,7 +167,7 @@ async function setFaultsAtOnce(course: Course, budget: Budget): Promise<void> {
   const { data } = await course.sim.control<{ data: { route: string }[] }>('/faults');
   const routes = data.map(({ route }) => route).join();
   if (!lists.some((list) => list.map(({ route }) => route).join() === routes))
-    course.broken('a mixture of fault rules', routes);
+    course.broken('fault rules of several clients', routes);
   const times = budget.below(AT_ONCE - 1) + 1;
   await course.ask('/_sim/faults', { faults: [{ route: 'initiate', status: 418, times }] }, 'PUT');
   const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => course.initiate()));
@@ -144,7 +176,7 @@ async function setFaultsAtOnce(course: Course, budget: Budget): Promise<void> {
   await course.ask('/_sim/faults', undefined, 'DELETE');
 }
 
-/** The money of all succeeded payments has moved from the wallets to the merchant. */
+/** Checks that the money of all succeeded payments has moved from the wallets to the merchant. */
 async function addUp(course: Course, initial: Balances): Promise<void> {
   const state = await course.sim.control<State>('/snapshot');
   const paid = state.payments.filter(({ status }) => status === 'succeeded');
@@ -152,7 +184,7 @@ async function addUp(course: Course, initial: Balances): Promise<void> {
   const net = paid.reduce((sum, { amount, charge }) => sum.plus(amount).minus(charge), new Big(0));
   const { merchant, wallets } = balancesOf(state);
   if (!merchant.minus(initial.merchant).eq(net))
-    course.broken(`the merchant should have got ${net}`, merchant);
+    course.broken(`the merchant should have received ${net}`, merchant);
   if (!initial.wallets.minus(wallets).eq(gross))
     course.broken(`the wallets should have lost ${gross}`, wallets);
 }
@@ -173,20 +205,14 @@ function balancesOf({ merchants, wallets }: State) {
 
 trial(
   'concurrent settlements, resends, cards, states and faults',
-  {
-    promise:
-      'However many ask at the same time, a payment is settled once, and money, IPNs and counts add up.',
-    short: 4,
-    least: 100,
-    share: 2,
-  },
+  { short: 4, least: 100, share: 2 },
   async (budget) => {
     const receiver = await startReceiver(({ url }) => ({ status: url === '/refuse' ? 500 : 200 }));
     const sim = await startEmulator(['--quiet', '--payment-expires', '1m', '--ipn-schedule', '24h']);
     const course = new Course(sim, receiver.url, budget);
     const fresh = await sim.control<State & object>('/snapshot');
     await budget.repeat(async (number) => {
-      // Otherwise, every round would have the payments of all earlier ones.
+      // Otherwise, the state would grow with every round.
       if (number % 50 === 0) await course.ask('/_sim/snapshot', fresh, 'PUT');
       await settleAtOnce(course, budget);
       if (number % 5 === 0) await resendAtOnce(course, number % 2 ? '/refuse' : '/ipn');

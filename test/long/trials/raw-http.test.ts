@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { type Broken, brokenRequest, SMUGGLED } from '../broken-http.ts';
 import { type Emulator, startEmulator } from '../emulator.ts';
 import type { Below } from '../hostile-values.ts';
-import { Pipeline, requestBytes } from '../pipeline.ts';
+import { formRequest, Pipeline, requestBytes } from '../pipeline.ts';
 import { type Budget, trial } from '../trial.ts';
 
 const AT_ONCE = 32;
@@ -12,7 +12,7 @@ const SLOWEST_MS = 75_000;
 /** After this long without a byte, the client closes its side. */
 const QUIET_MS = 300;
 
-/** The response until the connection closed; `undefined` if it never did. */
+/** Sends the bytes. @returns the response, or undefined if the connection was never closed */
 function exchanged(port: number, { bytes, ends }: Broken, below: Below): Promise<string | undefined> {
   return new Promise((resolve) => {
     let text = '';
@@ -27,12 +27,12 @@ function exchanged(port: number, { bytes, ends }: Broken, below: Below): Promise
     const finish = (seen: string | undefined) => {
       clearTimeout(timer);
       clearTimeout(quiet);
-      // Otherwise, each port would stay in TIME_WAIT for a minute.
+      // Otherwise, the port would stay in TIME_WAIT for a minute.
       socket.resetAndDestroy();
       resolve(seen);
     };
     const timer = setTimeout(() => finish(undefined), SLOWEST_MS);
-    // A connection may be kept alive, or wait for more: then nothing more is sent.
+    // The server may keep the connection alive, or wait for more bytes.
     const quiet = setTimeout(() => socket.end(), QUIET_MS);
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1');
@@ -60,7 +60,7 @@ function judge(
   if (seen.includes(secretKey)) budget.fail('outside', shown);
 }
 
-/** Connections with an unfinished request: the emulator must close each. */
+/** Opens connections with unfinished requests. The emulator must close all of them. */
 function slowOnes(port: number, count: number): { socket: Socket; closed: Promise<string> }[] {
   const beginnings = [
     '',
@@ -83,19 +83,12 @@ function slowOnes(port: number, count: number): { socket: Socket; closed: Promis
 }
 
 /**
- * Complete requests before a broken one, all sent at the same time: each gets its response, and then the connection
- * closes.
+ * Sends complete requests followed by a broken one, all at once. Each complete request must get its response before the
+ * connection closes.
  */
 async function pipelined(budget: Budget, sim: Emulator): Promise<void> {
   const pipeline = new Pipeline(sim.port);
-  const order = new URLSearchParams({ public_key: sim.publicKey, amount: '1' }).toString();
-  const form = 'Content-Type: application/x-www-form-urlencoded';
-  const post = requestBytes(
-    'POST',
-    '/sandbox/payment/initiate',
-    ['Host: a', form, `Content-Length: ${order.length}`],
-    order,
-  );
+  const post = formRequest('/sandbox/payment/initiate', { public_key: sim.publicKey, amount: '1' });
   const get = requestBytes('GET', '/_sim/livez', ['Host: a']);
   const whole = Array.from({ length: PIPELINED - 1 }, () => (budget.below(4) ? get : post));
   const broken = Buffer.from(brokenRequest(budget.below).bytes, 'latin1');
@@ -114,39 +107,29 @@ async function pipelined(budget: Budget, sim: Emulator): Promise<void> {
   budget.requests(answers.length);
 }
 
-trial(
-  'malformed HTTP, byte by byte',
-  {
-    promise:
-      'No bytes end the emulator or keep a connection: what is not HTTP is refused, and nothing is smuggled.',
-    short: 300,
-    least: 20_000,
-    share: 6,
-  },
-  async (budget) => {
-    const sim = await startEmulator();
-    const slow = slowOnes(sim.port, budget.short ? 20 : 200);
-    while (budget.more()) {
-      const broken = Array.from({ length: AT_ONCE }, () => brokenRequest(budget.below));
-      const answers = broken.map(async (one) => {
-        judge(budget, one, await exchanged(sim.port, one, budget.below), sim);
-        budget.cases();
-        budget.requests();
-      });
-      const pipelines = Array.from({ length: budget.short ? 2 : 8 }, () => pipelined(budget, sim));
-      await Promise.all([...answers, ...pipelines]);
-      await sim.check(budget, 'broken HTTP');
-    }
-    const { data } = await sim.control<{ data: { target: string }[] }>(`/requests?path=${SMUGGLED}`);
-    if (data.length) budget.fail('outside', `${data.length} requests were smuggled`);
-    if (budget.part === 1 && !budget.signal.aborted) {
-      const late = setTimeout(
-        () => budget.fail('hang', 'a request that never ends keeps its connection'),
-        SLOWEST_MS,
-      );
-      await Promise.all(slow.map(({ closed }) => closed));
-      clearTimeout(late);
-    }
-    for (const { socket } of slow) socket.destroy();
-  },
-);
+trial('malformed HTTP, byte by byte', { short: 300, least: 20_000, share: 6 }, async (budget) => {
+  const sim = await startEmulator();
+  const slow = slowOnes(sim.port, budget.short ? 20 : 200);
+  while (budget.more()) {
+    const broken = Array.from({ length: AT_ONCE }, () => brokenRequest(budget.below));
+    const answers = broken.map(async (one) => {
+      judge(budget, one, await exchanged(sim.port, one, budget.below), sim);
+      budget.cases();
+      budget.requests();
+    });
+    const pipelines = Array.from({ length: budget.short ? 2 : 8 }, () => pipelined(budget, sim));
+    await Promise.all([...answers, ...pipelines]);
+    await sim.check(budget, 'broken HTTP');
+  }
+  const { data } = await sim.control<{ data: { target: string }[] }>(`/requests?path=${SMUGGLED}`);
+  if (data.length) budget.fail('outside', `${data.length} requests were smuggled`);
+  if (budget.part === 1 && !budget.signal.aborted) {
+    const late = setTimeout(
+      () => budget.fail('hang', 'a request that never ends keeps its connection'),
+      SLOWEST_MS,
+    );
+    await Promise.all(slow.map(({ closed }) => closed));
+    clearTimeout(late);
+  }
+  for (const { socket } of slow) socket.destroy();
+});

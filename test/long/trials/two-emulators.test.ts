@@ -4,7 +4,6 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { ReadyEvent } from '../../../src/cli/banner.ts';
-import type { Snapshot } from '../../../src/store/snapshot.ts';
 import { BINARY, launch, startBinary } from '../../helpers/binary.ts';
 import type { Finished } from '../../helpers/child.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
@@ -20,9 +19,7 @@ function refused({ code, stderr }: Finished, where: string, budget: Budget): voi
     budget.fail('other', `${where} ended with ${code}: ${stderr}`);
 }
 
-/**
- * Many simultaneous starts, of which one gets the folder. The folder is kept, so that each round finds a stale lock.
- */
+/** Starts several emulators at the same time: one must get the folder. Each round finds the previous round's lock. */
 async function race(cwd: string, starts: number, ledger: Ledger, budget: Budget): Promise<void> {
   const emulators = Array.from({ length: starts }, () => launch(START, { cwd }));
   const outcomes = await Promise.all(
@@ -41,8 +38,7 @@ async function race(cwd: string, starts: number, ledger: Ledger, budget: Budget)
     if (!outcomes[index]) refused(await emulator.ended, `one of ${starts} starts`, budget);
   for (const winner of winners) {
     const merchant = new Merchant(JSON.parse(winner.stdout()) as ReadyEvent, ledger, budget);
-    for (const problem of ledger.lostIn((await merchant.snapshot()) as Snapshot))
-      budget.fail('lost', problem);
+    await merchant.expectNothingLost('after a race');
     await merchant.initiate(`of-${winner.pid}`);
     winner.child.kill(budget.below(4) ? 'SIGKILL' : 'SIGTERM');
     await winner.ended;
@@ -51,26 +47,22 @@ async function race(cwd: string, starts: number, ledger: Ledger, budget: Budget)
   if (left.length) budget.fail('other', `left behind: ${left}`);
 }
 
-trial(
-  'simultaneous starts on one folder',
-  { promise: 'only one emulator uses a data folder', short: 2, least: 60, share: 2 },
-  async (budget) => {
-    while (budget.more()) {
-      const cwd = await temporaryFolder();
-      const ledger = new Ledger();
-      for (let round = 0; round < 6 && budget.more(); round++) {
-        await race(cwd, budget.short ? 3 : 2 + budget.below(6), ledger, budget);
-        budget.cases();
-      }
-      await rm(cwd, { recursive: true, maxRetries: 10 });
+trial('simultaneous starts on one folder', { short: 2, least: 60, share: 2 }, async (budget) => {
+  while (budget.more()) {
+    const cwd = await temporaryFolder();
+    const ledger = new Ledger();
+    for (let round = 0; round < 6 && budget.more(); round++) {
+      await race(cwd, budget.short ? 3 : 2 + budget.below(6), ledger, budget);
+      budget.cases();
     }
-  },
-);
+    await rm(cwd, { recursive: true, maxRetries: 10 });
+  }
+});
 
 const UNSHARE = ['--user', '--map-root-user', '--pid', '--fork', '--kill-child', '--mount-proc'];
 const elsewhere = spawnSync('unshare', [...UNSHARE, 'true']);
 
-/** `start` in another PID namespace; it ends with the returned process. */
+/** Runs `start` in another PID namespace. Killing the returned process ends it. */
 async function startElsewhere(cwd: string): Promise<{ child: ChildProcess; ready: ReadyEvent }> {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn('unshare', [...UNSHARE, process.execPath, BINARY, ...START], {
@@ -83,7 +75,7 @@ async function startElsewhere(cwd: string): Promise<{ child: ChildProcess; ready
   return { child, ready: JSON.parse(line.toString()) as ReadyEvent };
 }
 
-/** An emulator in another container has the folder; after it is killed, another one may use it. */
+/** Checks that a folder in use by another container is rejected, and can be used after that emulator was killed. */
 async function acrossContainers(budget: Budget): Promise<void> {
   const cwd = await temporaryFolder();
   const ledger = new Ledger();
@@ -95,13 +87,12 @@ async function acrossContainers(budget: Budget): Promise<void> {
   const killed = once(child, 'exit');
   child.kill('SIGKILL');
   await killed;
-  // The take-over waits six seconds for a heartbeat.
+  // The next start waits six seconds for a heartbeat.
   if (!budget.short) {
     const next = await startBinary(['--quiet'], { cwd });
-    const state = await new Merchant(next.ready, ledger, budget).snapshot();
-    for (const problem of ledger.lostIn(state as Snapshot)) budget.fail('lost', problem);
+    await new Merchant(next.ready, ledger, budget).expectNothingLost('after a takeover');
     if (!next.stderr().includes('took over'))
-      budget.fail('other', `it took over in silence: ${next.stderr()}`);
+      budget.fail('other', `the takeover was not reported: ${next.stderr()}`);
     next.child.kill('SIGKILL');
     await next.ended;
   }
@@ -111,19 +102,12 @@ async function acrossContainers(budget: Budget): Promise<void> {
 trial(
   'two emulators in two containers',
   {
-    promise: 'only one emulator uses a data folder, even if containers share it',
     short: 1,
     least: 20,
     share: 2,
-    ...(elsewhere.status !== 0 && { cannot: 'unshare makes no PID namespace for this user' }),
+    ...(elsewhere.status !== 0 && { cannot: 'unshare cannot create a PID namespace for this user' }),
   },
   async (budget) => {
-    const lane = async () => {
-      while (budget.more()) {
-        await acrossContainers(budget);
-        budget.cases();
-      }
-    };
-    await Promise.all(Array.from({ length: budget.short ? 1 : 6 }, lane));
+    await budget.repeat(() => acrossContainers(budget), budget.short ? 1 : 6);
   },
 );
