@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { connectGatewaySim } from '../../src/index.ts';
-import { launchProgram } from '../helpers/child.ts';
+import type { StartOptions } from '../../src/options/table.ts';
+import { runProgram } from '../helpers/child.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { bother } from '../helpers/hostile-clients.ts';
 import { IS_RELEASE, sample } from '../helpers/scope.ts';
@@ -13,6 +14,7 @@ import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 import { missing } from '../merchants/running.ts';
 import { recipe } from '../recipes/project.ts';
 import { fence, PAGES, ROOT } from './pages.ts';
+import { serve } from './serve.ts';
 
 const RECEIVERS = [
   {
@@ -20,25 +22,21 @@ const RECEIVERS = [
     language: 'php',
     runtime: 'php',
     file: 'ipn.php',
-    run: (file: string) => ['php', '-S', 'localhost:0', file],
-    // PHP's own server prints its address among other text on stderr.
-    address: /\((http:\/\/localhost:\d+)\) started/,
+    command: ['php', '-S', 'localhost:0'],
   },
   {
     place: 'receive-and-verify.md: Node',
     language: 'js',
     runtime: 'node',
     file: 'ipn.mjs',
-    run: (file: string) => [process.execPath, file],
-    address: /(http:\/\/localhost:\d+)/,
+    command: [process.execPath],
   },
   {
     place: 'receive-and-verify.md: Python',
     language: 'python',
     runtime: 'python',
     file: 'ipn.py',
-    run: (file: string) => ['python3', file],
-    address: /(http:\/\/localhost:\d+)/,
+    command: ['python3'],
   },
 ] as const;
 
@@ -60,25 +58,41 @@ async function orderMaker(): Promise<NewOrder> {
   return newOrder;
 }
 
-/** Runs a receiver of the page on a free port, with orders in its database. */
-async function runReceiver(receiver: (typeof RECEIVERS)[number], secretKey: string, ...orders: Order[]) {
-  const folder = await temporaryFolder();
+type Receiver = (typeof RECEIVERS)[number];
+
+/** The command that runs a receiver of the page on a free port, with its variables. */
+async function prepared(receiver: Receiver, secretKey: string) {
+  const orders = await temporaryFolder();
   const file = join(await temporaryFolder(), receiver.file);
   await writeFile(file, fence(receiver.place, receiver.language));
-  const env = { GATEWAY_SIM_SECRET_KEY: secretKey, ORDERS: folder, PORT: '0' };
-  const { until, stdout, stderr } = launchProgram(receiver.run(file), { env });
-  const address = () => receiver.address.exec(stdout() + stderr())?.[1];
-  await until(() => address() !== undefined);
+  const env = { GATEWAY_SIM_SECRET_KEY: secretKey, ORDERS: orders, PORT: '0' };
+  return { command: [...receiver.command, file], env };
+}
+
+/** Runs a receiver of the page, with an order in its database. */
+async function runReceiver(receiver: Receiver, { secretKey }: Sim, order?: Order) {
+  const { command, env } = await prepared(receiver, secretKey);
+  const folder = env.ORDERS;
+  const address = await serve(command, { env });
   const store = (order: Order) => writeFile(join(folder, `${order.identifier}.json`), JSON.stringify(order));
-  for (const order of orders) await store(order);
+  if (order) await store(order);
   return {
-    url: `${address()}/ipn`,
+    url: `${address}/ipn`,
     folder,
     store,
     /** The identifiers of the paid orders. */
     paid: async () =>
       (await readdir(folder)).filter((name) => name.endsWith('.paid')).map((name) => name.slice(0, -5)),
   };
+}
+
+/** An emulator, and a receiver of the page with one order. @param changes to the order */
+async function openShop(receiver: Receiver, changes: Partial<Order> = {}, options: StartOptions = {}) {
+  const sim = await startSim(options);
+  const newOrder = await orderMaker();
+  const order = { ...newOrder(changes.amount ?? '49.90', 'USD', ''), ...changes };
+  const shop = await runReceiver(receiver, sim, order);
+  return { sim, order, shop, url: shop.url + order.ipnUrl };
 }
 
 interface Settled {
@@ -128,11 +142,9 @@ const noPhp = missing('php');
 test.skipIf(noPhp)(
   `the PHP receiver answers 500 if it cannot store the payment, so that the gateway retries${noPhp ? ` (${noPhp})` : ''}`,
   async () => {
-    const sim = await startSim({ ipnRetries: 0 });
-    const order = (await orderMaker())('49.90', 'USD', '');
-    const shop = await runReceiver(RECEIVERS[0], sim.secretKey, order);
+    const { sim, order, shop, url } = await openShop(RECEIVERS[0], {}, { ipnRetries: 0 });
     await symlink('no-such-folder/paid', join(shop.folder, `${order.identifier}.paid`));
-    const { attempts } = await paid(sim, order, shop.url + order.ipnUrl);
+    const { attempts } = await paid(sim, order, url);
     expect(attempts).toMatchObject([{ responseStatus: 500 }]);
   },
 );
@@ -143,34 +155,23 @@ describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
   const amounts = sample(['100', '100.00', '49.9', '0.1'], (amount) => amount === '100.00');
 
   test.skipIf(why)(`accepts nothing without a secret key${here}`, async () => {
-    const file = join(await temporaryFolder(), receiver.file);
-    await writeFile(file, fence(receiver.place, receiver.language));
-    const env = { GATEWAY_SIM_SECRET_KEY: '', ORDERS: await temporaryFolder(), PORT: '0' };
-    const { until, ended, stdout, stderr } = launchProgram(receiver.run(file), { env });
+    const { command, env } = await prepared(receiver, '');
     if (receiver.language !== 'php') {
-      const { code } = await ended;
-      expect([code, stderr()]).toEqual([1, expect.stringContaining('GATEWAY_SIM_SECRET_KEY')]);
+      const { code, stderr } = await runProgram(command, { env });
+      expect([code, stderr]).toEqual([1, expect.stringContaining('GATEWAY_SIM_SECRET_KEY')]);
       return;
     }
-    const address = () => receiver.address.exec(stdout() + stderr())?.[1];
-    await until(() => address() !== undefined);
+    const url = await serve(command, { env });
     const signature = createHmac('sha256', '').update('100order-1').digest('hex').toUpperCase();
-    const body = new URLSearchParams({
-      status: 'success',
-      'data[amount]': '100',
-      identifier: 'order-1',
-      signature,
-    });
-    expect((await fetch(`${address()}/ipn`, { method: 'POST', body })).status).toBe(500);
+    const fields = { status: 'success', 'data[amount]': '100', identifier: 'order-1', signature };
+    const body = new URLSearchParams(fields);
+    expect((await fetch(`${url}/ipn`, { method: 'POST', body })).status).toBe(500);
   });
 
   test.skipIf(why).for(amounts)(
     `accepts a genuine IPN over %s, and rejects it after any change${here}`,
     async (amount) => {
-      const sim = await startSim();
-      const order = (await orderMaker())(amount, 'USD', '');
-      const shop = await runReceiver(receiver, sim.secretKey, order);
-      const url = shop.url + order.ipnUrl;
+      const { sim, order, shop, url } = await openShop(receiver, { amount });
       const delivery = await paid(sim, order, url);
       expect(await shop.paid()).toEqual([order.identifier]);
       expect(delivery.attempts).toMatchObject([{ responseStatus: 200, responseBody: 'OK' }]);
@@ -195,9 +196,7 @@ describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
   );
 
   test.skipIf(why)(`rejects a genuine IPN for the payment of another order${here}`, async () => {
-    const sim = await startSim();
-    const order = (await orderMaker())('49.90', 'USD', '');
-    const shop = await runReceiver(receiver, sim.secretKey, order);
+    const { sim, order, shop } = await openShop(receiver);
     const token = order.ipnUrl;
     const others: [changed: Partial<Order>, token: string][] = [
       // Anyone with the public key can create these.
@@ -222,24 +221,20 @@ describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
   });
 
   test.skipIf(why)(`rejects a spliced IPN, even for a shop with short identifiers${here}`, async () => {
-    const sim = await startSim();
-    const order = { ...(await orderMaker())('100.00', 'USD', ''), identifier: '99' };
-    const shop = await runReceiver(receiver, sim.secretKey, order);
+    const { sim, shop, url } = await openShop(receiver, { amount: '100.00', identifier: '99' });
     const cheap = { identifier: '00.0099', amount: '1', currency: 'USD' };
     const { body } = await paid(sim, cheap, 'http://127.0.0.1:9/');
     const spliced = new URLSearchParams(body);
     spliced.set('data[amount]', '100.00');
     spliced.set('identifier', '99');
-    expect(sim.server.parts.dialect.verify(spliced.toString(), keysOf(sim)).valid).toBe(true);
-    await fetch(shop.url + order.ipnUrl, { method: 'POST', body: spliced });
+    const { secretKey } = sim;
+    expect(sim.server.parts.dialect.verify(spliced.toString(), { secretKey, others: [] }).valid).toBe(true);
+    await fetch(url, { method: 'POST', body: spliced });
     expect(await shop.paid()).toEqual([]);
   });
 
   test.skipIf(why)(`survives hostile clients, and pays an order once for repeated IPNs${here}`, async () => {
-    const sim = await startSim();
-    const order = (await orderMaker())('49.90', 'USD', '');
-    const shop = await runReceiver(receiver, sim.secretKey, order);
-    const url = shop.url + order.ipnUrl;
+    const { sim, order, shop, url } = await openShop(receiver);
     await bother(url);
     const { body } = await paid(sim, order, 'http://127.0.0.1:9/');
     const answers = await Promise.all(
@@ -261,7 +256,7 @@ describe.each(sample(RECEIVERS, ({ language }) => language === 'php'))(
     test.skipIf(why)(`passes the audit with a probe for its effect${here}`, async () => {
       const sim = await startSim({ secretKey: 'sec_sim_kept_by_this_shop_alone_1' });
       const newOrder = await orderMaker();
-      const shop = await runReceiver(receiver, sim.secretKey);
+      const shop = await runReceiver(receiver, sim);
       const client = await connectGatewaySim(sim.url);
       const { cases, summary } = await client.audit({
         ipnUrl: shop.url,
@@ -283,10 +278,6 @@ describe.each(sample(RECEIVERS, ({ language }) => language === 'php'))(
     });
   },
 );
-
-function keysOf({ secretKey }: Sim) {
-  return { secretKey, others: [] };
-}
 
 const INIT = join(ROOT, 'src/init');
 const NODE_SERVER = `require('node:http').createServer(require('${INIT}/ipn.cjs').createHandler(process.env.GATEWAY_SIM_SECRET_KEY))
@@ -315,10 +306,7 @@ describe.each([
       await writeFile(join(cwd, 'shop.cjs'), recipe('shop.cjs'));
       const sim = await startSim();
       const env = { PORT: '0', GATEWAY_SIM_SECRET_KEY: sim.secretKey };
-      const { until, stdout, stderr } = launchProgram(command, { cwd, env });
-      const address = () => /http:\/\/localhost:\d+/.exec(stdout() + stderr())?.[0];
-      await until(() => address() !== undefined);
-      const url = `${address()}/ipn`;
+      const url = `${await serve(command, { cwd, env })}/ipn`;
       await bother(url);
       const { state } = await paid(sim, { identifier: 'order-1', amount: '49.90', currency: 'USD' }, url);
       expect(state).toBe('delivered');

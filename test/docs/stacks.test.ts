@@ -1,14 +1,15 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { launchProgram, runProgram } from '../helpers/child.ts';
+import { runProgram } from '../helpers/child.ts';
 import { startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { bother } from '../helpers/hostile-clients.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { IS_RELEASE, sample } from '../helpers/scope.ts';
 import { missing } from '../merchants/running.ts';
-import { FENCES, fence, PAGES } from './pages.ts';
+import { FENCES, fence } from './pages.ts';
+import { serve } from './serve.ts';
 import { typed } from './typed.ts';
 
 const SHOPS = [
@@ -34,10 +35,7 @@ async function open({ place, language, run }: (typeof SHOPS)[number]) {
     GATEWAY_SIM_PUBLIC_KEY: sim.publicKey,
     GATEWAY_SIM_SECRET_KEY: sim.secretKey,
   };
-  const { until, stdout, stderr } = launchProgram(run, { cwd, env });
-  const address = () => /http:\/\/localhost:\d+/.exec(stdout() + stderr())?.[0];
-  await until(() => address() !== undefined);
-  const url = address() ?? '';
+  const url = await serve(run, { cwd, env });
   return {
     url,
     type: (text: string, more: readonly string[] = []) =>
@@ -119,12 +117,4 @@ test('stacks/curl.md: curl', async () => {
   await type(4);
   const copies = [await receiver.request(3), await receiver.request(4)];
   for (const { body } of copies) expect(new URLSearchParams(body).get('signature')).toBe(signature);
-});
-
-test('a page of a stack can be read in one sitting', () => {
-  const pages = Object.entries(PAGES).filter(([path]) => path.includes('/stacks/'));
-  expect(pages.length).toBe(9);
-  for (const [path, text] of pages) {
-    expect([path, text.split('\n').length - 1 <= 80]).toEqual([path, true]);
-  }
 });

@@ -23,7 +23,7 @@ describe('automatic settling', () => {
     expect(autoSettling(SUBJECT, OFF, NOW)).toBeNull();
   });
 
-  it('has the outcome and delay of --auto', () => {
+  it('uses the outcome and delay of --auto', () => {
     expect(autoSettling(SUBJECT, { ...OFF, outcome: 'fail', delayMs: 2_000 }, NOW)).toEqual({
       outcome: 'fail',
       at: timestamp(NOW + 2_000),
@@ -32,7 +32,7 @@ describe('automatic settling', () => {
   });
 
   it.each([...OUTCOMES, 'pending'])(
-    'has the outcome in the e-mail %s@gateway-sim.test, in any case',
+    'uses the outcome in the e-mail %s@gateway-sim.test, in any case',
     (outcome) => {
       for (const email of [`${outcome}@gateway-sim.test`, `${outcome.toUpperCase()}@Gateway-Sim.TEST`]) {
         expect(outcomeOf({ email }, {})).toBe(outcome);
@@ -42,12 +42,12 @@ describe('automatic settling', () => {
   );
 
   it('ignores an e-mail that only contains a magic e-mail', () => {
-    for (const email of [
+    const others = [
       'disapprove@gateway-sim.test',
       'approve@gateway-sim.test.example.com',
       'approve@sim.test',
-    ])
-      expect(outcomeOf({ email }, {})).toBe('pending');
+    ];
+    for (const email of others) expect(outcomeOf({ email }, {})).toBe('pending');
   });
 
   it.each([
@@ -55,7 +55,7 @@ describe('automatic settling', () => {
     ['Failed@Gateway-Sim.Test', 'fail@gateway-sim.test'],
     ['cancel@gateway-sim.test', undefined],
     ['ada@example.com', undefined],
-  ])('suggests for %s: %s', (email, meant) => {
+  ])('suggests a correction of %s: %s', (email, meant) => {
     expect(mistypedMagic(email)).toBe(meant);
   });
 
@@ -80,7 +80,7 @@ describe('automatic settling', () => {
     });
   });
 
-  it('is off if a rule says pending, even with a magic e-mail and --auto', () => {
+  it('is off if a rule has the outcome pending, even with a magic e-mail and --auto', () => {
     const settings: Partial<AutoSettings> = {
       rules: rules({ identifier: 'by-hand-*', outcome: 'pending' }),
       outcome: 'approve',

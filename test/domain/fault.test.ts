@@ -80,14 +80,8 @@ describe('a fault rule', () => {
     expect(FaultRule.safeParse({ route: 'ipn', drop: true, tiems: 2 }).success).toBe(false);
   });
 
-  it(`is rejected after ${MAX_RULES} others`, () => {
-    const rules = Array.from(
-      { length: MAX_RULES },
-      (_, index): FaultRule => ({
-        route: `/${index}`,
-        drop: true,
-      }),
-    );
+  it(`is rejected if there are ${MAX_RULES} others`, () => {
+    const rules = Array.from({ length: MAX_RULES }, (_, n): FaultRule => ({ route: `/${n}`, drop: true }));
     expect(FaultRules.safeParse({ faults: rules }).success).toBe(true);
     expect(FaultRules.safeParse({ faults: [...rules, rules[0]] }).success).toBe(false);
     const set = faults(rules);
@@ -108,15 +102,8 @@ describe('a fault rule', () => {
   });
 
   it('has a description with all of its effects', () => {
-    const rule: FaultRule = {
-      route: 'ipn',
-      latency: '1s..2s',
-      truncate: true,
-      duplicate: true,
-      delay: '5m',
-      corruptSignature: true,
-    };
-    expect(describeEffects(rule)).toBe(
+    const effects = { truncate: true, duplicate: true, delay: '5m', corruptSignature: true } as const;
+    expect(describeEffects({ route: 'ipn', latency: '1s..2s', ...effects })).toBe(
       'latency 1s..2s, body truncated, sent twice, delayed by 5m, signature corrupted',
     );
   });
@@ -133,7 +120,7 @@ describe('active fault rules', () => {
     expect(set.take(IPN)).toBeUndefined();
   });
 
-  it('for a path act on that path and never on an IPN', () => {
+  it('act on their path, and never on an IPN', () => {
     const cards: FaultRule = { route: '/api/cards/*', drop: true };
     const all: FaultRule = { route: '/*', status: 500 };
     const set = faults([cards, all]);
@@ -159,7 +146,7 @@ describe('active fault rules', () => {
     expect(seen).toEqual([false, true, false, true, false]);
   });
 
-  it('act with their probability, drawn from the given numbers', () => {
+  it('act with their probability, repeatably for the same random numbers', () => {
     const draws = [0.1, 0.6, 0.49, 0.5];
     const rule: FaultRule = { route: 'ipn', drop: true, probability: 0.5 };
     expect(acting(faults([rule], draws), IPN, 4)).toEqual([true, false, true, false]);
@@ -202,7 +189,7 @@ describe('active fault rules', () => {
     expect(set.areOn).toBe(false);
   });
 
-  it('need the identifier only if it affects the choice', () => {
+  it('need the identifier only while it can decide which rule acts', () => {
     const set = faults([
       { route: 'ipn', drop: true },
       { route: 'initiate', drop: true, identifier: 'a', times: 1 },
@@ -270,7 +257,7 @@ describe('a corrupted body', () => {
     expect(corruptSignature(body)).toBe(expected);
   });
 
-  it('has status 429 and whole seconds for a Retry-After without status', () => {
+  it('has status 429 and whole seconds for a Retry-After without a status', () => {
     expect(statusOfFault({ route: 'ipn', retryAfter: '1500ms' })).toBe(429);
     expect(statusOfFault({ route: 'ipn', retryAfter: '1s', status: 503 })).toBe(503);
     expect(statusOfFault({ route: 'ipn', drop: true })).toBeUndefined();

@@ -94,7 +94,7 @@ describe('records', () => {
     newest: [collection.newest()?.id, collection.newestOf('some')?.id, collection.newestOf('others')?.id],
   });
 
-  it('disappear from the list, groups and pages when removed, and a rollback restores their positions', () => {
+  it('disappear from lists, groups and pages when removed, and return to their positions after a rollback', () => {
     const step = fc.record({
       put: fc.array(fc.nat({ max: 40 }), { maxLength: 8 }),
       remove: fc.array(fc.nat({ max: 40 }), { maxLength: 8 }),
@@ -123,7 +123,7 @@ describe('records', () => {
     );
   });
 
-  it('do not invalidate a cursor when removed, however many they are', () => {
+  it('do not invalidate a cursor when removed, even in large numbers', () => {
     const collection = filled(3_000);
     const first = collection.page(3, undefined, all);
     for (let from = 0; from < 2_990; from += 230) {
@@ -136,7 +136,7 @@ describe('records', () => {
     expect(last.nextCursor).toBeNull();
   });
 
-  it('cannot be removed while the list is being written', () => {
+  it('cannot be removed while the collection is being written', () => {
     const collection = filled(2);
     collection.freeze();
     expect(() => collection.remove(['item0'])).toThrow('being written');
@@ -215,16 +215,6 @@ describe('rolling back a change', () => {
         },
       ),
     );
-  });
-
-  it('restores the position of a pending payment after failed settling', () => {
-    const held = state();
-    const using = context();
-    const older = pendingPayment(held, {}, using);
-    const newer = pendingPayment(held, {}, using);
-    held.apply({ payments: [{ ...older, status: 'succeeded' }] })();
-    expect(held.newestPending()?.id).toBe(newer.id);
-    expect(held.findPayment('order-1')?.id).toBe(newer.id);
   });
 
   it('rolls back records of several collections together', () => {
