@@ -81,5 +81,5 @@ export const PLACEHOLDERS = {
 } as const;
 export type Placeholder = keyof typeof PLACEHOLDERS;
 
-/** For one response. A much longer timer would fire immediately. */
+/** Maximum wait for one response. A timer of more than 24 days would fire immediately. */
 export const MAX_TIMEOUT_MS = 3_600_000;

@@ -138,7 +138,7 @@ const BY_STATUS: Readonly<Record<number, AnswerProblem>> = {
   419: wantsToken(419),
 };
 
-/** Why a response is a problem; undefined if it is none, or if the status alone explains it. */
+/** Why a response is a problem; undefined if it is not, or if the status alone explains it. */
 export function answerProblem({ status, headers, body }: ReceiverAnswer): AnswerProblem | undefined {
   if (status === null) return undefined;
   if (status >= 300 && status < 400) return redirectProblem(headers);
@@ -151,7 +151,7 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
       fix: 'Fix the error. Until then answer 500, so that the gateway retries.',
     };
   }
-  // A message about the signature comes from code after any login check.
+  // Code that checks the signature runs after any login check.
   if (status === 401 && /\b(?:signature|hmac|hash)\b/i.test(body)) return undefined;
   if (status < 500 && /csrf|authenticity.?token/i.test(body)) return wantsToken(status);
   const known = BY_STATUS[status];

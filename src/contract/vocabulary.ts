@@ -91,7 +91,7 @@ export const CARD_TRANSITIONS = {
 export const CARD_MOVEMENTS = ['charge', 'fund'] as const;
 export type CardMovementKind = (typeof CARD_MOVEMENTS)[number];
 
-/** The two looks of the checkout (documented: initiate-theme-*). */
+/** The two themes of the checkout (documented: initiate-theme-*). */
 export const CHECKOUT_THEMES = ['light', 'dark'] as const;
 export type CheckoutTheme = (typeof CHECKOUT_THEMES)[number];
 

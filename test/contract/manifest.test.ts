@@ -7,7 +7,7 @@ import { choicesOf, PROFILE_NAMES, PROFILES } from '../../src/contract/profiles.
 const FILE = new URL('../../fixtures/fidelity/manifest.jsonl', import.meta.url);
 const lines = readManifest(readFileSync(FILE, 'utf8'), 'the manifest');
 
-/** The settings of a profile without other options. */
+/** The settings with a profile and no other options. */
 function inForce(profile: (typeof PROFILE_NAMES)[number]) {
   const options: Readonly<Record<string, unknown>> = {
     amountFormat: 'sent',
@@ -18,7 +18,7 @@ function inForce(profile: (typeof PROFILE_NAMES)[number]) {
   return { profile, choices: choicesOf(profile), options };
 }
 
-/** The ids of lines with the same result of `part`. */
+/** The ids of lines for which `part` returns the same. */
 function repeated(part: (line: (typeof lines)[number]) => string): string[][] {
   const groups = new Map<string, string[]>();
   for (const line of lines) groups.set(part(line), [...(groups.get(part(line)) ?? []), line.id]);
@@ -26,7 +26,7 @@ function repeated(part: (line: (typeof lines)[number]) => string): string[][] {
 }
 
 describe('the manifest', () => {
-  it('has at least 300 lines, and a loopback target can show 200 of them with the default profile', () => {
+  it('has at least 300 lines, 200 of which apply to a local target with the default profile', () => {
     expect(lines.length).toBeGreaterThanOrEqual(300);
     const seen = lines.filter((line) => appliesWith(line, inForce('document')) && !line.expect.client);
     expect(seen.length).toBeGreaterThanOrEqual(200);
@@ -37,7 +37,7 @@ describe('the manifest', () => {
     expect(new Set(lines.map(({ source }) => source.kind)).size).toBe(3);
   });
 
-  it("lists the profiles that each line's choice implies", () => {
+  it('lists the profiles that the choice of each line implies', () => {
     const wrong = lines.filter(({ profiles, ...line }) => {
       const derived = PROFILE_NAMES.filter((name) => appliesWith({ profiles, ...line }, inForce(name)));
       return JSON.stringify(derived) !== JSON.stringify(profiles);
@@ -69,11 +69,11 @@ describe('the manifest', () => {
   });
 });
 
-it('accepts a file that begins with a byte order mark', () => {
+it('reads a file that begins with a byte order mark', () => {
   expect(readManifest(`\uFEFF${JSON.stringify(lines[0])}`, 'mine.jsonl')).toHaveLength(1);
 });
 
-it('accepts a line without the fields that only a report shows', () => {
+it('reads a line without the fields that only a report shows', () => {
   const { area, says, ...line } = lines.find(({ id }) => id === 'card-create') ?? expect.fail('no such line');
   const [read] = readManifest(JSON.stringify(line), 'mine.jsonl');
   expect(read).toEqual({

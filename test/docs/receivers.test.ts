@@ -50,7 +50,7 @@ interface Order {
 
 type NewOrder = (amount: string, currency: string, receiver: string) => Order;
 
-/** The page's code that creates orders. */
+/** The function on the page that creates orders. */
 async function orderMaker(): Promise<NewOrder> {
   const file = join(await temporaryFolder(), 'order.mjs');
   await writeFile(file, fence('receive-and-verify.md: Why a valid signature is not enough', 'js'));
@@ -99,7 +99,7 @@ interface Settled {
   delivery: { state: string; body: string; attempts: { responseStatus: number; responseBody: string }[] };
 }
 
-/** Pays an order in the sandbox; returns the IPN and its receiver's response. */
+/** Pays an order in the sandbox. Returns the IPN and the receiver's response. */
 async function paid(sim: Sim, order: Pick<Order, 'identifier' | 'amount' | 'currency'>, ipnUrl: string) {
   await sim.initiate({
     identifier: order.identifier,
@@ -122,7 +122,7 @@ async function paid(sim: Sim, order: Pick<Order, 'identifier' | 'amount' | 'curr
   return delivery;
 }
 
-test('an order of the page has an identifier of 20 characters and its own token', async () => {
+test('the code on the page creates orders with an identifier of 20 characters and their own token', async () => {
   const newOrder = await orderMaker();
   const orders = Array.from({ length: 100 }, () => newOrder('49.90', 'USD', 'https://shop.example/ipn'));
   expect(new Set(orders.flatMap(({ identifier, token }) => [identifier, token])).size).toBe(200);
@@ -169,7 +169,7 @@ describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
   });
 
   test.skipIf(why).for(amounts)(
-    `accepts a genuine IPN over %s, and rejects it after any change${here}`,
+    `accepts a genuine IPN for %s, and rejects it after any change${here}`,
     async (amount) => {
       const { sim, order, shop, url } = await openShop(receiver, { amount });
       const delivery = await paid(sim, order, url);
@@ -198,7 +198,7 @@ describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
   test.skipIf(why)(`rejects a genuine IPN for the payment of another order${here}`, async () => {
     const { sim, order, shop } = await openShop(receiver);
     const token = order.ipnUrl;
-    const others: [changed: Partial<Order>, token: string][] = [
+    const otherPayments: [changed: Partial<Order>, token: string][] = [
       // Anyone with the public key can create these.
       [{}, ''],
       [{}, '?token='],
@@ -206,7 +206,7 @@ describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
       [{ amount: '1.00' }, token],
       [{ currency: 'EUR' }, token],
     ];
-    for (const [changed, address] of others) {
+    for (const [changed, address] of otherPayments) {
       const { attempts } = await paid(sim, { ...order, ...changed }, shop.url + address);
       expect([changed, attempts[0]]).toMatchObject([
         changed,
@@ -233,18 +233,21 @@ describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
     expect(await shop.paid()).toEqual([]);
   });
 
-  test.skipIf(why)(`survives hostile clients, and pays an order once for repeated IPNs${here}`, async () => {
-    const { sim, order, shop, url } = await openShop(receiver);
-    await bother(url);
-    const { body } = await paid(sim, order, 'http://127.0.0.1:9/');
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, () =>
-        fetch(url, { method: 'POST', body: new URLSearchParams(body), signal: AbortSignal.timeout(5_000) }),
-      ),
-    );
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-    expect(await shop.paid()).toEqual([order.identifier]);
-  });
+  test.skipIf(why)(
+    `survives hostile clients, and marks an order as paid once despite repeated IPNs${here}`,
+    async () => {
+      const { sim, order, shop, url } = await openShop(receiver);
+      await bother(url);
+      const { body } = await paid(sim, order, 'http://127.0.0.1:9/');
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () =>
+          fetch(url, { method: 'POST', body: new URLSearchParams(body), signal: AbortSignal.timeout(5_000) }),
+        ),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+      expect(await shop.paid()).toEqual([order.identifier]);
+    },
+  );
 });
 
 describe.each(sample(RECEIVERS, ({ language }) => language === 'php'))(
@@ -253,7 +256,7 @@ describe.each(sample(RECEIVERS, ({ language }) => language === 'php'))(
     const why = missing(receiver.runtime);
     const here = why ? ` (${why})` : '';
 
-    test.skipIf(why)(`passes the audit with a probe for its effect${here}`, async () => {
+    test.skipIf(why)(`passes the audit${here}`, async () => {
       const sim = await startSim({ secretKey: 'sec_sim_kept_by_this_shop_alone_1' });
       const newOrder = await orderMaker();
       const shop = await runReceiver(receiver, sim);
@@ -270,7 +273,7 @@ describe.each(sample(RECEIVERS, ({ language }) => language === 'php'))(
         paidWhen: '.paid=1',
         skip: IS_RELEASE ? [] : ['slow-body'],
       });
-      // The sample has no return page.
+      // The receiver has no return page.
       const expected = (group: string) => (group === 'return' ? 'unproven' : 'pass');
       const bad = cases.filter(({ verdict, group }) => verdict !== expected(group) && verdict !== 'skipped');
       expect(bad.map(({ name, verdict, why }) => [name, verdict, why])).toEqual([]);
@@ -293,10 +296,10 @@ print(f'http://localhost:{server.server_port}', flush=True)
 server.serve_forever()`;
 
 describe.each([
-  ['the shop of tests.md', 'node', [process.execPath, 'shop.cjs']],
-  ['ipn.cjs of init', 'node', [process.execPath, '-e', NODE_SERVER]],
-  ['ipn.php of init', 'php', ['php', '-S', 'localhost:0', join(INIT, 'ipn.php')]],
-  ['ipn.py of init', 'python', ['python3', '-c', PYTHON_SERVER]],
+  ['the shop in tests.md', 'node', [process.execPath, 'shop.cjs']],
+  ['ipn.cjs from init', 'node', [process.execPath, '-e', NODE_SERVER]],
+  ['ipn.php from init', 'php', ['php', '-S', 'localhost:0', join(INIT, 'ipn.php')]],
+  ['ipn.py from init', 'python', ['python3', '-c', PYTHON_SERVER]],
 ] as const)('%s', (_, runtime, command) => {
   const why = missing(runtime);
   test.skipIf(why)(
@@ -315,8 +318,8 @@ describe.each([
 });
 
 const CLASSES = /fails in class (D), and shows risks in classes (G), (M) and (splice)/;
-const alone = IS_RELEASE ? ', and in no others' : '';
-test(`the shop of tests.md has the mistakes in an audit that the page lists${alone}`, async () => {
+const alone = IS_RELEASE ? ', and no others' : '';
+test(`an audit of the shop in tests.md finds the mistakes that the page lists${alone}`, async () => {
   const [, ...listed] = CLASSES.exec(PAGES['src/docs/tests.md'] ?? '') ?? [];
   const file = join(await temporaryFolder(), 'shop.cjs');
   await writeFile(file, recipe('shop.cjs'));

@@ -34,7 +34,7 @@ test('speed.md names the limiting factor of every section', () => {
 });
 
 describe('npm run bench', () => {
-  test.runIf(IS_RELEASE)('writes a document of one section, and exits 0', async () => {
+  test.runIf(IS_RELEASE)('writes the results of one section as JSON, and exits with 0', async () => {
     const file = join(await temporaryFolder(), 'bench.json');
     const bench = [join(ROOT, 'test/bench/bench.mjs'), 'page', '--json', file];
     expect(await runProgram([process.execPath, ...bench])).toMatchObject({ code: 0 });
@@ -54,11 +54,11 @@ describe('npm run bench', () => {
   });
 });
 
-/** More than are written at the same time. */
+/** More payments than one write stores. */
 const COUNT = 1_001;
 
 test.runIf(IS_RELEASE).each([undefined, { settledTo: 'http://127.0.0.1:1/ipn' }])(
-  'the emulator accepts a state of many payments, with %j',
+  'the emulator starts with a generated state of many payments: %j',
   async (options) => {
     const folder = await temporaryFolder();
     await makeState(folder, COUNT, options);

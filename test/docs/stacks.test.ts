@@ -23,7 +23,7 @@ const SHOPS = [
   },
 ] as const;
 
-/** A shop of the page, with an emulator. */
+/** The shop on a page, with an emulator. */
 async function open({ place, language, run }: (typeof SHOPS)[number]) {
   const cwd = await temporaryFolder();
   const sim = await startIn(cwd, { secretKey: 'sec_sim_kept_by_this_shop_alone_1' });
@@ -47,19 +47,22 @@ describe.each(SHOPS)('the shop in $place', (shop) => {
   const why = missing(shop.runtime);
   const here = why ? ` (${why})` : '';
 
-  test.skipIf(why)(`initiates, and is paid even after the requests of hostile clients${here}`, async () => {
-    const { url, type } = await open(shop);
-    await bother(`${url}/ipn`);
-    const placed = await fetch(`${url}/orders`, { method: 'POST' });
-    expect([placed.status, await placed.json()]).toEqual([
-      201,
-      expect.objectContaining({ url: expect.any(String) }),
-    ]);
-    const { stdout } = await type('npx gateway-sim pay --approve --require-delivery', ['--json']);
-    const { payment } = JSON.parse(stdout) as { payment: { identifier: string } };
-    const order = await fetch(`${url}/orders/${payment.identifier}`);
-    expect(await order.json()).toEqual({ status: 'paid', shipped: 1 });
-  });
+  test.skipIf(why)(
+    `initiates a payment, and is paid even after requests from hostile clients${here}`,
+    async () => {
+      const { url, type } = await open(shop);
+      await bother(`${url}/ipn`);
+      const placed = await fetch(`${url}/orders`, { method: 'POST' });
+      expect([placed.status, await placed.json()]).toEqual([
+        201,
+        expect.objectContaining({ url: expect.any(String) }),
+      ]);
+      const { stdout } = await type('npx gateway-sim pay --approve --require-delivery', ['--json']);
+      const { payment } = JSON.parse(stdout) as { payment: { identifier: string } };
+      const order = await fetch(`${url}/orders/${payment.identifier}`);
+      expect(await order.json()).toEqual({ status: 'paid', shipped: 1 });
+    },
+  );
 });
 
 describe.each(sample(SHOPS, ({ language }) => language === 'js'))('the shop in $place', (shop) => {
@@ -85,7 +88,7 @@ const FRAMEWORKS = [
 ];
 
 test.skipIf(noPhp).each(FRAMEWORKS)(
-  `the code in %s has no syntax errors (its framework is not here${noPhp ? `, ${noPhp}` : ''})`,
+  `the code in %s has no syntax errors (its framework is not installed${noPhp ? `, ${noPhp}` : ''})`,
   async (place) => {
     const codes = FENCES.filter((one) => one.place === place && one.language === 'php');
     expect(codes.length).toBeGreaterThan(0);
@@ -96,7 +99,7 @@ test.skipIf(noPhp).each(FRAMEWORKS)(
   },
 );
 
-test('stacks/curl.md: curl', async () => {
+test('the commands in stacks/curl.md initiate, pay, and sign like the emulator', async () => {
   const cwd = await temporaryFolder();
   const sim = await startIn(cwd, { secretKey: 'sec_sim_example_not_a_real_key' });
   const receiver = await startReceiver();

@@ -55,7 +55,7 @@ describe('a new card', () => {
   });
 
   // fixtures/fidelity/manifest.jsonl has the limits of each field.
-  it('is rejected with all problems together', () => {
+  it('is rejected with all problems at the same time', () => {
     expect(() => readToggle({ fields: { active: 'true' }, text: '' })).toThrowError(
       expect.objectContaining({
         problems: ['card_id is required', 'active must be true or false, as a JSON boolean without quotes'],

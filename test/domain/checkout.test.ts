@@ -112,7 +112,7 @@ describe('the e-mail in live mode', () => {
     ['1000', null],
     ['1000.00000000', null],
     ['1000.00000001', 'balance_too_small'],
-  ])('a balance of 1000 and an amount of %s: %s', (amount, problem) => {
+  ])('needs a balance: with 1000 and an amount of %s the problem is %s', (amount, problem) => {
     const held = state();
     const payment = pendingPayment(held, { mode: 'live', amount });
     expect(enterEmail(held, payment, 'wallet@example.com', using).result).toBe(problem);
@@ -127,7 +127,7 @@ describe('the code in the sandbox', () => {
     ['', 'code_wrong'],
     ['22266', 'code_wrong'],
     ['2226660', 'code_wrong'],
-  ])('%j: %s', (given, problem) => {
+  ])('%j has the problem %s', (given, problem) => {
     const { held, payment } = sandbox();
     expect(codeProblem(held, payment, given, using)).toBe(problem);
   });
@@ -153,7 +153,7 @@ describe('the code in live mode', () => {
     [CODE_LIFETIME_MS - 1, null],
     [CODE_LIFETIME_MS, 'code_expired'],
     [CODE_LIFETIME_MS * 1_000, 'code_expired'],
-  ])('%i ms after it was sent: %s', (later, problem) => {
+  ])('%i ms after it was sent has the problem %s', (later, problem) => {
     const { held, payment, message } = liveWithCode();
     expect(codeProblem(held, payment, message.code, context({}, NOW + later))).toBe(problem);
   });

@@ -87,9 +87,12 @@ describe('chargeOn', () => {
     ['1.005', '100', '0', '1.01'],
     ['10', '2.5', '0.30', '0.55'],
     ['12345678901234567890.12345678', '2', '0', '246913578024691357.80'],
-  ])('on %s at %s %% plus %s is %s, rounded half up', (amount, percent, fixed, charge) => {
-    expect(chargeOn(amount, { percent, fixed })).toBe(charge);
-  });
+  ])(
+    'calculates the charge on %s at %s %% plus %s: %s, rounded half up',
+    (amount, percent, fixed, charge) => {
+      expect(chargeOn(amount, { percent, fixed })).toBe(charge);
+    },
+  );
 
   it('is cached by rate and amount', () => {
     const rates = ['1', '2'].map((percent) => ({ percent, fixed: '0' }));

@@ -176,8 +176,7 @@ describe('rolling back a change', () => {
     wallets: [...held.wallets.values()],
   });
 
-  it('restores the state after any changes and look-ups', () => {
-    // Created once: each with an id, an identifier and a status.
+  it('restores the state after any changes and lookups', () => {
     const template = pendingPayment(state());
     const step = fc.record({
       id: fc.integer({ min: 1, max: 6 }),

@@ -7,12 +7,12 @@ import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 import { missing } from '../merchants/running.ts';
 import { createProject } from './project.ts';
 
-/* The tests that the page of a payment offers, copied and run in a project that has the package installed. */
+/* The tests that the page of a payment offers, in a project that has the package installed. */
 
 const project = await createProject(['vitest', '@playwright/test']);
 afterAll(() => project.remove());
 
-/** A shop's receiver that checks the signature, and fails at each first attempt. */
+/** A shop's receiver that checks the signature and fails on the first attempt of every IPN. */
 function receiveWith({ secretKey }: { secretKey: string }) {
   return ({ url, headers, body }: Received): Answer => {
     if (url !== '/ipn') return {};
@@ -27,7 +27,7 @@ function receiveWith({ secretKey }: { secretKey: string }) {
 const PAIR = { publicKey: 'pub_of_the_shop_0123456789', secretKey: 'sec_of_the_shop_0123456789' };
 const KEYS = { GATEWAY_SIM_PUBLIC_KEY: PAIR.publicKey, GATEWAY_SIM_SECRET_KEY: PAIR.secretKey };
 
-/** A payment with hostile texts, which its receiver first rejected and accepted an hour later. */
+/** A payment with hostile texts. Its receiver rejected the first IPN attempt and accepted the second, an hour later. */
 async function playedStory(settle: (sim: Sim, checkout: string) => Promise<unknown>) {
   const receiver = await startReceiver(receiveWith(PAIR));
   const sim = await startSim({ ...PAIR, ipnSchedule: ['1h'], sandboxCode: '424242' });
@@ -45,7 +45,7 @@ async function playedStory(settle: (sim: Sim, checkout: string) => Promise<unkno
   return { sim, receiver };
 }
 
-/** The text of a test on the page of the newest payment. */
+/** The test that the page of the newest payment offers. */
 async function copied(sim: Sim, runner: 'vitest' | 'playwright' | 'phpunit'): Promise<string> {
   const id = [...sim.server.parts.state.current.payments.values()].at(-1)?.id;
   const html = await (await fetch(`${sim.url}/_sim/ui/payments/${id}`)).text();
@@ -101,7 +101,7 @@ test("the test for Playwright repeats the customer's steps in the checkout", asy
   );
 });
 
-/** The parts of PHPUnit that the text uses: the package contains no PHP. */
+/** A replacement for PHPUnit, which the repository does not have, with only the methods that the test uses. */
 const PHPUNIT = `<?php
 namespace PHPUnit\\Framework {
     class TestCase {

@@ -5,7 +5,7 @@ import { createProject } from './project.ts';
 const SUITE = await readFile(new URL('suite.txt', import.meta.url), 'utf8');
 const FILES = 5;
 
-test('twenty tests in five files, each with its own emulator, run in parallel', async () => {
+test('twenty tests in five files, each with its own emulator, pass in parallel', async () => {
   const project = await createProject(['vitest']);
   onTestFinished(project.remove);
   await project.recipes('shop.cjs');
@@ -17,7 +17,7 @@ test('twenty tests in five files, each with its own emulator, run in parallel', 
   expect(code).toBe(0);
 });
 
-test('fake timers of Jest do not affect the emulator, even if they are on for everything', async () => {
+test("Jest's fake timers do not affect the emulator, even if they are enabled globally", async () => {
   const project = await createProject(['jest']);
   onTestFinished(project.remove);
   await project.recipes('shop.cjs');

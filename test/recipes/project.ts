@@ -6,7 +6,7 @@ import { FENCES, ROOT } from '../docs/pages.ts';
 import { launchProgram } from '../helpers/child.ts';
 import { TARBALL } from './packed.ts';
 
-/** The code block of the documentation whose first line names this file, unchanged. */
+/** The code block of the documentation whose first line names this file. */
 export function recipe(file: string): string {
   const found = FENCES.filter(({ code }) =>
     [`// ${file}`, `# ${file}`].includes(code.split('\n', 1)[0] ?? ''),
@@ -19,14 +19,14 @@ export function recipe(file: string): string {
   return found[0]?.code ?? '';
 }
 
-/** A project that has the packed package installed. */
+/** A project in which the packed package is installed. */
 export interface Project {
   folder: string;
   tarball: string;
   write: (name: string, text: string) => Promise<void>;
   /** Writes code blocks of the documentation, each into its file. */
   recipes: (...files: string[]) => Promise<void>;
-  /** Runs a command with the variables of `inherited`, CI and the given ones only. */
+  /** Runs a command with only CI, the variables of `inherited` and the given ones. */
   run: (
     command: readonly string[],
     env?: Record<string, string>,
@@ -38,12 +38,12 @@ export interface Project {
   remove: () => Promise<void>;
 }
 
-/** A separate project. @param runners packages of the repository that it also has */
+/** Creates a project. @param runners packages of this repository that are also installed in it */
 export async function createProject(runners: readonly string[] = []): Promise<Project> {
   const root = await mkdtemp(join(tmpdir(), 'gateway-sim-project-'));
   await cp(inject('installed'), root, { recursive: true, verbatimSymlinks: true });
   const folder = join(root, 'shop');
-  // Runners store their compiled files there.
+  // Test runners store compiled files there.
   const TMPDIR = join(root, 'tmp');
   await mkdir(TMPDIR);
   for (const runner of runners) {

@@ -7,7 +7,7 @@ import { inherited, launchProgram } from '../helpers/child.ts';
 import { missing } from '../merchants/running.ts';
 import { createProject, type Project } from './project.ts';
 
-/* The output of `init --php` and `init --python`, used in a project that has the package installed. */
+/* The files that `init --php` and `init --python` write, used in a project that has the package installed. */
 
 let project: Project;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ afterAll(() => project.remove());
 const has = (...command: [string, ...string[]]) =>
   spawnSync(command[0], command.slice(1), { env: inherited() }).status === 0;
 
-/** The parts of PHPUnit that the tests use. */
+/** A replacement for PHPUnit that has only what the tests use. */
 const phpunit = (path: string, method: string) => `<?php
 namespace PHPUnit\\Framework {
     class TestCase {
@@ -38,7 +38,7 @@ from test_gateway_sim import test_a_payment_reaches_the_shop
 with GatewaySim.start() as sim: test_a_payment_reaches_the_shop(sim)
 print('1 passed')`;
 
-/** Does everything once, prints the result as a line of JSON, and is killed. */
+/** Calls every method once, prints the results as a line of JSON, and kills itself. */
 const ALL_IN_PHP = `<?php
 require 'tests/php/GatewaySim.php';
 $sim = GatewaySim::start();
@@ -51,7 +51,7 @@ $sim->approve($order['id']);
 $ipn = $sim->waitForIpn($order['identifier']);
 $canceled = $sim->cancel($sim->initiate()['id'])['payment']['status'];
 $failed = $sim->fail($sim->initiate()['id'])['payment']['status'];
-$said = [
+$results = [
     'url' => $sim->url, 'served' => $sim->serve('tests/php/ipn.php'), 'publicKey' => $sim->publicKey,
     'checkout' => $order['url'], 'amount' => $ipn['data']['amount'], 'status' => $ipn['status'],
     'isSigned' => $ipn['signature'] === $sim->signIpn('12.50', $order['identifier']),
@@ -65,8 +65,8 @@ $said = [
     ],
 ];
 $sim->reset();
-$said['why'][] = $why(fn () => $sim->waitForIpn('order-1', 0));
-echo json_encode($said), PHP_EOL;
+$results['why'][] = $why(fn () => $sim->waitForIpn('order-1', 0));
+echo json_encode($results), PHP_EOL;
 posix_kill(getmypid(), SIGKILL);`;
 const ALL_IN_PYTHON = `
 import json, os, signal, sys
@@ -83,7 +83,7 @@ sim.approve(order['id'])
 ipn = sim.wait_for_ipn(order['identifier'])
 canceled = sim.cancel(sim.initiate()['id'])['payment']['status']
 failed = sim.fail(sim.initiate()['id'])['payment']['status']
-said = {
+results = {
     'url': sim.url, 'served': sim.serve(create_app(sim.secret_key)), 'publicKey': sim.public_key,
     'checkout': order['url'], 'amount': ipn['data[amount]'], 'status': ipn['status'],
     'isSigned': ipn['signature'] == sim.sign_ipn('12.50', order['identifier']),
@@ -97,11 +97,11 @@ said = {
     ],
 }
 sim.reset()
-said['why'].append(why(lambda: sim.wait_for_ipn('order-1', 0)))
-print(json.dumps(said), flush=True)
+results['why'].append(why(lambda: sim.wait_for_ipn('order-1', 0)))
+print(json.dumps(results), flush=True)
 os.kill(os.getpid(), signal.SIGKILL)`;
 
-interface Said {
+interface Results {
   url: string;
   served: string;
 }
@@ -134,7 +134,7 @@ describe.each(STARTERS)('init --$language', ({ language, file, runner, byRunner,
   const here = why ? ` (${why})` : '';
   const hasRunner =
     language === 'php' ? has('phpunit', '--version') : has('python3', '-m', 'pytest', '--version');
-  const by = hasRunner ? '' : ` (by a stand-in: no ${runner} here)`;
+  const by = hasRunner ? '' : ` (with a stand-in: ${runner} is not installed)`;
   const gatewaySim = join('node_modules', '.bin', 'gateway-sim');
   const folder = join('tests', language);
 
@@ -159,12 +159,12 @@ describe.each(STARTERS)('init --$language', ({ language, file, runner, byRunner,
       const { child, ended } = launchProgram(starter.command(`all.${language}`), { cwd: project.folder });
       const { signal, stdout, stderr } = await ended;
       expect([signal, stderr, child.killed]).toEqual(['SIGKILL', '', false]);
-      const said = JSON.parse(stdout) as Said;
-      expect(said).toEqual({
+      const results = JSON.parse(stdout) as Results;
+      expect(results).toEqual({
         url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
         served: expect.stringMatching(/:\d+$/),
         publicKey: 'pub_sim_example_not_a_real_key',
-        checkout: expect.stringContaining(`${said.url}/sandbox/`),
+        checkout: expect.stringContaining(`${results.url}/sandbox/`),
         amount: '12.50',
         status: 'success',
         isSigned: true,
@@ -180,12 +180,12 @@ describe.each(STARTERS)('init --$language', ({ language, file, runner, byRunner,
         ],
       });
       const answers = (url: string) => fetch(url).then(Boolean, () => false);
-      for (const url of [said.url, said.served])
+      for (const url of [results.url, results.served])
         await expect.poll(() => answers(url), { timeout: 5_000 }).toBe(false);
     },
   );
 
-  test.skipIf(why)(`uses the emulator of exec${here}`, async () => {
+  test.skipIf(why)(`uses the emulator that exec started${here}`, async () => {
     await prepare();
     const command = starter.command(`all.${language}`);
     const { output } = await project.run([
@@ -201,11 +201,11 @@ describe.each(STARTERS)('init --$language', ({ language, file, runner, byRunner,
       'sh',
       ...command,
     ]);
-    const [url, said = ''] = output.split('\n');
-    expect((JSON.parse(said) as Said).url).toBe(url);
+    const [url, results = ''] = output.split('\n');
+    expect((JSON.parse(results) as Results).url).toBe(url);
   });
 
-  test('has one file to copy, of at most 200 lines', async () => {
+  test('needs only one file of at most 200 lines', async () => {
     const text = await readFile(join(ROOT, 'src/init', file), 'utf8');
     expect(text.split('\n').length - 1).toBeLessThanOrEqual(200);
   });
@@ -226,9 +226,9 @@ describe.each(STARTERS)('init --$language', ({ language, file, runner, byRunner,
 
 const noPhp = missing('php');
 const hasPhpunit = has('phpunit', '--version');
-const how = noPhp ? ` (${noPhp})` : hasPhpunit ? '' : ' (by a stand-in: no phpunit here)';
+const how = noPhp ? ` (${noPhp})` : hasPhpunit ? '' : ' (with a stand-in: phpunit is not installed)';
 
-test.skipIf(noPhp)(`stacks/phpunit.md: PHPUnit${how}`, async () => {
+test.skipIf(noPhp)(`the test in stacks/phpunit.md passes${how}`, async () => {
   const place = 'stacks/phpunit.md: PHPUnit';
   const [, init = '', run = ''] = fence(place, 'sh').trim().split('\n');
   const { code, output } = await project.run(['sh', '-c', init.replace('npx ', 'node_modules/.bin/')]);
