@@ -1,5 +1,5 @@
 /*
- * The words of an audit (chosen). No schemas, so that commands load this fast. The shapes of its JSON input and output are
+ * The words of an audit (chosen). No schemas, so that commands load it quickly. The shapes of its JSON input and output are
  * in audit-report.ts.
  */
 

@@ -6,7 +6,7 @@ import type { FaultRule } from './fault.ts';
 import { describeTamperings } from './tampering.ts';
 
 /*
- * The texts about IPNs: the only place that turns the data of attempts and deliveries into sentences.
+ * Texts about IPNs. Only this file turns the data of attempts and deliveries into sentences.
  */
 
 /** The parts of a request and its response that a failure may quote. */
@@ -175,7 +175,7 @@ export function outcomeOf({ error, responseStatus }: Pick<Attempt, 'error' | 're
   return error ?? `answered ${responseStatus}`;
 }
 
-/** The facts about a delivery that its attempts do not have. */
+/** Facts about a delivery that are not in its attempts. */
 export function remarksOn({
   postponedBy,
   signedAnew,

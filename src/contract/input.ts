@@ -28,7 +28,7 @@ export function parseInput<Schema extends z.ZodMiniType>(
 
 /**
  * Parses a value with a schema. Issues include the input. Schemas without their own message use one of these, because
- * other code in the process, such as an application that also uses zod, can change zod's messages.
+ * an application that also uses zod can change zod's messages.
  */
 export function check<Schema extends z.ZodMiniType>(schema: Schema, value: unknown) {
   return z.safeParse(schema, value, {

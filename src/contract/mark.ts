@@ -22,7 +22,7 @@ export function readMarks(written: string): Marks {
   return { text, source: SOURCES.find((one) => text.includes(`(${one})`)), lines };
 }
 
-/** The known ids that match any of the lines, in their own order and without duplicates. */
+/** The known ids that match any line, in order and without duplicates. */
 export function idsFor(lines: readonly string[], known: readonly string[]): string[] {
   const named = new Set(lines.filter((line) => !line.includes('*')));
   const open = lines.filter((line) => line.includes('*')).map((line) => line.replaceAll('*', '.*'));

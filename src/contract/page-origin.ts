@@ -7,7 +7,7 @@ export interface OwnPages {
   hosts: ReadonlySet<string>;
 }
 
-/** The origin of pages without one: sandboxed frames, files, redirected posts. */
+/** The origin of pages without one: sandboxed frames, files, redirected POSTs. */
 const NONE = 'null';
 
 /** An origin as browsers write it, from `null` or an address without a path; undefined if invalid. */

@@ -2,7 +2,7 @@ import { namesOf } from './vocabulary.ts';
 
 /*
  * How deployments of the service interface differ. Code checks the active choices, never the name of a profile.
- * No schema library here, so that the command line loads this table fast.
+ * No schema library here, so that the command line loads this table quickly.
  */
 
 /** Responses to an invalid field: a text and a list, only a list, or a list instead of the text. */

@@ -109,7 +109,7 @@ describe('the text of a payment event', () => {
       { value: '1'.repeat(300), problem: 'code_wrong' as const },
       `${'1'.repeat(60)}… (${PROBLEM_WORDS.code_wrong})`,
     ],
-  ])('%j is %j', (event, detail) => {
+  ])('for %j is %j', (event, detail) => {
     expect(describeEvent(event)).toBe(detail);
   });
 });

@@ -39,7 +39,7 @@ describe.each(Object.entries(PAGES))('%s', (path, text) => {
     expect(text.split('\n').length - 1).toBeLessThanOrEqual(most);
   });
 
-  test('names the current version and no registry', () => {
+  test('names the current version, and no package from a registry', () => {
     for (const [, version] of text.matchAll(/gateway-sim[- ](\d+\.\d+\.\d+)/g)) {
       expect(version).toBe(manifest.version);
     }

@@ -60,7 +60,7 @@ async function orderMaker(): Promise<NewOrder> {
 
 type Receiver = (typeof RECEIVERS)[number];
 
-/** The command that runs a receiver of the page on a free port, with its variables. */
+/** The command that runs a receiver from the page on a free port, and its environment. */
 async function prepared(receiver: Receiver, secretKey: string) {
   const orders = await temporaryFolder();
   const file = join(await temporaryFolder(), receiver.file);
@@ -69,7 +69,7 @@ async function prepared(receiver: Receiver, secretKey: string) {
   return { command: [...receiver.command, file], env };
 }
 
-/** Runs a receiver of the page, with an order in its database. */
+/** Runs a receiver from the page, with an order in its database. */
 async function runReceiver(receiver: Receiver, { secretKey }: Sim, order?: Order) {
   const { command, env } = await prepared(receiver, secretKey);
   const folder = env.ORDERS;
@@ -86,7 +86,7 @@ async function runReceiver(receiver: Receiver, { secretKey }: Sim, order?: Order
   };
 }
 
-/** An emulator, and a receiver of the page with one order. @param changes to the order */
+/** An emulator, and a receiver from the page with one order. @param changes to the order */
 async function openShop(receiver: Receiver, changes: Partial<Order> = {}, options: StartOptions = {}) {
   const sim = await startSim(options);
   const newOrder = await orderMaker();

@@ -18,7 +18,7 @@ const noCurl = spawnSync('curl', ['--version']).status === 0 ? '' : ' (curl is n
 const SECRET_KEY = 'sec_sim_example_not_a_real_key';
 const SIGNATURE = createHmac('sha256', SECRET_KEY).update('49.90order-1').digest('hex').toUpperCase();
 
-/** An emulator on disk, a receiver, and a function that runs commands of a page. */
+/** An emulator on disk, a receiver, and a function that runs commands from a page. */
 async function openShell() {
   const cwd = await temporaryFolder();
   const sim = await startIn(cwd, { secretKey: SECRET_KEY });

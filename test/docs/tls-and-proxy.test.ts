@@ -27,7 +27,7 @@ echo file_get_contents('https://pay.example.com/sandbox/payment/initiate', false
     .join('\r\n'),
 };
 
-/** Starts an emulator as on the page, but on a free port. Returns a function that runs a line of the page. */
+/** Starts an emulator as on the page, but on a free port. Returns a function that runs a line from the page. */
 async function started() {
   const cwd = await temporaryFolder();
   for (const [name, text] of Object.entries(SHOPS)) await writeFile(join(cwd, name), text);
@@ -80,7 +80,7 @@ const absent = Object.entries(ROWS).flatMap(([client, [, check]]) =>
   spawnSync('sh', ['-c', check], { env: inherited() }).status === 0 ? [] : [client],
 );
 
-/** Clients, and the reason if one cannot run here. */
+/** Clients, and why one cannot run here. */
 const PROGRAMS: readonly (readonly [program: string, missing: string | undefined])[] = [
   ['php', missing('php', 'curl')],
   ['python3', missing('python')],

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 const OURS = 'npx gateway-sim ';
 
 /**
- * Runs the commands of a page until one fails. gateway-sim commands run in this process. All others run in a shell in
+ * Runs commands from a page until one fails. gateway-sim commands run in this process. All others run in a shell in
  * which `npx gateway-sim` is the built program.
  *
  * @param options.more arguments that are added to each gateway-sim command

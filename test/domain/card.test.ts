@@ -33,7 +33,7 @@ function issued(changes: Record<string, unknown> = {}): Card {
 }
 
 describe('a new card', () => {
-  it('is active with its amount minus the charges as balance', () => {
+  it('is active, and its balance is its amount minus the charges', () => {
     expect(issued({ amount: '250.00' })).toMatchObject({
       status: 'active',
       amount: '250.00',

@@ -112,7 +112,7 @@ describe('the e-mail in live mode', () => {
     ['1000', null],
     ['1000.00000000', null],
     ['1000.00000001', 'balance_too_small'],
-  ])('needs a balance: with 1000 and an amount of %s the problem is %s', (amount, problem) => {
+  ])('must have enough balance: 1000 for an amount of %s has the problem %s', (amount, problem) => {
     const held = state();
     const payment = pendingPayment(held, { mode: 'live', amount });
     expect(enterEmail(held, payment, 'wallet@example.com', using).result).toBe(problem);

@@ -13,7 +13,7 @@ import { corruptSignature } from '../../src/wire/documented/ipn.ts';
 const INITIATE: FaultSubject = { route: 'initiate', path: '/payment/initiate' };
 const IPN: FaultSubject = { route: 'ipn', path: null };
 
-/** Active rules that draw from a repeating list. */
+/** Active rules. Their random numbers repeat a list. */
 function faults(rules: FaultRule[], fractions: number[] = [0]): Faults {
   let drawn = 0;
   const set = new Faults(() => fractions[drawn++ % fractions.length] ?? 0);
@@ -101,7 +101,7 @@ describe('a fault rule', () => {
     expect(describeFault({ rule, used: 0 })).toBe(words);
   });
 
-  it('has a description with all of its effects', () => {
+  it('is described with all of its effects', () => {
     const effects = { truncate: true, duplicate: true, delay: '5m', corruptSignature: true } as const;
     expect(describeEffects({ route: 'ipn', latency: '1s..2s', ...effects })).toBe(
       'latency 1s..2s, body truncated, sent twice, delayed by 5m, signature corrupted',
@@ -146,7 +146,7 @@ describe('active fault rules', () => {
     expect(seen).toEqual([false, true, false, true, false]);
   });
 
-  it('act with their probability, repeatably for the same random numbers', () => {
+  it('act with their probability, and repeat for the same random numbers', () => {
     const draws = [0.1, 0.6, 0.49, 0.5];
     const rule: FaultRule = { route: 'ipn', drop: true, probability: 0.5 };
     expect(acting(faults([rule], draws), IPN, 4)).toEqual([true, false, true, false]);
@@ -177,7 +177,7 @@ describe('active fault rules', () => {
     ]);
   });
 
-  it('are removed, all or by route', () => {
+  it('can be cleared by route or all together', () => {
     const set = faults([
       { route: 'ipn', drop: true },
       { route: 'cards', drop: true },
@@ -189,7 +189,7 @@ describe('active fault rules', () => {
     expect(set.areOn).toBe(false);
   });
 
-  it('need the identifier only while it can decide which rule acts', () => {
+  it('need the identifier only while a rule that can act has one', () => {
     const set = faults([
       { route: 'ipn', drop: true },
       { route: 'initiate', drop: true, identifier: 'a', times: 1 },
@@ -241,7 +241,7 @@ describe('a corrupted body', () => {
     [{ malformed: true } as const, '{"a":"b","c":1}', true, '{"a""b","c":1}'],
     [{ malformed: true } as const, 'a=b&c=d', false, 'ab&c=d'],
     [{ status: 500 } as const, 'a=b', false, 'a=b'],
-  ])('%j: %s', (effect, body, isJson, expected) => {
+  ])('with %j: %s', (effect, body, isJson, expected) => {
     expect(corrupted(body, { route: 'ipn', ...effect }, isJson)).toBe(expected);
   });
 

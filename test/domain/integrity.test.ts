@@ -25,12 +25,12 @@ describe('an imported state', () => {
     const settled = {
       status: 'succeeded',
       settledAt: '2026-01-15T12:00:00.000Z',
-      settledBy: 'control',
+      settledBy: 'auto',
     } as const;
-    const as = (more: object) => state.payments.map((payment) => ({ ...payment, ...settled, ...more }));
-    expect(check({ ...state, payments: as({}) })).not.toThrow();
-    const payments = as(change);
-    expect(check({ ...state, payments })).toThrow(problem);
+    const withPayments = (more: object) =>
+      check({ ...state, payments: state.payments.map((one) => ({ ...one, ...settled, ...more })) });
+    expect(withPayments({})).not.toThrow();
+    expect(withPayments(change)).toThrow(problem);
   });
 
   it.each(['4111111111111112', '9999001234567890', '', '999900123456789'])(
@@ -86,11 +86,8 @@ describe('an imported state', () => {
   ] as const)('must not have two %s with the same %s, which the error does not show', (name, field) => {
     const state = fullSnapshot();
     const [first] = state[name];
-    const other = {
-      ...first,
-      id: 'other',
-      ...(name === 'merchants' && { publicKey: 'pub', secretKey: 'sec' }),
-    };
+    const keys = name === 'merchants' && { publicKey: 'pub', secretKey: 'sec' };
+    const other = { ...first, id: 'other', ...keys };
     const value = (first as unknown as Record<string, string>)[field];
     expect(check({ ...state, [name]: [first, { ...other, [field]: value }] })).toThrow(
       new RegExp(`^the file: ${name} "other" has the same ${field} as "${first?.id}"$`),

@@ -17,7 +17,7 @@ import {
 } from '../helpers/records.ts';
 
 describe('a new delivery', () => {
-  it('is due immediately and has the bytes of every attempt', () => {
+  it('is due immediately and stores the bytes that every attempt sends', () => {
     const payment = pendingPayment(state());
     const ipn = { payment, status: 'success', holder: 'Ada Lovelace' };
     const fields = ipnFields({ ...ipn, secretKey: SECRET_KEY }, settings());
@@ -131,7 +131,7 @@ describe('an attempt', () => {
     );
   });
 
-  it('is retried earlier by the jitter', () => {
+  it('is retried earlier with jitter', () => {
     const { filled, delivery } = held();
     const { result } = recordAttempt(filled, delivery.id, SERVER_ERROR, withFraction(0.5));
     expect(result?.nextAttemptAt).toBe('2026-01-15T10:30:01.073Z');
@@ -155,7 +155,7 @@ describe('an attempt', () => {
     ['soon', {}, 1_000, 'nonsense'],
     ['-5', {}, 1_000, 'a negative number'],
     ['', {}, 1_000, 'nothing'],
-  ])('is retried after a Retry-After of %j (%j) in %d ms: %s', (retryAfter, more, wait) => {
+  ])('with Retry-After %j (%j) is retried after %d ms: %s', (retryAfter, more, wait) => {
     const { filled, delivery } = held();
     const headers = Object.entries({ 'Retry-AFTER': retryAfter, ...more });
     const report = { ...SERVER_ERROR, responseStatus: 429, responseHeaders: headers };

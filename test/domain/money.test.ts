@@ -41,18 +41,18 @@ describe('amountFromNumber', () => {
     [49.9, '49.90', '49.9'],
     [123456789012345, '123456789012345', '123456789012345'],
     [-5, '-5', '-5'],
-  ])('turns %d, written %s, into the text %s', (value, source, text) => {
+  ])('converts %d, written as %s, to the text %s', (value, source, text) => {
     expect(amountFromNumber(value, source)).toBe(text);
   });
 
   it.each([
-    ['an exponent in how it was written', 100, '1e2'],
+    ['an exponent as written', 100, '1e2'],
     ['an exponent in its shortest text', 1e21, undefined],
     ['a tiny value', 1e-7, '0.0000001'],
     ['digits that parsing lost', 0.1, '0.10000000000000001'],
     ['the sum of two floats', 0.1 + 0.2, undefined],
-    ['no finite value', Number.POSITIVE_INFINITY, undefined],
-    ['not a number', Number.NaN, undefined],
+    ['an infinite value', Number.POSITIVE_INFINITY, undefined],
+    ['no value (NaN)', Number.NaN, undefined],
   ])('rejects a number with %s', (_, value, source) => {
     expect(amountFromNumber(value, source)).toBeUndefined();
   });

@@ -12,16 +12,13 @@ describe('removing a payment', () => {
   it('also removes its records, and leaves a consistent state', () => {
     const held = new State();
     const { version: _, ...records } = fullSnapshot();
-    const deliveries = records.deliveries.map((one) => ({
-      ...one,
-      state: 'delivered' as const,
-      nextAttemptAt: null,
-    }));
+    const sent = { state: 'delivered', nextAttemptAt: null } as const;
     const settled = {
-      status: 'succeeded' as const,
+      status: 'succeeded',
       settledAt: '2026-01-15T10:30:00.123Z',
-      settledBy: 'auto' as const,
-    };
+      settledBy: 'auto',
+    } as const;
+    const deliveries = records.deliveries.map((one) => ({ ...one, ...sent }));
     held.apply({ ...records, deliveries, payments: records.payments.map((one) => ({ ...one, ...settled })) });
     const ids = [...held.payments.values()].map(({ id }) => id);
     applied(held, removePayments(held, ids));

@@ -113,7 +113,7 @@ describe('the money', () => {
     );
   });
 
-  it('is kept per currency', () => {
+  it('is credited per currency', () => {
     const held = state();
     held.apply({ merchants: [merchant({ balances: { USD: '5.5' } })] });
     settled({ mode: 'live', currency: 'EUR', amount: '10', charge: '0.2' }, { held });
@@ -174,7 +174,7 @@ describe('the redirect', () => {
     ['cancel', ODD.cancelUrl],
     ['fail', ODD.cancelUrl],
     ['expire', null],
-  ] as const)('after %s is %s, character by character', (outcome, url) => {
+  ] as const)('after %s goes to %s, unchanged', (outcome, url) => {
     const { redirectUrl, payment } = settled(ODD, { outcome });
     expect(redirectUrl).toBe(url);
     expect(redirectOf(payment, outcome, settings())).toBe(url);
@@ -230,8 +230,8 @@ it('reports a state without the merchant of the payment as damaged', () => {
   expect(act).toThrow(expect.objectContaining({ code: 'state_damaged' }));
 });
 
-describe('every combination', () => {
-  it('of outcome, order and mode results in one consistent change', () => {
+describe('every combination of outcome, order and mode', () => {
+  it('results in one consistent change', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...OUTCOMES),

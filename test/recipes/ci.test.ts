@@ -62,7 +62,7 @@ async function runSteps(steps: readonly string[]): Promise<{ codes: (number | nu
   for (const step of steps) {
     const written = (await readFile(file, 'utf8')).split('\n').filter(Boolean);
     const exported = Object.fromEntries(written.map((line) => line.split(/=(.*)/s).slice(0, 2)));
-    // Without downloads, and on another port than a developer's emulator.
+    // Nothing is downloaded, and a free port cannot conflict with a developer's emulator.
     const offline = { npm_config_offline: 'true', npm_config_cache: join(project.folder, '.cache') };
     const env = { GITHUB_ENV: file, GATEWAY_SIM_PORT: '0', ...offline, ...exported };
     const ended = await project.run(['sh', '-ec', step], env);

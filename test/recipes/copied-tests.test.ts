@@ -5,9 +5,9 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { type Answer, type Received, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 import { missing } from '../merchants/running.ts';
-import { createProject } from './project.ts';
+import { createProject, phpunit } from './project.ts';
 
-/* The tests that the page of a payment offers, in a project that has the package installed. */
+/* The tests that a payment page offers, in a project that has the package installed. */
 
 const project = await createProject(['vitest', '@playwright/test']);
 afterAll(() => project.remove());
@@ -101,21 +101,6 @@ test("the test for Playwright repeats the customer's steps in the checkout", asy
   );
 });
 
-/** A replacement for PHPUnit, which the repository does not have, with only the methods that the test uses. */
-const PHPUNIT = `<?php
-namespace PHPUnit\\Framework {
-    class TestCase {
-        private function must(bool $holds, string $why): void { if (!$holds) throw new \\Exception($why); }
-        function assertSame($expected, $got) { $this->must($expected === $got, json_encode([$expected, $got])); }
-        function assertCount($count, $of) { $this->must(count($of) === $count, 'count'); }
-        function assertNotFalse($got, $why) { $this->must($got !== false, $why); }
-        function assertIsString($got, $why) { $this->must(is_string($got), $why); }
-        function assertArrayNotHasKey($key, $in, $why) { $this->must(!array_key_exists($key, $in), $why); }
-    }
-}
-namespace { require 'PaymentTest.php'; (new PaymentTest)->testPayment(); echo 'passed'; }
-`;
-
 const noPhp = missing('php');
 const why = noPhp ? ` (${noPhp})` : '';
 
@@ -126,9 +111,9 @@ test.skipIf(noPhp)(`the test for PHPUnit does the same over the control API${why
   const id = [...sim.server.parts.state.current.deliveries.values()].at(-1)?.id ?? '';
   await sim.server.parts.ipns.resend(id);
   await project.write('PaymentTest.php', await copied(sim, 'phpunit'));
-  await project.write('phpunit.php', PHPUNIT);
+  await project.write('phpunit.php', phpunit('PaymentTest.php', 'testPayment'));
   const fresh = await startSim({ ...PAIR, ipnSchedule: ['1h'] });
   const { output } = await project.run(['php', 'phpunit.php'], { GATEWAY_SIM_URL: fresh.url, ...KEYS });
-  expect(output).toBe('passed');
+  expect(output).toBe('OK (1 test)');
   expect(receiver.requests).toHaveLength(6);
 });

@@ -1,6 +1,6 @@
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { inject } from 'vitest';
 import { FENCES, ROOT } from '../docs/pages.ts';
 import { launchProgram } from '../helpers/child.ts';
@@ -19,14 +19,29 @@ export function recipe(file: string): string {
   return found[0]?.code ?? '';
 }
 
+/** A replacement for PHPUnit, which this repository does not have. It runs one test of a file. */
+export const phpunit = (file: string, method: string): string => `<?php
+namespace PHPUnit\\Framework {
+    class TestCase {
+        private function must(bool $holds, string $why): void { if (!$holds) throw new \\Exception($why); }
+        function assertSame($expected, $got) { $this->must($expected === $got, json_encode([$expected, $got])); }
+        function assertCount($count, $of) { $this->must(count($of) === $count, 'count'); }
+        function assertNotFalse($got, $why) { $this->must($got !== false, $why); }
+        function assertIsString($got, $why) { $this->must(is_string($got), $why); }
+        function assertArrayNotHasKey($key, $in, $why) { $this->must(!array_key_exists($key, $in), $why); }
+    }
+}
+namespace { require '${file}'; (new ${basename(file, '.php')})->${method}(); echo 'OK (1 test)'; }
+`;
+
 /** A project in which the packed package is installed. */
 export interface Project {
   folder: string;
   tarball: string;
   write: (name: string, text: string) => Promise<void>;
-  /** Writes code blocks of the documentation, each into its file. */
+  /** Writes code blocks of the documentation to the files that they name. */
   recipes: (...files: string[]) => Promise<void>;
-  /** Runs a command with only CI, the variables of `inherited` and the given ones. */
+  /** Runs a command. Its environment has only CI, the variables of `inherited` and the given ones. */
   run: (
     command: readonly string[],
     env?: Record<string, string>,

@@ -67,10 +67,10 @@ test.each([
 });
 
 test.each([
-  { name: 'vitest', runner: VITEST, passed: /Tests +1 passed/ },
-  { name: 'jest', runner: JEST, passed: /Tests: +1 passed/ },
-  { name: 'playwright', runner: PLAYWRIGHT, passed: /1 passed/ },
-])('the files that init --$name writes pass unchanged', async ({ name, runner, passed }) => {
+  ['vitest', VITEST, /Tests +1 passed/],
+  ['jest', JEST, /Tests: +1 passed/],
+  ['playwright', PLAYWRIGHT, /1 passed/],
+])('the files that init --%s writes pass unchanged', async (name, runner, passed) => {
   if (name === 'playwright') await configurePlaywright();
   expect((await project.run(['node_modules/.bin/gateway-sim', 'init', `--${name}`])).code).toBe(0);
   await expectPass(runner, passed);

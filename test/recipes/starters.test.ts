@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { cp, mkdir, readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fence, ROOT } from '../docs/pages.ts';
 import { inherited, launchProgram } from '../helpers/child.ts';
 import { missing } from '../merchants/running.ts';
-import { createProject, type Project } from './project.ts';
+import { createProject, type Project, phpunit } from './project.ts';
 
 /* The files that `init --php` and `init --python` write, used in a project that has the package installed. */
 
@@ -18,19 +18,7 @@ afterAll(() => project.remove());
 const has = (...command: [string, ...string[]]) =>
   spawnSync(command[0], command.slice(1), { env: inherited() }).status === 0;
 
-/** A replacement for PHPUnit that has only what the tests use. */
-const phpunit = (path: string, method: string) => `<?php
-namespace PHPUnit\\Framework {
-    class TestCase {
-        function assertSame($expected, $got) { if ($expected !== $got) throw new \\Exception(json_encode([$expected, $got])); }
-    }
-}
-namespace {
-    require 'tests/${path}.php';
-    (new ${basename(path)})->${method}();
-    echo 'OK (1 test)';
-}`;
-const STAND_IN_OF_PYTEST = `
+const PYTEST = `
 import sys
 sys.path.insert(0, 'tests/python')
 from gateway_sim import GatewaySim
@@ -113,7 +101,7 @@ const STARTERS = [
     runner: 'phpunit',
     byRunner: ['phpunit', '--do-not-cache-result', 'tests/php/GatewaySimTest.php'],
     passed: /OK \(1 test/,
-    standIn: phpunit('php/GatewaySimTest', 'testAPaymentReachesTheShop'),
+    standIn: phpunit('tests/php/GatewaySimTest.php', 'testAPaymentReachesTheShop'),
     all: ALL_IN_PHP,
     command: (file: string) => ['php', file],
   },
@@ -123,7 +111,7 @@ const STARTERS = [
     runner: 'pytest',
     byRunner: ['python3', '-m', 'pytest', 'tests/python'],
     passed: /1 passed/,
-    standIn: STAND_IN_OF_PYTEST,
+    standIn: PYTEST,
     all: ALL_IN_PYTHON,
     command: (file: string) => ['python3', file],
   },
@@ -234,7 +222,7 @@ test.skipIf(noPhp)(`the test in stacks/phpunit.md passes${how}`, async () => {
   const { code, output } = await project.run(['sh', '-c', init.replace('npx ', 'node_modules/.bin/')]);
   expect([code, output]).toEqual([0, expect.stringContaining(`Run it: ${run}.`)]);
   await project.write('tests/PaymentTest.php', fence(place, 'php'));
-  await project.write('stand-in.php', phpunit('PaymentTest', 'testOnlyAGenuineIpnIsTaken'));
+  await project.write('stand-in.php', phpunit('tests/PaymentTest.php', 'testOnlyAGenuineIpnIsTaken'));
   const command = hasPhpunit ? ['phpunit', 'tests/PaymentTest.php'] : ['php', 'stand-in.php'];
   const ended = await project.run(command);
   expect([ended.code, ended.output]).toEqual([0, expect.stringMatching(/OK \(1 test/)]);
