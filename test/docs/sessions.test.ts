@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Ajv2020 from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { launch, run, start, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
@@ -61,44 +61,41 @@ function steady(text: string): string {
     .trim();
 }
 
-describe('README.md: The first minute', () => {
+test('the first minute in README.md works as shown', async () => {
   const place = 'README.md: The first minute';
   const [start = '', listen = '', merchant = '', received = '', log = ''] = [0, 1, 2, 3, 4].map((number) =>
     fence(place, 'console', number),
   );
+  const cwd = await temporaryFolder();
+  // In the root of a clone, the path is relative.
+  const shown = (text: string) =>
+    steady(text.replaceAll(join(ROOT, 'bin/gateway-sim.js'), 'bin/gateway-sim.js'));
+  const emulator = launch(['start', '--port', '0'], { cwd });
+  await emulator.until((stdout) => stdout.includes('Press Ctrl-C to stop.'));
+  const receiver = launch(['ipn', 'listen', '--port', '0'], { cwd });
+  await receiver.until((stdout) => stdout.includes('Press Ctrl-C to stop.'));
+  const [, port = ''] = /:(\d+)\./.exec(receiver.stdout()) ?? [];
 
-  test('works as the page shows', async () => {
-    const cwd = await temporaryFolder();
-    // In the root of a clone, the path is relative.
-    const shown = (text: string) =>
-      steady(text.replaceAll(join(ROOT, 'bin/gateway-sim.js'), 'bin/gateway-sim.js'));
-    const emulator = launch(['start', '--port', '0'], { cwd });
-    await emulator.until((stdout) => stdout.includes('Press Ctrl-C to stop.'));
-    const receiver = launch(['ipn', 'listen', '--port', '0'], { cwd });
-    await receiver.until((stdout) => stdout.includes('Press Ctrl-C to stop.'));
-    const [, port = ''] = /:(\d+)\./.exec(receiver.stdout()) ?? [];
+  expect(shown(`$ npm start --silent\n${emulator.stdout()}`)).toBe(steady(start));
+  expect(shown(`$ node bin/gateway-sim.js ipn listen\n${receiver.stdout()}`)).toBe(steady(listen));
 
-    expect(shown(`$ npm start --silent\n${emulator.stdout()}`)).toBe(steady(start));
-    expect(shown(`$ node bin/gateway-sim.js ipn listen\n${receiver.stdout()}`)).toBe(steady(listen));
+  const commands = [...merchant.matchAll(/^\$ node bin\/gateway-sim\.js (.+)$/gm)].map(
+    ([, line = '']) => line,
+  );
+  let session = '';
+  for (const command of commands) {
+    const args = command.replace('localhost:3000', `localhost:${port}`).split(' ');
+    const { code, stdout, stderr } = await run(args, { cwd });
+    expect([command, code]).toEqual([command, 0]);
+    session += `$ node bin/gateway-sim.js ${command}\n${stdout}${stderr}\n`;
+  }
+  expect(shown(session)).toBe(steady(merchant));
 
-    const commands = [...merchant.matchAll(/^\$ node bin\/gateway-sim\.js (.+)$/gm)].map(
-      ([, line = '']) => line,
-    );
-    let session = '';
-    for (const command of commands) {
-      const args = command.replace('localhost:3000', `localhost:${port}`).split(' ');
-      const { code, stdout, stderr } = await run(args, { cwd });
-      expect([command, code]).toEqual([command, 0]);
-      session += `$ node bin/gateway-sim.js ${command}\n${stdout}${stderr}\n`;
-    }
-    expect(shown(session)).toBe(steady(merchant));
-
-    // Both may still be writing.
-    const receiverLog = () => shown(receiver.stdout().slice(receiver.stdout().indexOf('-->')));
-    await expect.poll(receiverLog).toBe(steady(received));
-    const emulatorLog = () => shown(emulator.stdout().slice(emulator.stdout().search(/^\d\d:/m)));
-    await expect.poll(emulatorLog).toBe(steady(log));
-  });
+  // Both may still be writing.
+  const receiverLog = () => shown(receiver.stdout().slice(receiver.stdout().indexOf('-->')));
+  await expect.poll(receiverLog).toBe(steady(received));
+  const emulatorLog = () => shown(emulator.stdout().slice(emulator.stdout().search(/^\d\d:/m)));
+  await expect.poll(emulatorLog).toBe(steady(log));
 });
 
 test('README.md names scripts that exist', async () => {

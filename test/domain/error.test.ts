@@ -33,7 +33,7 @@ describe('nearestName', () => {
     ['can', 'cancel_url'],
     ['xyzzy', undefined],
     ['', undefined],
-  ])('finds for %j: %s', (written, nearest) => {
+  ])('matches %j to %s', (written, nearest) => {
     expect(nearestName(written, KNOWN)).toBe(nearest);
   });
 

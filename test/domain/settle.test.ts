@@ -163,22 +163,20 @@ describe('the wallet that pays', () => {
   });
 });
 
-describe('the redirect', () => {
-  const ODD = {
-    successUrl: 'HTTP://Shop.example.com:80/a/../ok?x=%7e&y=[1]&z=é#ü',
-    cancelUrl: 'https://shop.example.com?only=query',
-  };
+const ODD = {
+  successUrl: 'HTTP://Shop.example.com:80/a/../ok?x=%7e&y=[1]&z=é#ü',
+  cancelUrl: 'https://shop.example.com?only=query',
+};
 
-  it.each([
-    ['approve', ODD.successUrl],
-    ['cancel', ODD.cancelUrl],
-    ['fail', ODD.cancelUrl],
-    ['expire', null],
-  ] as const)('after %s goes to %s, unchanged', (outcome, url) => {
-    const { redirectUrl, payment } = settled(ODD, { outcome });
-    expect(redirectUrl).toBe(url);
-    expect(redirectOf(payment, outcome, settings())).toBe(url);
-  });
+it.each([
+  ['approve', ODD.successUrl],
+  ['cancel', ODD.cancelUrl],
+  ['fail', ODD.cancelUrl],
+  ['expire', null],
+] as const)('redirects after %s to %s, unchanged', (outcome, url) => {
+  const { redirectUrl, payment } = settled(ODD, { outcome });
+  expect(redirectUrl).toBe(url);
+  expect(redirectOf(payment, outcome, settings())).toBe(url);
 });
 
 describe('the IPN', () => {
@@ -230,32 +228,30 @@ it('reports a state without the merchant of the payment as damaged', () => {
   expect(act).toThrow(expect.objectContaining({ code: 'state_damaged' }));
 });
 
-describe('every combination of outcome, order and mode', () => {
-  it('results in one consistent change', () => {
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...OUTCOMES),
-        fc.constantFrom(...DELIVERY_ORDERS),
-        fc.constantFrom('live' as const, 'sandbox' as const),
-        fc.subarray([...PAYMENT_STATUSES]),
-        (outcome, delivery, mode, statuses) => {
-          const { payment, change, deliveries, redirectUrl } = settled(
-            { mode },
-            { outcome, delivery },
-            on(...statuses),
-          );
-          expect(change.payments).toEqual([payment]);
-          expect(payment.status).toBe(PAYMENT_OUTCOMES[outcome].status);
-          const moves = mode === 'live' && outcome === 'approve';
-          expect([Boolean(change.merchants), Boolean(change.wallets)]).toEqual([moves, moves]);
-          expect(payment.walletId !== null).toBe(moves);
-          const isSent = delivery !== 'redirect-only' && statuses.includes(payment.status);
-          const copies = delivery === 'ipn-twice' ? 2 : 1;
-          const pending = { state: 'pending', paymentId: payment.id };
-          expect(deliveries).toMatchObject(Array.from({ length: isSent ? copies : 0 }, () => pending));
-          expect(redirectUrl === null).toBe(delivery === 'ipn-only' || outcome === 'expire');
-        },
-      ),
-    );
-  });
+it('makes one consistent change for every outcome, order and mode', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...OUTCOMES),
+      fc.constantFrom(...DELIVERY_ORDERS),
+      fc.constantFrom('live' as const, 'sandbox' as const),
+      fc.subarray([...PAYMENT_STATUSES]),
+      (outcome, delivery, mode, statuses) => {
+        const { payment, change, deliveries, redirectUrl } = settled(
+          { mode },
+          { outcome, delivery },
+          on(...statuses),
+        );
+        expect(change.payments).toEqual([payment]);
+        expect(payment.status).toBe(PAYMENT_OUTCOMES[outcome].status);
+        const moves = mode === 'live' && outcome === 'approve';
+        expect([Boolean(change.merchants), Boolean(change.wallets)]).toEqual([moves, moves]);
+        expect(payment.walletId !== null).toBe(moves);
+        const isSent = delivery !== 'redirect-only' && statuses.includes(payment.status);
+        const copies = delivery === 'ipn-twice' ? 2 : 1;
+        const pending = { state: 'pending', paymentId: payment.id };
+        expect(deliveries).toMatchObject(Array.from({ length: isSent ? copies : 0 }, () => pending));
+        expect(redirectUrl === null).toBe(delivery === 'ipn-only' || outcome === 'expire');
+      },
+    ),
+  );
 });
