@@ -52,7 +52,7 @@ export function isEmail(text: string): boolean {
   return EMAIL.test(text);
 }
 
-/** Whether a host means every address of the machine. */
+/** Whether a server on this host listens on every address of the machine. */
 export function isAnyAddress(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
 }
@@ -67,14 +67,14 @@ const LOOPBACK_NAME = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|::1)$/;
 
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 
-/** A host name as it is in certificates and headers; undefined for anything else, such as an IP address. */
+/** A host name as written in certificates and headers; undefined for anything else, such as an IP address. */
 export function hostName(text: string): string | undefined {
   if (/[:/?#@*%\\\s]/.test(text) || !URL.canParse(`http://${text}`)) return undefined;
   const { hostname } = new URL(`http://${text}`);
   return HOST_NAME.test(hostname) && !/^[\d.]+$/.test(hostname) ? hostname : undefined;
 }
 
-/** A host name in lower case, an IPv6 address without its brackets. */
+/** A host in lower case, without the brackets of an IPv6 address. */
 export function bareHost(host: string): string {
   return host.toLowerCase().replace(/^\[|\]$/g, '');
 }
@@ -84,7 +84,7 @@ export function isLoopback(host: string): boolean {
   return LOOPBACK_NAME.test(bareHost(host));
 }
 
-/** A value for an error message: JSON, or only its type where external input can have any size and depth. */
+/** A value for an error message, as JSON. Lists and objects, which can have any size and depth, are only named. */
 export function shortJson(value: unknown): string {
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
   return typeof value === 'string' ? JSON.stringify(shorten(value)) : String(JSON.stringify(value));

@@ -17,7 +17,7 @@ export interface AuditOptions extends Omit<AuditRequest, 'preset'> {
   probes?: Readonly<Record<string, string | ((identifier: string) => unknown)>> | undefined;
   /** More public hosts that requests may be sent to. Hosts allowed for IPNs are always allowed. */
   allowIpnHosts?: readonly string[] | undefined;
-  /** How long to wait until the shop's IPN handler accepts connections, in milliseconds. Default: no wait. */
+  /** How long to wait for the shop's IPN handler to accept connections, in milliseconds. Default: no wait. */
   waitMs?: number | undefined;
   /** Ends the audit before its next case. */
   signal?: AbortSignal | undefined;
@@ -27,6 +27,6 @@ export interface AuditOptions extends Omit<AuditRequest, 'preset'> {
   onBegin?: ((cases: number) => void) | undefined;
   /** Called after each case. */
   onCase?: ((audited: AuditedCase, done: number, of: number) => void) | undefined;
-  /** Called with what the user should know or do now. */
+  /** Called with messages for the user, such as a request to place an order. */
   onNotice?: ((text: string) => void) | undefined;
 }

@@ -3,7 +3,7 @@ import { type AuditVerdict, isReportable } from './audit.ts';
 import type { AuditedCase, AuditReport, AuditSummary } from './audit-report.ts';
 
 /*
- * Summaries of the cases of an audit.
+ * Summaries of audit cases.
  */
 
 type Judged = Pick<
@@ -41,7 +41,7 @@ export function auditMistakes(cases: readonly Judged[]): AuditReport['mistakes']
 
 export const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-/** The result of an audit in one or two sentences. Names the sums of goods released unpaid. */
+/** The result of an audit in one or two sentences. States the value of goods released unpaid. */
 export function auditHeadline(cases: readonly Judged[]): string {
   const attacks = cases.filter(({ name }) => name !== 'control');
   const control = cases.find(({ name }) => name === 'control');
@@ -52,7 +52,7 @@ export function auditHeadline(cases: readonly Judged[]): string {
     if (control && control.verdict !== 'pass' && !summary.pass)
       return 'Nothing is proven: the audit could not confirm that the shop accepts a correct IPN.';
     if (!attacks.length) return 'The shop accepts a correct IPN. No attack was tried.';
-    // With the control, so that the numbers match the counts below the report.
+    // Includes the control, so that the total matches the counts below the report.
     const { pass, note, unproven, skipped } = auditSummary(cases);
     const rest = Object.entries({ passed: pass, noted: note, unproven, skipped })
       .flatMap(([what, count]) => (count ? [`${count} ${what}`] : []))

@@ -1,5 +1,5 @@
 /*
- * The words of an audit (chosen). No schemas, so that commands load this fast. The shapes of its JSON input and output are
+ * The words of an audit (chosen). No schemas, so that commands load it quickly. The shapes of its JSON input and output are
  * in audit-report.ts.
  */
 
@@ -80,5 +80,5 @@ export const PLACEHOLDERS = {
 } as const;
 export type Placeholder = keyof typeof PLACEHOLDERS;
 
-/** For one response. A much longer timer would fire immediately. */
+/** Maximum wait for one response. A timer of more than 24 days would fire immediately. */
 export const MAX_TIMEOUT_MS = 3_600_000;

@@ -16,10 +16,7 @@ interface CurlRequest {
 /** Headers that curl derives from the address and the body. */
 const SET_BY_CURL = new Set(['host', 'content-length', 'connection']);
 
-/**
- * A delivery as a shell command: the body of its last attempt, to the same address with the same headers, or of its
- * first attempt if there was none yet.
- */
+/** A shell command that repeats the last attempt of a delivery, or makes the first one. */
 export function curlCommand(delivery: PostedDelivery): string {
   const last = delivery.attempts.at(-1);
   return curlRequest({

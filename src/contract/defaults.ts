@@ -38,7 +38,7 @@ export function withPaymentDefaults<Values extends object>(
   };
 }
 
-/** A copy without the values that are undefined or null. */
+/** A copy without undefined and null values. */
 export function withoutUndefined<Values extends object>(values: Values): Partial<Values>;
 export function withoutUndefined(values: object): object {
   return Object.fromEntries(

@@ -6,11 +6,11 @@ import type { FaultRule } from './fault.ts';
 import { describeTamperings } from './tampering.ts';
 
 /*
- * The texts about IPNs: the only place that turns the data of attempts and deliveries into sentences.
+ * Texts about IPNs. Only this file turns the data of attempts and deliveries into sentences.
  */
 
-/** The request and the response, as far as a failure concerns them. */
-interface AttemptSides extends Pick<Attempt, 'url'> {
+/** The parts of a request and its response that a failure may quote. */
+export interface AttemptSides extends Pick<Attempt, 'url'> {
   responseStatus?: Attempt['responseStatus'];
   responseHeaders?: Attempt['responseHeaders'];
   fault?: Attempt['fault'];
@@ -31,7 +31,7 @@ export function describeFailure(failure: AttemptFailure, attempt: AttemptSides, 
     case 'answered':
       return describeAnswer(attempt);
     case 'connection_refused':
-      return `connection refused: nothing listens at ${host}`;
+      return `connection refused: nothing is listening on ${host}`;
     case 'connection_reset':
       return `${host} closed the connection without a response`;
     case 'name_not_found':
@@ -175,7 +175,7 @@ export function outcomeOf({ error, responseStatus }: Pick<Attempt, 'error' | 're
   return error ?? `answered ${responseStatus}`;
 }
 
-/** What to know about a delivery besides its attempts. */
+/** Facts about a delivery that are not in its attempts. */
 export function remarksOn({
   postponedBy,
   signedAnew,
@@ -188,7 +188,7 @@ export function remarksOn({
   ].filter((remark) => typeof remark === 'string');
 }
 
-/** What failed in a delivery and what else to know about it; null for nothing. */
+/** The note of a delivery: its failure and anything unusual about it; null if there is nothing to say. */
 export function noteOf(
   delivery: Pick<StoredDelivery, 'state' | 'postponedBy' | 'signedAnew' | 'tampered'>,
   last: (AttemptSides & Pick<Attempt, 'failure'>) | undefined,

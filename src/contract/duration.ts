@@ -40,7 +40,7 @@ export function span(milliseconds: number, units = 2): string {
   return parts.slice(0, units).join(' ') || 'less than a second';
 }
 
-/** A duration in milliseconds or tenths of a second; from one minute, in its two largest units. */
+/** A duration as text: in milliseconds or tenths of a second, or from one minute on in its two largest units. */
 export function duration(milliseconds: number): string {
   if (milliseconds >= 59_950) return span(Math.round(milliseconds / 1_000) * 1_000);
   if (milliseconds >= 100) return `${shortened(milliseconds / 1_000, milliseconds < 9_950 ? 1 : 0)} s`;

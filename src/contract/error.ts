@@ -139,7 +139,7 @@ export function nearestName(
   return best;
 }
 
-/** Common words for names that are different here. */
+/** Common synonyms of the names that are used here. */
 const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   fake: ['tamper', 'fire'],
   falsify: ['tamper', 'fire'],

@@ -17,7 +17,7 @@ export interface FaultMember {
   sample?: string;
   /** For outgoing IPNs only. */
   ipnOnly?: true;
-  /** What the rule does, in words; followed by its value, if any. */
+  /** What the rule does, in words. Its value follows, if it has one. */
   words?: string;
 }
 

@@ -176,7 +176,7 @@ export const momentText = z
     ),
   );
 
-/** The time of a scheduled event. An invalid date would fire never or forever. */
+/** The time of a scheduled event. An event with an invalid date would never fire, or fire forever. */
 export const dueTime = momentText.check(
   z.refine((value) => !Number.isNaN(Date.parse(value)), { error: 'must be a valid date' }),
 );

@@ -48,13 +48,13 @@ export function kebab(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** Formats as in the documentation: `gateway-sim keys show`, `--data-dir folder`. */
+/** Formats hints as in the documentation: `gateway-sim keys show`, `--data-dir folder`. */
 export const PLAIN: HintStyle = {
   command: ({ command: name, args = [] }) => ['gateway-sim', name, ...args].join(' '),
   option: ({ option: name, value }) => `--${kebab(name)}${value === undefined ? '' : ` ${value}`}`,
 };
 
-/** Formats for a package that is installed locally. */
+/** Formats hints for a package that is installed locally. */
 export const NPX: HintStyle = { ...PLAIN, command: (hint) => `npx ${PLAIN.command(hint)}` };
 
 /** A hint as text. */

@@ -27,8 +27,8 @@ export function parseInput<Schema extends z.ZodMiniType>(
 }
 
 /**
- * Parses a value with a schema. Issues have the input, and a schema without a message of its own has one of these: zod's
- * own messages depend on other code in the process, such as an application that uses our library and zod.
+ * Parses a value with a schema. Issues include the input. Schemas without their own message use one of these, because
+ * an application that also uses zod can change zod's messages.
  */
 export function check<Schema extends z.ZodMiniType>(schema: Schema, value: unknown) {
   return z.safeParse(schema, value, {

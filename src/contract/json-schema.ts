@@ -61,7 +61,7 @@ function bare({ $schema: _, $id: __, ...schema }: Record<string, unknown>): Json
 function tidy(io: Message['io']) {
   return ({ jsonSchema }: { jsonSchema: Record<string, unknown> }) => {
     delete jsonSchema['propertyNames'];
-    // From lists that callers may freeze. In OpenAPI it would mean that clients must not send the field.
+    // Generated for lists that callers may freeze. In OpenAPI it means that clients must not send the field.
     delete jsonSchema['readOnly'];
     if (jsonSchema['maximum'] === Number.MAX_SAFE_INTEGER) delete jsonSchema['maximum'];
     if (io === 'input') return;
@@ -93,7 +93,7 @@ function annotated(json: JsonSchema, schema: z.ZodMiniType): JsonSchema {
 function withField(part: JsonSchema, known: Field | undefined): JsonSchema {
   if (!known) return part;
   const json = annotated(part, known.schema);
-  // Alternatives or a type of the field replace those that zod generated.
+  // If the field has its own alternatives or type, they replace the generated ones.
   const { anyOf, ...plain } = json;
   const isReplaced = known.json.anyOf !== undefined || known.json.type !== undefined;
   return { ...(isReplaced ? plain : json), ...known.json, ...marked(known.description) };

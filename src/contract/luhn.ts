@@ -7,7 +7,7 @@ export function luhnDigit(digits: string): string {
   return String((10 - (sum % 10)) % 10);
 }
 
-/** Whether a text is digits with a valid Luhn check digit. */
+/** Whether a text consists of digits and ends with a valid Luhn check digit. */
 export function isLuhnNumber(text: string): boolean {
   return /^\d{2,}$/.test(text) && luhnDigit(text.slice(0, -1)) === text.at(-1);
 }

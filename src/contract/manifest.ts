@@ -64,7 +64,7 @@ const ExpectedIpn = z.strictObject({
 });
 export type ExpectedIpn = z.output<typeof ExpectedIpn>;
 
-/** Expectations of a response. Paths are dotted, such as `data.0.id`; a number is an index of a list. */
+/** Expectations for a response. Paths are dotted, such as `data.0.id`; a number is an index of a list. */
 const Expected = z.strictObject({
   status: z.optional(z.int()),
   /** These fields with exactly these values. */

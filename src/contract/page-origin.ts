@@ -7,7 +7,7 @@ export interface OwnPages {
   hosts: ReadonlySet<string>;
 }
 
-/** The origin of pages without one: sandboxed frames, files, redirected posts. */
+/** The origin of pages without one: sandboxed frames, files, redirected POSTs. */
 const NONE = 'null';
 
 /** An origin as browsers write it, from `null` or an address without a path; undefined if invalid. */
@@ -20,7 +20,7 @@ export function readOrigin(text: string): string | undefined {
 
 const LINK_LOCAL_OR_PRIVATE =
   /^(?:(?:10|192\.168|169\.254|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3})+|(?:f[cd][\da-f]{2}|fe[89ab][\da-f]):.*)$/;
-/** Names that cannot be registered: a single label, or below a name reserved for local use. */
+/** Names that cannot be registered: single labels, and names below a domain reserved for local use. */
 const LOCAL_NAME = /^[^.:]+$|\.(?:test|local)$/;
 
 /** @param origin in the format of `readOrigin` */
@@ -30,7 +30,7 @@ export function isOwnPage(origin: string, { origins, hosts }: OwnPages): boolean
   const { protocol, hostname } = new URL(origin);
   const name = bareHost(hostname).replace(/\.$/, '');
   if (isLoopback(name) || isAnyAddress(name)) return true;
-  // The host of other schemes is not a network name, such as the id of a browser extension.
+  // In other schemes the host is not a network name: it may be the id of a browser extension.
   if (!/^https?:$/.test(protocol)) return false;
   return hosts.has(name) || LINK_LOCAL_OR_PRIVATE.test(name) || LOCAL_NAME.test(name);
 }

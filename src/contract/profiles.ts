@@ -2,13 +2,13 @@ import { namesOf } from './vocabulary.ts';
 
 /*
  * How deployments of the service interface differ. Code checks the active choices, never the name of a profile.
- * No schema library here, so that the command line loads this table fast.
+ * No schema library here, so that the command line loads this table quickly.
  */
 
 /** Responses to an invalid field: a text and a list, only a list, or a list instead of the text. */
 const FIELD_REFUSALS = ['message-and-errors', 'errors', 'message-list'] as const;
 
-/** Every choice with its values, except what an option of `start` decides. */
+/** Every choice with its values, except choices that an option of `start` makes. */
 export const CHOICES = {
   siteLogo: { values: ['required', 'optional'], about: 'whether initiate requires site_logo' },
   valueLengths: { values: ['limited', 'free'], about: 'whether initiate limits the length of fields' },

@@ -32,7 +32,7 @@ const ERROR_PAGES = [
   /There has been a critical error on this website/,
 ];
 
-/** The program error that a page shows; undefined for none. */
+/** The program error that a page shows; undefined if there is none. */
 export function errorPage(body: string): string | undefined {
   for (const pattern of ERROR_PAGES) {
     const found = pattern.exec(body)?.[0];
@@ -63,7 +63,7 @@ function exceptionIn(body: string): string | undefined {
   return EXCEPTION.exec(plainText(body.replaceAll('<', '\n<')))?.[0].trim();
 }
 
-/** The title of an HTML page; undefined for none. */
+/** The title of an HTML page; undefined if there is none. */
 function titleOf(body: string): string | undefined {
   const title = /<title[^<>]*>([^<]{1,200})/i.exec(body)?.[1];
   return title && plainText(title).replace(/\s+/g, ' ').trim();
@@ -80,7 +80,7 @@ function plainText(html: string): string {
     .replaceAll('&amp;', '&');
 }
 
-/** The receiver's own error message: from its JSON, or the whole of a short text. */
+/** The receiver's own error message: from its JSON, or its whole body if that is short. */
 export function ownWords(body: string): string | undefined {
   const text = body.trim();
   if (!text.startsWith('{')) return text.length <= 120 && /^[^<>\n]+$/.test(text) ? text : undefined;
@@ -138,7 +138,7 @@ const BY_STATUS: Readonly<Record<number, AnswerProblem>> = {
   419: wantsToken(419),
 };
 
-/** Why a response is a problem; undefined if it is none, or if the status alone explains it. */
+/** Why a response is a problem; undefined if it is not, or if the status alone explains it. */
 export function answerProblem({ status, headers, body }: ReceiverAnswer): AnswerProblem | undefined {
   if (status === null) return undefined;
   if (status >= 300 && status < 400) return redirectProblem(headers);
@@ -151,7 +151,7 @@ export function answerProblem({ status, headers, body }: ReceiverAnswer): Answer
       fix: 'Fix the error. Until then answer 500, so that the gateway retries.',
     };
   }
-  // A message about the signature comes from code after any login check.
+  // Code that checks the signature runs after any login check.
   if (status === 401 && /\b(?:signature|hmac|hash)\b/i.test(body)) return undefined;
   if (status < 500 && /csrf|authenticity.?token/i.test(body)) return wantsToken(status);
   const known = BY_STATUS[status];

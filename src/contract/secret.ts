@@ -51,7 +51,7 @@ interface Branch {
   secret: string | undefined;
 }
 
-/** @param secrets a shared prefix identifies the first of them */
+/** @param secrets if several share a prefix, it identifies the first of them */
 function treeOf(secrets: readonly string[], waysOf: typeof waysToWrite): Branch {
   const root: Branch = { next: new Map(), secret: undefined };
   const ways = new Map<string, RegExp[]>();

@@ -1,10 +1,10 @@
 import type { Merchant } from './merchant.ts';
 import { type MisusedKey, publicKeyMisused } from './signature.ts';
 
-/** Maximum number of other merchants whose keys are tried (chosen): each costs a few hundred signatures. */
+/** Maximum number of other merchants whose keys are tried (chosen). Each one costs a few hundred signatures. */
 const MAX_OTHERS = 20;
 
-/** The keys for checking an IPN of a merchant: its own, and those that code may sign with by mistake. */
+/** The keys to check a merchant's IPN with: its own, and keys that code may sign with by mistake. */
 export function signingKeys(merchant: Merchant, all: Iterable<Merchant>, more: readonly MisusedKey[] = []) {
   const others = [...all]
     .filter(({ id }) => id !== merchant.id)

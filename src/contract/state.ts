@@ -16,7 +16,7 @@ export const COLLECTIONS = {
   payments: [StoredPayment, 'Payments.'],
   messages: [StoredMessage, 'Verification codes.'],
   deliveries: [StoredDelivery, 'IPNs.'],
-  attempts: [StoredAttempt, 'Attempts of IPNs.'],
+  attempts: [StoredAttempt, 'IPN attempts.'],
   cards: [StoredCard, 'Virtual cards.'],
   cardTransactions: [CardTransaction, 'Card transactions.'],
   clock: [StoredClock, 'The clock setting; empty until the clock is moved.'],

@@ -15,7 +15,7 @@ const TAMPERING_KINDS = {
 export type Tampering = keyof typeof TAMPERING_KINDS;
 export const TAMPERINGS = namesOf(TAMPERING_KINDS);
 
-/** What to forge in an IPN, each with its new value; null for a generated one. */
+/** What to forge in an IPN, with the new values; null for a generated value. */
 export type Tamperings = ReadonlyMap<Tampering, string | null>;
 
 /** What was forged in an IPN; null where it does not matter. */

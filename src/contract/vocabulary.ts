@@ -1,9 +1,9 @@
 /*
- * All closed sets of words, without a schema library, so that the command line loads them fast. Code that handles a set
+ * All closed sets of words, without a schema library, so that the command line loads them quickly. Code that handles a set
  * uses a `Record` of it, so an unhandled new value does not compile.
  */
 
-/** The names in a table, in its order. */
+/** The names in a table, in order. */
 export function namesOf<Name extends string>(table: Readonly<Record<Name, unknown>>): Name[] {
   return Object.keys(table) as Name[];
 }
@@ -91,7 +91,7 @@ export const CARD_TRANSITIONS = {
 export const CARD_MOVEMENTS = ['charge', 'fund'] as const;
 export type CardMovementKind = (typeof CARD_MOVEMENTS)[number];
 
-/** The two looks of the checkout (documented: initiate-theme-*). */
+/** The two themes of the checkout (documented: initiate-theme-*). */
 export const CHECKOUT_THEMES = ['light', 'dark'] as const;
 export type CheckoutTheme = (typeof CHECKOUT_THEMES)[number];
 

@@ -15,7 +15,7 @@ export interface Preparation {
 }
 
 /**
- * Rule: applies the options to a state: pinned keys, and a wallet of each kind in every currency.
+ * Rule: applies the options to a state. Pins the keys, and adds missing wallets in every currency.
  *
  * @throws GatewayError `usage` for a wallet in an unknown currency
  */

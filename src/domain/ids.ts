@@ -37,7 +37,7 @@ export function createIds(random: RandomBytes) {
     cardDigits: () => randomText(random, 'cardDigits', 9, DIGITS),
     /** A card verification code. */
     cvc: () => randomText(random, 'cvc', 3, DIGITS),
-    /** A verification code of the checkout. */
+    /** A verification code for the checkout. */
     code: () => String(randomBelow(random, 'code', 1_000_000)).padStart(6, '0'),
     /** A number from 0 up to 1, for the jitter of retries. */
     fraction: (purpose: string) => randomBelow(random, purpose, 1_000_000) / 1_000_000,

@@ -7,8 +7,8 @@ import type { Settings } from './settings.ts';
 import type { State } from './state.ts';
 
 /**
- * A hint for a rejected initiate, based on all checks and not only on the first that failed: every option with which the
- * emulator accepts the request, and whether the key is also wrong.
+ * A hint for a rejected initiate, based on all checks instead of only the first that failed. It names every option that
+ * makes the emulator accept the request, and says whether the key is wrong, too.
  *
  * @param failed the error of the request
  * @param readLoosely reads the request with `--loose`; throws if that fails, too

@@ -131,12 +131,12 @@ export function firstWallet(state: State, currency: string): Wallet | undefined 
   return state.wallets.find((wallet) => wallet.currency === currency);
 }
 
-/** The wallet minus an amount. The balance may become negative: check first if it must not. */
+/** The wallet with an amount subtracted. The balance may become negative: check first if it must not. */
 export function debit(wallet: Wallet, amount: string): Wallet {
   return { ...wallet, balance: subtract(wallet.balance, amount) };
 }
 
-/** The merchant plus an amount in one currency. */
+/** The merchant with an amount added in one currency. */
 export function credit(merchant: Merchant, currency: string, amount: string): Merchant {
   const balance = add(merchant.balances[currency] ?? '0', amount);
   return { ...merchant, balances: { ...merchant.balances, [currency]: balance } };

@@ -18,7 +18,7 @@ export const DOCUMENTED_CURRENCIES: readonly Currency[] = [
  *
  * @param value the number as parsed
  * @param source the original text if known: parsing changes `1e2` and `0.10000000000000001`
- * @returns the text, or undefined if the number has an exponent, more than 15 significant digits or no finite value
+ * @returns the text, or undefined if the number has an exponent or more than 15 significant digits, or is not finite
  */
 export function amountFromNumber(value: number, source = String(value)): string | undefined {
   const text = String(value);

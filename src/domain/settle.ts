@@ -30,7 +30,7 @@ export interface SettleRequest {
 }
 
 /**
- * Rule: settles a pending payment, moves the money (live mode only) and schedules the IPN, in ONE change so that no part
+ * Rule: settles a pending payment, moves the money (live mode only) and schedules the IPN, in one change so that no part
  * can be lost.
  *
  * @throws GatewayError `wrong_state` if the payment is already settled

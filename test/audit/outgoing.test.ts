@@ -82,7 +82,7 @@ describe('an audit', () => {
   it('does not ask for the keys of a shop that is down', async () => {
     const { audit } = await prepared();
     const { bad } = await audit({ orderUrl: 'http://127.0.0.1:9/' });
-    expect(bad?.why).toMatch(/connection refused: nothing listens at 127\.0\.0\.1:9$/);
+    expect(bad?.why).toMatch(/connection refused: nothing is listening on 127\.0\.0\.1:9$/);
   });
 
   it('stops matching a condition that takes forever', async () => {

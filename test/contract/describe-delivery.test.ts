@@ -22,7 +22,7 @@ const egress = (failure: Partial<EgressFailure>): EgressFailure => ({
 
 describe('the text of a failure', () => {
   it.each<[AttemptFailure, string, string]>([
-    [{ code: 'connection_refused' }, 'connection refused: nothing listens at shop.test:3000', 'Start'],
+    [{ code: 'connection_refused' }, 'connection refused: nothing is listening on shop.test:3000', 'Start'],
     [{ code: 'connection_reset' }, 'shop.test:3000 closed the connection without a response', 'log'],
     [
       { code: 'timed_out', limitMs: 2_500 },
@@ -56,7 +56,7 @@ describe('the text of a failure', () => {
     if (host !== null) expect(text).toContain(`(--allow-ipn-host ${host} allows it)`);
   });
 
-  it('says what a fault rule did, and which answer was expected', () => {
+  it('says what a fault rule did, or which response was expected', () => {
     const fault = { route: 'ipn', drop: true as const };
     expect(errorOf({ url, failure: { code: 'fault' }, fault })).toBe(
       'fault rule: dropped it, nothing was sent (remove it with gateway-sim faults clear ipn)',
@@ -83,7 +83,7 @@ describe('the note of a delivery', () => {
   });
 
   it('has the failure of the last attempt, and says if an earlier one was received', () => {
-    const error = 'connection refused: nothing listens at shop.test:3000';
+    const error = 'connection refused: nothing is listening on shop.test:3000';
     expect(noteOf(facts, failed)).toBe(error);
     expect(noteOf({ ...facts, state: 'delivered' }, failed)).toBe(`a later attempt failed: ${error}`);
   });
@@ -109,7 +109,7 @@ describe('the text of a payment event', () => {
       { value: '1'.repeat(300), problem: 'code_wrong' as const },
       `${'1'.repeat(60)}… (${PROBLEM_WORDS.code_wrong})`,
     ],
-  ])('%j is %j', (event, detail) => {
+  ])('for %j is %j', (event, detail) => {
     expect(describeEvent(event)).toBe(detail);
   });
 });

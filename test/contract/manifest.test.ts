@@ -7,17 +7,18 @@ import { choicesOf, PROFILE_NAMES, PROFILES } from '../../src/contract/profiles.
 const FILE = new URL('../../fixtures/fidelity/manifest.jsonl', import.meta.url);
 const lines = readManifest(readFileSync(FILE, 'utf8'), 'the manifest');
 
-/** The settings of a profile without other options. */
+/** The settings with a profile and no other options. */
 function inForce(profile: (typeof PROFILE_NAMES)[number]) {
   const options: Readonly<Record<string, unknown>> = {
-    ...{ amountFormat: 'sent', errorStatus: 'ok' },
+    amountFormat: 'sent',
+    errorStatus: 'ok',
     currency: [],
     ...PROFILES[profile].options,
   };
   return { profile, choices: choicesOf(profile), options };
 }
 
-/** The ids of lines with the same result of `part`. */
+/** The ids of lines for which `part` returns the same. */
 function repeated(part: (line: (typeof lines)[number]) => string): string[][] {
   const groups = new Map<string, string[]>();
   for (const line of lines) groups.set(part(line), [...(groups.get(part(line)) ?? []), line.id]);
@@ -25,7 +26,7 @@ function repeated(part: (line: (typeof lines)[number]) => string): string[][] {
 }
 
 describe('the manifest', () => {
-  it('has at least 300 lines, and a loopback target can show 200 of them with the default profile', () => {
+  it('has at least 300 lines, of which at least 200 apply to a local target with the default profile', () => {
     expect(lines.length).toBeGreaterThanOrEqual(300);
     const seen = lines.filter((line) => appliesWith(line, inForce('document')) && !line.expect.client);
     expect(seen.length).toBeGreaterThanOrEqual(200);
@@ -36,7 +37,7 @@ describe('the manifest', () => {
     expect(new Set(lines.map(({ source }) => source.kind)).size).toBe(3);
   });
 
-  it("lists the profiles that each line's choice implies", () => {
+  it('lists the profiles that the choice of each line implies', () => {
     const wrong = lines.filter(({ profiles, ...line }) => {
       const derived = PROFILE_NAMES.filter((name) => appliesWith({ profiles, ...line }, inForce(name)));
       return JSON.stringify(derived) !== JSON.stringify(profiles);
@@ -68,11 +69,11 @@ describe('the manifest', () => {
   });
 });
 
-it('accepts a file that begins with a byte order mark', () => {
+it('reads a file that begins with a byte order mark', () => {
   expect(readManifest(`\uFEFF${JSON.stringify(lines[0])}`, 'mine.jsonl')).toHaveLength(1);
 });
 
-it('accepts a line without the fields that only a report shows', () => {
+it('reads a line without the fields that only a report shows', () => {
   const { area, says, ...line } = lines.find(({ id }) => id === 'card-create') ?? expect.fail('no such line');
   const [read] = readManifest(JSON.stringify(line), 'mine.jsonl');
   expect(read).toEqual({
@@ -83,58 +84,34 @@ it('accepts a line without the fields that only a report shows', () => {
 });
 
 describe('a malformed line', () => {
-  const line = JSON.stringify(lines[0]);
   const REQUEST = { method: 'GET', path: '/', headers: {}, body: null };
-  const changed = (change: object) => JSON.stringify({ ...JSON.parse(line), ...change });
 
-  it.each([
-    ['no JSON', '{', 'mine.jsonl, line 2: expected a JSON object'],
-    ['an id in capitals', changed({ id: 'One' }), 'mine.jsonl, line 2: id must be kebab-case'],
-    [
-      'an unknown field',
-      changed({ id: 'x', sais: 1 }),
-      'mine.jsonl, line 2: unknown field sais: did you mean says?',
-    ],
-    ['no source', changed({ id: 'x', source: undefined }), 'mine.jsonl, line 2: source is required'],
-    [
-      'another kind',
-      changed({ id: 'x', source: { kind: 'heard', where: 'x' } }),
-      'documented, observed, chosen',
-    ],
-    [
-      'another profile',
-      changed({ id: 'x', profiles: ['old'] }),
-      'document, older-server, newer-server, observed',
-    ],
-    ['no profile', changed({ id: 'x', profiles: [] }), 'mine.jsonl, line 2: expected a profile'],
-    [
-      'a path without a slash',
-      changed({ id: 'x', request: { ...REQUEST, path: 'a' } }),
-      'mine.jsonl, line 2: request.path must begin with /',
-    ],
-    [
-      'an invalid header name',
-      changed({ id: 'x', request: { ...REQUEST, headers: { 'x y': '1' } } }),
-      'mine.jsonl, line 2: request.headers',
-    ],
+  it.each<[string, object, string]>([
+    ['an id in capitals', { id: 'One' }, 'id must be kebab-case'],
+    ['a duplicate id', { id: 'initiate-sandbox' }, 'duplicate id initiate-sandbox'],
+    ['an unknown field', { sais: 1 }, 'unknown field sais: did you mean says?'],
+    ['no source', { source: undefined }, 'source is required'],
+    ['an unknown kind', { source: { kind: 'heard', where: 'x' } }, 'documented, observed, chosen'],
+    ['an unknown profile', { profiles: ['old'] }, 'document, older-server, newer-server, observed'],
+    ['no profile', { profiles: [] }, 'expected a profile'],
+    ['a path without a slash', { request: { ...REQUEST, path: 'a' } }, 'request.path must begin with /'],
+    ['an invalid header name', { request: { ...REQUEST, headers: { 'x y': '1' } } }, 'request.headers'],
     [
       'an invalid header value',
-      changed({ id: 'x', request: { ...REQUEST, headers: { x: '1\n2' } } }),
+      { request: { ...REQUEST, headers: { x: '1\n2' } } },
       'must be a header value',
     ],
-    [
-      'an invalid pattern',
-      changed({ id: 'x', expect: { matches: { a: '(' } } }),
-      'must be a regular expression',
-    ],
-    ['a duplicate id', line, 'mine.jsonl, line 2: duplicate id initiate-sandbox'],
-    [
-      'an unknown line before it',
-      changed({ id: 'x', after: 'y' }),
-      'after must be the id of an earlier line',
-    ],
-  ])('is reported with its file and number: %s', (_, second, message) => {
-    expect(() => readManifest(`${line}\n${second}\n`, 'mine.jsonl')).toThrow(message);
+    ['an invalid pattern', { expect: { matches: { a: '(' } } }, 'must be a regular expression'],
+    ['an unknown line before it', { after: 'y' }, 'after must be the id of an earlier line'],
+  ])('is reported with its file and number: %s', (_, change, problem) => {
+    const [first] = lines;
+    const text = `${JSON.stringify(first)}\n${JSON.stringify({ ...first, id: 'x', ...change })}\n`;
+    expect(() => readManifest(text, 'mine.jsonl')).toThrow('mine.jsonl, line 2: ');
+    expect(() => readManifest(text, 'mine.jsonl')).toThrow(problem);
+  });
+
+  it('is reported if it is not JSON', () => {
+    expect(() => readManifest('{', 'mine.jsonl')).toThrow('mine.jsonl, line 1: expected a JSON object');
   });
 
   it('is reported for an empty file', () => {

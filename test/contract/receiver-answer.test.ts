@@ -4,13 +4,13 @@ import { answerProblem } from '../../src/contract/receiver-answer.ts';
 /** Maximum stored length of a response. */
 const LENGTH = 65_536;
 
-// Each would take seconds if every match were searched to the end of the response.
+// Each would take seconds if the rest of the response were searched after every match.
 it.each([
   ['one long word', 'Error'.repeat(LENGTH / 5)],
   ['an endless word', 'a'.repeat(LENGTH)],
   ['unclosed styles', '<style'.repeat(LENGTH / 6)],
   ['unclosed titles', '<title'.repeat((4 * LENGTH) / 6)],
   ['unclosed tags', `Traceback (most recent call last)${'<'.repeat(2 * LENGTH)}`],
-])('reads a response with %s fast', (_, body) => {
+])('reads a response with %s quickly', (_, body) => {
   expect(answerProblem({ status: 500, headers: [], body })?.cause ?? '').not.toContain('<<<<'.repeat(50));
 });

@@ -4,7 +4,7 @@ import { masked, textMask } from '../../src/contract/secret.ts';
 
 const SECRET = 'sec_sim_0123456789abcdefghijklmnopqrstuv';
 
-/** Encodings of a text. */
+/** How a secret can be encoded in a text. */
 const WRITTEN: Readonly<Record<string, (secret: string) => string>> = {
   'in plain text': (secret) => secret,
   'percent-encoded': encodeURIComponent,
@@ -36,7 +36,7 @@ const WAYS: readonly ((character: string, hex: string) => string)[] = [
   (_, hex) => `\\u00${hex.toUpperCase()}`,
 ];
 
-it('masks the whole of a secret with mixed encodings', () => {
+it('masks a secret with mixed encodings completely', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...WAYS), { minLength: 1, maxLength: 50 }), (ways) => {
       const secret = 'sec_sim_unusual_tutu_0075u';

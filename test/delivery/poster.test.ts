@@ -153,7 +153,7 @@ describe('a post without a response describes the error', () => {
     await receiver.close();
     const url = receiver.url.replace('127.0.0.1', host);
     const report = await poster().post(request(url));
-    expect(report.error).toBe(`connection refused: nothing listens at ${new URL(url).host}`);
+    expect(report.error).toBe(`connection refused: nothing is listening on ${new URL(url).host}`);
   });
 
   it('when the response is not HTTP', async () => {
@@ -219,7 +219,7 @@ describe('a post without a response describes the error', () => {
   });
 
   it.each([
-    ['ECONNREFUSED', 'connection refused: nothing listens at shop.example:3000'],
+    ['ECONNREFUSED', 'connection refused: nothing is listening on shop.example:3000'],
     ['ECONNRESET', 'shop.example:3000 closed the connection without a response'],
     ['ENOTFOUND', 'the name shop.example cannot be resolved'],
     ['EAI_AGAIN', 'the name shop.example cannot be resolved'],

@@ -15,7 +15,7 @@ async function auditedShop() {
   return { shop, options };
 }
 
-test('the examples on the audit page can be typed', async () => {
+test('the commands on the audit page work', async () => {
   const { shop, options } = await auditedShop();
   const type = (place: string, ...more: string[]) =>
     typed(fence(place, 'sh').replaceAll('http://localhost:3000', shop.url), { ...options, more });
@@ -28,7 +28,7 @@ test('the examples on the audit page can be typed', async () => {
   expect([reconciled.code, reconciled.stderr]).toEqual([0, '']);
 });
 
-test('the CI job uses existing options', async () => {
+test('the command of the CI job works', async () => {
   const [, line = ''] = /(npx gateway-sim audit .*)/.exec(fence('audit.md: In CI', 'yaml')) ?? [];
   const { shop, options } = await auditedShop();
   const more = ['--order-url', `${shop.url}/order`, '--only', 'control'];

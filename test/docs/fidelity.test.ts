@@ -12,7 +12,7 @@ import { typed } from './typed.ts';
 const PROFILES = 'fidelity.md: Profiles';
 const CONFORM = 'fidelity.md: Check a deployment';
 
-test('a profile is chosen as the page shows', async () => {
+test('a profile can be chosen as the page shows', async () => {
   const cwd = await temporaryFolder();
   const flags = fence(PROFILES, 'sh').trim().split(' ').slice(3);
   const { ready } = await start(['--in-memory', ...flags], { cwd });
@@ -23,12 +23,12 @@ test('a profile is chosen as the page shows', async () => {
   expect(stdout).toContain('newer-server, but siteLogo required  (');
 });
 
-test('conform is called as the page shows', async () => {
+test('the conform commands work as the page shows', async () => {
   const cwd = await temporaryFolder();
   const few = linesNamed('field-logo-missing', 'field-logo-optional').map((line) => JSON.stringify(line));
   await writeFile(join(cwd, 'few.jsonl'), few.join('\n'));
   const more = ['--manifest', 'few.jsonl'];
-  // An emulator may run on the default port.
+  // The default port may have an emulator already.
   const elsewhere = { GATEWAY_SIM_PORT: String(await freePort()) };
   const own = await typed(fence(CONFORM, 'sh'), { cwd, more, env: elsewhere });
   expect([own.code, own.stdout]).toEqual([0, expect.stringContaining(' 0 differ')]);

@@ -10,7 +10,7 @@ function replacedWords(): string[] {
   return cells.flatMap((cell) => cell.split(', '));
 }
 
-/** All text for people: sources with their comments and messages, pages, and the titles of tests. */
+/** All text that people read: pages, and sources with their comments and messages. */
 function texts(): [file: string, text: string][] {
   const under = (folder: string) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
@@ -30,7 +30,7 @@ test('no text has a word that the glossary replaces', () => {
   expect(found).toEqual([]);
 });
 
-test('no text is passive if it names the doer', () => {
+test('no passive sentence names the actor', () => {
   const passive =
     /\b(?:is|are|was|were|be|been|being)\s+\w+(?:ed|en|wn|nt) by (?:the|an?|your|our|its|this|gateway-sim)\b/g;
   const found = texts().flatMap(([file, text]) =>

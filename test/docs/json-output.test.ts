@@ -8,7 +8,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { page } from './pages.ts';
 
-/** The page's text about a command: the cell next to its name. */
+/** What the page says about each command: the cell next to its name. */
 const CELLS = Object.fromEntries(
   [...page('reference/json.md').matchAll(/^\| \[([a-z ]+)\]\(commands\.md#[\w-]+\) \| (.+) \|$/gm)].map(
     ([, name = '', cell = '']) => [name, cell],
@@ -86,7 +86,7 @@ test('every command prints what the page shows', async () => {
   expect(Object.keys(CELLS).filter((name) => !seen.has(name))).toEqual([]);
 });
 
-test('lines are printed as the page shows', async () => {
+test('commands that keep running print the lines that the page shows', async () => {
   const cwd = await temporaryFolder();
   const listen = launch(['ipn', 'listen', '--port', '0', '--secret', 'sec_1', '--json'], { cwd });
   await listen.until((stdout) => stdout.includes('\n'));

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { connectGatewaySim } from '../../src/index.ts';
-import { launchProgram } from '../helpers/child.ts';
+import type { StartOptions } from '../../src/options/table.ts';
+import { runProgram } from '../helpers/child.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { bother } from '../helpers/hostile-clients.ts';
 import { IS_RELEASE, sample } from '../helpers/scope.ts';
@@ -13,6 +14,7 @@ import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 import { missing } from '../merchants/running.ts';
 import { recipe } from '../recipes/project.ts';
 import { fence, PAGES, ROOT } from './pages.ts';
+import { serve } from './serve.ts';
 
 const RECEIVERS = [
   {
@@ -20,25 +22,21 @@ const RECEIVERS = [
     language: 'php',
     runtime: 'php',
     file: 'ipn.php',
-    run: (file: string) => ['php', '-S', 'localhost:0', file],
-    // PHP's own server prints its address among other text on stderr.
-    address: /\((http:\/\/localhost:\d+)\) started/,
+    command: ['php', '-S', 'localhost:0'],
   },
   {
     place: 'receive-and-verify.md: Node',
     language: 'js',
     runtime: 'node',
     file: 'ipn.mjs',
-    run: (file: string) => [process.execPath, file],
-    address: /(http:\/\/localhost:\d+)/,
+    command: [process.execPath],
   },
   {
     place: 'receive-and-verify.md: Python',
     language: 'python',
     runtime: 'python',
     file: 'ipn.py',
-    run: (file: string) => ['python3', file],
-    address: /(http:\/\/localhost:\d+)/,
+    command: ['python3'],
   },
 ] as const;
 
@@ -52,7 +50,7 @@ interface Order {
 
 type NewOrder = (amount: string, currency: string, receiver: string) => Order;
 
-/** The page's code that creates orders. */
+/** The function on the page that creates orders. */
 async function orderMaker(): Promise<NewOrder> {
   const file = join(await temporaryFolder(), 'order.mjs');
   await writeFile(file, fence('receive-and-verify.md: Why a valid signature is not enough', 'js'));
@@ -60,19 +58,26 @@ async function orderMaker(): Promise<NewOrder> {
   return newOrder;
 }
 
-/** Runs a receiver of the page on a free port, with orders in its database. */
-async function runReceiver(receiver: (typeof RECEIVERS)[number], secretKey: string, ...orders: Order[]) {
-  const folder = await temporaryFolder();
+type Receiver = (typeof RECEIVERS)[number];
+
+/** The command that runs a receiver from the page on a free port, and its environment. */
+async function prepared(receiver: Receiver, secretKey: string) {
+  const orders = await temporaryFolder();
   const file = join(await temporaryFolder(), receiver.file);
   await writeFile(file, fence(receiver.place, receiver.language));
-  const env = { GATEWAY_SIM_SECRET_KEY: secretKey, ORDERS: folder, PORT: '0' };
-  const { until, stdout, stderr } = launchProgram(receiver.run(file), { env });
-  const address = () => receiver.address.exec(stdout() + stderr())?.[1];
-  await until(() => address() !== undefined);
+  const env = { GATEWAY_SIM_SECRET_KEY: secretKey, ORDERS: orders, PORT: '0' };
+  return { command: [...receiver.command, file], env };
+}
+
+/** Runs a receiver from the page, with an order in its database. */
+async function runReceiver(receiver: Receiver, { secretKey }: Sim, order?: Order) {
+  const { command, env } = await prepared(receiver, secretKey);
+  const folder = env.ORDERS;
+  const address = await serve(command, { env });
   const store = (order: Order) => writeFile(join(folder, `${order.identifier}.json`), JSON.stringify(order));
-  for (const order of orders) await store(order);
+  if (order) await store(order);
   return {
-    url: `${address()}/ipn`,
+    url: `${address}/ipn`,
     folder,
     store,
     /** The identifiers of the paid orders. */
@@ -81,11 +86,20 @@ async function runReceiver(receiver: (typeof RECEIVERS)[number], secretKey: stri
   };
 }
 
+/** An emulator, and a receiver from the page with one order. @param changes to the order */
+async function openShop(receiver: Receiver, changes: Partial<Order> = {}, options: StartOptions = {}) {
+  const sim = await startSim(options);
+  const newOrder = await orderMaker();
+  const order = { ...newOrder(changes.amount ?? '49.90', 'USD', ''), ...changes };
+  const shop = await runReceiver(receiver, sim, order);
+  return { sim, order, shop, url: shop.url + order.ipnUrl };
+}
+
 interface Settled {
   delivery: { state: string; body: string; attempts: { responseStatus: number; responseBody: string }[] };
 }
 
-/** Pays an order in the sandbox; returns the IPN and its receiver's response. */
+/** Pays an order in the sandbox. Returns the IPN and the receiver's response. */
 async function paid(sim: Sim, order: Pick<Order, 'identifier' | 'amount' | 'currency'>, ipnUrl: string) {
   await sim.initiate({
     identifier: order.identifier,
@@ -108,7 +122,7 @@ async function paid(sim: Sim, order: Pick<Order, 'identifier' | 'amount' | 'curr
   return delivery;
 }
 
-test('an order of the page has an identifier of 20 characters and its own token', async () => {
+test('the code on the page creates orders with an identifier of 20 characters and their own token', async () => {
   const newOrder = await orderMaker();
   const orders = Array.from({ length: 100 }, () => newOrder('49.90', 'USD', 'https://shop.example/ipn'));
   expect(new Set(orders.flatMap(({ identifier, token }) => [identifier, token])).size).toBe(200);
@@ -128,11 +142,9 @@ const noPhp = missing('php');
 test.skipIf(noPhp)(
   `the PHP receiver answers 500 if it cannot store the payment, so that the gateway retries${noPhp ? ` (${noPhp})` : ''}`,
   async () => {
-    const sim = await startSim({ ipnRetries: 0 });
-    const order = (await orderMaker())('49.90', 'USD', '');
-    const shop = await runReceiver(RECEIVERS[0], sim.secretKey, order);
+    const { sim, order, shop, url } = await openShop(RECEIVERS[0], {}, { ipnRetries: 0 });
     await symlink('no-such-folder/paid', join(shop.folder, `${order.identifier}.paid`));
-    const { attempts } = await paid(sim, order, shop.url + order.ipnUrl);
+    const { attempts } = await paid(sim, order, url);
     expect(attempts).toMatchObject([{ responseStatus: 500 }]);
   },
 );
@@ -143,34 +155,23 @@ describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
   const amounts = sample(['100', '100.00', '49.9', '0.1'], (amount) => amount === '100.00');
 
   test.skipIf(why)(`accepts nothing without a secret key${here}`, async () => {
-    const file = join(await temporaryFolder(), receiver.file);
-    await writeFile(file, fence(receiver.place, receiver.language));
-    const env = { GATEWAY_SIM_SECRET_KEY: '', ORDERS: await temporaryFolder(), PORT: '0' };
-    const { until, ended, stdout, stderr } = launchProgram(receiver.run(file), { env });
+    const { command, env } = await prepared(receiver, '');
     if (receiver.language !== 'php') {
-      const { code } = await ended;
-      expect([code, stderr()]).toEqual([1, expect.stringContaining('GATEWAY_SIM_SECRET_KEY')]);
+      const { code, stderr } = await runProgram(command, { env });
+      expect([code, stderr]).toEqual([1, expect.stringContaining('GATEWAY_SIM_SECRET_KEY')]);
       return;
     }
-    const address = () => receiver.address.exec(stdout() + stderr())?.[1];
-    await until(() => address() !== undefined);
+    const url = await serve(command, { env });
     const signature = createHmac('sha256', '').update('100order-1').digest('hex').toUpperCase();
-    const body = new URLSearchParams({
-      status: 'success',
-      'data[amount]': '100',
-      identifier: 'order-1',
-      signature,
-    });
-    expect((await fetch(`${address()}/ipn`, { method: 'POST', body })).status).toBe(500);
+    const fields = { status: 'success', 'data[amount]': '100', identifier: 'order-1', signature };
+    const body = new URLSearchParams(fields);
+    expect((await fetch(`${url}/ipn`, { method: 'POST', body })).status).toBe(500);
   });
 
   test.skipIf(why).for(amounts)(
-    `accepts a genuine IPN over %s, and rejects it after any change${here}`,
+    `accepts a genuine IPN for %s, and rejects it after any change${here}`,
     async (amount) => {
-      const sim = await startSim();
-      const order = (await orderMaker())(amount, 'USD', '');
-      const shop = await runReceiver(receiver, sim.secretKey, order);
-      const url = shop.url + order.ipnUrl;
+      const { sim, order, shop, url } = await openShop(receiver, { amount });
       const delivery = await paid(sim, order, url);
       expect(await shop.paid()).toEqual([order.identifier]);
       expect(delivery.attempts).toMatchObject([{ responseStatus: 200, responseBody: 'OK' }]);
@@ -195,11 +196,9 @@ describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
   );
 
   test.skipIf(why)(`rejects a genuine IPN for the payment of another order${here}`, async () => {
-    const sim = await startSim();
-    const order = (await orderMaker())('49.90', 'USD', '');
-    const shop = await runReceiver(receiver, sim.secretKey, order);
+    const { sim, order, shop } = await openShop(receiver);
     const token = order.ipnUrl;
-    const others: [changed: Partial<Order>, token: string][] = [
+    const otherPayments: [changed: Partial<Order>, token: string][] = [
       // Anyone with the public key can create these.
       [{}, ''],
       [{}, '?token='],
@@ -207,7 +206,7 @@ describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
       [{ amount: '1.00' }, token],
       [{ currency: 'EUR' }, token],
     ];
-    for (const [changed, address] of others) {
+    for (const [changed, address] of otherPayments) {
       const { attempts } = await paid(sim, { ...order, ...changed }, shop.url + address);
       expect([changed, attempts[0]]).toMatchObject([
         changed,
@@ -222,34 +221,33 @@ describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
   });
 
   test.skipIf(why)(`rejects a spliced IPN, even for a shop with short identifiers${here}`, async () => {
-    const sim = await startSim();
-    const order = { ...(await orderMaker())('100.00', 'USD', ''), identifier: '99' };
-    const shop = await runReceiver(receiver, sim.secretKey, order);
+    const { sim, shop, url } = await openShop(receiver, { amount: '100.00', identifier: '99' });
     const cheap = { identifier: '00.0099', amount: '1', currency: 'USD' };
     const { body } = await paid(sim, cheap, 'http://127.0.0.1:9/');
     const spliced = new URLSearchParams(body);
     spliced.set('data[amount]', '100.00');
     spliced.set('identifier', '99');
-    expect(sim.server.parts.dialect.verify(spliced.toString(), keysOf(sim)).valid).toBe(true);
-    await fetch(shop.url + order.ipnUrl, { method: 'POST', body: spliced });
+    const { secretKey } = sim;
+    expect(sim.server.parts.dialect.verify(spliced.toString(), { secretKey, others: [] }).valid).toBe(true);
+    await fetch(url, { method: 'POST', body: spliced });
     expect(await shop.paid()).toEqual([]);
   });
 
-  test.skipIf(why)(`survives hostile clients, and pays an order once for repeated IPNs${here}`, async () => {
-    const sim = await startSim();
-    const order = (await orderMaker())('49.90', 'USD', '');
-    const shop = await runReceiver(receiver, sim.secretKey, order);
-    const url = shop.url + order.ipnUrl;
-    await bother(url);
-    const { body } = await paid(sim, order, 'http://127.0.0.1:9/');
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, () =>
-        fetch(url, { method: 'POST', body: new URLSearchParams(body), signal: AbortSignal.timeout(5_000) }),
-      ),
-    );
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-    expect(await shop.paid()).toEqual([order.identifier]);
-  });
+  test.skipIf(why)(
+    `survives hostile clients, and marks an order as paid once despite repeated IPNs${here}`,
+    async () => {
+      const { sim, order, shop, url } = await openShop(receiver);
+      await bother(url);
+      const { body } = await paid(sim, order, 'http://127.0.0.1:9/');
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () =>
+          fetch(url, { method: 'POST', body: new URLSearchParams(body), signal: AbortSignal.timeout(5_000) }),
+        ),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+      expect(await shop.paid()).toEqual([order.identifier]);
+    },
+  );
 });
 
 describe.each(sample(RECEIVERS, ({ language }) => language === 'php'))(
@@ -258,10 +256,10 @@ describe.each(sample(RECEIVERS, ({ language }) => language === 'php'))(
     const why = missing(receiver.runtime);
     const here = why ? ` (${why})` : '';
 
-    test.skipIf(why)(`passes the audit with a probe for its effect${here}`, async () => {
+    test.skipIf(why)(`passes the audit${here}`, async () => {
       const sim = await startSim({ secretKey: 'sec_sim_kept_by_this_shop_alone_1' });
       const newOrder = await orderMaker();
-      const shop = await runReceiver(receiver, sim.secretKey);
+      const shop = await runReceiver(receiver, sim);
       const client = await connectGatewaySim(sim.url);
       const { cases, summary } = await client.audit({
         ipnUrl: shop.url,
@@ -275,7 +273,7 @@ describe.each(sample(RECEIVERS, ({ language }) => language === 'php'))(
         paidWhen: '.paid=1',
         skip: IS_RELEASE ? [] : ['slow-body'],
       });
-      // The sample has no return page.
+      // The receiver has no return page.
       const expected = (group: string) => (group === 'return' ? 'unproven' : 'pass');
       const bad = cases.filter(({ verdict, group }) => verdict !== expected(group) && verdict !== 'skipped');
       expect(bad.map(({ name, verdict, why }) => [name, verdict, why])).toEqual([]);
@@ -283,10 +281,6 @@ describe.each(sample(RECEIVERS, ({ language }) => language === 'php'))(
     });
   },
 );
-
-function keysOf({ secretKey }: Sim) {
-  return { secretKey, others: [] };
-}
 
 const INIT = join(ROOT, 'src/init');
 const NODE_SERVER = `require('node:http').createServer(require('${INIT}/ipn.cjs').createHandler(process.env.GATEWAY_SIM_SECRET_KEY))
@@ -302,10 +296,10 @@ print(f'http://localhost:{server.server_port}', flush=True)
 server.serve_forever()`;
 
 describe.each([
-  ['the shop of tests.md', 'node', [process.execPath, 'shop.cjs']],
-  ['ipn.cjs of init', 'node', [process.execPath, '-e', NODE_SERVER]],
-  ['ipn.php of init', 'php', ['php', '-S', 'localhost:0', join(INIT, 'ipn.php')]],
-  ['ipn.py of init', 'python', ['python3', '-c', PYTHON_SERVER]],
+  ['the shop in tests.md', 'node', [process.execPath, 'shop.cjs']],
+  ['ipn.cjs from init', 'node', [process.execPath, '-e', NODE_SERVER]],
+  ['ipn.php from init', 'php', ['php', '-S', 'localhost:0', join(INIT, 'ipn.php')]],
+  ['ipn.py from init', 'python', ['python3', '-c', PYTHON_SERVER]],
 ] as const)('%s', (_, runtime, command) => {
   const why = missing(runtime);
   test.skipIf(why)(
@@ -315,10 +309,7 @@ describe.each([
       await writeFile(join(cwd, 'shop.cjs'), recipe('shop.cjs'));
       const sim = await startSim();
       const env = { PORT: '0', GATEWAY_SIM_SECRET_KEY: sim.secretKey };
-      const { until, stdout, stderr } = launchProgram(command, { cwd, env });
-      const address = () => /http:\/\/localhost:\d+/.exec(stdout() + stderr())?.[0];
-      await until(() => address() !== undefined);
-      const url = `${address()}/ipn`;
+      const url = `${await serve(command, { cwd, env })}/ipn`;
       await bother(url);
       const { state } = await paid(sim, { identifier: 'order-1', amount: '49.90', currency: 'USD' }, url);
       expect(state).toBe('delivered');
@@ -327,8 +318,8 @@ describe.each([
 });
 
 const CLASSES = /fails in class (D), and shows risks in classes (G), (M) and (splice)/;
-const alone = IS_RELEASE ? ', and in no others' : '';
-test(`the shop of tests.md has the mistakes in an audit that the page lists${alone}`, async () => {
+const alone = IS_RELEASE ? ', and no others' : '';
+test(`an audit of the shop in tests.md finds the mistakes that the page lists${alone}`, async () => {
   const [, ...listed] = CLASSES.exec(PAGES['src/docs/tests.md'] ?? '') ?? [];
   const file = join(await temporaryFolder(), 'shop.cjs');
   await writeFile(file, recipe('shop.cjs'));

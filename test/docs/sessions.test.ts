@@ -4,20 +4,21 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Ajv2020 from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { launch, run, start, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER } from '../helpers/sim.ts';
 import { STEPS } from '../recipes/packed.ts';
 import { createProject } from '../recipes/project.ts';
-import { FENCES, fence, page, ROOT } from './pages.ts';
+import { fence, page, ROOT } from './pages.ts';
 import { typed } from './typed.ts';
 
-const noCurl = spawnSync('curl', ['--version']).status === 0 ? '' : ' (no curl here)';
+const noCurl = spawnSync('curl', ['--version']).status === 0 ? '' : ' (curl is not installed)';
 const SECRET_KEY = 'sec_sim_example_not_a_real_key';
+const SIGNATURE = createHmac('sha256', SECRET_KEY).update('49.90order-1').digest('hex').toUpperCase();
 
-/** An emulator on disk, a receiver, and a function that types commands of a page. */
+/** An emulator on disk, a receiver, and a function that runs commands from a page. */
 async function openShell() {
   const cwd = await temporaryFolder();
   const sim = await startIn(cwd, { secretKey: SECRET_KEY });
@@ -28,11 +29,20 @@ async function openShell() {
       .replaceAll('http://localhost:3000/ipn', `${receiver.url}/ipn`)
       .replaceAll('pub_sim_example_not_a_real_key', sim.publicKey);
   return {
-    ...{ sim, cwd, receiver, here },
+    sim,
+    cwd,
+    receiver,
+    here,
     type: (text: string) => typed(here(text), { cwd }),
     initiate: (fields: Record<string, string> = {}) =>
       sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn`, ...fields }),
   };
+}
+
+/** The command and the output of a console block. */
+function consoleAt(place: string): { command: string; output: string } {
+  const [, command = '', output = ''] = /^\$ (.*)\n([\s\S]*)$/.exec(fence(place, 'console')) ?? [];
+  return { command, output };
 }
 
 /** Without values that differ between runs: ids, times, ports, signatures. */
@@ -51,47 +61,44 @@ function steady(text: string): string {
     .trim();
 }
 
-describe('README.md: The first minute', () => {
+test('the first minute in README.md works as shown', async () => {
   const place = 'README.md: The first minute';
   const [start = '', listen = '', merchant = '', received = '', log = ''] = [0, 1, 2, 3, 4].map((number) =>
     fence(place, 'console', number),
   );
+  const cwd = await temporaryFolder();
+  // In the root of a clone, the path is relative.
+  const shown = (text: string) =>
+    steady(text.replaceAll(join(ROOT, 'bin/gateway-sim.js'), 'bin/gateway-sim.js'));
+  const emulator = launch(['start', '--port', '0'], { cwd });
+  await emulator.until((stdout) => stdout.includes('Press Ctrl-C to stop.'));
+  const receiver = launch(['ipn', 'listen', '--port', '0'], { cwd });
+  await receiver.until((stdout) => stdout.includes('Press Ctrl-C to stop.'));
+  const [, port = ''] = /:(\d+)\./.exec(receiver.stdout()) ?? [];
 
-  test('works as the page shows', async () => {
-    const cwd = await temporaryFolder();
-    // The same words as in the root of a clone.
-    const shown = (text: string) =>
-      steady(text.replaceAll(join(ROOT, 'bin/gateway-sim.js'), 'bin/gateway-sim.js'));
-    const emulator = launch(['start', '--port', '0'], { cwd });
-    await emulator.until((stdout) => stdout.includes('Press Ctrl-C to stop.'));
-    const receiver = launch(['ipn', 'listen', '--port', '0'], { cwd });
-    await receiver.until((stdout) => stdout.includes('Press Ctrl-C to stop.'));
-    const [, port = ''] = /:(\d+)\./.exec(receiver.stdout()) ?? [];
+  expect(shown(`$ npm start --silent\n${emulator.stdout()}`)).toBe(steady(start));
+  expect(shown(`$ node bin/gateway-sim.js ipn listen\n${receiver.stdout()}`)).toBe(steady(listen));
 
-    expect(shown(`$ npm start --silent\n${emulator.stdout()}`)).toBe(steady(start));
-    expect(shown(`$ node bin/gateway-sim.js ipn listen\n${receiver.stdout()}`)).toBe(steady(listen));
+  const commands = [...merchant.matchAll(/^\$ node bin\/gateway-sim\.js (.+)$/gm)].map(
+    ([, line = '']) => line,
+  );
+  let session = '';
+  for (const command of commands) {
+    const args = command.replace('localhost:3000', `localhost:${port}`).split(' ');
+    const { code, stdout, stderr } = await run(args, { cwd });
+    expect([command, code]).toEqual([command, 0]);
+    session += `$ node bin/gateway-sim.js ${command}\n${stdout}${stderr}\n`;
+  }
+  expect(shown(session)).toBe(steady(merchant));
 
-    const commands = [...merchant.matchAll(/^\$ node bin\/gateway-sim\.js (.+)$/gm)].map(
-      ([, line = '']) => line,
-    );
-    let session = '';
-    for (const command of commands) {
-      const args = command.replace('localhost:3000', `localhost:${port}`).split(' ');
-      const { code, stdout, stderr } = await run(args, { cwd });
-      expect([command, code]).toEqual([command, 0]);
-      session += `$ node bin/gateway-sim.js ${command}\n${stdout}${stderr}\n`;
-    }
-    expect(shown(session)).toBe(steady(merchant));
-
-    // Both continue to write for a moment.
-    const heard = () => shown(receiver.stdout().slice(receiver.stdout().indexOf('-->')));
-    await expect.poll(heard).toBe(steady(received));
-    const happened = () => shown(emulator.stdout().slice(emulator.stdout().search(/^\d\d:/m)));
-    await expect.poll(happened).toBe(steady(log));
-  });
+  // Both may still be writing.
+  const receiverLog = () => shown(receiver.stdout().slice(receiver.stdout().indexOf('-->')));
+  await expect.poll(receiverLog).toBe(steady(received));
+  const emulatorLog = () => shown(emulator.stdout().slice(emulator.stdout().search(/^\d\d:/m)));
+  await expect.poll(emulatorLog).toBe(steady(log));
 });
 
-test('README.md: From a clone names existing scripts', async () => {
+test('README.md names scripts that exist', async () => {
   const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   expect(fence('README.md: From a clone', 'sh')).toBe('npm ci && npm start\nnpm cit\n');
   expect(scripts).toMatchObject({ start: 'node bin/gateway-sim.js start', test: expect.any(String) });
@@ -100,7 +107,7 @@ test('README.md: From a clone names existing scripts', async () => {
   }
 });
 
-test('README.md: In your own project', async () => {
+test('the steps in README.md install the package without other packages', async () => {
   const steps = fence('README.md: In your own project', 'sh').trim().split('\n');
   expect(steps).toEqual([STEPS.pack, 'cd ../shop', STEPS.install, 'npx gateway-sim start']);
   const { folder, run, remove } = await createProject();
@@ -111,7 +118,7 @@ test('README.md: In your own project', async () => {
   expect(output).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
-test.skipIf(noCurl)(`initiate.md: Initiate a payment${noCurl}`, async () => {
+test.skipIf(noCurl)(`initiate.md shows the actual responses${noCurl}`, async () => {
   const shell = await openShell();
   const { stdout } = await shell.type(fence('initiate.md: Initiate a payment', 'sh'));
   const answer = shell.here(fence('initiate.md: Initiate a payment', 'json'));
@@ -126,7 +133,7 @@ test.skipIf(noCurl)(`initiate.md: Initiate a payment${noCurl}`, async () => {
   expect(`${JSON.stringify(await refused.json())}\n`).toBe(fence('initiate.md: Errors', 'json'));
 });
 
-test('receive-and-verify.md: Receive and verify an IPN', async () => {
+test('receive-and-verify.md shows an actual IPN', async () => {
   const shell = await openShell();
   await shell.initiate({ customer_name: 'Ada Example' });
   await shell.type('npx gateway-sim pay --approve');
@@ -140,34 +147,28 @@ test('receive-and-verify.md: Receive and verify an IPN', async () => {
   const changing = ['data[payment_trx]', 'data[payment_timestamp]'];
   const comparable = (fields: [string, string][]) => fields.filter(([name]) => !changing.includes(name));
   expect(comparable(fieldsOf(body))).toEqual(comparable(shown));
-  const hmac = createHmac('sha256', SECRET_KEY).update('49.90order-1').digest('hex').toUpperCase();
-  expect(documented).toContain(`signature=${hmac}\n`);
+  expect(documented).toContain(`signature=${SIGNATURE}\n`);
 });
 
-test('ipns-by-hand.md: Why a signature does not match', async () => {
+test('ipns-by-hand.md shows the actual output for a wrong signature', async () => {
   const shell = await openShell();
-  const [command = '', ...output] = fence('ipns-by-hand.md: Why a signature does not match', 'console').split(
-    '\n',
-  );
-  const signature = createHmac('sha256', SECRET_KEY).update('49.90order-1').digest('hex').toUpperCase();
-  const fields = { status: 'success', signature, identifier: 'order-1', 'data[amount]': '49.9' };
+  const { command, output } = consoleAt('ipns-by-hand.md: Why a signature does not match');
+  const fields = { status: 'success', signature: SIGNATURE, identifier: 'order-1', 'data[amount]': '49.9' };
   await writeFile(join(shell.cwd, 'body.txt'), new URLSearchParams(fields).toString());
-  const failed = await shell.type(command.replace('$ ', ''));
+  const failed = await shell.type(command);
   expect(failed).toMatchObject({ code: 1 });
-  expect(failed.stdout).toContain(output.join('\n'));
+  expect(failed.stdout).toContain(output);
 });
 
-test('without-a-browser.md: One payment at a time', async () => {
+test('without-a-browser.md shows the actual output of pay', async () => {
   const shell = await openShell();
   await shell.initiate();
-  const [command = '', ...output] = fence('without-a-browser.md: One payment at a time', 'console').split(
-    '\n',
-  );
-  const { stdout } = await shell.type(command.replace('$ ', ''));
-  expect(steady(stdout)).toBe(steady(shell.here(output.join('\n'))));
+  const { command, output } = consoleAt('without-a-browser.md: One payment at a time');
+  const { stdout } = await shell.type(command);
+  expect(steady(stdout)).toBe(steady(shell.here(output)));
 });
 
-test('ipns-by-hand.md: IPNs by hand', async () => {
+test('the commands in ipns-by-hand.md resend, compose and forge IPNs', async () => {
   const shell = await openShell();
   await shell.initiate();
   await shell.type('npx gateway-sim pay --approve');
@@ -181,7 +182,7 @@ test('ipns-by-hand.md: IPNs by hand', async () => {
   expect(bodies[3]?.get('data[amount]')).not.toBe('49.90');
 });
 
-test('faults.md: Faults', async () => {
+test('the commands in faults.md set four faults and clear them', async () => {
   const shell = await openShell();
   const lines = fence('faults.md: Faults', 'sh').trim().split('\n');
   const { stdout } = await shell.type([...lines.slice(0, -1), 'npx gateway-sim faults --json'].join('\n'));
@@ -189,7 +190,7 @@ test('faults.md: Faults', async () => {
   expect((await shell.type(lines.at(-1) ?? '')).stdout).toContain('4 cleared');
 });
 
-test('time.md: Time', async () => {
+test('the commands in time.md move the clock to 2030 and let it run', async () => {
   const shell = await openShell();
   await shell.type(fence('time.md: Time', 'sh'));
   const { stdout } = await shell.type('npx gateway-sim clock --json');
@@ -199,7 +200,7 @@ test('time.md: Time', async () => {
   });
 });
 
-test.skipIf(noCurl)(`cards.md: Virtual cards${noCurl}`, async () => {
+test.skipIf(noCurl)(`the commands in cards.md create, charge, block and cancel a card${noCurl}`, async () => {
   const shell = await openShell();
   const { stdout } = await shell.type(fence('cards.md: Virtual cards', 'sh'));
   expect(stdout).toContain('"available_balance":86.5');
@@ -209,7 +210,7 @@ test.skipIf(noCurl)(`cards.md: Virtual cards${noCurl}`, async () => {
   expect(stdout).toContain('"total":1');
 });
 
-test('state.md: State', async () => {
+test('the commands in state.md export, import and reset the state', async () => {
   const shell = await openShell();
   await shell.initiate();
   const [exported = '', imported = '', reset = ''] = fence('state.md: State', 'sh').trim().split('\n');
@@ -220,40 +221,31 @@ test('state.md: State', async () => {
   expect(await payments()).toEqual([]);
 });
 
-test.skipIf(noCurl)(`dashboard.md: Control API${noCurl}`, async () => {
+test.skipIf(noCurl)(`the request in dashboard.md settles a payment${noCurl}`, async () => {
   const shell = await openShell();
   await shell.initiate();
   const { stdout } = await shell.type(fence('dashboard.md: Control API', 'sh'));
   expect(JSON.parse(stdout)).toMatchObject({ payment: { identifier: 'order-1', status: 'succeeded' } });
 });
 
-describe('configuration files', () => {
-  const configurations = FENCES.filter(({ place, language }) =>
-    [
-      'configuration.md: Configuration',
-      'without-a-browser.md: Payments that settle automatically',
-      'faults.md: Conditions',
-    ]
-      .map((one) => `${one} json`)
-      .includes(`${place} ${language}`),
-  );
-
-  test('number three', () => expect(configurations).toHaveLength(3));
-
-  test.each(configurations)('$place', async ({ code }) => {
-    const schema = JSON.parse(await readFile(join(ROOT, 'fixtures/config.schema.json'), 'utf8'));
-    const ajv = new Ajv2020.default({ strict: false });
-    addFormats.default(ajv);
-    const validate = ajv.compile(schema);
-    expect([validate(JSON.parse(code)), validate.errors]).toEqual([true, null]);
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'gateway-sim.config.json'), code);
-    const { ready } = await start(['--in-memory'], { cwd });
-    expect((await fetch(`${ready.url}/_sim/readyz`)).status).toBe(200);
-  });
+test.each([
+  'configuration.md: Configuration',
+  'without-a-browser.md: Payments that settle automatically',
+  'faults.md: Conditions',
+])('%s shows a valid configuration file', async (place) => {
+  const code = fence(place, 'json');
+  const schema = JSON.parse(await readFile(join(ROOT, 'fixtures/config.schema.json'), 'utf8'));
+  const ajv = new Ajv2020.default({ strict: false });
+  addFormats.default(ajv);
+  const validate = ajv.compile(schema);
+  expect([validate(JSON.parse(code)), validate.errors]).toEqual([true, null]);
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, 'gateway-sim.config.json'), code);
+  const { ready } = await start(['--in-memory'], { cwd });
+  expect((await fetch(`${ready.url}/_sim/readyz`)).status).toBe(200);
 });
 
-test('configuration.md: Starting it from a program', async () => {
+test('configuration.md shows the fields that start prints for programs', async () => {
   const { ready } = await start([], { cwd: await temporaryFolder() });
   const shown = JSON.parse(fence('configuration.md: Starting it from a program', 'json'));
   expect(Object.keys(ready)).toEqual(Object.keys(shown));
@@ -268,7 +260,7 @@ test('reference/files.md names every file', async () => {
   expect(running.filter((name) => !named.includes(name))).toEqual([]);
 });
 
-test('releasing.md: Releasing is about this package', async () => {
+test('the commands in releasing.md name this package', async () => {
   const { name } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   for (const line of fence('releasing.md: Releasing', 'sh').trim().split('\n')) expect(line).toContain(name);
 });

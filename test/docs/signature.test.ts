@@ -11,7 +11,7 @@ const EXPECTED = createHmac('sha256', KEY)
   .digest('hex')
   .toUpperCase();
 
-/** A program around the line on the page: it provides the line's variables, and prints the result. */
+/** A program around each documented line: it sets the line's variables and prints the result. */
 const PROGRAMS = {
   PHP: [
     'php',
@@ -34,7 +34,7 @@ for (const [language, command] of Object.entries(PROGRAMS)) {
   const why = missing(language.toLowerCase() as Language);
 
   test.skipIf(why)(
-    `the line of ${language} that is shown computes the signature${why ? ` (${why})` : ''}`,
+    `the documented line of ${language} computes the signature${why ? ` (${why})` : ''}`,
     async () => {
       const env = { KEY, AMOUNT: FIELDS.amount, IDENTIFIER: FIELDS.identifier };
       expect((await runProgram(command, { env })).stdout.trim()).toBe(EXPECTED);

@@ -7,7 +7,7 @@ import { fence } from './pages.ts';
 
 const PLACE = 'skill.md: An order is not paid';
 
-test('an agent with only the skill file finds, fixes and proves a wrong signature', async () => {
+test('the steps of the skill file find the cause of a wrong signature and prove the fix', async () => {
   const sim = await startSim({ ipnSchedule: ['1h'] });
   let isFixed = false;
   const shop = await startNaiveShop(

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runProgram } from '../helpers/child.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { IS_RELEASE } from '../helpers/scope.ts';
@@ -33,8 +33,9 @@ test('speed.md names the limiting factor of every section', () => {
   for (const section of Object.keys(TARGETS)) expect(page('speed.md')).toContain(`\n- \`${section}\``);
 });
 
-describe('npm run bench', () => {
-  test.runIf(IS_RELEASE)('writes a document of one section, and exits 0', async () => {
+test.runIf(IS_RELEASE)(
+  'npm run bench writes the results of one section as JSON, and exits with 0',
+  async () => {
     const file = join(await temporaryFolder(), 'bench.json');
     const bench = [join(ROOT, 'test/bench/bench.mjs'), 'page', '--json', file];
     expect(await runProgram([process.execPath, ...bench])).toMatchObject({ code: 0 });
@@ -51,14 +52,14 @@ describe('npm run bench', () => {
       unit: ' KB',
       target: '<= 17 KB',
     });
-  });
-});
+  },
+);
 
-/** More than are written at the same time. */
+/** More payments than one write stores. */
 const COUNT = 1_001;
 
 test.runIf(IS_RELEASE).each([undefined, { settledTo: 'http://127.0.0.1:1/ipn' }])(
-  'the emulator accepts a state of many payments, with %j',
+  'the emulator starts with a generated state of many payments: %j',
   async (options) => {
     const folder = await temporaryFolder();
     await makeState(folder, COUNT, options);

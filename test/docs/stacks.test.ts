@@ -1,14 +1,15 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { launchProgram, runProgram } from '../helpers/child.ts';
+import { runProgram } from '../helpers/child.ts';
 import { startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { bother } from '../helpers/hostile-clients.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { IS_RELEASE, sample } from '../helpers/scope.ts';
 import { missing } from '../merchants/running.ts';
-import { FENCES, fence, PAGES } from './pages.ts';
+import { FENCES, fence } from './pages.ts';
+import { serve } from './serve.ts';
 import { typed } from './typed.ts';
 
 const SHOPS = [
@@ -22,7 +23,7 @@ const SHOPS = [
   },
 ] as const;
 
-/** A shop of the page, with an emulator. */
+/** The shop on a page, with an emulator. */
 async function open({ place, language, run }: (typeof SHOPS)[number]) {
   const cwd = await temporaryFolder();
   const sim = await startIn(cwd, { secretKey: 'sec_sim_kept_by_this_shop_alone_1' });
@@ -34,10 +35,7 @@ async function open({ place, language, run }: (typeof SHOPS)[number]) {
     GATEWAY_SIM_PUBLIC_KEY: sim.publicKey,
     GATEWAY_SIM_SECRET_KEY: sim.secretKey,
   };
-  const { until, stdout, stderr } = launchProgram(run, { cwd, env });
-  const address = () => /http:\/\/localhost:\d+/.exec(stdout() + stderr())?.[0];
-  await until(() => address() !== undefined);
-  const url = address() ?? '';
+  const url = await serve(run, { cwd, env });
   return {
     url,
     type: (text: string, more: readonly string[] = []) =>
@@ -49,19 +47,22 @@ describe.each(SHOPS)('the shop in $place', (shop) => {
   const why = missing(shop.runtime);
   const here = why ? ` (${why})` : '';
 
-  test.skipIf(why)(`initiates, and is paid even after the requests of hostile clients${here}`, async () => {
-    const { url, type } = await open(shop);
-    await bother(`${url}/ipn`);
-    const placed = await fetch(`${url}/orders`, { method: 'POST' });
-    expect([placed.status, await placed.json()]).toEqual([
-      201,
-      expect.objectContaining({ url: expect.any(String) }),
-    ]);
-    const { stdout } = await type('npx gateway-sim pay --approve --require-delivery', ['--json']);
-    const { payment } = JSON.parse(stdout) as { payment: { identifier: string } };
-    const order = await fetch(`${url}/orders/${payment.identifier}`);
-    expect(await order.json()).toEqual({ status: 'paid', shipped: 1 });
-  });
+  test.skipIf(why)(
+    `initiates a payment, and is paid even after requests from hostile clients${here}`,
+    async () => {
+      const { url, type } = await open(shop);
+      await bother(`${url}/ipn`);
+      const placed = await fetch(`${url}/orders`, { method: 'POST' });
+      expect([placed.status, await placed.json()]).toEqual([
+        201,
+        expect.objectContaining({ url: expect.any(String) }),
+      ]);
+      const { stdout } = await type('npx gateway-sim pay --approve --require-delivery', ['--json']);
+      const { payment } = JSON.parse(stdout) as { payment: { identifier: string } };
+      const order = await fetch(`${url}/orders/${payment.identifier}`);
+      expect(await order.json()).toEqual({ status: 'paid', shipped: 1 });
+    },
+  );
 });
 
 describe.each(sample(SHOPS, ({ language }) => language === 'js'))('the shop in $place', (shop) => {
@@ -87,7 +88,7 @@ const FRAMEWORKS = [
 ];
 
 test.skipIf(noPhp).each(FRAMEWORKS)(
-  `the code in %s has no syntax errors (its framework is not here${noPhp ? `, ${noPhp}` : ''})`,
+  `the code in %s has no syntax errors (its framework is not installed${noPhp ? `, ${noPhp}` : ''})`,
   async (place) => {
     const codes = FENCES.filter((one) => one.place === place && one.language === 'php');
     expect(codes.length).toBeGreaterThan(0);
@@ -98,7 +99,7 @@ test.skipIf(noPhp).each(FRAMEWORKS)(
   },
 );
 
-test('stacks/curl.md: curl', async () => {
+test('the commands in stacks/curl.md initiate, pay, and sign like the emulator', async () => {
   const cwd = await temporaryFolder();
   const sim = await startIn(cwd, { secretKey: 'sec_sim_example_not_a_real_key' });
   const receiver = await startReceiver();
@@ -119,12 +120,4 @@ test('stacks/curl.md: curl', async () => {
   await type(4);
   const copies = [await receiver.request(3), await receiver.request(4)];
   for (const { body } of copies) expect(new URLSearchParams(body).get('signature')).toBe(signature);
-});
-
-test('a page of a stack can be read in one sitting', () => {
-  const pages = Object.entries(PAGES).filter(([path]) => path.includes('/stacks/'));
-  expect(pages.length).toBe(9);
-  for (const [path, text] of pages) {
-    expect([path, text.split('\n').length - 1 <= 80]).toEqual([path, true]);
-  }
 });

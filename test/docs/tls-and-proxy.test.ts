@@ -12,7 +12,7 @@ const START = fence('tls-and-proxy.md: Quick start', 'sh', 0);
 const CLIENTS = fence('tls-and-proxy.md: Quick start', 'sh', 1);
 const OLDER_NODE = fence('tls-and-proxy.md: Quick start', 'sh', 2);
 
-/** Clients that print the gateway's response to an empty order. */
+/** Clients that post an incomplete order and print the gateway's response. */
 const SHOPS = {
   'shop.py': `import urllib.request
 print(urllib.request.urlopen("https://pay.example.com/sandbox/payment/initiate", b"a=b").read().decode())`,
@@ -27,14 +27,14 @@ echo file_get_contents('https://pay.example.com/sandbox/payment/initiate', false
     .join('\r\n'),
 };
 
-/** An emulator that is started as on the page, but on a free port, and a function that runs a line of the page. */
+/** Starts an emulator as on the page, but on a free port. Returns a function that runs a line from the page. */
 async function started() {
   const cwd = await temporaryFolder();
   for (const [name, text] of Object.entries(SHOPS)) await writeFile(join(cwd, name), text);
   const modules = join(cwd, 'node_modules');
   await mkdir(join(modules, '.bin'), { recursive: true });
   await symlink(ROOT, join(modules, 'gateway-sim'), 'dir');
-  // `node` is the version that runs this test.
+  // The `node` in a command is the one that runs this test.
   await symlink(process.execPath, join(modules, '.bin', 'node'));
   const PATH = [join(modules, '.bin'), process.env['PATH']].join(delimiter);
   const args = START.trim().split(' ').slice(1);
@@ -49,7 +49,7 @@ async function started() {
 }
 
 const lineFor = (program: string) =>
-  CLIENTS.split('\n').find((line) => line.includes(` ${program}`)) ?? 'there is no such line';
+  CLIENTS.split('\n').find((line) => line.includes(` ${program}`)) ?? `the page has no line for ${program}`;
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const hasProxies = major >= 24 || (major === 22 && minor >= 21);
@@ -57,8 +57,8 @@ const hasProxies = major >= 24 || (major === 22 && minor >= 21);
 const ADDRESS = 'https://pay.example.com/sandbox/payment/initiate';
 
 /**
- * By client of the table: the arguments that make its command post an empty order, and a check that the client is
- * installed.
+ * By client in the table: the arguments with which its command posts an incomplete order, and a check that the client
+ * is installed.
  */
 const ROWS: Readonly<Record<string, readonly [rest: string, check: string]>> = {
   curl: [`-s -d a=b ${ADDRESS}`, 'curl --version'],
@@ -80,7 +80,7 @@ const absent = Object.entries(ROWS).flatMap(([client, [, check]]) =>
   spawnSync('sh', ['-c', check], { env: inherited() }).status === 0 ? [] : [client],
 );
 
-/** Clients, and the reason if one cannot run here. */
+/** Clients, and why one cannot run here. */
 const PROGRAMS: readonly (readonly [program: string, missing: string | undefined])[] = [
   ['php', missing('php', 'curl')],
   ['python3', missing('python')],
@@ -95,7 +95,7 @@ describe('unmodified clients from tls-and-proxy.md reach the emulator', () => {
     });
   }
 
-  it(`with each command of the table${absent.length ? ` (not here: ${absent.join(', ')})` : ''}`, async () => {
+  it(`with each command of the table${absent.length ? ` (not installed: ${absent.join(', ')})` : ''}`, async () => {
     const run = await started();
     const table =
       page('tls-and-proxy.md')

@@ -8,8 +8,8 @@ import { temporaryFolder } from '../helpers/folder.ts';
 const OURS = 'npx gateway-sim ';
 
 /**
- * Types commands of a page, one after another until one fails: gateway-sim commands run in this process, all others in
- * a shell whose `npx gateway-sim` is this one.
+ * Runs commands from a page until one fails. gateway-sim commands run in this process. All others run in a shell in
+ * which `npx gateway-sim` is the built program.
  *
  * @param options.more arguments that are added to each gateway-sim command
  */

@@ -11,7 +11,7 @@ const host = fc.oneof(
 );
 
 describe('a plain host', () => {
-  it('is not changed by the parser', () => {
+  it('does not change when parsed', () => {
     let seen = 0;
     fc.assert(
       fc.property(host, (text) => {

@@ -2,14 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/contract/error.ts';
 import { OUTCOMES } from '../../src/contract/outcomes.ts';
+import type { AutoSettling } from '../../src/contract/payment.ts';
 import { timestamp } from '../../src/contract/timestamp.ts';
-import type { DeliveryOrder } from '../../src/contract/vocabulary.ts';
+import { type DeliveryOrder, SETTLED_BY } from '../../src/contract/vocabulary.ts';
 import { type AutoSettings, autoSettling, MAGIC_EMAILS, mistypedMagic } from '../../src/domain/auto.ts';
 import { readStructures } from '../../src/domain/configuration.ts';
 import { initiate } from '../../src/domain/payment.ts';
-import { autoSettledRedirect, settle } from '../../src/domain/settle.ts';
+import { autoSettledRedirect } from '../../src/domain/settle.ts';
 import type { Payment } from '../../src/domain/state.ts';
-import { applied, context, input, NOW, settings, state } from '../helpers/records.ts';
+import { context, input, NOW, pendingPayment, settings, state } from '../helpers/records.ts';
 
 const SUBJECT = { identifier: 'order-1', email: 'ada@example.com', amount: '100.00' };
 const OFF: AutoSettings = { rules: [], outcome: null, delayMs: 500 };
@@ -23,7 +24,7 @@ describe('automatic settling', () => {
     expect(autoSettling(SUBJECT, OFF, NOW)).toBeNull();
   });
 
-  it('has the outcome and delay of --auto', () => {
+  it('uses the outcome and delay of --auto', () => {
     expect(autoSettling(SUBJECT, { ...OFF, outcome: 'fail', delayMs: 2_000 }, NOW)).toEqual({
       outcome: 'fail',
       at: timestamp(NOW + 2_000),
@@ -32,7 +33,7 @@ describe('automatic settling', () => {
   });
 
   it.each([...OUTCOMES, 'pending'])(
-    'has the outcome in the e-mail %s@gateway-sim.test, in any case',
+    'uses the outcome in the e-mail %s@gateway-sim.test, in any case',
     (outcome) => {
       for (const email of [`${outcome}@gateway-sim.test`, `${outcome.toUpperCase()}@Gateway-Sim.TEST`]) {
         expect(outcomeOf({ email }, {})).toBe(outcome);
@@ -42,12 +43,12 @@ describe('automatic settling', () => {
   );
 
   it('ignores an e-mail that only contains a magic e-mail', () => {
-    for (const email of [
+    const others = [
       'disapprove@gateway-sim.test',
       'approve@gateway-sim.test.example.com',
       'approve@sim.test',
-    ])
-      expect(outcomeOf({ email }, {})).toBe('pending');
+    ];
+    for (const email of others) expect(outcomeOf({ email }, {})).toBe('pending');
   });
 
   it.each([
@@ -55,7 +56,7 @@ describe('automatic settling', () => {
     ['Failed@Gateway-Sim.Test', 'fail@gateway-sim.test'],
     ['cancel@gateway-sim.test', undefined],
     ['ada@example.com', undefined],
-  ])('suggests for %s: %s', (email, meant) => {
+  ])('suggests a correction of %s: %s', (email, meant) => {
     expect(mistypedMagic(email)).toBe(meant);
   });
 
@@ -80,7 +81,7 @@ describe('automatic settling', () => {
     });
   });
 
-  it('is off if a rule says pending, even with a magic e-mail and --auto', () => {
+  it('is off if a rule has the outcome pending, even with a magic e-mail and --auto', () => {
     const settings: Partial<AutoSettings> = {
       rules: rules({ identifier: 'by-hand-*', outcome: 'pending' }),
       outcome: 'approve',
@@ -95,19 +96,15 @@ describe('automatic settling', () => {
     expect(autoSettling(SUBJECT, settings, NOW)?.at).toBe(timestamp(NOW));
   });
 
-  it('matches amounts and identifiers exactly, and e-mails in any case', () => {
-    expect(outcomeOf({ amount: '100' }, { rules: rules({ amount: '100.00', outcome: 'fail' }) })).toBe(
-      'pending',
-    );
-    expect(
-      outcomeOf({ identifier: 'ORDER-1' }, { rules: rules({ identifier: 'order-*', outcome: 'fail' }) }),
-    ).toBe('pending');
-    expect(outcomeOf({ email: 'ADA@x.test' }, { rules: rules({ email: 'Ada@*', outcome: 'fail' }) })).toBe(
-      'fail',
-    );
+  it.each([
+    [{ amount: '100' }, { amount: '100.00' }, 'pending'],
+    [{ identifier: 'ORDER-1' }, { identifier: 'order-*' }, 'pending'],
+    [{ email: 'ADA@x.test' }, { email: 'Ada@*' }, 'fail'],
+  ])('ignores case in e-mails only: %j with the pattern %j is %s', (subject, pattern, outcome) => {
+    expect(outcomeOf(subject, { rules: rules({ ...pattern, outcome: 'fail' }) })).toBe(outcome);
   });
 
-  it('requires every pattern of a rule to match', () => {
+  it('follows a rule only if all of its patterns match', () => {
     const part = fc.stringMatching(/^[a-c.*]{1,4}$/);
     const value = fc.stringMatching(/^[a-c.]{0,6}$/);
     const glob = (pattern: string) => new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '.*')}$`);
@@ -139,7 +136,7 @@ describe('an outcome rule', () => {
     [[{ email: '*', outcome: 'fail', delay: 'soon' }], 'outcomes.0.delay must be a duration'],
     [[{ email: '*', outcome: 'fail', delivery: 'never' }], 'outcomes.0.delivery must be one of'],
     [{ email: '*', outcome: 'fail' }, 'outcomes must be a list'],
-  ])('%j is rejected with an error that says where', (outcomes, message) => {
+  ])('%j is rejected with an error that names the place', (outcomes, message) => {
     const act = () => readStructures({ outcomes });
     expect(act).toThrow(GatewayError);
     expect(act).toThrow(message);
@@ -149,7 +146,7 @@ describe('an outcome rule', () => {
 describe('a payment that settles automatically', () => {
   const auto: AutoSettings = { ...OFF, outcome: 'approve' };
 
-  it('stores its outcome and time, so that a restart does not change them', () => {
+  it('stores its outcome and time, which a restart does not change', () => {
     const { result } = initiate(state(), input(), 'sandbox', context({ auto }));
     expect(result).toMatchObject({
       status: 'pending',
@@ -157,42 +154,28 @@ describe('a payment that settles automatically', () => {
     });
   });
 
-  const settledBy = (
-    by: Payment['settledBy'],
-    outcome: (typeof OUTCOMES)[number],
-    delivery: string | null,
-  ) => {
-    const on = state();
-    const using = context({
-      auto: { ...OFF, rules: rules({ identifier: '*', outcome, ...(delivery && { delivery }) }) },
-    });
-    const payment = applied(on, initiate(on, input(), 'sandbox', using));
-    const order = payment.auto?.delivery ?? 'ipn-then-redirect';
-    return applied(on, settle(on, payment, { outcome, delivery: order, by: by ?? 'auto' }, using)).payment;
+  const redirectOf = (change: Partial<Payment>, order: DeliveryOrder | null, byDefault: DeliveryOrder) => {
+    const rule: AutoSettling = { outcome: 'approve', at: timestamp(NOW), delivery: order };
+    const payment = pendingPayment(state(), { settledBy: 'auto', auto: rule, ...change });
+    return autoSettledRedirect(payment, settings({ delivery: byDefault }));
   };
 
-  const ordered = (delivery: DeliveryOrder) => settings({ delivery });
-
   it.each([
-    ['approve', 'http://127.0.0.1:3000/thanks?order=1'],
-    ['cancel', 'http://127.0.0.1:3000/cart'],
-    ['fail', 'http://127.0.0.1:3000/cart'],
-    ['expire', null],
-  ] as const)('redirects the browser like a manual %s', (outcome, address) => {
-    expect(autoSettledRedirect(settledBy('auto', outcome, null), ordered('ipn-then-redirect'))).toBe(address);
-    expect(autoSettledRedirect(settledBy('auto', outcome, null), ordered('ipn-only'))).toBeNull();
-    expect(
-      autoSettledRedirect(settledBy('auto', outcome, 'ipn-only'), ordered('ipn-then-redirect')),
-    ).toBeNull();
-    expect(autoSettledRedirect(settledBy('auto', outcome, 'redirect-only'), ordered('ipn-only'))).toBe(
-      address,
-    );
+    ['succeeded', 'http://127.0.0.1:3000/thanks?order=1'],
+    ['canceled', 'http://127.0.0.1:3000/cart'],
+    ['failed', 'http://127.0.0.1:3000/cart'],
+    ['expired', null],
+  ] as const)('if %s, redirects the browser to %s unless the order is ipn-only', (status, address) => {
+    expect(redirectOf({ status }, null, 'ipn-then-redirect')).toBe(address);
+    expect(redirectOf({ status }, null, 'ipn-only')).toBeNull();
+    expect(redirectOf({ status }, 'ipn-only', 'ipn-then-redirect')).toBeNull();
+    expect(redirectOf({ status }, 'redirect-only', 'ipn-only')).toBe(address);
   });
 
-  it.each(['customer', 'panel', 'control', 'clock'] as const)(
-    'does not redirect a late visitor if %s settled it',
-    (by) => {
-      expect(autoSettledRedirect(settledBy(by, 'approve', null), ordered('ipn-then-redirect'))).toBeNull();
+  it.each(SETTLED_BY.filter((by) => by !== 'auto'))(
+    'does not redirect if it was settled by %s',
+    (settledBy) => {
+      expect(redirectOf({ status: 'succeeded', settledBy }, null, 'ipn-then-redirect')).toBeNull();
     },
   );
 });

@@ -8,11 +8,8 @@ import { applied, merchant, settings, state, wallet } from '../helpers/records.t
 
 const CODES = DOCUMENTED_CURRENCIES.map(({ code }) => code);
 
-function prepared(
-  wallets: readonly Wallet[],
-  wanted: Preparation = { wallets: [] },
-  on = new State(),
-): State {
+function prepared(wallets: readonly Wallet[], wanted: Preparation = { wallets: [] }): State {
+  const on = new State();
   on.apply({ merchants: [merchant()], wallets });
   applied(on, prepare(on, wanted, settings()));
   return on;
@@ -65,7 +62,7 @@ describe('preparing a state', () => {
     );
   });
 
-  it('adds configured wallets for owners without one, with e-mails in any case', () => {
+  it('adds configured wallets only for customers without one, and compares e-mails in any case', () => {
     const wanted = {
       wallets: [terms('ada@example.com'), terms('ADA@example.com'), terms('Wallet@Example.com')],
     };
@@ -76,15 +73,7 @@ describe('preparing a state', () => {
     ]);
   });
 
-  it('does not restore a spent balance', () => {
-    const wanted = { wallets: [terms('ada@example.com')] };
-    const on = prepared([wallet()], wanted);
-    on.apply({ wallets: [{ id: 'wal_ada_usd', ...terms('ada@example.com'), balance: '0' }] });
-    applied(on, prepare(on, wanted, settings()));
-    expect(on.wallets.get('wal_ada_usd')?.balance).toBe('0');
-  });
-
-  it('numbers wallets of people with the same name', () => {
+  it('numbers the wallets of customers with the same name', () => {
     const on = prepared([wallet()], {
       wallets: [terms('ada@one.test'), terms('ada@two.test'), terms('ada@3.test')],
     });

@@ -10,7 +10,7 @@ import {
   stepOf,
 } from '../../src/domain/checkout.ts';
 import type { Message, Payment, State } from '../../src/domain/state.ts';
-import { applied, context, NOW, pendingPayment, state } from '../helpers/records.ts';
+import { applied, context, NOW, pendingPayment, state, wallet } from '../helpers/records.ts';
 
 const using = context();
 
@@ -55,17 +55,14 @@ describe('the e-mail in the sandbox', () => {
     ['not an address', 'email_invalid', 'not an address'],
     ['', 'email_invalid', ''],
     ['x'.repeat(5_000), 'email_invalid', 'x'.repeat(320)],
-  ])(
-    '%j is rejected as %s and added to the history, and the step stays the same',
-    (given, problem, value) => {
-      const { held, payment } = sandbox();
-      expect(applied(held, enterEmail(held, payment, given, using))).toBe(problem);
-      const after = stored(held, payment.id);
-      expect(after).toMatchObject({ status: 'pending', payerEmail: null });
-      const at = '2026-01-15T10:30:00.123Z';
-      expect(after.history).toEqual([{ at, event: 'email_refused', value, problem }]);
-    },
-  );
+  ])('%j is rejected as %s, recorded in the history, and can be entered again', (given, problem, value) => {
+    const { held, payment } = sandbox();
+    expect(applied(held, enterEmail(held, payment, given, using))).toBe(problem);
+    const after = stored(held, payment.id);
+    expect(after).toMatchObject({ status: 'pending', payerEmail: null });
+    const at = '2026-01-15T10:30:00.123Z';
+    expect(after.history).toEqual([{ at, event: 'email_refused', value, problem }]);
+  });
 
   it('comes from the settings', () => {
     const { held, payment } = sandbox();
@@ -76,7 +73,7 @@ describe('the e-mail in the sandbox', () => {
 });
 
 describe('the e-mail in live mode', () => {
-  it('is accepted for a wallet with enough balance, and a code is sent in the same change', () => {
+  it('is accepted if its wallet has enough balance, and a code is sent in the same change', () => {
     const { payment, message } = liveWithCode('Wallet@Example.com');
     expect(payment).toMatchObject({ payerEmail: 'Wallet@Example.com', messageId: message.id });
     expect(message).toMatchObject({
@@ -104,7 +101,7 @@ describe('the e-mail in live mode', () => {
     expect(outcome.change.payments?.[0]).toMatchObject({ payerEmail: null, status: 'pending' });
   });
 
-  it('requires a wallet in the currency of the payment', () => {
+  it('must have a wallet in the currency of the payment', () => {
     const held = state();
     const euros = pendingPayment(held, { mode: 'live', currency: 'EUR', amount: '50.5' });
     expect(enterEmail(held, euros, 'wallet@example.com', using).result).toBeNull();
@@ -115,7 +112,7 @@ describe('the e-mail in live mode', () => {
     ['1000', null],
     ['1000.00000000', null],
     ['1000.00000001', 'balance_too_small'],
-  ])('a balance of 1000 and an amount of %s: %s', (amount, problem) => {
+  ])('must have enough balance: 1000 for an amount of %s has the problem %s', (amount, problem) => {
     const held = state();
     const payment = pendingPayment(held, { mode: 'live', amount });
     expect(enterEmail(held, payment, 'wallet@example.com', using).result).toBe(problem);
@@ -130,7 +127,7 @@ describe('the code in the sandbox', () => {
     ['', 'code_wrong'],
     ['22266', 'code_wrong'],
     ['2226660', 'code_wrong'],
-  ])('%j: %s', (given, problem) => {
+  ])('%j has the problem %s', (given, problem) => {
     const { held, payment } = sandbox();
     expect(codeProblem(held, payment, given, using)).toBe(problem);
   });
@@ -142,7 +139,7 @@ describe('the code in the sandbox', () => {
 });
 
 describe('the code in live mode', () => {
-  it('must be the one that was sent, with or without spaces, and not the sandbox code', () => {
+  it('must be the code that was sent, with or without spaces, and not the sandbox code', () => {
     const { held, payment, message } = liveWithCode();
     const spaced = `${message.code.slice(0, 3)} ${message.code.slice(3)}`;
     expect(codeProblem(held, payment, message.code, using)).toBeNull();
@@ -156,17 +153,17 @@ describe('the code in live mode', () => {
     [CODE_LIFETIME_MS - 1, null],
     [CODE_LIFETIME_MS, 'code_expired'],
     [CODE_LIFETIME_MS * 1_000, 'code_expired'],
-  ])('%i ms after it was sent: %s', (later, problem) => {
+  ])('%i ms after it was sent has the problem %s', (later, problem) => {
     const { held, payment, message } = liveWithCode();
     expect(codeProblem(held, payment, message.code, context({}, NOW + later))).toBe(problem);
   });
 
-  it('is reported as wrong even if the correct one has expired', () => {
+  it('is reported as wrong even if the correct code has expired', () => {
     const { held, payment } = liveWithCode();
     expect(codeProblem(held, payment, 'x', context({}, NOW + CODE_LIFETIME_MS))).toBe('code_wrong');
   });
 
-  it('is replaced by a new one, which is valid for ten minutes', () => {
+  it('is replaced by a resent code, which is valid for ten minutes', () => {
     const { held, payment, message } = liveWithCode();
     const later = { ...using, now: NOW + CODE_LIFETIME_MS - 1 };
     applied(held, resendCode(payment, later));
@@ -187,35 +184,24 @@ describe('the code in live mode', () => {
     expect(codeProblem(held, payment, other.code, using)).toBe('code_wrong');
   });
 
-  it('is rejected if the balance or the wallet has disappeared', () => {
+  it('is rejected if the balance is now too small or the wallet is gone', () => {
     const { held, payment, message } = liveWithCode();
-    held.apply({
-      wallets: [
-        { id: 'wal_rich_usd', email: 'wallet@example.com', holder: '', currency: 'USD', balance: '99.99' },
-      ],
-    });
+    held.apply({ wallets: [wallet({ balance: '99.99' })] });
     expect(codeProblem(held, payment, message.code, using)).toBe('balance_too_small');
-    held.apply({
-      wallets: [
-        { id: 'wal_rich_usd', email: 'moved@example.com', holder: '', currency: 'USD', balance: '9999' },
-      ],
-    });
+    held.apply({ wallets: [wallet({ email: 'moved@example.com' })] });
     expect(codeProblem(held, payment, message.code, using)).toBe('wallet_unknown');
   });
 
-  it('is added to the history if rejected, and the payment stays pending', () => {
+  it('is recorded in the history if rejected, and the payment stays pending', () => {
     const { payment } = liveWithCode();
-    const outcome = rejectCode(payment, ' 111 111', 'code_wrong', using);
-    expect(outcome.result).toBe('code_wrong');
-    expect(outcome.change.payments?.[0]?.history.at(-1)).toMatchObject({
-      event: 'code_refused',
-      value: '111 111',
-      problem: 'code_wrong',
-    });
-    expect(outcome.change.payments?.[0]?.status).toBe('pending');
+    const { result, change } = rejectCode(payment, ' 111 111', 'code_wrong', using);
+    expect(result).toBe('code_wrong');
+    const [after] = change.payments ?? [];
+    expect(after?.status).toBe('pending');
+    expect(after?.history.at(-1)).toMatchObject({ event: 'code_refused', value: '111 111', problem: result });
   });
 
-  it('expires after five wrong entries, however full the history is, and a new one allows five again', () => {
+  it('is locked after five wrong entries, even with a full history, and a new code allows five again', () => {
     const { held, payment, message } = liveWithCode();
     const full = { at: timestamp(NOW), event: 'opened', value: null } as const;
     held.apply({ payments: [{ ...payment, history: Array.from({ length: 100 }, () => full) }] });
@@ -240,7 +226,7 @@ describe('the code in live mode', () => {
     expect(change.payments?.[0]?.wrongCodes).toBe(4);
   });
 
-  it('stops working if the customer returns to the e-mail', () => {
+  it('stops working if the customer goes back to the e-mail step', () => {
     const { held, payment, message } = liveWithCode();
     applied(held, changeEmail(payment));
     const after = stored(held, payment.id);

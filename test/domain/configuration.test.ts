@@ -15,7 +15,7 @@ it('charges 2 % of a payment and 1 % of a new card by default', () => {
   });
 });
 
-it('names a currency by its code, with two decimals, by default', () => {
+it('uses the code of a currency as its name and symbol, and two decimals, by default', () => {
   const { currencies } = readStructures({
     currencies: [{ code: 'NPR' }, { code: 'JPY', name: 'Yen', symbol: '¥', decimals: 0 }],
   });

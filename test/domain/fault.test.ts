@@ -12,7 +12,7 @@ import { corruptSignature } from '../../src/wire/documented/ipn.ts';
 const INITIATE: FaultSubject = { route: 'initiate', path: '/payment/initiate' };
 const IPN: FaultSubject = { route: 'ipn', path: null };
 
-/** Active rules that draw from a repeating list. */
+/** Active rules. Their random numbers repeat a list. */
 function faults(rules: FaultRule[], fractions: number[] = [0]): Faults {
   let drawn = 0;
   const set = new Faults(() => fractions[drawn++ % fractions.length] ?? 0);
@@ -79,14 +79,8 @@ describe('a fault rule', () => {
     expect(FaultRule.safeParse({ route: 'ipn', drop: true, tiems: 2 }).success).toBe(false);
   });
 
-  it(`is rejected after ${MAX_RULES} others`, () => {
-    const rules = Array.from(
-      { length: MAX_RULES },
-      (_, index): FaultRule => ({
-        route: `/${index}`,
-        drop: true,
-      }),
-    );
+  it(`is rejected if there are ${MAX_RULES} others`, () => {
+    const rules = Array.from({ length: MAX_RULES }, (_, n): FaultRule => ({ route: `/${n}`, drop: true }));
     expect(FaultRules.safeParse({ faults: rules }).success).toBe(true);
     expect(FaultRules.safeParse({ faults: [...rules, rules[0]] }).success).toBe(false);
     const set = faults(rules);
@@ -106,16 +100,9 @@ describe('a fault rule', () => {
     expect(describeFault({ rule, used: 0 })).toBe(words);
   });
 
-  it('has a description with all of its effects', () => {
-    const rule: FaultRule = {
-      route: 'ipn',
-      latency: '1s..2s',
-      truncate: true,
-      duplicate: true,
-      delay: '5m',
-      corruptSignature: true,
-    };
-    expect(describeEffects(rule)).toBe(
+  it('is described with all of its effects', () => {
+    const effects = { truncate: true, duplicate: true, delay: '5m', corruptSignature: true } as const;
+    expect(describeEffects({ route: 'ipn', latency: '1s..2s', ...effects })).toBe(
       'latency 1s..2s, body truncated, sent twice, delayed by 5m, signature corrupted',
     );
   });
@@ -132,7 +119,7 @@ describe('active fault rules', () => {
     expect(set.take(IPN)).toBeUndefined();
   });
 
-  it('for a path act on that path and never on an IPN', () => {
+  it('act on their path, and never on an IPN', () => {
     const cards: FaultRule = { route: '/api/cards/*', drop: true };
     const all: FaultRule = { route: '/*', status: 500 };
     const set = faults([cards, all]);
@@ -158,7 +145,7 @@ describe('active fault rules', () => {
     expect(seen).toEqual([false, true, false, true, false]);
   });
 
-  it('act with their probability, drawn from the given numbers', () => {
+  it('act with their probability, and repeat for the same random numbers', () => {
     const draws = [0.1, 0.6, 0.49, 0.5];
     const rule: FaultRule = { route: 'ipn', drop: true, probability: 0.5 };
     expect(acting(faults([rule], draws), IPN, 4)).toEqual([true, false, true, false]);
@@ -189,7 +176,7 @@ describe('active fault rules', () => {
     ]);
   });
 
-  it('are removed, all or by route', () => {
+  it('can be cleared by route or all together', () => {
     const set = faults([
       { route: 'ipn', drop: true },
       { route: 'cards', drop: true },
@@ -201,7 +188,7 @@ describe('active fault rules', () => {
     expect(set.areOn).toBe(false);
   });
 
-  it('need the identifier only if it affects the choice', () => {
+  it('need the identifier only while a rule that can act has one', () => {
     const set = faults([
       { route: 'ipn', drop: true },
       { route: 'initiate', drop: true, identifier: 'a', times: 1 },
@@ -260,7 +247,7 @@ describe('an effect', () => {
     expect(corruptSignature(body)).toBe(expected);
   });
 
-  it('has status 429 and whole seconds for a Retry-After without status', () => {
+  it('has status 429 and whole seconds for a Retry-After without a status', () => {
     expect(statusOfFault({ route: 'ipn', retryAfter: '1500ms' })).toBe(429);
     expect(statusOfFault({ route: 'ipn', retryAfter: '1s', status: 503 })).toBe(503);
     expect(statusOfFault({ route: 'ipn', drop: true })).toBeUndefined();

@@ -6,7 +6,7 @@ import { fullSnapshot, wallet } from '../helpers/records.ts';
 const check = (state: WholeState) => () => assertConsistent(state, 'the file', ['GNF']);
 
 describe('an imported state', () => {
-  it('is consistent if a server exported it', () => {
+  it('is consistent as exported', () => {
     expect(COLLECTION_NAMES.filter((name) => fullSnapshot()[name].length === 0)).toEqual([]);
     expect(check(fullSnapshot())).not.toThrow();
   });
@@ -20,17 +20,17 @@ describe('an imported state', () => {
     [{ status: 'pending' as const }, 'settledAt must be null while status is "pending"'],
     [{ settledAt: null }, 'settledAt must be set when status is "succeeded" (got null)'],
     [{ settledBy: null }, 'settledBy must be set when status is "succeeded" (got null)'],
-  ])('must not have a payment that no rule creates: %j', (change, problem) => {
+  ])('must not have a payment that the emulator could not create: %j', (change, problem) => {
     const state = fullSnapshot();
     const settled = {
       status: 'succeeded',
       settledAt: '2026-01-15T12:00:00.000Z',
-      settledBy: 'control',
+      settledBy: 'auto',
     } as const;
-    const as = (more: object) => state.payments.map((payment) => ({ ...payment, ...settled, ...more }));
-    expect(check({ ...state, payments: as({}) })).not.toThrow();
-    const payments = as(change);
-    expect(check({ ...state, payments })).toThrow(problem);
+    const withPayments = (more: object) =>
+      check({ ...state, payments: state.payments.map((one) => ({ ...one, ...settled, ...more })) });
+    expect(withPayments({})).not.toThrow();
+    expect(withPayments(change)).toThrow(problem);
   });
 
   it.each(['4111111111111112', '9999001234567890', '', '999900123456789'])(
@@ -53,7 +53,7 @@ describe('an imported state', () => {
     ['cardTransactions', { currency: '' }, 'currency "" is unknown'],
     ['merchants', { balances: { JPY: '1' } }, 'balances: currency "JPY" is unknown'],
     ['wallets', { currency: 'eur' }, 'currency "eur" is not a currency code'],
-  ] as const)('has no %s with %j', (name, change, problem) => {
+  ] as const)('must not have %s with %j', (name, change, problem) => {
     const state = fullSnapshot();
     const [first, ...others] = state[name];
     expect(check({ ...state, [name]: [{ ...first, ...change }, ...others] })).toThrow(
@@ -61,7 +61,7 @@ describe('an imported state', () => {
     );
   });
 
-  it('may have currencies that only the options or its wallets have', () => {
+  it('may have currencies that only the options or its wallets define', () => {
     const state = fullSnapshot();
     const [first] = state.wallets;
     const inOther = (currency: string) => state.payments.map((payment) => ({ ...payment, currency }));
@@ -83,14 +83,11 @@ describe('an imported state', () => {
     ['merchants', 'publicKey'],
     ['merchants', 'secretKey'],
     ['cards', 'number'],
-  ] as const)('has no two %s with one %s, and does not print it', (name, field) => {
+  ] as const)('must not have two %s with the same %s, which the error does not show', (name, field) => {
     const state = fullSnapshot();
     const [first] = state[name];
-    const other = {
-      ...first,
-      id: 'other',
-      ...(name === 'merchants' && { publicKey: 'pub', secretKey: 'sec' }),
-    };
+    const keys = name === 'merchants' && { publicKey: 'pub', secretKey: 'sec' };
+    const other = { ...first, id: 'other', ...keys };
     const value = (first as unknown as Record<string, string>)[field];
     expect(check({ ...state, [name]: [first, { ...other, [field]: value }] })).toThrow(
       new RegExp(`^the file: ${name} "other" has the same ${field} as "${first?.id}"$`),
@@ -104,7 +101,7 @@ describe('an imported state', () => {
       .map((field): [CollectionName, string] => [name, field]),
   );
 
-  it('references other records in these fields', () => {
+  it('references other records in nine fields', () => {
     expect(fields).toHaveLength(9);
   });
 
@@ -130,7 +127,7 @@ describe('an imported state', () => {
     ['deliveries', 'url', 'file:///etc/passwd', 'must be an absolute http'],
     ['payments', 'createdAt', 'yesterday', 'is not a valid time'],
     ['messages', 'expiresAt', '', 'is not a valid time'],
-  ] as const)('has no invalid values: %s.%s %j', (name, field, value, problem) => {
+  ] as const)('must not have an invalid value: %s.%s %j', (name, field, value, problem) => {
     const state = fullSnapshot();
     const [first] = state[name];
     expect(check({ ...state, [name]: [{ ...first, [field]: value }] })).toThrow(

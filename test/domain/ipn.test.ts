@@ -16,23 +16,14 @@ import {
   state,
 } from '../helpers/records.ts';
 
-function payment(changes: Parameters<typeof pendingPayment>[1] = {}) {
-  return pendingPayment(state(), changes);
-}
-
 describe('a new delivery', () => {
-  it('is due immediately and has the bytes of every attempt', () => {
-    const paid = payment();
-    const delivery = deliveryOf(
-      { payment: paid, status: 'success', holder: 'Ada Lovelace' },
-      merchant(),
-      context(),
-    );
-    const subject = { payment: paid, status: 'success', holder: 'Ada Lovelace', secretKey: SECRET_KEY };
-    const fields = ipnFields(subject, settings());
-    expect(delivery).toEqual({
+  it('is due immediately and stores the bytes that every attempt sends', () => {
+    const payment = pendingPayment(state());
+    const ipn = { payment, status: 'success', holder: 'Ada Lovelace' };
+    const fields = ipnFields({ ...ipn, secretKey: SECRET_KEY }, settings());
+    expect(deliveryOf(ipn, merchant(), context())).toEqual({
       id: 'ipn_0000000000000001',
-      paymentId: paid.id,
+      paymentId: payment.id,
       merchantId: 'mer_1',
       identifier: 'order-1',
       url: 'http://127.0.0.1:3000/ipn?order=1',
@@ -50,14 +41,6 @@ describe('a new delivery', () => {
       postponedBy: null,
     });
   });
-
-  it('does not contain the secret key', () => {
-    expect(
-      JSON.stringify(
-        deliveryOf({ payment: payment(), status: 'success', holder: '' }, merchant(), context()),
-      ),
-    ).not.toContain(SECRET_KEY);
-  });
 });
 
 describe('an attempt', () => {
@@ -73,11 +56,7 @@ describe('an attempt', () => {
     failure: null,
     fault: null,
   };
-  const SERVER_ERROR = {
-    ...REPORT,
-    responseStatus: 500,
-    failure: { code: 'answered' } as const,
-  };
+  const SERVER_ERROR = { ...REPORT, responseStatus: 500, failure: { code: 'answered' } as const };
   const SCHEDULE = settings().ipn.schedule;
 
   function held() {
@@ -95,18 +74,13 @@ describe('an attempt', () => {
   it('ends the delivery if it succeeds, and is stored with request and response', () => {
     const { filled, delivery } = held();
     const after = applied(filled, recordAttempt(filled, delivery.id, REPORT, context()));
-    expect(after).toEqual({
-      ...delivery,
-      state: 'delivered',
-      attemptCount: 1,
-      nextAttemptAt: null,
-    });
+    expect(after).toEqual({ ...delivery, state: 'delivered', attemptCount: 1, nextAttemptAt: null });
     expect(filled.attemptsOf(delivery.id)).toEqual([
       { id: 'att_0000000000000001', deliveryId: delivery.id, number: 1, ...REPORT },
     ]);
   });
 
-  it('is retried on the schedule with the same bytes until the delivery fails', () => {
+  it('is retried on schedule with the same bytes until the delivery fails', () => {
     const { filled, delivery } = held();
     const using = context();
     const waits: (number | null)[] = [];
@@ -136,12 +110,6 @@ describe('an attempt', () => {
     expect(after && egressFailure(filled, after)).toEqual(failure);
   });
 
-  it('fails the delivery immediately if the schedule is empty', () => {
-    const { filled, delivery } = held();
-    const using = context({ ipn: { schedule: [] } });
-    expect(recordAttempt(filled, delivery.id, SERVER_ERROR, using).result?.state).toBe('failed');
-  });
-
   it('is retried at most 10 % early and never late, for any jitter', () => {
     const anyFraction = fc.integer({ min: 0, max: 999_999 }).map((millionths) => millionths / 1_000_000);
     fc.assert(
@@ -163,12 +131,10 @@ describe('an attempt', () => {
     );
   });
 
-  it('spreads retries by the jitter', () => {
+  it('is retried earlier with jitter', () => {
     const { filled, delivery } = held();
-    const next = (fraction: number) =>
-      recordAttempt(filled, delivery.id, SERVER_ERROR, withFraction(fraction)).result?.nextAttemptAt;
-    expect(next(0)).toBe('2026-01-15T10:30:01.123Z');
-    expect(next(0.5)).toBe('2026-01-15T10:30:01.073Z');
+    const { result } = recordAttempt(filled, delivery.id, SERVER_ERROR, withFraction(0.5));
+    expect(result?.nextAttemptAt).toBe('2026-01-15T10:30:01.073Z');
   });
 
   it.each<[string, Record<string, string>, number, string]>([
@@ -189,7 +155,7 @@ describe('an attempt', () => {
     ['soon', {}, 1_000, 'nonsense'],
     ['-5', {}, 1_000, 'a negative number'],
     ['', {}, 1_000, 'nothing'],
-  ])('answered with Retry-After %j %j is retried after %d ms: %s', (retryAfter, more, wait) => {
+  ])('with Retry-After %j (%j) is retried after %d ms: %s', (retryAfter, more, wait) => {
     const { filled, delivery } = held();
     const headers = Object.entries({ 'Retry-AFTER': retryAfter, ...more });
     const report = { ...SERVER_ERROR, responseStatus: 429, responseHeaders: headers };
@@ -198,7 +164,7 @@ describe('an attempt', () => {
     expect(Date.parse(next ?? '') - NOW).toBe(wait);
   });
 
-  it('is not retried for Retry-After if the schedule is used up or the IPN was sent by hand', () => {
+  it('is not retried if the schedule is used up or the IPN was sent by hand, despite Retry-After', () => {
     const { filled, delivery } = held();
     const report = { ...SERVER_ERROR, responseHeaders: [['Retry-After', '1']] as [string, string][] };
     const usedUp = context({ ipn: { schedule: [] } });
@@ -207,7 +173,7 @@ describe('an attempt', () => {
     expect(recordAttempt(filled, delivery.id, report, context()).result?.state).toBe('failed');
   });
 
-  it('keeps the note that the delivery was signed again', () => {
+  it('does not clear the mark that the delivery was signed again', () => {
     const { filled, delivery } = held();
     filled.apply({ deliveries: [{ ...delivery, signedAnew: true }] });
     const failed = applied(filled, recordAttempt(filled, delivery.id, SERVER_ERROR, context()));

@@ -26,10 +26,9 @@ import {
 } from '../helpers/records.ts';
 
 const KEYS = { publicKey: 'pub_sim_new', secretKey: 'sec_sim_new' };
-const zeros = (_: string, length: number) => new Uint8Array(length);
 
 describe('keys', () => {
-  it('identify their merchant, each kind by its own function', () => {
+  it('identify their merchant, and only as the right kind of key', () => {
     expect(findByKey(state(), 'publicKey', PUBLIC_KEY)?.id).toBe('mer_1');
     expect(findByKey(state(), 'secretKey', SECRET_KEY)?.id).toBe('mer_1');
     expect(findByKey(state(), 'publicKey', SECRET_KEY)).toBeUndefined();
@@ -55,7 +54,7 @@ describe('keys', () => {
     expect(findByKey(held, 'publicKey', KEYS.publicKey)).toMatchObject({ id: 'mer_1', ...KEYS });
   });
 
-  it('leave only a fingerprint and a time when replaced, at most ten of them', () => {
+  it('leave only a fingerprint and a time when replaced, for the last ten pairs', () => {
     let current = merchant();
     for (let number = 0; number < 12; number++) {
       const keys = { publicKey: `pub_${number}`, secretKey: `sec_${number}` };
@@ -71,10 +70,9 @@ describe('keys', () => {
   });
 
   it('look fake and fit the limit of 50 characters', () => {
-    const pair = newKeyPair(zeros);
+    const pair = newKeyPair((_, length) => new Uint8Array(length));
     expect(pair.publicKey).toMatch(/^pub_sim_[0-9a-z]{32}$/);
     expect(pair.secretKey).toMatch(/^sec_sim_[0-9a-z]{32}$/);
-    expect(pair.publicKey.length).toBeLessThanOrEqual(50);
   });
 });
 
@@ -92,7 +90,7 @@ describe('merchants', () => {
     expect(held.merchants.size).toBe(2);
   });
 
-  it.each(['', '   ', 'x'.repeat(61), 'default'])('cannot have the name %.20j', (name) => {
+  it.each(['', '   ', 'x'.repeat(61), 'default'])('cannot have the name %j', (name) => {
     expect(() => addMerchant(state(), 'mer_2', name, KEYS, context())).toThrow(
       expect.objectContaining({ code: 'invalid_fields' }),
     );
@@ -122,7 +120,7 @@ describe('wallets', () => {
     expect(firstWallet(state(), 'GNF')).toBeUndefined();
   });
 
-  it('are debited exactly, even below zero, and merchants are credited per currency, without changing the records', () => {
+  it('are debited exactly, even below zero, and merchants are credited per currency, without modifying the records', () => {
     const given = wallet({ balance: '0.3' });
     expect(debit(given, '0.1').balance).toBe('0.2');
     expect(debit(given, '1').balance).toBe('-0.7');
@@ -131,13 +129,13 @@ describe('wallets', () => {
     expect(credit(merchant({ balances: { USD: '1' } }), 'EUR', '2').balances).toEqual({ USD: '1', EUR: '2' });
   });
 
-  it('are funded by an amount', () => {
+  it('can be funded', () => {
     const held = state();
     expect(applied(held, fundWallet(held, 'wal_eur', '0.50')).balance).toBe('51');
     expect(held.wallets.get('wal_eur')?.balance).toBe('51');
   });
 
-  it.each(['0', '-5', 'ten', '', '1e3', '1.123456789'])('reject the amount %j', (amount) => {
+  it.each(['0', '-5', 'ten', '', '1e3', '1.123456789'])('cannot be funded with the amount %j', (amount) => {
     expect(() => fundWallet(state(), 'wal_eur', amount)).toThrow(
       expect.objectContaining({ code: 'invalid_fields' }),
     );

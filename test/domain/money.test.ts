@@ -41,18 +41,18 @@ describe('amountFromNumber', () => {
     [49.9, '49.90', '49.9'],
     [123456789012345, '123456789012345', '123456789012345'],
     [-5, '-5', '-5'],
-  ])('turns %d, written %s, into the text %s', (value, source, text) => {
+  ])('converts %d, written as %s, to the text %s', (value, source, text) => {
     expect(amountFromNumber(value, source)).toBe(text);
   });
 
   it.each([
-    ['an exponent in how it was written', 100, '1e2'],
+    ['an exponent as written', 100, '1e2'],
     ['an exponent in its shortest text', 1e21, undefined],
     ['a tiny value', 1e-7, '0.0000001'],
     ['digits that parsing lost', 0.1, '0.10000000000000001'],
     ['the sum of two floats', 0.1 + 0.2, undefined],
-    ['no finite value', Number.POSITIVE_INFINITY, undefined],
-    ['not a number', Number.NaN, undefined],
+    ['an infinite value', Number.POSITIVE_INFINITY, undefined],
+    ['no value (NaN)', Number.NaN, undefined],
   ])('rejects a number with %s', (_, value, source) => {
     expect(amountFromNumber(value, source)).toBeUndefined();
   });
@@ -87,19 +87,19 @@ describe('chargeOn', () => {
     ['1.005', '100', '0', '1.01'],
     ['10', '2.5', '0.30', '0.55'],
     ['12345678901234567890.12345678', '2', '0', '246913578024691357.80'],
-  ])('on %s at %s %% plus %s is %s, rounded half up', (amount, percent, fixed, charge) => {
-    expect(chargeOn(amount, { percent, fixed })).toBe(charge);
-  });
+  ])(
+    'calculates the charge on %s at %s %% plus %s: %s, rounded half up',
+    (amount, percent, fixed, charge) => {
+      expect(chargeOn(amount, { percent, fixed })).toBe(charge);
+    },
+  );
 
   it('is cached by rate and amount', () => {
     const rates = ['1', '2'].map((percent) => ({ percent, fixed: '0' }));
-    const amounts = Array.from({ length: 1_500 }, (_, index) => index + 1).flatMap((hundreds) =>
-      rates.map((rate) => ({ hundreds, rate, charge: `${hundreds * Number(rate.percent)}.00` })),
+    const hundreds = Array.from({ length: 1_500 }, (_, index) => index + 1);
+    const wrong = [...hundreds, ...hundreds].filter((count) =>
+      rates.some((rate) => chargeOn(`${count}00`, rate) !== `${count * Number(rate.percent)}.00`),
     );
-    const wrong = [...amounts, ...amounts].filter(
-      ({ hundreds, rate, charge }) => chargeOn(`${hundreds}00`, rate) !== charge,
-    );
-    expect(amounts).toHaveLength(3_000);
     expect(wrong).toEqual([]);
   });
 
@@ -126,47 +126,36 @@ describe('chargeOn', () => {
   });
 });
 
-describe('arithmetic', () => {
-  it('is exact, in plain decimal text without an exponent', () => {
-    fc.assert(
-      fc.property(anyAmount, anyAmount, (a, b) => {
-        const sum = add(a, b);
-        expect(sum).toMatch(/^\d+(\.\d+)?$/);
-        expect(compare(subtract(sum, b), a)).toBe(0);
-        expect(subtract(a, b)).toMatch(/^-?\d+(\.\d+)?$/);
-        expect(Math.sign(compare(a, b))).toBe(-Math.sign(compare(b, a)) || 0);
-      }),
-    );
-  });
+it('calculates exactly, in plain decimal text without an exponent', () => {
+  fc.assert(
+    fc.property(anyAmount, anyAmount, (a, b) => {
+      const sum = add(a, b);
+      expect(sum).toMatch(/^\d+(\.\d+)?$/);
+      expect(compare(subtract(sum, b), a)).toBe(0);
+      expect(subtract(a, b)).toMatch(/^-?\d+(\.\d+)?$/);
+      expect(Math.sign(compare(a, b))).toBe(-Math.sign(compare(b, a)) || 0);
+    }),
+  );
 });
 
 describe('the format of an amount in an IPN', () => {
-  it.each([
-    ['sent', 'sent'],
-    ['stored', 'stored'],
-    ['fixed:0', 'fixed:0'],
-    ['fixed:8', 'fixed:8'],
-    ['fixed:9', undefined],
-    ['fixed:', undefined],
-    ['fixed:2 ', undefined],
-    ['fixed:-1', undefined],
-    ['Sent', undefined],
-    ['', undefined],
-  ])('%j is parsed as %j', (text, format) => {
-    expect(parseAmountFormat(text)).toBe(format);
+  it.each(['sent', 'stored', 'stored-live', 'fixed:0', 'fixed:8'])('may be %s', (text) => {
+    expect(parseAmountFormat(text)).toBe(text);
+  });
+
+  it.each(['fixed:9', 'fixed:', 'fixed:2 ', 'fixed:-1', 'Sent', ''])('may not be %j', (text) => {
+    expect(parseAmountFormat(text)).toBeUndefined();
   });
 
   it.each([
     ['100', 'stored', '100.00000000'],
-    ['49.9', 'stored', '49.90000000'],
-    ['49.9', 'fixed:2', '49.90'],
     ['0.005', 'fixed:2', '0.01'],
     ['2.5', 'fixed:0', '3'],
   ] as const)('%s as %s is %s', (amount, format, text) => {
     expect(renderAmount(amount, format)).toBe(text);
   });
 
-  it('sent returns every character, stored keeps the value', () => {
+  it('returns every character for sent, and keeps the value for stored', () => {
     fc.assert(
       fc.property(anyAmount, (amount) => {
         expect(renderAmount(amount, 'sent')).toBe(amount);
@@ -177,12 +166,6 @@ describe('the format of an amount in an IPN', () => {
 });
 
 describe('formatAmount', () => {
-  const named = (code: string) => {
-    const found = DOCUMENTED_CURRENCIES.find((currency) => currency.code === code);
-    if (!found) throw new Error(`no currency ${code}`);
-    return found;
-  };
-
   it.each([
     ['1234.5', 'USD', 'en', '$1,234.50'],
     ['1234.5', 'EUR', 'en', '€1,234.50'],
@@ -193,7 +176,7 @@ describe('formatAmount', () => {
     ['100.5', 'CFA', 'en', '100.5\u00a0cfa'],
     ['-12', 'USD', 'en', '-$12.00'],
   ] as const)('writes %s %s in %s as %j', (amount, code, language, text) => {
-    expect(formatAmount(amount, named(code), language)).toBe(text);
+    expect(formatAmount(amount, parseCurrency(code), language)).toBe(text);
   });
 
   it('never loses or adds a digit, in any currency and language', () => {

@@ -7,7 +7,7 @@ import { LOOSE } from '../../src/contract/profiles.ts';
 import { initiateHint } from '../../src/domain/initiate-hint.ts';
 import { secretKeyFinder } from '../../src/domain/merchant.ts';
 import { parseCurrency } from '../../src/domain/money.ts';
-import { initiate, requirePayment, unique, withEvent } from '../../src/domain/payment.ts';
+import { initiate, requirePayment, withEvent } from '../../src/domain/payment.ts';
 import type { State } from '../../src/domain/state.ts';
 import type { PostedFields } from '../../src/wire/body.ts';
 import { readInitiate } from '../../src/wire/documented/initiate.ts';
@@ -34,7 +34,7 @@ function initiated(to: State, given: PostedFields, changes: SettingsChanges = {}
   return initiate(to, readInitiate(given, using.settings.choices), 'sandbox', using);
 }
 
-/** The error for these fields; fails if there is none. */
+/** The error for these fields. Fails if they are accepted. */
 function refusal(given: PostedFields, changes: SettingsChanges = {}): GatewayError {
   try {
     initiated(state(), given, changes);
@@ -46,14 +46,14 @@ function refusal(given: PostedFields, changes: SettingsChanges = {}): GatewayErr
 }
 
 /** The hint in the log, as text. */
-function remedy(given: PostedFields, changes: SettingsChanges = {}): string | undefined {
-  const advice = initiateHint(
+function fixFor(given: PostedFields, changes: SettingsChanges = {}): string | undefined {
+  const hint = initiateHint(
     refusal(given, changes),
     () => readInitiate(given, LOOSE),
     state(),
     settings(changes),
   );
-  return advice && renderHint(advice);
+  return hint && renderHint(hint);
 }
 
 function accepted(changes: Record<string, unknown> = {}, settings: SettingsChanges = {}) {
@@ -98,13 +98,6 @@ describe('a valid initiate', () => {
     });
   });
 
-  it('does not modify the state before the change is applied', () => {
-    const before = state();
-    initiate(before, input(), 'live', context());
-    expect(before.payments.size).toBe(0);
-    expect(before.payments.newestOf('order-1')).toBeUndefined();
-  });
-
   it.each([undefined, '', null])('treats checkout_theme %j as light', (given) => {
     expect(accepted({ checkout_theme: given }).checkoutTheme).toBe('light');
   });
@@ -116,17 +109,11 @@ describe('a valid initiate', () => {
     expect(result.merchantId).toBe('mer_2');
   });
 
-  it('draws another id if the first is used', () => {
+  it('draws another id if the first is in use', () => {
     const held = state();
     const first = pendingPayment(held);
     const second = initiate(held, input(), 'sandbox', context()).result;
     expect(second.id).not.toBe(first.id);
-    expect(
-      unique(
-        () => 'free',
-        () => true,
-      ),
-    ).toBe('free');
   });
 });
 
@@ -141,13 +128,9 @@ describe('the fields of initiate', () => {
     [{ currency: 'EUROS' }, 'currency must have at most 4 characters (got 5)'],
     [{ customer_email: 'nobody' }, 'customer_email must be a valid e-mail address (got "nobody")'],
     [{ checkout_theme: 'blue' }, 'checkout_theme must be light or dark'],
-  ])('%.40j is rejected with: %s', (changes, problem) => {
+  ])('are rejected with: $1', (changes, problem) => {
     const { code, message, problems } = refusal(posted(changes));
-    expect({ code, message, problems }).toEqual({
-      code: 'invalid_fields',
-      message: problem,
-      problems: [problem],
-    });
+    expect([code, message, problems]).toEqual(['invalid_fields', problem, [problem]]);
   });
 
   it('reports the expected and the actual amount', () => {
@@ -184,7 +167,7 @@ describe('the fields of initiate', () => {
     expect(error.message).toBe(error.problems[0]);
   });
 
-  it('shortens a quoted value between characters', () => {
+  it('shortens a quoted value at a character boundary', () => {
     expect(shorten(`a${'😀'.repeat(60)}`)).toBe(`a${'😀'.repeat(59)}…`);
   });
 
@@ -198,8 +181,8 @@ describe('the addresses of initiate', () => {
   const longest = `http://a/${'x'.repeat(2048 - 'http://a/'.length)}`;
 
   // More of them are in fixtures/fidelity/manifest.jsonl.
-  it.each(['HTTP://SHOP.example.com/Path', 'http://[::1]:3000/ipn', 'https://x.de?é=%20#there', longest])(
-    '%.60s is valid',
+  it.each(['HTTP://SHOP.example.com/Path', 'http://[::1]:3000/ipn', 'https://x.de?é=%20#there'])(
+    '%s is valid',
     (url) => {
       expect(urlProblem(url)).toBeUndefined();
     },
@@ -215,7 +198,7 @@ describe('the addresses of initiate', () => {
     expect(urlProblem(url)).toMatch(/^must be an absolute http or https address/);
   });
 
-  it('may contain no space and no control character anywhere', () => {
+  it('must not contain a space or a control character anywhere', () => {
     const bad = fc.oneof(
       fc.constantFrom(' ', '\u007f', '\u0085', '\u00a0'),
       fc.integer({ min: 0, max: 31 }).map((code) => String.fromCharCode(code)),
@@ -230,6 +213,7 @@ describe('the addresses of initiate', () => {
   });
 
   it('may have 2048 characters, counted as code points', () => {
+    expect(urlProblem(longest)).toBeUndefined();
     expect(urlProblem(`${longest}x`)).toBe('must have at most 2048 characters (got 2049)');
     expect(urlProblem(`http://a/${SMILE.repeat(2048 - 'http://a/'.length)}`)).toBeUndefined();
   });
@@ -253,16 +237,13 @@ describe('an e-mail address', () => {
   });
 });
 
-describe('characters', () => {
-  it('are counted as code points', () => {
-    fc.assert(fc.property(fc.string({ unit: character }), (text) => characters(text) === [...text].length));
-    const unit = fc.constantFrom('\ud83d', '\ude00', 'a', SMILE);
-    fc.assert(fc.property(fc.string({ unit }), (text) => characters(text) === [...text].length));
-  });
+it('counts characters as code points, even for lone surrogates', () => {
+  const unit = fc.oneof(character, fc.constantFrom('\ud83d', '\ude00', 'a', SMILE));
+  fc.assert(fc.property(fc.string({ unit }), (text) => characters(text) === [...text].length));
 });
 
 describe('the currency', () => {
-  it('is rejected if unknown, with the known ones and the option that adds it', () => {
+  it('is rejected if unknown, and the error lists the known ones', () => {
     const error = refusal(posted({ currency: 'NPR' }));
     expect(error.message).toBe('currency "NPR" is not supported: this gateway has USD, GNF, CFA, EUR');
   });
@@ -274,6 +255,13 @@ describe('the currency', () => {
       message: 'currency must be in upper case: USD (got "usd")',
     });
   });
+
+  const LONG = {
+    identifier: 'x'.repeat(200),
+    details: 'x'.repeat(5_000),
+    customer_name: 'x'.repeat(300),
+    customer_email: `${'x'.repeat(200)}@example.com`,
+  };
 
   it.each([
     [{ currency: 'NPR' }, {}, 'gateway-sim start --currency NPR accepts this request'],
@@ -293,51 +281,33 @@ describe('the currency', () => {
       'gateway-sim start --loose accepts the other fields. public_key is also wrong: gateway-sim keys show prints the public key of this emulator',
     ],
     [{ currency: 'NPR', amount: 'ten' }, {}, undefined],
-  ])('with %j gets a hint with all required options: %j', (fields, changes, expected) => {
-    expect(remedy(posted(fields), changes)).toBe(expected);
-  });
+    [{ site_logo: '' }, {}, 'gateway-sim start --loose accepts this request'],
+    [LONG, {}, 'gateway-sim start --loose accepts this request'],
+    [{ ...LONG, amount: 'ten' }, {}, undefined],
+    [{ customer_name: '' }, LOOSELY, undefined],
+  ])(
+    'is rejected with a hint that names all required options, if they help: $2',
+    (fields, changes, expected) => {
+      expect(fixFor(posted(fields), changes)).toBe(expected);
+    },
+  );
 
-  it('is accepted with the options of the hint', () => {
-    expect(
-      accepted(
-        { currency: 'npr', site_logo: '' },
-        {
-          ...LOOSELY,
-          currencies: new Map([['NPR', parseCurrency('NPR')]]),
-        },
-      ).currency,
-    ).toBe('NPR');
-  });
-});
-
-describe('the key', () => {
-  it('is invalid if it is the secret key, and the hint says so without repeating it', () => {
-    const error = refusal(posted({ public_key: SECRET_KEY }));
-    expect(error).toMatchObject({ code: 'invalid_api_key', message: 'Invalid api key' });
-    const advice = remedy(posted({ public_key: SECRET_KEY }));
-    expect(advice).toMatch(/secret key was sent as public_key/);
-    expect(JSON.stringify([error.message, error.problems, advice])).not.toContain(SECRET_KEY);
+  it('is accepted with the options that the hint names', () => {
+    const options = { ...LOOSELY, currencies: new Map([['NPR', parseCurrency('NPR')]]) };
+    expect(accepted({ currency: 'npr', site_logo: '' }, options).currency).toBe('NPR');
   });
 });
 
-describe('loose mode', () => {
-  const LONG = {
-    identifier: 'x'.repeat(200),
-    details: 'x'.repeat(5_000),
-    customer_name: 'x'.repeat(300),
-    customer_email: `${'x'.repeat(200)}@example.com`,
-  };
-
-  it('is suggested if and only if it accepts the request', () => {
-    expect(remedy(posted({ site_logo: '' }))).toBe('gateway-sim start --loose accepts this request');
-    expect(remedy(posted(LONG))).toBe('gateway-sim start --loose accepts this request');
-    expect(remedy(posted({ ...LONG, amount: 'ten' }))).toBeUndefined();
-    expect(remedy(posted({ customer_name: '' }), LOOSELY)).toBeUndefined();
-  });
+it('rejects the secret key as public_key, and the hint says so without repeating it', () => {
+  const error = refusal(posted({ public_key: SECRET_KEY }));
+  expect(error).toMatchObject({ code: 'invalid_api_key', message: 'Invalid api key' });
+  const hint = fixFor(posted({ public_key: SECRET_KEY }));
+  expect(hint).toMatch(/secret key was sent as public_key/);
+  expect(JSON.stringify([error.message, error.problems, hint])).not.toContain(SECRET_KEY);
 });
 
 describe('warnings', () => {
-  it('report a reused identifier, and the payment is a new one', () => {
+  it('report a reused identifier, although the payment is a new one', () => {
     const held = state();
     const first = applied(held, initiate(held, input(), 'sandbox', context()));
     const second = applied(held, initiate(held, input(), 'live', context()));
@@ -349,13 +319,9 @@ describe('warnings', () => {
   });
 
   it.each([
-    [
-      { cancel_url: 'http://elsewhere.example.com/cart' },
-      'success_url and cancel_url are on different hosts',
-    ],
     [{ cancel_url: 'http://127.0.0.1:3001/cart' }, 'success_url and cancel_url are on different hosts'],
     [
-      { amount: '0.30000000000000004'.slice(0, 10) },
+      { amount: '0.30000000' },
       'amount "0.30000000" has more than two decimals, like the result of a floating-point calculation',
     ],
     [
@@ -395,7 +361,7 @@ describe('warnings', () => {
     ]);
   });
 
-  it('name every field that contains the secret key, even with percent signs elsewhere', () => {
+  it('name every field that contains the secret key, even among invalid percent-encodings', () => {
     const held = state();
     const piece = fc.constantFrom(SECRET_KEY, SECRET_KEY.replace('_', '%5f'), '%', '%zz', 'x', '\n');
     const text = fc.array(piece, { maxLength: 3 }).map((pieces) => pieces.join(''));
@@ -413,12 +379,12 @@ describe('warnings', () => {
     );
   });
 
-  it('quote the egress guard if it will block the IPN', () => {
+  it('say why the egress guard will block the IPN', () => {
     const warnings = accepted({}, { unreachable: (url) => `no way to ${url}` }).warnings;
     expect(warnings).toEqual(['ipn_url cannot receive IPNs: no way to http://127.0.0.1:3000/ipn?order=1']);
   });
 
-  it('quote the rejection of values that only --loose accepts', () => {
+  it('say how a stricter deployment rejects values that only --loose accepts', () => {
     const given = { site_logo: '', currency: 'usd', customer_name: 'x'.repeat(31) };
     expect(accepted(given, LOOSELY).warnings).toEqual([
       'a stricter deployment rejects this: currency must be in upper case: USD (got "usd")',
@@ -428,7 +394,7 @@ describe('warnings', () => {
     expect(accepted({}, LOOSELY).warnings).toEqual([]);
   });
 
-  it('report a browser that leaves the local shop', () => {
+  it('say that the browser leaves a local shop', () => {
     const looksLocal = (url: string) => url.includes('127.0.0.1') || url.includes('forward');
     const away = { success_url: 'https://shop.example/paid', cancel_url: 'https://shop.example/cart' };
     const leaves = expect.stringContaining('the browser leaves the local shop (use --map to keep it there)');
@@ -440,7 +406,7 @@ describe('warnings', () => {
     expect(accepted({}, { looksLocal }).warnings).toEqual([]);
   });
 
-  it('treat hosts as equal that differ only in case', () => {
+  it('ignore the case of hosts', () => {
     expect(
       accepted({ success_url: 'https://SHOP.test/a', cancel_url: 'HTTPS://shop.TEST/b' }).warnings,
     ).toEqual([]);
@@ -464,7 +430,7 @@ describe('warnings', () => {
 });
 
 describe('requirePayment', () => {
-  it('finds the payment by id, then the newest pending one with the identifier, then the newest', () => {
+  it('finds a payment by id, then the newest pending one with the identifier, then the newest', () => {
     const held = state();
     const using = context();
     const settled = { status: 'succeeded' as const };
@@ -485,12 +451,12 @@ describe('requirePayment', () => {
 });
 
 describe('the history of a payment', () => {
-  it('has one entry with the time per event', () => {
+  it('has an entry with the time for each event', () => {
     const payment = withEvent(accepted(), { now: NOW + 5 }, 'opened');
     expect(payment.history).toEqual([{ at: '2026-01-15T10:30:00.128Z', event: 'opened', value: null }]);
   });
 
-  it('is limited but always has the settling', () => {
+  it('is limited, but always includes the settlement', () => {
     let payment = accepted();
     for (let count = 0; count < 500; count++) payment = withEvent(payment, { now: NOW }, 'opened');
     expect(payment.history).toHaveLength(100);
@@ -498,30 +464,28 @@ describe('the history of a payment', () => {
   });
 });
 
-describe('any input at all', () => {
-  it('is accepted or rejected with an explained error', () => {
-    const anyField = fc.oneof(
-      fc.string({ unit: character }),
-      fc.double(),
-      fc.constant(null),
-      fc.array(fc.string()),
-      fc.dictionary(fc.string(), fc.string()),
-    );
-    const names = Object.keys(fields());
-    fc.assert(
-      fc.property(
-        fc.dictionary(fc.oneof(fc.constantFrom(...names), fc.string()), anyField),
-        fc.boolean(),
-        (changes, loose) => {
-          try {
-            const payment = initiate(state(), input(changes), 'live', context(loose ? LOOSELY : {})).result;
-            expect(payment.status).toBe('pending');
-          } catch (error) {
-            expect(error).toBeInstanceOf(GatewayError);
-            expect((error as GatewayError).problems.length).toBeGreaterThan(0);
-          }
-        },
-      ),
-    );
-  });
+it('accepts any input, or rejects it with an error that names the problems', () => {
+  const anyField = fc.oneof(
+    fc.string({ unit: character }),
+    fc.double(),
+    fc.constant(null),
+    fc.array(fc.string()),
+    fc.dictionary(fc.string(), fc.string()),
+  );
+  const names = Object.keys(fields());
+  fc.assert(
+    fc.property(
+      fc.dictionary(fc.oneof(fc.constantFrom(...names), fc.string()), anyField),
+      fc.boolean(),
+      (changes, loose) => {
+        try {
+          const payment = initiate(state(), input(changes), 'live', context(loose ? LOOSELY : {})).result;
+          expect(payment.status).toBe('pending');
+        } catch (error) {
+          expect(error).toBeInstanceOf(GatewayError);
+          expect((error as GatewayError).problems.length).toBeGreaterThan(0);
+        }
+      },
+    ),
+  );
 });

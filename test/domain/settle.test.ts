@@ -24,6 +24,7 @@ import {
 } from '../helpers/records.ts';
 
 const ALL: ReadonlySet<PaymentStatus> = new Set(PAYMENT_STATUSES);
+const APPROVE = { outcome: 'approve', delivery: 'ipn-only', by: 'auto' } as const;
 
 function settled(
   changes: Partial<Payment> & { mode?: Mode } = {},
@@ -65,13 +66,7 @@ describe('the state machine', () => {
     ({ outcome, status }) => {
       const held = state();
       const payment = pendingPayment(held, { mode: 'live', status, settledAt: '2026-01-01T00:00:00.000Z' });
-      const attempt = () =>
-        settle(
-          held,
-          payment,
-          { outcome, delivery: 'ipn-twice', by: 'customer' },
-          context({ ipn: { on: ALL } }),
-        );
+      const attempt = () => settle(held, payment, { ...APPROVE, outcome }, context({ ipn: { on: ALL } }));
       expect(attempt).toThrow(expect.objectContaining({ code: 'wrong_state' }));
       expect(attempt).toThrow(new RegExp(`already ${status} \\(settled at 2026-01-01`));
       expect(held.payments.get(payment.id)).toEqual(payment);
@@ -81,12 +76,7 @@ describe('the state machine', () => {
 
   it.each(SETTLED_BY)('stores that it was settled by %s', (by) => {
     const held = state();
-    const { result } = settle(
-      held,
-      pendingPayment(held),
-      { outcome: 'approve', delivery: 'ipn-only', by },
-      context(),
-    );
+    const { result } = settle(held, pendingPayment(held), { ...APPROVE, by }, context());
     expect(result.payment.settledBy).toBe(by);
   });
 
@@ -99,12 +89,7 @@ describe('the state machine', () => {
 
 describe('the money', () => {
   it('of a live payment moves from the wallet to the merchant, minus the charge', () => {
-    const { held, payment } = settled({
-      mode: 'live',
-      amount: '100.00',
-      charge: '2.00',
-      customerEmail: 'wallet@example.com',
-    });
+    const { held, payment } = settled({ mode: 'live', charge: '2.00', customerEmail: 'wallet@example.com' });
     expect(payment.walletId).toBe('wal_rich_usd');
     expect(balance(held, 'wal_rich_usd')).toBe('900');
     expect(income(held)).toEqual({ USD: '98' });
@@ -119,10 +104,7 @@ describe('the money', () => {
         const using = context();
         for (const [amount, charge] of payments) {
           const payment = pendingPayment(held, { mode: 'live', amount, charge }, using);
-          applied(
-            held,
-            settle(held, payment, { outcome: 'approve', delivery: 'ipn-only', by: 'auto' }, using),
-          );
+          applied(held, settle(held, payment, APPROVE, using));
           charges = add(charges, charge);
         }
         const left = subtract('1000', balance(held, 'wal_first_usd') ?? '');
@@ -131,7 +113,7 @@ describe('the money', () => {
     );
   });
 
-  it('is kept per currency', () => {
+  it('is credited per currency', () => {
     const held = state();
     held.apply({ merchants: [merchant({ balances: { USD: '5.5' } })] });
     settled({ mode: 'live', currency: 'EUR', amount: '10', charge: '0.2' }, { held });
@@ -142,29 +124,17 @@ describe('the money', () => {
 
 describe('the wallet that pays', () => {
   it.each([
-    [
-      'the wallet of the e-mail entered on the page',
-      { payerEmail: 'Wallet@Example.com', customerEmail: 'poor@example.com' },
-      'wal_rich_usd',
-    ],
-    [
-      'otherwise the wallet of the customer’s e-mail',
-      { payerEmail: 'nobody@example.com', customerEmail: 'wallet@example.com' },
-      'wal_rich_usd',
-    ],
-    [
-      'the wallet of the customer’s e-mail if none was entered',
-      { customerEmail: 'WALLET@example.com' },
-      'wal_rich_usd',
-    ],
-    ['otherwise the first in the currency', { customerEmail: 'nobody@example.com' }, 'wal_first_usd'],
-    [
-      'otherwise the first in the other currency',
-      { currency: 'EUR', customerEmail: 'poor@example.com' },
-      'wal_eur',
-    ],
-  ])('is %s', (_, changes, id) => {
-    expect(settled({ mode: 'live', ...changes }).payment.walletId).toBe(id);
+    ['with the entered e-mail', 'Wallet@Example.com', 'poor@example.com', 'wal_rich_usd'],
+    ['otherwise with the customer’s e-mail', 'nobody@example.com', 'WALLET@example.com', 'wal_rich_usd'],
+    ['with the customer’s e-mail if none was entered', null, 'WALLET@example.com', 'wal_rich_usd'],
+    ['otherwise the first in the currency', null, 'nobody@example.com', 'wal_first_usd'],
+  ])('is the one %s', (_, payerEmail, customerEmail, id) => {
+    expect(settled({ mode: 'live', payerEmail, customerEmail }).payment.walletId).toBe(id);
+  });
+
+  it('has the currency of the payment', () => {
+    const euros = { currency: 'EUR', customerEmail: 'poor@example.com' };
+    expect(settled({ mode: 'live', ...euros }).payment.walletId).toBe('wal_eur');
   });
 
   it('may have a negative balance, with a warning', () => {
@@ -193,26 +163,24 @@ describe('the wallet that pays', () => {
   });
 });
 
-describe('the redirect', () => {
-  const ODD = {
-    successUrl: 'HTTP://Shop.example.com:80/a/../ok?x=%7e&y=[1]&z=é#ü',
-    cancelUrl: 'https://shop.example.com?only=query',
-  };
+const ODD = {
+  successUrl: 'HTTP://Shop.example.com:80/a/../ok?x=%7e&y=[1]&z=é#ü',
+  cancelUrl: 'https://shop.example.com?only=query',
+};
 
-  it.each([
-    ['approve', ODD.successUrl],
-    ['cancel', ODD.cancelUrl],
-    ['fail', ODD.cancelUrl],
-    ['expire', null],
-  ] as const)('after %s is %s, character by character', (outcome, url) => {
-    const { redirectUrl, payment } = settled(ODD, { outcome });
-    expect(redirectUrl).toBe(url);
-    expect(redirectOf(payment, outcome, settings())).toBe(url);
-  });
+it.each([
+  ['approve', ODD.successUrl],
+  ['cancel', ODD.cancelUrl],
+  ['fail', ODD.cancelUrl],
+  ['expire', null],
+] as const)('redirects after %s to %s, unchanged', (outcome, url) => {
+  const { redirectUrl, payment } = settled(ODD, { outcome });
+  expect(redirectUrl).toBe(url);
+  expect(redirectOf(payment, outcome, settings())).toBe(url);
 });
 
 describe('the IPN', () => {
-  it('has the same bytes twice with ipn-twice', () => {
+  it('is sent twice with the same bytes for ipn-twice', () => {
     const [first, second] = settled({}, { delivery: 'ipn-twice' }).deliveries;
     expect(first?.body).toBe(second?.body);
   });
@@ -222,7 +190,7 @@ describe('the IPN', () => {
     ['cancel', 'canceled'],
     ['fail', 'failed'],
     ['expire', 'expired'],
-  ] as const)('for %s says %s', (outcome, status) => {
+  ] as const)('for %s has the status %s', (outcome, status) => {
     const [delivery] = settled({}, { outcome }, { ipn: { on: ALL } }).deliveries;
     expect(delivery?.status).toBe(status);
     expect(new URLSearchParams(delivery?.body).get('status')).toBe(status);
@@ -236,7 +204,7 @@ describe('the IPN', () => {
     expect(new URLSearchParams(delivery?.body).get('data[account_holder]')).toBe(holder);
   });
 
-  it('of a failed live payment has the customer as holder, because no wallet paid', () => {
+  it('of a failed live payment names the customer as the account holder, because no wallet paid', () => {
     const [delivery] = settled({ mode: 'live' }, { outcome: 'fail' }, on('failed')).deliveries;
     expect(new URLSearchParams(delivery?.body).get('data[account_holder]')).toBe('Ada Lovelace');
   });
@@ -245,12 +213,7 @@ describe('the IPN', () => {
     const held = state();
     const payment = pendingPayment(held);
     held.apply({ merchants: [merchant({ publicKey: 'pub_new', secretKey: 'sec_new' })] });
-    const { result } = settle(
-      held,
-      payment,
-      { outcome: 'approve', delivery: 'ipn-only', by: 'auto' },
-      context(),
-    );
+    const { result } = settle(held, payment, APPROVE, context());
     expect(result.deliveries[0]).toMatchObject({
       url: payment.ipnUrl,
       signedWith: 'pub_new',
@@ -259,41 +222,36 @@ describe('the IPN', () => {
   });
 });
 
-describe('a state without the merchant of a payment', () => {
-  it('is reported as damaged', () => {
-    const payment = pendingPayment(state());
-    const act = () =>
-      settle(new State(), payment, { outcome: 'approve', delivery: 'ipn-only', by: 'auto' }, context());
-    expect(act).toThrow(expect.objectContaining({ code: 'state_damaged' }));
-  });
+it('reports a state without the merchant of the payment as damaged', () => {
+  const payment = pendingPayment(state());
+  const act = () => settle(new State(), payment, APPROVE, context());
+  expect(act).toThrow(expect.objectContaining({ code: 'state_damaged' }));
 });
 
-describe('every combination', () => {
-  it('of outcome, order and mode results in one consistent change', () => {
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...OUTCOMES),
-        fc.constantFrom(...DELIVERY_ORDERS),
-        fc.constantFrom('live' as const, 'sandbox' as const),
-        fc.subarray([...PAYMENT_STATUSES]),
-        (outcome, delivery, mode, statuses) => {
-          const { payment, change, deliveries, redirectUrl } = settled(
-            { mode },
-            { outcome, delivery },
-            on(...statuses),
-          );
-          expect(change.payments).toEqual([payment]);
-          expect(payment.status).toBe(PAYMENT_OUTCOMES[outcome].status);
-          const moves = mode === 'live' && outcome === 'approve';
-          expect([Boolean(change.merchants), Boolean(change.wallets)]).toEqual([moves, moves]);
-          expect(payment.walletId !== null).toBe(moves);
-          const isSent = delivery !== 'redirect-only' && statuses.includes(payment.status);
-          const copies = delivery === 'ipn-twice' ? 2 : 1;
-          const pending = { state: 'pending', paymentId: payment.id };
-          expect(deliveries).toMatchObject(Array.from({ length: isSent ? copies : 0 }, () => pending));
-          expect(redirectUrl === null).toBe(delivery === 'ipn-only' || outcome === 'expire');
-        },
-      ),
-    );
-  });
+it('makes one consistent change for every outcome, order and mode', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...OUTCOMES),
+      fc.constantFrom(...DELIVERY_ORDERS),
+      fc.constantFrom('live' as const, 'sandbox' as const),
+      fc.subarray([...PAYMENT_STATUSES]),
+      (outcome, delivery, mode, statuses) => {
+        const { payment, change, deliveries, redirectUrl } = settled(
+          { mode },
+          { outcome, delivery },
+          on(...statuses),
+        );
+        expect(change.payments).toEqual([payment]);
+        expect(payment.status).toBe(PAYMENT_OUTCOMES[outcome].status);
+        const moves = mode === 'live' && outcome === 'approve';
+        expect([Boolean(change.merchants), Boolean(change.wallets)]).toEqual([moves, moves]);
+        expect(payment.walletId !== null).toBe(moves);
+        const isSent = delivery !== 'redirect-only' && statuses.includes(payment.status);
+        const copies = delivery === 'ipn-twice' ? 2 : 1;
+        const pending = { state: 'pending', paymentId: payment.id };
+        expect(deliveries).toMatchObject(Array.from({ length: isSent ? copies : 0 }, () => pending));
+        expect(redirectUrl === null).toBe(delivery === 'ipn-only' || outcome === 'expire');
+      },
+    ),
+  );
 });

@@ -53,7 +53,7 @@ function stepsOf(file: string): string[] {
   return jobs.test.steps.flatMap(({ run }) => run ?? []);
 }
 
-/** Runs steps like a runner: each in its own shell, with the variables that earlier steps wrote to GITHUB_ENV. */
+/** Runs steps as a CI runner does: each in its own shell, with the variables that earlier steps wrote to GITHUB_ENV. */
 async function runSteps(steps: readonly string[]): Promise<{ codes: (number | null)[]; output: string }> {
   const file = join(project.folder, 'github.env');
   await project.write('github.env', '');
@@ -62,7 +62,7 @@ async function runSteps(steps: readonly string[]): Promise<{ codes: (number | nu
   for (const step of steps) {
     const written = (await readFile(file, 'utf8')).split('\n').filter(Boolean);
     const exported = Object.fromEntries(written.map((line) => line.split(/=(.*)/s).slice(0, 2)));
-    // Nothing is downloaded, and the port differs from that of a developer's emulator.
+    // Nothing is downloaded, and a free port cannot conflict with a developer's emulator.
     const offline = { npm_config_offline: 'true', npm_config_cache: join(project.folder, '.cache') };
     const env = { GITHUB_ENV: file, GATEWAY_SIM_PORT: '0', ...offline, ...exported };
     const ended = await project.run(['sh', '-ec', step], env);
@@ -74,7 +74,7 @@ async function runSteps(steps: readonly string[]): Promise<{ codes: (number | nu
 
 const IN_ONE_LINE = ['npm ci', 'npx gateway-sim exec -- npm test'];
 
-test('the one line for GitHub Actions, and the same for GitLab CI', async () => {
+test('one line runs the tests on GitHub Actions and GitLab CI', async () => {
   expect(stepsOf('.github/workflows/test.yml')).toEqual(IN_ONE_LINE);
   expect((parse(recipe('.gitlab-ci.yml')) as { test: { script: string[] } }).test.script).toEqual(
     IN_ONE_LINE,
@@ -83,18 +83,18 @@ test('the one line for GitHub Actions, and the same for GitLab CI', async () => 
   expect([codes, output]).toEqual([[0, 0], expect.stringMatching(/pass 1\n/)]);
 });
 
-test('one emulator for several steps of GitHub Actions', async () => {
+test('several steps of GitHub Actions can share one emulator', async () => {
   const [install, ...steps] = stepsOf('.github/workflows/steps.yml');
   expect([install, steps.length]).toEqual(['npm ci', 5]);
   // Even after a failure, as `if: always()` requires.
   onTestFinished(async () => void (await project.run(['node_modules/.bin/gateway-sim', 'stop'])));
-  // The other test shows the output of npx.
+  // Another test uses npx.
   const { codes, output } = await runSteps(steps.map((step) => step.replace('npx ', 'node_modules/.bin/')));
   expect([codes, output]).toEqual([[0, 0, 0, 0, 0], expect.stringMatching(/pass 1\n/)]);
   expect((await run(['stop'], { cwd: project.folder })).code).toBe(3);
 });
 
-test('the action and the template run the command and keep its artifacts, as far as this can be tested without a runner', async () => {
+test('the action and the template run the command and keep its artifacts (without a CI runner)', async () => {
   const action = parse(recipe('.github/actions/gateway-sim/action.yml'));
   expect(action).toMatchObject({
     inputs: { run: { required: true }, options: { default: '' } },
@@ -131,7 +131,7 @@ interface Service {
   [key: string]: unknown;
 }
 
-test('the Dockerfile and the compose file, without an engine: their shell, command, variables and healthcheck', async () => {
+test('the commands, variables and health check of the Dockerfile and the compose file work (without Docker)', async () => {
   const image = join(project.folder, 'image');
   await mkdir(image);
   const [copy = ''] = fence('containers.md: Containers', 'sh').split('\n');
@@ -158,7 +158,7 @@ test('the Dockerfile and the compose file, without an engine: their shell, comma
   const variables = gateway?.environment ?? {};
   expect(Object.keys(variables).filter((name) => !known.includes(name))).toEqual([]);
 
-  // Like the build, with another root, and without another user.
+  // As in the build, but with another root folder and the same user.
   await cp(project.tarball, join(image, 'tmp/gateway-sim.tgz'));
   const shell = (inImage['RUN'] ?? '')
     .replace(/ (?=\/(tmp|root|state))/g, ` ${image}`)
@@ -190,8 +190,8 @@ test('the Dockerfile and the compose file, without an engine: their shell, comma
     authorization: `Bearer ${variables['GATEWAY_SIM_CONTROL_TOKEN']}`,
   };
   const statusFor = async (headers: Record<string, string>) => {
-    const asked = request(`http://127.0.0.1:${port}/_sim/payments`, { headers }).end();
-    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    const sent = request(`http://127.0.0.1:${port}/_sim/payments`, { headers }).end();
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
     answer.resume();
     return answer.statusCode;
   };
@@ -212,7 +212,7 @@ test('the Dockerfile and the compose file, without an engine: their shell, comma
   expect(await project.run(healthcheck)).toEqual({ code: 1, output: '' });
 });
 
-/** Replaces the package, which needs an engine: a container is a process on this machine. */
+/** Replaces the package, which needs Docker. Its containers are processes on this machine. */
 const TESTCONTAINERS = `
   import { spawn } from 'node:child_process';
   export const Wait = { forHttp: (path, port) => ({ path, port }) };
@@ -229,12 +229,12 @@ const TESTCONTAINERS = `
       const child = spawn(process.execPath, args, { env });
       await new Promise((resolve) => child.stdout.once('data', resolve));
       const { ok } = await fetch('http://localhost:' + this.port + this.wait.path);
-      if (!ok) throw new Error('it is not alive');
+      if (!ok) throw new Error('the emulator does not respond');
       return { stop: () => new Promise((resolve) => child.once('exit', resolve) && child.kill()) };
     }
   }`;
 
-test('the recipe for Testcontainers, with a process instead of the container', async () => {
+test('the recipe for Testcontainers works (with a process instead of a container)', async () => {
   const port = await freePort();
   await mkdir(join(project.folder, 'node_modules/testcontainers'));
   await project.write('node_modules/testcontainers/index.mjs', TESTCONTAINERS);

@@ -16,7 +16,7 @@ export const STEPS = { pack: 'npm pack', install: `npm install --save-dev ../gat
 /**
  * Packs the package like `npm publish`, and installs it into a new project without a network.
  *
- * @returns the folder of both
+ * @returns the folder that contains both
  */
 export async function installPacked(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-sim-installed-'));

@@ -1,12 +1,12 @@
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { inject } from 'vitest';
 import { FENCES, ROOT } from '../docs/pages.ts';
 import { launchProgram } from '../helpers/child.ts';
 import { TARBALL } from './packed.ts';
 
-/** The code block of the documentation whose first line names this file, unchanged. */
+/** The code block of the documentation whose first line names this file. */
 export function recipe(file: string): string {
   const found = FENCES.filter(({ code }) =>
     [`// ${file}`, `# ${file}`].includes(code.split('\n', 1)[0] ?? ''),
@@ -19,14 +19,29 @@ export function recipe(file: string): string {
   return found[0]?.code ?? '';
 }
 
-/** A project that has the packed package installed. */
+/** A replacement for PHPUnit, which this repository does not have. It runs one test of a file. */
+export const phpunit = (file: string, method: string): string => `<?php
+namespace PHPUnit\\Framework {
+    class TestCase {
+        private function must(bool $holds, string $why): void { if (!$holds) throw new \\Exception($why); }
+        function assertSame($expected, $got) { $this->must($expected === $got, json_encode([$expected, $got])); }
+        function assertCount($count, $of) { $this->must(count($of) === $count, 'count'); }
+        function assertNotFalse($got, $why) { $this->must($got !== false, $why); }
+        function assertIsString($got, $why) { $this->must(is_string($got), $why); }
+        function assertArrayNotHasKey($key, $in, $why) { $this->must(!array_key_exists($key, $in), $why); }
+    }
+}
+namespace { require '${file}'; (new ${basename(file, '.php')})->${method}(); echo 'OK (1 test)'; }
+`;
+
+/** A project in which the packed package is installed. */
 export interface Project {
   folder: string;
   tarball: string;
   write: (name: string, text: string) => Promise<void>;
-  /** Writes code blocks of the documentation, each into its file. */
+  /** Writes code blocks of the documentation to the files that they name. */
   recipes: (...files: string[]) => Promise<void>;
-  /** Runs a command with the variables of `inherited`, CI and the given ones only. */
+  /** Runs a command. Its environment has only CI, the variables of `inherited` and the given ones. */
   run: (
     command: readonly string[],
     env?: Record<string, string>,
@@ -38,12 +53,12 @@ export interface Project {
   remove: () => Promise<void>;
 }
 
-/** A separate project. @param runners packages of the repository that it also has */
+/** Creates a project. @param runners packages of this repository that are also installed in it */
 export async function createProject(runners: readonly string[] = []): Promise<Project> {
   const root = await mkdtemp(join(tmpdir(), 'gateway-sim-project-'));
   await cp(inject('installed'), root, { recursive: true, verbatimSymlinks: true });
   const folder = join(root, 'shop');
-  // Runners store their compiled files there.
+  // Test runners store compiled files there.
   const TMPDIR = join(root, 'tmp');
   await mkdir(TMPDIR);
   for (const runner of runners) {

@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { cp, mkdir, readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fence, ROOT } from '../docs/pages.ts';
 import { inherited, launchProgram } from '../helpers/child.ts';
 import { missing } from '../merchants/running.ts';
-import { createProject, type Project } from './project.ts';
+import { createProject, type Project, phpunit } from './project.ts';
 
-/* The output of `init --php` and `init --python`, used in a project that has the package installed. */
+/* The files that `init --php` and `init --python` write, used in a project that has the package installed. */
 
 let project: Project;
 beforeAll(async () => {
@@ -18,19 +18,7 @@ afterAll(() => project.remove());
 const has = (...command: [string, ...string[]]) =>
   spawnSync(command[0], command.slice(1), { env: inherited() }).status === 0;
 
-/** The parts of PHPUnit that the tests use. */
-const phpunit = (path: string, method: string) => `<?php
-namespace PHPUnit\\Framework {
-    class TestCase {
-        function assertSame($expected, $got) { if ($expected !== $got) throw new \\Exception(json_encode([$expected, $got])); }
-    }
-}
-namespace {
-    require 'tests/${path}.php';
-    (new ${basename(path)})->${method}();
-    echo 'OK (1 test)';
-}`;
-const STAND_IN_OF_PYTEST = `
+const PYTEST = `
 import sys
 sys.path.insert(0, 'tests/python')
 from gateway_sim import GatewaySim
@@ -38,7 +26,7 @@ from test_gateway_sim import test_a_payment_reaches_the_shop
 with GatewaySim.start() as sim: test_a_payment_reaches_the_shop(sim)
 print('1 passed')`;
 
-/** Does everything once, prints the result as a line of JSON, and is killed. */
+/** Calls every method once, prints the results as a line of JSON, and kills itself. */
 const ALL_IN_PHP = `<?php
 require 'tests/php/GatewaySim.php';
 $sim = GatewaySim::start();
@@ -51,7 +39,7 @@ $sim->approve($order['id']);
 $ipn = $sim->waitForIpn($order['identifier']);
 $canceled = $sim->cancel($sim->initiate()['id'])['payment']['status'];
 $failed = $sim->fail($sim->initiate()['id'])['payment']['status'];
-$said = [
+$results = [
     'url' => $sim->url, 'served' => $sim->serve('tests/php/ipn.php'), 'publicKey' => $sim->publicKey,
     'checkout' => $order['url'], 'amount' => $ipn['data']['amount'], 'status' => $ipn['status'],
     'isSigned' => $ipn['signature'] === $sim->signIpn('12.50', $order['identifier']),
@@ -65,8 +53,8 @@ $said = [
     ],
 ];
 $sim->reset();
-$said['why'][] = $why(fn () => $sim->waitForIpn('order-1', 0));
-echo json_encode($said), PHP_EOL;
+$results['why'][] = $why(fn () => $sim->waitForIpn('order-1', 0));
+echo json_encode($results), PHP_EOL;
 posix_kill(getmypid(), SIGKILL);`;
 const ALL_IN_PYTHON = `
 import json, os, signal, sys
@@ -83,7 +71,7 @@ sim.approve(order['id'])
 ipn = sim.wait_for_ipn(order['identifier'])
 canceled = sim.cancel(sim.initiate()['id'])['payment']['status']
 failed = sim.fail(sim.initiate()['id'])['payment']['status']
-said = {
+results = {
     'url': sim.url, 'served': sim.serve(create_app(sim.secret_key)), 'publicKey': sim.public_key,
     'checkout': order['url'], 'amount': ipn['data[amount]'], 'status': ipn['status'],
     'isSigned': ipn['signature'] == sim.sign_ipn('12.50', order['identifier']),
@@ -97,11 +85,11 @@ said = {
     ],
 }
 sim.reset()
-said['why'].append(why(lambda: sim.wait_for_ipn('order-1', 0)))
-print(json.dumps(said), flush=True)
+results['why'].append(why(lambda: sim.wait_for_ipn('order-1', 0)))
+print(json.dumps(results), flush=True)
 os.kill(os.getpid(), signal.SIGKILL)`;
 
-interface Said {
+interface Results {
   url: string;
   served: string;
 }
@@ -113,7 +101,7 @@ const STARTERS = [
     runner: 'phpunit',
     byRunner: ['phpunit', '--do-not-cache-result', 'tests/php/GatewaySimTest.php'],
     passed: /OK \(1 test/,
-    standIn: phpunit('php/GatewaySimTest', 'testAPaymentReachesTheShop'),
+    standIn: phpunit('tests/php/GatewaySimTest.php', 'testAPaymentReachesTheShop'),
     all: ALL_IN_PHP,
     command: (file: string) => ['php', file],
   },
@@ -123,7 +111,7 @@ const STARTERS = [
     runner: 'pytest',
     byRunner: ['python3', '-m', 'pytest', 'tests/python'],
     passed: /1 passed/,
-    standIn: STAND_IN_OF_PYTEST,
+    standIn: PYTEST,
     all: ALL_IN_PYTHON,
     command: (file: string) => ['python3', file],
   },
@@ -134,7 +122,7 @@ describe.each(STARTERS)('init --$language', ({ language, file, runner, byRunner,
   const here = why ? ` (${why})` : '';
   const hasRunner =
     language === 'php' ? has('phpunit', '--version') : has('python3', '-m', 'pytest', '--version');
-  const by = hasRunner ? '' : ` (by a stand-in: no ${runner} here)`;
+  const by = hasRunner ? '' : ` (with a stand-in: ${runner} is not installed)`;
   const gatewaySim = join('node_modules', '.bin', 'gateway-sim');
   const folder = join('tests', language);
 
@@ -159,23 +147,17 @@ describe.each(STARTERS)('init --$language', ({ language, file, runner, byRunner,
       const { child, ended } = launchProgram(starter.command(`all.${language}`), { cwd: project.folder });
       const { signal, stdout, stderr } = await ended;
       expect([signal, stderr, child.killed]).toEqual(['SIGKILL', '', false]);
-      const said = JSON.parse(stdout) as Said;
-      expect(said).toEqual({
-        ...{
-          url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-          served: expect.stringMatching(/:\d+$/),
-        },
-        ...{
-          publicKey: 'pub_sim_example_not_a_real_key',
-          checkout: expect.stringContaining(`${said.url}/sandbox/`),
-        },
-        ...{
-          amount: '12.50',
-          status: 'success',
-          isSigned: true,
-          settled: ['canceled', 'failed'],
-          ahead: true,
-        },
+      const results = JSON.parse(stdout) as Results;
+      expect(results).toEqual({
+        url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+        served: expect.stringMatching(/:\d+$/),
+        publicKey: 'pub_sim_example_not_a_real_key',
+        checkout: expect.stringContaining(`${results.url}/sandbox/`),
+        amount: '12.50',
+        status: 'success',
+        isSigned: true,
+        settled: ['canceled', 'failed'],
+        ahead: true,
         why: [
           expect.stringMatching(/no IPN for \w{20}: .* is pending.*approve\(\)/),
           expect.stringMatching(/currency.*XXX/),
@@ -185,21 +167,13 @@ describe.each(STARTERS)('init --$language', ({ language, file, runner, byRunner,
           expect.stringMatching(/no IPN for order-1: nothing was initiated/),
         ],
       });
-      for (const url of [said.url, said.served])
-        await expect
-          .poll(
-            () =>
-              fetch(url).then(
-                () => 'answers',
-                () => 'gone',
-              ),
-            { timeout: 5_000 },
-          )
-          .toBe('gone');
+      const answers = (url: string) => fetch(url).then(Boolean, () => false);
+      for (const url of [results.url, results.served])
+        await expect.poll(() => answers(url), { timeout: 5_000 }).toBe(false);
     },
   );
 
-  test.skipIf(why)(`uses the emulator of exec${here}`, async () => {
+  test.skipIf(why)(`uses the emulator that exec started${here}`, async () => {
     await prepare();
     const command = starter.command(`all.${language}`);
     const { output } = await project.run([
@@ -215,11 +189,11 @@ describe.each(STARTERS)('init --$language', ({ language, file, runner, byRunner,
       'sh',
       ...command,
     ]);
-    const [url, said = ''] = output.split('\n');
-    expect((JSON.parse(said) as Said).url).toBe(url);
+    const [url, results = ''] = output.split('\n');
+    expect((JSON.parse(results) as Results).url).toBe(url);
   });
 
-  test('has one file to copy, of at most 200 lines', async () => {
+  test('needs only one file of at most 200 lines', async () => {
     const text = await readFile(join(ROOT, 'src/init', file), 'utf8');
     expect(text.split('\n').length - 1).toBeLessThanOrEqual(200);
   });
@@ -240,15 +214,15 @@ describe.each(STARTERS)('init --$language', ({ language, file, runner, byRunner,
 
 const noPhp = missing('php');
 const hasPhpunit = has('phpunit', '--version');
-const how = noPhp ? ` (${noPhp})` : hasPhpunit ? '' : ' (by a stand-in: no phpunit here)';
+const how = noPhp ? ` (${noPhp})` : hasPhpunit ? '' : ' (with a stand-in: phpunit is not installed)';
 
-test.skipIf(noPhp)(`stacks/phpunit.md: PHPUnit${how}`, async () => {
+test.skipIf(noPhp)(`the test in stacks/phpunit.md passes${how}`, async () => {
   const place = 'stacks/phpunit.md: PHPUnit';
   const [, init = '', run = ''] = fence(place, 'sh').trim().split('\n');
   const { code, output } = await project.run(['sh', '-c', init.replace('npx ', 'node_modules/.bin/')]);
   expect([code, output]).toEqual([0, expect.stringContaining(`Run it: ${run}.`)]);
   await project.write('tests/PaymentTest.php', fence(place, 'php'));
-  await project.write('stand-in.php', phpunit('PaymentTest', 'testOnlyAGenuineIpnIsTaken'));
+  await project.write('stand-in.php', phpunit('tests/PaymentTest.php', 'testOnlyAGenuineIpnIsTaken'));
   const command = hasPhpunit ? ['phpunit', 'tests/PaymentTest.php'] : ['php', 'stand-in.php'];
   const ended = await project.run(command);
   expect([ended.code, ended.output]).toEqual([0, expect.stringMatching(/OK \(1 test/)]);
