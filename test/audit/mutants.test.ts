@@ -6,9 +6,7 @@ import { sample } from '../helpers/scope.ts';
 import { seedOfTest } from '../helpers/seed.ts';
 import { codeIn, FIXES } from '../merchants/fixes.ts';
 import { MUTANTS, usePublicKey } from '../merchants/mutants.ts';
-import { GOOD, type Handler, startShop } from '../merchants/node-shop.ts';
-
-const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
+import { GOOD, type Handler, SECRET, startShop } from '../merchants/node-shop.ts';
 
 const CHOSEN = sample(MUTANTS, (one) => MUTANTS.find(({ class: kind }) => kind === one.class) === one);
 

@@ -2,10 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AuditReport } from '../../src/contract/audit-report.ts';
-import { SECRET, startAudited } from '../helpers/auditable.ts';
+import { startAudited } from '../helpers/auditable.ts';
 import { launch, run, runJson } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { freePort } from '../helpers/port.ts';
+import { SECRET } from '../merchants/node-shop.ts';
 
 const ONE = ['--only', 'signature-missing'];
 

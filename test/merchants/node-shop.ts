@@ -1,11 +1,14 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
+/** Not the default key, with which an audit skips a case. */
+export const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
+
 /** A tested shop's settings for the gateway. */
-interface Keys {
+export interface Keys {
   initiateUrl: string;
   publicKey: string;
   secretKey: string;
@@ -58,7 +61,7 @@ export const sign = (amount: string, identifier: string, secret: string) =>
 export const digits = (of: string, length: number) =>
   createHash('sha256').update(of).digest('hex').slice(0, length);
 
-const same = (one: string, other: string) => {
+export const same = (one: string, other: string) => {
   const [bytes, others] = [Buffer.from(one), Buffer.from(other)];
   return bytes.length === others.length && timingSafeEqual(bytes, others);
 };
@@ -107,6 +110,20 @@ export interface Shop extends AsyncDisposable {
   probe: (identifier: string) => string;
 }
 
+/** Listens on a free port. @returns the address */
+export async function listen(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+export async function close(server: Server): Promise<void> {
+  if (!server.listening) return;
+  server.closeAllConnections();
+  server.close();
+  await once(server, 'close');
+}
+
 const MAX_BODY = 2 ** 21;
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
@@ -126,11 +143,7 @@ export async function startShop(keys: Keys, changed: Partial<Handler> = {}): Pro
     ...{ url: '', ipnUrl: '', orders: new Map<string, Order>(), mails: [] },
     place: () => placeOrder(shop, keys, handler),
     probe: (identifier) => JSON.stringify(publicOrder(shop.orders.get(identifier))),
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: () => close(server),
   };
   const server = createServer((request, response) => {
     answer(shop, keys, handler, request, response).catch((error: Error) => {
@@ -138,9 +151,7 @@ export async function startShop(keys: Keys, changed: Partial<Handler> = {}): Pro
       response.end(error.message);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  shop.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  shop.url = await listen(server);
   shop.ipnUrl = `${shop.url}/ipn`;
   return shop;
 }
@@ -209,8 +220,17 @@ async function placeOrder(shop: Shop, keys: Keys, handler: Handler): Promise<voi
     site_logo: `${shop.url}/logo.png`,
     ...{ customer_name: 'Ada', customer_email: 'ada@example.com' },
   };
-  const body = new URLSearchParams(handler.initiate(fields, keys));
-  const answered = await fetch(keys.initiateUrl, { method: 'POST', body, headers: handler.headers });
+  await initiate(keys, handler.initiate(fields, keys), handler.headers);
+}
+
+/** Initiates a payment. */
+export async function initiate(
+  { initiateUrl }: Keys,
+  fields: Record<string, string>,
+  headers: Record<string, string> = {},
+): Promise<void> {
+  const body = new URLSearchParams(fields);
+  const answered = await fetch(initiateUrl, { method: 'POST', body, headers });
   const { success, message } = (await answered.json()) as { success?: string; message?: string };
   if (success !== 'ok') throw new Error(message);
 }

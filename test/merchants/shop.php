@@ -1,11 +1,11 @@
 <?php
 
 /*
- * A shop in PHP: good, or with one flaw of a class of `gateway-sim audit`.
+ * A shop in PHP: correct, or with one flaw of a class of `gateway-sim audit`.
  *
  * SHOP_FLAW=<class> SHOP_FOLDER=<an empty folder> PHP_CLI_SERVER_WORKERS=8 php -S 127.0.0.1:<port> shop.php
- * A line `// fix: <place>` is where the code of a fix goes.
- * The emulator comes from GATEWAY_SIM_INITIATE_URL, GATEWAY_SIM_PUBLIC_KEY and GATEWAY_SIM_SECRET_KEY.
+ * An empty class means no flaw. The code of a fix is inserted at the line `// fix: <place>`.
+ * GATEWAY_SIM_INITIATE_URL, GATEWAY_SIM_PUBLIC_KEY and GATEWAY_SIM_SECRET_KEY name the emulator.
  */
 
 declare(strict_types=1);

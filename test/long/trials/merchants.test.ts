@@ -8,7 +8,7 @@ for (const language of LANGUAGES) {
     `flawed and good shops in ${language}`,
     {
       promise: 'an audit finds the mistake of a flawed shop, and nothing in a correct one',
-      ...{ short: 1, least: FLAWS.length + 1, share: 2, ...(cannot && { cannot }) },
+      ...{ short: 1, least: FLAWS.length + 1, share: 3, ...(cannot && { cannot }) },
     },
     async (budget) => {
       const flaws = budget.shuffled([undefined, ...FLAWS]);
