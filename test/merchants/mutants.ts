@@ -114,10 +114,13 @@ const WELL_KNOWN = [
 const currency = (form: URLSearchParams) => text(form, 'data[currency][code]');
 const amount = (form: URLSearchParams) => text(form, 'data[amount]');
 
+const comparing =
+  (isEqual: (sent: string, total: string) => boolean): Handler['isAmount'] =>
+  (order, form) =>
+    isEqual(amount(form), order.total) && currency(form) === order.currency;
+
 const AMOUNTS = [
-  mutant('the amount is not checked', 'D', ANY, {
-    isAmount: (order, form) => currency(form) === order.currency,
-  }),
+  mutant('the amount is not checked', 'D', ANY, { isAmount: comparing(() => true) }),
   mutant('the currency is not checked', 'D', 'currency-other', {
     isAmount: (order, form) => amount(form) === order.total,
   }),
@@ -126,32 +129,26 @@ const AMOUNTS = [
     isAmount: (order, form) => amount(form) === order.total && [order.currency, ''].includes(currency(form)),
   }),
   mutant('whole units are compared', 'D', 'amount-cut', {
-    isAmount: (order, form) =>
-      Number.parseInt(amount(form), 10) === Number.parseInt(order.total, 10) &&
-      currency(form) === order.currency,
+    isAmount: comparing((sent, total) => Number.parseInt(sent, 10) === Number.parseInt(total, 10)),
   }),
   mutant('rounded units are compared', 'D', 'amount-cut', {
-    isAmount: (order, form) =>
-      Math.round(Number(amount(form))) === Math.round(Number(order.total)) &&
-      currency(form) === order.currency,
+    isAmount: comparing((sent, total) => Math.round(Number(sent)) === Math.round(Number(total))),
   }),
-  mutant('as much or less', 'D', 'amount-too-low', {
-    isAmount: (order, form) =>
-      Number(amount(form)) <= Number(order.total) && currency(form) === order.currency,
+  mutant('a lower amount is accepted', 'D', 'amount-too-low', {
+    isAmount: comparing((sent, total) => Number(sent) <= Number(total)),
   }),
   mutant('zero is free', 'D', 'amount-zero', {
     isAmount: (order, form) => Number(amount(form)) === 0 || GOOD.isAmount(order, form),
   }),
   mutant('the sign is dropped', 'D', 'amount-negative', {
-    isAmount: (order, form) =>
-      amount(form).replace('-', '') === order.total && currency(form) === order.currency,
+    isAmount: comparing((sent, total) => sent.replace('-', '') === total),
   }),
   mutant('amounts are read as numbers of any form', 'D', 'amount-exponent-low', {
     isAmount: (order, form) => /e/.test(amount(form)) || GOOD.isAmount(order, form),
   }),
   mutant('the amount is not under the signature', 'D', 'amount-changed', {
     isSigned: (form, secret) => signature(form) === sign('49.90', text(form, 'identifier'), secret),
-    isAmount: (order, form) => currency(form) === order.currency,
+    isAmount: comparing(() => true),
   }),
   mutant('keys of other merchants', 'D', 'key-of-other-merchant', also('sec_sim_of_another_merchant_0001')),
   mutant('the charge of a copy is booked', 'D', 'charge-changed', {
@@ -336,29 +333,27 @@ function jsonJuggling(value: unknown): Check {
   };
 }
 
+/** A query that fails if the identifier contains a character. */
+const breaksOn = (character: string): Check => ({
+  find: (shop, form) => {
+    if (text(form, 'identifier').includes(character)) throw new Error('SQLITE_ERROR: near "OR"');
+    return shop.orders.get(text(form, 'identifier'));
+  },
+});
+
 const INJECTIONS = [
   mutant('markup comes back', 'K', 'identifier-markup', {
     refuse: (response, form) =>
       response.writeHead(404, { 'Content-Type': 'text/html' }).end(`no order ${text(form, 'identifier')}`),
   }),
-  mutant('a quote breaks the query', 'K', 'identifier-sql', {
-    find: (shop, form) => {
-      if (text(form, 'identifier').includes("'")) throw new Error('SQLITE_ERROR: near "OR"');
-      return shop.orders.get(text(form, 'identifier'));
-    },
-  }),
+  mutant('a quote breaks the query', 'K', 'identifier-sql', breaksOn("'")),
   mutant('a name with a quote breaks the query', 'K', 'name-markup', {
     pay: (order, form) => {
       if (text(form, 'data[account_holder]').includes("'")) throw new Error('SQLITE_ERROR');
       GOOD.pay(order, form);
     },
   }),
-  mutant('a null character breaks the query', 'K', 'identifier-newline', {
-    find: (shop, form) => {
-      if (text(form, 'identifier').includes('\u0000')) throw new Error('invalid byte sequence');
-      return shop.orders.get(text(form, 'identifier'));
-    },
-  }),
+  mutant('a null character breaks the query', 'K', 'identifier-newline', breaksOn('\u0000')),
 ];
 
 const LEAKING = [

@@ -104,7 +104,6 @@ export interface Shop extends AsyncDisposable {
   url: string;
   ipnUrl: string;
   orders: Map<string, Order>;
-  mails: string[];
   /** Places an order like a customer. */
   place: () => Promise<void>;
   probe: (identifier: string) => string;
@@ -140,7 +139,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 export async function startShop(keys: Keys, changed: Partial<Handler> = {}): Promise<Shop> {
   const handler = { ...GOOD, ...changed };
   const shop: Shop = {
-    ...{ url: '', ipnUrl: '', orders: new Map<string, Order>(), mails: [] },
+    ...{ url: '', ipnUrl: '', orders: new Map<string, Order>() },
     place: () => placeOrder(shop, keys, handler),
     probe: (identifier) => JSON.stringify(publicOrder(shop.orders.get(identifier))),
     [Symbol.asyncDispose]: () => close(server),
