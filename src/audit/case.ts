@@ -21,7 +21,7 @@ export interface Finding {
   because?: { mistake: MistakeName; harm: string };
   /** Overrides the fix for the case's mistake. */
   fix?: Fix;
-  /** The goods shipped without a payment: the order that the attack paid. */
+  /** The goods that the attack obtained without a payment. */
   unpaid?: Pick<Payment, 'amount' | 'currency'>;
   /** The address and response status of a single request. */
   answer?: { url: string; status: number | null };
@@ -35,7 +35,7 @@ export interface AuditCase extends AuditCaseInfo {
   mistake: MistakeName;
   /** It affects other cases, or is affected by them: no other case runs at the same time. */
   alone?: true;
-  /** It checks what all other cases have seen. */
+  /** It checks the responses to all other cases. */
   last?: true;
   run(shop: Shop): Promise<Finding>;
 }
@@ -101,7 +101,7 @@ export function withoutProbe(matter = 'what the shop did'): { verdict: 'unproven
   return { verdict: 'unproven', why: `no probe shows ${matter}: a status code alone proves little` };
 }
 
-/** The verdict on a request that must not pay an order. */
+/** The verdict on a request that must not mark an order as paid. */
 export function judgeRejected(
   shop: Shop,
   before: OrderSnapshot,
@@ -145,7 +145,7 @@ export function judgeTraces(
   return { verdict: isHarmless ? 'note' : 'fail', why, again: true, because: CHANGED };
 }
 
-/** Whether a text is a time of today, in any time zone: a later one could be when access ends. */
+/** Whether a text is a time today, in any time zone. A later time may be the end of a customer&#39;s access. */
 const isRecentTime = (text: string) =>
   /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text) && Math.abs(Date.parse(text) - Date.now()) < DAY_MS;
 const DAY_MS = 86_400_000;
@@ -187,7 +187,7 @@ export function isCountOrLog(before: string, after: string): boolean {
   return after.startsWith(before) || after.replace(/\d+/g, '0') === before.replace(/\d+/g, '0');
 }
 
-/** The verdict on a request that must pay an order. */
+/** The verdict on a request that must mark an order as paid. */
 export function judgeAccepted(shop: Shop, after: OrderSnapshot): Pick<Finding, 'verdict' | 'why'> {
   if (!shop.canLook) return withoutProbe();
   return after.paid ? { verdict: 'pass' } : { verdict: 'fail' };
@@ -197,7 +197,7 @@ export function judgeAccepted(shop: Shop, after: OrderSnapshot): Pick<Finding, '
 export interface Target {
   shop: Shop;
   payment: Payment;
-  /** The correct IPN, which the shop has not received. */
+  /** The correct IPN, which the shop has not yet received. */
   ipn: Ipn;
   /** The request that posts an IPN to the order's ipn_url. */
   post: (ipn: Ipn) => ProbeRequest;
@@ -222,9 +222,9 @@ const shotOf = (sent: Sent, { post }: Target) => (sent instanceof Ipn ? post(sen
 type FindFlaw = (observation: Observation, first: Observation) => string | undefined;
 
 /**
- * A case whose requests must not pay a pending order.
+ * A case whose requests must not mark a pending order as paid.
  *
- * @param forge the requests, sent in turn until one does harm, or the reason to skip the case
+ * @param forge the requests, sent one after another until one does harm, or the reason to skip the case
  */
 export function rejects(text: CaseText, forge: Forge, findFlaw: FindFlaw = () => undefined): AuditCase {
   return {
@@ -254,7 +254,7 @@ export function rejects(text: CaseText, forge: Forge, findFlaw: FindFlaw = () =>
   };
 }
 
-/** A case whose unusual request must pay its order. */
+/** A case whose unusual request must mark its order as paid. */
 export function accepts(text: CaseText, make: (target: Target) => Sent): AuditCase {
   return {
     ...text,
@@ -299,7 +299,8 @@ export function afterPayment(
     run: (shop) =>
       withOrder(shop, async (payment, before) => {
         const paid = await paidOrder(shop, payment);
-        if (!paid) return { ...skipped('its correct IPN did not pay the order'), verdict: 'unproven' };
+        if (!paid)
+          return { ...skipped('its correct IPN did not mark the order as paid'), verdict: 'unproven' };
         return run(targetOf(shop, payment), paid, before);
       }),
   };

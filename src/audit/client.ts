@@ -54,7 +54,7 @@ const DROP_EVERY_MS = 150;
 /** Time for the shop to start processing before the sender disconnects. */
 const LEAVE_AFTER_MS = 100;
 
-/** Sends requests unchanged, each over its own connection, and reports the responses. */
+/** Sends requests unchanged, each on its own connection, and reports the responses. */
 export class AuditClient {
   readonly #egress: Egress;
   readonly #timeoutMs: number;

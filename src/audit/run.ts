@@ -42,7 +42,7 @@ export async function runCases(
   return withOneCause(chosen.flatMap((one) => done.get(one) ?? []));
 }
 
-/** A shop that accepts any signature accepts all that an attacker sends: one mistake, and one fix. */
+/** A shop that accepts any signature accepts everything an attacker sends: one mistake, and one fix. */
 function withOneCause(cases: AuditedCase[]): AuditedCase[] {
   const any = cases.find(({ name }) => name === 'signature-garbage');
   if (!any?.unpaid) return cases;

@@ -5,7 +5,11 @@ import { falseAlarms } from '../merchants/handlers/false-alarms.ts';
 /** The long run has all handlers. */
 const FOR_RELEASES = [
   ...['answers 200 to everything, with a page', 'Laravel with a queue', 'numbers its invoices'],
-  ...['slow, and turns away who comes second', 'PHP behind a front controller', 'knows no other method'],
+  ...[
+    'slow, and rejects concurrent requests',
+    'PHP behind a front controller',
+    'answers 501 to other methods',
+  ],
 ];
 
 it.concurrent.for(sample(FOR_RELEASES, (name) => name === 'Laravel with a queue'))(

@@ -13,8 +13,8 @@ const CHOSEN = sample(MUTANTS, (one) => MUTANTS.find(({ class: kind }) => kind =
 /** Their fix is a sentence without code, or its code is for another place: the good handler counts as fixed. */
 const IN_WORDS = [
   'a name with a quote breaks the query',
-  'an unknown field is refused',
-  '200 with a fatal error',
+  'an unknown field is rejected',
+  'a fatal error has status 200',
 ];
 
 async function audited(handler: Handler, only: readonly string[]) {

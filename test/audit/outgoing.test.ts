@@ -79,7 +79,7 @@ describe('an audit', () => {
     expect(await audit({ orderUrl })).toEqual({ bad: { verdict: 'unproven', why }, more: [], tried: 3 });
   });
 
-  it('does not ask for the keys of a shop that is down', async () => {
+  it('does not suggest checking the keys of a shop that is down', async () => {
     const { audit } = await prepared();
     const { bad } = await audit({ orderUrl: 'http://127.0.0.1:9/' });
     expect(bad?.why).toMatch(/connection refused: nothing listens at 127\.0\.0\.1:9$/);

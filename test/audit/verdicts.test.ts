@@ -74,7 +74,7 @@ describe('a forged IPN', () => {
   });
   const only = ['signature-garbage', 'failed-badly-signed'];
 
-  it('is a note if the order counts it', async () => {
+  it('is a note if the order only counts it', async () => {
     const { verdict, report } = await audited(
       counting((order) => void order.credited++),
       { only },
@@ -178,7 +178,7 @@ describe('a harmless effect', () => {
     expect(auditHeadline(report.cases)).toMatch(/^No attack worked/);
   });
 
-  it('is a pass if a copy with another charge changes no charge', async () => {
+  it('passes if a copy with another charge changes no charge', async () => {
     const replayed = await audited(
       {
         pay: (order) =>
@@ -190,7 +190,7 @@ describe('a harmless effect', () => {
     expect(replayed.verdict('replay-at-once')?.verdict).toBe('fail');
   });
 
-  it('is a pass if every unknown order is answered with 500', async () => {
+  it('passes if the shop answers 500 to every unknown order', async () => {
     const refuse: Handler['refuse'] = (response) => response.writeHead(500).end('no such order');
     const { report } = await audited({ refuse }, { only: ['identifier-sql', 'identifier-markup'] });
     expect(report.summary).toMatchObject({ pass: 3, fail: 0 });
@@ -278,7 +278,7 @@ describe('a report', () => {
     [401, 'Invalid signature', '401 “Invalid signature”', 'hash_hmac'],
     [419, 'CSRF token mismatch', 'CSRF token', 'CSRF protection'],
     [400, 'amount is missing', '400 “amount is missing”', 'does not show the cause'],
-  ])('bases its advice on the response to a correct IPN: %i %s', async (status, body, why, fix) => {
+  ])('bases its fix on the response to a correct IPN: %i %s', async (status, body, why, fix) => {
     const refuse: Handler['refuse'] = (response) => response.writeHead(status).end(body);
     const { verdict } = await audited({ isSigned: () => false, refuse }, { only: ['control'] });
     expect(verdict('control')).toMatchObject({

@@ -35,7 +35,7 @@ describe('audit', () => {
     expect(body.cases.length).toBeGreaterThanOrEqual(60);
     expect(body.cases[0]).toEqual({
       ...{ name: 'control', class: 'control', group: 'control' },
-      about: 'A correct IPN for a real payment, which must pay its order.',
+      about: 'A correct IPN for a real payment, which must mark its order as paid.',
     });
     const { stdout } = await run(['audit', '--list'], { cwd });
     for (const { name } of body.cases) expect(stdout).toContain(name);

@@ -152,7 +152,7 @@ export const CONTROL: AuditCase = {
   name: 'control',
   class: 'control',
   group: 'control',
-  about: 'A correct IPN for a real payment, which must pay its order.',
+  about: 'A correct IPN for a real payment, which must mark its order as paid.',
   harm: 'Customers pay, but their orders are not fulfilled.',
   mistake: 'handler-breaks',
   alone: true,

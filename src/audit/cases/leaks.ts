@@ -45,7 +45,7 @@ const plainRequest = (name: string, about: string, method: string): AuditCase =>
     }),
 });
 
-/** Error responses reveal most. */
+/** Error responses reveal the most. */
 async function provoke(shop: Shop, payment: Payment): Promise<void> {
   const { ipn, post } = targetOf(shop, payment);
   const forged = [
@@ -126,7 +126,7 @@ export const LEAKS: readonly AuditCase[] = [
   plainRequest('handler-get', 'A GET request to the handler.', 'GET'),
   plainRequest('handler-head', 'A HEAD request to the handler.', 'HEAD'),
   {
-    ...text('error-bodies', 'All responses of the shop during the audit, error responses included.'),
+    ...text('error-bodies', 'Every response of the shop during the audit, including error responses.'),
     last: true,
     run: (shop) =>
       withOrder(shop, async (payment) => {
@@ -135,7 +135,7 @@ export const LEAKS: readonly AuditCase[] = [
       }),
   },
   {
-    ...text('secret-in-initiate', 'All initiate requests of the shop.'),
+    ...text('secret-in-initiate', 'Every initiate request of the shop.'),
     mistake: 'initiate-from-outside',
     last: true,
     run: inInitiate,

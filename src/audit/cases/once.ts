@@ -19,7 +19,7 @@ import type { OrderSnapshot } from '../probe.ts';
 import { numericChanges, type Shop } from '../shop.ts';
 
 const HARM =
-  'Each copy of an IPN takes effect again on stock, credit, e-mails or downloads. Gateways do send copies.';
+  'Each copy of an IPN changes stock or credit again, or sends e-mails or downloads again. Gateways do send copies.';
 const LATER_MS = 1_000;
 
 const text = family({
@@ -61,7 +61,7 @@ const replay = (
     return { ...shown, ...judgeCopy(shop, look, after) };
   });
 
-/** Simultaneous requests must have the effect of one payment, as the control had, and not a multiple of it. */
+/** Simultaneous requests must have the effect of one payment, like the control, and not a multiple of it. */
 async function judgeTogether(
   shop: Shop,
   payment: Payment,
@@ -78,7 +78,7 @@ async function judgeTogether(
     return times > 1 && Number.isInteger(times) ? [{ place, times }] : [];
   });
   if (!several.length) return provenOnce(shop);
-  // Numbers such as an invoice number differ for each order: only equal changes by single payments count.
+  // Values such as invoice numbers differ for each order: a place counts only if another payment changes it as the control did.
   const single = await changesOfOne(shop);
   const found = several.find(({ place }) => single?.get(place) === changes.get(place));
   if (found) {
@@ -152,11 +152,11 @@ const withReturn = (name: string, about: string, ipnFirst: boolean): AuditCase =
 export const ONCE: readonly AuditCase[] = [
   replay('replay-at-once', 'The same IPN again, immediately.', () => Promise.resolve()),
   replay('replay-later', 'The same IPN again, a second later.', () => pause(LATER_MS)),
-  replay('replay-twice', 'The same IPN twice more, each over its own connection.', (shop, shot) =>
+  replay('replay-twice', 'The same IPN twice more, each on its own connection.', (shop, shot) =>
     shop.send(shot),
   ),
   afterPayment(
-    text('replay-other-trx', 'The same IPN with a different payment_trx (it is not signed).'),
+    text('replay-other-trx', 'The same IPN with a different payment_trx (the payment_trx is not signed).'),
     async ({ shop, payment, ipn, post }, { look }) => {
       const shot = post(ipn.set('trx', [...ipn.get('trx')].toReversed().join('')));
       const { shown, after } = await sendAndLook(shop, payment, shot);

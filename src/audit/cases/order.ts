@@ -21,7 +21,7 @@ const unbound = family({
 const sandboxed = family({
   class: 'G',
   group: 'merchant',
-  harm: 'With only the public key, an attacker makes a sandbox payment with the identifier and amount of a live order. Its genuine IPN pays that order.',
+  harm: 'With only the public key, an attacker makes a sandbox payment with the identifier and amount of a live order. The genuine IPN of that payment marks the live order as paid.',
   mistake: 'no-token-in-ipn-url',
 });
 const spliced = family({
@@ -35,7 +35,7 @@ const spliced = family({
 const attackers = ({ shop, payment: { amount, currency } }: Target, identifier?: string) =>
   shop.attackerIpn({ amount, currency, ...(identifier !== undefined && { identifier }) });
 
-/** A genuine IPN for an identifier that is almost the order's. */
+/** A genuine IPN for an identifier that is almost the same as the order's. */
 const nearly = (name: string, about: string, change: (identifier: string) => string): AuditCase =>
   rejects(unbound(name, about), ({ payment: { identifier }, ipn, shop }) => {
     const changed = change(identifier);
@@ -76,7 +76,10 @@ function sandbox(name: string, about: string, flag?: readonly [string, string]):
 
 export const ORDER: readonly AuditCase[] = [
   rejects(
-    unbound('other-ipn-to-order-url', "The attacker's own paid IPN, sent to the order's ipn_url."),
+    unbound(
+      'other-ipn-to-order-url',
+      "The genuine IPN of the attacker's own payment, sent to the order's ipn_url.",
+    ),
     (target) => attackers(target),
   ),
   rejects(

@@ -26,7 +26,7 @@ const text = family({
 });
 
 /**
- * Returns from an unpaid checkout, as a browser without a session.
+ * Returns from an unpaid checkout, like a browser without a session.
  *
  * @param shotOf the request, or the reason to skip the case
  */

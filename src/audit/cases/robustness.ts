@@ -120,7 +120,7 @@ export const ROBUSTNESS: readonly AuditCase[] = [
   ),
   survives(
     'truncated',
-    'The IPN cut off in the middle.',
+    'The IPN, cut off in the middle.',
     ({ ipn, post }) => ({ ...post(ipn), manner: 'truncated' }),
     true,
   ),

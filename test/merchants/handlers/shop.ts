@@ -30,7 +30,7 @@ export interface Style {
   identifier: (count: number) => string;
   token: 'query' | 'path';
   /** What a concurrent second request does: waits, is rejected, or fails because the row has changed. */
-  concurrency: 'queue' | 'turned-away' | 'row';
+  concurrency: 'queue' | 'rejected' | 'row';
   /** Every visitor gets a cookie, and without one the return page redirects to the login. */
   sessions: boolean;
   /** E-mails that follow a payment later, from a queue. */
@@ -229,7 +229,7 @@ export class VariedShop implements AsyncDisposable {
     const { concurrency } = this.#style;
     const running = this.#busy.get(order.identifier);
     if (concurrency === 'row') return this.#pay(order, fields);
-    if (running && concurrency === 'turned-away') return 'busy';
+    if (running && concurrency === 'rejected') return 'busy';
     const mine = (running ?? Promise.resolve()).then(async () => {
       const was = order.paid;
       await sleep(5);
