@@ -3,7 +3,7 @@ import type { AuditVerdict } from '../contract/audit.ts';
 import type { AuditCaseInfo } from '../contract/audit-report.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { Observation, ProbeRequest } from './client.ts';
-import { curlOf, described, shotText } from './describe-request.ts';
+import { curlOf, described, requestText } from './describe-request.ts';
 import { Ipn } from './ipn.ts';
 import type { Fix, MistakeName } from './mistakes.ts';
 import type { OrderSnapshot } from './probe.ts';
@@ -84,16 +84,16 @@ export async function withOrder(
 }
 
 /** The request and its response, for a finding. */
-export function evidence(shot: ProbeRequest, observation: Observation, sent = shotText(shot)) {
-  const answer = { url: shot.url, status: observation.status };
-  return { sent, observed: described(observation), curl: curlOf(shot), answer };
+export function evidence(request: ProbeRequest, observation: Observation, sent = requestText(request)) {
+  const answer = { url: request.url, status: observation.status };
+  return { sent, observed: described(observation), curl: curlOf(request), answer };
 }
 
 /** Sends a request, waits until the shop has processed it, and probes the order. */
-export async function sendAndLook(shop: Shop, payment: Payment, shot: ProbeRequest) {
-  const observation = await shop.send(shot);
+export async function sendAndLook(shop: Shop, payment: Payment, request: ProbeRequest) {
+  const observation = await shop.send(request);
   const after = await shop.lookAfterGrace(payment);
-  return { shown: evidence(shot, observation), after };
+  return { shown: evidence(request, observation), after };
 }
 
 /** @param matter what a probe would show */
@@ -204,7 +204,12 @@ export interface Target {
 }
 
 export function targetOf(shop: Shop, payment: Payment): Target {
-  return { shop, payment, ipn: shop.ipnOf(payment), post: (ipn) => shop.shot(shop.addressOf(payment), ipn) };
+  return {
+    shop,
+    payment,
+    ipn: shop.ipnOf(payment),
+    post: (ipn) => shop.requestTo(shop.addressOf(payment), ipn),
+  };
 }
 
 /** An IPN is posted to the order's ipn_url. */
@@ -212,7 +217,7 @@ type Sent = Ipn | ProbeRequest;
 type Forged = Sent | readonly Sent[] | string;
 export type Forge = (target: Target) => Forged | Promise<Forged>;
 
-const shotOf = (sent: Sent, { post }: Target) => (sent instanceof Ipn ? post(sent) : sent);
+const requestOf = (sent: Sent, { post }: Target) => (sent instanceof Ipn ? post(sent) : sent);
 
 /**
  * Finds a flaw in a response, whether or not the order is paid.
@@ -236,10 +241,10 @@ export function rejects(text: CaseText, forge: Forge, findFlaw: FindFlaw = () =>
         if (typeof forged === 'string') return skipped(forged);
         let finding = skipped('there is nothing to send');
         let first: Observation | undefined;
-        for (const shot of [forged].flat().map((sent) => shotOf(sent, target))) {
-          const observation = await shop.send(shot);
+        for (const request of [forged].flat().map((sent) => requestOf(sent, target))) {
+          const observation = await shop.send(request);
           first ??= observation;
-          const shown = evidence(shot, observation);
+          const shown = evidence(request, observation);
           const why = findFlaw(observation, first);
           if (why !== undefined) return { ...shown, verdict: 'fail', why };
           const after = await shop.lookAfterGrace(payment);
@@ -262,10 +267,10 @@ export function accepts(text: CaseText, make: (target: Target) => Sent): AuditCa
       withOrder(shop, async (payment) => {
         await shop.pay(payment);
         const target = targetOf(shop, payment);
-        const shot = shotOf(make(target), target);
-        const observation = await shop.send(shot);
+        const request = requestOf(make(target), target);
+        const observation = await shop.send(request);
         const after = await shop.lookUntilPaid(payment);
-        return { ...evidence(shot, observation), ...judgeAccepted(shop, after) };
+        return { ...evidence(request, observation), ...judgeAccepted(shop, after) };
       }),
   };
 }
@@ -274,15 +279,15 @@ export function accepts(text: CaseText, make: (target: Target) => Sent): AuditCa
 export async function paidOrder(
   shop: Shop,
   payment: Payment,
-): Promise<{ look: OrderSnapshot; shot: ProbeRequest } | undefined> {
+): Promise<{ look: OrderSnapshot; request: ProbeRequest } | undefined> {
   await shop.pay(payment);
-  const shot = shop.shot(shop.addressOf(payment), shop.ipnOf(payment));
-  await shop.send(shot);
+  const request = shop.requestTo(shop.addressOf(payment), shop.ipnOf(payment));
+  await shop.send(request);
   const look = await shop.lookUntilPaid(payment);
   if (look.paid === false) return undefined;
   // The effects of a payment may appear shortly after it.
   await shop.grace();
-  return { look: await shop.look(payment), shot };
+  return { look: await shop.look(payment), request };
 }
 
 /** A case with a paid order. */
@@ -290,7 +295,7 @@ export function afterPayment(
   text: CaseText,
   run: (
     target: Target,
-    paid: { look: OrderSnapshot; shot: ProbeRequest },
+    paid: { look: OrderSnapshot; request: ProbeRequest },
     before: OrderSnapshot,
   ) => Promise<Finding>,
 ): AuditCase {

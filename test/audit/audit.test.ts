@@ -164,7 +164,7 @@ describe('an emulator that forwards all IPNs', () => {
         ipn_url: `https://shop.example/ipn?${String(fields['ipn_url']).split('?')[1]}`,
       }),
     });
-    // One shop with two addresses: both share their orders.
+    // One shop with two addresses that share their orders.
     other.orders = shop.orders;
     const probing = { probe: shop.probe, paidWhen: '.status=paid' };
     const { cases } = await forwarding.audit({

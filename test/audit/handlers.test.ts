@@ -2,7 +2,7 @@ import { it } from 'vitest';
 import { sample } from '../helpers/scope.ts';
 import { falseAlarms } from '../merchants/handlers/false-alarms.ts';
 
-/** The long run has all handlers. */
+/** The long run tries all handlers. */
 const FOR_RELEASES = [
   ...['answers 200 to everything, with a page', 'Laravel with a queue', 'numbers its invoices'],
   ...[

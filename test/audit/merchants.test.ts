@@ -6,7 +6,7 @@ describe.each(LANGUAGES)('a shop in %s', (language) => {
   const why = missing(language);
   const here = why ? ` (not tried here: ${why})` : '';
 
-  // The long run has all flaws.
+  // The long run tries all flaws.
   it.skipIf(why).each(['A', 'E'])(`fails only class %s with that flaw${here}`, async (flaw) => {
     expect(await failedClasses(language, flaw)).toEqual([flaw]);
   });

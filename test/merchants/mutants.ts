@@ -30,7 +30,7 @@ const mutant = (name: string, kind: AuditClass, found: string | undefined, handl
   ...(found !== undefined && { case: found }),
 });
 
-/** Accepts this value in addition to a valid signature. */
+/** Also accepts these IPNs without a valid signature. */
 const alsoTakes = (isTaken: (form: URLSearchParams) => boolean): Check => ({
   isSigned: (form, secret) => isTaken(form) || isGood(form, secret),
 });
@@ -268,7 +268,7 @@ const ORIGIN = mutant('the sender is identified by a header', 'I', ANY, {
     request.headers['x-forwarded-for'] === '127.0.0.1' || GOOD.isSigned(form, secret, request),
 });
 
-/** The form with one identifier: another one if there is any. */
+/** The form with another identifier, if there is one. */
 function identifiedBy(form: URLSearchParams, identifier: string | null | undefined): URLSearchParams {
   const other = new URLSearchParams(form);
   other.set('identifier', identifier ?? text(form, 'identifier'));

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 /** Not the default key, with which an audit skips a case. */
 export const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
 
-/** A tested shop's settings for the gateway. */
+/** The gateway settings of a shop. */
 export interface Keys {
   initiateUrl: string;
   publicKey: string;
@@ -29,7 +29,7 @@ type Form = URLSearchParams;
 
 /** The steps of an IPN handler: a mutant replaces one of them. */
 export interface Handler {
-  /** Whether the fields are there, each once and as plain text. */
+  /** Whether each field is present exactly once, as plain text. */
   isWhole(form: Form, raw: string): boolean;
   secret(keys: Keys): string;
   isSigned(form: Form, secret: string, request: IncomingMessage): boolean;
@@ -42,7 +42,7 @@ export interface Handler {
   /** Pays the order once. */
   pay(order: Order, form: Form): void | Promise<void>;
   onReturn(order: Order | undefined, url: URL): void;
-  /** The requested URL. */
+  /** Changes the fields of an initiate request. */
   initiate(fields: Record<string, string>, keys: Keys): Record<string, string>;
   headers: Record<string, string>;
   identifier(count: number): string;
@@ -104,7 +104,7 @@ export interface Shop extends AsyncDisposable {
   url: string;
   ipnUrl: string;
   orders: Map<string, Order>;
-  /** Places an order like a customer. */
+  /** Places an order as a customer would. */
   place: () => Promise<void>;
   probe: (identifier: string) => string;
 }
@@ -170,7 +170,7 @@ async function answer(
 ): Promise<void> {
   const url = new URL(request.url ?? '/', shop.url);
   if (url.pathname === '/paid') {
-    // Posted fields count like parameters, as in many shops.
+    // As in many shops, posted fields are treated like query parameters.
     for (const [name, value] of new URLSearchParams(await text(request)))
       url.searchParams.append(name, value);
     handler.onReturn(shop.orders.get(url.searchParams.get('order') ?? ''), url);

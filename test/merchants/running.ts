@@ -37,7 +37,7 @@ const environmentOf = ({ url, publicKey, secretKey }: Keys) => ({
 const EXTENSIONS = { python: 'py', php: 'php' };
 
 /**
- * Starts a shop, with a flaw or without, on a port that it prints; it ends with the test at the latest.
+ * Starts a shop, optionally with a flaw, on the port that it prints. It stops with the test at the latest.
  *
  * @param edit changes its source
  */

@@ -30,7 +30,7 @@ function answer(int $status, string $text = ''): never
     exit($text);
 }
 
-/** An identifier is hostile until it is found: no character of it reaches the file system. */
+/** Identifiers are untrusted: none of their characters reach the file system. */
 function fileOf(string $identifier): string
 {
     return FOLDER . '/' . bin2hex($identifier) . '.json';
@@ -49,7 +49,7 @@ function find_order(string $identifier): ?array
     return $order;
 }
 
-/** Changes an order while no other request does. */
+/** Changes an order under a lock. */
 function change(string $identifier, callable $change): void
 {
     $file = fopen(fileOf($identifier), 'r+');

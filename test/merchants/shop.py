@@ -96,7 +96,7 @@ def accept():
 
 
 def handle(raw, query, headers):
-    """What an IPN is answered: text and status."""
+    """The response to an IPN: text and status."""
     secret_key = SECRET
     fields = urllib.parse.parse_qs(raw.decode("utf-8", "replace"), keep_blank_values=True)
     form = {name: values[0] for name, values in fields.items() if len(values) == 1}

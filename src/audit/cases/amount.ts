@@ -122,7 +122,7 @@ export const AMOUNT: readonly AuditCase[] = [
       // The probe may also report shared data, such as the stock.
       alone: true,
     },
-    async ({ shop, payment, ipn, post }, { look, shot: genuine }) => {
+    async ({ shop, payment, ipn, post }, { look, request: genuine }) => {
       // The cases of class `once` test the effect of an unchanged copy.
       const { after: copied } = await sendAndLook(shop, payment, genuine);
       const { shown, after } = await sendAndLook(shop, payment, post(ipn.set('charge', OTHER_CHARGE)));

@@ -65,10 +65,10 @@ function sandbox(name: string, about: string, flag?: readonly [string, string]):
         const target = targetOf(shop, payment);
         const ipn = await attackers(target, payment.identifier);
         const address = guessedAddress(target);
-        const plain = await sendAndLook(shop, payment, shop.shot(address, ipn));
+        const plain = await sendAndLook(shop, payment, shop.requestTo(address, ipn));
         const finding = judgeRejected(shop, before, plain.after, plain.shown, 'at-risk');
         if (!flag || finding.verdict === 'at-risk') return finding;
-        const flagged = await sendAndLook(shop, payment, shop.shot(address, ipn.and(flag)));
+        const flagged = await sendAndLook(shop, payment, shop.requestTo(address, ipn.and(flag)));
         return judgeRejected(shop, before, flagged.after, flagged.shown);
       }),
   };
@@ -104,8 +104,8 @@ export const ORDER: readonly AuditCase[] = [
         try {
           if (other.identifier === payment.identifier) return skipped('both orders have the same identifier');
           await shop.pay(other);
-          const shot = shop.shot(shop.addressOf(payment), shop.ipnOf(other));
-          const { shown, after } = await sendAndLook(shop, payment, shot);
+          const request = shop.requestTo(shop.addressOf(payment), shop.ipnOf(other));
+          const { shown, after } = await sendAndLook(shop, payment, request);
           return judgeRejected(shop, before, after, shown);
         } finally {
           shop.parts.orders.release(other, false);
@@ -148,8 +148,8 @@ export const ORDER: readonly AuditCase[] = [
         }
         const own = await shop.attackerIpn({ ...cheap, currency: payment.currency });
         const ipn = shop.ipnOf(payment).set('signature', own.get('signature')).set('trx', own.get('trx'));
-        const shot = shop.shot(guessedAddress(targetOf(shop, payment)), ipn);
-        const { shown, after } = await sendAndLook(shop, payment, shot);
+        const request = shop.requestTo(guessedAddress(targetOf(shop, payment)), ipn);
+        const { shown, after } = await sendAndLook(shop, payment, request);
         return judgeRejected(shop, before, after, shown, 'at-risk');
       }),
   },

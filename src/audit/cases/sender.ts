@@ -46,9 +46,9 @@ const TEST_FLAGS: readonly Pair[] = [
   ['debug', '1'],
 ];
 
-const inQuery = (shot: ProbeRequest, pair: Pair): ProbeRequest => ({
-  ...shot,
-  url: withQuery(shot.url, pair),
+const inQuery = (request: ProbeRequest, pair: Pair): ProbeRequest => ({
+  ...request,
+  url: withQuery(request.url, pair),
 });
 
 /** Positions for the victim's identifier in the attacker's own genuine IPN. */

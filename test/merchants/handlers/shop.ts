@@ -8,7 +8,7 @@ import type { Fields, Incoming, Parser } from './parsers.ts';
 /** A queue has varying delays. */
 const QUEUE_MS = [100, 60, 180];
 
-/** The variants of a correct handler: each of these is a habit of shops. */
+/** The habits of a correct shop. */
 export interface Style {
   server: 'http' | 'hono';
   parse: Parser;
@@ -21,7 +21,7 @@ export interface Style {
   ignored: number;
   copy: number;
   otherMethod: number;
-  /** When it processes: before it answers, after it answered, or before a slow answer. */
+  /** When it processes an IPN: before it responds, afterwards, or before a slow response. */
   work: 'before' | 'after' | 'slow';
   /** How it compares amounts. */
   money: 'text' | 'cents' | 'number' | 'decimal';
@@ -33,11 +33,11 @@ export interface Style {
   concurrency: 'queue' | 'rejected' | 'row';
   /** Every visitor gets a cookie, and without one the return page redirects to the login. */
   sessions: boolean;
-  /** E-mails that follow a payment later, from a queue. */
+  /** The delay of the e-mail about a payment; 0 sends none. */
   mailsAfterMs: number;
   /** Numbers its invoices from 1. */
   invoices: boolean;
-  /** The pages differ in the query of one script. */
+  /** One script serves all pages, and the query string selects one. */
   frontController: boolean;
 }
 
@@ -68,7 +68,7 @@ interface Answer {
   headers?: Record<string, string>;
 }
 
-/** A correct shop in its own style. */
+/** A correct shop with its own habits. */
 export class VariedShop implements AsyncDisposable {
   readonly orders = new Map<string, Order>();
   readonly log: string[] = [];
