@@ -3,7 +3,7 @@ import type { AuditVerdict } from '../contract/audit.ts';
 import type { AuditCaseInfo } from '../contract/audit-report.ts';
 import type { Payment } from '../contract/payment.ts';
 import type { Observation, ProbeRequest } from './client.ts';
-import { curlOf, described, shotText } from './describe-request.ts';
+import { curlOf, described, requestText } from './describe-request.ts';
 import { Ipn } from './ipn.ts';
 import type { Fix, MistakeName } from './mistakes.ts';
 import type { OrderSnapshot } from './probe.ts';
@@ -21,7 +21,7 @@ export interface Finding {
   because?: { mistake: MistakeName; harm: string };
   /** Overrides the fix for the case's mistake. */
   fix?: Fix;
-  /** The goods shipped without a payment: the order that the attack paid. */
+  /** The goods that the attack obtained without a payment. */
   unpaid?: Pick<Payment, 'amount' | 'currency'>;
   /** The address and response status of a single request. */
   answer?: { url: string; status: number | null };
@@ -35,7 +35,7 @@ export interface AuditCase extends AuditCaseInfo {
   mistake: MistakeName;
   /** It affects other cases, or is affected by them: no other case runs at the same time. */
   alone?: true;
-  /** It checks what all other cases have seen. */
+  /** It checks the responses to all other cases. */
   last?: true;
   run(shop: Shop): Promise<Finding>;
 }
@@ -84,16 +84,16 @@ export async function withOrder(
 }
 
 /** The request and its response, for a finding. */
-export function evidence(shot: ProbeRequest, observation: Observation, sent = shotText(shot)) {
-  const answer = { url: shot.url, status: observation.status };
-  return { sent, observed: described(observation), curl: curlOf(shot), answer };
+export function evidence(request: ProbeRequest, observation: Observation, sent = requestText(request)) {
+  const answer = { url: request.url, status: observation.status };
+  return { sent, observed: described(observation), curl: curlOf(request), answer };
 }
 
 /** Sends a request, waits until the shop has processed it, and probes the order. */
-export async function sendAndLook(shop: Shop, payment: Payment, shot: ProbeRequest) {
-  const observation = await shop.send(shot);
+export async function sendAndLook(shop: Shop, payment: Payment, request: ProbeRequest) {
+  const observation = await shop.send(request);
   const after = await shop.lookAfterGrace(payment);
-  return { shown: evidence(shot, observation), after };
+  return { shown: evidence(request, observation), after };
 }
 
 /** @param matter what a probe would show */
@@ -101,7 +101,7 @@ export function withoutProbe(matter = 'what the shop did'): { verdict: 'unproven
   return { verdict: 'unproven', why: `no probe shows ${matter}: a status code alone proves little` };
 }
 
-/** The verdict on a request that must not pay an order. */
+/** The verdict on a request that must not mark an order as paid. */
 export function judgeRejected(
   shop: Shop,
   before: OrderSnapshot,
@@ -145,7 +145,7 @@ export function judgeTraces(
   return { verdict: isHarmless ? 'note' : 'fail', why, again: true, because: CHANGED };
 }
 
-/** Whether a text is a time of today, in any time zone: a later one could be when access ends. */
+/** Whether a text is a time today, in any time zone. A later time may be the end of a customer&#39;s access. */
 const isRecentTime = (text: string) =>
   /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text) && Math.abs(Date.parse(text) - Date.now()) < DAY_MS;
 const DAY_MS = 86_400_000;
@@ -187,7 +187,7 @@ export function isCountOrLog(before: string, after: string): boolean {
   return after.startsWith(before) || after.replace(/\d+/g, '0') === before.replace(/\d+/g, '0');
 }
 
-/** The verdict on a request that must pay an order. */
+/** The verdict on a request that must mark an order as paid. */
 export function judgeAccepted(shop: Shop, after: OrderSnapshot): Pick<Finding, 'verdict' | 'why'> {
   if (!shop.canLook) return withoutProbe();
   return after.paid ? { verdict: 'pass' } : { verdict: 'fail' };
@@ -197,14 +197,19 @@ export function judgeAccepted(shop: Shop, after: OrderSnapshot): Pick<Finding, '
 export interface Target {
   shop: Shop;
   payment: Payment;
-  /** The correct IPN, which the shop has not received. */
+  /** The correct IPN, which the shop has not yet received. */
   ipn: Ipn;
   /** The request that posts an IPN to the order's ipn_url. */
   post: (ipn: Ipn) => ProbeRequest;
 }
 
 export function targetOf(shop: Shop, payment: Payment): Target {
-  return { shop, payment, ipn: shop.ipnOf(payment), post: (ipn) => shop.shot(shop.addressOf(payment), ipn) };
+  return {
+    shop,
+    payment,
+    ipn: shop.ipnOf(payment),
+    post: (ipn) => shop.requestTo(shop.addressOf(payment), ipn),
+  };
 }
 
 /** An IPN is posted to the order's ipn_url. */
@@ -212,7 +217,7 @@ type Sent = Ipn | ProbeRequest;
 type Forged = Sent | readonly Sent[] | string;
 export type Forge = (target: Target) => Forged | Promise<Forged>;
 
-const shotOf = (sent: Sent, { post }: Target) => (sent instanceof Ipn ? post(sent) : sent);
+const requestOf = (sent: Sent, { post }: Target) => (sent instanceof Ipn ? post(sent) : sent);
 
 /**
  * Finds a flaw in a response, whether or not the order is paid.
@@ -222,9 +227,9 @@ const shotOf = (sent: Sent, { post }: Target) => (sent instanceof Ipn ? post(sen
 type FindFlaw = (observation: Observation, first: Observation) => string | undefined;
 
 /**
- * A case whose requests must not pay a pending order.
+ * A case whose requests must not mark a pending order as paid.
  *
- * @param forge the requests, sent in turn until one does harm, or the reason to skip the case
+ * @param forge the requests, sent one after another until one does harm, or the reason to skip the case
  */
 export function rejects(text: CaseText, forge: Forge, findFlaw: FindFlaw = () => undefined): AuditCase {
   return {
@@ -236,10 +241,10 @@ export function rejects(text: CaseText, forge: Forge, findFlaw: FindFlaw = () =>
         if (typeof forged === 'string') return skipped(forged);
         let finding = skipped('there is nothing to send');
         let first: Observation | undefined;
-        for (const shot of [forged].flat().map((sent) => shotOf(sent, target))) {
-          const observation = await shop.send(shot);
+        for (const request of [forged].flat().map((sent) => requestOf(sent, target))) {
+          const observation = await shop.send(request);
           first ??= observation;
-          const shown = evidence(shot, observation);
+          const shown = evidence(request, observation);
           const why = findFlaw(observation, first);
           if (why !== undefined) return { ...shown, verdict: 'fail', why };
           const after = await shop.lookAfterGrace(payment);
@@ -254,7 +259,7 @@ export function rejects(text: CaseText, forge: Forge, findFlaw: FindFlaw = () =>
   };
 }
 
-/** A case whose unusual request must pay its order. */
+/** A case whose unusual request must mark its order as paid. */
 export function accepts(text: CaseText, make: (target: Target) => Sent): AuditCase {
   return {
     ...text,
@@ -262,10 +267,10 @@ export function accepts(text: CaseText, make: (target: Target) => Sent): AuditCa
       withOrder(shop, async (payment) => {
         await shop.pay(payment);
         const target = targetOf(shop, payment);
-        const shot = shotOf(make(target), target);
-        const observation = await shop.send(shot);
+        const request = requestOf(make(target), target);
+        const observation = await shop.send(request);
         const after = await shop.lookUntilPaid(payment);
-        return { ...evidence(shot, observation), ...judgeAccepted(shop, after) };
+        return { ...evidence(request, observation), ...judgeAccepted(shop, after) };
       }),
   };
 }
@@ -274,15 +279,15 @@ export function accepts(text: CaseText, make: (target: Target) => Sent): AuditCa
 export async function paidOrder(
   shop: Shop,
   payment: Payment,
-): Promise<{ look: OrderSnapshot; shot: ProbeRequest } | undefined> {
+): Promise<{ look: OrderSnapshot; request: ProbeRequest } | undefined> {
   await shop.pay(payment);
-  const shot = shop.shot(shop.addressOf(payment), shop.ipnOf(payment));
-  await shop.send(shot);
+  const request = shop.requestTo(shop.addressOf(payment), shop.ipnOf(payment));
+  await shop.send(request);
   const look = await shop.lookUntilPaid(payment);
   if (look.paid === false) return undefined;
   // The effects of a payment may appear shortly after it.
   await shop.grace();
-  return { look: await shop.look(payment), shot };
+  return { look: await shop.look(payment), request };
 }
 
 /** A case with a paid order. */
@@ -290,7 +295,7 @@ export function afterPayment(
   text: CaseText,
   run: (
     target: Target,
-    paid: { look: OrderSnapshot; shot: ProbeRequest },
+    paid: { look: OrderSnapshot; request: ProbeRequest },
     before: OrderSnapshot,
   ) => Promise<Finding>,
 ): AuditCase {
@@ -299,7 +304,8 @@ export function afterPayment(
     run: (shop) =>
       withOrder(shop, async (payment, before) => {
         const paid = await paidOrder(shop, payment);
-        if (!paid) return { ...skipped('its correct IPN did not pay the order'), verdict: 'unproven' };
+        if (!paid)
+          return { ...skipped('its correct IPN did not mark the order as paid'), verdict: 'unproven' };
         return run(targetOf(shop, payment), paid, before);
       }),
   };

@@ -54,7 +54,7 @@ const DROP_EVERY_MS = 150;
 /** Time for the shop to start processing before the sender disconnects. */
 const LEAVE_AFTER_MS = 100;
 
-/** Sends requests unchanged, each over its own connection, and reports the responses. */
+/** Sends requests unchanged, each on its own connection, and reports the responses. */
 export class AuditClient {
   readonly #egress: Egress;
   readonly #timeoutMs: number;
@@ -66,8 +66,8 @@ export class AuditClient {
     this.#options = options;
   }
 
-  send(shot: ProbeRequest): Promise<Observation> {
-    return this.#send(shot, Promise.resolve());
+  send(sent: ProbeRequest): Promise<Observation> {
+    return this.#send(sent, Promise.resolve());
   }
 
   /** Whether nothing listens at an address. */
@@ -85,12 +85,12 @@ export class AuditClient {
   }
 
   /** Sends all requests without their last bytes, then the last bytes together. */
-  async sendTogether(shots: readonly ProbeRequest[]): Promise<Observation[]> {
+  async sendTogether(requests: readonly ProbeRequest[]): Promise<Observation[]> {
     let release = () => {};
     const gate = new Promise<void>((resolve) => {
       release = resolve;
     });
-    let waiting = shots.length;
+    let waiting = requests.length;
     const arrival = () => {
       let isIn = false;
       return () => {
@@ -100,12 +100,12 @@ export class AuditClient {
         if (waiting === 0) release();
       };
     };
-    return Promise.all(shots.map((shot) => this.#send(shot, gate, arrival())));
+    return Promise.all(requests.map((sent) => this.#send(sent, gate, arrival())));
   }
 
   /** @throws GatewayError `forbidden` for an address that the egress rules do not allow */
-  async #send(shot: ProbeRequest, gate: Promise<void>, arrived?: () => void): Promise<Observation> {
-    const { url, method = shot.body === undefined ? 'GET' : 'POST' } = shot;
+  async #send(sent: ProbeRequest, gate: Promise<void>, arrived?: () => void): Promise<Observation> {
+    const { url, method = sent.body === undefined ? 'GET' : 'POST' } = sent;
     const began = performance.now();
     const observed = (seen: Partial<Observation>): Observation => ({
       status: null,
@@ -125,12 +125,12 @@ export class AuditClient {
       const answer = await open({
         url,
         method,
-        headers: headersOf(shot),
+        headers: headersOf(sent),
         guard: this.#egress,
         timeoutMs: this.#timeoutMs,
         agent: (/^https:/i.test(url) && agent) || false,
         ...(cancelled && { signal: cancelled }),
-        body: (request) => write(request, shot, gate, arrived),
+        body: (request) => write(request, sent, gate, arrived),
       });
       const { body, error } = await readBody(answer, MAX_RESPONSE_BYTES);
       return observed({

@@ -31,7 +31,7 @@ export interface CommandRun {
   cancelled?: AbortSignal | undefined;
 }
 
-/** An order's value is not passed to a command or address. */
+/** Thrown for an order's value that must not be passed to a command or address. */
 export class Withheld extends GatewayError {}
 
 const NAMES = namesOf(PLACEHOLDERS);
@@ -78,7 +78,7 @@ const PLAIN_INSIDE = new RegExp(String.raw`\\[\s\S]|${VARIABLE}`, 'g');
  *
  * @param what the command's name in errors, such as `the probe command`
  * @param known the values that are available
- * @throws GatewayError `usage` if a placeholder is inside quotes, or may be
+ * @throws GatewayError `usage` if a placeholder is inside quotes or might be
  */
 export function readCommand(
   what: string,
@@ -135,7 +135,7 @@ function insideQuotes(what: string, text: string): GatewayError {
   const variable = PLACEHOLDERS[name as Placeholder];
   return new GatewayError(
     'usage',
-    `{${name}} in ${what} is replaced by "$${variable}" with its quotes: write {${name}} outside quotes, or $${variable} between double quotes (got ${text})`,
+    `{${name}} in ${what} is replaced by "$${variable}", including the quotes: write {${name}} outside quotes, or $${variable} between double quotes (got ${text})`,
     {
       hint: hint`An inline program must read the variable ${variable}, so that the value never becomes part of its code.`,
     },

@@ -19,8 +19,8 @@ export function curlOf({
 }
 
 /** A curl command that repeats all requests at the same time; null if curl cannot. */
-export function curlOfAll(shots: readonly ProbeRequest[]): string | null {
-  const commands = shots.map(curlOf);
+export function curlOfAll(requests: readonly ProbeRequest[]): string | null {
+  const commands = requests.map(curlOf);
   if (commands.some((one) => one === null)) return null;
   const parts = commands.map((one) => one?.replace(/^curl /, ''));
   return `curl --parallel --parallel-immediate ${parts.join(' \\\n  --next ')}`;
@@ -36,7 +36,7 @@ export function described({ status, body, error, headers }: Observation): string
 }
 
 /** A request as text. */
-export function shotText({ method, url, body, manner }: ProbeRequest): string {
+export function requestText({ method, url, body, manner }: ProbeRequest): string {
   const how = manner === undefined || manner === 'whole' ? '' : ` (${manner})`;
   const shown = typeof body === 'string' ? decoded(body).slice(0, 600) : `${body?.length ?? 0} bytes`;
   return `${method ?? (body === undefined ? 'GET' : 'POST')} ${url}${how}${body === undefined ? '' : `: ${shown}`}`;

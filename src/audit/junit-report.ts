@@ -9,7 +9,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Invisible characters and those that change the text direction. XML does not allow some of them. */
+/** Invisible characters, and characters that change the text direction. XML forbids some of them. */
 const UNSEEN = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0\ufffe\uffff]/gu;
 
 /** Escapes a text for XML and HTML, and invisible characters as in JSON. */

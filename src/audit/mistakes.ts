@@ -72,7 +72,7 @@ export const MISTAKE_FIXES = {
     },
   },
   'status-not-checked': {
-    text: 'Check the signature first: an IPN that you reject changes nothing. Only the status success pays an order. No other status may change an order, least of all a paid one.',
+    text: 'Check the signature first: an IPN that you reject changes nothing. Only the status success marks an order as paid. No other status may change an order, least of all a paid one.',
     code: {
       PHP: `if (!$order || ($_POST['status'] ?? '') !== 'success' || $order['status'] === 'paid') { http_response_code(200); exit; }`,
       Node: `if (!order || body.status !== 'success' || order.status === 'paid') return accept();`,
@@ -148,14 +148,15 @@ const EFFORT = {
   'secret-known': 'a new secret key, and a few lines in the configuration',
   'amount-not-compared': 'one line in the IPN handler',
   'order-not-by-identifier': 'a few lines in the IPN handler',
-  'no-token-in-ipn-url': 'a database column, and a few lines where you initiate and in the IPN handler',
+  'no-token-in-ipn-url':
+    'a database column, and a few lines where you initiate payments and in the IPN handler',
   'return-page-pays': 'a few lines in the return page',
   'status-not-checked': 'one line in the IPN handler',
   'paid-more-than-once': 'one database query',
   'headers-trusted': 'a few lines in the IPN handler',
   'input-not-escaped': 'a review of the queries and pages that use the IPN',
   'secrets-shown': 'a setting of the shop',
-  'initiate-from-outside': 'a few lines where you initiate',
+  'initiate-from-outside': 'a few lines where you initiate payments',
   'handler-breaks': 'a review of the IPN handler',
 } as const satisfies Record<MistakeName, string>;
 

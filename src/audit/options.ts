@@ -41,7 +41,7 @@ export function requireConsistent(options: AuditOptions): void {
   }
 }
 
-/** An option as the command line has it; a function of the library, by its name. */
+/** An option as written on the command line, or the name of a function of the library. */
 const spelled = (name: string) =>
   name === 'order' || name === 'probe'
     ? name

@@ -84,7 +84,7 @@ export function isAddress(given: string): boolean {
 }
 
 /**
- * Creates the probes of the options.
+ * Creates the probes that the options specify.
  *
  * @param gateway provides the variables of their commands and the egress rules for their addresses
  * @throws GatewayError `usage`, `invalid_fields`
@@ -167,10 +167,10 @@ export function valueAt(text: string, path: string): unknown {
 }
 
 /**
- * Removes from the output of a probe what changes without a cause.
+ * Removes the parts of a probe’s output that change without a cause.
  *
  * @param one @param other two outputs for an unchanged order
- * @returns replaces the JSON values that differ; in other text all numbers, or everything if more than numbers differ
+ * @returns a function that replaces the JSON values that differ; in other text all numbers, or everything if more differs
  */
 export function stablePart(one: string, other: string): (text: string) => string {
   try {

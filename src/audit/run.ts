@@ -42,7 +42,7 @@ export async function runCases(
   return withOneCause(chosen.flatMap((one) => done.get(one) ?? []));
 }
 
-/** A shop that accepts any signature accepts all that an attacker sends: one mistake, and one fix. */
+/** A shop that accepts any signature accepts everything an attacker sends: one mistake, and one fix. */
 function withOneCause(cases: AuditedCase[]): AuditedCase[] {
   const any = cases.find(({ name }) => name === 'signature-garbage');
   if (!any?.unpaid) return cases;
@@ -113,13 +113,13 @@ async function findingOf(shop: Shop, one: AuditCase): Promise<Finding> {
       observed: message,
     };
     const [suspect, another] = ended?.suspects ?? [];
-    const own = shop.seen.slice(seen).find(({ shot }) => shot === suspect);
+    const own = shop.seen.slice(seen).find(({ request }) => request === suspect);
     if (!ended || !own) return unproven;
     // If several requests were running, blame the first: a crash must not be missed.
     const why = another
       ? `The shop ${ended.how}. ${one.harm}`
       : `This request probably crashed your shop, which no longer accepts connections. ${one.harm}`;
-    return { ...evidence(own.shot, own.observation), verdict: 'fail', why };
+    return { ...evidence(own.request, own.observation), verdict: 'fail', why };
   }
 }
 

@@ -5,7 +5,7 @@ import { withQueryOf } from '../delivery/forward.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 import type { AuditClient, Observation, ProbeRequest } from './client.ts';
 import { valuesOf } from './command.ts';
-import { shotText } from './describe-request.ts';
+import { requestText } from './describe-request.ts';
 import type { AuditGateway } from './gateway.ts';
 import { Ipn } from './ipn.ts';
 import type { Orders } from './orders.ts';
@@ -67,7 +67,7 @@ const SHORTEST_PATIENCE_MS = 700;
 export class Shop {
   readonly parts: ShopParts;
   /** All requests and responses, to search for leaks. */
-  readonly seen: { shot: ProbeRequest; observation: Observation; endedAt: number }[] = [];
+  readonly seen: { request: ProbeRequest; observation: Observation; endedAt: number }[] = [];
   /** The part of the probe's output for an order that changes only with a cause. */
   stablePart = (text: string) => text;
   /** Other probes whose output changes without a cause. */
@@ -107,28 +107,28 @@ export class Shop {
   }
 
   /** The request that posts an IPN. */
-  shot(url: string, ipn: Ipn): ProbeRequest {
+  requestTo(url: string, ipn: Ipn): ProbeRequest {
     return { url, body: ipn.form };
   }
 
-  see(shot: ProbeRequest, observation: Observation): void {
-    this.seen.push({ shot, observation, endedAt: performance.now() });
+  see(request: ProbeRequest, observation: Observation): void {
+    this.seen.push({ request, observation, endedAt: performance.now() });
   }
 
-  async send(shot: ProbeRequest): Promise<Observation> {
+  async send(request: ProbeRequest): Promise<Observation> {
     this.parts.cancelled?.throwIfAborted();
-    const observation = await this.parts.client.send(shot);
-    this.see(shot, observation);
+    const observation = await this.parts.client.send(request);
+    this.see(request, observation);
     if (observation.status === null) await this.#requireAlive();
     return observation;
   }
 
-  async sendTogether(shots: readonly ProbeRequest[]): Promise<Observation[]> {
+  async sendTogether(requests: readonly ProbeRequest[]): Promise<Observation[]> {
     this.parts.cancelled?.throwIfAborted();
-    const observations = await this.parts.client.sendTogether(shots);
-    for (const [index, shot] of shots.entries()) {
+    const observations = await this.parts.client.sendTogether(requests);
+    for (const [index, request] of requests.entries()) {
       const observation = observations[index];
-      if (observation) this.see(shot, observation);
+      if (observation) this.see(request, observation);
     }
     if (observations.every(({ status }) => status === null)) await this.#requireAlive();
     return observations;
@@ -156,8 +156,8 @@ export class Shop {
     const together = unanswered.filter(
       ({ observation, endedAt }) => endedAt - observation.durationMs < until,
     );
-    const suspects = (together.length ? together : last.slice(-1)).map(({ shot }) => shot);
-    const how = `has crashed: nothing listens at ${new URL(ipnUrl).host}. The probable cause is ${suspects.length > 1 ? 'one of these requests' : 'this request'}: ${suspects.map(shotText).join('; ')}`;
+    const suspects = (together.length ? together : last.slice(-1)).map(({ request }) => request);
+    const how = `has crashed: nothing listens at ${new URL(ipnUrl).host}. The probable cause is ${suspects.length > 1 ? 'one of these requests' : 'this request'}: ${suspects.map(requestText).join('; ')}`;
     return { how, suspects };
   }
 

@@ -6,7 +6,7 @@ const SHORTEST_TOKEN = 16;
 const SHORTEST_DIFFERENCE = 8;
 const BETWEEN = /([/?&=#.])/;
 
-/** Whether a part of an address is unguessable: long without the order's identifiers, and different for each order. */
+/** Whether a part of an address is unguessable: long even without the order's identifiers, and different for each order. */
 function isToken(
   part: string,
   index: number,

@@ -50,7 +50,7 @@ export async function payOnCheckout(target: Target, path: string): Promise<strin
   return undefined;
 }
 
-/** The next address: from a redirect, or from JSON for a script of the page. */
+/** The next address: from a redirect, or from JSON that a script on the page would read. */
 function nextOf({ status, headers, body }: Awaited<ReturnType<Target['send']>>): string | undefined {
   if (status >= 300 && status < 400) return header(headers, 'location');
   const url = at(parsed(body), 'redirect_url');

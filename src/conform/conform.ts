@@ -148,11 +148,11 @@ class Trial {
     try {
       let seen = await session.run(chain[0] ?? line);
       for (const next of chain.slice(1)) seen = await session.run(next);
-      // A response to a request from before says nothing about the target now.
+      // A response to an earlier request says nothing about the target now.
       for (const [other, begun] of this.gone ? [] : this.unanswered)
         if (begun < number) this.unanswered.delete(other);
       if (line.source.kind === 'documented' && isElsewhere(line.expect, seen)) {
-        return { why: 'the document does not say where the response has the card' };
+        return { why: 'the document does not say which field of the response contains the card' };
       }
       return compare(line.expect, seen, secretKey, tools);
     } catch (error) {

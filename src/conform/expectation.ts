@@ -12,7 +12,7 @@ import { header, Unseen } from './target.ts';
 export interface Mismatch {
   expected: string;
   got: string;
-  /** What it shares with the same mismatch of other lines; by default the expected value. */
+  /** Groups equal mismatches of different lines; default: the expected value. */
   cause?: string;
 }
 

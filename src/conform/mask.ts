@@ -20,7 +20,7 @@ const MARK = String.raw`(?:\\*"|%22|&quot;|&#0*34;)`;
 const COLON = String.raw`\s*(?::|%3A)\s*`;
 /** An at sign as text, percent-encoded, in JSON and in HTML. */
 const AT = String.raw`(?:@|%40|\\+u0040|&#0*64;|&#x0*40;|&commat;)`;
-/** The names in HTML of the characters of keys, apart from those that every mask knows. */
+/** The HTML names of characters in keys, except those that every mask knows. */
 const NAMED_IN_HTML: Readonly<Record<string, string>> = {
   _: '&(?:lowbar|UnderBar);',
   '+': '&plus;',
@@ -34,7 +34,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
     new RegExp(String.raw`[\p{L}\p{N}._%+'-]+${AT}[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*`, 'giu'),
     `${HIDDEN}@${HIDDEN}`,
   ],
-  // Up to the same quotation mark: those inside the value have another backslash.
+  // Up to the same quotation mark: quotation marks inside the value have one more backslash.
   [
     new RegExp(String.raw`((${MARK})${PERSONAL}\2${COLON}\2)(?:(?!(?<!\\|%5C)\2)[\s\S])*`, 'gi'),
     `$1${HIDDEN}`,

@@ -65,14 +65,14 @@ export class Session {
     );
     const contentType = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
     const path = this.#fill(request.path, encoderOf('', request.path));
-    const shot = {
+    const sent = {
       method: request.method,
       headers: headers.filter(([name]) => name.toLowerCase() !== 'content-type'),
       contentType,
       ...(request.body !== null && { body: this.#fill(request.body, encoderOf(contentType)) }),
     };
-    const seen = await this.#target.send(path, shot);
-    for (let count = 1; count < times; count++) await this.#target.send(path, shot);
+    const seen = await this.#target.send(path, sent);
+    for (let count = 1; count < times; count++) await this.#target.send(path, sent);
     const json = parsed(seen.body);
     this.#keep(json);
     if (expect.ipn?.answered !== undefined) this.#listener?.answerWith(this.#mark, expect.ipn.answered);

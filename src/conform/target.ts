@@ -66,10 +66,10 @@ export class Target {
   }
 
   /** @throws NoAnswer; Unseen for a request that is not allowed there */
-  async send(path: string, shot: Omit<ProbeRequest, 'url'>): Promise<Observation & { status: number }> {
+  async send(path: string, request: Omit<ProbeRequest, 'url'>): Promise<Observation & { status: number }> {
     const { pathname } = new URL(`http://target${path}`);
     if (!this.isEmulator && !this.options.live && !pathname.startsWith('/sandbox/')) throw this.notAllowed();
-    return this.#send(path, shot);
+    return this.#send(path, request);
   }
 
   notAllowed(): Unseen {
@@ -79,9 +79,9 @@ export class Target {
     return new Unseen(`${why}: use --live --live to test it`);
   }
 
-  async #send(path: string, shot: Omit<ProbeRequest, 'url'>): Promise<Observation & { status: number }> {
+  async #send(path: string, request: Omit<ProbeRequest, 'url'>): Promise<Observation & { status: number }> {
     if (!this.isLocal) await this.#turn();
-    const seen = await this.#client.send({ ...shot, url: this.#base + path });
+    const seen = await this.#client.send({ ...request, url: this.#base + path });
     const { status, error } = seen;
     if (status !== null && error === null) return { ...seen, status };
     throw new NoAnswer(this.options.url, seen);

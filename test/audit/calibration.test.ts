@@ -1,27 +1,7 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import type { AuditOptions } from '../../src/contract/audit-options.ts';
-import { startGatewaySim } from '../../src/index.ts';
-import { seedOfTest } from '../helpers/seed.ts';
+import { describe, expect, it } from 'vitest';
+import { prepareAudit } from '../helpers/auditable.ts';
 import { MUTANTS } from '../merchants/mutants.ts';
-import { GOOD, type Handler, sign, startShop } from '../merchants/node-shop.ts';
-
-const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
-
-async function prepared(changed: Partial<Handler> = {}) {
-  const sim = await startGatewaySim({ secretKey: SECRET, seed: seedOfTest() });
-  onTestFinished(() => sim.stop());
-  const shop = await startShop(sim, changed);
-  let isOpen = true;
-  const end = async () => {
-    if (isOpen) await shop[Symbol.asyncDispose]();
-    isOpen = false;
-  };
-  onTestFinished(end);
-  const probing = { probe: shop.probe, paidWhen: '.status=paid' };
-  const audit = (options: Partial<AuditOptions> = {}) =>
-    sim.audit({ ipnUrl: shop.ipnUrl, order: shop.place, ...probing, ...options });
-  return { shop, audit, end };
-}
+import { GOOD, type Handler, sign } from '../merchants/node-shop.ts';
 
 const verdicts = ({ cases }: { cases: readonly { name: string; verdict: string }[] }) =>
   Object.fromEntries(cases.map(({ name, verdict }) => [name, verdict]));
@@ -29,7 +9,7 @@ const verdicts = ({ cases }: { cases: readonly { name: string; verdict: string }
 describe('a side effect', () => {
   it('is not assumed if other orders change shared stock', async () => {
     let stock = 1_000;
-    const { audit } = await prepared({
+    const { audit } = await prepareAudit({
       pay: (order, form) => {
         if (!order.paid) stock--;
         GOOD.pay(order, form);
@@ -45,7 +25,7 @@ describe('a side effect', () => {
 
   it('is not assumed if other orders change a balance in the probe output of the order', async () => {
     let balance = 0;
-    const { shop, audit } = await prepared({
+    const { shop, audit } = await prepareAudit({
       pay: (order, form) => {
         if (!order.paid) balance += Number(order.total);
         GOOD.pay(order, form);
@@ -60,7 +40,7 @@ describe('a side effect', () => {
   });
 
   it('is not assumed if the time changes', async () => {
-    const { audit } = await prepared();
+    const { audit } = await prepareAudit();
     const time = (identifier: string) => `${identifier} at ${new Date().toISOString().slice(11, 19)}`;
     const { notices, summary } = await audit({ probes: { time }, only: ['signature-missing', 'copies-2'] });
     expect(notices).toEqual([expect.stringContaining('"time" changes without a payment')]);
@@ -71,7 +51,7 @@ describe('a side effect', () => {
     ['the copy of an IPN', 'a copy pays again', 'replay-at-once'],
     ['a forged IPN', 'an unsigned error marks an order that is paid later', 'error-unsigned'],
   ])('of %s is detected despite a value that always changes', async (_, name, only) => {
-    const { shop, audit } = await prepared(MUTANTS.find((one) => one.name === name)?.handler);
+    const { shop, audit } = await prepareAudit(MUTANTS.find((one) => one.name === name)?.handler);
     let looks = 0;
     const lookings = {
       json: (identifier: string) => ({ ...JSON.parse(shop.probe(identifier)), seen: { looks: looks++ } }),
@@ -87,7 +67,7 @@ describe('a side effect', () => {
 
   it('can be a delayed e-mail for each copy', async () => {
     const mails: string[] = [];
-    const { audit } = await prepared({
+    const { audit } = await prepareAudit({
       pay: (order, form) => {
         GOOD.pay(order, form);
         setTimeout(() => mails.push(order.identifier), 150);
@@ -101,25 +81,21 @@ describe('a side effect', () => {
   });
 });
 
-describe('a case with several requests', () => {
-  it('names the request that succeeded', async () => {
-    const { audit } = await prepared({
-      isSigned: (form, secret, request) =>
-        form.get('signature') === signedBy(form, 'changeme') || GOOD.isSigned(form, secret, request),
-    });
-    const { cases } = await audit({ only: ['secret-of-documentation'] });
-    const [, signature] = /signature=(\w+)/.exec(cases[1]?.sent ?? '') ?? [];
-    const sent = new URLSearchParams(cases[1]?.sent?.split(': ')[1]);
-    expect([cases[1]?.verdict, signature]).toEqual(['fail', signedBy(sent, 'changeme')]);
+it('a case with several requests names the request that succeeded', async () => {
+  const signed = (form: URLSearchParams) =>
+    sign(form.get('data[amount]') ?? '', form.get('identifier') ?? '', 'changeme');
+  const { audit } = await prepareAudit({
+    isSigned: (form, secret, request) =>
+      form.get('signature') === signed(form) || GOOD.isSigned(form, secret, request),
   });
+  const { cases } = await audit({ only: ['secret-of-documentation'] });
+  const sent = new URLSearchParams(cases[1]?.sent?.split(': ')[1]);
+  expect([cases[1]?.verdict, sent.get('signature')]).toEqual(['fail', signed(sent)]);
 });
-
-const signedBy = (form: URLSearchParams, key: string) =>
-  sign(form.get('data[amount]') ?? '', form.get('identifier') ?? '', key);
 
 describe('orders with the same identifier', () => {
   it('prove only that identifiers can be guessed', async () => {
-    const { audit } = await prepared({ identifier: () => 'DFU80XZIKS' });
+    const { audit } = await prepareAudit({ identifier: () => 'DFU80XZIKS' });
     const { cases, summary } = await audit({ only: ['A', 'once', 'M'] });
     expect(summary.fail).toBe(0);
     expect(cases.find(({ name }) => name === 'signature-missing')).toMatchObject({
@@ -134,7 +110,7 @@ describe('orders with the same identifier', () => {
   ] satisfies [string, Partial<Handler>][])(
     'are attacked like others if the probe uses another value of the order: %s',
     async (verdict, flaw) => {
-      const { shop, audit } = await prepared({
+      const { shop, audit } = await prepareAudit({
         initiate: (fields) => ({ ...fields, identifier: 'DFU80XZIKS' }),
         find: ({ orders }, _, url) =>
           [...orders.values()].find(({ token }) => token === url.searchParams.get('token')),
@@ -151,27 +127,27 @@ describe('orders with the same identifier', () => {
   );
 });
 
-describe('a shop that crashes', () => {
-  it('is reported with the request that probably crashed it', async () => {
-    let end = async () => {};
-    const shop = await prepared({
-      isWhole: (form, raw) => {
-        if (!form.has('status')) void end();
-        return GOOD.isWhole(form, raw);
-      },
-    });
-    ({ end } = shop);
-    const { cases } = await shop.audit({ only: ['fields-missing', 'slow-body', 'still-alive'] });
-    const found = Object.fromEntries(cases.map((one) => [one.name, one]));
-    expect(found['fields-missing']).toMatchObject({
-      verdict: 'fail',
-      why: expect.stringContaining('probably crashed your shop'),
-      sent: expect.not.stringContaining('status='),
-    });
-    expect(found['slow-body']?.verdict).toBe('unproven');
-    expect(found['still-alive']).toMatchObject({
-      verdict: 'fail',
-      why: expect.stringMatching(/nothing listens at .* The probable cause is this request: POST /),
-    });
+it('a crash of the shop is reported with its probable request', async () => {
+  let crash = () => {};
+  const { shop, audit } = await prepareAudit({
+    isWhole: (form, raw) => {
+      if (!form.has('status')) crash();
+      return GOOD.isWhole(form, raw);
+    },
+  });
+  crash = () => void shop[Symbol.asyncDispose]();
+  const { cases } = await audit({ only: ['fields-missing', 'slow-body', 'still-alive'] });
+  const found = Object.fromEntries(cases.map((one) => [one.name, one]));
+  expect(found['fields-missing']).toMatchObject({
+    verdict: 'fail',
+    why: expect.stringContaining('probably crashed your shop'),
+    sent: expect.not.stringContaining('status='),
+  });
+  expect(found['slow-body']?.verdict).toBe('unproven');
+  expect(found['still-alive']).toMatchObject({
+    verdict: 'fail',
+    why: expect.stringMatching(
+      /has crashed: nothing listens at .* The probable cause is this request: POST /,
+    ),
   });
 });

@@ -1,9 +1,10 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { startGatewaySim } from '../../src/index.ts';
+import { describe, expect, it } from 'vitest';
+import { startLibrary } from '../helpers/library.ts';
 import { sample } from '../helpers/scope.ts';
 import { seedOfTest } from '../helpers/seed.ts';
 import { codeIn } from '../merchants/fixes.ts';
-import { missing, SECRET, startShopIn } from '../merchants/running.ts';
+import { SECRET } from '../merchants/node-shop.ts';
+import { missing, startShopIn } from '../merchants/running.ts';
 
 /*
  * The code that a report prints in PHP and Python, inserted into the shop that it is about. Node is in mutants.test.ts.
@@ -46,8 +47,7 @@ describe.each([
   it.skipIf(why).each(FLAWS)(
     `fails with the flaw %s, and passes with the code in the report${here}`,
     async (flaw) => {
-      const sim = await startGatewaySim({ secretKey: SECRET, seed: seedOfTest() });
-      onTestFinished(() => sim.stop());
+      const sim = await startLibrary({ secretKey: SECRET, seed: seedOfTest() });
       const audited = async (only: readonly string[], edit?: (source: string) => string) => {
         const { url, stop } = await startShopIn(language, sim, flaw, edit);
         const byUrl = { orderUrl: `${url}/order`, probeUrl: `${url}/orders/{identifier}` };

@@ -17,9 +17,6 @@ it.each([
   ],
   ['a long counter', '/ipn?cart=20261123000000000118', '/ipn?cart=20261123000000000121', false],
   ['a constant', '/ipn?site=the-shop-of-alice', '/ipn?site=the-shop-of-alice', false],
-])(
-  'an attacker cannot guess a random part of an ipn_url, but everything else: %s',
-  (_, own, other, isUnknown) => {
-    expect(withTokensOf(own, VICTIM, other)).toBe(isUnknown ? other : own);
-  },
-);
+])('an attacker can guess every part of an ipn_url except a random one: %s', (_, own, other, isUnknown) => {
+  expect(withTokensOf(own, VICTIM, other)).toBe(isUnknown ? other : own);
+});

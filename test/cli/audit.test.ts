@@ -2,11 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AuditReport } from '../../src/contract/audit-report.ts';
-import { SECRET, startAudited } from '../helpers/auditable.ts';
+import { startAudited } from '../helpers/auditable.ts';
 import { launch, run, runJson } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { freePort } from '../helpers/port.ts';
 import { ORDER } from '../helpers/sim.ts';
+import { SECRET } from '../merchants/node-shop.ts';
 
 const ONE = ['--only', 'signature-missing'];
 
@@ -32,7 +33,7 @@ describe('audit', () => {
     expect(body.cases.length).toBeGreaterThanOrEqual(60);
     expect(body.cases[0]).toEqual({
       ...{ name: 'control', class: 'control', group: 'control' },
-      about: 'A correct IPN for a real payment, which must pay its order.',
+      about: 'A correct IPN for a real payment, which must mark its order as paid.',
     });
     const { stdout } = await run(['audit', '--list'], { cwd });
     for (const { name } of body.cases) expect(stdout).toContain(name);

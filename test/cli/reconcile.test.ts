@@ -2,11 +2,11 @@ import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { isAlive } from '../../src/store/process-identity.ts';
 import { startAnswering } from '../helpers/answering.ts';
-import { SECRET, startAudited } from '../helpers/auditable.ts';
+import { startAudited } from '../helpers/auditable.ts';
 import { launch, run, runJson } from '../helpers/cli.ts';
 import { hangingCommand } from '../helpers/shells.ts';
 import { ORDER } from '../helpers/sim.ts';
-import { GOOD } from '../merchants/node-shop.ts';
+import { GOOD, SECRET } from '../merchants/node-shop.ts';
 
 const FACTS = ['--fulfilled', '.credited', '--order-amount'];
 

@@ -1,7 +1,7 @@
-"""A shop with the gateway's host written into it, as published clients have it.
+"""A shop with a hard-coded gateway host, like published clients.
 
-It places one order, says what it makes of the answer as a line of JSON with the port at which it receives the IPN, and
-then whether the order is paid. ENCODING, JUDGE, READ_ERROR and RECEIVE choose its habits.
+It places one order, prints the outcome as a line of JSON with its port for the IPN, and then whether the order is
+paid. ENCODING, JUDGE, READ_ERROR and RECEIVE choose its habits.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 GATEWAY = "https://pay.example.com"
 SHOP = "https://shop.example"
 ORDER, TOTAL = "PY-1001", os.environ.get("TOTAL", "49.90")
-# Some shops have one address for both, a page that a browser opens: they take no POST.
+# Some shops use one browser page as ipn_url and success_url, and accept no POST.
 IS_VISITED = os.environ["RECEIVE"] == "visit"
 FIELDS = {
     "public_key": os.environ["PUBLIC_KEY"], "identifier": ORDER, "currency": "USD", "amount": TOTAL,

@@ -1,12 +1,12 @@
 import { onTestFinished } from 'vitest';
+import type { AuditOptions } from '../../src/contract/audit-options.ts';
 import type { StartOptions } from '../../src/options/table.ts';
-import { type Handler, startShop } from '../merchants/node-shop.ts';
+import { type Handler, SECRET, startShop } from '../merchants/node-shop.ts';
 import { run } from './cli.ts';
 import { temporaryFolder } from './folder.ts';
+import { startLibrary } from './library.ts';
+import { seedOfTest } from './seed.ts';
 import { startSim } from './sim.ts';
-
-/** Not the default key, with which an audit skips a case. */
-export const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
 
 /**
  * Starts an emulator, and a shop for it to audit.
@@ -34,6 +34,17 @@ export async function startAuditable(
     orderAmount: '.total',
   };
   return { sim, shop, asked };
+}
+
+/** An emulator of the library, a shop, and a function that audits it. */
+export async function prepareAudit(changed: Partial<Handler> = {}) {
+  const sim = await startLibrary({ secretKey: SECRET, seed: seedOfTest() });
+  const shop = await startShop(sim, changed);
+  onTestFinished(() => shop[Symbol.asyncDispose]());
+  const probing = { probe: shop.probe, paidWhen: '.status=paid', orderAmount: '.total' };
+  const audit = (options: Partial<AuditOptions> = {}) =>
+    sim.audit({ ipnUrl: shop.ipnUrl, order: shop.place, ...probing, ...options });
+  return { sim, shop, audit };
 }
 
 /** Starts an emulator and a shop, and returns a function that audits it with the command line. */

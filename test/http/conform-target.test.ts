@@ -308,7 +308,7 @@ it('a card may be anywhere in a response, because the document does not show its
   });
   const lines = linesNamed('card-amount-number', 'card-create', 'card-create-success');
   const { report } = await held({ ...sim, url }, {}, { lines, live: true });
-  const why = 'the document does not say where the response has the card';
+  const why = 'the document does not say which field of the response contains the card';
   expect(report).toMatchObject({ agree: 1, unseen: [{ id: 'card-amount-number', why }] });
   expect(report.differ.map(({ id }) => id)).toEqual(['card-create-success']);
 });

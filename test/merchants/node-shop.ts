@@ -1,11 +1,14 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** A tested shop's settings for the gateway. */
-interface Keys {
+/** Not the default key, with which an audit skips a case. */
+export const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
+
+/** The gateway settings of a shop. */
+export interface Keys {
   initiateUrl: string;
   publicKey: string;
   secretKey: string;
@@ -26,7 +29,7 @@ type Form = URLSearchParams;
 
 /** The steps of an IPN handler: a mutant replaces one of them. */
 export interface Handler {
-  /** Whether the fields are there, each once and as plain text. */
+  /** Whether each field is present exactly once, as plain text. */
   isWhole(form: Form, raw: string): boolean;
   secret(keys: Keys): string;
   isSigned(form: Form, secret: string, request: IncomingMessage): boolean;
@@ -39,7 +42,7 @@ export interface Handler {
   /** Pays the order once. */
   pay(order: Order, form: Form): void | Promise<void>;
   onReturn(order: Order | undefined, url: URL): void;
-  /** The requested URL. */
+  /** Changes the fields of an initiate request. */
   initiate(fields: Record<string, string>, keys: Keys): Record<string, string>;
   headers: Record<string, string>;
   identifier(count: number): string;
@@ -58,7 +61,7 @@ export const sign = (amount: string, identifier: string, secret: string) =>
 export const digits = (of: string, length: number) =>
   createHash('sha256').update(of).digest('hex').slice(0, length);
 
-const same = (one: string, other: string) => {
+export const same = (one: string, other: string) => {
   const [bytes, others] = [Buffer.from(one), Buffer.from(other)];
   return bytes.length === others.length && timingSafeEqual(bytes, others);
 };
@@ -101,10 +104,23 @@ export interface Shop extends AsyncDisposable {
   url: string;
   ipnUrl: string;
   orders: Map<string, Order>;
-  mails: string[];
-  /** Places an order like a customer. */
+  /** Places an order as a customer would. */
   place: () => Promise<void>;
   probe: (identifier: string) => string;
+}
+
+/** Listens on a free port. @returns the address */
+export async function listen(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+export async function close(server: Server): Promise<void> {
+  if (!server.listening) return;
+  server.closeAllConnections();
+  server.close();
+  await once(server, 'close');
 }
 
 const MAX_BODY = 2 ** 21;
@@ -123,14 +139,10 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 export async function startShop(keys: Keys, changed: Partial<Handler> = {}): Promise<Shop> {
   const handler = { ...GOOD, ...changed };
   const shop: Shop = {
-    ...{ url: '', ipnUrl: '', orders: new Map<string, Order>(), mails: [] },
+    ...{ url: '', ipnUrl: '', orders: new Map<string, Order>() },
     place: () => placeOrder(shop, keys, handler),
     probe: (identifier) => JSON.stringify(publicOrder(shop.orders.get(identifier))),
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: () => close(server),
   };
   const server = createServer((request, response) => {
     answer(shop, keys, handler, request, response).catch((error: Error) => {
@@ -138,9 +150,7 @@ export async function startShop(keys: Keys, changed: Partial<Handler> = {}): Pro
       response.end(error.message);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  shop.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  shop.url = await listen(server);
   shop.ipnUrl = `${shop.url}/ipn`;
   return shop;
 }
@@ -160,7 +170,7 @@ async function answer(
 ): Promise<void> {
   const url = new URL(request.url ?? '/', shop.url);
   if (url.pathname === '/paid') {
-    // Posted fields count like parameters, as in many shops.
+    // As in many shops, posted fields are treated like query parameters.
     for (const [name, value] of new URLSearchParams(await text(request)))
       url.searchParams.append(name, value);
     handler.onReturn(shop.orders.get(url.searchParams.get('order') ?? ''), url);
@@ -209,8 +219,17 @@ async function placeOrder(shop: Shop, keys: Keys, handler: Handler): Promise<voi
     site_logo: `${shop.url}/logo.png`,
     ...{ customer_name: 'Ada', customer_email: 'ada@example.com' },
   };
-  const body = new URLSearchParams(handler.initiate(fields, keys));
-  const answered = await fetch(keys.initiateUrl, { method: 'POST', body, headers: handler.headers });
+  await initiate(keys, handler.initiate(fields, keys), handler.headers);
+}
+
+/** Initiates a payment. */
+export async function initiate(
+  { initiateUrl }: Keys,
+  fields: Record<string, string>,
+  headers: Record<string, string> = {},
+): Promise<void> {
+  const body = new URLSearchParams(fields);
+  const answered = await fetch(initiateUrl, { method: 'POST', body, headers });
   const { success, message } = (await answered.json()) as { success?: string; message?: string };
   if (success !== 'ok') throw new Error(message);
 }

@@ -1,11 +1,11 @@
 <?php
 
 /*
- * A shop in PHP: good, or with one flaw of a class of `gateway-sim audit`.
+ * A shop in PHP: correct, or with one flaw of a class of `gateway-sim audit`.
  *
  * SHOP_FLAW=<class> SHOP_FOLDER=<an empty folder> PHP_CLI_SERVER_WORKERS=8 php -S 127.0.0.1:<port> shop.php
- * A line `// fix: <place>` is where the code of a fix goes.
- * The emulator comes from GATEWAY_SIM_INITIATE_URL, GATEWAY_SIM_PUBLIC_KEY and GATEWAY_SIM_SECRET_KEY.
+ * An empty class means no flaw. The code of a fix is inserted at the line `// fix: <place>`.
+ * GATEWAY_SIM_INITIATE_URL, GATEWAY_SIM_PUBLIC_KEY and GATEWAY_SIM_SECRET_KEY name the emulator.
  */
 
 declare(strict_types=1);
@@ -30,7 +30,7 @@ function answer(int $status, string $text = ''): never
     exit($text);
 }
 
-/** An identifier is hostile until it is found: no character of it reaches the file system. */
+/** Identifiers are untrusted: none of their characters reach the file system. */
 function fileOf(string $identifier): string
 {
     return FOLDER . '/' . bin2hex($identifier) . '.json';
@@ -49,7 +49,7 @@ function find_order(string $identifier): ?array
     return $order;
 }
 
-/** Changes an order while no other request does. */
+/** Changes an order under a lock. */
 function change(string $identifier, callable $change): void
 {
     $file = fopen(fileOf($identifier), 'r+');

@@ -1,11 +1,10 @@
-"""A shop in Python: good, or with one flaw of a class of `gateway-sim audit`.
+"""A shop in Python: correct, or with one flaw of a class of `gateway-sim audit`.
 
-python3 shop.py [--flaw <class>]: listens at a free port, and prints its address on the first line.
-A line `# fix: <place>` is where the code of a fix goes.
-The emulator comes from GATEWAY_SIM_INITIATE_URL, GATEWAY_SIM_PUBLIC_KEY and GATEWAY_SIM_SECRET_KEY.
+SHOP_FLAW=<class> python3 shop.py: listens on a free port and prints its address. An empty class means no flaw.
+The code of a fix is inserted at the line `# fix: <place>`.
+GATEWAY_SIM_INITIATE_URL, GATEWAY_SIM_PUBLIC_KEY and GATEWAY_SIM_SECRET_KEY name the emulator.
 """
 
-import argparse
 import hashlib
 import hmac
 import json
@@ -22,9 +21,7 @@ TOTAL, CURRENCY = "49.90", "USD"
 FIELDS = ("status", "signature", "identifier", "data[amount]", "data[currency][code]")
 LIMIT = 100 * 1024
 PUBLIC, SECRET = os.environ["GATEWAY_SIM_PUBLIC_KEY"], os.environ["GATEWAY_SIM_SECRET_KEY"]
-options = argparse.ArgumentParser()
-options.add_argument("--flaw", default="")
-FLAW = options.parse_args().flaw
+FLAW = os.environ["SHOP_FLAW"]
 orders, lock = {}, threading.Lock()
 
 
@@ -99,7 +96,7 @@ def accept():
 
 
 def handle(raw, query, headers):
-    """What an IPN is answered: text and status."""
+    """The response to an IPN: text and status."""
     secret_key = SECRET
     fields = urllib.parse.parse_qs(raw.decode("utf-8", "replace"), keep_blank_values=True)
     form = {name: values[0] for name, values in fields.items() if len(values) == 1}

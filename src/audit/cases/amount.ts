@@ -24,7 +24,7 @@ const text = family({
   mistake: 'amount-not-compared',
 });
 
-/** A validly signed IPN with another amount. */
+/** A validly signed IPN with a different amount. */
 const withAmount =
   (change: (amount: string) => string) =>
   ({ ipn, shop }: Target) =>
@@ -54,7 +54,10 @@ export const AMOUNT: readonly AuditCase[] = [
     withAmount(hundredth),
   ),
   rejects(
-    text('amount-cut', 'A validly signed IPN for less, which equals the price if both are cut or rounded.'),
+    text(
+      'amount-cut',
+      'A validly signed IPN for a lower amount that equals the price when both are truncated or rounded.',
+    ),
     (target) => {
       const price = target.ipn.get('amount');
       const less = wholeUnits(price).filter((amount) => Number(amount) > 0 && Number(amount) < Number(price));
@@ -101,11 +104,11 @@ export const AMOUNT: readonly AuditCase[] = [
     },
     ({ ipn }) => ipn.signedWith('sec_sim_of_another_merchant_0001'),
   ),
-  rejects(text('amount-changed', 'An IPN whose amount changed after signing.'), ({ ipn }) =>
+  rejects(text('amount-changed', 'An IPN whose amount was changed after signing.'), ({ ipn }) =>
     ipn.set('amount', hundredth(ipn.get('amount'))),
   ),
   rejects(
-    text('currency-and-amount-changed', 'An IPN whose currency and amount changed after signing.'),
+    text('currency-and-amount-changed', 'An IPN whose currency and amount were changed after signing.'),
     ({ ipn }) => otherCurrency(ipn).set('amount', hundredth(ipn.get('amount'))),
   ),
   afterPayment(
@@ -119,7 +122,7 @@ export const AMOUNT: readonly AuditCase[] = [
       // The probe may also report shared data, such as the stock.
       alone: true,
     },
-    async ({ shop, payment, ipn, post }, { look, shot: genuine }) => {
+    async ({ shop, payment, ipn, post }, { look, request: genuine }) => {
       // The cases of class `once` test the effect of an unchanged copy.
       const { after: copied } = await sendAndLook(shop, payment, genuine);
       const { shown, after } = await sendAndLook(shop, payment, post(ipn.set('charge', OTHER_CHARGE)));
@@ -140,7 +143,7 @@ function movesOtherwise(look: OrderSnapshot, copied: OrderSnapshot, after: Order
   return before.size !== last.size || [...last].some(([place, change]) => before.get(place) !== change);
 }
 
-/** The lowest amounts that equal a price when both are cut, or rounded, to whole units. */
+/** The lowest amounts that equal a price when both are truncated, or rounded, to whole units. */
 function wholeUnits(price: string): string[] {
   const [whole = '0', fraction = ''] = price.split('.');
   return [`${whole}.00`, `${fraction >= '5' ? whole : BigInt(whole) - 1n}.50`];

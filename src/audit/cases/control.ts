@@ -78,9 +78,9 @@ async function payByCourier(shop: Shop, { id, ipnUrl }: Payment) {
     error: attempt?.error ?? delivery?.note ?? 'the emulator is configured to send no IPN',
     durationMs: attempt?.durationMs ?? 0,
   };
-  const shot = { url: attempt?.url ?? ipnUrl, body: attempt?.requestBody ?? '' };
-  shop.see(shot, observation);
-  return { observation, shown: evidence(shot, observation) };
+  const request = { url: attempt?.url ?? ipnUrl, body: attempt?.requestBody ?? '' };
+  shop.see(request, observation);
+  return { observation, shown: evidence(request, observation) };
 }
 
 /** A shop is right to reject an order that it does not know. */
@@ -152,7 +152,7 @@ export const CONTROL: AuditCase = {
   name: 'control',
   class: 'control',
   group: 'control',
-  about: 'A correct IPN for a real payment, which must pay its order.',
+  about: 'A correct IPN for a real payment, which must mark its order as paid.',
   harm: 'Customers pay, but their orders are not fulfilled.',
   mistake: 'handler-breaks',
   alone: true,

@@ -97,7 +97,7 @@ export const INITIATE: readonly AuditCase[] = [
   inspects(
     {
       name: 'amount-of-initiate',
-      about: 'The initiated amount, which must be the order total.',
+      about: 'The amount in the initiate request, which must be the order total.',
       harm: 'Your shop asks the customer for an amount that is not the order total.',
     },
     async (shop, payment) => {
@@ -107,7 +107,7 @@ export const INITIATE: readonly AuditCase[] = [
       const { text: output } = await shop.look(payment);
       const total = valueAt(output, orderAmount);
       if (total === undefined) return skipped(`the probe output has no ${orderAmount}`);
-      const shown = `the order costs ${total}, and the shop initiated ${payment.amount}`;
+      const shown = `the order costs ${total}, and the shop initiated a payment of ${payment.amount}`;
       return found(plain(String(total)) === plain(payment.amount) ? 'pass' : 'fail', shown);
     },
   ),
@@ -123,7 +123,7 @@ export const INITIATE: readonly AuditCase[] = [
     {
       name: 'identifier-guessable',
       about: 'Sequential identifiers, without an unguessable token in the ipn_url.',
-      harm: "An attacker can guess the identifier and ipn_url of another customer's order, and send it the IPN of a sandbox payment.",
+      harm: "An attacker can guess the identifier and ipn_url of another customer's order, and mark it as paid with the IPN of a sandbox payment.",
       mistake: 'no-token-in-ipn-url',
       last: true,
     },
@@ -133,7 +133,7 @@ export const INITIATE: readonly AuditCase[] = [
     {
       name: 'ipn-url-is-success-url',
       about: 'The ipn_url, which must not be the success_url.',
-      harm: 'One URL receives requests from the gateway and from browsers, and cannot tell them apart.',
+      harm: 'The shop uses one URL for the gateway and for browsers, and cannot tell their requests apart.',
     },
     (_, { ipnUrl, successUrl }) =>
       found(same(ipnUrl, successUrl) ? 'fail' : 'pass', `${ipnUrl}, ${successUrl}`),

@@ -25,7 +25,7 @@ const kindOf = ({ status, body }: Observation) => ({
   fault: errorPage(body),
 });
 
-/** A sign that the shop read the text as code, which its response to a plain unknown identifier does not have. */
+/** A sign that the shop read the text as code. Its response to a plain unknown identifier has no such sign. */
 function flaw(observation: Observation, plain: Observation): string | undefined {
   const { status, body, headers } = observation;
   const [here, there] = [kindOf(observation), kindOf(plain)];
@@ -45,7 +45,7 @@ function flaw(observation: Observation, plain: Observation): string | undefined 
   return undefined;
 }
 
-/** The extra time that shows a sleeping query. */
+/** A response that takes this much longer shows that an injected sleep ran. */
 const DELAY_MS = 4_000;
 
 export const INJECTION: readonly AuditCase[] = [

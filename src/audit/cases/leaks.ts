@@ -13,12 +13,12 @@ const text = family({
 });
 
 /** The secret that a response reveals; undefined if there is none. */
-function leakIn(shop: Shop, shot: ProbeRequest, { body, headers }: Observation): string | undefined {
+function leakIn(shop: Shop, request: ProbeRequest, { body, headers }: Observation): string | undefined {
   const { gateway, tools } = shop.parts;
   const response = `${headers.map((pair) => pair.join(': ')).join('\n')}\n${body}`;
   if (gateway.secretKey.length >= 6 && response.includes(gateway.secretKey))
     return 'The response contains the secret key';
-  const form = typeof shot.body === 'string' ? new URLSearchParams(shot.body) : undefined;
+  const form = typeof request.body === 'string' ? new URLSearchParams(request.body) : undefined;
   const [amount, identifier] = [form?.get(tools.names.amount), form?.get(tools.names.identifier)];
   if (amount && identifier) {
     const expected = tools.sign(amount, identifier, gateway.secretKey);
@@ -35,17 +35,17 @@ const plainRequest = (name: string, about: string, method: string): AuditCase =>
   ...text(name, about),
   run: (shop) =>
     withOrder(shop, async (payment) => {
-      const shot = { url: shop.addressOf(payment), method };
-      const observation = await shop.send(shot);
-      const leak = leakIn(shop, shot, observation);
-      const shown = evidence(shot, observation);
+      const request = { url: shop.addressOf(payment), method };
+      const observation = await shop.send(request);
+      const leak = leakIn(shop, request, observation);
+      const shown = evidence(request, observation);
       return leak === undefined
         ? { ...shown, verdict: 'pass' }
         : { ...shown, verdict: 'fail', why: `${leak}.` };
     }),
 });
 
-/** Error responses reveal most. */
+/** Error responses reveal the most. */
 async function provoke(shop: Shop, payment: Payment): Promise<void> {
   const { ipn, post } = targetOf(shop, payment);
   const forged = [
@@ -59,10 +59,10 @@ async function provoke(shop: Shop, payment: Payment): Promise<void> {
 
 async function everyAnswer(shop: Shop): Promise<Finding> {
   const count = shop.seen.length;
-  for (const { shot, observation } of shop.seen) {
-    const leak = leakIn(shop, shot, observation);
+  for (const { request, observation } of shop.seen) {
+    const leak = leakIn(shop, request, observation);
     if (leak === undefined) continue;
-    return { ...evidence(shot, observation), verdict: 'fail', why: `${leak}.` };
+    return { ...evidence(request, observation), verdict: 'fail', why: `${leak}.` };
   }
   return {
     verdict: 'pass',
@@ -126,7 +126,7 @@ export const LEAKS: readonly AuditCase[] = [
   plainRequest('handler-get', 'A GET request to the handler.', 'GET'),
   plainRequest('handler-head', 'A HEAD request to the handler.', 'HEAD'),
   {
-    ...text('error-bodies', 'All responses of the shop during the audit, error responses included.'),
+    ...text('error-bodies', 'Every response of the shop during the audit, including error responses.'),
     last: true,
     run: (shop) =>
       withOrder(shop, async (payment) => {
@@ -135,7 +135,7 @@ export const LEAKS: readonly AuditCase[] = [
       }),
   },
   {
-    ...text('secret-in-initiate', 'All initiate requests of the shop.'),
+    ...text('secret-in-initiate', 'Every initiate request of the shop.'),
     mistake: 'initiate-from-outside',
     last: true,
     run: inInitiate,

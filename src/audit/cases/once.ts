@@ -19,7 +19,7 @@ import type { OrderSnapshot } from '../probe.ts';
 import { numericChanges, type Shop } from '../shop.ts';
 
 const HARM =
-  'Each copy of an IPN takes effect again on stock, credit, e-mails or downloads. Gateways do send copies.';
+  'Each copy of an IPN changes stock or credit again, or sends e-mails or downloads again. Gateways do send copies.';
 const LATER_MS = 1_000;
 
 const text = family({
@@ -53,15 +53,15 @@ function provenOnce(shop: Shop): Pick<Finding, 'verdict' | 'why'> {
 const replay = (
   name: string,
   about: string,
-  send: (shop: Shop, shot: ProbeRequest) => Promise<unknown>,
+  send: (shop: Shop, request: ProbeRequest) => Promise<unknown>,
 ): AuditCase =>
-  afterPayment(text(name, about), async ({ shop, payment }, { look, shot }) => {
-    await send(shop, shot);
-    const { shown, after } = await sendAndLook(shop, payment, shot);
+  afterPayment(text(name, about), async ({ shop, payment }, { look, request }) => {
+    await send(shop, request);
+    const { shown, after } = await sendAndLook(shop, payment, request);
     return { ...shown, ...judgeCopy(shop, look, after) };
   });
 
-/** Simultaneous requests must have the effect of one payment, as the control had, and not a multiple of it. */
+/** Simultaneous requests must have the effect of one payment, like the control, and not a multiple of it. */
 async function judgeTogether(
   shop: Shop,
   payment: Payment,
@@ -78,7 +78,7 @@ async function judgeTogether(
     return times > 1 && Number.isInteger(times) ? [{ place, times }] : [];
   });
   if (!several.length) return provenOnce(shop);
-  // Numbers such as an invoice number differ for each order: only equal changes by single payments count.
+  // Values such as invoice numbers differ for each order: a place counts only if another payment changes it as the control did.
   const single = await changesOfOne(shop);
   const found = several.find(({ place }) => single?.get(place) === changes.get(place));
   if (found) {
@@ -111,26 +111,26 @@ async function changesOfOne(shop: Shop): Promise<Map<string, number> | undefined
 const together = (
   name: string,
   about: string,
-  shotsOf: (shop: Shop, payment: Payment) => readonly ProbeRequest[] | string,
+  requestsOf: (shop: Shop, payment: Payment) => readonly ProbeRequest[] | string,
 ): AuditCase => ({
   ...text(name, about),
   run: (shop) =>
     withOrder(shop, async (payment, before) => {
-      const shots = shotsOf(shop, payment);
-      if (typeof shots === 'string') return skipped(shots);
+      const requests = requestsOf(shop, payment);
+      if (typeof requests === 'string') return skipped(requests);
       await shop.pay(payment);
-      const observations = await shop.sendTogether(shots);
+      const observations = await shop.sendTogether(requests);
       await shop.lookUntilPaid(payment);
       const after = await shop.lookAfterGrace(payment);
       const judged = await judgeTogether(shop, payment, before, after);
       const index = Math.max(
-        shots.findIndex(({ body }) => body !== undefined),
+        requests.findIndex(({ body }) => body !== undefined),
         0,
       );
-      const [shot, observation] = [shots[index], observations[index]];
-      if (!shot || !observation) return skipped('there was nothing to send');
-      const sent = `${shots.length} requests at the same time: ${evidence(shot, observation).sent}`;
-      return { ...evidence(shot, observation, sent), curl: curlOfAll(shots), ...judged };
+      const [request, observation] = [requests[index], observations[index]];
+      if (!request || !observation) return skipped('there was nothing to send');
+      const sent = `${requests.length} requests at the same time: ${evidence(request, observation).sent}`;
+      return { ...evidence(request, observation, sent), curl: curlOfAll(requests), ...judged };
     }),
 });
 
@@ -152,14 +152,14 @@ const withReturn = (name: string, about: string, ipnFirst: boolean): AuditCase =
 export const ONCE: readonly AuditCase[] = [
   replay('replay-at-once', 'The same IPN again, immediately.', () => Promise.resolve()),
   replay('replay-later', 'The same IPN again, a second later.', () => pause(LATER_MS)),
-  replay('replay-twice', 'The same IPN twice more, each over its own connection.', (shop, shot) =>
-    shop.send(shot),
+  replay('replay-twice', 'The same IPN twice more, each on its own connection.', (shop, request) =>
+    shop.send(request),
   ),
   afterPayment(
-    text('replay-other-trx', 'The same IPN with a different payment_trx (it is not signed).'),
+    text('replay-other-trx', 'The same IPN with a different payment_trx (the payment_trx is not signed).'),
     async ({ shop, payment, ipn, post }, { look }) => {
-      const shot = post(ipn.set('trx', [...ipn.get('trx')].toReversed().join('')));
-      const { shown, after } = await sendAndLook(shop, payment, shot);
+      const request = post(ipn.set('trx', [...ipn.get('trx')].toReversed().join('')));
+      const { shown, after } = await sendAndLook(shop, payment, request);
       return { ...shown, ...judgeCopy(shop, look, after) };
     },
   ),
@@ -176,14 +176,14 @@ export const ONCE: readonly AuditCase[] = [
     run: (shop) =>
       withOrder(shop, async (payment, before) => {
         await shop.pay(payment);
-        const shot = targetOf(shop, payment).post(shop.ipnOf(payment));
-        const first = shop.send(shot);
+        const request = targetOf(shop, payment).post(shop.ipnOf(payment));
+        const first = shop.send(request);
         await pause(Math.max(shop.calibration.answerMs / 2, 1));
-        const observation = await shop.send(shot);
+        const observation = await shop.send(request);
         await first;
         await shop.lookUntilPaid(payment);
         const after = await shop.lookAfterGrace(payment);
-        return { ...evidence(shot, observation), ...(await judgeTogether(shop, payment, before, after)) };
+        return { ...evidence(request, observation), ...(await judgeTogether(shop, payment, before, after)) };
       }),
   },
 ];

@@ -21,7 +21,7 @@ const unbound = family({
 const sandboxed = family({
   class: 'G',
   group: 'merchant',
-  harm: 'With only the public key, an attacker makes a sandbox payment with the identifier and amount of a live order. Its genuine IPN pays that order.',
+  harm: 'With only the public key, an attacker makes a sandbox payment with the identifier and amount of a live order. The genuine IPN of that payment marks the live order as paid.',
   mistake: 'no-token-in-ipn-url',
 });
 const spliced = family({
@@ -35,7 +35,7 @@ const spliced = family({
 const attackers = ({ shop, payment: { amount, currency } }: Target, identifier?: string) =>
   shop.attackerIpn({ amount, currency, ...(identifier !== undefined && { identifier }) });
 
-/** A genuine IPN for an identifier that is almost the order's. */
+/** A genuine IPN for an identifier that is almost the same as the order's. */
 const nearly = (name: string, about: string, change: (identifier: string) => string): AuditCase =>
   rejects(unbound(name, about), ({ payment: { identifier }, ipn, shop }) => {
     const changed = change(identifier);
@@ -65,10 +65,10 @@ function sandbox(name: string, about: string, flag?: readonly [string, string]):
         const target = targetOf(shop, payment);
         const ipn = await attackers(target, payment.identifier);
         const address = guessedAddress(target);
-        const plain = await sendAndLook(shop, payment, shop.shot(address, ipn));
+        const plain = await sendAndLook(shop, payment, shop.requestTo(address, ipn));
         const finding = judgeRejected(shop, before, plain.after, plain.shown, 'at-risk');
         if (!flag || finding.verdict === 'at-risk') return finding;
-        const flagged = await sendAndLook(shop, payment, shop.shot(address, ipn.and(flag)));
+        const flagged = await sendAndLook(shop, payment, shop.requestTo(address, ipn.and(flag)));
         return judgeRejected(shop, before, flagged.after, flagged.shown);
       }),
   };
@@ -76,7 +76,10 @@ function sandbox(name: string, about: string, flag?: readonly [string, string]):
 
 export const ORDER: readonly AuditCase[] = [
   rejects(
-    unbound('other-ipn-to-order-url', "The attacker's own paid IPN, sent to the order's ipn_url."),
+    unbound(
+      'other-ipn-to-order-url',
+      "The genuine IPN of the attacker's own payment, sent to the order's ipn_url.",
+    ),
     (target) => attackers(target),
   ),
   rejects(
@@ -101,8 +104,8 @@ export const ORDER: readonly AuditCase[] = [
         try {
           if (other.identifier === payment.identifier) return skipped('both orders have the same identifier');
           await shop.pay(other);
-          const shot = shop.shot(shop.addressOf(payment), shop.ipnOf(other));
-          const { shown, after } = await sendAndLook(shop, payment, shot);
+          const request = shop.requestTo(shop.addressOf(payment), shop.ipnOf(other));
+          const { shown, after } = await sendAndLook(shop, payment, request);
           return judgeRejected(shop, before, after, shown);
         } finally {
           shop.parts.orders.release(other, false);
@@ -145,8 +148,8 @@ export const ORDER: readonly AuditCase[] = [
         }
         const own = await shop.attackerIpn({ ...cheap, currency: payment.currency });
         const ipn = shop.ipnOf(payment).set('signature', own.get('signature')).set('trx', own.get('trx'));
-        const shot = shop.shot(guessedAddress(targetOf(shop, payment)), ipn);
-        const { shown, after } = await sendAndLook(shop, payment, shot);
+        const request = shop.requestTo(guessedAddress(targetOf(shop, payment)), ipn);
+        const { shown, after } = await sendAndLook(shop, payment, request);
         return judgeRejected(shop, before, after, shown, 'at-risk');
       }),
   },

@@ -26,14 +26,14 @@ const text = family({
 });
 
 /**
- * Returns from an unpaid checkout, as a browser without a session.
+ * Returns from an unpaid checkout, like a browser without a session.
  *
- * @param shotOf the request, or the reason to skip the case
+ * @param requestOf the request, or the reason to skip the case
  */
 function returns(
   name: string,
   about: string,
-  shotOf: (payment: Payment, shop: Shop) => ProbeRequest | string,
+  requestOf: (payment: Payment, shop: Shop) => ProbeRequest | string,
 ): AuditCase {
   return {
     ...text(name, about),
@@ -42,7 +42,7 @@ function returns(
         return skipped("the order is made up: only the shop's orders have a success_url");
       }
       return withOrder(shop, async (payment, before) => {
-        const made = shotOf(payment, shop);
+        const made = requestOf(payment, shop);
         if (typeof made === 'string') return skipped(made);
         const { host, port } = endpointOf(new URL(made.url));
         const own = new URL(shop.parts.gateway.url);
@@ -51,8 +51,8 @@ function returns(
         }
         const refused = shop.parts.gateway.egress.unreachable(made.url);
         if (refused) return skipped(`${made.url} is not local: ${refused}`);
-        const shot = { headers: [['User-Agent', 'Mozilla/5.0'] as const], ...made };
-        const { shown, after } = await sendAndLook(shop, payment, shot);
+        const request = { headers: [['User-Agent', 'Mozilla/5.0'] as const], ...made };
+        const { shown, after } = await sendAndLook(shop, payment, request);
         return judgeRejected(shop, before, after, shown);
       });
     },

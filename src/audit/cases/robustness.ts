@@ -48,7 +48,7 @@ function breakdown({ status, error, body }: Observation): string | undefined {
 const survives = (
   name: string,
   about: string,
-  shotOf: (target: Target) => ProbeRequest,
+  requestOf: (target: Target) => ProbeRequest,
   alone = false,
 ): AuditCase => ({
   ...text(name, about),
@@ -57,8 +57,8 @@ const survives = (
     withOrder(shop, async (payment) => {
       await shop.pay(payment);
       const target = targetOf(shop, payment);
-      const shot = shotOf(target);
-      const shown = evidence(shot, await shop.send(shot));
+      const request = requestOf(target);
+      const shown = evidence(request, await shop.send(request));
       await shop.send(target.post(target.ipn));
       const after = await shop.lookUntilPaid(payment);
       const why = `Afterwards, your shop does not accept the correct IPN of the same order. ${HARM}`;
@@ -120,7 +120,7 @@ export const ROBUSTNESS: readonly AuditCase[] = [
   ),
   survives(
     'truncated',
-    'The IPN cut off in the middle.',
+    'The IPN, cut off in the middle.',
     ({ ipn, post }) => ({ ...post(ipn), manner: 'truncated' }),
     true,
   ),
@@ -169,9 +169,9 @@ export const ROBUSTNESS: readonly AuditCase[] = [
       withOrder(shop, async (payment) => {
         await shop.pay(payment);
         const { ipn, post } = targetOf(shop, payment);
-        const shot = post(ipn);
-        const observation = await shop.send(shot);
-        const shown = evidence(shot, observation);
+        const request = post(ipn);
+        const observation = await shop.send(request);
+        const shown = evidence(request, observation);
         const fault = errorPage(observation.body);
         if (fault !== undefined) {
           const why = `The response is a program error: ${fault}. A gateway sees only the status, so the error goes unnoticed.`;

@@ -46,9 +46,9 @@ const TEST_FLAGS: readonly Pair[] = [
   ['debug', '1'],
 ];
 
-const inQuery = (shot: ProbeRequest, pair: Pair): ProbeRequest => ({
-  ...shot,
-  url: withQuery(shot.url, pair),
+const inQuery = (request: ProbeRequest, pair: Pair): ProbeRequest => ({
+  ...request,
+  url: withQuery(request.url, pair),
 });
 
 /** Positions for the victim's identifier in the attacker's own genuine IPN. */
@@ -102,7 +102,7 @@ export const SENDER: readonly AuditCase[] = [
   rejects(
     unauthenticated(
       'signature-beginning',
-      'An IPN with the first digits of its signature only, which an attacker can find by trying.',
+      'An IPN with only the first digits of its signature, which an attacker can find by trial and error.',
     ),
     ({ ipn, shop }) => {
       const genuine = ipn.signedWith(shop.parts.gateway.secretKey).get('signature');
@@ -155,7 +155,7 @@ export const SENDER: readonly AuditCase[] = [
     ({ ipn }) => ipn.set('amount', '').signedWith('').withoutGroups(),
   ),
   rejects(
-    knownSecret('secret-empty', 'An IPN signed with an empty key, as an unconfigured shop has.'),
+    knownSecret('secret-empty', 'An IPN signed with an empty key, which an unconfigured shop uses.'),
     signedWith(''),
   ),
   rejects(knownSecret('secret-null', 'An IPN signed with the text null as the key.'), ({ ipn }) =>

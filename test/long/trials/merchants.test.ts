@@ -7,7 +7,7 @@ for (const language of LANGUAGES) {
   trial(
     `flawed and good shops in ${language}`,
     {
-      ...{ short: 1, least: FLAWS.length + 1, share: 2, ...(cannot && { cannot }) },
+      ...{ short: 1, least: FLAWS.length + 1, share: 3, ...(cannot && { cannot }) },
     },
     async (budget) => {
       const flaws = budget.shuffled([undefined, ...FLAWS]);

@@ -1,9 +1,8 @@
 import { startGatewaySim } from '../../../src/index.ts';
 import { seedOfTest } from '../../helpers/seed.ts';
+import { SECRET } from '../node-shop.ts';
 import { HANDLERS } from './list.ts';
 import { VariedShop } from './shop.ts';
-
-const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
 
 /** The failures that the audit reports for a correct handler; there should be none. */
 export async function falseAlarms(name: string): Promise<string[]> {

@@ -1,17 +1,14 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
-import { digits } from '../node-shop.ts';
+import { close, digits, initiate, type Keys, listen, same, sign } from '../node-shop.ts';
 import type { Fields, Incoming, Parser } from './parsers.ts';
 
 /** A queue has varying delays. */
 const QUEUE_MS = [100, 60, 180];
 
-/** The variants of a correct handler: each of these is a habit of shops. */
+/** The habits of a correct shop. */
 export interface Style {
   server: 'http' | 'hono';
   parse: Parser;
@@ -24,7 +21,7 @@ export interface Style {
   ignored: number;
   copy: number;
   otherMethod: number;
-  /** When it processes: before it answers, after it answered, or before a slow answer. */
+  /** When it processes an IPN: before it responds, afterwards, or before a slow response. */
   work: 'before' | 'after' | 'slow';
   /** How it compares amounts. */
   money: 'text' | 'cents' | 'number' | 'decimal';
@@ -33,14 +30,14 @@ export interface Style {
   identifier: (count: number) => string;
   token: 'query' | 'path';
   /** What a concurrent second request does: waits, is rejected, or fails because the row has changed. */
-  concurrency: 'queue' | 'turned-away' | 'row';
+  concurrency: 'queue' | 'rejected' | 'row';
   /** Every visitor gets a cookie, and without one the return page redirects to the login. */
   sessions: boolean;
-  /** E-mails that follow a payment later, from a queue. */
+  /** The delay of the e-mail about a payment; 0 sends none. */
   mailsAfterMs: number;
   /** Numbers its invoices from 1. */
   invoices: boolean;
-  /** The pages differ in the query of one script. */
+  /** One script serves all pages, and the query string selects one. */
   frontController: boolean;
 }
 
@@ -65,18 +62,13 @@ interface Order {
   invoice: number | null;
   charge: string;
 }
-interface Keys {
-  initiateUrl: string;
-  publicKey: string;
-  secretKey: string;
-}
 interface Answer {
   status: number;
   body: Body;
   headers?: Record<string, string>;
 }
 
-/** A correct shop in its own style. */
+/** A correct shop with its own habits. */
 export class VariedShop implements AsyncDisposable {
   readonly orders = new Map<string, Order>();
   readonly log: string[] = [];
@@ -123,9 +115,7 @@ export class VariedShop implements AsyncDisposable {
           });
       });
     }
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    this.url = await listen(this.#server);
     return this;
   }
 
@@ -149,12 +139,7 @@ export class VariedShop implements AsyncDisposable {
       ...{ success_url: `${this.url}/${back}order=${order.identifier}`, cancel_url: `${this.url}/cart` },
       ...{ site_logo: `${this.url}/logo.png`, customer_name: 'Ada', customer_email: 'ada@example.com' },
     };
-    const answered = await fetch(this.#keys.initiateUrl, {
-      method: 'POST',
-      body: new URLSearchParams(fields),
-    });
-    const { success, message } = (await answered.json()) as { success?: string; message?: string };
-    if (success !== 'ok') throw new Error(message);
+    await initiate(this.#keys, fields);
   }
 
   probe(identifier: string): string {
@@ -171,10 +156,8 @@ export class VariedShop implements AsyncDisposable {
     });
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, 'close');
+  [Symbol.asyncDispose](): Promise<void> {
+    return close(this.#server);
   }
 
   async #incoming(request: IncomingMessage): Promise<Incoming> {
@@ -206,7 +189,8 @@ export class VariedShop implements AsyncDisposable {
     if (typeof fields === 'number') return refused(fields);
     const { status, signature, identifier, amount, currency } = fields;
     if (!status || !signature || !identifier || !amount || !currency) return refused(refusal[0]);
-    if (!this.#isSigned(signature, amount + identifier)) return refused(refusal[1]);
+    const given = this.#style.upperCasesFirst ? signature.toUpperCase() : signature;
+    if (!same(given, sign(amount, identifier, this.#keys.secretKey))) return refused(refusal[1]);
     const order = this.orders.get(identifier);
     if (!order || !same(order.token, this.#tokenIn(incoming.url))) return refused(refusal[2]);
     if (status !== 'success') return { status: ignored, body: NOTHING };
@@ -227,11 +211,6 @@ export class VariedShop implements AsyncDisposable {
     return (token === 'path' ? url.pathname.split('/')[2] : url.searchParams.get('token')) ?? '';
   }
 
-  #isSigned(signature: string, text: string): boolean {
-    const expected = createHmac('sha256', this.#keys.secretKey).update(text).digest('hex').toUpperCase();
-    return same(expected, this.#style.upperCasesFirst ? signature.toUpperCase() : signature);
-  }
-
   #isTotal(amount: string): boolean {
     const { money, total } = this.#style;
     switch (money) {
@@ -250,7 +229,7 @@ export class VariedShop implements AsyncDisposable {
     const { concurrency } = this.#style;
     const running = this.#busy.get(order.identifier);
     if (concurrency === 'row') return this.#pay(order, fields);
-    if (running && concurrency === 'turned-away') return 'busy';
+    if (running && concurrency === 'rejected') return 'busy';
     const mine = (running ?? Promise.resolve()).then(async () => {
       const was = order.paid;
       await sleep(5);
@@ -282,9 +261,4 @@ export class VariedShop implements AsyncDisposable {
 
 function headersOf({ body, headers }: Answer): Record<string, string> {
   return { ...(body.type && { 'content-type': body.type }), ...headers };
-}
-
-function same(one: string, other: string): boolean {
-  const [bytes, others] = [Buffer.from(one), Buffer.from(other)];
-  return bytes.length === others.length && timingSafeEqual(bytes, others);
 }
