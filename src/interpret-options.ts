@@ -79,7 +79,7 @@ export function aliasesOf({ hostAlias, proxy }: ResolvedOptions, label: Label): 
   const names = hostAlias.map((text) => {
     // The path after it is a base path of the routes.
     const name = hostName(text.replace(/\/[\w./~-]*$/, ''));
-    const expected = `a host name without scheme and port, such as pay.example.com or pay.example.com/base (got "${text}")`;
+    const expected = `a host name without a scheme or port, such as pay.example.com or pay.example.com/base (got "${text}")`;
     if (name === undefined) throw usage(`${label('hostAlias')} must be ${expected}`);
     if (isLoopback(name)) throw usage(`${label('hostAlias')} ${text} already means this machine: omit it`);
     return name;

@@ -108,7 +108,7 @@ async function waitForShop({ parts: { client, ipnUrl, cancelled } }: Shop, waitM
   while (await client.isDown(ipnUrl)) {
     cancelled?.throwIfAborted();
     if (performance.now() > deadline) {
-      const text = `nothing listens at ${new URL(ipnUrl).host} after ${duration(waitMs)}`;
+      const text = `nothing is listening on ${new URL(ipnUrl).host} after ${duration(waitMs)}`;
       throw new GatewayError('timed_out', text);
     }
     await pause(WAIT_POLL_MS);

@@ -70,7 +70,7 @@ export class AuditClient {
     return this.#send(sent, Promise.resolve());
   }
 
-  /** Whether nothing listens at an address. */
+  /** Whether no server listens at an address. */
   async isDown(url: string): Promise<boolean> {
     const { host, port } = endpointOf(new URL(url));
     const socket = connect({ host, port: Number(port), lookup: this.#egress.admit(new URL(url)) });

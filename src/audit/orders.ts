@@ -184,7 +184,7 @@ export class Orders {
 
   async #failedToPlace(error: unknown): Promise<never> {
     if (!(error instanceof GatewayError) || error.code !== 'check_failed') throw error;
-    // Nothing listens there: no shop had a chance to initiate.
+    // No server listens there: no shop had a chance to initiate.
     if ((error.cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED') throw error;
     throw new GatewayError('check_failed', `${error.message}: ${await this.#whyNone()}`, { cause: error });
   }

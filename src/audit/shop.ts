@@ -157,7 +157,7 @@ export class Shop {
       ({ observation, endedAt }) => endedAt - observation.durationMs < until,
     );
     const suspects = (together.length ? together : last.slice(-1)).map(({ request }) => request);
-    const how = `has crashed: nothing listens at ${new URL(ipnUrl).host}. The probable cause is ${suspects.length > 1 ? 'one of these requests' : 'this request'}: ${suspects.map(requestText).join('; ')}`;
+    const how = `has crashed: nothing is listening on ${new URL(ipnUrl).host}. The probable cause is ${suspects.length > 1 ? 'one of these requests' : 'this request'}: ${suspects.map(requestText).join('; ')}`;
     return { how, suspects };
   }
 

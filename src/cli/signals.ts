@@ -57,7 +57,7 @@ export const DOUBLED_SIGNAL_MS = 1_000;
 export const INTERRUPTED = 130;
 
 /** How a command that runs the user's commands is interrupted. They have their own process group and get no signals. */
-export interface Interruption {
+interface Interruption {
   /** Aborted by the first Ctrl-C: finish the current work. */
   soon: AbortSignal;
   /** Aborted by a second Ctrl-C, SIGTERM, SIGHUP and SIGQUIT: stop immediately. Later signals end this process. */

@@ -10,7 +10,7 @@ import { describeTamperings } from './tampering.ts';
  */
 
 /** The parts of a request and its response that a failure may quote. */
-export interface AttemptSides extends Pick<Attempt, 'url'> {
+interface AttemptSides extends Pick<Attempt, 'url'> {
   responseStatus?: Attempt['responseStatus'];
   responseHeaders?: Attempt['responseHeaders'];
   fault?: Attempt['fault'];

@@ -147,7 +147,7 @@ it('a crash of the shop is reported with its probable request', async () => {
   expect(found['still-alive']).toMatchObject({
     verdict: 'fail',
     why: expect.stringMatching(
-      /has crashed: nothing listens at .* The probable cause is this request: POST /,
+      /has crashed: nothing is listening on .* The probable cause is this request: POST /,
     ),
   });
 });

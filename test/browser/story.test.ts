@@ -16,7 +16,7 @@ test('a user without the documentation gets from an empty dashboard to a deliver
   expect([await shownKey(/^pub_sim_/), await shownKey(/^sec_sim_/)]).toEqual([sim.publicKey, sim.secretKey]);
   await page.getByRole('link', { name: 'Payments' }).click();
 
-  // The future receiver's port. Nothing listens there yet.
+  // The future receiver's port. No server listens there yet.
   const port = await freePort();
   const shown = await page.getByRole('region', { name: 'The command that initiates a payment' }).innerText();
   const command = shown.replace('http://localhost:3000/ipn', `http://127.0.0.1:${port}/ipn`);

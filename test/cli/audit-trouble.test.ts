@@ -190,6 +190,6 @@ describe('a problem during an audit', () => {
   it('is reported: a receiver that is still down after --wait', async () => {
     const { options } = await startAudited();
     const { stderr } = await run(['audit', 'http://127.0.0.1:9/ipn', ...CONTROL, '--wait', '100ms'], options);
-    expect(stderr).toContain('nothing listens at 127.0.0.1:9 after 0.1 s');
+    expect(stderr).toContain('nothing is listening on 127.0.0.1:9 after 0.1 s');
   });
 });

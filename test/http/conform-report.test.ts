@@ -110,7 +110,7 @@ describe('a report to share', () => {
   });
 
   it('explains why a line was skipped, without showing the address of our IPNs', () => {
-    const unseen = [{ id: line.id, why: 'nothing listens at a1b2c3.tunnel.example' }];
+    const unseen = [{ id: line.id, why: 'nothing is listening on a1b2c3.tunnel.example' }];
     const report = {
       target: 'https://pay.example',
       profile: 'document',
@@ -120,7 +120,7 @@ describe('a report to share', () => {
       unseen,
     };
     const masked = maskedReport({ report, verdicts: new Map() }, { keys, ipnUrl });
-    expect(masked.unseen).toEqual([{ id: line.id, why: 'nothing listens at …' }]);
+    expect(masked.unseen).toEqual([{ id: line.id, why: 'nothing is listening on …' }]);
   });
 
   it('hides the values of personal fields, and shows their names', () => {

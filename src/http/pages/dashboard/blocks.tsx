@@ -129,7 +129,7 @@ export function Copyable({ id, text, what }: { id: string; text: Child; what: st
 }
 
 /** Copies an element's text. Hidden until the script runs. */
-export function CopyButton({ target, what }: { target: string; what: string }) {
+function CopyButton({ target, what }: { target: string; what: string }) {
   return (
     <button type="button" class="small" data-copy={target} hidden>
       Copy <span class="unseen">{what}</span>

@@ -61,7 +61,7 @@ export function listPath(place: Place, query: FormValues): string {
 }
 
 /** The lists whose records have pages. */
-export type RecordPlace = 'payments' | 'ipns' | 'cards' | 'requests';
+type RecordPlace = 'payments' | 'ipns' | 'cards' | 'requests';
 
 /** Returns the route of a record's page. */
 export function recordRoute(place: RecordPlace): string {
@@ -123,7 +123,7 @@ interface PageFacts {
 export const PageContext = createContext<PageFacts>({ style: PLAIN, now: 0 });
 
 /** What a page is rendered from. `id` is the record in the path. */
-export interface PageRequest {
+interface PageRequest {
   parts: AppParts;
   query: FormValues;
   id: string;

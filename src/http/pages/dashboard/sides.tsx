@@ -9,7 +9,7 @@ import { capitalized, pretty } from './text.ts';
 export const SHOWN_BODY = 8_192;
 
 /** A request or a response. */
-export interface Side {
+interface Side {
   /** The first line, in short. */
   line: string;
   headers: Attempt['requestHeaders'];
