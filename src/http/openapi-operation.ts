@@ -9,7 +9,7 @@ export type OperationObject = ReturnType<typeof describeOperation>;
 
 type ContentObject = Readonly<Record<string, ReturnType<typeof media>>>;
 
-interface ResponseObject {
+export interface ResponseObject {
   description: string;
   headers?: object;
   content?: ContentObject | undefined;

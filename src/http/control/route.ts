@@ -54,7 +54,7 @@ export interface About<Query, Body, Answer>
   open?: true;
 }
 
-interface ControlRoute<
+export interface ControlRoute<
   Key extends RouteKey = RouteKey,
   Query = Schema | undefined,
   Body = Schema | undefined,
