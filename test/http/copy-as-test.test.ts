@@ -51,7 +51,7 @@ describe('a payment as a test', () => {
       'cancel',
       undefined,
       /payments\.cancel\(id/,
-      /redirectUrl\)\.toBe\('http:\/\/localhost:3000\/canceled'\)/,
+      /redirectUrl\)\.toBe\('http:\/\/localhost:4\/canceled'\)/,
     ],
     ['fail', undefined, /payments\.fail\(id/, /status\)\.toBe\('failed'\)/],
     ['expire', undefined, /payments\.expire\(id/, /redirectUrl\)\.toBe\(null\)/],
@@ -100,7 +100,7 @@ describe('a payment as a test', () => {
         { at, event: 'email_refused', value: "it's (me)", problem: 'email_not_test' },
         { at, event: 'email_entered', value: 'test_mode@mail.com' },
         { at, event: 'settled', value: 'canceled' },
-        { at, event: 'redirected', value: 'http://localhost:3000/canceled' },
+        { at, event: 'redirected', value: 'http://localhost:4/canceled' },
       ],
     };
     const { playwright } = await textsOf(sim, change);
