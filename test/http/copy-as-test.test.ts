@@ -47,12 +47,7 @@ describe('a payment as a test', () => {
   it.each<[PaymentOutcome, DeliveryOrder | undefined, RegExp, RegExp]>([
     ['approve', undefined, /payments\.approve\(id, \{ awaitDelivery: true \}\)/, /toHaveLength\(1\)/],
     ['approve', 'ipn-twice', /payments\.approve\(id, \{ delivery: 'ipn-twice'/, /toHaveLength\(2\)/],
-    [
-      'cancel',
-      undefined,
-      /payments\.cancel\(id/,
-      /redirectUrl\)\.toBe\('http:\/\/localhost:4\/canceled'\)/,
-    ],
+    ['cancel', undefined, /payments\.cancel\(id/, /redirectUrl\)\.toBe\('http:\/\/localhost:4\/canceled'\)/],
     ['fail', undefined, /payments\.fail\(id/, /status\)\.toBe\('failed'\)/],
     ['expire', undefined, /payments\.expire\(id/, /redirectUrl\)\.toBe\(null\)/],
   ])('settles the payment the same way (%s, %s)', async (outcome, delivery, how, expected) => {
