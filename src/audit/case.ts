@@ -17,7 +17,7 @@ export interface Finding {
   /** Overrides the default explanation of the verdict. */
   why?: string;
   curl: string | null;
-  /** Overrides the mistake of the case, and what it costs. */
+  /** Overrides the mistake of the case, and its cost. */
   because?: { mistake: MistakeName; harm: string };
   /** Overrides the fix for the case's mistake. */
   fix?: Fix;
@@ -30,7 +30,7 @@ export interface Finding {
 }
 
 export interface AuditCase extends AuditCaseInfo {
-  /** What the mistake costs the merchant, in a sentence. */
+  /** The cost of the mistake for the merchant, in a sentence. */
   harm: string;
   mistake: MistakeName;
   /** It affects other cases, or is affected by them: no other case runs at the same time. */
@@ -96,7 +96,7 @@ export async function sendAndLook(shop: Shop, payment: Payment, request: ProbeRe
   return { shown: evidence(request, observation), after };
 }
 
-/** @param matter what a probe would show */
+/** @param matter the fact that a probe would show */
 export function withoutProbe(matter = 'what the shop did'): { verdict: 'unproven'; why: string } {
   return { verdict: 'unproven', why: `no probe shows ${matter}: a status code alone proves little` };
 }

@@ -189,7 +189,7 @@ export class Orders {
     throw new GatewayError('check_failed', `${error.message}: ${await this.#whyNone()}`, { cause: error });
   }
 
-  /** What the emulator saw of an order that initiated no payment. */
+  /** Describes what the emulator saw of an order that initiated no payment. */
   async #whyNone(): Promise<string> {
     const { url, publicKey } = this.#gateway;
     const { data } = await this.#gateway.requests.list({});

@@ -11,7 +11,7 @@ import { spawnWatched, type WatchedCommand } from './watch-group.ts';
 const SENT_BY_TERMINAL = ['SIGINT', 'SIGQUIT'] as const;
 const ALWAYS_FORWARDED = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
 
-/** Like shells and env (chosen). */
+/** The same exit codes as in shells and env (chosen). */
 const CANNOT_BE_RUN = 126;
 const NOT_FOUND = 127;
 const ENDED_BY_SIGNAL = 128;

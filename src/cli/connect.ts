@@ -15,7 +15,7 @@ import type { Io } from './io.ts';
 /** How the command line or the environment selects the server. */
 export interface ServerChoice
   extends Record<'url' | 'dataDir' | 'controlToken' | 'tlsCa', string | undefined> {
-  /** The control token of the environment. */
+  /** The control token from the environment. */
   tokenVariable: string | undefined;
 }
 

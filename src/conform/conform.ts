@@ -89,7 +89,7 @@ async function unreached(ipnUrl: string | undefined, listener: IpnListener): Pro
   return `--ipn-url does not forward to --ipn-port on this machine: a test request did not arrive (${error ?? 'another server answered'})`;
 }
 
-/** A list also contains what concurrent lines create. */
+/** A list also contains the records that concurrent lines create. */
 const isAlone = ({ request }: ManifestLine) =>
   request.method === 'GET' && /\/api\/cards($|\?)/.test(request.path);
 
@@ -196,5 +196,5 @@ function isElsewhere({ json, types }: Expected, response: { status: number; json
   );
 }
 
-/** Requests outside of the sandbox may move real money. A checkout page belongs to the mode of its payment. */
+/** Requests outside the sandbox may move real money. A checkout page belongs to the mode of its payment. */
 const isLive = (path: string) => !/^(\/sandbox\/|\{checkout\})/.test(path);

@@ -12,7 +12,7 @@ export interface TargetOptions {
   url: string;
   publicKey: string;
   secretKey: string;
-  /** Whether to send requests outside of the sandbox to a target that is not an emulator on this machine. */
+  /** Whether to send requests outside the sandbox to a target that is not an emulator on this machine. */
   live: boolean;
   /** For the control API of an emulator that requires it. */
   controlToken?: string | null | undefined;

@@ -139,7 +139,7 @@ const FIX_CERTIFICATE = 'Correct the certificate, or use http:// on your own mac
 const FIX_CRASH = 'Check the log of your receiver: it failed before it responded.';
 const START = 'Start your receiver at this address.';
 
-/** What to do about each failure. */
+/** The advice for each failure. */
 export const FIXES: Readonly<Record<AttemptFailure['code'], string>> = {
   answered: 'Answer 2xx when you have processed the IPN.',
   connection_refused: START,

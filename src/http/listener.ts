@@ -56,7 +56,7 @@ export async function listen(
     await bind(second, portOf(server), '::1');
     return [server, second];
   } catch (error) {
-    // Without IPv6, or with the port in use there, IPv4 is enough.
+    // Without IPv6, or if another program uses the port there, IPv4 is enough.
     if (error instanceof GatewayError) return [server];
     throw error;
   }

@@ -62,7 +62,7 @@ export interface ControlServer extends Pick<Connection, 'tlsCa' | 'controlToken'
    *   it stopped responding
    */
   call<Key extends keyof ControlApi>(key: Key, ...input: Arguments<Key>): Promise<ControlApi[Key]['answer']>;
-  /** The same for a stream, or for text whose layout matters. The caller limits its size. */
+  /** Like `call`, for a stream, or for text whose layout matters. The caller limits its size. */
   open<Key extends keyof ControlApi>(key: Key, ...input: Arguments<Key>): Promise<Answer>;
 }
 

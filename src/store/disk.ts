@@ -31,7 +31,7 @@ export interface ReplayTarget {
   readonly state: State;
   /** Loads the snapshot; null if there is none yet. */
   load(snapshot: SnapshotImage | null): Promise<void>;
-  /** Applies a later change. Called for each one in order. */
+  /** Applies a later change. Called for each change, in order. */
   replay(change: StoredChange): void;
   /** Messages for the user about the files. */
   notices: string[];

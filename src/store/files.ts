@@ -17,7 +17,7 @@ const MAX_OWN_BYTES = 256 * 1024;
 /** Much larger than a file that a person writes, or any list of certificates. */
 const MAX_TEXT_BYTES = 2 ** 20;
 
-/** What a file must be, apart from a regular file. Owner and mode are not checked on Windows. */
+/** The requirements for a file, in addition to being a regular file. Owner and mode are not checked on Windows. */
 interface Guard {
   /** Whether the path may be a link to the file. */
   follows?: boolean;

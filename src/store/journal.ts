@@ -9,7 +9,8 @@ import type { StoredChange } from './snapshot.ts';
  * Reads a journal.
  *
  * @param onChange called with each change and the bytes of its line
- * @returns undefined if the file does not exist; `bytes`: of the complete lines; `isCut`: the last one has no newline
+ * @returns undefined if the file does not exist; `bytes`: the length of the complete lines; `isCut`: whether the last
+ *   one has no newline
  * @throws GatewayError `state_damaged`
  */
 export function readJournal(
@@ -68,7 +69,7 @@ export class Journal {
   }
 
   /**
-   * @param end of the complete lines. Anything after it is cut off.
+   * @param end the end of the complete lines. Anything after it is cut off.
    * @throws GatewayError `storage_failed`
    */
   static async open(
@@ -229,7 +230,7 @@ export class Journal {
  * Opens a journal for appending. A hard link, such as in a copied folder, is first replaced with a separate file, so the
  * other copy does not change.
  *
- * @param bytes of the complete lines
+ * @param bytes the length of the complete lines
  */
 async function openAlone(path: string, bytes: number): Promise<FileHandle> {
   const file = await openFile(path, 'append');

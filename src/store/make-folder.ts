@@ -10,7 +10,7 @@ import { DEFAULT_DATA_DIR } from './server-file.ts';
  * that returns ENOENT although the parent exists, such as /proc.
  *
  * @param path absolute
- * @param mode of the folder itself. Its parents get the default mode.
+ * @param mode the mode of the folder itself. Its parents get the default mode.
  * @throws the file system's error, or GatewayError `storage_failed` for a dangling link
  */
 export async function makeFolder(path: string, mode?: number): Promise<void> {

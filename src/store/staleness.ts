@@ -25,7 +25,7 @@ export class Staleness {
     return this.#outdated > Math.max(MIN_BYTES, (this.#file.size + this.#journalBytes) / 2);
   }
 
-  /** Applies a change. @param bytes of its line */
+  /** Applies a change. @param bytes the length of its line */
   measure<Result>(change: StoredChange, bytes: number, apply: () => Result): Result {
     const names = COLLECTION_NAMES.filter((name) => change[name]);
     const count = () => names.reduce((sum, name) => sum + this.#target.state[name].size, 0);

@@ -19,7 +19,7 @@ import type { Attempt, Delivery, Payment, State } from '../domain/state.ts';
 import type { Dialect, Verification } from '../wire/dialect.ts';
 import { type ComputedSignature, computedByReceiver } from './computed-signature.ts';
 
-/** What a verdict is based on. */
+/** The facts that a verdict is based on. */
 export interface VerdictParts {
   state: Pick<State, 'attemptsOf' | 'deliveriesOf'> & {
     merchants: { get: (id: string) => Merchant | undefined };

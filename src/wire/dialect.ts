@@ -23,7 +23,7 @@ export type Accepted = Pick<Choices, 'siteLogo' | 'valueLengths'>;
 /** The result of a card request. */
 export type CardResult = 'created' | 'activated' | 'blocked' | 'canceled' | 'found';
 
-/** What HTTP, the use cases and the rules need to know about the service. */
+/** Everything that HTTP, the use cases and the rules need to know about the service. */
 export interface Dialect {
   paths: {
     initiate: Readonly<Record<Mode, string>>;
@@ -62,7 +62,7 @@ export interface Dialect {
   verify: IpnTools['verify'];
   /** The messages for OpenAPI. */
   messages: Readonly<Record<MessageName, z.ZodMiniType>> & {
-    /** By message and name. */
+    /** Examples, by message and name. */
     examples: Readonly<Record<ExampleName, Examples>> & { initiated: Readonly<Record<Mode, Examples>> };
   };
   /** The merchant's side. */

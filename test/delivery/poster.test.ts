@@ -115,7 +115,7 @@ describe('a post', () => {
   });
 });
 
-describe('a post without a response describes the error', () => {
+describe('the report of a post without a response describes the error', () => {
   it.each<[string, Answer]>([
     ['respond', 'hang'],
     ['complete its response', { body: 'begun', unfinished: true }],

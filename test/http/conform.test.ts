@@ -62,7 +62,7 @@ function* otherwise(expected: unknown, seen: Seen): Generator<[part: string, oth
   }
 }
 
-/** Not changed: the answer of our receiver, and flags that are only true. */
+/** These parts stay unchanged: the answer of our receiver, and flags that can only be true. */
 const WITHOUT_ANSWER = new Set(['answered', 'early', 'signed']);
 
 describe('the emulator', () => {
@@ -239,7 +239,7 @@ it('no payment is left pending', async () => {
   );
   const { data } = await sim.control<{ data: { status: string; identifier: string }[] }>('/payments');
   expect(data.length).toBeGreaterThan(4);
-  // The first payment only showed what the target is.
+  // One of the payments only served to identify the target.
   expect(data.filter(({ status }) => status === 'pending')).toEqual([]);
   expect((await sim.control<{ data: unknown[] }>('/ipns')).data).toEqual([]);
 });

@@ -96,7 +96,7 @@ describe('a replaced state', () => {
           else done.push(store.replace({ ...records(), wallets: one.replace.map((id) => wallet({ id })) }));
         }
         await Promise.all(done);
-        // The journal first: a snapshot in between would only contain its lines already.
+        // Reads the journal first: a snapshot in between can only include lines that were already read.
         const journal = await readFile(journalOf(folder));
         const db = await readFile(dbOf(folder));
         const before = store.snapshot();

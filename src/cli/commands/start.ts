@@ -246,7 +246,7 @@ async function startInBackground(options: ResolvedOptions, context: Context): Pr
 }
 
 /**
- * The emulator that already uses the folder, or the port for one in memory; undefined if none responds.
+ * The emulator that already uses the folder or, in memory, the port; undefined if none responds.
  *
  * @throws GatewayError `folder_in_use` or `port_in_use` if it was started with other options
  */

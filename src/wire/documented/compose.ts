@@ -104,7 +104,7 @@ const TAMPERERS: Readonly<Record<Tampering, (ipn: IpnFields, value: string | nul
   secret: (ipn) => ipn,
 };
 
-/** Values to show for forged fields; null where it does not matter. */
+/** Values to show for forged fields; null where the value does not matter. */
 const READERS: Readonly<Record<Tampering, ((ipn: Partial<IpnFields>) => string | undefined) | null>> = {
   amount: ({ data }) => data?.amount,
   identifier: ({ identifier }) => identifier,
