@@ -48,10 +48,10 @@ export function allowedHosts(options: { allowIpnHost: readonly string[]; forward
 export class Egress {
   readonly #allowedHosts: ReadonlySet<string>;
   readonly #ownPort: () => number | undefined;
-  /** By scheme, host and port: a merchant uses the same few in every payment. */
+  /** Cached by scheme, host and port: a merchant uses the same few in every payment. */
   readonly #verdicts = new Map<string, EgressFailure | null>();
   readonly #localOrigins = new Map<string, boolean>();
-  /** By address: a list lookup takes up to a tenth of the time of a whole attempt. */
+  /** Cached by address: a list lookup takes up to a tenth of the time of a whole attempt. */
   readonly #kinds = new Map<string, Kind>();
 
   /**

@@ -68,7 +68,7 @@ const makeVerdict = (
 const fromProblem = ({ tone, cause, fix, headline }: AnswerProblem) =>
   makeVerdict(tone ?? 'bad', cause, fix, headline);
 
-/** For an effect of the user's own fault rule, which the faults page can remove. */
+/** The verdict on an effect of the user's own fault rule, which the faults page can remove. */
 const causedByRule = (cause: string, headline: string): FullVerdict => ({
   ...makeVerdict('waiting', cause, FIXES.fault, headline),
   where: 'rule',

@@ -258,7 +258,7 @@ interface Received {
   verdict: Verdict;
 }
 
-/** `ipn listen` on a free port, ready. */
+/** Starts `ipn listen` on a free port, and waits until it is ready. */
 async function listening(args: readonly string[]) {
   const cwd = await temporaryFolder();
   const listener = launch(['ipn', 'listen', '--port', '0', '--secret', SECRET, '--json', ...args], { cwd });

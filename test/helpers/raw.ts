@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 export interface RawAnswer {
   /** 0 if the connection closed without a byte. */
   status: number;
-  /** By lower-case name. Of repeated fields, the last one counts. */
+  /** By lower-case name. If a field is repeated, the last one counts. */
   headers: Record<string, string>;
   body: string;
   /** The complete response. */

@@ -54,7 +54,7 @@ function* otherwise(expected: unknown, seen: Seen): Generator<[part: string, oth
       Array.isArray(expected) ? expected.with(Number(name), other) : { ...expected, [name]: other };
     if (name === 'taken') yield [name, { names: [NEVER] }];
     else if (name === 'about') yield [name, { taken: true }];
-    // A string that is not a number.
+    // Requires digits in a field that contains other text.
     else if (name === 'luhn') yield [name, put(['success'])];
     else if (name === 'lacks') yield [name, put([...Object.keys(seen.json ?? {}), ...namesOf(seen)])];
     else if (!WITHOUT_ANSWER.has(name))

@@ -292,7 +292,7 @@ describe('a connection without a request', () => {
     expect(idle.destroyed).toBe(false);
   });
 
-  /** More than the limit. */
+  /** More connections than the limit. */
   const FLOOD = 1_100;
   /** Opens many connections in batches below the accept backlog, because excess ones connect a second later or never. */
   async function flood(open: () => Promise<Socket>, length = FLOOD) {

@@ -34,7 +34,7 @@ function bodyOf(form: URLSearchParams) {
 /** A database that supports the statements of the fixes. */
 const database = (find: (identifier: string) => Order | undefined) => ({
   query: async (statement: string, [identifier = '']: readonly string[]) => {
-    // Like PostgreSQL, even for a bound value.
+    // PostgreSQL rejects this, even in a bound value.
     if (identifier.includes('\u0000')) throw new Error('invalid byte sequence');
     const order = find(identifier);
     if (statement.startsWith('SELECT')) return { rows: order ? [order] : [] };

@@ -89,7 +89,8 @@ describe('a folder of version 1', () => {
     const migrated = ['First Holder 2 3', 'Rich Holder 2 3', 'Poor Holder 2 3', 'Rich Holder 2 3'];
     expect(holders()).toEqual(migrated);
     await store.commit(() => ({ change: { wallets: [wallet({ id: 'new', holder: 'New' })] }, result: null }));
-    // As after a kill: the journal has lines of both versions, and the snapshot still has the older version.
+    // The folder is as a kill would leave it: the journal has lines of both versions, and the snapshot still has the
+    // older version.
     const killed = await temporaryFolder();
     await cp(folder, killed, { recursive: true });
     await store.close();

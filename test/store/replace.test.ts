@@ -102,7 +102,7 @@ describe('a replaced state', () => {
         const before = store.snapshot();
         await store.close();
         expect(await reopened(folder)).toEqual(before);
-        // As after a kill: the journal is not yet in the snapshot.
+        // The folder is as a kill would leave it: the journal is not yet in the snapshot.
         await writeFile(dbOf(folder), db);
         await writeFile(journalOf(folder), journal);
         expect(await reopened(folder)).toEqual(before);

@@ -145,7 +145,7 @@ async function startHere(
       throw await nameOwner(error, options);
     },
   );
-  // Before the ready event, after which a signal may arrive.
+  // Listens before the ready event, after which a signal may arrive.
   stopOnSignals(server, output, io);
   const { runtime } = server.parts;
   const ready = readyEvent({ ...server, pid: process.pid }, runtime.baseUrl(), options.proxy);

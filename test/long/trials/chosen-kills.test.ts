@@ -9,7 +9,7 @@ const HOWS = ['kill', 'half'] as const;
 /** Every kind of session. Each is killed at its first call, then at its second, and so on. */
 const KINDS = Object.keys(BEGINNINGS).flatMap((beginning) =>
   [[], ['--fsync']].flatMap((args) =>
-    // The snapshot between two changes does not depend on the start.
+    // Slow sessions test the snapshot between two changes, which does not depend on the beginning.
     (beginning === 'a new folder' ? [false, true] : [false]).flatMap((isSlow) =>
       HOWS.map((how) => ({ beginning: beginning as Beginning, args, isSlow, how, next: 1, isDone: false })),
     ),
