@@ -1,4 +1,5 @@
-// Builds dist/: the command, the library for both module systems, and its types. They need no packages at run time.
+// Builds dist/: the command, the library for both module systems, and its types. None of these needs a package at run
+// time.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, relative, resolve } from 'node:path';

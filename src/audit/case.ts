@@ -33,9 +33,9 @@ export interface AuditCase extends AuditCaseInfo {
   /** The cost of the mistake for the merchant, in a sentence. */
   harm: string;
   mistake: MistakeName;
-  /** It affects other cases, or is affected by them: no other case runs at the same time. */
+  /** Whether the case affects other cases, or is affected by them: no other case runs at the same time. */
   alone?: true;
-  /** It checks the responses to all other cases. */
+  /** Whether the case checks the responses to all other cases. */
   last?: true;
   run(shop: Shop): Promise<Finding>;
 }

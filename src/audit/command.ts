@@ -237,7 +237,7 @@ export async function runCommand(
     child.on('error', ({ message }) => reject(failed(`cannot be run: ${message}`)));
     child.on('exit', () => {
       clearTimeout(timer);
-      // Its background processes must not outlive it.
+      // The background processes of a command must not outlive it.
       if (ownGroup) endGroup(child.pid, ownGroup);
       const drain = setTimeout(closePipes, DRAIN_MS);
       child.on('close', () => clearTimeout(drain));
@@ -255,7 +255,7 @@ function endGroup(pid: number | undefined, ownGroup: boolean): void {
   try {
     process.kill(ownGroup ? -pid : pid, 'SIGKILL');
   } catch {
-    // It has already exited.
+    // The process has already exited.
   }
 }
 

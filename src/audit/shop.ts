@@ -152,7 +152,7 @@ export class Shop {
     const last = before.slice(-SUSPECTS);
     const unanswered = last.filter(({ observation }) => observation.status === null);
     const until = unanswered[0]?.endedAt ?? 0;
-    // Requests sent after the first loss reached a shop that was already crashing.
+    // Requests sent after the first one without a response reached a shop that was already crashing.
     const together = unanswered.filter(
       ({ observation, endedAt }) => endedAt - observation.durationMs < until,
     );

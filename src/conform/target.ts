@@ -31,11 +31,14 @@ const OTHER_MERCHANT = 'conform';
 /** The deployment under test. Each request has its own connection, and remote targets are rate limited. */
 export class Target {
   readonly options: TargetOptions;
-  /** It is on this machine, so no pauses are needed. */
+  /** Whether the target is on this machine, so that no pauses are needed. */
   readonly isLocal: boolean;
-  /** It is on this machine and identified as an emulator, not as a tunnel to a gateway: every request is allowed. */
+  /**
+   * Whether it is on this machine and identified as an emulator, not as a tunnel to a gateway: every request is
+   * allowed.
+   */
   isEmulator = false;
-  /** Its control API can settle payments and charge cards. */
+  /** Whether its control API can settle payments and charge cards. */
   hasControl = false;
   /** The test credentials of its sandbox checkout. */
   sandbox = { email: 'test_mode@mail.com', code: '222666' };

@@ -135,7 +135,7 @@ describe.runIf(existsSync('/dev/full'))(
       for (let number = 0; number < 20; number++) await fetch(`${url}/nowhere`);
       expect(await (await fetch(`${url}/_sim/livez`)).json()).toEqual({ status: 'live' });
       child.kill('SIGTERM');
-      // It stopped as requested, but its output was lost.
+      // The emulator stopped as requested, but its output was lost.
       expect(await ended).toMatchObject({ code: 5, signal: null });
     });
   },

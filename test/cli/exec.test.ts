@@ -97,7 +97,8 @@ describe('exec', () => {
     );
     expect(await readFile(join(cwd, 'theirs'), 'utf8')).toBe('THEIRS');
     const counts = (await readFile(join(cwd, 'counts'), 'utf8')).match(/\d+$/gm)?.map(Number) ?? [];
-    // The system's roots and ours, the inherited ones and ours, the system's again, and only ours for Node.
+    // In order: the system's roots plus ours, the inherited file plus ours, the system's roots plus ours again, and
+    // only ours for Node.
     expect(counts).toEqual([expect.any(Number), 1, counts[0], 1]);
     expect(counts[0]).toBeGreaterThan(20);
     for (const name of ['https_proxy', 'SSL_CERT_FILE', 'CURL_CA_BUNDLE', 'php -d curl.cainfo=', 'gets 403'])

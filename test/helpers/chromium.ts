@@ -73,7 +73,7 @@ async function unpackInto(folder: string): Promise<void> {
   const made = await mkdtemp(`${folder}-`);
   const before = { ...process.env };
   try {
-    // It unpacks the libraries only if these variables describe AWS Lambda.
+    // The package unpacks the libraries only if these variables describe AWS Lambda.
     Object.assign(process.env, { TMPDIR: made, AWS_LAMBDA_JS_RUNTIME: 'nodejs22.x' });
     const { default: packed } = await import('@sparticuz/chromium');
     await packed.executablePath();

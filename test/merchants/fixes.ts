@@ -20,7 +20,7 @@ function run<Result>(code: string, names: object, end = '', kind = Function): Re
 }
 
 const response = { writeHead: () => response, end: () => undefined };
-/** Each of them ends the handler without a payment. */
+/** Each way of responding ends the handler without a payment. */
 const ANSWERS = { res: response, refuse: () => undefined, accept: () => undefined };
 
 /** The fields of an IPN, as Express parses them. */

@@ -257,7 +257,7 @@ async function runningOn(options: ResolvedOptions): Promise<ReadyEvent | undefin
   const { url, controlToken } = found;
   const server = controlServer(found);
   const keys = await requireMerchant(server).catch((error: unknown) => {
-    // It has another token: the start fails because its port is in use.
+    // The emulator has another token: the start fails because its port is in use.
     if (inMemory && error instanceof GatewayError && error.code === 'unauthorized') return undefined;
     throw error;
   });

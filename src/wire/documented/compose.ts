@@ -86,7 +86,7 @@ function requireFields({ amount, currency }: ChosenFields): void {
   });
 }
 
-/** Each uses the requested value, or generates one. */
+/** Each function uses the requested value, or generates one. */
 const TAMPERERS: Readonly<Record<Tampering, (ipn: IpnFields, value: string | null) => IpnFields>> = {
   signature: (ipn) => ({ ...ipn, signature: otherDigit(ipn.signature) }),
   amount: (ipn, value) => ({ ...ipn, data: { ...ipn.data, amount: value ?? `9${ipn.data.amount}` } }),

@@ -67,7 +67,7 @@ async function killExec(cwd: string, budget: Budget): Promise<void> {
     try {
       process.kill(Number(command), 'SIGKILL');
     } catch {
-      // It ended just now.
+      // The command has just ended.
     }
   });
   const how = `exec killed ${isGroup ? 'with its group' : 'alone'}, ${isUp ? 'while its command runs' : 'while it starts'}`;
