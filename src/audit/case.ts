@@ -25,7 +25,7 @@ export interface Finding {
   unpaid?: Pick<Payment, 'amount' | 'currency'>;
   /** The address and response status of a single request. */
   answer?: { url: string; status: number | null };
-  /** A concurrent case may have caused it: run the case again alone. */
+  /** Whether a concurrent case may have caused it: if so, the case is run again alone. */
   again?: true;
 }
 

@@ -89,7 +89,10 @@ export class Shop {
     return this.parts.probe !== undefined;
   }
 
-  /** Whether a probe shows the effects of a payment: a further probe, or a number or list that grew with the control. */
+  /**
+   * Whether any probe output shows the effects of a payment: a further probe, or a number or list that grew with the
+   * control.
+   */
   get hasEffectProbe(): boolean {
     const isStable = [...this.parts.effects.keys()].some((name) => !this.unstable.has(name));
     return isStable || [...this.calibration.changes.values()].some((change) => change > 0);

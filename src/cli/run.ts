@@ -145,7 +145,7 @@ async function act(
 const isMisunderstood = (error: unknown) =>
   [TypeError, RangeError, SyntaxError, URIError].some((kind) => error instanceof kind);
 
-/** The options of a command and its parents. `flags` are those on the command line itself. */
+/** The options of a command and its parents. `flags` has only the options on the command line itself. */
 function valuesOf(command: Commander) {
   const options: Record<string, unknown> = {};
   const flags: Record<string, unknown> = {};

@@ -106,7 +106,7 @@ class Trial {
   /** Unique to this run, since a gateway may remember identifiers for a long time. */
   readonly #run = randomBytes(4).toString('hex');
   #count = 0;
-  /** The lines without a response since the last request that got one, and how many tries had begun by then. */
+  /** The lines that got no response since the last response, each with the number of tries that had begun by then. */
   readonly unanswered = new Map<ManifestLine, number>();
   /** Set when the target stops responding. */
   gone: { error: NoAnswer; why: string } | undefined;

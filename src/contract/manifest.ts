@@ -115,7 +115,7 @@ export const ManifestLine = z.strictObject({
   }),
   /** Number of times to send it; the first response counts. */
   times: z.optional(z.int().check(z.minimum(2), z.maximum(20))),
-  /** The line to run first, with the lines that it runs after. */
+  /** The line to run before this one, after its own preceding lines. */
   after: z.optional(text),
   /** What to do after the response. */
   outcome: z.optional(z.enum(AFTERWARDS)),

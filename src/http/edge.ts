@@ -267,7 +267,7 @@ interface Beginning {
   /** See `sharingAddress`. */
   address: string;
   since: number;
-  /** Has not sent its first byte. */
+  /** Whether it has not yet sent its first byte. */
   isSilent: boolean;
 }
 

@@ -214,7 +214,7 @@ export class Journal {
             };
           }),
       );
-      // Outside `alone`: it frees the disk space, which is slow for a large file.
+      // Done outside `alone`, because freeing the disk space of a large file is slow.
       await old.close();
     } finally {
       await source.close();

@@ -184,9 +184,9 @@ export interface VerifyKeys {
 /** The result of checking an IPN. */
 export interface Verification
   extends Record<'status' | 'identifier' | 'amount' | 'signature', string | null> {
-  /** Authentic, and the payment succeeded. */
+  /** Whether the IPN is authentic and the payment succeeded. */
   valid: boolean;
-  /** The signature is correct, whatever the status. */
+  /** Whether the signature is correct, whatever the status. */
   authentic: boolean;
   /** Every reason why it is not valid, one sentence each; empty if it is valid. */
   reasons: readonly string[];

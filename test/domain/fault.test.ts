@@ -12,7 +12,7 @@ import { corruptSignature } from '../../src/wire/documented/ipn.ts';
 const INITIATE: FaultSubject = { route: 'initiate', path: '/payment/initiate' };
 const IPN: FaultSubject = { route: 'ipn', path: null };
 
-/** Active rules. Their random numbers repeat a list. */
+/** Active rules whose random numbers repeat a list. */
 function faults(rules: FaultRule[], fractions: number[] = [0]): Faults {
   let drawn = 0;
   const set = new Faults(() => fractions[drawn++ % fractions.length] ?? 0);

@@ -88,7 +88,7 @@ export interface Page {
   path: string;
   title: string;
   content: Child;
-  /** Events do not change its content. */
+  /** Whether the content stays the same after events. */
   isStill?: boolean;
   /** The search text. */
   query?: string;
