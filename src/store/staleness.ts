@@ -7,7 +7,7 @@ const MIN_BYTES = 8 * 2 ** 20;
 
 /**
  * Measures how much data on disk is out of date because its records were replaced or removed. A removed record counts
- * with the average record size. A journal with only new records is as good as a snapshot, however long it is.
+ * as a record of average size. A journal with only new records is as good as a snapshot, however long it is.
  */
 export class Staleness {
   readonly #target: { readonly state: State };

@@ -146,7 +146,7 @@ export interface IpnTools {
     composition: Composition,
   ): ComposedIpn;
   /**
-   * Checks an IPN like a careful receiver. If the signature is wrong, it finds the common mistake that explains it, if any.
+   * Checks an IPN like a careful receiver. For a wrong signature, finds the common mistake that explains it, if any.
    *
    * @param body the raw text of the body, form or JSON
    * @param signature checked instead of the signature in the body

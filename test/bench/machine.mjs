@@ -42,7 +42,7 @@ export function machineText({ processor, cores, platform, node, date, commit }) 
   return `${processor}, ${cores} cores, ${platform}, Node ${node}, ${date}, commit ${commit ?? 'unknown'}`;
 }
 
-/** How quiet it was, in one line. */
+/** How quiet the machine was, in one line. */
 export function quietText({ quiet, loadBefore, loadAfter, steal, spread }) {
   const facts = [
     `load ${loadBefore.toFixed(2)} before and ${loadAfter.toFixed(2)} after`,

@@ -155,7 +155,7 @@ describe('the format of an amount in an IPN', () => {
     expect(renderAmount(amount, format)).toBe(text);
   });
 
-  it('returns every character for sent, and keeps the value for stored', () => {
+  it('keeps every character as sent, and the value as stored', () => {
     fc.assert(
       fc.property(anyAmount, (amount) => {
         expect(renderAmount(amount, 'sent')).toBe(amount);

@@ -112,7 +112,7 @@ describe('the emulator', () => {
     });
   });
 
-  it('needs no explanation without differences', async () => {
+  it('gets no explanation without differences', async () => {
     const sim = await startSim({ currency: ['NPR:Rs'] });
     const lines = linesNamed(
       'field-logo-missing',
@@ -125,7 +125,7 @@ describe('the emulator', () => {
     expect(explainedBy(verdicts, inForce({}))).toEqual({ profile: 'document', currency: ['NPR'] });
   });
 
-  it('is explained if rejections have another status', async () => {
+  it('differs with an explanation if its rejections have another status', async () => {
     const sim = await startSim({ errorStatus: 'http' });
     const lines = LINES.filter(({ area }) => area === 'refusal');
     const { verdicts } = await held(sim, {}, { alsoTry: true, lines });
@@ -135,7 +135,7 @@ describe('the emulator', () => {
     expect(report.differ).toEqual([]);
   });
 
-  it('is also explained if the expected profile is loose', async () => {
+  it('differs with an explanation if the expected profile is loose', async () => {
     const sim = await startSim({ profile: 'newer-server' });
     const expected = { profile: 'observed' };
     // A missing retry takes seconds to detect.

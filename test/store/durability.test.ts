@@ -251,7 +251,7 @@ describe('damage', () => {
     },
   );
 
-  it('is not reported for an empty journal without a snapshot, because nothing was ever stored', async () => {
+  it('is not assumed for an empty journal without a snapshot, because nothing was ever stored', async () => {
     const folder = await folderWith({ db: null, journal: '' });
     expect((await stateOf(folder)).snapshot).toEqual(records());
   });
