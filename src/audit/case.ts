@@ -128,7 +128,8 @@ export const CHANGES_ORDERS = 'Anyone can cancel or reopen the orders of other c
 const CHANGED = { mistake: 'status-not-checked', harm: CHANGES_ORDERS } as const;
 
 /**
- * The verdict on changes to an order that a forged IPN did not pay. Only a log line or a count is harmless.
+ * The verdict on the changes that a forged IPN made to an order without paying it. Only a log line or a count is
+ * harmless.
  *
  * @returns undefined if the order is unchanged
  */

@@ -11,13 +11,13 @@ import { Ipn } from './ipn.ts';
 import type { Orders } from './orders.ts';
 import { MAX_MEASURES, measures, type OrderSnapshot, type Probe } from './probe.ts';
 
-/** What the audit knows about the shop. */
+/** Everything that the audit knows about the shop. */
 interface ShopParts {
   gateway: AuditGateway;
   client: AuditClient;
   tools: IpnTools;
   orders: Orders;
-  /** The user's address of the handler, which an attacker knows without seeing an order. */
+  /** The handler's address as the user gave it, which an attacker knows without seeing an order. */
   ipnUrl: string;
   /** Receives the IPNs of the attacker's own payments. */
   attackerUrl: string;
@@ -55,7 +55,7 @@ interface Calibration {
 /** Maximum wait for a handler that responds before it processes the IPN. */
 const LONGEST_WAIT_MS = 5_000;
 const POLL_MS = 15;
-/** A payment is fully processed after this time without a change; a queue takes longer. */
+/** A payment counts as fully processed after this time without a change; the effects of a queue may take longer. */
 const QUIET_MS = 500;
 const QUIET_WITH_EFFECTS_MS = 1_000;
 /** Time for a crashing shop to exit and close its connections. */

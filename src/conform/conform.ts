@@ -187,7 +187,7 @@ class Trial {
 const isUndecided = (error: unknown): error is GatewayError =>
   error instanceof GatewayError && error.code === 'check_failed';
 
-/** Whether the card of an accepted request is not in `data`, which is our choice. */
+/** Whether a response to an accepted request has the card elsewhere than in `data`, a place that is only our choice. */
 function isElsewhere({ json, types }: Expected, response: { status: number; json: unknown }): boolean {
   const isAboutCard = Object.keys({ ...json, ...types }).some((path) => path.startsWith('data.'));
   const isAccepted = response.status < 300 && typeof response.json === 'object';

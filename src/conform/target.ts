@@ -25,7 +25,7 @@ const PAUSE_MS = 200;
 const TIMEOUT_MS = 15_000;
 const TRUST_BY = 'specify its CA file with --tls-ca or NODE_EXTRA_CA_CERTS';
 
-/** Registered in an emulator to check that a merchant cannot read another merchant's cards. */
+/** A merchant registered in an emulator, to check that merchants cannot read each other's cards. */
 const OTHER_MERCHANT = 'conform';
 
 /** The deployment under test. Each request has its own connection, and remote targets are rate limited. */

@@ -22,7 +22,7 @@ const TRUST_BY = 'set NODE_EXTRA_CA_CERTS or --ipn-ca to the file of your CA';
 /**
  * Why an attempt failed.
  *
- * @param trustBy what to do about an untrusted certificate
+ * @param trustBy the advice for an untrusted certificate
  */
 export function describeFailure(failure: AttemptFailure, attempt: AttemptSides, trustBy = TRUST_BY): string {
   const { url } = attempt;

@@ -124,7 +124,7 @@ export class Journal {
     return this.#fsync;
   }
 
-  /** Announces a new db.json. No batch may be waiting for a sync: if that fails, it also cuts off this line. */
+  /** Announces a new db.json. No batch may be waiting for a sync: a sync that fails also cuts off this line. */
   announce(base: Base): void {
     this.#lines.addSnapshot(this.#end.last + 1, base);
     this.#write();

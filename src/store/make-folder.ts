@@ -31,8 +31,8 @@ async function isFolder(path: string): Promise<boolean> {
  * Creates a data folder, for its owner only, if it does not exist.
  *
  * @param path absolute
- * @param isNamed whether the user named the folder. If not, an existing one may come from another user, or from a
- *   checkout and be open to others.
+ * @param isNamed whether the user named the folder. If not, an existing folder may belong to another user, or come from
+ *   a checkout and be open to others.
  * @throws as `makeFolder`, or GatewayError `storage_failed` for another user's folder
  */
 export async function makeDataFolder(path: string, isNamed: boolean): Promise<void> {

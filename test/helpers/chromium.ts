@@ -22,7 +22,7 @@ const INSTALLED = ['google-chrome', 'google-chrome-stable', 'chromium', 'chromiu
  * How to start Chromium: the one in CHROMIUM_PATH; otherwise, on Linux x64, the headless shell from npm, which takes half
  * the time of a complete browser; otherwise an installed one.
  *
- * @param folder for its temporary files, some of which it does not remove
+ * @param folder the folder for its temporary files, some of which it does not remove
  */
 export async function launchOptions(
   folder: string,

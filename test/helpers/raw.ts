@@ -49,7 +49,7 @@ export function rawExchange(port: number, request: string | Buffer): Promise<Raw
   });
 }
 
-/** The status and the headers of a response. @param head its text before the empty line */
+/** The status and the headers of a response. @param head the text before the empty line */
 export function readHead(head: string): Pick<RawAnswer, 'status' | 'headers'> {
   const [first = '', ...lines] = head.split('\r\n');
   const headers = Object.fromEntries(

@@ -43,7 +43,7 @@ export interface Budget {
   seed: number;
   /** Aborted when the run is interrupted. */
   signal: AbortSignal;
-  /** Shuffles items by the seed, so that short runs test different ones each time. */
+  /** Shuffles items by the seed, so that short runs test different items each time. */
   shuffled: <Item>(items: readonly Item[]) => Item[];
 }
 

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { records, wallet } from '../helpers/records.ts';
 import { changesIn } from '../helpers/store.ts';
 
-/** Files of version 1 after a kill. A payment in the snapshot is settled in the journal, which also has a second one. */
+/** Files of version 1 after a kill. The journal settles a payment of the snapshot, and adds a second payment. */
 const VERSION_1 = fileURLToPath(new URL('version-1', import.meta.url));
 
 async function folderOfVersion1(): Promise<string> {
