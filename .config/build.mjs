@@ -88,8 +88,8 @@ function writeModule(path, commonJs) {
 }
 
 /**
- * Every file costs time to open, so modules that are loaded together are one file. Each contains the imports of its
- * modules that no parent file contains.
+ * Every file costs time to open, so modules that are loaded together are one file. Each file also contains the modules
+ * that these import, unless a parent file contains them.
  */
 const ROUTES = /src[\\/]http[\\/]request-listener\.ts$/;
 const FILES = [

@@ -25,7 +25,7 @@ const LOOK_EVERY_MS = 20;
  * end its remaining processes. Without a terminal, it has its own process group, which ends even if we are killed. On a
  * terminal it stays in our group: otherwise it could neither read from the terminal nor be interrupted.
  *
- * @param environment variables in addition to ours
+ * @param environment the variables in addition to ours
  * @returns its exit code; 128 plus the number of the signal that ended it; 127 or 126 if it could not be run
  */
 export async function runCommand(

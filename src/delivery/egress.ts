@@ -55,7 +55,7 @@ export class Egress {
   readonly #kinds = new Map<string, Kind>();
 
   /**
-   * @param allowedHosts host names or addresses that the user allows (`--allow-ipn-host`)
+   * @param allowedHosts the host names and addresses that the user allows (`--allow-ipn-host`)
    * @param ownPort the emulator's own port, undefined until it listens
    */
   constructor(allowedHosts: Iterable<string>, ownPort: () => number | undefined) {
@@ -214,7 +214,7 @@ function lazyList(...entries: readonly string[]): () => BlockList {
   };
 }
 
-/** @param entries each an address, or a network such as 10.0.0.0/8 */
+/** @param entries addresses, or networks such as 10.0.0.0/8 */
 function blockList(...entries: readonly string[]): BlockList {
   const list = new BlockList();
   for (const entry of entries) {

@@ -48,7 +48,7 @@ export class Lanes {
     return this.#running.has(deliveryId);
   }
 
-  /** @param group deliveries that must not overlap or overtake each other, such as a payment's */
+  /** @param group identifies deliveries that must not overlap or overtake each other, such as a payment's */
   enqueue(
     { origin, pathname }: { origin: string; pathname: string },
     group: string,

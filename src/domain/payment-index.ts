@@ -35,7 +35,7 @@ export class PaymentIndex {
     else if (isPending) stack.push(payment.id);
   }
 
-  /** @param removed settled payments */
+  /** @param removed the settled payments to remove */
   remove(removed: Iterable<Payment>): void {
     for (const identifier of new Set(Array.from(removed, (payment) => payment.identifier))) {
       if (this.#payments().newestOf(identifier) === undefined) this.#repeated.delete(identifier);

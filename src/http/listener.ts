@@ -35,7 +35,7 @@ const LOAD_AFTER_MS = 50;
  * @param load loads the listener; called once
  * @param fastPath tried before the listener
  * @param edge handles TLS and the proxy, before both
- * @param basePaths paths below which the routes are also served
+ * @param basePaths the paths below which the routes are also served
  * @throws GatewayError `port_in_use`, or `usage` for an address of another machine
  */
 export async function listen(

@@ -48,9 +48,9 @@ const ADDRESSES: ReadonlySet<string> = new Set<CollectionField[1]>([
  * keys and card numbers are unique. Initiate would accept the addresses, times are valid, and currencies are known.
  * Payments and cards follow the rules.
  *
- * @param source name of the state, for errors
- * @param currencies currency codes from the options. The codes of the state's wallets are also known: an emulator has a
- *   wallet in each currency that it ever knew, and an emulator with fewer options must be able to read its state.
+ * @param source the name of the state, for errors
+ * @param currencies the currency codes from the options. The codes of the state's wallets are also known: an emulator
+ *   has a wallet in each currency that it ever knew, and an emulator with fewer options must be able to read its state.
  * @throws GatewayError `state_damaged` with the first problem
  */
 export function assertConsistent(state: WholeState, source: string, currencies: Iterable<string>): void {

@@ -133,7 +133,7 @@ describe('exec', () => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  it('reports once why an initiate request was rejected, with every option that would accept it', async () => {
+  it('reports only once why an initiate request was rejected, with every option that would accept it', async () => {
     const script = `(async () => {
       const body = new URLSearchParams({ public_key: process.env.GATEWAY_SIM_PUBLIC_KEY, identifier: 'a',
         currency: 'npr', amount: '1', details: 'x', ipn_url: 'http://localhost/', success_url: 'http://localhost/',
@@ -176,7 +176,7 @@ describe('exec', () => {
   });
 
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const)(
-    'passes %s on once and waits for the command',
+    'passes %s on only once and waits for the command',
     async (signal) => {
       const cwd = await temporaryFolder();
       const name = signal.slice(3);

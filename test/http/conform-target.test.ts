@@ -244,7 +244,7 @@ describe('a missing response', () => {
     return { ...sim, url: await startBetween(sim, () => {}, loses) };
   }
 
-  it('is requested again once, and is a difference if it is lost twice', async () => {
+  it('is requested one more time, and is a difference if it is lost twice', async () => {
     const lost: (string | undefined)[] = [];
     const onLost: ConformOptions['onLost'] = ({ id }, reason, status) => lost.push(id, reason, `${status}`);
     const once = await held(await behind((count) => count === 2), {}, { lines, onLost });
