@@ -269,7 +269,7 @@ export function numericChanges(before: OrderSnapshot, after: OrderSnapshot): Map
   const changes = new Map<string, number>();
   for (const [name, text] of texts(after)) {
     const was = measures(old.get(name) ?? '');
-    // If the output exceeded the limit, a number that seems new may not be new.
+    // If the output exceeded the limit, a number that seems new is not necessarily new.
     const isAll = was.size < MAX_MEASURES;
     for (const [place, value] of measures(text)) {
       const change = value - (was.get(place) ?? (isAll ? 0 : value));

@@ -57,7 +57,7 @@ export class Poster {
     this.#trust = trust;
   }
 
-  /** Makes one attempt. Always resolves, at the latest after the request's timeout. */
+  /** Makes one attempt. Always resolves, no later than the request's timeout. */
   async post(request: PostRequest): Promise<AttemptReport> {
     const started = performance.now();
     let response: HttpResponse | null = null;

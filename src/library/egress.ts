@@ -14,6 +14,7 @@ export async function egressOf(server: ControlServer, allowed: readonly string[]
   const { host, port } = endpointOf(new URL(server.url));
   const { address } = await lookup(host);
   const ownPort = isOwnInterface(address) ? port : undefined;
-  // The server may not be the user's emulator. Only the user may allow an address that gives out the machine's credentials.
+  // The server might belong to someone else. Only the user may allow an address that gives out the machine's
+  // credentials.
   return new Egress([...theirs.filter((one) => !isMetadata(one)), ...allowed], () => ownPort);
 }

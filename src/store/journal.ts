@@ -110,7 +110,11 @@ export class Journal {
     this.#end.changes += changes.length;
   }
 
-  /** Waits until the appended lines are on disk. @throws as `append`, after cutting off everything after `undone` */
+  /**
+   * Waits until the appended lines are on disk.
+   *
+   * @throws the same errors as `append`, with everything after `undone` cut off
+   */
   async sync(undone: Readonly<End>): Promise<void> {
     try {
       await this.flush();

@@ -33,7 +33,7 @@ async function isFolder(path: string): Promise<boolean> {
  * @param path absolute
  * @param isNamed whether the user named the folder. If not, an existing folder may belong to another user, or come from
  *   a checkout and be open to others.
- * @throws as `makeFolder`, or GatewayError `storage_failed` for another user's folder
+ * @throws the same errors as `makeFolder`, or GatewayError `storage_failed` for another user's folder
  */
 export async function makeDataFolder(path: string, isNamed: boolean): Promise<void> {
   await makeFolder(path, 0o700);

@@ -69,7 +69,7 @@ describe('a fault rule', () => {
     [{ route: 'ipn', delay: '25h' }, 'delay', 'at most 24h'],
     [{ route: 'cards', delay: '1s' }, 'delay', 'works only with the route ipn'],
     [{ route: 'initiate', corruptSignature: true }, 'corruptSignature', 'works only with the route ipn'],
-  ])('may not be %j', (rule, field, message) => {
+  ])('must not be %j', (rule, field, message) => {
     const { error } = FaultRule.safeParse(rule);
     const issue = error?.issues.find(({ path }) => path[0] === field);
     expect(issue?.message).toContain(message);

@@ -143,7 +143,7 @@ describe('the format of an amount in an IPN', () => {
     expect(parseAmountFormat(text)).toBe(text);
   });
 
-  it.each(['fixed:9', 'fixed:', 'fixed:2 ', 'fixed:-1', 'Sent', ''])('may not be %j', (text) => {
+  it.each(['fixed:9', 'fixed:', 'fixed:2 ', 'fixed:-1', 'Sent', ''])('must not be %j', (text) => {
     expect(parseAmountFormat(text)).toBeUndefined();
   });
 

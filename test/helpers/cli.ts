@@ -44,7 +44,7 @@ export function launch(args: readonly string[], { cwd, env = {}, input = '', isT
   });
   onTestFinished(async () => {
     process.chdir(ROOT);
-    // The command may not listen for signals yet.
+    // The command does not necessarily listen for signals yet.
     signals.on('newListener', (name, listener: () => void) => {
       if (name === 'SIGTERM') setImmediate(listener);
     });

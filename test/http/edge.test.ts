@@ -130,7 +130,7 @@ describe('the proxy', () => {
     }
   });
 
-  it('is suggested to a client that sends proxy requests without it', async () => {
+  it('is suggested to a client that sends proxy requests to an emulator without --proxy', async () => {
     const { server } = await startSecure();
     const { body } = await rawExchange(server.port, getting(`https://${ALIAS}/`, ALIAS));
     expect(body).toContain(`start with --proxy --host-alias ${ALIAS}`);

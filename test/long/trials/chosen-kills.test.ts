@@ -1,7 +1,7 @@
 import { BEGINNINGS, type Beginning, reopen, session } from '../disk-session.ts';
 import { type Budget, trial } from '../trial.ts';
 
-/** Sessions at the same time. */
+/** The number of concurrent sessions. */
 const LANES = 3;
 
 const HOWS = ['kill', 'half'] as const;
