@@ -50,7 +50,7 @@ describe('start --tls', () => {
   });
 
   it.skipIf(noPython)(
-    `is trusted by Python through its file alone${noPython ? ` (${noPython})` : ''}`,
+    `needs only its certificate file to be trusted by Python${noPython ? ` (${noPython})` : ''}`,
     async () => {
       const cwd = await temporaryFolder();
       const { ready, stderr, until } = await start(['--tls'], { cwd });

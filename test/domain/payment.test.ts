@@ -117,7 +117,7 @@ describe('a valid initiate', () => {
   });
 });
 
-describe('the fields of initiate', () => {
+describe('the check of the initiate fields', () => {
   // fixtures/fidelity/manifest.jsonl has the limits of each field.
   it.each([
     [{ identifier: null }, 'identifier is required'],
@@ -128,7 +128,7 @@ describe('the fields of initiate', () => {
     [{ currency: 'EUROS' }, 'currency must have at most 4 characters (got 5)'],
     [{ customer_email: 'nobody' }, 'customer_email must be a valid e-mail address (got "nobody")'],
     [{ checkout_theme: 'blue' }, 'checkout_theme must be light or dark'],
-  ])('are rejected with: $1', (changes, problem) => {
+  ])('rejects an invalid field with: $1', (changes, problem) => {
     const { code, message, problems } = refusal(posted(changes));
     expect([code, message, problems]).toEqual(['invalid_fields', problem, [problem]]);
   });

@@ -37,8 +37,8 @@ export const ORDER: Readonly<Record<string, string>> = {
 /**
  * Starts an emulator that is stopped at the end of the test. An internal error fails the test.
  *
- * @param options of `start`. Without a `seed`, ids are the same in every run. With `inMemory: false` and a `dataDir`, the
- * state is stored there
+ * @param options the options of `start`. Without a `seed`, ids are the same in every run. With `inMemory: false` and a
+ * `dataDir`, the state is stored there
  */
 export async function startSim(options: StartOptions = {}): Promise<Sim> {
   const faults: unknown[] = [];

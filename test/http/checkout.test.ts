@@ -415,7 +415,7 @@ it('pages never link to an invalid URL from an imported state', async () => {
     outcome: 'approve',
     by: 'control',
   });
-  // As an edited journal may contain it.
+  // An edited journal may contain such a record.
   sim.server.parts.state.current.load({ payments: [{ ...payment, successUrl: 'javascript:alert(1)' }] });
   const page = await fetch(sim.server.parts.dialect.checkoutUrl(payment, sim.url));
   const html = await page.text();
