@@ -18,7 +18,9 @@ Object.assign(globalThis, {
   mutant(id: number): boolean {
     if (!inTests.has(id) && !onLoading.has(id)) {
       // Code that a test file executes while it defines its tests counts as tested.
-      const isOfModule = isLoading && !new Error().stack?.includes('.test.ts');
+      // An asynchronous frame only shows which file imported the module.
+      const isByTest = /^(?!\s+at async ).*\.test\.ts/m.test(new Error().stack ?? '');
+      const isOfModule = isLoading && !isByTest;
       (isOfModule ? onLoading : inTests).add(id);
     }
     return id === active;
