@@ -9,7 +9,8 @@ export type OperationObject = ReturnType<typeof describeOperation>;
 
 type ContentObject = Readonly<Record<string, ReturnType<typeof media>>>;
 
-interface ResponseObject {
+/** Exported so that the declaration of the document can name it: without the export, the build fails. */
+export interface ResponseObject {
   description: string;
   headers?: object;
   content?: ContentObject | undefined;

@@ -54,7 +54,8 @@ export interface About<Query, Body, Answer>
   open?: true;
 }
 
-interface ControlRoute<
+/** Exported so that the declarations of the routes can name it: without the export, the build fails. */
+export interface ControlRoute<
   Key extends RouteKey = RouteKey,
   Query = Schema | undefined,
   Body = Schema | undefined,
