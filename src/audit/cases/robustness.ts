@@ -17,7 +17,8 @@ import { withQuery } from '../ipn.ts';
 import { answerProblem, isBroken } from './control.ts';
 import { PAYS_ORDERS } from './sender.ts';
 
-const HARM = 'Unusual input breaks the handler, and a payment is lost.';
+/** The cost of a handler that unusual input breaks. */
+export const HARM = 'Unusual input breaks the handler, and a payment is lost.';
 const MEBIBYTE = 2 ** 20;
 /** A slower handler may exceed the time-out of a gateway, which then sends the IPN again. */
 const SLOW_MS = 5_000;
