@@ -17,7 +17,7 @@ interface AttemptSides extends Pick<Attempt, 'url'> {
 }
 
 /** How to make an emulator trust a receiver. */
-const TRUST_BY = 'set NODE_EXTRA_CA_CERTS or --ipn-ca to the file of your CA';
+const TRUST_BY = 'set NODE_EXTRA_CA_CERTS or --ipn-ca to the certificate file of your CA';
 
 /**
  * Why an attempt failed.

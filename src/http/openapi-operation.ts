@@ -39,7 +39,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   415: 'The Content-Type is not supported.',
   422: 'Fields are missing or invalid. Each is named.',
   504: 'The operation did not end within the time limit.',
-  507: 'Any route: a change could not be stored and is not applied.',
+  507: 'Any route: a change could not be stored and was not applied.',
   default: 'Any other error.',
 };
 

@@ -102,7 +102,7 @@ describe('conform', () => {
     expect((await startSim({ profile })).server.parts.runtime.settings.choices.siteLogo).toBe('optional');
   });
 
-  it('writes no profile if no choice explains a difference', async () => {
+  it('writes no profile if no choice explains the differences', async () => {
     const cwd = await folder();
     await cli.startIn(cwd);
     const { stderr } = await run([...FEW, '--update-profile', 'ours.json'], { cwd });

@@ -42,7 +42,7 @@ function breakdown({ status, error, body }: Observation): string | undefined {
   if (status === null) return `Your handler sent no response: ${error}. ${HARM}`;
   if (isBroken(status)) return `Your handler crashed and answered ${status}. ${HARM}`;
   const fault = errorPage(body);
-  return fault && `The response is a program error: ${fault}. ${HARM}`;
+  return fault && `The response is an error from your code: ${fault}. ${HARM}`;
 }
 
 /** A genuine IPN in an unusual form: the handler may reject it, but must accept the next correct IPN. */
@@ -175,7 +175,7 @@ export const ROBUSTNESS: readonly AuditCase[] = [
         const shown = evidence(request, observation);
         const fault = errorPage(observation.body);
         if (fault !== undefined) {
-          const why = `The response is a program error: ${fault}. A gateway sees only the status, so the error goes unnoticed.`;
+          const why = `The response is an error from your code: ${fault}. A gateway sees only the status, so the error goes unnoticed.`;
           return { ...shown, verdict: 'fail', why };
         }
         const problem = shop.parts.hasOrders ? answerProblem(observation) : undefined;
