@@ -65,7 +65,7 @@ describe('conform', () => {
         { id: 'field-logo-missing', expected: 'a refusal', got: expect.stringContaining('"success"') },
       ],
       causes: [{ cause: 'a refusal that names site_logo, got success', ids: ['field-logo-missing'] }],
-      unseen: [{ id: 'client-wants-ok', why: 'it applies only to clients' }],
+      unseen: [{ id: 'client-wants-ok', why: 'applies only to clients' }],
     });
     expect(stderr).toContain('1 of 3 lines differ');
     const text = await run(FEW, { cwd });

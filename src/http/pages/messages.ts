@@ -62,7 +62,7 @@ const TEXTS = {
     steps: {
       enterCode: ['You enter the test code.', 'Vous saisissez le code de test.'],
       paid: ['The payment is marked as paid.', 'Le paiement est marqué comme effectué.'],
-      sendCode: ['We send you a code.', 'Nous vous envoyons un code.'],
+      sendCode: ['We will send you a code.', 'Nous vous envoyons un code.'],
       confirm: [
         'You enter it, and your wallet is charged.',
         'Vous le saisissez et votre portefeuille est débité.',
