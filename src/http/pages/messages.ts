@@ -40,7 +40,7 @@ const TEXTS = {
     sandbox: { email: ['Pay with', 'Payez avec'], code: ['Confirm with', 'Confirmez avec'] },
     live: {
       email: [
-        "Enter your wallet's e-mail. We will send it a code, so that only you can pay.",
+        "Enter your wallet's e-mail. We will send a code to it, so that only you can pay.",
         'Saisissez l’e-mail de votre portefeuille. Nous y enverrons un code, afin que vous seul puissiez payer.',
       ],
       code: [
