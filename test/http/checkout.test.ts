@@ -378,7 +378,7 @@ describe('the live checkout', () => {
     const fifth = await checkout.step('code', { code: wrong });
     expect(await fifth.text()).toContain('no longer works after five wrong attempts');
     const right = await checkout.step('code', { code }, french);
-    expect([right.status, await right.text()]).toEqual([422, expect.stringContaining('saisi cinq fois')]);
+    expect([right.status, await right.text()]).toEqual([422, expect.stringContaining('cinq saisies incorrectes')]);
     expect(await checkout.status()).toBe('pending');
     await checkout.step('resend');
     expect((await checkout.step('code', { code: await newestCode(sim) })).status).toBe(303);
