@@ -1,5 +1,5 @@
-// Style sheets and scripts of pages become strings in the program: `import text from './page.css?text'`. Of a manifest,
-// only the counts or the ids are imported: `import scores from './manifest.jsonl?score'`.
+// Style sheets and scripts of pages become strings in the program: `import text from './page.css?text'`. Only the
+// counts or the ids of a manifest are imported: `import scores from './manifest.jsonl?score'`.
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { build } from 'esbuild';
@@ -32,7 +32,7 @@ const linesOf = (file) =>
     .filter(Boolean)
     .map((text) => JSON.parse(text));
 
-/** What is imported from a manifest, by the word after the question mark. */
+/** The importable parts of a manifest, by the word after the question mark. */
 const PARTS = {
   score: (file) => scoreOf(linesOf(file)),
   ids: (file) => linesOf(file).map(({ id }) => id),

@@ -1,4 +1,5 @@
-// Builds dist/: the command, the library for both module systems, and its types. They need no packages at run time.
+// Builds dist/: the command, the library for both module systems, and its types. None of these needs a package at run
+// time.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, relative, resolve } from 'node:path';
@@ -87,8 +88,8 @@ function writeModule(path, commonJs) {
 }
 
 /**
- * Every file costs time to open, so modules that are loaded together are one file. Each contains the imports of its
- * modules that no parent file contains.
+ * Every file costs time to open, so modules that are loaded together are one file. Each file also contains the modules
+ * that these import, unless a parent file contains them.
  */
 const ROUTES = /src[\\/]http[\\/]request-listener\.ts$/;
 const FILES = [

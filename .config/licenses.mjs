@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 const RULE = `\n${'-'.repeat(80)}\n`;
 
 /**
- * @param modules paths of the modules that were bundled
+ * @param modules the paths of the modules that were bundled
  * @returns one text, package by package
  */
 export function licensesOf(modules) {

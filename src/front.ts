@@ -51,7 +51,7 @@ export async function planFront(plan: FrontPlan): Promise<(dataDir: string | nul
   return async (dataDir) => frontOf(plan, await identityOf(named, wanted, dataDir));
 }
 
-/** Additional certificates to trust for receivers. @throws GatewayError `usage` for a file without any */
+/** Additional certificates to trust for receivers. @throws GatewayError `usage` for a file without certificates */
 export async function readIpnCa(
   { ipnCa }: Pick<ResolvedOptions, 'ipnCa'>,
   label: (name: 'ipnCa') => string,

@@ -46,7 +46,7 @@ import { dialect } from './wire/documented/service.ts';
 interface ServerSurroundings {
   /** Whether the fixtures come from the configuration file. If so, an existing state needs no notice. */
   standingFixtures?: boolean;
-  /** Whether other code runs in this process. If so, globals are not replaced for speed. */
+  /** Whether other code runs in this process. If so, no globals are replaced with faster ones. */
   sharesProcess?: boolean;
   /** How pages and log lines write commands and options. By default, commands start with npx. */
   style?: HintStyle;

@@ -14,7 +14,7 @@ export function auditReports(
 ): [file: string, text: () => Promise<string>][] {
   const free = (stem: string) => !existsSync(join(folder, `${stem}.json`));
   let name = free('audit') ? 'audit' : `audit-${process.pid}`;
-  // One process may run several.
+  // One process may run several audits.
   for (let number = 2; !free(name); number++) name = `audit-${number}`;
   const stem = join(folder, name);
   return [

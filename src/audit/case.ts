@@ -17,7 +17,7 @@ export interface Finding {
   /** Overrides the default explanation of the verdict. */
   why?: string;
   curl: string | null;
-  /** Overrides the mistake of the case, and what it costs. */
+  /** Overrides the mistake of the case, and its cost. */
   because?: { mistake: MistakeName; harm: string };
   /** Overrides the fix for the case's mistake. */
   fix?: Fix;
@@ -25,17 +25,17 @@ export interface Finding {
   unpaid?: Pick<Payment, 'amount' | 'currency'>;
   /** The address and response status of a single request. */
   answer?: { url: string; status: number | null };
-  /** A concurrent case may have caused it: run the case again alone. */
+  /** Whether a concurrent case may have caused it: if so, the case is run again alone. */
   again?: true;
 }
 
 export interface AuditCase extends AuditCaseInfo {
-  /** What the mistake costs the merchant, in a sentence. */
+  /** The cost of the mistake for the merchant, in a sentence. */
   harm: string;
   mistake: MistakeName;
-  /** It affects other cases, or is affected by them: no other case runs at the same time. */
+  /** Whether the case affects other cases, or is affected by them: no other case runs at the same time. */
   alone?: true;
-  /** It checks the responses to all other cases. */
+  /** Whether the case checks the responses to all other cases. */
   last?: true;
   run(shop: Shop): Promise<Finding>;
 }
@@ -96,7 +96,7 @@ export async function sendAndLook(shop: Shop, payment: Payment, request: ProbeRe
   return { shown: evidence(request, observation), after };
 }
 
-/** @param matter what a probe would show */
+/** @param matter the fact that a probe would show */
 export function withoutProbe(matter = 'what the shop did'): { verdict: 'unproven'; why: string } {
   return { verdict: 'unproven', why: `no probe shows ${matter}: a status code alone proves little` };
 }
@@ -128,7 +128,8 @@ export const CHANGES_ORDERS = 'Anyone can cancel or reopen the orders of other c
 const CHANGED = { mistake: 'status-not-checked', harm: CHANGES_ORDERS } as const;
 
 /**
- * The verdict on changes to an order that a forged IPN did not pay. Only a log line or a count is harmless.
+ * The verdict on the changes that a forged IPN made to an order without paying it. Only a log line or a count is
+ * harmless.
  *
  * @returns undefined if the order is unchanged
  */

@@ -23,7 +23,7 @@ export type OrderValues = Readonly<{ [Name in Placeholder]?: string | undefined 
 
 /** How to run a command. */
 export interface CommandRun {
-  /** Variables, in addition to the ones of this process and of the order. */
+  /** Variables, in addition to those of this process and the order. */
   environment: Readonly<Record<string, string>>;
   /** In real time, independent of the emulator's clock. */
   limitMs?: number | undefined;
@@ -53,7 +53,7 @@ export function placeholdersIn(text: string): Placeholder[] {
 const VARIABLE = String.raw`\$\{[^{}\s"'$\x60\\]*\}`;
 
 /**
- * A token outside of quotes. Shells agree where quotes begin and end, except for `unclear` tokens: some shells know
+ * A token outside quotes. Shells agree on where quotes begin and end, except for `unclear` tokens: some shells know
  * `$'…'`, here-documents have no quotes, backslashes are parsed twice between backticks, and `#` begins no comment
  * inside a variable. In `counted` tokens, bash does arithmetic and runs embedded commands.
  */
@@ -237,7 +237,7 @@ export async function runCommand(
     child.on('error', ({ message }) => reject(failed(`cannot be run: ${message}`)));
     child.on('exit', () => {
       clearTimeout(timer);
-      // Its background processes must not outlive it.
+      // The background processes of a command must not outlive it.
       if (ownGroup) endGroup(child.pid, ownGroup);
       const drain = setTimeout(closePipes, DRAIN_MS);
       child.on('close', () => clearTimeout(drain));
@@ -255,7 +255,7 @@ function endGroup(pid: number | undefined, ownGroup: boolean): void {
   try {
     process.kill(ownGroup ? -pid : pid, 'SIGKILL');
   } catch {
-    // It has already exited.
+    // The process has already exited.
   }
 }
 

@@ -5,7 +5,7 @@ import type { Observation } from './client.ts';
 /** How to fix a mistake, in words and in code. */
 export interface Fix {
   text: string;
-  /** It works on its own, in the place that the text names, and does not throw on an unknown order. */
+  /** Works on its own, in the place that the text names, and does not throw on an unknown order. */
   code?: Code;
 }
 

@@ -124,7 +124,7 @@ export class Orders {
     if (this.#inUse === 0) for (const next of this.#waiting.splice(0)) next(undefined);
   }
 
-  /** Reuses an order, after waiting for one that is in use. */
+  /** Reuses an unchanged order. If none is free, waits until a case releases one. */
   #again(): Promise<Payment | undefined> {
     const found = this.#untouched.pop();
     if (found) {
@@ -191,7 +191,7 @@ export class Orders {
     });
   }
 
-  /** What the emulator saw of an order that initiated no payment. */
+  /** Describes what the emulator saw of an order that initiated no payment. */
   async #whyNone(): Promise<string> {
     const { url, publicKey } = this.#gateway;
     const { data } = await this.#gateway.requests.list({});

@@ -169,8 +169,10 @@ export function valueAt(text: string, path: string): unknown {
 /**
  * Removes the parts of a probe’s output that change without a cause.
  *
- * @param one @param other two outputs for an unchanged order
- * @returns a function that replaces the JSON values that differ; in other text all numbers, or everything if more differs
+ * @param one an output for an unchanged order
+ * @param other another output for the same order
+ * @returns a function that replaces the JSON values that differ; in other text, all numbers, or everything if more than
+ *   numbers differ
  */
 export function stablePart(one: string, other: string): (text: string) => string {
   try {

@@ -56,7 +56,7 @@ export async function reconcile(gateway: Gateway, options: ReconcileOptions): Pr
 export interface Comparison {
   /** The number of payments that could be compared. */
   compared: number;
-  /** Payments that differ, and those that could not be probed. */
+  /** Payments that differ, and payments that could not be probed. */
   found: Reconciled[];
 }
 

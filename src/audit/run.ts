@@ -15,7 +15,9 @@ import { routeOf, type Shop } from './shop.ts';
 /** Maximum concurrent cases. */
 const CONCURRENCY = 6;
 
-/** Runs the control, then concurrent cases, then cases that must run alone, and finally those that check all others. */
+/**
+ * Runs the control, then concurrent cases, then cases that must run alone, and finally the cases that check all others.
+ */
 export async function runCases(
   shop: Shop,
   chosen: readonly AuditCase[],
@@ -127,8 +129,8 @@ async function findingOf(shop: Shop, one: AuditCase): Promise<Finding> {
 }
 
 /**
- * A rejection proves something only if the control passed, and only at an address that accepts a genuine IPN. A handler
- * that ignores everything, or a missing one, looks the same.
+ * A rejection proves something only if the control passed, and only at an address that accepts a genuine IPN. A missing
+ * handler, or one that ignores everything, looks the same.
  */
 function provenBy(shop: Shop, control: AuditedCase | undefined, one: AuditCase, finding: Finding): Finding {
   if (finding.verdict !== 'pass' || one === CONTROL) return finding;

@@ -11,13 +11,13 @@ import { Ipn } from './ipn.ts';
 import type { Orders } from './orders.ts';
 import { MAX_MEASURES, measures, type OrderSnapshot, type Probe } from './probe.ts';
 
-/** What the audit knows about the shop. */
+/** Everything that the audit knows about the shop. */
 interface ShopParts {
   gateway: AuditGateway;
   client: AuditClient;
   tools: IpnTools;
   orders: Orders;
-  /** The user's address of the handler, which an attacker knows without seeing an order. */
+  /** The handler's address as the user gave it, which an attacker knows without seeing an order. */
   ipnUrl: string;
   /** Receives the IPNs of the attacker's own payments. */
   attackerUrl: string;
@@ -55,7 +55,7 @@ interface Calibration {
 /** Maximum wait for a handler that responds before it processes the IPN. */
 const LONGEST_WAIT_MS = 5_000;
 const POLL_MS = 15;
-/** A payment is fully processed after this time without a change; a queue takes longer. */
+/** A payment counts as fully processed after this time without a change; the effects of a queue may take longer. */
 const QUIET_MS = 500;
 const QUIET_WITH_EFFECTS_MS = 1_000;
 /** Time for a crashing shop to exit and close its connections. */
@@ -89,7 +89,10 @@ export class Shop {
     return this.parts.probe !== undefined;
   }
 
-  /** Whether a probe shows the effects of a payment: a further probe, or a number or list that grew with the control. */
+  /**
+   * Whether any probe output shows the effects of a payment: a further probe, or a number or list that grew with the
+   * control.
+   */
   get hasEffectProbe(): boolean {
     const isStable = [...this.parts.effects.keys()].some((name) => !this.unstable.has(name));
     return isStable || [...this.calibration.changes.values()].some((change) => change > 0);
@@ -152,7 +155,7 @@ export class Shop {
     const last = before.slice(-SUSPECTS);
     const unanswered = last.filter(({ observation }) => observation.status === null);
     const until = unanswered[0]?.endedAt ?? 0;
-    // Requests sent after the first loss reached a shop that was already crashing.
+    // Requests sent after the first one without a response reached a shop that was already crashing.
     const together = unanswered.filter(
       ({ observation, endedAt }) => endedAt - observation.durationMs < until,
     );
@@ -266,7 +269,7 @@ export function numericChanges(before: OrderSnapshot, after: OrderSnapshot): Map
   const changes = new Map<string, number>();
   for (const [name, text] of texts(after)) {
     const was = measures(old.get(name) ?? '');
-    // If the output exceeded the limit, a number that seems new may not be new.
+    // If the output exceeded the limit, a number that seems new is not necessarily new.
     const isAll = was.size < MAX_MEASURES;
     for (const [place, value] of measures(text)) {
       const change = value - (was.get(place) ?? (isAll ? 0 : value));

@@ -64,7 +64,7 @@ export async function artifactsIn(named: string, cwd: string, output: Output): P
         write('ipns.har', JSON.stringify(harOf([...deliveries.values()], VERSION), null, 2));
       const state = async () =>
         write('state.json', await readText(await server.open('GET /snapshot'), MAX_STATE_BYTES));
-      // The command ended before its audit did. There are no more cases.
+      // The command ended before its audit did. No further cases will run.
       if (audit?.state === 'running') report(audit);
       await Promise.all([
         finished(events.end()).catch(() => undefined),

@@ -123,7 +123,7 @@ function accessTo({ dashboardUrl, publicKey, secretKey, controlToken }: ReadyEve
 
 /** Announces a scheduled retry, expiry or automatic settlement. */
 const dueText = (at: string) => `some work is still scheduled, next at ${at}`;
-/** The same when the emulator stops. */
+/** The same announcement when the emulator stops. */
 export const leftText = (at: string) => `${dueText(at)}; it continues after the next start`;
 
 /** Notices of the start, scheduled work and active faults. */

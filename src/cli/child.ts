@@ -11,7 +11,7 @@ import { spawnWatched, type WatchedCommand } from './watch-group.ts';
 const SENT_BY_TERMINAL = ['SIGINT', 'SIGQUIT'] as const;
 const ALWAYS_FORWARDED = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
 
-/** Like shells and env (chosen). */
+/** The same exit codes as in shells and env (chosen). */
 const CANNOT_BE_RUN = 126;
 const NOT_FOUND = 127;
 const ENDED_BY_SIGNAL = 128;
@@ -25,7 +25,7 @@ const LOOK_EVERY_MS = 20;
  * end its remaining processes. Without a terminal, it has its own process group, which ends even if we are killed. On a
  * terminal it stays in our group: otherwise it could neither read from the terminal nor be interrupted.
  *
- * @param environment variables in addition to ours
+ * @param environment the variables in addition to ours
  * @returns its exit code; 128 plus the number of the signal that ended it; 127 or 126 if it could not be run
  */
 export async function runCommand(

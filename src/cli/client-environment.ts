@@ -33,7 +33,7 @@ const SYSTEM_ROOTS = [
 /** The proxy answers for the aliases only: requests to this machine must bypass it. */
 const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
 
-/** curl also separates the entries of NO_PROXY with spaces. */
+/** curl also accepts spaces between the entries of NO_PROXY. */
 const SEPARATOR = /[\s,]+/;
 
 /** Whether an entry of NO_PROXY lets requests to an alias bypass the emulator: they would reach the real gateway. */
@@ -119,7 +119,10 @@ async function systemRoots(): Promise<string> {
   return rootCertificates.join('\n');
 }
 
-/** All of Node's clients do since 22.21 and 24.5. Assumes that the command uses the same version. */
+/**
+ * Whether Node's clients read the proxy variables: all do since 22.21 and 24.5. Assumes that the command uses this
+ * version.
+ */
 function readsProxyVariables(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return major === 22 ? minor >= 21 : major > 24 || (major === 24 && minor >= 5);

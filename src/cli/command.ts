@@ -77,11 +77,11 @@ export interface Command<
   /** Help text before the examples. */
   about?: string;
   usage?: string;
-  /** It changes the emulator, so it never falls back to the default address. */
+  /** Whether the command changes the emulator, and therefore never falls back to the default address. */
   neverGuess?: true;
   /** Shown after a usage error. */
   advice?: Hint;
-  /** An argument may start with a dash. The server explains the error. */
+  /** Whether an argument may start with a dash. The server explains the error. */
   allowUnknown?: true;
   /** Returns the result to print, or the exit code of the program that it ran. */
   run(context: ContextOf<Args, Fields, Options>): Promise<CommandResult | number | undefined>;

@@ -12,7 +12,7 @@ type Candidate = readonly [word: string, description?: string];
  * starts with a colon leaves completion to the shell: `:file`, `:folder`, `:command`, or `:rest 2` if the last two words
  * are the command line of another program.
  *
- * @param words after the name of the program; the last one may be empty
+ * @param words the words after the name of the program; the last one may be empty
  */
 export function completionsOf(program: Command, words: readonly string[]): string[] {
   const { last, offered } = offeredBehind(program, words);

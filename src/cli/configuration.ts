@@ -17,7 +17,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /**
  * The options of `start`. Flags override the environment, which overrides the file and the default.
  *
- * @param flags only those on the command line
+ * @param flags only the flags on the command line
  * @param file the result of `readConfiguration`
  * @throws GatewayError `usage` for an unknown option (with the nearest known name) or an invalid value
  */

@@ -15,7 +15,7 @@ import type { Io } from './io.ts';
 /** How the command line or the environment selects the server. */
 export interface ServerChoice
   extends Record<'url' | 'dataDir' | 'controlToken' | 'tlsCa', string | undefined> {
-  /** The control token of the environment. */
+  /** The control token from the environment. */
   tokenVariable: string | undefined;
 }
 
@@ -107,7 +107,7 @@ type Found = 'ready' | 'unready' | 'foreign' | 'nothing';
 /**
  * Checks an address without changing anything. Needs no control token.
  *
- * @param limitMs for the response, in real time
+ * @param limitMs the time limit for the response, in real time
  * @throws GatewayError `no_server` for a certificate that is not trusted
  */
 export async function probe(
@@ -123,7 +123,7 @@ export async function probe(
     return isSuccess(answer) ? 'ready' : 'unready';
   } catch (error) {
     if (isUntrusted(error)) throw noServer(url, error);
-    // A server that accepts the connection counts as one, even if it does not respond.
+    // Anything that accepts the connection counts as a server, even if it does not respond.
     return error instanceof GatewayError && error.code === 'timed_out' ? 'unready' : 'nothing';
   }
 }

@@ -14,7 +14,7 @@ import { dialect } from '../library/merchant-client.ts';
 import { readSecret } from '../options/secret-file.ts';
 import { type KnownAttempt, type KnownDelivery, verdictOnAttempt, verdictView } from '../usecases/verdict.ts';
 
-/** In milliseconds, like the gateway's default. */
+/** In milliseconds, the same as the gateway's default. */
 const TIMEOUT_MS = 10_000;
 
 /** An IPN as the server reports a delivery. Without a server it has no id and is not stored. */

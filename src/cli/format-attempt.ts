@@ -15,7 +15,7 @@ type ToldDelivery = Pick<
   attempts: readonly Pick<Attempt, 'number' | 'error' | 'responseStatus' | 'responseBody'>[];
 };
 
-/** The address it was posted to. With `--forward-ipn`, that is not its own. */
+/** The address that the IPN was posted to. With `--forward-ipn`, it is not the delivery's own address. */
 export function receiverOf({ url, forwardedTo }: Pick<ToldDelivery, 'url' | 'forwardedTo'>): string {
   return forwardedTo === null ? `POST ${url}` : `forwarded to ${forwardedTo}`;
 }

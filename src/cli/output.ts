@@ -77,7 +77,7 @@ export function hintStyle(invocation: string, connection: () => string = () => '
 export interface CommandResult {
   /** The document of `--json`. */
   json: unknown;
-  /** The same as text; goes to stdout. */
+  /** The same content as text; goes to stdout. */
   text: string;
   /** Additional information; goes to stderr. */
   notices?: readonly (string | Hint)[];

@@ -68,7 +68,7 @@ const COMMON_OPTIONS: OptionDeclarations = {
 /**
  * Builds the command line from the declarations, to run it or to generate documentation and completions.
  *
- * @param first the first word of the command line: if it is a command, the others are not loaded
+ * @param first the first word of the command line: if it is a command, no other command is loaded
  */
 export async function buildProgram(
   runner: (parsed: Commander, command: Command) => Promise<void> = async () => {},

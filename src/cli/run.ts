@@ -80,7 +80,7 @@ async function writeVersion(io: Io, profile: string | undefined): Promise<number
 /** Commands whose stdout belongs to the emulator or program that they run. Errors must not appear there. */
 const OWN_STDOUT: ReadonlySet<string | undefined> = new Set(['start', 'exec']);
 
-/** @param flags words of the command line that may be flags */
+/** @param flags the words of the command line that may be flags */
 function isJsonWanted(flags: readonly string[], { env }: Io): boolean {
   return flags.includes('--json') || /^(1|true)$/.test(env[environmentName('json')] ?? '');
 }
@@ -145,7 +145,7 @@ async function act(
 const isMisunderstood = (error: unknown) =>
   [TypeError, RangeError, SyntaxError, URIError].some((kind) => error instanceof kind);
 
-/** The options of a command and its parents. `flags` are those on the command line itself. */
+/** The options of a command and its parents. `flags` has only the options on the command line itself. */
 function valuesOf(command: Commander) {
   const options: Record<string, unknown> = {};
   const flags: Record<string, unknown> = {};

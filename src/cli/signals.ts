@@ -65,7 +65,7 @@ interface Interruption {
   [Symbol.dispose](): void;
 }
 
-/** @param what what a signal or the end of npm interrupts, such as `the audit` */
+/** @param what the work that a signal or the end of npm interrupts, such as `the audit` */
 export function interruption(what: string, { env, signals }: Pick<Io, 'env' | 'signals'>): Interruption {
   const [soon, now] = [new AbortController(), new AbortController()];
   const why = new GatewayError('check_failed', `${what} was interrupted`);

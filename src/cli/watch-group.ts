@@ -12,8 +12,8 @@ sleep 1
 kill -KILL "-$group"`;
 
 /**
- * Sends its own process group to the watcher, then becomes the command. If this process sent it, a kill before that could
- * leave the command running.
+ * Sends its own process group to the watcher, then becomes the command. If this process sent the group instead, a kill
+ * before that could leave the command running.
  */
 const LAUNCHER = 'echo "$$" >&3; exec 3>&-; exec "$0" "$@"';
 

@@ -26,7 +26,7 @@ export async function replaceFile(
   const old = await stat(path).catch(() => undefined);
   const write = async () => {
     if (old && !old.isFile() && !old.isDirectory()) return writeFile(path, text);
-    // Its journal would belong to another db.json, and the next start would fail.
+    // The journal would belong to another db.json, and the next start would fail.
     if (basename(path) === 'db.json' && existsSync(join(dirname(path), 'journal.jsonl'))) {
       throw new GatewayError('usage', `${file} is the state of a data folder: nothing was written`, {
         hint: hint`Choose another name.`,

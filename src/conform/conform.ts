@@ -89,7 +89,7 @@ async function unreached(ipnUrl: string | undefined, listener: IpnListener): Pro
   return `--ipn-url does not forward to --ipn-port on this machine: a test request did not arrive (${error ?? 'another server answered'})`;
 }
 
-/** A list also contains what concurrent lines create. */
+/** A list also contains the records that concurrent lines create. */
 const isAlone = ({ request }: ManifestLine) =>
   request.method === 'GET' && /\/api\/cards($|\?)/.test(request.path);
 
@@ -106,7 +106,7 @@ class Trial {
   /** Unique to this run, since a gateway may remember identifiers for a long time. */
   readonly #run = randomBytes(4).toString('hex');
   #count = 0;
-  /** The lines without a response since the last request that got one, and how many tries had begun by then. */
+  /** The lines that got no response since the last response, each with the number of tries that had begun by then. */
   readonly unanswered = new Map<ManifestLine, number>();
   /** Set when the target stops responding. */
   gone: { error: NoAnswer; why: string } | undefined;
@@ -187,7 +187,7 @@ class Trial {
 const isUndecided = (error: unknown): error is GatewayError =>
   error instanceof GatewayError && error.code === 'check_failed';
 
-/** Whether the card of an accepted request is not in `data`, which is our choice. */
+/** Whether a response to an accepted request has the card elsewhere than in `data`, a place that is only our choice. */
 function isElsewhere({ json, types }: Expected, response: { status: number; json: unknown }): boolean {
   const isAboutCard = Object.keys({ ...json, ...types }).some((path) => path.startsWith('data.'));
   const isAccepted = response.status < 300 && typeof response.json === 'object';
@@ -196,5 +196,5 @@ function isElsewhere({ json, types }: Expected, response: { status: number; json
   );
 }
 
-/** Requests outside of the sandbox may move real money. A checkout page belongs to the mode of its payment. */
+/** Requests outside the sandbox may move real money. A checkout page belongs to the mode of its payment. */
 const isLive = (path: string) => !/^(\/sandbox\/|\{checkout\})/.test(path);

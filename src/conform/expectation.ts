@@ -24,7 +24,7 @@ export interface Comparison {
   /** The expectations that were met. */
   met?: readonly string[];
   status?: number;
-  /** The route does not exist. */
+  /** Whether the route does not exist. */
   isNoRoute?: boolean;
 }
 

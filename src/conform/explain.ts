@@ -65,7 +65,10 @@ function evidence(seen: readonly Observation[]): Map<string, Map<unknown, boolea
   return found;
 }
 
-/** The current currencies, without those that the target rejected and with those that it accepted; undefined if unchanged. */
+/**
+ * The current currencies, minus the ones that the target rejected, plus the ones that it accepted; undefined if
+ * unchanged.
+ */
 function currenciesSeen(seen: readonly Observation[], inForce: unknown): string[] | undefined {
   const current = Array.isArray(inForce) ? inForce.map(String) : [];
   const accepted = new Map<string, boolean>();

@@ -1,4 +1,4 @@
-/** Maximum nesting. No response of this interface is that deep, and recursion over it must end. */
+/** Maximum nesting: no response of this interface is deeper, and recursion must end. */
 const MAX_DEPTH = 100;
 
 /** Parses JSON; undefined if it is invalid or too deep. */

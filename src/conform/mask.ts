@@ -89,7 +89,7 @@ function encodings(text: string): string[] {
   return [hex, hex.toUpperCase(), ...inBase64];
 }
 
-/** The ways to write a Base64 character, which may follow a line break as text, in JSON or in a form. */
+/** The ways to write a Base64 character, possibly after a line break as written in text, in JSON or in a form. */
 function waysInLines(character: string): string[] {
   return waysInAnswers(character).map((way) => `(?:[\\r\\n]|\\\\{1,7}[rn]|%0[AaDd]){0,2}${way}`);
 }

@@ -17,7 +17,7 @@ const FORM = 'application/x-www-form-urlencoded';
 export async function requireGateway(target: Target): Promise<void> {
   const { options } = target;
   await target.identify();
-  // Every gateway of this interface answers one of them with success or error.
+  // Every gateway of this interface answers one of these requests with success or error.
   const bodies = [order(options.publicKey), 'public_key=', 'identifier=1'];
   let elsewhere = '';
   for (const [index, body] of bodies.entries()) {

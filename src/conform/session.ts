@@ -4,7 +4,7 @@ import { at, parsed } from './json.ts';
 import { type IpnListener, markedUrl, type ReceivedIpn } from './listener.ts';
 import { type Target, Unseen } from './target.ts';
 
-/** What a line returned. */
+/** The result of a line's request. */
 export interface Seen {
   status: number;
   headers: readonly (readonly [string, string])[];

@@ -12,7 +12,7 @@ export interface TargetOptions {
   url: string;
   publicKey: string;
   secretKey: string;
-  /** Whether to send requests outside of the sandbox to a target that is not an emulator on this machine. */
+  /** Whether to send requests outside the sandbox to a target that is not an emulator on this machine. */
   live: boolean;
   /** For the control API of an emulator that requires it. */
   controlToken?: string | null | undefined;
@@ -25,17 +25,20 @@ const PAUSE_MS = 200;
 const TIMEOUT_MS = 15_000;
 const TRUST_BY = 'specify its CA file with --tls-ca or NODE_EXTRA_CA_CERTS';
 
-/** Registered in an emulator to check that a merchant cannot read another merchant's cards. */
+/** A merchant registered in an emulator, to check that merchants cannot read each other's cards. */
 const OTHER_MERCHANT = 'conform';
 
 /** The deployment under test. Each request has its own connection, and remote targets are rate limited. */
 export class Target {
   readonly options: TargetOptions;
-  /** It is on this machine, so no pauses are needed. */
+  /** Whether the target is on this machine, so that no pauses are needed. */
   readonly isLocal: boolean;
-  /** It is on this machine and identified as an emulator, not as a tunnel to a gateway: every request is allowed. */
+  /**
+   * Whether it is on this machine and identified as an emulator, not as a tunnel to a gateway: every request is
+   * allowed.
+   */
   isEmulator = false;
-  /** Its control API can settle payments and charge cards. */
+  /** Whether its control API can settle payments and charge cards. */
   hasControl = false;
   /** The test credentials of its sandbox checkout. */
   sandbox = { email: 'test_mode@mail.com', code: '222666' };

@@ -30,7 +30,7 @@ export function urlProblem(text: string): string | undefined {
 
 /** The beginning of a text, for quoting in a message. */
 export function shorten(text: string): string {
-  // By code points: half of a surrogate pair is not text.
+  // Counts code points, because half of a surrogate pair is not text.
   return text.length > 60 ? `${/^.{0,60}/su.exec(text)}…` : text;
 }
 

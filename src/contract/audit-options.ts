@@ -5,7 +5,7 @@ import type { AuditedCase, AuditRequest } from './audit-report.ts';
 export interface AuditOptions extends Omit<AuditRequest, 'preset'> {
   /** Default ways to place and probe orders. */
   preset?: AuditPreset | undefined;
-  /** Command or function that places an order, instead of `orderUrl`. Its last line is `{order}`. */
+  /** Command or function that places an order, instead of `orderUrl`. The last line of its output is `{order}`. */
   orderCmd?: string | undefined;
   order?: (() => unknown) | undefined;
   /** The user places the orders by hand. `orders` then defaults to 3. */

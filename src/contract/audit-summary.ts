@@ -41,7 +41,7 @@ export function auditMistakes(cases: readonly Judged[]): AuditReport['mistakes']
 
 export const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-/** The result of an audit in one or two sentences. States the value of goods released unpaid. */
+/** The result of an audit in one or two sentences. States the value of goods that were released without payment. */
 export function auditHeadline(cases: readonly Judged[]): string {
   const attacks = cases.filter(({ name }) => name !== 'control');
   const control = cases.find(({ name }) => name === 'control');

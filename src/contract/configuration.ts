@@ -9,8 +9,8 @@ import { CHOICE_NAMES, CHOICES } from './profiles.ts';
 import { DELIVERY_ORDERS } from './vocabulary.ts';
 
 /*
- * Options without a flag, for the configuration file and the library only: charges, currencies, wallets,
- * outcome rules. All are chosen: the service interface has no way to set them.
+ * Options without a flag, for the configuration file and the library only: charges, currencies, wallets, outcome rules.
+ * All are our choice: the service interface has no way to set them.
  */
 
 const DECIMAL: JsonSchema = {

@@ -11,7 +11,7 @@ interface UnseenLine {
   why: string;
 }
 
-/** What several differences have in common. */
+/** A cause that several differences have in common. */
 export interface Cause {
   cause: string;
   ids: string[];

@@ -43,7 +43,10 @@ export function curlRequest({ method, url, headers, body }: CurlRequest): string
   return `${isPiped ? `${printed(body)} | ` : ''}${parts.join(' \\\n  ')}`;
 }
 
-/** Characters that control a terminal: control characters except tab and line feed, and those that change text direction. */
+/**
+ * Characters that control a terminal: control characters except tab and line feed, and characters that change the text
+ * direction.
+ */
 export const OBEYED_BY_TERMINALS =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;

@@ -24,7 +24,7 @@ import { TAMPERING_PATTERN, TAMPERINGS } from './tampering.ts';
 import { Verdict } from './verdict.ts';
 import { DELIVERY_STATES, IPN_FORMATS } from './vocabulary.ts';
 
-/** Shared by every record that repeats it. */
+/** The field for every record with the identifier of a payment. */
 export const IDENTIFIER = field(
   text,
   "The merchant's own reference for the payment. Not unique: every initiate creates a new payment.",

@@ -22,7 +22,7 @@ const TRUST_BY = 'set NODE_EXTRA_CA_CERTS or --ipn-ca to the certificate file of
 /**
  * Why an attempt failed.
  *
- * @param trustBy what to do about an untrusted certificate
+ * @param trustBy the advice for an untrusted certificate
  */
 export function describeFailure(failure: AttemptFailure, attempt: AttemptSides, trustBy = TRUST_BY): string {
   const { url } = attempt;
@@ -139,7 +139,7 @@ const FIX_CERTIFICATE = 'Correct the certificate, or use http:// on your own mac
 const FIX_CRASH = 'Check the log of your receiver: it failed before it responded.';
 const START = 'Start your receiver at this address.';
 
-/** What to do about each failure. */
+/** The advice for each failure. */
 export const FIXES: Readonly<Record<AttemptFailure['code'], string>> = {
   answered: 'Answer 2xx when you have processed the IPN.',
   connection_refused: START,

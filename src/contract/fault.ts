@@ -26,7 +26,7 @@ import { textThat, textWithout } from './input.ts';
 import { FAULT_ROUTES } from './vocabulary.ts';
 
 /*
- * Fault rules make the emulator misbehave on purpose. All of this is chosen. Rules act only if the user sets them,
+ * Fault rules make the emulator misbehave on purpose. All of this is our choice. Rules act only if the user sets them,
  * and are never stored.
  */
 

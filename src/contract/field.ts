@@ -21,7 +21,7 @@ export interface JsonSchema {
 /** A field of a message: its schema, and its only description. */
 export interface Field<Schema extends z.ZodMiniType = z.ZodMiniType> {
   schema: Schema;
-  /** With unit and format where they matter. Marks in it name its source: see `readMarks`. */
+  /** Includes unit and format where they matter. Marks in it name its source: see `readMarks`. */
   description: string;
   /** JSON schema for checks that zod cannot convert, because they are functions. */
   json: JsonSchema;

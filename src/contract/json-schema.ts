@@ -13,7 +13,7 @@ export function ref(schema: z.ZodMiniType): JsonSchema {
   return { $ref: PREFIX + (messageOf(schema)?.name ?? '') };
 }
 
-/** The JSON schemas of all messages, by name. They reference each other. */
+/** The JSON schemas of all messages, by name. The schemas reference each other. */
 export function componentSchemas(): Record<string, JsonSchema> {
   const sorted = [...MESSAGES.values()].sort((a, b) => a.name.localeCompare(b.name, 'en'));
   const converted = { input: convert(sorted, 'input'), output: convert(sorted, 'output') };
@@ -57,7 +57,7 @@ function bare({ $schema: _, $id: __, ...schema }: Record<string, unknown>): Json
   return schema;
 }
 
-/** Removes useless keywords, and those that would stop clients from accepting fields of later versions. */
+/** Removes useless keywords, and keywords that would stop clients from accepting fields of later versions. */
 function tidy(io: Message['io']) {
   return ({ jsonSchema }: { jsonSchema: Record<string, unknown> }) => {
     delete jsonSchema['propertyNames'];

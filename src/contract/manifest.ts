@@ -55,11 +55,11 @@ const ExpectedIpn = z.strictObject({
   order: z.optional(texts),
   headers: z.optional(patterns),
   method: z.optional(text),
-  /** The query of the address that it was posted to. */
+  /** The query of the address that the IPN was posted to. */
   query: z.optional(text),
-  /** It arrives before the redirect. */
+  /** Whether the IPN must arrive before the redirect. */
   early: z.optional(z.literal(true)),
-  /** It has the documented signature. */
+  /** Whether the IPN must have the documented signature. */
   signed: z.optional(z.literal(true)),
 });
 export type ExpectedIpn = z.output<typeof ExpectedIpn>;
@@ -75,15 +75,18 @@ const Expected = z.strictObject({
   lacks: z.optional(texts),
   types: z.optional(z.record(text, z.enum(['string', 'number', 'integer', 'boolean', 'array', 'object']))),
   matches: z.optional(patterns),
-  /** It is accepted: the status is 2xx, and the body is JSON without an error. */
+  /** Whether the request must be accepted: the status is 2xx, and the body is JSON without an error. */
   taken: z.optional(z.literal(true)),
-  /** It is rejected, in any shape, and the messages name all of these. */
+  /** The request is rejected, in any shape, and the messages name all of these fields. */
   names: z.optional(texts),
-  /** It is rejected, in any shape. If the messages do not name these, the reason is unknown and the line is unseen. */
+  /**
+   * The request is rejected, in any shape. If the messages do not name these fields, the reason is unknown and the line
+   * is unseen.
+   */
   about: z.optional(texts),
-  /** Digits with a valid Luhn check digit. */
+  /** Fields that consist of digits with a valid Luhn check digit. */
   luhn: z.optional(texts),
-  /** The body contains these. */
+  /** Texts that the body contains. */
   text: z.optional(texts),
   headers: z.optional(patterns),
   /** The number of entries in each list. */
@@ -112,7 +115,7 @@ export const ManifestLine = z.strictObject({
   }),
   /** Number of times to send it; the first response counts. */
   times: z.optional(z.int().check(z.minimum(2), z.maximum(20))),
-  /** The line to run first, with the lines that it runs after. */
+  /** The line to run before this one, after its own preceding lines. */
   after: z.optional(text),
   /** What to do after the response. */
   outcome: z.optional(z.enum(AFTERWARDS)),

@@ -23,7 +23,7 @@ const LINK_LOCAL_OR_PRIVATE =
 /** Names that cannot be registered: single labels, and names below a domain reserved for local use. */
 const LOCAL_NAME = /^[^.:]+$|\.(?:test|local)$/;
 
-/** @param origin in the format of `readOrigin` */
+/** @param origin an origin in the format of `readOrigin` */
 export function isOwnPage(origin: string, { origins, hosts }: OwnPages): boolean {
   if (origins.has(origin)) return true;
   if (origin === NONE) return false;

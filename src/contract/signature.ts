@@ -23,7 +23,7 @@ const OF_JSON: Code = linesWith(
   "$body = json_decode(file_get_contents('php://input'), true); ",
 );
 
-/** @param body of the IPN: in PHP, `$_POST` has the fields of a form, but not of JSON */
+/** @param body the body of the IPN: in PHP, `$_POST` has the fields of a form, but not of JSON */
 export function expectedSignature(body: string): Code {
   return body.trimStart().startsWith('{') ? OF_JSON : EXPECTED_SIGNATURE;
 }

@@ -15,10 +15,10 @@ const TAMPERING_KINDS = {
 export type Tampering = keyof typeof TAMPERING_KINDS;
 export const TAMPERINGS = namesOf(TAMPERING_KINDS);
 
-/** What to forge in an IPN, with the new values; null for a generated value. */
+/** The parts to forge in an IPN, with their new values; null for a generated value. */
 export type Tamperings = ReadonlyMap<Tampering, string | null>;
 
-/** What was forged in an IPN; null where it does not matter. */
+/** A forged part of an IPN, with its values; null where the value does not matter. */
 export interface Tampered {
   what: Tampering;
   was: string | null;

@@ -17,7 +17,7 @@ import { Lanes, MAX_IN_TOTAL } from './lanes.ts';
 import { OpenAttempts } from './open-attempts.ts';
 import type { Poster } from './poster.ts';
 
-/** What the courier needs from the rest of the emulator. */
+/** The parts of the emulator that the courier needs. */
 interface CourierParts {
   store: Store;
   clock: Clock;

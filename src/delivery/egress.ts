@@ -48,14 +48,14 @@ export function allowedHosts(options: { allowIpnHost: readonly string[]; forward
 export class Egress {
   readonly #allowedHosts: ReadonlySet<string>;
   readonly #ownPort: () => number | undefined;
-  /** By scheme, host and port: a merchant uses the same few in every payment. */
+  /** Cached by scheme, host and port: a merchant uses the same few in every payment. */
   readonly #verdicts = new Map<string, EgressFailure | null>();
   readonly #localOrigins = new Map<string, boolean>();
-  /** By address: a list lookup takes up to a tenth of the time of a whole attempt. */
+  /** Cached by address: a list lookup takes up to a tenth of the time of a whole attempt. */
   readonly #kinds = new Map<string, Kind>();
 
   /**
-   * @param allowedHosts host names or addresses that the user allows (`--allow-ipn-host`)
+   * @param allowedHosts the host names and addresses that the user allows (`--allow-ipn-host`)
    * @param ownPort the emulator's own port, undefined until it listens
    */
   constructor(allowedHosts: Iterable<string>, ownPort: () => number | undefined) {
@@ -214,7 +214,7 @@ function lazyList(...entries: readonly string[]): () => BlockList {
   };
 }
 
-/** @param entries each an address, or a network such as 10.0.0.0/8 */
+/** @param entries addresses, or networks such as 10.0.0.0/8 */
 function blockList(...entries: readonly string[]): BlockList {
   const list = new BlockList();
   for (const entry of entries) {

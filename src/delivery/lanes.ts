@@ -4,7 +4,10 @@ const MAX_PER_ADDRESS = 16;
 const MAX_PER_RECEIVER = 32;
 /** Maximum in total. */
 export const MAX_IN_TOTAL = 256;
-/** This many of them are reserved for receivers with no attempt in progress: hanging receivers cannot use them all. */
+/**
+ * The part of the total that is reserved for receivers with no attempt in progress: hanging receivers cannot use it
+ * all.
+ */
 const RESERVED_FOR_IDLE = 64;
 
 /** The deliveries to one address. */
@@ -45,7 +48,7 @@ export class Lanes {
     return this.#running.has(deliveryId);
   }
 
-  /** @param group deliveries that must not overlap or overtake each other, such as a payment's */
+  /** @param group identifies deliveries that must not overlap or overtake each other, such as a payment's */
   enqueue(
     { origin, pathname }: { origin: string; pathname: string },
     group: string,

@@ -7,7 +7,10 @@ import { failureOf, failureOfStatus, type HttpResponse, type Outgoing, send } fr
 
 /** Maximum stored bytes of a response body. */
 const KEPT_BODY_BYTES = 64 * 1024;
-/** The lower maximum after `KEPT_IN_TOTAL_BYTES`: a receiver with long responses must not fill memory and disk. */
+/**
+ * The lower maximum once `KEPT_IN_TOTAL_BYTES` is reached: a receiver with long responses must not fill memory and
+ * disk.
+ */
 const KEPT_BODY_BYTES_LATER = 1024;
 const KEPT_IN_TOTAL_BYTES = 64 * 2 ** 20;
 
@@ -54,7 +57,7 @@ export class Poster {
     this.#trust = trust;
   }
 
-  /** Makes one attempt. Always resolves, at the latest after the request's timeout. */
+  /** Makes one attempt. Always resolves, no later than the request's timeout. */
   async post(request: PostRequest): Promise<AttemptReport> {
     const started = performance.now();
     let response: HttpResponse | null = null;

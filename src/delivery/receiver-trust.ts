@@ -7,7 +7,7 @@ import type { Outgoing } from './sender.ts';
 export interface ReceiverTrust {
   /** CA certificates (PEM) to trust in addition to Node's. */
   ca?: string | undefined;
-  /** Accept any certificate at loopback and private addresses. */
+  /** Whether to accept any certificate at loopback and private addresses. */
   insecure?: boolean;
 }
 

@@ -7,7 +7,7 @@ import { timestamp } from '../contract/timestamp.ts';
 import { globMatches } from './faults.ts';
 
 /*
- * With automatic settling, a headless test suite gets every outcome without a command. All of it is chosen: the
+ * With automatic settling, a headless test suite gets every outcome without a command. All of this is our choice: the
  * service interface has no magic values.
  */
 

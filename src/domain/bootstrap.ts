@@ -36,7 +36,7 @@ export function prepare(state: State, wanted: Preparation, settings: Settings): 
   };
 }
 
-/** For a new currency: adds a wallet for every customer of the first currency. */
+/** Adds a wallet in a new currency for every customer of the first currency. */
 function addCurrency(all: Map<string, Wallet>, currency: string): void {
   const wallets = [...all.values()];
   if (wallets.some((wallet) => wallet.currency === currency)) return;

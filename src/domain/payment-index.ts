@@ -14,7 +14,7 @@ export class PaymentIndex {
   /** Pending payments by identifier, for identifiers with several payments. */
   readonly #repeated = new Map<string, string[]>();
   readonly #payments: () => Collection<Payment>;
-  /** A settlement was rolled back: the payment must return to its old position, which may not be the top. */
+  /** A settlement was rolled back: the payment must return to its old position, which is not always the top. */
   #disordered = false;
 
   constructor(payments: () => Collection<Payment>) {
@@ -35,7 +35,7 @@ export class PaymentIndex {
     else if (isPending) stack.push(payment.id);
   }
 
-  /** @param removed settled payments */
+  /** @param removed the settled payments to remove */
   remove(removed: Iterable<Payment>): void {
     for (const identifier of new Set(Array.from(removed, (payment) => payment.identifier))) {
       if (this.#payments().newestOf(identifier) === undefined) this.#repeated.delete(identifier);

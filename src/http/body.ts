@@ -83,7 +83,7 @@ export function takeChunks(
   });
 }
 
-/** A header as Node parsed it. Hono would build all headers to find one. */
+/** A header as Node parsed it. Hono would create all headers to find one. */
 function header(c: AppContext, name: 'content-type' | 'content-length'): string {
   const incoming = c.env?.incoming;
   return (incoming ? incoming.headers[name] : c.req.header(name)) ?? '';

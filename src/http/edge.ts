@@ -192,7 +192,7 @@ export class Edge {
     return { status: 400, text };
   }
 
-  /** Answers a CONNECT. @param head bytes after the request */
+  /** Answers a CONNECT. @param head the bytes after the request */
   connect(server: Server, incoming: IncomingMessage, socket: Duplex, head: Buffer): void {
     const { url: target = '' } = incoming;
     this.#forget(remoteEnd(incoming.socket));
@@ -267,7 +267,7 @@ interface Beginning {
   /** See `sharingAddress`. */
   address: string;
   since: number;
-  /** Has not sent its first byte. */
+  /** Whether it has not yet sent its first byte. */
   isSilent: boolean;
 }
 

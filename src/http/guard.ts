@@ -10,8 +10,8 @@ import type { AppContext, AppEnvironment, ServerRuntime } from './environment.ts
 export const TOKEN_COOKIE = 'gateway_sim_token';
 
 /**
- * Guards `/_sim`. The Host header must be known, or a page could read the keys by DNS rebinding. Pages on other sites
- * may only link to the dashboard.
+ * Guards `/_sim`. The Host header must be known, or a page could read the keys through DNS rebinding. Pages on other
+ * sites may only link to the dashboard.
  */
 export function siteGuard(runtime: ServerRuntime): MiddlewareHandler<AppEnvironment> {
   return async (c, next) => {

@@ -35,7 +35,7 @@ const LOAD_AFTER_MS = 50;
  * @param load loads the listener; called once
  * @param fastPath tried before the listener
  * @param edge handles TLS and the proxy, before both
- * @param basePaths paths below which the routes are also served
+ * @param basePaths the paths below which the routes are also served
  * @throws GatewayError `port_in_use`, or `usage` for an address of another machine
  */
 export async function listen(
@@ -56,7 +56,7 @@ export async function listen(
     await bind(second, portOf(server), '::1');
     return [server, second];
   } catch (error) {
-    // Without IPv6, or with the port in use there, IPv4 is enough.
+    // Without IPv6, or if another program uses the port there, IPv4 is enough.
     if (error instanceof GatewayError) return [server];
     throw error;
   }

@@ -9,8 +9,7 @@
  *     $order = $sim->initiate(['ipn_url' => $sim->serve('public/index.php') . '/ipn']);
  *     $sim->approve($order['identifier']);
  *
- * A reference is a payment id or an identifier. An identifier refers to its newest pending payment, or to its newest
- * payment if none is pending.
+ * A reference is a payment id, or an identifier: its newest pending payment, or its newest if none is pending.
  * Every failure is a GatewaySimError that says what happened instead.
  */
 final class GatewaySim

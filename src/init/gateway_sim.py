@@ -4,8 +4,7 @@ It uses the emulator at GATEWAY_SIM_URL, which `gateway-sim exec` sets. Without 
 stops with this process. Set GATEWAY_SIM_BIN to the program if it is neither in a node_modules folder nor on the PATH.
 For pytest there is a fixture: `from gateway_sim import gateway_sim`.
 
-A reference is a payment id or an identifier. An identifier refers to its newest pending payment, or to its newest
-payment if none is pending.
+A reference is a payment id, or an identifier: its newest pending payment, or its newest if none is pending.
 Every failure is a GatewaySimError that says what happened instead.
 """
 

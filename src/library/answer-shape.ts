@@ -30,7 +30,7 @@ const RECORDS: { readonly [Name in Noun]: readonly FieldOf<`GET /${Name}`>[] } =
   status: ['version', 'url', 'counts', 'clock', 'faults', 'fidelity', 'options', 'pid'],
 };
 
-/** The same for responses with other shapes. */
+/** The identifying fields of responses with other shapes. */
 const OTHERS: { readonly [Key in keyof ControlApi]?: readonly (keyof Answer<Key>)[] } = {
   'POST /payments/:ref/settle': ['payment'],
   'POST /cards/:id/transactions': ['card', 'transaction'],

@@ -8,7 +8,7 @@ import { segment } from './control-client.ts';
 /**
  * Checks a reference that becomes part of a path.
  *
- * @param what it refers to, such as `a payment`
+ * @param what the noun in the error, such as `a payment`
  * @throws GatewayError `usage` if it is missing
  */
 export function requireReference(what: string, text: string): string {

@@ -62,7 +62,7 @@ export interface ControlServer extends Pick<Connection, 'tlsCa' | 'controlToken'
    *   it stopped responding
    */
   call<Key extends keyof ControlApi>(key: Key, ...input: Arguments<Key>): Promise<ControlApi[Key]['answer']>;
-  /** The same for a stream, or for text whose layout matters. The caller limits its size. */
+  /** Like `call`, for a stream, or for text whose layout matters. The caller limits its size. */
   open<Key extends keyof ControlApi>(key: Key, ...input: Arguments<Key>): Promise<Answer>;
 }
 
@@ -99,7 +99,7 @@ export function controlServer({
   };
   const call = async (key: string, input?: LooseInput) => {
     const answer = await open(key, input);
-    // The connection may break, and the response may not come from an emulator.
+    // The connection may break, and the response may be from another server.
     const body = await readJson(answer, key === 'GET /snapshot' ? MAX_STATE_BYTES : undefined).catch(
       (error: unknown) => {
         throw error instanceof SyntaxError ? unlikeGatewaySim(url, error) : noServer(url, error);

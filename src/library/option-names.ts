@@ -7,7 +7,7 @@ export const STYLE: HintStyle = {
   option: ({ option: name, value }) => (value === undefined ? name : `${name} (${value})`),
 };
 
-/** The same error with the library's option names in its hint. @param instead another hint */
+/** The same error with the library's option names in its hint. @param instead a hint that replaces its own */
 export function inOptionNames(error: unknown, instead?: Hint): unknown {
   if (!(error instanceof GatewayError)) return error;
   const { code, message, problems, problemCount, hint: advice = [], cause } = error;

@@ -241,7 +241,7 @@ export type StartOptions = {
     | undefined;
 };
 
-/** The options of every emulator: all except the ones of the command itself. */
+/** The options of every emulator: all except those of the command itself. */
 export const EMULATOR_OPTIONS: readonly string[] = Object.entries<OptionSpec>(START_OPTIONS)
   .filter(([, { commandOnly }]) => !commandOnly)
   .map(([name]) => name);

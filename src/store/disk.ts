@@ -31,7 +31,7 @@ export interface ReplayTarget {
   readonly state: State;
   /** Loads the snapshot; null if there is none yet. */
   load(snapshot: SnapshotImage | null): Promise<void>;
-  /** Applies a later change. Called for each one in order. */
+  /** Applies a later change. Called for each change, in order. */
   replay(change: StoredChange): void;
   /** Messages for the user about the files. */
   notices: string[];
@@ -232,7 +232,7 @@ export class Disk {
    * names the new db.json before it replaces the old one, and keeps its lines until then. Replaying lines that are
    * already in a snapshot leads to the same state, because each line has whole records.
    *
-   * @param isFirst there is no db.json yet, so the journal has nothing to lose
+   * @param isFirst whether there is no db.json yet, so that the journal has nothing to lose
    */
   async #writeSnapshot(isFirst = false): Promise<void> {
     const queue = this.#queue;

@@ -17,7 +17,7 @@ const MAX_OWN_BYTES = 256 * 1024;
 /** Much larger than a file that a person writes, or any list of certificates. */
 const MAX_TEXT_BYTES = 2 ** 20;
 
-/** What a file must be, apart from a regular file. Owner and mode are not checked on Windows. */
+/** The requirements for a file, in addition to being a regular file. Owner and mode are not checked on Windows. */
 interface Guard {
   /** Whether the path may be a link to the file. */
   follows?: boolean;
@@ -69,7 +69,7 @@ export async function openFile(
 
 const NOT_REGULAR = 'it is not a regular file';
 
-/** Reads a text file of at most 1 MiB by default. @throws as `openFile` */
+/** Reads a text file of at most 1 MiB by default. @throws the same errors as `openFile` */
 export async function readText(path: string, guard: Guard = {}): Promise<string> {
   const file = await openFile(path, 'read', { maxBytes: MAX_TEXT_BYTES, ...guard });
   try {
@@ -79,7 +79,7 @@ export async function readText(path: string, guard: Guard = {}): Promise<string>
   }
 }
 
-/** Reads a small file that this user owns. @throws as `openFile` */
+/** Reads a small file that this user owns. @throws the same errors as `openFile` */
 export function readOwnFile(path: string, { isSecret = false } = {}): Promise<string> {
   return readText(path, { isOurs: true, isSecret, maxBytes: MAX_OWN_BYTES });
 }

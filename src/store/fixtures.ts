@@ -7,10 +7,10 @@ import { readSnapshotFile } from './snapshot-file.ts';
 /**
  * The state for a new folder and for a reset.
  *
- * @param packaged path of the package's own fixtures
- * @param own path of the user's file. Missing merchants or wallets come from the packaged fixtures.
- * @param label name of the option, for errors
- * @param currencies currency codes from the options, in addition to the wallets' codes
+ * @param packaged the path of the package's own fixtures
+ * @param own the path of the user's file. Missing merchants or wallets come from the packaged fixtures.
+ * @param label the name of the option, for errors
+ * @param currencies the currency codes from the options, in addition to the wallets' codes
  * @returns a function that reads each file once, so that later changes to the file do not affect a reset. It throws
  *   GatewayError `usage` if the user's file is missing or invalid.
  */

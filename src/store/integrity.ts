@@ -45,12 +45,12 @@ const ADDRESSES: ReadonlySet<string> = new Set<CollectionField[1]>([
 
 /**
  * Checks that an imported or edited state is consistent. It has at least one merchant, and no record is missing. Ids,
- * keys and card numbers are unique. Initiate accepts the addresses, times are valid, currencies are known. Payments and
- * cards follow the rules.
+ * keys and card numbers are unique. Initiate would accept the addresses, times are valid, and currencies are known.
+ * Payments and cards follow the rules.
  *
- * @param source name of the state, for errors
- * @param currencies currency codes from the options. The codes of the state's wallets are also known: an emulator has a
- *   wallet in each currency that it ever knew, and an emulator with fewer options must be able to read its state.
+ * @param source the name of the state, for errors
+ * @param currencies the currency codes from the options. The codes of the state's wallets are also known: an emulator
+ *   has a wallet in each currency that it ever knew, and an emulator with fewer options must be able to read its state.
  * @throws GatewayError `state_damaged` with the first problem
  */
 export function assertConsistent(state: WholeState, source: string, currencies: Iterable<string>): void {

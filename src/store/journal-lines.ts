@@ -86,7 +86,7 @@ export class SealedLines {
     this.#add('', JSON.stringify({ journal: FORMAT, ...base }));
   }
 
-  /** @param change from `changeText` */
+  /** @param change the text from `changeText` */
   addChange(number: number, change: string): void {
     if (change === '{}') this.#add(`{"line":${number}`, '}');
     else this.#add(`{"line":${number},`, change.slice(1));

@@ -8,9 +8,9 @@ type Paths = Readonly<{ db: string; journal: string }>;
 /**
  * Checks that a journal and db.json belong together.
  *
- * @param sha256 of db.json; null if there is none
+ * @param sha256 the hash of db.json; null if there is none
  * @param isAlone whether db.json is the only file in its folder: a user put it there, so no journal was lost
- * @param read undefined if there is no journal
+ * @param read the result of reading the journal; undefined if there is none
  * @param isNewer whether the journal's changes lead to a different state from db.json's
  * @returns the end of the journal, the generation of its snapshot (0 if unknown), whether db.json is a different
  *   snapshot, and messages for the user

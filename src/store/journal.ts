@@ -9,7 +9,8 @@ import type { StoredChange } from './snapshot.ts';
  * Reads a journal.
  *
  * @param onChange called with each change and the bytes of its line
- * @returns undefined if the file does not exist; `bytes`: of the complete lines; `isCut`: the last one has no newline
+ * @returns undefined if the file does not exist; `bytes`: the length of the complete lines; `isCut`: whether the last
+ *   one has no newline
  * @throws GatewayError `state_damaged`
  */
 export function readJournal(
@@ -68,7 +69,7 @@ export class Journal {
   }
 
   /**
-   * @param end of the complete lines. Anything after it is cut off.
+   * @param end the end of the complete lines. Anything after it is cut off.
    * @throws GatewayError `storage_failed`
    */
   static async open(
@@ -109,7 +110,11 @@ export class Journal {
     this.#end.changes += changes.length;
   }
 
-  /** Waits until the appended lines are on disk. @throws as `append`, after cutting off everything after `undone` */
+  /**
+   * Waits until the appended lines are on disk.
+   *
+   * @throws the same errors as `append`, with everything after `undone` cut off
+   */
   async sync(undone: Readonly<End>): Promise<void> {
     try {
       await this.flush();
@@ -123,7 +128,7 @@ export class Journal {
     return this.#fsync;
   }
 
-  /** Announces a new db.json. No batch may be waiting for a sync: if that fails, it also cuts off this line. */
+  /** Announces a new db.json. No batch may be waiting for a sync: a sync that fails also cuts off this line. */
   announce(base: Base): void {
     this.#lines.addSnapshot(this.#end.last + 1, base);
     this.#write();
@@ -213,7 +218,7 @@ export class Journal {
             };
           }),
       );
-      // Outside `alone`: it frees the disk space, which is slow for a large file.
+      // Done outside `alone`, because freeing the disk space of a large file is slow.
       await old.close();
     } finally {
       await source.close();
@@ -229,7 +234,7 @@ export class Journal {
  * Opens a journal for appending. A hard link, such as in a copied folder, is first replaced with a separate file, so the
  * other copy does not change.
  *
- * @param bytes of the complete lines
+ * @param bytes the length of the complete lines
  */
 async function openAlone(path: string, bytes: number): Promise<FileHandle> {
   const file = await openFile(path, 'append');

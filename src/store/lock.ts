@@ -19,7 +19,7 @@ import { DEFAULT_DATA_DIR } from './server-file.ts';
 const RETRY_MS = 10;
 /** Maximum attempts to acquire a lock. */
 const ATTEMPTS = 50;
-/** A process that was killed left any claim older than this, whichever machine it ran on. */
+/** A claim older than this is from a killed process, on this or another machine. */
 const ABANDONED_MS = 5_000;
 
 /** How often the owner updates its lock's time, for processes that cannot see the owner's process. */

@@ -10,7 +10,7 @@ import { DEFAULT_DATA_DIR } from './server-file.ts';
  * that returns ENOENT although the parent exists, such as /proc.
  *
  * @param path absolute
- * @param mode of the folder itself. Its parents get the default mode.
+ * @param mode the mode of the folder itself. Its parents get the default mode.
  * @throws the file system's error, or GatewayError `storage_failed` for a dangling link
  */
 export async function makeFolder(path: string, mode?: number): Promise<void> {
@@ -31,9 +31,9 @@ async function isFolder(path: string): Promise<boolean> {
  * Creates a data folder, for its owner only, if it does not exist.
  *
  * @param path absolute
- * @param isNamed whether the user named the folder. If not, an existing one may come from another user, or from a
- *   checkout and be open to others.
- * @throws as `makeFolder`, or GatewayError `storage_failed` for another user's folder
+ * @param isNamed whether the user named the folder. If not, an existing folder may belong to another user, or come from
+ *   a checkout and be open to others.
+ * @throws the same errors as `makeFolder`, or GatewayError `storage_failed` for another user's folder
  */
 export async function makeDataFolder(path: string, isNamed: boolean): Promise<void> {
   await makeFolder(path, 0o700);

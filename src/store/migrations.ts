@@ -60,7 +60,7 @@ export const SNAPSHOT_VERSION = MIGRATIONS.length + 1;
  * with a new snapshot.
  *
  * @param version the version in `state`
- * @param source name of the state, for errors
+ * @param source the name of the state, for errors
  * @throws GatewayError `state_damaged` for an invalid or newer version, and if a step fails
  */
 export function migrate(

@@ -10,7 +10,7 @@ const QUICK = new Map<CollectionName, QuickCheck>(
 );
 
 /**
- * Validates the records of a collection. Valid records stay the same objects. A record without a field that has a
+ * Validates the records of a collection. Valid records stay the same objects. A record that lacks a field with a
  * default is replaced in the list.
  *
  * @throws GatewayError `state_damaged` with the first problem

@@ -49,12 +49,12 @@ export function isRunning({ pid, started }: ProcessIdentity): boolean {
   return isAlive(pid) && started === identityOf(pid).started;
 }
 
-/** Where a PID is unique. Processes in the same scope can see each other. */
+/** A scope in which PIDs are unique. Processes in the same scope can see each other. */
 export interface PidScope {
   host: string;
   /** ID of the current boot; null if the system does not report it. */
   boot: string | null;
-  /** Each container has its own; null if the system does not report it. */
+  /** Each container has its own namespace; null if the system does not report it. */
   pidNamespace: string | null;
 }
 

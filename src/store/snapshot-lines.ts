@@ -41,7 +41,7 @@ export class SnapshotLines {
   #isOpen = false;
   /** The expected kind of the next line. */
   #next: 'first' | 'list' | 'last' | 'none' = 'first';
-  /** In another format: edited by a person, or damaged. */
+  /** Whether the file has another format, because a person edited it or it is damaged. */
   isOtherFormat = false;
 
   push(line: Buffer): void {

@@ -71,7 +71,7 @@ const SNAPSHOT_KEYS: ReadonlySet<string> = new Set(['version', ...COLLECTION_NAM
 /**
  * Validates a snapshot, record by record. Migrates an older version. Valid records are used without a copy.
  *
- * @param source name of the snapshot, for errors: a file's path, or "the request body"
+ * @param source the name of the snapshot, for errors: a file's path, or "the request body"
  * @throws GatewayError `state_damaged` with the first problem
  */
 export function parseSnapshot(json: unknown, source: string): Snapshot {

@@ -7,7 +7,7 @@ const MIN_BYTES = 8 * 2 ** 20;
 
 /**
  * Measures how much data on disk is out of date because its records were replaced or removed. A removed record counts
- * with the average record size. A journal with only new records is as good as a snapshot, however long it is.
+ * as a record of average size. A journal with only new records is as good as a snapshot, however long it is.
  */
 export class Staleness {
   readonly #target: { readonly state: State };
@@ -25,7 +25,7 @@ export class Staleness {
     return this.#outdated > Math.max(MIN_BYTES, (this.#file.size + this.#journalBytes) / 2);
   }
 
-  /** Applies a change. @param bytes of its line */
+  /** Applies a change. @param bytes the length of its line */
   measure<Result>(change: StoredChange, bytes: number, apply: () => Result): Result {
     const names = COLLECTION_NAMES.filter((name) => change[name]);
     const count = () => names.reduce((sum, name) => sum + this.#target.state[name].size, 0);

@@ -14,7 +14,7 @@ import { emptySnapshot, type Snapshot, type StoredChange, snapshotOf } from './s
 
 /**
  * @param replaced whether the change replaces the whole state. A listener must then forget all earlier records.
- * @param before the change's payments before the change, in the same order; undefined for new ones
+ * @param before the payments in the change as they were before it, in the same order; undefined for new ones
  */
 type ChangeListener = (change: Change, replaced: boolean, before: readonly (Payment | undefined)[]) => void;
 

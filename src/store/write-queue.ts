@@ -40,7 +40,7 @@ export class WriteQueue {
   /**
    * Appends a change that is already applied. Resolves after `stored`, which is called once its line is written.
    *
-   * @param change from `changeText`
+   * @param change the text from `changeText`
    * @throws GatewayError `storage_failed`, with the change rolled back
    */
   append(change: string, undo: Undo, stored: () => void): Promise<void> {

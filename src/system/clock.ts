@@ -124,7 +124,7 @@ export class Clock {
    * Moves time forward in steps, from one due instant to the next. Waits for the work of each step, including work that
    * falls due because of it. Resolves when all work is done. A frozen clock stays frozen.
    *
-   * @param milliseconds of the emulator's time, not negative
+   * @param milliseconds how far to move, in the emulator's time; not negative
    * @param limitMs maximum real time that it may take
    */
   advance(milliseconds: number, limitMs?: number): Promise<MoveResult> {

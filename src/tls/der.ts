@@ -27,7 +27,7 @@ export const yes = (): Part => plain(asn1.Type.BOOLEAN, '\xff');
 export const octets = (bytes: string): Part => plain(asn1.Type.OCTETSTRING, bytes);
 export const time = (at: Date): Part => plain(asn1.Type.UTCTIME, asn1.dateToUtcTime(at));
 
-/** @param unused number of unused bits at the end */
+/** @param unused the number of unused bits at the end */
 export const bits = (bytes: string, unused = 0): Part =>
   plain(asn1.Type.BITSTRING, String.fromCharCode(unused) + bytes);
 

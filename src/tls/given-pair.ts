@@ -116,9 +116,10 @@ function parsedKey(pem: string, path: string, label: string): KeyObject {
 }
 
 /**
- * The mkcert pair in one of these folders, if it covers all names: `localhost.pem` and `localhost-key.pem`, or with the
- * number of further names, such as `localhost+2.pem`. The folder may come from an unknown source, and anyone with the key
- * of a trusted certificate can read the traffic. So the authority of this user's own mkcert must have issued the pair.
+ * The mkcert pair in one of these folders, if it covers all names: `localhost.pem` and `localhost-key.pem`. With
+ * further names, their number is in the file name: `localhost+2.pem`. The folder may come from an unknown source, and
+ * anyone with the key of a trusted certificate can read the traffic. So the authority of this user's own mkcert must
+ * have issued the pair.
  *
  * @param passedOver called with the reason for each pair that is not used
  */

@@ -31,7 +31,7 @@ export function checkoutUseCases(parts: UseCaseParts) {
       return rule(state, current);
     });
   return {
-    /** @param requestId the request that caused this, if any; the same applies below */
+    /** @param requestId the request that caused this, if any, here and in the methods below */
     enterEmail: (payment: Payment, email: string, requestId?: number): Promise<CheckoutProblem | null> =>
       step(payment, (state, current) => enterEmail(state, current, email, context(requestId))),
 

@@ -7,7 +7,10 @@ export interface ComputedSignature {
   value: string;
   /** The mistake, in words. */
   reason: string;
-  /** The text that the code signed, and the two that it should have signed; null if the text is correct or unknown. */
+  /**
+   * The text that the code signed, and the two values that it should have signed; null if the text is correct or
+   * unknown.
+   */
   signed: { found: string; amount: string; identifier: string } | null;
 }
 

@@ -124,7 +124,7 @@ export class EventLog {
     return this.requests().filter((request) => request.paymentId === paymentId);
   }
 
-  /** The first event after a sequence number that the log still has. */
+  /** The first event that is still in the log after a sequence number. */
   after(seq: number): SimEvent | undefined {
     const [oldest] = this.#events.items;
     // No event is missing between the oldest and the newest.

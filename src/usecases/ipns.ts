@@ -16,7 +16,7 @@ import {
   verdictOnForgery,
 } from './verdict.ts';
 
-/** Maximum real time that `fire` waits: clients give up at five minutes (chosen). */
+/** Maximum real time that `fire` waits: clients give up after five minutes (chosen). */
 const LONGEST_FIRE_WAIT_MS = 240_000;
 
 /** Runs calls for the same id one after another, whether the previous one succeeded or failed. */

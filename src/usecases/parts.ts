@@ -32,7 +32,7 @@ export interface UseCaseParts {
   renewIds: () => void;
 }
 
-/** What a verdict is based on now. */
+/** The current facts that a verdict is based on. */
 export function verdictParts({ store, courier, dialect, settings }: UseCaseParts): VerdictParts {
   return { state: store.state, dialect, settings, underWay: (id) => courier.underWay.get(id) };
 }

@@ -21,7 +21,7 @@ import { verdictOnPayment } from './verdict.ts';
 export interface SettleCommand extends Omit<SettleRequest, 'delivery'> {
   /** Default: the order in the server's options. */
   delivery?: DeliveryOrder | undefined;
-  /** Wait until the first attempt ends or times out, whatever the delivery order. */
+  /** Whether to wait until the first attempt ends or times out, whatever the delivery order. */
   awaitDelivery?: boolean | undefined;
   requestId?: number | undefined;
 }
@@ -63,7 +63,7 @@ export function paymentUseCases(parts: UseCaseParts) {
     /** The verdict on the payment and its IPNs. */
     verdict: (payment: Payment) => verdictOnPayment(payment, verdictParts(parts)),
 
-    /** @param requestId the request that caused this, if any; the same applies below */
+    /** @param requestId the request that caused this, if any, here and in the methods below */
     initiate: (command: InitiateCommand, mode: Mode, requestId?: number): Promise<Payment> =>
       store.commit((state) => initiate(state, command, mode, context(requestId))),
 

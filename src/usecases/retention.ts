@@ -99,7 +99,7 @@ export class Retainer {
   }
 }
 
-/** Checks now and every second, outside of requests. @returns a function that stops the checks */
+/** Checks now and every second, outside requests. @returns a function that stops the checks */
 export function startRetaining(parts: RetentionParts): () => void {
   const retainer = new Retainer(parts);
   const timer = setInterval(() => retainer.run(), EVERY_MS);

@@ -19,7 +19,7 @@ import type { Attempt, Delivery, Payment, State } from '../domain/state.ts';
 import type { Dialect, Verification } from '../wire/dialect.ts';
 import { type ComputedSignature, computedByReceiver } from './computed-signature.ts';
 
-/** What a verdict is based on. */
+/** The facts that a verdict is based on. */
 export interface VerdictParts {
   state: Pick<State, 'attemptsOf' | 'deliveriesOf'> & {
     merchants: { get: (id: string) => Merchant | undefined };
@@ -68,7 +68,7 @@ const makeVerdict = (
 const fromProblem = ({ tone, cause, fix, headline }: AnswerProblem) =>
   makeVerdict(tone ?? 'bad', cause, fix, headline);
 
-/** For an effect of the user's own fault rule, which the faults page can remove. */
+/** The verdict on an effect of the user's own fault rule, which the faults page can remove. */
 const causedByRule = (cause: string, headline: string): FullVerdict => ({
   ...makeVerdict('waiting', cause, FIXES.fault, headline),
   where: 'rule',

@@ -23,7 +23,7 @@ export type Accepted = Pick<Choices, 'siteLogo' | 'valueLengths'>;
 /** The result of a card request. */
 export type CardResult = 'created' | 'activated' | 'blocked' | 'canceled' | 'found';
 
-/** What HTTP, the use cases and the rules need to know about the service. */
+/** Everything that HTTP, the use cases and the rules need to know about the service. */
 export interface Dialect {
   paths: {
     initiate: Readonly<Record<Mode, string>>;
@@ -62,7 +62,7 @@ export interface Dialect {
   verify: IpnTools['verify'];
   /** The messages for OpenAPI. */
   messages: Readonly<Record<MessageName, z.ZodMiniType>> & {
-    /** By message and name. */
+    /** Examples, by message and name. */
     examples: Readonly<Record<ExampleName, Examples>> & { initiated: Readonly<Record<Mode, Examples>> };
   };
   /** The merchant's side. */
@@ -146,7 +146,7 @@ export interface IpnTools {
     composition: Composition,
   ): ComposedIpn;
   /**
-   * Checks an IPN like a careful receiver. If the signature is wrong, it finds the common mistake that explains it, if any.
+   * Checks an IPN like a careful receiver. For a wrong signature, finds the common mistake that explains it, if any.
    *
    * @param body the raw text of the body, form or JSON
    * @param signature checked instead of the signature in the body
@@ -184,9 +184,9 @@ export interface VerifyKeys {
 /** The result of checking an IPN. */
 export interface Verification
   extends Record<'status' | 'identifier' | 'amount' | 'signature', string | null> {
-  /** Authentic, and the payment succeeded. */
+  /** Whether the IPN is authentic and the payment succeeded. */
   valid: boolean;
-  /** The signature is correct, whatever the status. */
+  /** Whether the signature is correct, whatever the status. */
   authentic: boolean;
   /** Every reason why it is not valid, one sentence each; empty if it is valid. */
   reasons: readonly string[];

@@ -15,7 +15,7 @@ export class RecentPieces<Result> {
     this.#read = read;
   }
 
-  /** @param index counted from 0 in its body */
+  /** @param index the position in its body, counted from 0 */
   read(index: number, written: string): Result {
     const recent = this.#pieces[index];
     if (recent?.written === written) return recent.result;

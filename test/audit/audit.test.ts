@@ -152,8 +152,8 @@ describe('an audit with commands', () => {
   });
 });
 
-describe('an emulator that forwards all IPNs', () => {
-  it('receives the attacks at that address, with the query string of each order', async () => {
+describe('an audit with an emulator that forwards all IPNs', () => {
+  it('sends its attacks to the forwarding address, with the query string of each order', async () => {
     const { shop } = await prepareAudit();
     await using forwarding = await startGatewaySim({
       ...{ secretKey: SECRET, seed: seedOfTest(), forwardIpn: shop.ipnUrl },

@@ -15,7 +15,7 @@ describe('a side effect', () => {
         GOOD.pay(order, form);
       },
     });
-    // It uses an order's identifier but reports the shared stock.
+    // This probe uses an order's identifier but reports the shared stock.
     const report = await audit({
       probes: { stock: (identifier) => `${identifier}: ${stock}` },
       only: ['A', 'replay-at-once', 'copies-2', 'ipn-with-return'],

@@ -8,7 +8,7 @@ import { missing, startShopIn } from '../merchants/running.ts';
 
 /*
  * The code that a report prints in PHP and Python, inserted into the shop that it is about. Node is in mutants.test.ts.
- * The fixes of K and once are omitted, because these shops have no database.
+ * The fixes of the classes `K` and `once` are omitted, because these shops have no database.
  */
 
 /** Where the code of a fix belongs: in the shop, at the line `fix: <place>`; two lines of code have two places. */

@@ -10,7 +10,7 @@ import { GOOD, type Handler, SECRET, startShop } from '../merchants/node-shop.ts
 
 const CHOSEN = sample(MUTANTS, (one) => MUTANTS.find(({ class: kind }) => kind === one.class) === one);
 
-/** Their fix is a sentence without code, or its code is for another place: the good handler counts as fixed. */
+/** Mutants whose fix is a sentence without code, or has code for another place: the good handler counts as fixed. */
 const IN_WORDS = [
   'a name with a quote breaks the query',
   'an unknown field is rejected',

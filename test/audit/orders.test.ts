@@ -18,6 +18,6 @@ it('an order command and its processes are killed when the order times out', asy
   vi.advanceTimersByTime(15_001);
   await expect(taken).rejects.toThrow('initiated no payment within 15 s');
   vi.useRealTimers();
-  // Its own limit is 30 s.
+  // The command's own limit is 30 s.
   await expect.poll(() => started.filter(isAlive), { timeout: 2_000 }).toEqual([]);
 });

@@ -126,7 +126,7 @@ it('a return page without a response proves nothing', async () => {
   });
 });
 
-describe('once', () => {
+describe('a case of class once', () => {
   it('is unproven without a probe that shows the effects of a payment', async () => {
     const status = (probe: (identifier: string) => string) => (identifier: string) =>
       JSON.stringify({ status: JSON.parse(probe(identifier)).status });

@@ -1,8 +1,8 @@
 /**
  * Reads the command line: names of sections, `--long`, `--json [file]`, `--markdown`.
  *
- * @param names of all sections
- * @param long names of the sections that run only on request
+ * @param names the names of all sections
+ * @param long the names of the sections that run only on request
  * @returns the sections and the form of the report; or a `problem`, which lists the valid names
  */
 export function chosen(names, long, args = process.argv.slice(2)) {

@@ -76,8 +76,9 @@ const padded = (number) => String(number).padStart(NUMBER.length, '0');
 /**
  * Sends requests and reads every response, until `count` are sent or `seconds` have passed.
  *
- * @param options.request its bytes. NUMBER is replaced by a different number each time, counted from `first`
- * @param options.expected what every response must contain
+ * @param options.request the bytes of a request. NUMBER is replaced by a different number each time, counted from
+ *   `first`
+ * @param options.expected the text that every response must contain
  * @returns the number of responses, the rate per second, and the sorted latencies in ms
  */
 export async function load({

@@ -42,7 +42,7 @@ export function machineText({ processor, cores, platform, node, date, commit }) 
   return `${processor}, ${cores} cores, ${platform}, Node ${node}, ${date}, commit ${commit ?? 'unknown'}`;
 }
 
-/** How quiet it was, in one line. */
+/** How quiet the machine was, in one line. */
 export function quietText({ quiet, loadBefore, loadAfter, steal, spread }) {
   const facts = [
     `load ${loadBefore.toFixed(2)} before and ${loadAfter.toFixed(2)} after`,
@@ -56,7 +56,7 @@ export function quietText({ quiet, loadBefore, loadAfter, steal, spread }) {
 function processorTimes() {
   try {
     const [line] = readFileSync('/proc/stat', 'utf8').split('\n');
-    // The last two columns, guest time, are included in the first two.
+    // The first two columns already include the last two, which are guest time.
     const ticks = line.trim().split(/\s+/).slice(1, 9).map(Number);
     return { all: ticks.reduce((sum, value) => sum + value, 0), stolen: ticks[7] ?? 0 };
   } catch {

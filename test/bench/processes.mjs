@@ -10,7 +10,9 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const BINARY = join(ROOT, 'bin/gateway-sim.js');
 const BARE = fileURLToPath(new URL('bare.mjs', import.meta.url));
 
-/** As in a shell: the variables of npm would change the output, and additional certificates would slow every start. */
+/**
+ * The variables of a shell: those of npm would change the output, and additional certificates would slow every start.
+ */
 const ENVIRONMENT = Object.fromEntries(
   Object.entries(process.env).filter(
     ([name]) => !/^(npm_|GATEWAY_SIM_|NODE_EXTRA_CA_CERTS$|NODE_OPTIONS$)/i.test(name),

@@ -29,7 +29,7 @@ export async function makeState(folder, count, { settledTo } = {}) {
   }
   file.end();
   await finished(file);
-  // The next start checks it more strictly, as an edited file. That start must not be measured.
+  // The next start treats the state as an edited file and checks it more strictly. That start must not be measured.
   await withSim(folder, () => {});
 }
 

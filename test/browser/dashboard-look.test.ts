@@ -25,7 +25,7 @@ type Way = string | ((page: Page) => Promise<unknown>);
 /** How to open each page, by its name. */
 type Ways = Readonly<Record<string, Way>>;
 
-/** Every page of an emulator with many records. Where it shows more, a form is submitted first. */
+/** Every page of an emulator with many records. If a submitted form reveals more of a page, it is submitted first. */
 async function busyPages(): Promise<{ sim: Sim; places: Ways; records: Ways }> {
   const { sim, receiver } = await busySim();
   const { clock, ipns, merchants, payments, state } = sim.server.parts;

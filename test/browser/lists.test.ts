@@ -92,7 +92,7 @@ test('on a phone, the current tab is visible, and a shortened identifier is copi
   const { x = -1, width = 0 } = (await page.getByRole('link', { name: 'Inbox' }).boundingBox()) ?? {};
   expect(x).toBeGreaterThan(20);
   expect(x + width).toBeLessThan(340);
-  // It does not look like a table, but screen readers still read one.
+  // The list does not look like a table, but screen readers still read one.
   const row = page.getByRole('table').getByRole('row').nth(1);
   expect(await row.getByRole('rowheader').textContent()).toBe('wallet@example.com');
   expect(await row.getByRole('cell').count()).toBe(5);

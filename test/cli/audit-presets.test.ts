@@ -10,7 +10,7 @@ import { GOOD } from '../merchants/node-shop.ts';
 const CONTROL = ['--only', 'control'];
 
 describe('a preset', () => {
-  /** A shop whose commands respond like each kind of shop. An order is paid if it has a file. */
+  /** A shop with the commands of every kind of shop that has a preset. An order is paid if it has a file. */
   async function withStubs() {
     const folder = await temporaryFolder();
     const paid = join(folder, 'paid');

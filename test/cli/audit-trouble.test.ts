@@ -46,7 +46,7 @@ describe('a problem during an audit', () => {
     ['SIGQUIT', ['SIGQUIT']],
     ['a second Ctrl-C', ['SIGINT', 'SIGINT']],
   ] as const)(
-    'ends on %s together with its order command, and no payment stays pending',
+    'can be %s, which ends the audit with its order command, and leaves no payment pending',
     async (_, signals) => {
       const { shop, options, byUrl, paidWhen } = await startAudited();
       const { cmd, pids } = hangingCommand(options.cwd);
@@ -71,7 +71,7 @@ describe('a problem during an audit', () => {
   );
 
   it.runIf(process.platform === 'linux')(
-    'ends the audit and its order command when npm is killed',
+    'can be the end of npm, which ends the audit with its order command',
     async () => {
       const { shop, options, byUrl, paidWhen } = await startAudited();
       const { cmd, pids } = hangingCommand(options.cwd);
@@ -89,7 +89,7 @@ describe('a problem during an audit', () => {
     },
   );
 
-  it.each(['audit', 'reconcile'])('does not keep %s running when the emulator hangs', async (command) => {
+  it.each(['audit', 'reconcile'])('does not keep %s running if the emulator hangs', async (command) => {
     const { sim, shop, options, byUrl, paidWhen } = await startAudited();
     await shop.place();
     let isHanging = command === 'reconcile';
@@ -144,7 +144,7 @@ describe('a problem during an audit', () => {
     await expect(writeReport(file, 'x', options.cwd)).rejects.toThrow(why);
   });
 
-  it('still prints the report and writes the other file if one file cannot be written', async () => {
+  it('does not lose the report or the other file if one file cannot be written', async () => {
     const { audit, shop, options } = await startAudited();
     const { place } = shop;
     shop.place = async () => {
@@ -162,7 +162,7 @@ describe('a problem during an audit', () => {
     expect(await readFile(join(options.cwd, 'report.html'), 'utf8')).toContain('<html');
   });
 
-  it('still prints the report if the artifacts folder is missing', async () => {
+  it('does not lose the report if the artifacts folder is missing', async () => {
     const { shop, options, byUrl, paidWhen } = await startAudited();
     const env = { ...options.env, GATEWAY_SIM_ARTIFACTS: join(options.cwd, 'gone') };
     const args = ['audit', shop.ipnUrl, ...byUrl, ...paidWhen, ...CONTROL];

@@ -10,7 +10,10 @@ import { PROGRAM, withCommandsBelow } from '../helpers/commands.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { ORDER } from '../helpers/sim.ts';
 
-/** A command line for every command with its exit code and output, in order. `ELSEWHERE` has those with their own tests. */
+/**
+ * A command line for every command with its exit code and output, in order. `ELSEWHERE` lists the commands with their
+ * own tests.
+ */
 const CASES: readonly (readonly [line: string, code: number, output: RegExp])[] = [
   ['pay --cancel', 0, /Status +canceled/],
   ['payments list', 0, /order-1/],
@@ -132,7 +135,7 @@ describe.runIf(existsSync('/dev/full'))(
       for (let number = 0; number < 20; number++) await fetch(`${url}/nowhere`);
       expect(await (await fetch(`${url}/_sim/livez`)).json()).toEqual({ status: 'live' });
       child.kill('SIGTERM');
-      // It stopped as requested, but its output was lost.
+      // The emulator stopped as requested, but its output was lost.
       expect(await ended).toMatchObject({ code: 5, signal: null });
     });
   },

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
-it('cards uses the given title, merchant and details', async () => {
+it('cards create and charge use the given title, merchant and details', async () => {
   const cwd = await temporaryFolder();
   await startIn(cwd);
   await run(['keys', 'generate', '--merchant', 'Other'], { cwd });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { run, runJson, start } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
-describe('an invalid configuration', () => {
+describe('start with an invalid configuration', () => {
   const WALLET = { email: 'a@b.co', holder: 'A', currency: 'USD', balance: '-1' };
   const CASES: [what: string, config: string, named: string[]][] = [
     ['an unknown key', '{"prot": 1}', ['"prot"', '"port"']],

@@ -160,7 +160,7 @@ describe('GATEWAY_SIM_PORT', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('GATEWAY_SIM_PORT must be')]);
   });
 
-  it('never sends the token of the environment to a host from a discovered configuration file', async () => {
+  it('never makes a command send the token of the environment to a host from a discovered configuration file', async () => {
     const other = await startReceiver();
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'gateway-sim.config.json'), '{"host":"127.0.0.1"}');

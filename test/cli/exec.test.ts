@@ -97,7 +97,8 @@ describe('exec', () => {
     );
     expect(await readFile(join(cwd, 'theirs'), 'utf8')).toBe('THEIRS');
     const counts = (await readFile(join(cwd, 'counts'), 'utf8')).match(/\d+$/gm)?.map(Number) ?? [];
-    // The system's roots and ours, the inherited ones and ours, the system's again, and only ours for Node.
+    // In order: the system's roots plus ours, the inherited file plus ours, the system's roots plus ours again, and
+    // only ours for Node.
     expect(counts).toEqual([expect.any(Number), 1, counts[0], 1]);
     expect(counts[0]).toBeGreaterThan(20);
     for (const name of ['https_proxy', 'SSL_CERT_FILE', 'CURL_CA_BUNDLE', 'php -d curl.cainfo=', 'gets 403'])
@@ -132,7 +133,7 @@ describe('exec', () => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  it('reports once why an initiate request was rejected, with every option that would accept it', async () => {
+  it('reports only once why an initiate request was rejected, with every option that would accept it', async () => {
     const script = `(async () => {
       const body = new URLSearchParams({ public_key: process.env.GATEWAY_SIM_PUBLIC_KEY, identifier: 'a',
         currency: 'npr', amount: '1', details: 'x', ipn_url: 'http://localhost/', success_url: 'http://localhost/',
@@ -175,7 +176,7 @@ describe('exec', () => {
   });
 
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const)(
-    'passes %s on once and waits for the command',
+    'passes %s on only once and waits for the command',
     async (signal) => {
       const cwd = await temporaryFolder();
       const name = signal.slice(3);

@@ -156,7 +156,7 @@ describe('ipn fire', () => {
     const sent = new URLSearchParams(receiver.requests[0]?.body);
     expect(sent.getAll('signature[]')).toEqual(['a', 'b']);
     expect(sent.getAll('data[amount][]')).toEqual(['1']);
-    // Fields that are set and unset are sent, in any order of the flags.
+    // Fields that are both set and unset are sent, whatever the order of the flags.
     expect(sent.get('identifier')).toBe('set');
     expect(['signature', 'status', 'data[charge]'].filter((name) => sent.has(name))).toEqual([]);
   });
@@ -258,7 +258,7 @@ interface Received {
   verdict: Verdict;
 }
 
-/** `ipn listen` on a free port, ready. */
+/** Starts `ipn listen` on a free port, and waits until it is ready. */
 async function listening(args: readonly string[]) {
   const cwd = await temporaryFolder();
   const listener = launch(['ipn', 'listen', '--port', '0', '--secret', SECRET, '--json', ...args], { cwd });

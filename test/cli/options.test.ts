@@ -117,7 +117,7 @@ async function environment(): Promise<{ env: Record<string, string>; opened: str
   return { env: { PATH: `${bin}${delimiter}${process.env['PATH']}`, TMPDIR: tmp }, opened };
 }
 
-/** Which of the layers a start has. The first one applies. */
+/** Starts with some of the layers: `layer` is the first of these, which applies. */
 const STARTS = [
   { what: 'flags override variables and the file', layer: 0, has: [true, true, true] },
   { what: 'variables override the file', layer: 1, has: [false, true, true] },

@@ -16,7 +16,7 @@ async function identifiers(cwd: string): Promise<string[]> {
 }
 
 describe('state export and import', () => {
-  it('restores a whole state from a file or stdin', async () => {
+  it('restore a whole state from a file or stdin', async () => {
     const cwd = await temporaryFolder();
     const ready = await startIn(cwd);
     await create(cwd, 'order-1');
@@ -59,7 +59,7 @@ describe('state export and import', () => {
     },
   );
 
-  it('rejects an invalid state, says why, and changes nothing', async () => {
+  it('reject an invalid state, say why, and change nothing', async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
     await create(cwd, 'order-1');
@@ -78,7 +78,7 @@ describe('state export and import', () => {
     expect(await identifiers(cwd)).toEqual(['order-1']);
   });
 
-  it('overwrites an earlier export, but no other file', async () => {
+  it('overwrite an earlier export, but no other file', async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
     const to = (file: string, ...args: string[]) => run(['state', 'export', file, ...args], { cwd });

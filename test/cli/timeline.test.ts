@@ -208,7 +208,7 @@ describe('deliveries as HAR', () => {
   });
 });
 
-it('a line of the log has the time of the event, not of its beginning', () => {
+it('a line of the log has the time of the event, not of the start of the attempt', () => {
   const at = '2026-01-15T10:00:09.000Z';
   const delivered = attempt({ startedAt: '2026-01-15T10:00:01.000Z', responseStatus: 200, error: null });
   const event: SimEvent = {

@@ -50,7 +50,7 @@ describe('start --tls', () => {
   });
 
   it.skipIf(noPython)(
-    `is trusted by Python through its file alone${noPython ? ` (${noPython})` : ''}`,
+    `needs only its certificate file to be trusted by Python${noPython ? ` (${noPython})` : ''}`,
     async () => {
       const cwd = await temporaryFolder();
       const { ready, stderr, until } = await start(['--tls'], { cwd });
@@ -198,7 +198,10 @@ describe('an invalid combination', () => {
     [['--tls-cert', 'own.pem'], '--tls-cert requires --tls-key'],
     [['--tls-cert', 'own.pem', '--tls-key', 'locked.pem'], 'must name a key without a passphrase'],
     [['--proxy'], '--proxy requires --host-alias with at least one host'],
-    [['--host-alias', 'https://pay.example.com'], '--host-alias must be a host name without scheme'],
+    [
+      ['--host-alias', 'https://pay.example.com'],
+      '--host-alias must be a host name without a scheme or port',
+    ],
     [['--host-alias', 'pay.example.com:443'], '--host-alias must be a host name'],
     [['--host-alias', '10.0.0.1'], '--host-alias must be a host name'],
     [['--host-alias', '*.example.com'], '--host-alias must be a host name'],

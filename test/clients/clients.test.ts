@@ -17,14 +17,14 @@ import { missing } from '../merchants/running.ts';
 
 /*
  * Unmodified clients with the gateway's HTTPS host in their code: they reach the emulator through its proxy (or, in
- * Node, through gateway-sim/alias-hosts), and their own public host is mapped to where they listen.
+ * Node, through gateway-sim/alias-hosts), and their own public host is mapped to the address that they listen on.
  */
 
 const ALIAS = 'pay.example.com';
 const SECRET_KEY = 'sec_sim_of_these_clients';
 const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** Two clients with different habits cover everything that a language does in its own way. */
+/** Two clients with different habits cover everything in which languages differ. */
 const typical = (rows: readonly Habits[]) => sample(rows, (one) => rows.indexOf(one) < 2);
 
 /** How a client encodes its request, detects success, finds the reason for a failure, and reads an IPN. */

@@ -83,7 +83,7 @@ it('reads a line without the fields that only a report shows', () => {
   });
 });
 
-describe('a malformed line', () => {
+describe('a malformed manifest', () => {
   const REQUEST = { method: 'GET', path: '/', headers: {}, body: null };
 
   it.each<[string, object, string]>([
@@ -103,7 +103,7 @@ describe('a malformed line', () => {
     ],
     ['an invalid pattern', { expect: { matches: { a: '(' } } }, 'must be a regular expression'],
     ['an unknown line before it', { after: 'y' }, 'after must be the id of an earlier line'],
-  ])('is reported with its file and number: %s', (_, change, problem) => {
+  ])('is reported with its file and line number: %s', (_, change, problem) => {
     const [first] = lines;
     const text = `${JSON.stringify(first)}\n${JSON.stringify({ ...first, id: 'x', ...change })}\n`;
     expect(() => readManifest(text, 'mine.jsonl')).toThrow('mine.jsonl, line 2: ');
@@ -114,7 +114,7 @@ describe('a malformed line', () => {
     expect(() => readManifest('{', 'mine.jsonl')).toThrow('mine.jsonl, line 1: expected a JSON object');
   });
 
-  it('is reported for an empty file', () => {
+  it('is reported if it is empty', () => {
     expect(() => readManifest('\n', 'mine.jsonl')).toThrow('mine.jsonl is empty');
   });
 });

@@ -40,7 +40,7 @@ describe('a pasted IPN', () => {
     expect(ipnBodyIn(pasted)).toBe(body);
   });
 
-  // Each would take seconds if a search started at every line break.
+  // Each text would take seconds if a search started at every line break.
   it.each([
     ['', 'status=success'],
     ['--> POST /ipn  answered 200\n', 'x'],

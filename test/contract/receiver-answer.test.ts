@@ -4,7 +4,7 @@ import { answerProblem } from '../../src/contract/receiver-answer.ts';
 /** Maximum stored length of a response. */
 const LENGTH = 65_536;
 
-// Each would take seconds if the rest of the response were searched after every match.
+// Each response would take seconds if the rest of the response were searched after every match.
 it.each([
   ['one long word', 'Error'.repeat(LENGTH / 5)],
   ['an endless word', 'a'.repeat(LENGTH)],

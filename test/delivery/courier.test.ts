@@ -133,7 +133,7 @@ describe('the due time of a delivery', () => {
     expect(sent(receiver, 'delivery')).toEqual([fence.id]);
   });
 
-  it('ends with a reset, even during an attempt', async () => {
+  it('is dropped on a reset, even during an attempt', async () => {
     const held = gate();
     const receiver = await startReceiver([{ after: held.opened }, {}]);
     const make = deliveries();

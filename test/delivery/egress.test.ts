@@ -195,7 +195,7 @@ describe('a name', () => {
     }
   });
 
-  it('that is allowed may not resolve to a cloud metadata service, unless that address is allowed', async () => {
+  it('that is allowed must not resolve to a cloud metadata service, unless that address is allowed', async () => {
     const rebound = resolved(guard('metadata.test'), 'metadata.test');
     await expect(rebound).rejects.toThrow('--allow-ipn-host fd00:ec2::254 allows it');
     expect(await addresses(guard('fd00:ec2::254'), 'metadata.test')).toEqual(['fd00:ec2::254']);

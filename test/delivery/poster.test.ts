@@ -100,7 +100,7 @@ describe('a post', () => {
     [64 * 1024, 64 * 1024],
     [64 * 1024 + 1, 64 * 1024],
     [3 * 1024 * 1024, 64 * 1024],
-  ])('of a response with %i bytes, stores %i', async (sent, kept) => {
+  ])('with a response of %i bytes stores %i of them', async (sent, kept) => {
     const receiver = await startReceiver([{ body: 'x'.repeat(sent) }]);
     const report = await poster().post(request(receiver.url));
     expect(report.error).toBeNull();
@@ -115,7 +115,7 @@ describe('a post', () => {
   });
 });
 
-describe('a post without a response describes the error', () => {
+describe('the report of a post without a response describes the error', () => {
   it.each<[string, Answer]>([
     ['respond', 'hang'],
     ['complete its response', { body: 'begun', unfinished: true }],

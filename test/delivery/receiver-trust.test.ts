@@ -74,7 +74,7 @@ describe('a receiver with a certificate from an unknown CA', () => {
     expect(requests).toMatchObject([{ servername: false }]);
   });
 
-  it('is also trusted by Node’s root certificates with --ipn-ca', async () => {
+  it('can also be trusted through Node’s root certificates with --ipn-ca', async () => {
     const made = vi.spyOn(tls, 'createSecureContext');
     syncBuiltinESMExports();
     onTestFinished(() => {
@@ -89,7 +89,7 @@ describe('a receiver with a certificate from an unknown CA', () => {
     );
   });
 
-  it('is also trusted by NODE_EXTRA_CA_CERTS with --ipn-ca, if that file is readable', async () => {
+  it('can also be trusted through NODE_EXTRA_CA_CERTS with --ipn-ca, if that file is readable', async () => {
     const [{ ca }, extra] = [await receiving(), await receiving()];
     const url = `https://127.0.0.1:${extra.port}/`;
     vi.stubEnv('NODE_EXTRA_CA_CERTS', extra.caFile);

@@ -43,7 +43,7 @@ describe('a response that is read as text', () => {
     });
   });
 
-  it('reports a connection that is reset', async () => {
+  it('is an error if the connection is reset', async () => {
     const url = await startAnswering((_, response) => BROKEN.resets(response));
     await expect(textOf(url)).rejects.toMatchObject({ code: 'ECONNRESET' });
   });

@@ -15,7 +15,9 @@ const CELLS = Object.fromEntries(
   ),
 );
 
-/** Their output has its own tests, or is not ours: a browser opens, a child process writes, or lines follow. */
+/**
+ * Commands whose output has its own tests, or is not ours: a browser opens, a child process writes, or lines follow.
+ */
 const ELSEWHERE = ['exec', 'open', 'start', 'ipn listen', 'logs'];
 
 test('every command prints what the page shows', async () => {

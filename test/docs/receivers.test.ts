@@ -86,7 +86,7 @@ async function runReceiver(receiver: Receiver, { secretKey }: Sim, order?: Order
   };
 }
 
-/** An emulator, and a receiver from the page with one order. @param changes to the order */
+/** An emulator, and a receiver from the page with one order. @param changes the changes to the order */
 async function openShop(receiver: Receiver, changes: Partial<Order> = {}, options: StartOptions = {}) {
   const sim = await startSim(options);
   const newOrder = await orderMaker();

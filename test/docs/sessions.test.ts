@@ -91,7 +91,7 @@ test('the first minute in README.md works as shown', async () => {
   }
   expect(shown(session)).toBe(steady(merchant));
 
-  // Both may still be writing.
+  // The receiver and the emulator may still be writing.
   const receiverLog = () => shown(receiver.stdout().slice(receiver.stdout().indexOf('-->')));
   await expect.poll(receiverLog).toBe(steady(received));
   const emulatorLog = () => shown(emulator.stdout().slice(emulator.stdout().search(/^\d\d:/m)));

@@ -80,7 +80,7 @@ const absent = Object.entries(ROWS).flatMap(([client, [, check]]) =>
   spawnSync('sh', ['-c', check], { env: inherited() }).status === 0 ? [] : [client],
 );
 
-/** Clients, and why one cannot run here. */
+/** Clients, each with the reason if it cannot run here. */
 const PROGRAMS: readonly (readonly [program: string, missing: string | undefined])[] = [
   ['php', missing('php', 'curl')],
   ['python3', missing('python')],

@@ -11,7 +11,7 @@ const OURS = 'npx gateway-sim ';
  * Runs commands from a page until one fails. gateway-sim commands run in this process. All others run in a shell in
  * which `npx gateway-sim` is the built program.
  *
- * @param options.more arguments that are added to each gateway-sim command
+ * @param options.more the arguments that are added to each gateway-sim command
  */
 export async function typed(
   text: string,

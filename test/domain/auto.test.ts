@@ -161,9 +161,9 @@ describe('a payment that settles automatically', () => {
   };
 
   it.each([
-    ['succeeded', 'http://127.0.0.1:3000/thanks?order=1'],
-    ['canceled', 'http://127.0.0.1:3000/cart'],
-    ['failed', 'http://127.0.0.1:3000/cart'],
+    ['succeeded', 'http://127.0.0.1:4/thanks?order=1'],
+    ['canceled', 'http://127.0.0.1:4/cart'],
+    ['failed', 'http://127.0.0.1:4/cart'],
     ['expired', null],
   ] as const)('if %s, redirects the browser to %s unless the order is ipn-only', (status, address) => {
     expect(redirectOf({ status }, null, 'ipn-then-redirect')).toBe(address);

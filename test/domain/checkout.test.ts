@@ -112,11 +112,14 @@ describe('the e-mail in live mode', () => {
     ['1000', null],
     ['1000.00000000', null],
     ['1000.00000001', 'balance_too_small'],
-  ])('must have enough balance: 1000 for an amount of %s has the problem %s', (amount, problem) => {
-    const held = state();
-    const payment = pendingPayment(held, { mode: 'live', amount });
-    expect(enterEmail(held, payment, 'wallet@example.com', using).result).toBe(problem);
-  });
+  ])(
+    'must have a wallet with enough balance: 1000 for an amount of %s has the problem %s',
+    (amount, problem) => {
+      const held = state();
+      const payment = pendingPayment(held, { mode: 'live', amount });
+      expect(enterEmail(held, payment, 'wallet@example.com', using).result).toBe(problem);
+    },
+  );
 });
 
 describe('the code in the sandbox', () => {
@@ -220,7 +223,7 @@ describe('the code in live mode', () => {
     expect(refuse()).toBe('code_wrong');
   });
 
-  it('does not count entries that fail for another reason', () => {
+  it('is not locked by entries that fail for another reason', () => {
     const { payment } = liveWithCode();
     const { change } = rejectCode({ ...payment, wrongCodes: 4 }, '111111', 'code_expired', using);
     expect(change.payments?.[0]?.wrongCodes).toBe(4);

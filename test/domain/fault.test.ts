@@ -12,7 +12,7 @@ import { corruptSignature } from '../../src/wire/documented/ipn.ts';
 const INITIATE: FaultSubject = { route: 'initiate', path: '/payment/initiate' };
 const IPN: FaultSubject = { route: 'ipn', path: null };
 
-/** Active rules. Their random numbers repeat a list. */
+/** Active rules whose random numbers repeat a list. */
 function faults(rules: FaultRule[], fractions: number[] = [0]): Faults {
   let drawn = 0;
   const set = new Faults(() => fractions[drawn++ % fractions.length] ?? 0);
@@ -69,7 +69,7 @@ describe('a fault rule', () => {
     [{ route: 'ipn', delay: '25h' }, 'delay', 'at most 24h'],
     [{ route: 'cards', delay: '1s' }, 'delay', 'works only with the route ipn'],
     [{ route: 'initiate', corruptSignature: true }, 'corruptSignature', 'works only with the route ipn'],
-  ])('may not be %j', (rule, field, message) => {
+  ])('must not be %j', (rule, field, message) => {
     const { error } = FaultRule.safeParse(rule);
     const issue = error?.issues.find(({ path }) => path[0] === field);
     expect(issue?.message).toContain(message);

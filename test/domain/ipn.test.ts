@@ -26,7 +26,7 @@ describe('a new delivery', () => {
       paymentId: payment.id,
       merchantId: 'mer_1',
       identifier: 'order-1',
-      url: 'http://127.0.0.1:3000/ipn?order=1',
+      url: 'http://127.0.0.1:4/ipn?order=1',
       status: 'success',
       state: 'pending',
       ...encodeIpn(fields, 'form'),
@@ -47,8 +47,8 @@ describe('an attempt', () => {
   const REPORT: AttemptReport & { startedAt: string } = {
     startedAt: '2026-01-15T10:30:00.100Z',
     durationMs: 23,
-    url: 'http://127.0.0.1:3000/ipn?order=1',
-    requestHeaders: [['Host', '127.0.0.1:3000']],
+    url: 'http://127.0.0.1:4/ipn?order=1',
+    requestHeaders: [['Host', '127.0.0.1:4']],
     requestBody: 'status=success',
     responseStatus: 200,
     responseHeaders: [],
@@ -61,7 +61,7 @@ describe('an attempt', () => {
 
   function held() {
     const filled = state();
-    const delivery = dueDelivery('http://127.0.0.1:3000/ipn?order=1');
+    const delivery = dueDelivery('http://127.0.0.1:4/ipn?order=1');
     filled.apply({ deliveries: [delivery] });
     return { filled, delivery };
   }

@@ -143,7 +143,7 @@ describe('the format of an amount in an IPN', () => {
     expect(parseAmountFormat(text)).toBe(text);
   });
 
-  it.each(['fixed:9', 'fixed:', 'fixed:2 ', 'fixed:-1', 'Sent', ''])('may not be %j', (text) => {
+  it.each(['fixed:9', 'fixed:', 'fixed:2 ', 'fixed:-1', 'Sent', ''])('must not be %j', (text) => {
     expect(parseAmountFormat(text)).toBeUndefined();
   });
 
@@ -155,7 +155,7 @@ describe('the format of an amount in an IPN', () => {
     expect(renderAmount(amount, format)).toBe(text);
   });
 
-  it('returns every character for sent, and keeps the value for stored', () => {
+  it('keeps every character as sent, and the value as stored', () => {
     fc.assert(
       fc.property(anyAmount, (amount) => {
         expect(renderAmount(amount, 'sent')).toBe(amount);

@@ -78,10 +78,10 @@ describe('a valid initiate', () => {
       amount: '100.00',
       charge: '2.00',
       details: 'Two books',
-      ipnUrl: 'http://127.0.0.1:3000/ipn?order=1',
-      successUrl: 'http://127.0.0.1:3000/thanks?order=1',
-      cancelUrl: 'http://127.0.0.1:3000/cart',
-      siteLogo: 'http://127.0.0.1:3000/logo.png',
+      ipnUrl: 'http://127.0.0.1:4/ipn?order=1',
+      successUrl: 'http://127.0.0.1:4/thanks?order=1',
+      cancelUrl: 'http://127.0.0.1:4/cart',
+      siteLogo: 'http://127.0.0.1:4/logo.png',
       checkoutTheme: 'dark',
       customerName: 'Ada Lovelace',
       customerEmail: 'ada@example.com',
@@ -117,7 +117,7 @@ describe('a valid initiate', () => {
   });
 });
 
-describe('the fields of initiate', () => {
+describe('the check of the initiate fields', () => {
   // fixtures/fidelity/manifest.jsonl has the limits of each field.
   it.each([
     [{ identifier: null }, 'identifier is required'],
@@ -128,7 +128,7 @@ describe('the fields of initiate', () => {
     [{ currency: 'EUROS' }, 'currency must have at most 4 characters (got 5)'],
     [{ customer_email: 'nobody' }, 'customer_email must be a valid e-mail address (got "nobody")'],
     [{ checkout_theme: 'blue' }, 'checkout_theme must be light or dark'],
-  ])('are rejected with: $1', (changes, problem) => {
+  ])('rejects an invalid field with: $1', (changes, problem) => {
     const { code, message, problems } = refusal(posted(changes));
     expect([code, message, problems]).toEqual(['invalid_fields', problem, [problem]]);
   });
@@ -333,11 +333,11 @@ describe('warnings', () => {
       'field "custmer_name" is not part of the interface and was ignored (did you mean customer_name?)',
     ],
     [
-      { ipn_url: 'http://127.0.0.1:3000/thanks?order=1' },
+      { ipn_url: 'http://127.0.0.1:4/thanks?order=1' },
       'ipn_url and success_url are the same address: a browser visit does not prove a payment',
     ],
     [
-      { ipn_url: 'http://127.0.0.1:3000/logo.png' },
+      { ipn_url: 'http://127.0.0.1:4/logo.png' },
       'ipn_url and site_logo are the same address: the checkout loads it as an image',
     ],
     // Other fields of published clients.
@@ -351,7 +351,7 @@ describe('warnings', () => {
     [{ details: SECRET_KEY }, 'the secret key was sent in details'],
     [{ details: `Order, key ${SECRET_KEY}.` }, 'the secret key was sent in details'],
     [
-      { ipn_url: `http://127.0.0.1:3000/ipn?key=${SECRET_KEY.replace('_', '%5f')}` },
+      { ipn_url: `http://127.0.0.1:4/ipn?key=${SECRET_KEY.replace('_', '%5f')}` },
       'the secret key was sent in ipn_url',
     ],
   ])('for %j: %s', (changes, warning) => {
@@ -385,7 +385,7 @@ describe('warnings', () => {
 
   it('say why the egress guard will block the IPN', () => {
     const warnings = accepted({}, { unreachable: (url) => `no way to ${url}` }).warnings;
-    expect(warnings).toEqual(['ipn_url cannot receive IPNs: no way to http://127.0.0.1:3000/ipn?order=1']);
+    expect(warnings).toEqual(['ipn_url cannot receive IPNs: no way to http://127.0.0.1:4/ipn?order=1']);
   });
 
   it('say how a stricter deployment rejects values that only --loose accepts', () => {

@@ -8,8 +8,8 @@ import { applied, context, fullSnapshot, pendingPayment, state } from '../helper
 
 const whole = (held: State) => snapshotOf((name) => [...held[name].values()]);
 
-describe('removing a payment', () => {
-  it('also removes its records, and leaves a consistent state', () => {
+describe('the removal of old payments', () => {
+  it('includes their records, and leaves a consistent state', () => {
     const held = new State();
     const { version: _, ...records } = fullSnapshot();
     const sent = { state: 'delivered', nextAttemptAt: null } as const;
@@ -37,7 +37,7 @@ describe('removing a payment', () => {
     expect(() => assertConsistent(left, 'what is left', [])).not.toThrow();
   });
 
-  it('keeps a payment that is pending or has an IPN to send', () => {
+  it('leaves out payments that are pending or have an IPN to send', () => {
     const held = state();
     const using = context();
     const pending = pendingPayment(held, {}, using);

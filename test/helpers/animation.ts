@@ -35,7 +35,7 @@ export interface Frame {
 /**
  * An animated PNG, which repeats forever. Browsers that do not animate PNG show the first frame.
  *
- * @param frames all of the same size and color type
+ * @param frames images of the same size and color type
  */
 export function animatedPng(frames: readonly Frame[]): Buffer {
   const first = frames[0]?.png;

@@ -11,7 +11,7 @@ import { startSim } from './sim.ts';
 /**
  * Starts an emulator, and a shop for it to audit.
  *
- * @param changed steps of the handler to replace
+ * @param changed the steps of the handler to replace
  * @param path where the shop initiates its payments
  */
 export async function startAuditable(

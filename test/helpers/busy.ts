@@ -41,7 +41,10 @@ export async function busySim(count = 12): Promise<{ sim: Sim; receiver: Receive
 const LOGO =
   '<svg xmlns="http://www.w3.org/2000/svg" width="120" height="32"><circle cx="16" cy="16" r="14" fill="#7c3aed"/><text x="38" y="22" font-family="sans-serif" font-size="18" font-weight="bold" fill="#7c3aed">Papyrus</text></svg>';
 
-/** A shop with a common mistake: it signs `49.9` for an amount of `49.90`. `isFixed` tells when it is fixed. */
+/**
+ * A shop with a common mistake: it signs `49.9` for an amount of `49.90`. `isFixed` returns whether the mistake is
+ * fixed.
+ */
 export function startNaiveShop(secretKey: () => string, isFixed = () => false): Promise<Receiver> {
   return startReceiver(({ method, body }) => {
     if (method === 'GET') return { headers: { 'content-type': 'image/svg+xml' }, body: LOGO };

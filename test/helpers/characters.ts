@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 
 /**
- * Any Unicode character. ASCII characters and those that JSON or HTML escape are more frequent. fast-check's own
- * `binary` and `grapheme` list all of Unicode first, which takes each worker two seconds.
+ * Any Unicode character. ASCII characters, and characters that JSON or HTML escapes, are more frequent. fast-check's
+ * own `binary` and `grapheme` list all of Unicode first, which takes each worker two seconds.
  */
 export const character: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(...'\0\t\n\r"\'\\<>&%+=é€\u2028😀'),

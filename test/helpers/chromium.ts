@@ -22,7 +22,7 @@ const INSTALLED = ['google-chrome', 'google-chrome-stable', 'chromium', 'chromiu
  * How to start Chromium: the one in CHROMIUM_PATH; otherwise, on Linux x64, the headless shell from npm, which takes half
  * the time of a complete browser; otherwise an installed one.
  *
- * @param folder for its temporary files, some of which it does not remove
+ * @param folder the folder for its temporary files, some of which it does not remove
  */
 export async function launchOptions(
   folder: string,
@@ -73,7 +73,7 @@ async function unpackInto(folder: string): Promise<void> {
   const made = await mkdtemp(`${folder}-`);
   const before = { ...process.env };
   try {
-    // It unpacks the libraries only if these variables describe AWS Lambda.
+    // The package unpacks the libraries only if these variables describe AWS Lambda.
     Object.assign(process.env, { TMPDIR: made, AWS_LAMBDA_JS_RUNTIME: 'nodejs22.x' });
     const { default: packed } = await import('@sparticuz/chromium');
     await packed.executablePath();

@@ -44,7 +44,7 @@ export function launch(args: readonly string[], { cwd, env = {}, input = '', isT
   });
   onTestFinished(async () => {
     process.chdir(ROOT);
-    // It may not listen for signals yet.
+    // The command does not necessarily listen for signals yet.
     signals.on('newListener', (name, listener: () => void) => {
       if (name === 'SIGTERM') setImmediate(listener);
     });
@@ -52,7 +52,7 @@ export function launch(args: readonly string[], { cwd, env = {}, input = '', isT
   });
   return {
     ...running,
-    /** Sends the signal that stops it. */
+    /** Sends the signal that stops the command. */
     stop: (signal: NodeJS.Signals = 'SIGTERM') => {
       signals.emit(signal, signal);
       return running.ended;

@@ -40,7 +40,7 @@ export interface Call {
   headers?: Record<string, string>;
 }
 
-/** A schema whose objects may not have unknown fields. The document itself allows them. */
+/** A schema whose objects must not have unknown fields. The document itself allows these. */
 function tightened(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tightened);
   if (typeof value !== 'object' || value === null) return value;

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 export interface RawAnswer {
   /** 0 if the connection closed without a byte. */
   status: number;
-  /** By lower-case name. Of repeated fields, the last one counts. */
+  /** By lower-case name. If a field is repeated, the last one counts. */
   headers: Record<string, string>;
   body: string;
   /** The complete response. */
@@ -49,7 +49,7 @@ export function rawExchange(port: number, request: string | Buffer): Promise<Raw
   });
 }
 
-/** The status and the headers of a response. @param head its text before the empty line */
+/** The status and the headers of a response. @param head the text before the empty line */
 export function readHead(head: string): Pick<RawAnswer, 'status' | 'headers'> {
   const [first = '', ...lines] = head.split('\r\n');
   const headers = Object.fromEntries(

@@ -20,16 +20,16 @@ export interface Sim {
   server: RunningServer;
 }
 
-/** The fields of an order of 49.90 USD, without the public key. No server listens at its `ipn_url`. */
+/** The fields of an order of 49.90 USD, without the public key. No server listens at its addresses: only root can use these ports. */
 export const ORDER: Readonly<Record<string, string>> = {
   identifier: 'order-1',
   currency: 'USD',
   amount: '49.90',
   details: 'Two paperbacks',
   ipn_url: 'http://127.0.0.1:9/ipn',
-  success_url: 'http://localhost:3000/paid',
-  cancel_url: 'http://localhost:3000/canceled',
-  site_logo: 'http://localhost:3000/logo.png',
+  success_url: 'http://localhost:4/paid',
+  cancel_url: 'http://localhost:4/canceled',
+  site_logo: 'http://localhost:4/logo.png',
   customer_name: 'Ada',
   customer_email: 'wallet@example.com',
 };
@@ -37,8 +37,8 @@ export const ORDER: Readonly<Record<string, string>> = {
 /**
  * Starts an emulator that is stopped at the end of the test. An internal error fails the test.
  *
- * @param options of `start`. Without a `seed`, ids are the same in every run. With `inMemory: false` and a `dataDir`, the
- * state is stored there
+ * @param options the options of `start`. Without a `seed`, ids are the same in every run. With `inMemory: false` and a
+ * `dataDir`, the state is stored there
  */
 export async function startSim(options: StartOptions = {}): Promise<Sim> {
   const faults: unknown[] = [];

@@ -131,7 +131,7 @@ describe('an audit from the dashboard', () => {
     ['probeUrl', { probeUrl: 'http://8.8.8.8/{identifier}' }, 403, 'neither a loopback'],
     ['a command', { probeCmd: 'id {identifier}' }, 422, 'unknown field probeCmd'],
     ['a command', { orderCmd: 'id' }, 422, 'unknown field orderCmd'],
-  ])('rejects %s %j above the form and keeps the input', async (_, wrong, status, problem) => {
+  ])('rejects %s %j with an error above the form and keeps the input', async (_, wrong, status, problem) => {
     const { post, page, asked, state } = await prepared();
     const { status: got, html } = await post({ ...asked, orderAmount: '.of-the-order', ...wrong });
     expect(got).toBe(status);

@@ -8,8 +8,8 @@ import { fields } from '../helpers/records.ts';
 import { ask, type Sim, startSim } from '../helpers/sim.ts';
 
 const { public_key: _, ...FIELDS } = fields() as Record<string, string>;
-const SUCCESS = 'http://127.0.0.1:3000/thanks?order=1';
-const CANCEL = 'http://127.0.0.1:3000/cart';
+const SUCCESS = 'http://127.0.0.1:4/thanks?order=1';
+const CANCEL = 'http://127.0.0.1:4/cart';
 
 async function clock(sim: Sim, body: object): Promise<void> {
   expect((await ask(sim, 'POST', '/clock', body)).status).toBe(200);

@@ -378,7 +378,10 @@ describe('the live checkout', () => {
     const fifth = await checkout.step('code', { code: wrong });
     expect(await fifth.text()).toContain('no longer works after five wrong attempts');
     const right = await checkout.step('code', { code }, french);
-    expect([right.status, await right.text()]).toEqual([422, expect.stringContaining('cinq saisies incorrectes')]);
+    expect([right.status, await right.text()]).toEqual([
+      422,
+      expect.stringContaining('cinq saisies incorrectes'),
+    ]);
     expect(await checkout.status()).toBe('pending');
     await checkout.step('resend');
     expect((await checkout.step('code', { code: await newestCode(sim) })).status).toBe(303);
@@ -412,7 +415,7 @@ it('pages never link to an invalid URL from an imported state', async () => {
     outcome: 'approve',
     by: 'control',
   });
-  // As an edited journal may contain it.
+  // An edited journal may contain such a record.
   sim.server.parts.state.current.load({ payments: [{ ...payment, successUrl: 'javascript:alert(1)' }] });
   const page = await fetch(sim.server.parts.dialect.checkoutUrl(payment, sim.url));
   const html = await page.text();

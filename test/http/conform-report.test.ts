@@ -67,7 +67,7 @@ describe('a report to share', () => {
   const json = (text: string) => JSON.stringify(text).slice(1, -1);
   const inHex = (before: string, after = '') =>
     [...key].map((one) => `${before}${one.charCodeAt(0).toString(16)}${after}`).join('');
-  /** With a line break where the mask still looks for the label of a key. */
+  /** Adds a line break where the mask still looks for the label of a key. */
   const inLines = (text: string, end: string) => text.slice(0, 10) + end + text.slice(10);
   const spellings: Record<string, string> = {
     ...{ percent: inHex('%'), 'percent, twice': inHex('%25'), unicode: inHex('\\u00') },

@@ -210,7 +210,7 @@ describe('an emulator, or a server that claims to be one, with strange responses
     ['a body', 'that ends early', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'],
   ])('has a difference for %s %s', async (_, __, answer) => {
     let count = 0;
-    // The first requests find out what the target is.
+    // The first requests identify the target.
     const url = await startAnswering((incoming, response) => {
       count++;
       if (count === 1) return void response.setHeader('X-Gateway-Sim', '1').end('{"status":"live"}');
@@ -244,7 +244,7 @@ describe('a missing response', () => {
     return { ...sim, url: await startBetween(sim, () => {}, loses) };
   }
 
-  it('is requested again once, and is a difference if it is lost twice', async () => {
+  it('is requested one more time, and is a difference if it is lost twice', async () => {
     const lost: (string | undefined)[] = [];
     const onLost: ConformOptions['onLost'] = ({ id }, reason, status) => lost.push(id, reason, `${status}`);
     const once = await held(await behind((count) => count === 2), {}, { lines, onLost });

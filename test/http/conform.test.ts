@@ -54,7 +54,7 @@ function* otherwise(expected: unknown, seen: Seen): Generator<[part: string, oth
       Array.isArray(expected) ? expected.with(Number(name), other) : { ...expected, [name]: other };
     if (name === 'taken') yield [name, { names: [NEVER] }];
     else if (name === 'about') yield [name, { taken: true }];
-    // A string that is not a number.
+    // Requires digits in a field that contains other text.
     else if (name === 'luhn') yield [name, put(['success'])];
     else if (name === 'lacks') yield [name, put([...Object.keys(seen.json ?? {}), ...namesOf(seen)])];
     else if (!WITHOUT_ANSWER.has(name))
@@ -62,7 +62,7 @@ function* otherwise(expected: unknown, seen: Seen): Generator<[part: string, oth
   }
 }
 
-/** Not changed: the answer of our receiver, and flags that are only true. */
+/** These parts stay unchanged: the answer of our receiver, and flags that can only be true. */
 const WITHOUT_ANSWER = new Set(['answered', 'early', 'signed']);
 
 describe('the emulator', () => {
@@ -112,7 +112,7 @@ describe('the emulator', () => {
     });
   });
 
-  it('needs no explanation without differences', async () => {
+  it('gets no explanation without differences', async () => {
     const sim = await startSim({ currency: ['NPR:Rs'] });
     const lines = linesNamed(
       'field-logo-missing',
@@ -125,7 +125,7 @@ describe('the emulator', () => {
     expect(explainedBy(verdicts, inForce({}))).toEqual({ profile: 'document', currency: ['NPR'] });
   });
 
-  it('is explained if rejections have another status', async () => {
+  it('differs with an explanation if its rejections have another status', async () => {
     const sim = await startSim({ errorStatus: 'http' });
     const lines = LINES.filter(({ area }) => area === 'refusal');
     const { verdicts } = await held(sim, {}, { alsoTry: true, lines });
@@ -135,7 +135,7 @@ describe('the emulator', () => {
     expect(report.differ).toEqual([]);
   });
 
-  it('is also explained if the expected profile is loose', async () => {
+  it('differs with an explanation if the expected profile is loose', async () => {
     const sim = await startSim({ profile: 'newer-server' });
     const expected = { profile: 'observed' };
     // A missing retry takes seconds to detect.
@@ -239,7 +239,7 @@ it('no payment is left pending', async () => {
   );
   const { data } = await sim.control<{ data: { status: string; identifier: string }[] }>('/payments');
   expect(data.length).toBeGreaterThan(4);
-  // The first payment only showed what the target is.
+  // One of the payments only served to identify the target.
   expect(data.filter(({ status }) => status === 'pending')).toEqual([]);
   expect((await sim.control<{ data: unknown[] }>('/ipns')).data).toEqual([]);
 });

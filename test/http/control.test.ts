@@ -24,7 +24,7 @@ async function initiate(sim: Sim, identifier: string, changes: Record<string, st
 }
 
 describe('/_sim/payments', () => {
-  it('shows a payment by id or identifier: the newest pending one, or the newest', async () => {
+  it('shows a payment by id or identifier: the newest pending one, or else the newest one', async () => {
     const sim = await startSim();
     const older = await initiate(sim, 'a/b ?#%');
     const newer = await initiate(sim, 'a/b ?#%');
@@ -97,7 +97,7 @@ describe('/_sim/merchants and /_sim/wallets', () => {
     ['/wallets/wal_rich_usd/fund', { amount: 1 }, 422],
     ['/wallets/wal_rich_usd/fund', { amount: '-1' }, 422],
     ['/wallets/nobody/fund', { amount: '1' }, 404],
-  ])('responds to a post to %s of %j with %i', async (path, body, status) => {
+  ])('a POST to %s with %j gets %i', async (path, body, status) => {
     const sim = await startSim();
     expect((await post(sim, path, body)).status).toBe(status);
   });

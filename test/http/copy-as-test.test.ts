@@ -47,12 +47,7 @@ describe('a payment as a test', () => {
   it.each<[PaymentOutcome, DeliveryOrder | undefined, RegExp, RegExp]>([
     ['approve', undefined, /payments\.approve\(id, \{ awaitDelivery: true \}\)/, /toHaveLength\(1\)/],
     ['approve', 'ipn-twice', /payments\.approve\(id, \{ delivery: 'ipn-twice'/, /toHaveLength\(2\)/],
-    [
-      'cancel',
-      undefined,
-      /payments\.cancel\(id/,
-      /redirectUrl\)\.toBe\('http:\/\/localhost:3000\/canceled'\)/,
-    ],
+    ['cancel', undefined, /payments\.cancel\(id/, /redirectUrl\)\.toBe\('http:\/\/localhost:4\/canceled'\)/],
     ['fail', undefined, /payments\.fail\(id/, /status\)\.toBe\('failed'\)/],
     ['expire', undefined, /payments\.expire\(id/, /redirectUrl\)\.toBe\(null\)/],
   ])('settles the payment the same way (%s, %s)', async (outcome, delivery, how, expected) => {
@@ -100,7 +95,7 @@ describe('a payment as a test', () => {
         { at, event: 'email_refused', value: "it's (me)", problem: 'email_not_test' },
         { at, event: 'email_entered', value: 'test_mode@mail.com' },
         { at, event: 'settled', value: 'canceled' },
-        { at, event: 'redirected', value: 'http://localhost:3000/canceled' },
+        { at, event: 'redirected', value: 'http://localhost:4/canceled' },
       ],
     };
     const { playwright } = await textsOf(sim, change);

@@ -143,7 +143,7 @@ describe('every page of the dashboard', () => {
     for (const command of shown) expect(command).toMatch(/>npx gateway-sim /);
   });
 
-  it('has an icon, even for pages without one, and does not log its requests', async () => {
+  it('has an icon, even if the page declares none, and requests for it are not logged', async () => {
     const icon = await get('/favicon.ico');
     expect([icon.status, icon.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
     expect(await (await get('/_sim')).text()).toContain('<link rel="icon" href="data:image/svg+xml,');
@@ -427,7 +427,7 @@ describe('keys', () => {
 });
 
 describe('verification codes', () => {
-  it('are valid, replaced, expired or settled, and can be copied while valid', async () => {
+  it('are shown as valid, replaced, expired or settled, and can be copied while valid', async () => {
     const { state, payments, checkout, clock } = sim.server.parts;
     await sim.initiate(fields(), 'live');
     const id = await newest();
@@ -449,8 +449,8 @@ describe('verification codes', () => {
   });
 });
 
-describe('faults and clock', () => {
-  it('are set and cleared, and shown on every page while active', async () => {
+describe('the faults page and the clock page', () => {
+  it('set and clear faults, which every page shows while they are active', async () => {
     const STATUS = '/_sim/ui/faults/status';
     const set = { route: 'initiate', status: '503', times: '2', identifier: '' };
     const html = await followed(await post(STATUS, set));
@@ -464,7 +464,7 @@ describe('faults and clock', () => {
     expect(await followed(await post('/_sim/ui/faults/clear', {}))).not.toContain('1 fault active');
   });
 
-  it('pause, move and resume', async () => {
+  it('pause, move and resume the clock', async () => {
     const freeze = '2027-01-01T00:00:00Z';
     expect(await followed(await post('/_sim/ui/clock', { move: 'freeze', freeze }))).toContain(
       '2027-01-01 00:00:00',

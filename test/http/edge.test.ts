@@ -130,7 +130,7 @@ describe('the proxy', () => {
     }
   });
 
-  it('is suggested to a client that sends proxy requests without it', async () => {
+  it('is suggested to a client that sends proxy requests to an emulator without --proxy', async () => {
     const { server } = await startSecure();
     const { body } = await rawExchange(server.port, getting(`https://${ALIAS}/`, ALIAS));
     expect(body).toContain(`start with --proxy --host-alias ${ALIAS}`);
@@ -282,7 +282,7 @@ describe('a connection without a request', () => {
     await Promise.all([secure, slow].map(ended));
   });
 
-  it('is closed by a proxy without TLS, too, but not after a response', async () => {
+  it('is closed by a proxy without TLS, too, unless it has already received a response', async () => {
     const { port } = await edge(1_000, null);
     const idle = await connected(port);
     const answered = textUntil(idle, 'hello');
@@ -292,7 +292,7 @@ describe('a connection without a request', () => {
     expect(idle.destroyed).toBe(false);
   });
 
-  /** More than the limit. */
+  /** More connections than the limit. */
   const FLOOD = 1_100;
   /** Opens many connections in batches below the accept backlog, because excess ones connect a second later or never. */
   async function flood(open: () => Promise<Socket>, length = FLOOD) {
@@ -344,7 +344,7 @@ describe('a connection without a request', () => {
     expect(await served(port)).toBe(200);
   });
 
-  it.runIf(HAS_IPV6)('keeps the connections of an address that has few', async () => {
+  it.runIf(HAS_IPV6)('is kept if its address has few connections', async () => {
     const { port } = await edge();
     const other = await connected(port, '::1');
     const silent = await flood(() => connected(port));
@@ -353,18 +353,21 @@ describe('a connection without a request', () => {
     expect((await exchange(secure, getting('/', 'localhost'))).status).toBe(200);
   });
 
-  it.skipIf(process.platform !== 'linux')('counts all of 127.0.0.0/8 as one address', async () => {
-    const { port } = await edge();
-    const begun = await Promise.all(Array.from({ length: 6 }, () => connected(port)));
-    for (const socket of begun) socket.write('\x16\x03\x01');
-    let number = 0;
-    const silent = await flood(() => connected(port, `127.0.1.${1 + (number++ % 250)}`), 900);
-    endGracePeriod();
-    await flood(() => connected(port, `127.0.1.${1 + (number++ % 250)}`), FLOOD - 900);
-    expect(await served(port)).toBe(200);
-    await someEnded(silent, FLOOD - 1_000);
-    expect(begun.some(({ destroyed }) => destroyed)).toBe(false);
-  });
+  it.skipIf(process.platform !== 'linux')(
+    'from anywhere in 127.0.0.0/8 counts as from one address',
+    async () => {
+      const { port } = await edge();
+      const begun = await Promise.all(Array.from({ length: 6 }, () => connected(port)));
+      for (const socket of begun) socket.write('\x16\x03\x01');
+      let number = 0;
+      const silent = await flood(() => connected(port, `127.0.1.${1 + (number++ % 250)}`), 900);
+      endGracePeriod();
+      await flood(() => connected(port, `127.0.1.${1 + (number++ % 250)}`), FLOOD - 900);
+      expect(await served(port)).toBe(200);
+      await someEnded(silent, FLOOD - 1_000);
+      expect(begun.some(({ destroyed }) => destroyed)).toBe(false);
+    },
+  );
 
   it('does not delay a stop', async () => {
     const { port, stop } = await edge();

@@ -115,7 +115,7 @@ describe('a request without a route', () => {
     expect(message).toMatch(new RegExp(`the nearest route is \\S+ ${nearest}(/|$)`));
   });
 
-  it('names the intended route for a verb instead of an id', async () => {
+  it('gets the name of the intended route if it has a verb instead of an id', async () => {
     const { url } = await startSim();
     const ask = async (path: string) => {
       const answer = await fetch(url + path, { method: 'POST' });

@@ -23,7 +23,7 @@ function contextWith(env: object): AppContext {
   return { env, body: (body: ReadableStream) => new Response(body) } as unknown as AppContext;
 }
 
-/** More than the buffers between the server and a client. */
+/** Creates more events than fit in the buffers between the server and a client. */
 function manyEvents(sim: Sim, count = 3_000): void {
   const text = 'x'.repeat(10_000);
   for (let number = 0; number < count; number++) sim.server.parts.events.notice(text);

@@ -29,7 +29,7 @@ describe('a fault preset', () => {
     expect(rules(sim)).toEqual([rule]);
   });
 
-  it.each(['toString', 'recevier-down', ''])('rejects an unknown name: "%s"', async (preset) => {
+  it.each(['toString', 'recevier-down', ''])('cannot have the unknown name "%s"', async (preset) => {
     const sim = await startSim();
     const answer = await postForm(sim, `${PAGE}/preset`, { preset });
     expect([answer.status, rules(sim)]).toEqual([422, []]);
@@ -100,7 +100,7 @@ describe('the form for a fault', () => {
   });
 });
 
-it('names the rule that changed an IPN next to the attempt and the signature', async () => {
+it('the page of an IPN names the rule that changed it, next to the attempt and the signature', async () => {
   const receiver = await startReceiver([{ status: 400 }]);
   const sim = await startSim({ ipnSchedule: ['1h'] });
   const { clock, faults, payments } = sim.server.parts;

@@ -188,7 +188,7 @@ describe('a fault on a service route', () => {
     const answer = initiate(sim);
     await expect.poll(() => used(sim)).toEqual([1]);
     await sim.server.stop();
-    // It was answered, rather than closed when the stop timed out.
+    // The request was answered, and not closed when the stop timed out.
     expect((await answer).status).toBe(200);
   });
 

@@ -77,7 +77,7 @@ async function emulator(hasFastPath: boolean, options: StartOptions) {
   };
 }
 
-/** Starts an emulator with and one without the fast path. They must respond, log and store the same. */
+/** Starts one emulator with the fast path and one without it. They must respond, log and store the same. */
 async function both(options: StartOptions = {}) {
   const keyed = { publicKey: 'pub_pinned', secretKey: 'sec_pinned', ...options };
   const quick = await emulator(true, keyed);

@@ -109,7 +109,7 @@ describe('a page may initiate from the browser', () => {
     expect(await paymentsOf(sim)).toEqual([]);
   });
 
-  it('with an opaque origin after --allow-origin null, but never from another site without an Origin', async () => {
+  it('with an opaque origin if --allow-origin null is set, but never from another site without an Origin', async () => {
     const sim = await startSim({ allowOrigin: ['null'] });
     expect((await initiate(sim, { Origin: 'null' })).answer).toMatchObject({ success: 'ok' });
     expect((await initiate(sim, { 'Sec-Fetch-Site': 'cross-site' })).answer.error).toBe('true');

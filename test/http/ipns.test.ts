@@ -346,7 +346,7 @@ describe('POST /_sim/ipns', () => {
     });
   });
 
-  it('sends a signed IPN without a payment once, and responds after the attempt', async () => {
+  it('sends a signed IPN without a payment only once, and responds after the attempt', async () => {
     const receiver = await startReceiver([{ status: 500, body: 'no' }]);
     const sim = await startSim({ ipnSchedule: ['1ms'] });
     const { status, body } = await post<DeliveryView>(sim, '/ipns', {

@@ -53,7 +53,7 @@ describe('a mapped host', () => {
     expect(payment.warnings.filter((text) => text.includes('cannot be reached'))).toEqual([]);
   });
 
-  it('redirects browsers to the target, and stores the URLs as received', async () => {
+  it('is replaced in redirects of browsers, but its URLs are stored as received', async () => {
     const { port, sim } = await mappedSim();
     const shop = `http://127.0.0.1:${port}`;
     const approved = await settled(sim);
@@ -76,7 +76,7 @@ describe('a mapped host', () => {
     expect(plain.redirectUrl).toBe(ORDER['success_url']);
   });
 
-  it('applies to the logo and links on the checkout', async () => {
+  it('is replaced in the logo and links on the checkout', async () => {
     const { port, sim } = await mappedSim();
     const checkout = await sim.initiate({ ...ORDER, ...SENT });
     const page = await (await fetch(checkout)).text();
@@ -92,7 +92,7 @@ describe('a mapped host', () => {
     expect(closed).not.toContain('shop.example');
   });
 
-  it('applies to a payment that settles automatically', async () => {
+  it('is replaced if a payment settles automatically', async () => {
     const { port, sim } = await mappedSim({ auto: 'approve', autoDelay: '0ms', delivery: 'redirect-only' });
     const checkout = await sim.initiate({ ...ORDER, ...SENT });
     const location = async () => (await fetch(checkout, { redirect: 'manual' })).headers.get('location');
@@ -124,7 +124,7 @@ describe('a mapped host', () => {
     expect(payment.warnings).toContainEqual(expect.stringContaining('--allow-ipn-host 203.0.113.7'));
   });
 
-  it('does not apply to an address that the user enters, and --forward-ipn overrides it', async () => {
+  it('is not replaced in an address that the user enters, and --forward-ipn overrides the mapping', async () => {
     const { receiver, sim } = await mappedSim();
     const other = await startReceiver();
     const { delivery } = await settled(sim);

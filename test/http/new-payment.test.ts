@@ -7,7 +7,7 @@ const newest = async (sim: Sim) =>
   (await sim.control<{ data: Record<string, unknown>[] }>('/payments')).data[0];
 
 describe('a new payment on the dashboard', () => {
-  it('has one button on the list, empty or not', async () => {
+  it('has a single button on the list, even if that is empty', async () => {
     const sim = await startSim();
     const links = async () => (await pageOf(sim, '/_sim')).match(/<a [^>]*>New payment<\/a>/g);
     expect(await links()).toEqual([`<a class="button" href="${FORM}">New payment</a>`]);

@@ -330,7 +330,7 @@ describe('text from the merchant and the customer', () => {
 });
 
 describe('the logo', () => {
-  test('is requested without a referrer, and a monogram replaces it if it fails', () => {
+  test('is requested without a referrer, and a monogram replaces it if it does not load', () => {
     const html = checkout();
     expect(html).toContain('<img src="https://shop.test/logo.png" alt="" referrerpolicy="no-referrer"/>');
     expect(html).toContain('<span class="monogram">D</span>');

@@ -54,7 +54,7 @@ it('the fix for a failure does not depend on the wording', async () => {
   expect(parts.ipns.verdictOnAttempt(delivery, attempt).tone).toBe('good');
 });
 
-it('a blocked IPN stays blocked, and a forged one forged, in any wording', async () => {
+it('a blocked IPN is reported as blocked, and a forged IPN as forged, in any wording', async () => {
   const { parts, receiver } = await settled();
   const fired = parts.ipns.fire({ to: 'http://203.0.113.9/' });
   await expect(fired).rejects.toMatchObject({

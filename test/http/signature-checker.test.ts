@@ -42,7 +42,7 @@ describe('the signature checker', () => {
     expect(html).not.toContain(other.secretKey);
   });
 
-  it("accepts an IPN's id for its last attempt", async () => {
+  it('accepts the id of an IPN, and checks its last attempt', async () => {
     const sim = await startSim({ ipnSchedule: ['1h'] });
     await sim.initiate(ORDER);
     const { delivery } = await sim.server.parts.payments.settle('order-1', {

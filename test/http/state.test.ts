@@ -200,8 +200,8 @@ describe('custom fixtures', () => {
   });
 });
 
-describe('a state', () => {
-  it('replaces a state while an attempt is in progress, even for the same payment', async () => {
+describe('an imported state', () => {
+  it('replaces the old state even during an attempt for the same payment', async () => {
     const receiver = await startReceiver(['hang', { status: 200 }]);
     const sim = await startSim({ ipnTimeout: '5m' });
     await initiated(sim, { ipn_url: `${receiver.url}/ipn` });
@@ -246,7 +246,7 @@ describe('a state', () => {
     expect(last.wallets).toContainEqual(wallet({ id: 'w1_npr', currency: 'NPR' }));
   });
 
-  it('works with a currency that this emulator does not have', async () => {
+  it('may have a currency that this emulator does not have', async () => {
     const first = await startSim({ currency: ['NPR:Rs'] });
     const checkout = await initiated(first, { currency: 'NPR' });
     const second = await startSim();

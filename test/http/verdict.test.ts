@@ -301,7 +301,7 @@ describe('a genuine IPN', () => {
     });
   });
 
-  it('that was signed again after a key replacement had no earlier fault', async () => {
+  it('that was signed again after a key replacement is not blamed on a fault rule', async () => {
     const { sim, last } = await settledWith([{ status: 400 }, {}]);
     const { parts } = sim.server;
     await parts.merchants.replaceKeys(parts.merchants.default.id);
@@ -375,7 +375,7 @@ describe('a forged IPN', () => {
     [405, ''],
     [302, ''],
     [200, 'Fatal error: Uncaught TypeError in ipn.php:3'],
-  ])('that gets %i "%s" also proves nothing', async (status, body) => {
+  ])('that is answered %i "%s" also proves nothing', async (status, body) => {
     const cause = expect.stringMatching(/^This forged IPN \(.*\) proved nothing\./);
     expect(await forged([{}, { status, body }], 'amount')).toMatchObject({ tone: 'waiting', cause });
   });

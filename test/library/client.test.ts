@@ -54,9 +54,9 @@ describe('payments', () => {
   });
 
   it.each([
-    ['approve', 'succeeded', 'http://127.0.0.1:3000/ok'],
-    ['cancel', 'canceled', 'http://127.0.0.1:3000/no'],
-    ['fail', 'failed', 'http://127.0.0.1:3000/no'],
+    ['approve', 'succeeded', 'http://127.0.0.1:4/ok'],
+    ['cancel', 'canceled', 'http://127.0.0.1:4/no'],
+    ['fail', 'failed', 'http://127.0.0.1:4/no'],
     ['expire', 'expired', null],
   ] as const)('are settled by %s', async (outcome, status, redirectUrl) => {
     const receiver = await startReceiver();
@@ -64,8 +64,8 @@ describe('payments', () => {
     await sim.payments.create({
       identifier: 'order-1',
       ipnUrl: receiver.url,
-      successUrl: 'http://127.0.0.1:3000/ok',
-      cancelUrl: 'http://127.0.0.1:3000/no',
+      successUrl: 'http://127.0.0.1:4/ok',
+      cancelUrl: 'http://127.0.0.1:4/no',
     });
     const settled = await sim.payments[outcome]('order-1');
     expect(settled).toMatchObject({

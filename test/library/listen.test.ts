@@ -89,7 +89,7 @@ it('an incomplete or oversized request is ignored, and the next one is received'
   expect(receiver.received).toHaveLength(1);
 });
 
-it('the test closes the receiver of a connected emulator, and an emulator that it started closes its own', async () => {
+it('the test must close the receiver of a connected emulator; an emulator that the test started closes its own receiver', async () => {
   const { sim, receiver } = await listening();
   const connected = await connectGatewaySim(sim.url);
   const other = await connected.listen();

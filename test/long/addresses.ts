@@ -40,7 +40,11 @@ function groups6(address: string): number[] {
   return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
 }
 
-/** Whether an IPN may be sent to an address, decided independently of the emulator. @param host in the notation of `URL` */
+/**
+ * Whether an IPN may be sent to an address, decided independently of the emulator.
+ *
+ * @param host a host in the notation of `URL`
+ */
 export function mayReach(host: string): boolean {
   if (!host.startsWith('[')) return isLocal4(number4(host)) && !METADATA_4.includes(host);
   const groups = groups6(host.slice(1, -1));

@@ -1,5 +1,5 @@
-// Runs in a page from another origin. Each function in `ways` sends a request to the emulator and resolves with what the
-// page could read of the response: an empty text if nothing.
+// Runs in a page from another origin. Each function in `ways` sends a request to the emulator and resolves with the
+// text that the page could read of the response; empty if it could read nothing.
 const PATIENCE_MS = 800;
 
 /** @returns the result of the promise, or an empty text if it takes too long or fails */
@@ -19,7 +19,7 @@ const fetched = (options) => async (target) => {
 
 const typed = (type, options = {}) => fetched({ headers: { 'Content-Type': type }, ...options });
 
-/** Loads the URL into an element. @param read returns what the page can read of it */
+/** Loads the URL into an element. @param read returns the text that the page can read of it */
 const loaded =
   (name, attribute, read = () => '') =>
   async ({ url }) => {
@@ -44,7 +44,7 @@ const frameText = (frame) => {
   }
 };
 
-/** What the page can read of a window that it opened, once the initial empty page is gone. */
+/** The text that the page can read of a window that it opened, once the initial empty page is gone. */
 const openedText = async (opened) => {
   while (opened && !opened.closed) {
     // Throws as soon as the window shows a page from another origin.

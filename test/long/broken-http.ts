@@ -69,7 +69,7 @@ const controls = (below: Below) => String.fromCharCode(pick([0, 1, 8, 11, 12, 27
 const chunked = (chunks: string) =>
   `${POST}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`;
 
-/** A GET that closes its connection. @param headers each with its line end */
+/** A GET that closes its connection. @param headers the headers, each with its line end */
 const get = (target: string, headers = HOST) =>
   `GET ${target} HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`;
 

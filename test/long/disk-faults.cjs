@@ -1,5 +1,5 @@
-// Loaded into an emulator before any other code (NODE_OPTIONS=--require). It counts the emulator's calls on files in its
-// data folder. At the call that DISK_FAULT names, it kills the process or makes the call fail.
+// Loaded into an emulator before any other code (NODE_OPTIONS=--require). This program counts the emulator's calls on
+// files in its data folder. At the call that DISK_FAULT names, it kills the process or makes the call fail.
 const fs = require('node:fs');
 const promises = require('node:fs/promises');
 const { syncBuiltinESMExports } = require('node:module');

@@ -24,8 +24,8 @@ const HANG_MS = 20_000;
 /**
  * Starts an emulator on a free port. It is stopped at the end of the test.
  *
- * @param args further options of `start`
- * @param state where the state is stored; a folder is removed afterwards
+ * @param args the further options of `start`
+ * @param state where the state is stored; if that is a folder, it is removed afterwards
  */
 export async function startEmulator(
   args: readonly string[] = ['--quiet'],

@@ -6,7 +6,7 @@ import { requestBytes } from './pipeline.ts';
 export interface Known {
   publicKey: string;
   secretKey: string;
-  /** By the noun in the path. */
+  /** Ids, by the noun in the path. */
   ids: Readonly<Record<'payments' | 'ipns' | 'cards' | 'merchants' | 'wallets', readonly string[]>>;
 }
 

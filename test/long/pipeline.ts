@@ -18,7 +18,7 @@ export interface Answers {
   hung: boolean;
 }
 
-/** The bytes of a request. @param headers lines without their ends */
+/** The bytes of a request. @param headers the lines of the headers, without line ends */
 export function requestBytes(
   method: string,
   target: string,

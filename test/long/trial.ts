@@ -43,7 +43,7 @@ export interface Budget {
   seed: number;
   /** Aborted when the run is interrupted. */
   signal: AbortSignal;
-  /** Shuffles items by the seed, so that short runs test different ones each time. */
+  /** Shuffles items by the seed, so that short runs test different items each time. */
   shuffled: <Item>(items: readonly Item[]) => Item[];
 }
 
@@ -69,7 +69,7 @@ const LONGEST_MS = 30 * 60_000;
 /**
  * The limits of a trial. A whole run continues until it reaches the minimum; a shorter one stops when its time is over.
  *
- * @param minutes of all trials together; 0 for a release
+ * @param minutes the time for all trials together; 0 for a release
  */
 export function extentOf({ short, least, share }: Pick<Plan, 'short' | 'least' | 'share'>, minutes: number) {
   const part = Math.min(1, minutes / WHOLE_MINUTES);

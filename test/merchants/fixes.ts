@@ -20,7 +20,7 @@ function run<Result>(code: string, names: object, end = '', kind = Function): Re
 }
 
 const response = { writeHead: () => response, end: () => undefined };
-/** Each of them ends the handler without a payment. */
+/** Each way of responding ends the handler without a payment. */
 const ANSWERS = { res: response, refuse: () => undefined, accept: () => undefined };
 
 /** The fields of an IPN, as Express parses them. */
@@ -34,7 +34,7 @@ function bodyOf(form: URLSearchParams) {
 /** A database that supports the statements of the fixes. */
 const database = (find: (identifier: string) => Order | undefined) => ({
   query: async (statement: string, [identifier = '']: readonly string[]) => {
-    // Like PostgreSQL, even for a bound value.
+    // PostgreSQL rejects this, even in a bound value.
     if (identifier.includes('\u0000')) throw new Error('invalid byte sequence');
     const order = find(identifier);
     if (statement.startsWith('SELECT')) return { rows: order ? [order] : [] };

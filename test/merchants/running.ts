@@ -37,7 +37,7 @@ const environmentOf = ({ url, publicKey, secretKey }: Keys) => ({
 const EXTENSIONS = { python: 'py', php: 'php' };
 
 /**
- * Starts a shop, optionally with a flaw, on the port that it prints. It stops with the test at the latest.
+ * Starts a shop, optionally with a flaw, on the port that it prints. It stops no later than the test.
  *
  * @param edit changes its source
  */

@@ -53,7 +53,7 @@ export interface Project {
   remove: () => Promise<void>;
 }
 
-/** Creates a project. @param runners packages of this repository that are also installed in it */
+/** Creates a project. @param runners the packages of this repository that are also installed in it */
 export async function createProject(runners: readonly string[] = []): Promise<Project> {
   const root = await mkdtemp(join(tmpdir(), 'gateway-sim-project-'));
   await cp(inject('installed'), root, { recursive: true, verbatimSymlinks: true });

@@ -5,7 +5,7 @@ import { numbersFrom } from '../helpers/seed.ts';
 
 /** Maximum delay of timers and requests. */
 const LATE_MS = 60;
-/** Maximum time for which the whole process sometimes stops. */
+/** Maximum duration of the occasional pauses of the whole process. */
 const STALL_MS = 120;
 const STALL_EVERY_MS = 400;
 /** The maximum of setTimeout: a longer timer would fire immediately. */

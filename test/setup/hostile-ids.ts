@@ -6,7 +6,7 @@ const ALPHABET = /^const (LOWER|UPPER) = '\w+';$/gm;
 /** For `npm run test:flakes`: ids contain only characters that are frequent in the texts that tests search for. */
 export const hostileIds: Plugin = {
   name: 'hostile-ids',
-  // Before compilation, which may change the quotes.
+  // Runs before compilation, which may change the quotes.
   enforce: 'pre',
   transform: (code, id) => {
     if (!IDS.test(id)) return undefined;

@@ -78,10 +78,10 @@ function markedProcesses(run: string): { pid: number; command: string }[] {
         const isOurs = pid !== process.pid && environment.includes(`${MARK}=${run}`);
         if (!isOurs || parentOf(pid) === process.pid) return [];
         const command = readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim();
-        // A zombie process has none.
+        // A zombie process has no command.
         return command ? [{ pid, command }] : [];
       } catch {
-        // It ended in the meantime.
+        // The process ended in the meantime.
         return [];
       }
     });

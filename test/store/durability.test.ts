@@ -49,7 +49,7 @@ const FULL_DISK = `
   const rejections = outcomes.map(({ status, reason }) => ({ status, code: reason?.code, message: reason?.message, remedy: reason?.remedy }));
   const afterFailure = [...store.state.wallets.values()].map(({ id }) => id);
   await put('after');
-  // Enough that the next snapshot exceeds the maximum, but the journal does not.
+  // Enough records for the next snapshot, but not the journal, to exceed the maximum.
   for (let count = 0; count < 30; count++) await put('filler-' + count, 1_000);
   await store.close();
   const wallets = [...store.state.wallets.values()].map(({ id }) => id);
@@ -251,7 +251,7 @@ describe('damage', () => {
     },
   );
 
-  it('is not reported for an empty journal without a snapshot, because nothing was ever stored', async () => {
+  it('is not assumed for an empty journal without a snapshot, because nothing was ever stored', async () => {
     const folder = await folderWith({ db: null, journal: '' });
     expect((await stateOf(folder)).snapshot).toEqual(records());
   });

@@ -26,7 +26,7 @@ describe('the fixtures of the package', () => {
     }
   });
 
-  it('are reported as missing from the package', async () => {
+  it('are reported if the package lacks them', async () => {
     await expect(initialSnapshots('/nowhere/default.json', undefined)()).rejects.toMatchObject({
       code: 'state_damaged',
       message: 'the fixtures /nowhere/default.json do not exist: the package is incomplete',

@@ -266,7 +266,7 @@ describe('a journal', () => {
     expect(await reopened(folder)).toEqual({ ids: ['a', 'b', 'c'], notices: [] });
   });
 
-  it('with an older db.json is rejected with two fixes, which both work', async () => {
+  it('with an older db.json is rejected with two fixes, both of which work', async () => {
     const folder = await temporaryFolder();
     const first = await openStore(folder);
     await first.commit(put('old'));

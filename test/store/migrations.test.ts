@@ -8,7 +8,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { records, wallet } from '../helpers/records.ts';
 import { changesIn } from '../helpers/store.ts';
 
-/** Files of version 1 after a kill. A payment in the snapshot is settled in the journal, which also has a second one. */
+/** Files of version 1 after a kill. The journal settles a payment of the snapshot, and adds a second payment. */
 const VERSION_1 = fileURLToPath(new URL('version-1', import.meta.url));
 
 async function folderOfVersion1(): Promise<string> {
@@ -89,7 +89,8 @@ describe('a folder of version 1', () => {
     const migrated = ['First Holder 2 3', 'Rich Holder 2 3', 'Poor Holder 2 3', 'Rich Holder 2 3'];
     expect(holders()).toEqual(migrated);
     await store.commit(() => ({ change: { wallets: [wallet({ id: 'new', holder: 'New' })] }, result: null }));
-    // As after a kill: the journal has lines of both versions, and the snapshot still has the older version.
+    // The folder is as a kill would leave it: the journal has lines of both versions, and the snapshot still has the
+    // older version.
     const killed = await temporaryFolder();
     await cp(folder, killed, { recursive: true });
     await store.close();

@@ -96,13 +96,13 @@ describe('a replaced state', () => {
           else done.push(store.replace({ ...records(), wallets: one.replace.map((id) => wallet({ id })) }));
         }
         await Promise.all(done);
-        // The journal first: a snapshot in between would only contain its lines already.
+        // Reads the journal first: a snapshot in between can only include lines that were already read.
         const journal = await readFile(journalOf(folder));
         const db = await readFile(dbOf(folder));
         const before = store.snapshot();
         await store.close();
         expect(await reopened(folder)).toEqual(before);
-        // As after a kill: the journal is not yet in the snapshot.
+        // The folder is as a kill would leave it: the journal is not yet in the snapshot.
         await writeFile(dbOf(folder), db);
         await writeFile(journalOf(folder), journal);
         expect(await reopened(folder)).toEqual(before);

@@ -190,7 +190,7 @@ describe('the files of a store', () => {
   });
 
   it.each(['a change', 'a snapshot', 'close'])(
-    'are reported as lost once, when %s detects it, and the store still knows it after close',
+    'are reported as lost only once, when %s detects the loss, which the store still reports after it is closed',
     async (finder) => {
       useFakeTimeouts();
       let areLost = false;

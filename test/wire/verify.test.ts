@@ -230,7 +230,7 @@ describe('problems other than the signature are reported:', () => {
   });
 });
 
-describe('every tampering', () => {
+describe('a tampering', () => {
   it.each(TAMPERINGS.filter((name) => name !== 'currency'))('with the %s is detected', (tamper) => {
     const { body } = invent({ amount: '100.00' }, MADE, {
       format: 'form',
@@ -266,7 +266,7 @@ describe('every tampering', () => {
     expect(() => requireTamperings(given)).toThrow(message);
   });
 
-  it('with the currency is not detected, because the currency is not signed', () => {
+  it('of the currency is not detected, because the currency is not signed', () => {
     const { body } = invent({ currency: 'EUR' }, MADE, {
       format: 'form',
       tamper: new Map([['currency', null]]),

@@ -6,7 +6,7 @@ const HARM = 'Untrusted text reaches the database or a page as code.';
 
 const text = family({ class: 'K', group: 'robustness', harm: HARM, mistake: 'input-not-escaped' });
 
-/** By case: what the identifiers contain, then the identifiers. None of them can identify an order. */
+/** By case: a description of the identifiers, then the identifiers, none of which can identify an order. */
 const HOSTILE = {
   sql: ['SQL', "' OR '1'='1", "x' OR 1=1 -- ", '" OR ""="'],
   markup: ['markup', '<script>alert(1)</script>', '"><img src=x onerror=alert(1)>'],
@@ -14,7 +14,7 @@ const HOSTILE = {
   newline: ['control characters', 'a\r\nX-Injected: 1', 'a\u0000b'],
 } as const;
 
-/** The response to it is the baseline for all others. */
+/** The response to this identifier is the baseline for all others. */
 const UNKNOWN = 'no-such-order';
 
 const MARKUP = ['<script>alert(1)</script>', '<img src=x onerror=alert(1)>'];

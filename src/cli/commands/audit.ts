@@ -176,7 +176,7 @@ function result(
 
 interface Emulator {
   gateway: GatewaySimClient;
-  /** Masks its secrets in a text. */
+  /** Masks the emulator's secrets in a text. */
   mask: (text: string) => string;
   stop: () => Promise<void>;
 }

@@ -174,7 +174,7 @@ async function agentFor(tlsCa: string | null | undefined) {
   return tlsCa ? trustingAgent(tlsCa) : undefined;
 }
 
-/** @param env variables with keys that may be sent to the target */
+/** @param env the variables with keys that may be sent to the target */
 function keysOf({ options, io }: ConformContext, env: Io['env'] = io.env) {
   const read = (given: string | undefined, flag: string) => given && readSecret(given, flag, io.cwd);
   return {

@@ -51,7 +51,7 @@ export const stop = defineCommand({
     const server = await connect();
     const { pid, nextDue } = await server.call('POST /shutdown');
     const deadline = performance.now() + STOP_LIMIT_MS;
-    // A pid from the response alone may belong to a container, and to another process on this machine.
+    // A pid that only the response names may be from a container, and belong to another process on this machine.
     const graceMs = server.pid === pid ? Number.POSITIVE_INFINITY : ELSEWHERE_MS;
     let freeSince: number | undefined;
     for (;;) {

@@ -134,7 +134,9 @@ async function waitForAnswer(url: string, limitMs: number, io: Io): Promise<void
   }
 }
 
-/** A test suite may send invalid requests on purpose: each reason is reported once, up to this number. */
+/**
+ * A test suite may send invalid requests on purpose: each reason is reported once, and at most this number of reasons.
+ */
 const MAX_REPORTED = 20;
 
 /** Reports why initiate requests are rejected; their responses do not contain every reason. */

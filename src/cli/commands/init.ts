@@ -11,7 +11,7 @@ import { orStorageFailed, shownFrom, writeAtomically } from '../write-file.ts';
 
 /** A first test for a test runner. */
 interface Starter {
-  /** The last is the test, which passes unchanged. The one before it replaces the shop's own handler. */
+  /** The last file is the test, which passes unchanged. The file before it replaces the shop's own handler. */
   files: readonly string[];
   /** The command that runs the test; its path is appended. */
   run: string;

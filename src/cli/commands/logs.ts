@@ -60,7 +60,7 @@ async function* serverSentEvents(answer: Answer, url: string): AsyncGenerator<Si
       }
     }
   } catch (error) {
-    // The server was killed in the middle of the stream: that ends the log like a stop does.
+    // The server was killed in the middle of the stream: that ends the log, as a stop would.
     if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw noServer(url, error);
   }
 }

@@ -76,7 +76,7 @@ export const pay = defineCommand({
     for (const { id, warnings } of payments) {
       const one = await server.call('POST /payments/:ref/settle', { param: { ref: id }, json: input });
       settled.push(one);
-      // The initiate request already reported the others.
+      // The initiate request already reported the other warnings.
       const added = one.payment.warnings.slice(warnings.length);
       notices.push(...added.map((warning) => `! ${warning}`));
       if (!all && one.delivery) notices.push(...whatToDo(one.delivery));

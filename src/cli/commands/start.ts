@@ -145,7 +145,7 @@ async function startHere(
       throw await nameOwner(error, options);
     },
   );
-  // Before the ready event, after which a signal may arrive.
+  // Listens before the ready event, after which a signal may arrive.
   stopOnSignals(server, output, io);
   const { runtime } = server.parts;
   const ready = readyEvent({ ...server, pid: process.pid }, runtime.baseUrl(), options.proxy);
@@ -246,7 +246,7 @@ async function startInBackground(options: ResolvedOptions, context: Context): Pr
 }
 
 /**
- * The emulator that already uses the folder, or the port for one in memory; undefined if none responds.
+ * The emulator that already uses the folder or, in memory, the port; undefined if none responds.
  *
  * @throws GatewayError `folder_in_use` or `port_in_use` if it was started with other options
  */
@@ -257,7 +257,7 @@ async function runningOn(options: ResolvedOptions): Promise<ReadyEvent | undefin
   const { url, controlToken } = found;
   const server = controlServer(found);
   const keys = await requireMerchant(server).catch((error: unknown) => {
-    // It has another token: the start fails because its port is in use.
+    // The emulator has another token: the start fails because its port is in use.
     if (inMemory && error instanceof GatewayError && error.code === 'unauthorized') return undefined;
     throw error;
   });

@@ -3,9 +3,11 @@ import type { SimEvent } from '../../contract/event.ts';
 import type * as happened from '../../usecases/event-log.ts';
 import type { AppContext, AppParts } from '../environment.ts';
 
-/** A client that is more events behind is dropped; it can resume with Last-Event-ID (chosen). */
+/**
+ * A client that falls further behind than this number of events is dropped; it can resume with Last-Event-ID (chosen).
+ */
 const MAX_BEHIND = 1_000;
-/** Time for a dropped client to read what was sent before its connection is closed (real time). */
+/** Time for a dropped client to read the sent events, after which its connection is closed (real time). */
 const DROPPED_MS = 10_000;
 /** Keeps an idle connection open. */
 const HEARTBEAT_MS = 15_000;

@@ -3,7 +3,7 @@ import type { Collection } from '../../domain/collection.ts';
 /**
  * A page of a collection, newest first.
  *
- * @param wanted required values by field; undefined matches any value
+ * @param wanted the required values by field; undefined matches any value
  * @param view converts a record for the response
  */
 export function listPage<Item extends { id: string }, View>(

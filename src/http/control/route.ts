@@ -38,19 +38,19 @@ export interface About<Query, Body, Answer>
   extends Pick<Operation, 'summary' | 'description' | 'params' | 'headers'> {
   query?: Query;
   body?: Body;
-  /** The handler reads the body itself, because it may be large. */
+  /** Whether the handler reads the body itself, because it may be large. */
   readsBody?: true;
-  /** A request without a body means an empty object. */
+  /** Whether a request without a body means an empty object. */
   optionalBody?: true;
-  /** Its messages; null if the response is not JSON. */
+  /** The messages of the response; null if it is not JSON. */
   answer: Answer;
   status?: 200 | 201 | 202;
   type?: string;
   /** Error statuses, except those that follow from path, query and body. */
   errors?: readonly number[];
-  /** Not masked: it has no secrets, or shows keys on purpose. */
+  /** Whether the response is not masked, because it has no secrets or shows keys on purpose. */
   verbatim?: true;
-  /** Not guarded, because clients that wait for the emulator need it. */
+  /** Whether the route is not guarded, because clients that wait for the emulator need it. */
   open?: true;
 }
 

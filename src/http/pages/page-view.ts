@@ -6,7 +6,7 @@ import type { AppContext } from '../environment.ts';
 /** English is the default. */
 export type Language = 'en' | 'fr';
 
-/** What every page needs to render. */
+/** The input that every page needs. */
 export interface PageView {
   language: Language;
   /** `system` follows the browser's preference. */

@@ -41,7 +41,7 @@ export function Logo({ payment }: { payment: PaymentSummary }) {
 }
 
 /**
- * The amount. A long one (up to 20 digits and 8 decimals) is smaller, and breaks only between groups of digits. The
+ * The amount. A long amount (up to 20 digits and 8 decimals) is smaller, and breaks only between groups of digits. The
  * limits fit a phone 360 pixels wide.
  */
 export function Amount({ text }: { text: string }) {

@@ -123,7 +123,7 @@ export async function answerInitiate(
   try {
     const foreign = foreignPage(page, runtime);
     if (foreign) {
-      // Even if its body is invalid.
+      // Logs the body even if it is invalid.
       log.requestBody = (await posted.catch(() => undefined))?.text ?? null;
       throw foreign;
     }

@@ -86,7 +86,7 @@ function requireFields({ amount, currency }: ChosenFields): void {
   });
 }
 
-/** Each uses the requested value, or generates one. */
+/** Each function uses the requested value, or generates one. */
 const TAMPERERS: Readonly<Record<Tampering, (ipn: IpnFields, value: string | null) => IpnFields>> = {
   signature: (ipn) => ({ ...ipn, signature: otherDigit(ipn.signature) }),
   amount: (ipn, value) => ({ ...ipn, data: { ...ipn.data, amount: value ?? `9${ipn.data.amount}` } }),
@@ -104,7 +104,7 @@ const TAMPERERS: Readonly<Record<Tampering, (ipn: IpnFields, value: string | nul
   secret: (ipn) => ipn,
 };
 
-/** Values to show for forged fields; null where it does not matter. */
+/** Values to show for forged fields; null where the value does not matter. */
 const READERS: Readonly<Record<Tampering, ((ipn: Partial<IpnFields>) => string | undefined) | null>> = {
   amount: ({ data }) => data?.amount,
   identifier: ({ identifier }) => identifier,

@@ -13,7 +13,7 @@ import { sign } from './signature.ts';
 
 /**
  * The signed text has no separator between amount and identifier (documented: signature-identifier-digits). Payments
- * whose amount and identifier join to the same text therefore have the same signature.
+ * therefore have the same signature if amount and identifier form the same text together.
  */
 export const splice: IpnTools['splice'] = (amount, identifier) => {
   const signed = amount + identifier;

@@ -23,7 +23,7 @@ interface Mistake {
   words: string;
 }
 
-/** A possible way to compute something, with its mistake unless it is correct. */
+/** A value that code may compute, with the mistake in it; none for the correct value. */
 type Candidate<Value> = readonly [value: Value, mistake?: Mistake | undefined];
 
 /** The explanation of a signature. */

@@ -1,7 +1,7 @@
 import { BEGINNINGS, type Beginning, reopen, session } from '../disk-session.ts';
 import { type Budget, trial } from '../trial.ts';
 
-/** Sessions at the same time. */
+/** The number of concurrent sessions. */
 const LANES = 3;
 
 const HOWS = ['kill', 'half'] as const;
@@ -9,7 +9,7 @@ const HOWS = ['kill', 'half'] as const;
 /** Every kind of session. Each is killed at its first call, then at its second, and so on. */
 const KINDS = Object.keys(BEGINNINGS).flatMap((beginning) =>
   [[], ['--fsync']].flatMap((args) =>
-    // The snapshot between two changes does not depend on the start.
+    // Slow sessions test the snapshot between two changes, which does not depend on the beginning.
     (beginning === 'a new folder' ? [false, true] : [false]).flatMap((isSlow) =>
       HOWS.map((how) => ({ beginning: beginning as Beginning, args, isSlow, how, next: 1, isDone: false })),
     ),

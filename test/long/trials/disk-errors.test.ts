@@ -1,7 +1,7 @@
 import { BEGINNINGS, type Beginning, reopen, type Strike, session } from '../disk-session.ts';
 import { type Budget, trial } from '../trial.ts';
 
-/** Sessions at the same time. */
+/** The number of concurrent sessions. */
 const LANES = 3;
 
 const ERRORS = ['ENOSPC', 'EIO', 'EDQUOT', 'EACCES', 'EMFILE'] as const;

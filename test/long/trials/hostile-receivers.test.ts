@@ -7,7 +7,7 @@ import { type Budget, trial } from '../trial.ts';
 const IN_ALL = 256;
 /** An idle emulator stays below 150 MiB; each hanging attempt costs a connection. */
 const MOST_MEMORY_MIB = 350;
-/** Sending an IPN takes at most its timeout and 3 s. Anything longer counts as a hang, even on a slow machine. */
+/** Sending an IPN takes at most its timeout plus 3 s. Anything longer counts as a hang, even on a slow machine. */
 const LONGEST_MS = 60_000;
 
 interface Fired {

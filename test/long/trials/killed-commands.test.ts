@@ -67,7 +67,7 @@ async function killExec(cwd: string, budget: Budget): Promise<void> {
     try {
       process.kill(Number(command), 'SIGKILL');
     } catch {
-      // It ended just now.
+      // The command has just ended.
     }
   });
   const how = `exec killed ${isGroup ? 'with its group' : 'alone'}, ${isUp ? 'while its command runs' : 'while it starts'}`;
@@ -81,7 +81,7 @@ async function killDetaching(cwd: string, budget: Budget): Promise<void> {
   await sleep(budget.below(300));
   child.kill('SIGKILL');
   await ended;
-  // An emulator that has detached keeps running, and `stop` finds it. One that has not ends automatically.
+  // An emulator that has detached keeps running, and `stop` finds it. One that has not detached ends automatically.
   const isOver = await comesTrue(async () => {
     await run(['stop', '--data-dir', 'data'], { cwd });
     const next = await runJson<ReadyEvent | null>(

@@ -43,7 +43,7 @@ const CHANGES: readonly (readonly [Target['method'], string, object])[] = [
   ['POST', '/_sim/ui/payments', {}],
 ];
 
-/** What a page from another origin must not change. */
+/** The part of the state that a page from another origin must not change. */
 async function stateOf({ control }: Emulator): Promise<string> {
   const { payments, ...state } = await control<{ payments: { id: string; status: string }[] }>('/snapshot');
   const statuses = payments.map(({ id, status }) => [id, status]);

@@ -14,7 +14,7 @@ interface Loss {
   /** @param data the folder, or a link to it */
   lose: (data: string) => Promise<void>;
   isLink?: true;
-  /** Where the earlier state is afterwards. */
+  /** The path of the earlier state after the change. */
   kept?: string;
   /** Whether another emulator can start in the path afterwards. */
   isFree: boolean;

@@ -15,7 +15,7 @@ export interface Incoming {
   body: Buffer;
 }
 
-/** Reads a body like some framework. @returns a status if the framework rejects it before any handler runs */
+/** Reads a body as some framework does. @returns a status if the framework rejects it before any handler runs */
 export type Parser = (incoming: Incoming) => Fields | number;
 
 const LIMIT = 100 * 1024;

@@ -16,7 +16,7 @@ const waits = (node: Node) =>
   isBusy(node) || (isElement(node) && node.querySelector('[aria-busy=true]') !== null);
 
 interface Morphing {
-  /** Is called with each new element. */
+  /** Called with each new element. */
   onInsert: (element: HTMLElement) => void;
   /** Submitted forms, whose input is reset. */
   sent: readonly HTMLFormElement[];

@@ -65,7 +65,7 @@ export async function load(address: string, init: RequestInit = {}): Promise<Loa
 let requested = 0;
 let shownAddress = location.href;
 
-/** Updates the page to match the emulator's response. @param sent processed forms */
+/** Updates the page to match the emulator's response. @param sent the processed forms */
 export function show(content: HTMLElement, sent: readonly HTMLFormElement[] = []): void {
   requested++;
   // Rows are new only if the list is still the same.

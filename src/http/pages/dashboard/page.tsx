@@ -88,7 +88,7 @@ export interface Page {
   path: string;
   title: string;
   content: Child;
-  /** Events do not change its content. */
+  /** Whether the content stays the same after events. */
   isStill?: boolean;
   /** The search text. */
   query?: string;
@@ -112,7 +112,7 @@ export interface PostedForm {
   error?: GatewayError;
 }
 
-/** What every component of a page can read. */
+/** The context that every component of a page can read. */
 interface PageFacts {
   /** How to write commands. */
   style: HintStyle;
@@ -122,7 +122,7 @@ interface PageFacts {
 }
 export const PageContext = createContext<PageFacts>({ style: PLAIN, now: 0 });
 
-/** What a page is rendered from. `id` is the record in the path. */
+/** The input of a page. `id` is the record in the path. */
 interface PageRequest {
   parts: AppParts;
   query: FormValues;

@@ -139,7 +139,7 @@ export function dashboardError(c: AppContext, parts: AppParts, error: GatewayErr
 /** Whether a path is in the dashboard, known or not. */
 export const isDashboard = (path: string): boolean => path.startsWith(`${UI}/`);
 
-/** What a page shows besides what its path selects. */
+/** Content that a page shows in addition to the record or list in its path. */
 interface Showing {
   refusal?: Refusal;
   query?: FormValues;

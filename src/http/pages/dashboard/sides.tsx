@@ -5,7 +5,7 @@ import type { Attempt } from '../../../domain/state.ts';
 import { Code, FoldedCode } from './blocks.tsx';
 import { capitalized, pretty } from './text.ts';
 
-/** Maximum length of each body on a page with many. */
+/** Maximum length of each body on a page with many bodies. */
 export const SHOWN_BODY = 8_192;
 
 /** A request or a response. */
