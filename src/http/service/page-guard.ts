@@ -37,7 +37,9 @@ export function foreignPage(
   if (isOwnPage(read, settings.pages)) return undefined;
   // The host may contain shell syntax.
   const named = shellWord(read);
-  return refused(`a page of ${read} may not initiate payments: if this is your site, start with ${allowing(named)}`);
+  return refused(
+    `a page of ${read} may not initiate payments: if this is your site, start with ${allowing(named)}`,
+  );
 }
 
 /** Whether a request was sent to this machine. For a browser, all of its ports are the same site. */
