@@ -32,7 +32,7 @@ export function described({ status, body, error, headers }: Observation): string
   const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1];
   const line = body.trim().split(/\r?\n/, 1)[0]?.slice(0, 120) ?? '';
   const to = location === undefined ? '' : ` to ${location}`;
-  return `answered ${status}${to}${line ? `: ${line}` : ' with an empty body'}`;
+  return `answered ${status}${to}${line ? ` “${line}”` : ' with an empty body'}`;
 }
 
 /** A request as text. */

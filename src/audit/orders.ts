@@ -186,7 +186,9 @@ export class Orders {
     if (!(error instanceof GatewayError) || error.code !== 'check_failed') throw error;
     // No server listens there: no shop had a chance to initiate.
     if ((error.cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED') throw error;
-    throw new GatewayError('check_failed', `${error.message}: ${await this.#whyNone()}`, { cause: error });
+    throw new GatewayError('check_failed', `${error.message}, and ${await this.#whyNone()}`, {
+      cause: error,
+    });
   }
 
   /** Describes what the emulator saw of an order that initiated no payment. */
@@ -199,7 +201,7 @@ export class Orders {
     );
     return refused
       ? `the emulator at ${url} (public key ${publicKey}) rejected the initiate request ${shorten(refused.requestBody ?? '')} with ${refused.responseBody ?? 'no response'}`
-      : `no initiate request reached ${url}. Check the gateway address and the public key (${publicKey}) that the shop uses`;
+      : `no initiate request reached ${url}. Check the gateway address and the public key (${publicKey}) that the shop uses; the command "keys env" prints both`;
   }
 
   async #recent(): Promise<Payment[]> {

@@ -5,6 +5,7 @@ import { GatewayError } from '../contract/error.ts';
 import type { Code } from '../contract/signature.ts';
 import { type AuditCase, evidence, type Finding, skipped } from './case.ts';
 import { CONTROL } from './cases/control.ts';
+import { HARM as BREAKS } from './cases/robustness.ts';
 import { Withheld } from './command.ts';
 import { secretMask } from './gateway.ts';
 import { type Fix, languageOf, MISTAKE_FIXES } from './mistakes.ts';
@@ -119,9 +120,11 @@ async function findingOf(shop: Shop, one: AuditCase): Promise<Finding> {
     if (!ended || !own) return unproven;
     // If several requests were running, blame the first: a crash must not be missed.
     const why = another
-      ? `The shop ${ended.how}. ${one.harm}`
-      : `This request probably crashed your shop, which no longer accepts connections. ${one.harm}`;
-    return { ...evidence(own.request, own.observation), verdict: 'fail', why };
+      ? `The shop ${ended.how}.`
+      : 'This request probably crashed your shop, which no longer accepts connections.';
+    // Whatever the case tried, a crash shows only that the handler breaks.
+    const because = { mistake: 'handler-breaks', harm: BREAKS } as const;
+    return { ...evidence(own.request, own.observation), verdict: 'fail', why, because };
   }
 }
 
@@ -132,7 +135,7 @@ async function findingOf(shop: Shop, one: AuditCase): Promise<Finding> {
 function provenBy(shop: Shop, control: AuditedCase | undefined, one: AuditCase, finding: Finding): Finding {
   if (finding.verdict !== 'pass' || one === CONTROL) return finding;
   if (control?.verdict !== 'pass') {
-    const why = 'nothing shows that the handler works: a handler that ignores everything looks the same';
+    const why = 'nothing shows that the handler works: one that ignores every request looks the same';
     return { ...finding, verdict: 'unproven', why };
   }
   const { url, status } = finding.answer ?? {};

@@ -49,7 +49,7 @@ export function bannerText(
     ...accessTo(ready),
     ...waysIn(ready, options),
     Sandbox: `e-mail ${options.sandboxEmail}   code ${options.sandboxCode}`,
-    Live: render(hint`e-mail ${liveEmail}   code: ${command('inbox', ...token)}`),
+    Live: render(hint`e-mail ${liveEmail}   code from: ${command('inbox', ...token)}`),
     Profile: fidelityText(fidelityIn(options)),
     Seed: options.seed && `${options.seed}   ids, codes and card numbers are repeatable`,
     State: dataDir
@@ -122,9 +122,9 @@ function accessTo({ dashboardUrl, publicKey, secretKey, controlToken }: ReadyEve
 }
 
 /** Announces a scheduled retry, expiry or automatic settlement. */
-const dueText = (at: string) => `Work is still scheduled, next at ${at}`;
+const dueText = (at: string) => `some work is still scheduled, next at ${at}`;
 /** The same announcement when the emulator stops. */
-export const leftText = (at: string) => `${dueText(at)}. It continues after the next start`;
+export const leftText = (at: string) => `${dueText(at)}; it continues after the next start`;
 
 /** Notices of the start, scheduled work and active faults. */
 export function noticesOf(server: RunningServer): string[] {

@@ -118,9 +118,12 @@ function offer(
   if (declared.allowUnknown) command.allowUnknownOption();
   for (const [key, option] of Object.entries({ ...fields, ...options }))
     command.addOption(optionOf(key, option));
-  if (advice) command.showHelpAfterError(`  ${renderHint(advice, hintStyle(invocation))}`);
-  if (about) command.addHelpText('after', () => `\n${flowed(about, command)}`);
   const fullName = isInGroup ? `${parent.name()} ${name}` : name;
+  const help = advice
+    ? renderHint(advice, hintStyle(invocation))
+    : `For help, run: ${invocation} ${fullName} --help`;
+  command.showHelpAfterError(`  ${help}`);
+  if (about) command.addHelpText('after', () => `\n${flowed(about, command)}`);
   return command.addHelpText('after', examples(declared.examples ?? [fullName], invocation));
 }
 

@@ -171,14 +171,14 @@ class Trial {
 
   /** Why a line cannot be tried; undefined if it can. */
   #obstacle(chain: readonly ManifestLine[]): string | undefined {
-    if (chain.some(({ expect }) => expect.client !== undefined)) return 'it applies only to clients';
+    if (chain.some(({ expect }) => expect.client !== undefined)) return 'applies only to clients';
     const { isEmulator, hasControl, options } = this.#target;
-    if (!isEmulator && chain.some(({ emulator }) => emulator)) return 'it applies only to an emulator';
+    if (!isEmulator && chain.some(({ emulator }) => emulator)) return 'applies only to an emulator';
     if (!isEmulator && !options.live && chain.some(({ request }) => isLive(request.path))) {
       return this.#target.notAllowed().message;
     }
     const needsControl = chain.some(({ outcome }) => outcome !== undefined && outcome !== 'pay');
-    if (needsControl && !hasControl) return 'it needs the control API of an emulator';
+    if (needsControl && !hasControl) return 'needs the control API of an emulator';
     return chain.at(-1)?.expect.ipn && this.#noIpn !== null ? this.#noIpn : undefined;
   }
 }

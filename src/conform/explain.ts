@@ -13,7 +13,7 @@ const LIST = 'currency';
  * Finds the choices that explain how a target differs from a profile: the values with which all dependent lines pass.
  *
  * @param verdicts the verdicts of all lines, including those that do not apply to the profile
- * @returns undefined if no choice explains a difference
+ * @returns undefined if no choice explains the differences
  */
 export function explainedBy(
   verdicts: Verdicts,

@@ -57,7 +57,7 @@ export class Session {
     const { request, outcome, expect, times = 1 } = line;
     if (JSON.stringify(request).includes('{otherSecretKey}')) {
       const other = await this.#target.otherSecretKey();
-      if (other === undefined) throw new Unseen('it needs a second merchant, which requires the control API');
+      if (other === undefined) throw new Unseen('needs a second merchant, which requires the control API');
       this.#values['otherSecretKey'] = other;
     }
     const headers = Object.entries(request.headers).map(
@@ -144,7 +144,7 @@ export class Session {
   }
 
   async #control(path: string, body: object): Promise<unknown> {
-    if (!this.#target.hasControl) throw new Unseen('it needs the control API of an emulator');
+    if (!this.#target.hasControl) throw new Unseen('needs the control API of an emulator');
     return parsed((await this.#target.control('POST', path, body)).body);
   }
 

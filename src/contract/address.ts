@@ -37,7 +37,7 @@ export function shorten(text: string): string {
 /** An address that IPNs can be sent to. @throws GatewayError `invalid_fields` */
 export function requireAddress(url: string | undefined, name = 'to'): string {
   if (url === undefined) {
-    const expected = 'the address to send the IPN to (or payment, to use its ipn_url)';
+    const expected = 'specify an address for the IPN, or a payment, whose ipn_url is then used';
     throw new GatewayError('invalid_fields', `${name} is required: ${expected}`);
   }
   const problem = urlProblem(url);

@@ -62,7 +62,11 @@ export function auditHeadline(cases: readonly Judged[]): string {
   const mistakes = counted(auditMistakes(attacks).length, 'mistake');
   const unpaid = worked.filter((one) => one.unpaid !== null);
   const share = `${worked.length} of ${counted(attacks.length, 'attack')}`;
-  if (!unpaid.length) return `Not safe: ${share} worked, from ${mistakes}.`;
+  if (!unpaid.length) {
+    const isWhole = control?.verdict !== 'fail';
+    const limit = isWhole ? '' : ' The shop does not accept a correct IPN, so most attacks were not tried.';
+    return `Not safe: ${share} worked (${mistakes}).${limit}`;
+  }
   const ways = counted(new Set(unpaid.map(({ mistake }) => mistake)).size, 'way');
   const sums = unpaidSums(unpaid.flatMap((one) => one.unpaid ?? [])).join(' and ');
   return `Not safe: ${sums} of goods were released unpaid in ${ways} (${share}, ${mistakes}).`;

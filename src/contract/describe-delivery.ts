@@ -17,7 +17,7 @@ interface AttemptSides extends Pick<Attempt, 'url'> {
 }
 
 /** How to make an emulator trust a receiver. */
-const TRUST_BY = 'set NODE_EXTRA_CA_CERTS or --ipn-ca to the file of your CA';
+const TRUST_BY = 'set NODE_EXTRA_CA_CERTS or --ipn-ca to the certificate file of your CA';
 
 /**
  * Why an attempt failed.
@@ -55,7 +55,7 @@ export function describeFailure(failure: AttemptFailure, attempt: AttemptSides, 
     case 'egress':
       return describeEgress(failure);
     case 'fault':
-      return `${describeFaultOf(attempt)} (remove it with gateway-sim faults clear ipn)`;
+      return `${describeFaultOf(attempt)} (remove the rule with gateway-sim faults clear ipn)`;
     case 'malformed':
     case 'other':
       return failure.message;
@@ -65,7 +65,7 @@ export function describeFailure(failure: AttemptFailure, attempt: AttemptSides, 
 /** Why a response does not count as received. */
 function describeAnswer({ responseStatus, responseHeaders = [] }: AttemptSides): string {
   const isRedirect = responseStatus && responseStatus >= 300 && responseStatus < 400;
-  if (!isRedirect) return `the receiver answered ${responseStatus}: expected 2xx`;
+  if (!isRedirect) return `the receiver answered ${responseStatus} (expected 2xx)`;
   const location = responseHeaders.find(([name]) => name.toLowerCase() === 'location')?.[1];
   return `the receiver answered ${responseStatus}${location ? ` to ${location}` : ''}: redirects are not followed, use the final address as ipn_url`;
 }
@@ -73,7 +73,7 @@ function describeAnswer({ responseStatus, responseHeaders = [] }: AttemptSides):
 /** What a fault rule did instead of the receiver. An imported state may lack the rule. */
 function describeFaultOf({ fault }: AttemptSides): string {
   const instead = fault && insteadOfSending(fault);
-  return `fault rule: ${[instead, 'nothing was sent'].filter(Boolean).join(', ')}`;
+  return `a fault rule ${instead ?? 'applied'}; nothing was sent`;
 }
 
 /** What a fault rule did instead of sending an IPN; undefined if the IPN is sent. */
@@ -155,7 +155,7 @@ export const FIXES: Readonly<Record<AttemptFailure['code'], string>> = {
   timed_out: 'Answer 200 first and do slow work in a queue.',
   egress:
     'Restart the emulator with the option above, or use --forward-ipn to send all IPNs to your receiver.',
-  fault: 'Nothing to fix. Clear the rule to deliver the IPN.',
+  fault: 'Nothing to fix. When the rule ends or is cleared, the next attempt delivers the IPN.',
   stopping: 'Start the emulator: it retries interrupted attempts.',
   other: START,
 };

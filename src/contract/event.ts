@@ -55,7 +55,7 @@ const seq = field(count, 'Number of the event. Pass it as `since` or Last-Event-
 const at = time("Time of the event, by the emulator's clock.");
 
 const DELIVERY_STEP =
-  '`planned`: it was created or rescheduled. `waiting`: its attempt has no response after 3 s. `attempted`: an attempt ended.';
+  '`planned`: it was created or rescheduled. `waiting`: its attempt still has no response after 3 s. `attempted`: an attempt ended.';
 
 /** The fields of each type of event. */
 const EVENTS = {

@@ -133,7 +133,7 @@ function* contradictions(rule: FaultRule): Generator<[string, string]> {
   if (problem) yield ['route', problem];
   const isGiven = (name: FaultEffect) => rule[name] !== undefined;
   if (!problem && !FAULT_EFFECT_NAMES.some(isGiven)) {
-    yield ['route', `needs a fault: one of ${FAULT_EFFECT_NAMES.join(', ')}`];
+    yield ['route', `has no fault: specify one of ${FAULT_EFFECT_NAMES.join(', ')}`];
   }
   for (const name of FAULT_EFFECT_NAMES) {
     const { ipnOnly }: FaultMember = FAULT_EFFECTS[name];

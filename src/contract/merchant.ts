@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { field, money, record, request, text, time, wholeList, yesOrNo } from './field.ts';
 
-export const FormerKey = record('FormerKey', 'A replaced pair of keys. The keys are not stored.', {
+export const FormerKey = record('FormerKey', 'A replaced key pair. The keys are not stored.', {
   replacedAt: time('Time of the replacement.'),
   fingerprint: field(text, 'Signature of a fixed text with the secret key, to recognize the old key later.'),
 });
@@ -30,7 +30,7 @@ const merchantFields = {
   ),
 };
 
-export const Merchant = record('Merchant', 'A merchant with its pair of keys.', merchantFields);
+export const Merchant = record('Merchant', 'A merchant with its key pair.', merchantFields);
 export type Merchant = z.output<typeof Merchant>;
 
 export const ListedMerchant = record('ListedMerchant', 'A merchant in the list.', {

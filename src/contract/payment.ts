@@ -43,7 +43,7 @@ export const PaymentEvent = record('PaymentEvent', 'Something that happened to a
   event: field(z.enum(namesOf(PAYMENT_EVENTS)), 'The event.'),
   value: field(
     nullableText,
-    'The customer input, the address of a code, the status, or the redirect address; null if none.',
+    'What the customer entered, the address of a code, the status, or the redirect address; null if none.',
   ),
   problem: field(z.optional(problem), 'Why the input was rejected.'),
   requestId: field(z.optional(text), 'The emulator run and the id of the request that caused it.'),
@@ -51,7 +51,7 @@ export const PaymentEvent = record('PaymentEvent', 'Something that happened to a
 export type PaymentEvent = z.output<typeof PaymentEvent>;
 
 const cause = {
-  value: field(nullableText, 'The customer input, the status or an address; null if none.'),
+  value: field(nullableText, 'What the customer entered, the status or an address; null if none.'),
   problem: field(z.nullable(problem), 'Why the input was rejected; null if it was not.'),
   requestId: field(
     z.nullable(count),

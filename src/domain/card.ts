@@ -81,7 +81,7 @@ export function requireCard(state: State, id: string, merchant?: Merchant): Card
   const card = state.cards.get(id);
   if (card && (merchant === undefined || card.merchantId === merchant.id)) return card;
   throw new GatewayError('not_found', `no card has the card_id "${id.slice(0, 60)}"`, {
-    hint: hint`${command('cards list')} lists all cards.`,
+    hint: hint`List all cards with: ${command('cards list')}`,
   });
 }
 
@@ -131,7 +131,7 @@ export function chargeCard(card: Card, input: MovementInput, context: Context): 
       {
         hint:
           card.status === 'inactive'
-            ? hint`Activate it with ${command('cards activate', card.id)}.`
+            ? hint`Activate it with: ${command('cards activate', card.id)}`
             : hint`Create a new card instead.`,
       },
     );
@@ -142,7 +142,7 @@ export function chargeCard(card: Card, input: MovementInput, context: Context): 
     throw new GatewayError(
       'insufficient_funds',
       `card ${card.id} has a balance of ${card.availableBalance} ${card.currency}, which is too small for ${add(input.amount, charge)}`,
-      { hint: hint`Add money with ${command('cards fund', card.id, '--amount', '<amount>')}.` },
+      { hint: hint`Add money with: ${command('cards fund', card.id, '--amount', '<amount>')}` },
     );
   }
   return move(card, balance, { type: '-', remark: 'make_payment', charge }, input, context);

@@ -132,7 +132,7 @@ export function requireDelivery(state: State, id: string): Delivery {
   const delivery = state.deliveries.get(id);
   if (delivery) return delivery;
   throw new GatewayError('not_found', `no IPN delivery has the id "${id.slice(0, 80)}"`, {
-    hint: hint`${command('ipn list')} lists all IPNs.`,
+    hint: hint`List all IPNs with: ${command('ipn list')}`,
   });
 }
 

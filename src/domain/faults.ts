@@ -74,7 +74,7 @@ export class Faults {
     );
     if (index < 0 && this.#active.length >= MAX_RULES) {
       throw new GatewayError('invalid_fields', `too many fault rules: at most ${MAX_RULES} are allowed`, {
-        hint: hint`Remove rules with ${command('faults clear')}.`,
+        hint: hint`Remove rules with: ${command('faults clear')}`,
       });
     }
     this.#active[index < 0 ? this.#active.length : index] = fault;

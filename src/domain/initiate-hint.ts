@@ -27,8 +27,8 @@ export function initiateHint(
   if (!options.length) return keyHint;
   const start = options.flatMap((one): Hint => [' ', one]);
   return keyHint
-    ? hint`${command('start')}${start} accepts the other fields. public_key is also wrong: ${keyHint}`
-    : hint`${command('start')}${start} accepts this request`;
+    ? hint`Accept the other fields with: ${command('start')}${start}. public_key is also wrong. ${keyHint}`
+    : hint`Accept this request with: ${command('start')}${start}`;
 }
 
 function read(readLoosely: () => InitiateCommand): InitiateCommand | undefined {
@@ -56,5 +56,5 @@ function keyProblem(key: string, state: State): Hint | undefined {
   if (findByKey(state, 'publicKey', key)) return undefined;
   return findByKey(state, 'secretKey', key)
     ? hint`lint: the secret key was sent as public_key. Send the public key, and keep the secret key on the server`
-    : hint`${command('keys show')} prints the public key of this emulator`;
+    : hint`Show the public key of this emulator with: ${command('keys show')}`;
 }

@@ -32,7 +32,7 @@ export function requireBySecretKey(state: State, key: string | undefined): Merch
   throw new GatewayError('unauthorized', 'Invalid api key', {
     hint: findByKey(state, 'publicKey', key)
       ? hint`lint: the public key was sent as the bearer token. Cards require the secret key`
-      : hint`${command('keys show')} prints the keys of this emulator`,
+      : hint`Show the keys of this emulator with: ${command('keys show')}`,
   });
 }
 
@@ -67,12 +67,12 @@ export function requireMerchant(state: State, reference: string): Merchant {
     'not_found',
     `no merchant has the id or name "${reference}"; known: ${names.join(', ')}`,
     {
-      hint: hint`${command('keys generate', '--merchant', '<name>')} creates a merchant.`,
+      hint: hint`Create a merchant with: ${command('keys generate', '--merchant', '<name>')}`,
     },
   );
 }
 
-/** A new pair of keys that people and secret scanners recognize as fake (chosen). */
+/** A new key pair that people and secret scanners recognize as fake (chosen). */
 export function newKeyPair(random: RandomBytes): KeyPair {
   return {
     publicKey: `pub_sim_${randomText(random, 'key', 32)}`,

@@ -164,6 +164,6 @@ export function requirePayment(state: State, reference: string): Payment {
   const payment = state.findPayment(reference);
   if (payment) return payment;
   throw new GatewayError('not_found', `no payment has the id or identifier "${shorten(reference)}"`, {
-    hint: hint`${command('payments')} lists all payments.`,
+    hint: hint`List all payments with: ${command('payments')}`,
   });
 }

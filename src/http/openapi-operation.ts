@@ -9,6 +9,7 @@ export type OperationObject = ReturnType<typeof describeOperation>;
 
 type ContentObject = Readonly<Record<string, ReturnType<typeof media>>>;
 
+/** Exported so that the declaration of the document can name it: without the export, the build fails. */
 export interface ResponseObject {
   description: string;
   headers?: object;
@@ -38,7 +39,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   415: 'The Content-Type is not supported.',
   422: 'Fields are missing or invalid. Each is named.',
   504: 'The operation did not end within the time limit.',
-  507: 'Any route: a change could not be stored and is not applied.',
+  507: 'Any route: a change could not be stored and was not applied.',
   default: 'Any other error.',
 };
 

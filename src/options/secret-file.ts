@@ -6,7 +6,7 @@ import { readBeginning } from './read-beginning.ts';
 
 /** Added to the description of every flag that accepts a secret. */
 export const SEEN_IN_PS =
-  'flags are visible to other users: use the environment variable or @file (its first line)';
+  'flags are visible to other users, so use the environment variable or @file (its first line) instead';
 
 /** Longer than any secret. */
 const MAX_READ_BYTES = 4_096;

@@ -61,7 +61,7 @@ async function readOwn(
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     throw new GatewayError('usage', `${label}: ${error.message}`, {
-      hint: hint`${command('init')} writes a sample fixtures file.`,
+      hint: hint`Write a sample fixtures file with: ${command('init')}`,
       cause: error,
     });
   }

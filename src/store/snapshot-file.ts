@@ -133,7 +133,7 @@ export class SnapshotFile implements Adapter<SnapshotImage> {
     if (stamp === undefined || this.#stamp === undefined || stamp === this.#stamp) return;
     throw new GatewayError(
       'storage_failed',
-      `${this.#path} was edited while gateway-sim is using it: the edit is kept but has no effect, and new changes are in journal.jsonl next to it`,
+      `${this.#path} was edited while gateway-sim was using it: the edit is kept but has no effect, and new changes are in journal.jsonl next to it`,
       { hint: hint`Stop the emulator before you edit its state, or use: ${command('state import')}` },
     );
   }

@@ -110,7 +110,7 @@ function requireMoved(result: MoveResult, at: number): void {
   if (result === 'past') {
     const problem = `freeze must not move the clock backwards: it is at ${now}`;
     throw new GatewayError('invalid_fields', problem, {
-      hint: hint`A new emulator starts at the current time: ${command('start')}.`,
+      hint: hint`Start a new emulator at the current time with: ${command('start')}`,
     });
   }
   if (result === 'late') {

@@ -98,7 +98,7 @@ function validated(text: Buffer, currencies: Iterable<string>): Snapshot {
     throw new GatewayError('invalid_fields', message, {
       problems,
       problemCount,
-      hint: hint`Nothing was changed. ${command('state export')} writes a state that can be imported.`,
+      hint: hint`Nothing was changed. Write a state that can be imported with: ${command('state export')}`,
       cause: error,
     });
   }

@@ -335,7 +335,7 @@ function verdictOnGenuine(
   const cause =
     status === null
       ? `${error[0]?.toUpperCase()}${error.slice(1)}`
-      : `Your receiver answered ${status}${saying || ': expected 2xx'}`;
+      : `Your receiver answered ${status}${saying || ' (expected 2xx)'}`;
   const brief = describeBriefly(attempt);
   const headline =
     status === null
@@ -371,7 +371,7 @@ function headlineOf(signed: ComputedSignature['signed']): string {
     : 'Your code signed the wrong text.';
 }
 
-const REJECTED = 'The IPN is genuine. Check how your code computes the signature and finds the order.';
+const REJECTED = 'The IPN is genuine. Check how your code computes the signature and looks up the order.';
 
 const anotherKey = (signature: string) =>
   `The response shows an unknown signature (${signature.slice(0, 8)}…): check that your receiver uses this merchant's secret key.`;

@@ -39,7 +39,7 @@ describe('an audit', () => {
     expect(cases.at(-1)).toMatchObject({
       ...{ name: 'amount-too-low', class: 'D', group: 'amount', verdict: 'fail' },
       sent: expect.stringContaining('data[amount]=0.49'),
-      observed: 'answered 200: OK, and the order is paid',
+      observed: 'answered 200 “OK”, and the order is paid',
       why: expect.stringContaining('less than the order costs'),
       mistake: 'amount-not-compared',
       fix: expect.stringMatching(/PHP: [\s\S]*Node: [\s\S]*Python: /),

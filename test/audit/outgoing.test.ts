@@ -74,7 +74,7 @@ describe('an audit', () => {
       else void shop.place().then(() => response.end());
     });
     const why = expect.stringMatching(
-      /^could not place an order: .* closed the connection without a response: no initiate request reached /,
+      /^could not place an order: .* closed the connection without a response, and no initiate request reached /,
     );
     expect(await audit({ orderUrl })).toEqual({ bad: { verdict: 'unproven', why }, more: [], tried: 3 });
   });

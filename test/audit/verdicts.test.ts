@@ -270,7 +270,7 @@ describe('a report', () => {
     });
     const { cases } = await audit({ order: undefined, orderUrl: `${shop.url}/order`, only: ['control'] });
     const why =
-      /answered 500 “Invalid api key”: .* rejected the initiate request public_key=pub_of_yesterday.* with .*Invalid api key/;
+      /answered 500 “Invalid api key”, and .* rejected the initiate request public_key=pub_of_yesterday.* with .*Invalid api key/;
     expect(cases[0]).toMatchObject({ verdict: 'unproven', why: expect.stringMatching(why) });
   });
 

@@ -56,7 +56,7 @@ export function serversOf(scripts) {
       ],
       request: (port) => postRequest(port, '/payments', 'application/json', JSON.stringify(PAYMENT)),
       expected: '"id"',
-      does: 'any JSON, unchecked; the whole file is written for it',
+      does: 'any JSON, unchecked; the whole file is written each time',
       fill: (folder, count) => {
         const payments = Array.from({ length: count }, (_, id) => ({ ...PAYMENT, id: String(id) }));
         return writeFile(join(folder, 'db.json'), JSON.stringify({ payments }));

@@ -92,7 +92,7 @@ function playerRows({ name, server, rounds, full, problem }, { node, bare }) {
   if (problem) return [unmeasured(name, problem)];
   const of = (value) => median(rounds.map((one) => one[value]));
   const micros = (value) => `${Math.round(value)} µs of CPU time each`;
-  const share = `${(of('rate') / bare).toFixed(2)} times bare, ${micros(of('processorUs'))}, p99 ${ms(of('p99'))}`;
+  const share = `${(of('rate') / bare).toFixed(2)} × bare, ${micros(of('processorUs'))}, p99 ${ms(of('p99'))}`;
   const rows = [
     fact(
       `${name}: start, relative to node -e 0`,

@@ -65,7 +65,7 @@ describe('conform', () => {
         { id: 'field-logo-missing', expected: 'a refusal', got: expect.stringContaining('"success"') },
       ],
       causes: [{ cause: 'a refusal that names site_logo, got success', ids: ['field-logo-missing'] }],
-      unseen: [{ id: 'client-wants-ok', why: 'it applies only to clients' }],
+      unseen: [{ id: 'client-wants-ok', why: 'applies only to clients' }],
     });
     expect(stderr).toContain('1 of 3 lines differ');
     const text = await run(FEW, { cwd });
@@ -102,7 +102,7 @@ describe('conform', () => {
     expect((await startSim({ profile })).server.parts.runtime.settings.choices.siteLogo).toBe('optional');
   });
 
-  it('writes no profile if no choice explains a difference', async () => {
+  it('writes no profile if no choice explains the differences', async () => {
     const cwd = await folder();
     await cli.startIn(cwd);
     const { stderr } = await run([...FEW, '--update-profile', 'ours.json'], { cwd });

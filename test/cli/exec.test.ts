@@ -149,7 +149,7 @@ describe('exec', () => {
       'gateway-sim: POST /sandbox/payment/initiate was rejected\n  site_logo is required',
     );
     expect(stderr).toContain(
-      `exec --no-panel --sandbox-code '1 2' --secret-key '…' --loose --currency NPR accepts this request\n`,
+      `exec --no-panel --sandbox-code '1 2' --secret-key '…' --loose --currency NPR\n`,
     );
     const quiet = await run(['exec', '--quiet', ...node(script)], { cwd });
     expect(quiet.stderr).toBe('');

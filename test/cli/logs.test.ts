@@ -45,10 +45,10 @@ describe('inbox and logs', () => {
     const url = /Base URL +(\S+)/.exec(server.stdout())?.[1] ?? '';
     const body = new URLSearchParams({ ...ORDER, public_key: 'nobody', currency: 'xof', site_logo: '' });
     await fetch(`${url}/payment/initiate`, { method: 'POST', body });
-    const command = `start --port 0 --currency NPR:Rs --control-token '…' --loose --currency XOF accepts the other fields`;
+    const command = `start --port 0 --currency NPR:Rs --control-token '…' --loose --currency XOF`;
     await server.until((stdout) => stdout.includes(command));
     expect(server.stdout()).toMatch(
-      /accepts the other fields\. public_key is also wrong: .*gateway-sim.js.* keys show prints/,
+      /Accept the other fields with: .*\. public_key is also wrong\. Show the public key .*gateway-sim.js.* keys show/,
     );
   });
 

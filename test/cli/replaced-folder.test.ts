@@ -89,7 +89,7 @@ describe('a db.json that is edited while an emulator uses it', () => {
     const edited = (await readFile(db, 'utf8')).replace('order-1', 'order-X');
     await writeFile(db, edited);
     await initiate(emulator, 'order-2');
-    await emulator.until((_, stderr) => stderr.includes('was edited while gateway-sim is using it'));
+    await emulator.until((_, stderr) => stderr.includes('was edited while gateway-sim was using it'));
     expect(await readFile(db, 'utf8')).toBe(edited);
     const { stderr } = await emulator.stop();
     expect(stderr).toContain('the edit is kept');

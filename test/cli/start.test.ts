@@ -73,7 +73,7 @@ describe('a printed command finds its emulator', () => {
     const server = launch(['start', '--port', '0', '--in-memory', '--host', '0.0.0.0'], { cwd });
     await server.until((stdout) => stdout.includes('Ctrl-C'));
     const [, command = ''] = /Try it +(.*)/.exec(server.stdout()) ?? [];
-    const [, inbox = ''] = /code: (.*)/.exec(server.stdout()) ?? [];
+    const [, inbox = ''] = /code from: (.*)/.exec(server.stdout()) ?? [];
     for (const line of [command, inbox]) expect(await pasted(line, cwd)).toMatchObject({ code: 0 });
   });
 
@@ -124,12 +124,16 @@ describe('pending work', () => {
     const { ready, ended } = await start(['--payment-expires', '1h'], { cwd });
     await initiate(ready, 'order-1');
     const { stderr } = await run(['stop'], { cwd });
-    expect(stderr).toMatch(/Work is still scheduled, next at 2\d{3}-.*Z\. It continues after the next start/);
+    expect(stderr).toMatch(
+      /some work is still scheduled, next at 2\d{3}-.*Z; it continues after the next start/,
+    );
     await ended;
     const next = await start([], { cwd });
-    await next.until((_, stderr) => /gateway-sim: Work is still scheduled, next at 2\d{3}-/.test(stderr));
+    await next.until((_, stderr) =>
+      /gateway-sim: some work is still scheduled, next at 2\d{3}-/.test(stderr),
+    );
     expect((await next.stop('SIGINT')).stderr).toMatch(
-      /next at 2\d{3}-.*Z\. It continues after the next start\n$/,
+      /next at 2\d{3}-.*Z; it continues after the next start\n$/,
     );
   });
 });

@@ -59,17 +59,17 @@ describe('the text of a failure', () => {
   it('says what a fault rule did, or which response was expected', () => {
     const fault = { route: 'ipn', drop: true as const };
     expect(errorOf({ url, failure: { code: 'fault' }, fault })).toBe(
-      'fault rule: dropped it, nothing was sent (remove it with gateway-sim faults clear ipn)',
+      'a fault rule dropped it; nothing was sent (remove the rule with gateway-sim faults clear ipn)',
     );
     expect(errorOf({ url, failure: { code: 'fault' }, fault: null })).toContain(
-      'fault rule: nothing was sent',
+      'a fault rule applied; nothing was sent',
     );
     const answered = { url, failure: { code: 'answered' } as const, fault: null, responseStatus: 503 };
-    expect(errorOf(answered)).toBe('the receiver answered 503: expected 2xx');
+    expect(errorOf(answered)).toBe('the receiver answered 503 (expected 2xx)');
     expect(describeBriefly(answered)).toBe('answered 503');
     expect(
       describeBriefly({ ...answered, failure: { code: 'fault' }, fault: { route: 'ipn', status: 503 } }),
-    ).toBe('fault rule: answered 503, nothing was sent');
+    ).toBe('a fault rule answered 503; nothing was sent');
   });
 });
 

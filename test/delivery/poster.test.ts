@@ -169,7 +169,7 @@ describe('the report of a post without a response describes the error', () => {
     );
     expect(await poster().post(request(url))).toMatchObject({
       responseStatus: 101,
-      error: 'the receiver answered 101: expected 2xx',
+      error: 'the receiver answered 101 (expected 2xx)',
     });
   });
 

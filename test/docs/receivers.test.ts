@@ -215,7 +215,7 @@ describe.each(RECEIVERS)('the receiver in $place', (receiver) => {
     }
     for (const identifier of ['0'.repeat(20), 'order-1', '../order']) {
       const { attempts } = await paid(sim, { ...order, identifier }, shop.url + token);
-      expect(attempts).toMatchObject([{ responseStatus: 200, responseBody: 'no order of this shop' }]);
+      expect(attempts).toMatchObject([{ responseStatus: 200, responseBody: 'not an order of this shop' }]);
     }
     expect(await shop.paid()).toEqual([]);
   });

@@ -115,7 +115,7 @@ describe('unmodified clients from tls-and-proxy.md reach the emulator', () => {
     }
   });
 
-  it('with an older Node', async () => {
+  it('with an older version of Node', async () => {
     const run = await started();
     expect(await run(OLDER_NODE)).toContain('public_key is required');
   });

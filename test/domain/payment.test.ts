@@ -264,25 +264,29 @@ describe('the currency', () => {
   };
 
   it.each([
-    [{ currency: 'NPR' }, {}, 'gateway-sim start --currency NPR accepts this request'],
-    [{ currency: 'usd' }, {}, 'gateway-sim start --loose accepts this request'],
-    [{ currency: 'npr' }, {}, 'gateway-sim start --loose --currency NPR accepts this request'],
-    [{ currency: 'npr' }, LOOSELY, 'gateway-sim start --currency NPR accepts this request'],
-    [{ currency: '$' }, {}, 'gateway-sim start --currency CODE accepts this request'],
-    [{ currency: 'NPR', site_logo: '' }, {}, 'gateway-sim start --loose --currency NPR accepts this request'],
+    [{ currency: 'NPR' }, {}, 'Accept this request with: gateway-sim start --currency NPR'],
+    [{ currency: 'usd' }, {}, 'Accept this request with: gateway-sim start --loose'],
+    [{ currency: 'npr' }, {}, 'Accept this request with: gateway-sim start --loose --currency NPR'],
+    [{ currency: 'npr' }, LOOSELY, 'Accept this request with: gateway-sim start --currency NPR'],
+    [{ currency: '$' }, {}, 'Accept this request with: gateway-sim start --currency CODE'],
+    [
+      { currency: 'NPR', site_logo: '' },
+      {},
+      'Accept this request with: gateway-sim start --loose --currency NPR',
+    ],
     [
       { site_logo: '', public_key: 'pub_sim_nobody' },
       {},
-      'gateway-sim start --loose accepts the other fields. public_key is also wrong: gateway-sim keys show prints the public key of this emulator',
+      'Accept the other fields with: gateway-sim start --loose. public_key is also wrong. Show the public key of this emulator with: gateway-sim keys show',
     ],
     [
       { currency: 'usd', public_key: 'pub_sim_nobody' },
       {},
-      'gateway-sim start --loose accepts the other fields. public_key is also wrong: gateway-sim keys show prints the public key of this emulator',
+      'Accept the other fields with: gateway-sim start --loose. public_key is also wrong. Show the public key of this emulator with: gateway-sim keys show',
     ],
     [{ currency: 'NPR', amount: 'ten' }, {}, undefined],
-    [{ site_logo: '' }, {}, 'gateway-sim start --loose accepts this request'],
-    [LONG, {}, 'gateway-sim start --loose accepts this request'],
+    [{ site_logo: '' }, {}, 'Accept this request with: gateway-sim start --loose'],
+    [LONG, {}, 'Accept this request with: gateway-sim start --loose'],
     [{ ...LONG, amount: 'ten' }, {}, undefined],
     [{ customer_name: '' }, LOOSELY, undefined],
   ])(

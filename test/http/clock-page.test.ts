@@ -74,7 +74,7 @@ describe('the queue of the clock', () => {
 
   it('shows how far the clock is ahead, and whether it is paused', async () => {
     const sim = await startSim();
-    expect(await pageOf(sim, PAGE)).toMatch(/<dd>running<\/dd>.*Clock is at real time/s);
+    expect(await pageOf(sim, PAGE)).toMatch(/<dd>running<\/dd>.*Clock shows real time/s);
     await postForm(sim, PAGE, { move: 'freeze', freeze: 'now' });
     await postForm(sim, PAGE, { move: 'advance', advance: '29h' });
     expect(await pageOf(sim, PAGE)).toMatch(/<dd>paused<\/dd>.*Clock is 1 day 5 h ahead/s);

@@ -26,8 +26,8 @@ it('a remote target is tested neither in live mode nor with lines that need an e
     'card-create': 'live mode is not tested: use --live --live to test it',
     'checkout-page-live': 'live mode is not tested: use --live --live to test it',
     'ipn-status': 'no IPN can reach this machine: specify its public address with --ipn-url',
-    'ipn-not-on-cancel': 'it needs the control API of an emulator',
-    'route-root': 'it applies only to an emulator',
+    'ipn-not-on-cancel': 'needs the control API of an emulator',
+    'route-root': 'applies only to an emulator',
   });
   const asked = sim.server.parts.events.requests();
   expect(asked.length).toBeGreaterThan(8);

@@ -91,7 +91,7 @@ describe('a target on this machine that does not prove to be an emulator', () =>
       );
       expect(why).toMatchObject({
         ...{ 'initiate-live': notTested, 'card-create': notTested, 'checkout-page-live': notTested },
-        'route-root': 'it applies only to an emulator',
+        'route-root': 'applies only to an emulator',
         'ipn-status': expect.stringContaining('no IPN can reach this machine'),
       });
     },

@@ -86,7 +86,7 @@ describe('the emulator', () => {
     expect(unnoticed).toEqual([]);
     expect(report.differ).toEqual([]);
     expect(new Set(report.unseen.map(({ why }) => why))).toEqual(
-      new Set(lines === LINES ? ['it applies only to clients'] : []),
+      new Set(lines === LINES ? ['applies only to clients'] : []),
     );
     expect(report.agree).toBeGreaterThan(lines.length / 3);
   });

@@ -311,7 +311,7 @@ describe('a fault on IPNs', () => {
     expect(await deliveries(sim)).toMatchObject([
       {
         state: 'failed',
-        attempts: [{ responseStatus: null, error: expect.stringContaining('dropped it, nothing was sent') }],
+        attempts: [{ responseStatus: null, error: expect.stringContaining('dropped it; nothing was sent') }],
       },
     ]);
     expect(receiver.requests).toHaveLength(0);

@@ -327,7 +327,7 @@ describe('an imported state', () => {
     if (status === 422) {
       expect(answer.body).toMatchObject({
         code: 'invalid_fields',
-        remedy: 'Nothing was changed. gateway-sim state export writes a state that can be imported.',
+        remedy: 'Nothing was changed. Write a state that can be imported with: gateway-sim state export',
       });
     }
     expect(await exported(sim)).toEqual(before);

@@ -318,7 +318,7 @@ describe('a genuine IPN', () => {
       tone: 'waiting',
       action: 'faults',
       cause: 'Fault: signature corrupted (your rule). Your receiver answered 400.',
-      fix: 'Nothing to fix. Clear the rule to deliver the IPN.',
+      fix: 'Nothing to fix. When the rule ends or is cleared, the next attempt delivers the IPN.',
     });
     const lost = await settledWith([{}], withFault({ drop: true }));
     expect(lost.found()).toMatchObject({
@@ -401,7 +401,7 @@ describe('a forged IPN', () => {
     ]);
     expect(ofPayment()).toMatchObject({
       tone: 'bad',
-      cause: 'Your receiver answered 400: expected 2xx.',
+      cause: 'Your receiver answered 400 (expected 2xx).',
     });
   });
 });

@@ -77,7 +77,7 @@ describe("a user's own fixtures", () => {
       name: 'GatewayError',
       code: 'usage',
       message: expect.stringContaining(`--fixtures: ${path}${problem}`),
-      remedy: 'gateway-sim init writes a sample fixtures file.',
+      remedy: 'Write a sample fixtures file with: gateway-sim init',
     });
   });
 

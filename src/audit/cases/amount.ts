@@ -97,7 +97,7 @@ export const AMOUNT: readonly AuditCase[] = [
     {
       ...text(
         'key-of-other-merchant',
-        "An IPN about a payment to another merchant, signed with that merchant's key.",
+        "An IPN for a payment to another merchant, signed with that merchant's key.",
       ),
       group: 'merchant',
       mistake: 'signature-not-checked',

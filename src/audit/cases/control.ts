@@ -99,7 +99,7 @@ function whyUnproven(shop: Shop, observation: Observation): string {
 function whyNotPaid(shop: Shop, { body }: Observation): string {
   const fault = errorPage(body);
   if (fault) {
-    return `Your shop answered a correct IPN with a program error, and the order is not paid: ${fault}.`;
+    return `Your shop answered a correct IPN with an error from its own code, and the order is not paid: ${fault}.`;
   }
   return shop.parts.hasOrders
     ? "Your shop answered a correct IPN, but the order is still unpaid: check the handler and the probe's condition."

@@ -32,7 +32,7 @@ function flaw(observation: Observation, plain: Observation): string | undefined 
   if (status === null && plain.status !== null) return `Your handler sent no response. ${HARM}`;
   if (here.isBroken && !there.isBroken) return `Your handler crashed and answered ${status}. ${HARM}`;
   if (here.fault !== undefined && there.fault === undefined)
-    return `The response shows a program error: ${here.fault}. ${HARM}`;
+    return `The response shows an error from your code: ${here.fault}. ${HARM}`;
   if (observation.durationMs > plain.durationMs + DELAY_MS)
     return `The response took ${Math.round(observation.durationMs)} ms, compared with ${Math.round(plain.durationMs)} ms for a plain identifier. ${HARM}`;
   const type = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';

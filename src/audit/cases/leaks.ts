@@ -27,7 +27,7 @@ function leakIn(shop: Shop, request: ProbeRequest, { body, headers }: Observatio
       return 'The response contains the expected signature';
   }
   const fault = errorPage(body);
-  return fault && `The response contains a program error: ${fault}`;
+  return fault && `The response contains an error from your code: ${fault}`;
 }
 
 /** A request that anyone can send. */

@@ -17,7 +17,8 @@ import { withQuery } from '../ipn.ts';
 import { answerProblem, isBroken } from './control.ts';
 import { PAYS_ORDERS } from './sender.ts';
 
-const HARM = 'Unusual input breaks the handler, and a payment is lost.';
+/** The cost of a handler that unusual input breaks. */
+export const HARM = 'Unusual input breaks the handler, and a payment is lost.';
 const MEBIBYTE = 2 ** 20;
 /** A slower handler may exceed the time-out of a gateway, which then sends the IPN again. */
 const SLOW_MS = 5_000;
@@ -41,7 +42,7 @@ function breakdown({ status, error, body }: Observation): string | undefined {
   if (status === null) return `Your handler sent no response: ${error}. ${HARM}`;
   if (isBroken(status)) return `Your handler crashed and answered ${status}. ${HARM}`;
   const fault = errorPage(body);
-  return fault && `The response is a program error: ${fault}. ${HARM}`;
+  return fault && `The response is an error from your code: ${fault}. ${HARM}`;
 }
 
 /** A genuine IPN in an unusual form: the handler may reject it, but must accept the next correct IPN. */
@@ -174,7 +175,7 @@ export const ROBUSTNESS: readonly AuditCase[] = [
         const shown = evidence(request, observation);
         const fault = errorPage(observation.body);
         if (fault !== undefined) {
-          const why = `The response is a program error: ${fault}. A gateway sees only the status, so the error goes unnoticed.`;
+          const why = `The response is an error from your code: ${fault}. A gateway sees only the status, so the error goes unnoticed.`;
           return { ...shown, verdict: 'fail', why };
         }
         const problem = shop.parts.hasOrders ? answerProblem(observation) : undefined;

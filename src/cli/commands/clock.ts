@@ -71,10 +71,15 @@ async function describeWait(call: Context['call']): Promise<string | null> {
   return `the clock is at ${now} and is waiting for ${first.url} to respond to IPN ${first.id}, attempt ${first.attempts.length + 1}${more}`;
 }
 
+function offsetText(aheadMs: number): string {
+  const seconds = Math.round(aheadMs / 1_000);
+  return `${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} real time`;
+}
+
 function shown(clock: Clock): CommandResult {
   const text = pairs({
     Time: `${clock.now}${clock.frozen ? '  (frozen)' : ''}`,
-    Ahead: `${Math.round(clock.aheadMs / 1_000)} s of real time`,
+    Offset: offsetText(clock.aheadMs),
     'Next due': clock.nextDue ?? 'nothing scheduled',
   });
   return { json: clock, text };

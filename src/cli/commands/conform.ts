@@ -24,7 +24,7 @@ const ABOUT = `
 Checks an emulator or a deployment against every line of the manifest: a request and the expected response. Without
 --target, it checks the running emulator, or a temporary one in memory.
 
-A target on this machine that identifies itself as gateway-sim (X-Gateway-Sim on GET /_sim/livez) is tested completely,
+A target on this machine that identifies itself as gateway-sim (X-Gateway-Sim on GET /_sim/livez) is tested fully,
 and payments left pending are canceled. On any other target, only the sandbox is tested. A remote target gets at most five
 requests per second. Only payments of this run are settled. To receive IPNs from a remote target, use --ipn-url with a
 tunnel to --ipn-port. The exit code is 1 if a line differs.`;
@@ -257,7 +257,7 @@ async function result(
     notices.push(
       explained
         ? hint`Use it with: ${command('start', '--profile', updateProfile)}`
-        : hint`${updateProfile} was not written: no profile choice explains a difference.`,
+        : hint`${updateProfile} was not written: no profile choice explains the differences.`,
     );
   }
   const { length } = report.differ;

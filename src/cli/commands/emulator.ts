@@ -68,7 +68,7 @@ export const stop = defineCommand({
     return {
       json: { stopped: true, url: server.url, pid },
       text: `Stopped ${server.url}`,
-      notices: nextDue ? [leftText(nextDue)] : [],
+      notices: nextDue ? [`gateway-sim: ${leftText(nextDue)}`] : [],
     };
   },
 });

@@ -156,7 +156,7 @@ async function choosePayments({ args: [ref], options: { all, wait }, connect }: 
       const payments = ref === undefined ? await pendingPayments(server, all) : [await find(server, ref)];
       if (payments.length || all) return { server, payments };
       throw new GatewayError('not_found', 'no payment is pending', {
-        hint: hint`Create one with ${command('payments create')}, or use --wait to wait for one.`,
+        hint: hint`Create one with: ${command('payments create')}. Or wait for one with --wait.`,
       });
     } catch (error) {
       const code = error instanceof GatewayError ? error.code : undefined;

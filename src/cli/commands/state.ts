@@ -187,7 +187,7 @@ function parsed(text: string, name: string): { version: number } {
     return JSON.parse(text.replace(/^\uFEFF/, '')) as { version: number };
   } catch (error) {
     throw new GatewayError('unparseable_body', `${name} is not JSON: ${(error as Error).message}`, {
-      hint: hint`Nothing was changed. ${command('state export')} writes a state that can be imported.`,
+      hint: hint`Nothing was changed. Write a state that can be imported with: ${command('state export')}`,
       cause: error,
     });
   }

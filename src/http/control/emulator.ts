@@ -60,7 +60,7 @@ export function emulatorRoutes(parts: AppParts, document: () => Promise<object>)
       },
     }),
     control('GET /openapi.json', {
-      summary: 'This document',
+      summary: 'The OpenAPI document',
       answer: z.custom<object>(),
       verbatim: true,
       run: document,

@@ -25,7 +25,7 @@ export function merchantRoutes({ merchants, wallets, state }: AppParts) {
       run: ({ body }) => merchants.add(body.name),
     }),
     control('POST /merchants/:id/keys', {
-      summary: 'Generate a new pair of keys',
+      summary: 'Generate a new key pair',
       description: 'The old pair stops working immediately.',
       params: { id: 'Id or name of the merchant.' },
       answer: Merchant,

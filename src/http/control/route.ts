@@ -54,6 +54,7 @@ export interface About<Query, Body, Answer>
   open?: true;
 }
 
+/** Exported so that the declarations of the routes can name it: without the export, the build fails. */
 export interface ControlRoute<
   Key extends RouteKey = RouteKey,
   Query = Schema | undefined,

@@ -40,7 +40,7 @@ const TEXTS = {
     sandbox: { email: ['Pay with', 'Payez avec'], code: ['Confirm with', 'Confirmez avec'] },
     live: {
       email: [
-        "Enter your wallet's e-mail. We will send it a code, so that only you can pay.",
+        "Enter your wallet's e-mail. We will send a code to it, so that only you can pay.",
         'Saisissez l’e-mail de votre portefeuille. Nous y enverrons un code, afin que vous seul puissiez payer.',
       ],
       code: [
@@ -62,7 +62,7 @@ const TEXTS = {
     steps: {
       enterCode: ['You enter the test code.', 'Vous saisissez le code de test.'],
       paid: ['The payment is marked as paid.', 'Le paiement est marqué comme effectué.'],
-      sendCode: ['We send you a code.', 'Nous vous envoyons un code.'],
+      sendCode: ['We will send you a code.', 'Nous vous envoyons un code.'],
       confirm: [
         'You enter it, and your wallet is charged.',
         'Vous le saisissez et votre portefeuille est débité.',

@@ -26,7 +26,7 @@ export function foreignPage(
     const isForeign = site === 'cross-site' || (site === 'same-site' && !isHere(host));
     if (!isForeign) return undefined;
     const fix = `send the Origin header, and allow the origin with ${allowing('<origin>')}`;
-    return refused(`a page on another site may not initiate without an Origin: ${fix}`);
+    return refused(`a page on another site may not initiate payments without an Origin: ${fix}`);
   }
   const read = readOrigin(origin);
   if (read === undefined) {
@@ -37,7 +37,9 @@ export function foreignPage(
   if (isOwnPage(read, settings.pages)) return undefined;
   // The host may contain shell syntax.
   const named = shellWord(read);
-  return refused(`a page of ${read} may not initiate: if this is your site, start with ${allowing(named)}`);
+  return refused(
+    `a page of ${read} may not initiate payments: if this is your site, start with ${allowing(named)}`,
+  );
 }
 
 /** Whether a request was sent to this machine. For a browser, all of its ports are the same site. */

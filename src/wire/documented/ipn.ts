@@ -55,7 +55,7 @@ const IpnData = record('IpnData', 'The payment (documented: ipn-amount-there, ip
   ),
   account_holder: field(
     text,
-    'Holder of the wallet in live mode, else customer_name (chosen: ipn-holder, ipn-live-holder).',
+    'Holder of the wallet in live mode, otherwise customer_name (chosen: ipn-holder, ipn-live-holder).',
   ),
   payment_type: field(text, 'Always `hosted` (observed: ipn-type).'),
   payment_timestamp: field(text, 'Time of initiation, YYYY-MM-DD HH:MM:SS in UTC (chosen: ipn-timestamp).', {

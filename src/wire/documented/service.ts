@@ -32,7 +32,7 @@ import {
 import { fingerprint } from './signature.ts';
 import { verify } from './verify.ts';
 
-const entered = field(text, 'The customer input.');
+const entered = field(text, 'What the customer entered.');
 
 export const dialect: Dialect = {
   paths: { initiate: INITIATE_PATHS, checkout: CHECKOUT_PATHS, cards: CARD_PATHS },

@@ -73,7 +73,7 @@ const hmac = (algorithm: string, key: string, text: string) =>
 const hash = (algorithm: string, text: string) => createHash(algorithm).update(text, 'utf8').digest();
 
 const UNKNOWN =
-  'the signature matches neither these fields nor any common mistake: amount or identifier were changed after signing, or it was signed with another secret key';
+  'the signature matches neither these fields nor any common mistake: amount or identifier was changed after signing, or it was signed with another secret key';
 
 /** Describes an unknown signature. The cause may be replaced keys. */
 function unknownSignature({ secretKey, former = [], replacedAt }: VerifyKeys): string[] {

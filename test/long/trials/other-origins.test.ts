@@ -18,7 +18,7 @@ interface Target {
 const READABLE = 10;
 
 /** The only response texts that another origin may read. */
-const REFUSAL = /"code":"(forbidden|method_not_allowed|unauthorized)"|may not initiate/;
+const REFUSAL = /"code":"(forbidden|method_not_allowed|unauthorized)"|may not initiate payments/;
 
 const READ = [
   ...['/_sim/status', '/_sim/merchants', '/_sim/snapshot', '/_sim/payments', '/_sim/requests', '/_sim/inbox'],

@@ -78,7 +78,7 @@ function NewAudit({ last }: { last: AuditRequest | undefined }) {
         </Form>
         <p class="soft">
           The audit settles only its own payments. Its orders stay in the shop’s database. This page accepts
-          only URLs. To place and look up orders with commands, your own or a preset's (
+          only URLs. To place and look up orders with your own commands, or with those of a preset (
           {namesOf(AUDIT_PRESETS).join(', ')}):
         </p>
         <CommandCode id="commands" run={WITH_COMMANDS} does="audits with your own commands" />

@@ -53,7 +53,7 @@ export function BothSides(props: SidesProps) {
             title="Copy as curl"
             code={`${id}-curl-text`}
             text={curl}
-            what={`The command that sends request ${name} again`}
+            what={`The curl command: request ${name}`}
           />
         )}
       </div>

@@ -14,7 +14,7 @@ export function pretty(body: string): string {
 export function againstReal(ahead: number): string {
   const unit = Math.abs(ahead) < 3_600_000 ? 1_000 : 60_000;
   const distance = Math.round(Math.abs(ahead) / unit) * unit;
-  if (distance === 0) return 'Clock is at real time';
+  if (distance === 0) return 'Clock shows real time';
   return `Clock is ${span(distance)} ${ahead > 0 ? 'ahead' : 'behind'}`;
 }
 
