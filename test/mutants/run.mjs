@@ -16,7 +16,7 @@ import { findMutants, withSwitches } from './find.mjs';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 const OVER_HTTP = ['http', 'usecases', 'delivery'];
-const RULES = { lanes: [['unit', 'mocks'], OVER_HTTP, ['docs'], ['cli']], aim: 85 };
+const RULES = { lanes: [['unit', 'mocks'], OVER_HTTP, ['cli']], aim: 85 };
 /**
  * The tests of a layer, in order (lanes, or folders in the lane `system`), and the percentage of mutants that they must
  * detect.

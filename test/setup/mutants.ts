@@ -17,10 +17,10 @@ Error.stackTraceLimit = 50;
 Object.assign(globalThis, {
   mutant(id: number): boolean {
     if (!inTests.has(id) && !onLoading.has(id)) {
-      // Code that a test file executes while it defines its tests counts as tested.
-      // An asynchronous frame only shows which file imported the module.
-      const isByTest = /^(?!\s+at async ).*\.test\.ts/m.test(new Error().stack ?? '');
-      const isOfModule = isLoading && !isByTest;
+      // Code that a test file executes while it defines its tests counts as tested. The frames after the module's own
+      // evaluation only show which files imported it.
+      const [calls = ''] = (new Error().stack ?? '').split('_runInlinedModule');
+      const isOfModule = isLoading && !calls.includes('.test.ts');
       (isOfModule ? onLoading : inTests).add(id);
     }
     return id === active;
