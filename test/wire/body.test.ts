@@ -17,6 +17,11 @@ describe('JSON', () => {
     const { fields } = fieldReader('application/json')(Buffer.from(text), 'application/json');
     expect(fields).toEqual({ a: 'x\ufffdy', set: { b: ['\ufffd', '😀'] } });
   });
+
+  it.each(['null', '1', '"text"', '[]'])('is rejected if it is not an object: %s', (text) => {
+    const json = fieldReader('application/json');
+    expect(() => json(Buffer.from(text), 'application/json')).toThrow('the body must be a JSON object');
+  });
 });
 
 it.each([
