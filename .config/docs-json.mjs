@@ -5,15 +5,15 @@ export const JSON_OF_COMMANDS = {
   start:
     'lines: first `event` (`ready`), `url`, `port`, `publicKey`, `secretKey`, `dashboardUrl`, `dataDir`, `controlToken`, `tlsCa`, `proxyPort`, `pid`; then one [SimEvent](#simevent) per line',
   exec: 'what its command prints',
-  pay: '[Settled](#settled); with `--all` `data`, a list of them',
+  pay: '[Settled](#settled); with `--all`, `data` is a list of these',
   'payments list': '[PaymentList](#paymentlist)',
   'payments show':
-    '[PaymentWithTimeline](#paymentwithtimeline); with `--curl` `data` (each `delivery`, `curl`), `nextCursor`; with `--har` a HAR 1.2 document',
+    '[PaymentWithTimeline](#paymentwithtimeline); with `--curl`, `data` (each `delivery`, `curl`) and `nextCursor`; with `--har`, a HAR 1.2 document',
   'payments create': '[Payment](#payment)',
   'ipn list': '[DeliveryList](#deliverylist)',
   'ipn show': '[Delivery](#delivery)',
   'ipn resend': '[Delivery](#delivery)',
-  'ipn fire': '[Delivery](#delivery); with `--times` [DeliveryBatch](#deliverybatch)',
+  'ipn fire': '[Delivery](#delivery); with `--times`, [DeliveryBatch](#deliverybatch)',
   'ipn verify':
     '`valid`, `authentic`, `reasons`, `identifier`, `amount`, `status`, `signature`, `signedText`, `foundText` (the text that was signed, if a common mistake explains the signature; otherwise null), `expected`, `mistake` (the name of that mistake; null if none), `fix`',
   'ipn listen':
@@ -26,7 +26,7 @@ export const JSON_OF_COMMANDS = {
   'wallets fund': '[Wallet](#wallet)',
   'state reset':
     '`reset`, `url`, `counts` ([RecordCounts](#recordcounts)); if no emulator runs `reset`, `dataDir`, `backup`',
-  'state export': '`file`, `counts` ([RecordCounts](#recordcounts)); with `-` the [State](#state)',
+  'state export': '`file`, `counts` ([RecordCounts](#recordcounts)); with `-`, the [State](#state)',
   'state import': '`imported`, `url`, `counts` ([RecordCounts](#recordcounts))',
   'cards list': '[CardList](#cardlist)',
   'cards show': '[CardWithTransactions](#cardwithtransactions)',
@@ -43,7 +43,7 @@ export const JSON_OF_COMMANDS = {
   'clock advance': '[Clock](#clock)',
   'clock freeze': '[Clock](#clock)',
   'clock resume': '[Clock](#clock)',
-  audit: '[AuditReport](#auditreport); with `--list` `cases`, a list of [AuditCaseInfo](#auditcaseinfo)',
+  audit: '[AuditReport](#auditreport); with `--list`, `cases` is a list of [AuditCaseInfo](#auditcaseinfo)',
   reconcile: '`data` (each `identifier`, `problem`, `detail`)',
   conform:
     '`target`, `profile`, `agree` (number of lines that match), `differ` (each `id`, `expected`, `got`), `causes` (of the differences, largest first: each `cause`, `ids`), `unseen` (each `id`, `why`)',
@@ -55,6 +55,6 @@ export const JSON_OF_COMMANDS = {
   open: '`url`',
   init: '`files`',
   docs: '`data` (a list of `topic`, `title`); with a topic `topic`, `title`, `text`',
-  openapi: 'the OpenAPI document; with `--out` `file`',
+  openapi: 'the OpenAPI document; with `--out`, `file`',
   completion: '`shell`, `script`',
 };

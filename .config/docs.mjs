@@ -209,7 +209,12 @@ function commandSection(command) {
   );
   const isStart = options.length - own.length > 10;
   const missing = flagsOfStart.filter((flag) => flag && !options.some(({ long }) => long === flag));
-  const except = missing.length ? `, except ${missing.map(code).join(', ')}` : '';
+  const except = missing.length
+    ? `, except ${missing
+        .map(code)
+        .join(', ')
+        .replace(/, ([^,]*)$/, ' and $1')}`
+    : '';
   const examples = /\nExamples?:\n([\s\S]*?)(\n\n|$)/.exec(helpOf(command))?.[1];
   return `## ${nameOf(command)}
 

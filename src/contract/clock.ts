@@ -16,7 +16,7 @@ export const Clock = record('Clock', "The emulator's clock.", {
 export type Clock = z.output<typeof Clock>;
 
 /** Stored after the first move of the clock, so that a restart does not change what is due. */
-export const StoredClock = record('StoredClock', 'The clock setting, stored after its first move.', {
+export const StoredClock = record('StoredClock', 'The clock setting, stored once the clock has been moved.', {
   id: field(z.literal('clock'), 'Always `clock`.'),
   aheadMs: field(z.int(), 'Milliseconds ahead of real time, unless it is paused.'),
   frozenAt: field(z.nullable(dueTime), 'The time at which it is paused; null when it runs.', TIME),

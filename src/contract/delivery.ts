@@ -64,7 +64,7 @@ export const Attempt = record(
 );
 export type Attempt = z.output<typeof Attempt>;
 
-export const AttemptUnderWay = record('AttemptUnderWay', 'An attempt that waits for its response.', {
+export const AttemptUnderWay = record('AttemptUnderWay', 'An attempt that is waiting for its response.', {
   number: field(count, 'Counts from 1.'),
   startedAt: time('Start time.'),
   timeoutMs: field(count, 'Maximum wait in real time, in milliseconds.'),
@@ -124,7 +124,7 @@ export const Delivery = record('Delivery', 'An IPN to one receiver, with all of 
   ...omit(deliveryFields, 'signedWith', 'attemptCount'),
   attempts: field(z.array(Attempt), 'Every attempt, in order.'),
   note: field(nullableText, 'Why it was refused or failed, what was tampered with, and so on; null if none.'),
-  underWay: field(z.nullable(AttemptUnderWay), 'The attempt that waits for its response; null if none.'),
+  underWay: field(z.nullable(AttemptUnderWay), 'The attempt that is waiting for its response; null if none.'),
   forwardedTo: field(
     nullableText,
     'The address it is sent to instead of `url`, with --forward-ipn or --map; null when it is sent to `url`.',

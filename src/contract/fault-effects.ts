@@ -57,7 +57,7 @@ export const FAULT_EFFECTS = {
   },
   drop: {
     kind: 'on',
-    description: 'close the connection without a response (ipn: lose it)',
+    description: 'close the connection without a response (ipn: the IPN is lost)',
     label: 'Close the connection',
     words: 'connection dropped',
   },
@@ -76,7 +76,7 @@ export const FAULT_EFFECTS = {
   duplicate: {
     kind: 'on',
     ipnOnly: true,
-    description: 'ipn: send it twice',
+    description: 'ipn: send the IPN twice',
     label: 'Send the IPN twice',
     words: 'sent twice',
   },
@@ -85,7 +85,7 @@ export const FAULT_EFFECTS = {
     longest: LONGEST_DELAY,
     placeholder: 'duration',
     ipnOnly: true,
-    description: "ipn: send it after this delay, on the emulator's clock",
+    description: "ipn: send the IPN after this delay, on the emulator's clock",
     label: 'Send the IPN later',
     sample: '30s',
     words: 'delayed by',
@@ -93,7 +93,7 @@ export const FAULT_EFFECTS = {
   reorder: {
     kind: 'on',
     ipnOnly: true,
-    description: 'ipn: let the next one overtake it',
+    description: 'ipn: let the next IPN overtake this one',
     label: 'Let the next IPN overtake it',
     words: 'overtaken by the next',
   },

@@ -103,7 +103,7 @@ const fields = {
   status: field(z.enum(PAYMENT_STATUSES), 'All but `pending` are final (chosen: checkout-again-page*).'),
   merchantId: field(text, 'The merchant whose public key initiated it.'),
   ...requested,
-  charge: field(money, 'Charge for the merchant, as decimal text.'),
+  charge: field(money, "The merchant's charge, as decimal text."),
   createdAt: time('Time of initiation.'),
   expiresAt: field(z.nullable(dueTime), 'Time at which it expires unless settled; null if never.', TIME),
   auto: field(

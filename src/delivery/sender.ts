@@ -188,7 +188,7 @@ export async function readText(
   const { 'content-encoding': coding = 'identity' } = response.headers;
   if (coding.toLowerCase() !== 'identity') {
     response.destroy();
-    throw new GatewayError('check_failed', `the response is encoded (${coding}), which was not requested`);
+    throw new GatewayError('check_failed', `the response has an encoding (${coding}) that was not requested`);
   }
   const { body, error } = await readBody(response, maxBytes + 1);
   if (error) throw error;

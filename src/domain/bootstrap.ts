@@ -55,7 +55,7 @@ function addConfigured(all: Map<string, Wallet>, entry: WalletEntry, settings: S
     const known = [...settings.currencies.keys()].join(', ');
     throw new GatewayError(
       'usage',
-      `wallets: unknown currency ${entry.currency} of ${entry.email}; known: ${known}`,
+      `wallets: unknown currency ${entry.currency} for ${entry.email}; known: ${known}`,
       { hint: hint`Add it to "currencies" in the configuration file, or with ${option('currency')}.` },
     );
   }

@@ -60,6 +60,6 @@ function missingJournal({ db, journal }: Paths): GatewayError {
 function otherSnapshot({ db, journal }: Paths, changes: number): GatewayError {
   const count = changes === 1 ? '1 change' : `${changes} changes`;
   return damaged(`${journal} has ${count} to a db.json other than ${db}`, {
-    hint: hint`Restore the original db.json, or empty journal.jsonl to continue without its changes, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`,
+    hint: hint`Restore the original db.json, or clear journal.jsonl to continue without its changes, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`,
   });
 }

@@ -30,7 +30,7 @@ export function million() {
           measured('peak memory of that restart', peak / 1e9, `${(now / 1e9).toFixed(2)} GB when ready`),
         ];
         const bytes = (await bytesInUse(folder, full)) - empty;
-        const memory = measured('memory per payment of 1,000,000', bytes / MILLION / 1024);
+        const memory = measured('memory per payment with 1,000,000 payments', bytes / MILLION / 1024);
         const grown = await growthRows(full, MILLION);
         stopping = performance.now();
         return [...restart, memory, ...grown];
@@ -39,7 +39,11 @@ export function million() {
     );
     return [
       ...rows,
-      fact('stopping it, which writes the whole state', (performance.now() - stopping) / 1_000, ' s'),
+      fact(
+        'stop with 1,000,000 payments, which writes the whole state',
+        (performance.now() - stopping) / 1_000,
+        ' s',
+      ),
     ];
   });
 }

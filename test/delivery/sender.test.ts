@@ -28,7 +28,7 @@ describe('a response that is read as text', () => {
     const url = await startAnswering((_, response) => BROKEN.encodes(response));
     await expect(textOf(url)).rejects.toMatchObject({
       code: 'check_failed',
-      message: 'the response is encoded (gzip), which was not requested',
+      message: 'the response has an encoding (gzip) that was not requested',
     });
   });
 

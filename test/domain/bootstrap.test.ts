@@ -86,7 +86,7 @@ describe('preparing a state', () => {
 
   it('rejects a wallet in an unknown currency', () => {
     const act = () => prepare(state(), { wallets: [terms('ada@example.com', 'XXX')] }, settings());
-    expect(act).toThrow('wallets: unknown currency XXX of ada@example.com; known: ');
+    expect(act).toThrow('wallets: unknown currency XXX for ada@example.com; known: ');
   });
 
   it('pins one or both keys of the first merchant', () => {

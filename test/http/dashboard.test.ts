@@ -308,7 +308,7 @@ describe('IPNs', () => {
     );
     expect(elsewhere).toContain(`${receiver.url}/other`);
     const falsified = await followed(await post(`/_sim/ui/ipns/${id}/tamper`, { tamper: 'case' }));
-    expect(falsified).toContain('Wrong for the secret key');
+    expect(falsified).toContain('it does not match the secret key');
     expect(receiver.requests.map(({ url }) => url)).toEqual(['/ipn', '/ipn', '/other', '/ipn']);
   });
 
@@ -366,7 +366,7 @@ describe('IPNs', () => {
     expect(html).toContain('Correct: upper-case hex HMAC-SHA256');
     await post('/_sim/ui/keys', {});
     expect(await (await get(`/_sim/ui/ipns/${id}`)).text()).toMatch(
-      /Wrong for the secret key.*which has since been replaced/s,
+      /it does not match the secret key.*which has since been replaced/s,
     );
   });
 });

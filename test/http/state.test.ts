@@ -417,7 +417,7 @@ describe('a failed start', () => {
     [{ fixtures: '/nowhere/mine.json' }, '--fixtures: /nowhere/mine.json does not exist'],
     [
       { wallets: [{ email: 'a@example.com', holder: 'A', currency: 'XYZ', balance: '1' }] },
-      'wallets: unknown currency XYZ of a@example.com',
+      'wallets: unknown currency XYZ for a@example.com',
     ],
   ])('leaves the folder unlocked: %j', async (options, problem) => {
     const dataDir = await temporaryFolder();

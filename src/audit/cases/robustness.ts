@@ -138,13 +138,13 @@ export const ROBUSTNESS: readonly AuditCase[] = [
     true,
   ),
   rejects(
-    unsigned('get', 'A badly signed IPN in the query string of a GET request.'),
+    unsigned('get', 'An incorrectly signed IPN in the query string of a GET request.'),
     ({ payment, ipn, shop }) => ({
       url: withQuery(shop.addressOf(payment), ...ipn.badlySigned().pairs),
       method: 'GET',
     }),
   ),
-  rejects(unsigned('put', 'A badly signed IPN as a PUT request.'), ({ payment, ipn, shop }) => ({
+  rejects(unsigned('put', 'An incorrectly signed IPN as a PUT request.'), ({ payment, ipn, shop }) => ({
     url: shop.addressOf(payment),
     method: 'PUT',
     body: ipn.badlySigned().form,

@@ -125,7 +125,7 @@ export const SENDER: readonly AuditCase[] = [
   rejects(
     unauthenticated(
       'signature-garbage-test-flag',
-      'A badly signed IPN with a test flag, such as test=1, sandbox=1 or mode=sandbox.',
+      'An incorrectly signed IPN with a test flag, such as test=1, sandbox=1 or mode=sandbox.',
     ),
     ({ ipn, post }) =>
       TEST_FLAGS.flatMap((flag) => [ipn.badlySigned().and(flag), inQuery(post(ipn.badlySigned()), flag)]),
@@ -171,7 +171,7 @@ export const SENDER: readonly AuditCase[] = [
     signedWith(DEFAULT_KEY),
   ),
   rejects(
-    spoofed('origin-spoofed', 'A badly signed IPN with headers that name the gateway as the sender.'),
+    spoofed('origin-spoofed', 'An incorrectly signed IPN with headers that name the gateway as the sender.'),
     ({ ipn, post, shop }) => ({
       ...post(ipn.badlySigned()),
       headers: [
@@ -249,7 +249,7 @@ export const SENDER: readonly AuditCase[] = [
       async (target) => make(await attackerIpn(target), target),
     ),
   ),
-  rejects(juggled('data-as-text', 'A badly signed IPN whose data is a JSON string.'), ({ ipn }) =>
+  rejects(juggled('data-as-text', 'An incorrectly signed IPN whose data is a JSON string.'), ({ ipn }) =>
     ipn
       .badlySigned()
       .withoutGroups()

@@ -70,7 +70,7 @@ export const STATUS: readonly AuditCase[] = [
     ),
     onPending(
       `${status}-badly-signed`,
-      `A badly signed IPN with status "${status}" for a pending order.`,
+      `An incorrectly signed IPN with status "${status}" for a pending order.`,
       badlySigned(status),
     ),
   ]),
@@ -81,12 +81,12 @@ export const STATUS: readonly AuditCase[] = [
   ),
   onPaid(
     'failed-badly-signed-paid',
-    'A badly signed IPN with status "failed" for a paid order.',
+    'An incorrectly signed IPN with status "failed" for a paid order.',
     badlySigned('failed'),
   ),
   onPaid(
     'success-badly-signed-paid',
-    'A badly signed IPN with status "success" for a paid order.',
+    'An incorrectly signed IPN with status "success" for a paid order.',
     badlySigned('success'),
   ),
   onPaid(

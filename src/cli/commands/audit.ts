@@ -28,7 +28,7 @@ Your probe shows how the shop reacted. The audit settles only its own payments. 
 {identifier} is replaced with the identifier of an order; in a command, with "$GATEWAY_SIM_IDENTIFIER", quotes included.
 {trx}, {amount}, {ipn_url}, {success_url} and {order} work the same way. Commands also get GATEWAY_SIM_URL,
 GATEWAY_SIM_INITIATE_URL and the keys in their environment. Without a probe, nothing can be proven. The exit code is 1
-if a case fails or the audit could not run.`;
+if a case fails or the audit cannot run.`;
 
 const ALLOW_IPN_HOST = list('host', 'allow requests to this public host; repeatable');
 

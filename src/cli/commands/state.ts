@@ -86,7 +86,7 @@ async function resetFolder(path: string, isNamed: boolean, context: ResetContext
 const exportState = defineCommand({
   args: ['<file>'],
   summary: 'export the whole state to a file, or to stdout with -',
-  options: { force: flag('overwrite a file even if it is not a state') },
+  options: { force: flag('overwrite a file even if it is not a state file') },
   about: '\nIf no emulator is running, this exports the state in the data folder.',
   examples: ['state export paid-orders.json', 'state export - >paid-orders.json'],
   run: async (context) => {

@@ -63,7 +63,7 @@ const IpnData = record('IpnData', 'The payment (documented: ipn-amount-there, ip
   }),
   charge: field(
     text,
-    'Charge for the merchant (observed: ipn-charge). The service interface calls it charges.',
+    "The merchant's charge (observed: ipn-charge). The service interface calls it charges.",
   ),
   currency: field(IpnCurrency, 'The currency (documented: ipn-currency-given).'),
 });

@@ -217,7 +217,7 @@ function* keysOf({ secretKey, others = [] }: VerifyKeys): Iterable<Candidate<str
   const name = 'key-with-whitespace';
   const trimmed = secretKey.trim();
   if (trimmed !== secretKey) {
-    const words = 'the secret key has a space or a newline around it: remove it';
+    const words = 'the secret key has leading or trailing white space: remove it';
     yield [trimmed, { name, words }];
   }
   for (const [what, mark] of AROUND) {

@@ -36,7 +36,7 @@ export function Signature(props: {
       <p class={`verdict ${verdict.authentic ? 'right' : 'wrong'}`}>
         {verdict.authentic
           ? `Correct: upper-case hex HMAC-SHA256 of the text below, with the secret key of ${name}.`
-          : `Wrong for the secret key of ${name}.`}
+          : `Incorrect: it does not match the secret key of ${name}.`}
       </p>
       {isOldPair && (
         <p class="warning">
