@@ -284,7 +284,7 @@ describe('a journal', () => {
     await expect(openStore(copy)).rejects.toMatchObject({
       code: 'state_damaged',
       message: `${journalOf(copy)} has 1 change to a db.json other than ${dbOf(copy)}`,
-      remedy: expect.stringMatching(/Restore the original db\.json, or empty journal\.jsonl .* state reset/),
+      remedy: expect.stringMatching(/Restore the original db\.json, or clear journal\.jsonl .* state reset/),
     });
     expect(await readFile(journalOf(copy))).toEqual(held);
     await writeFile(dbOf(copy), belonging);

@@ -221,7 +221,7 @@ function* keysOf({ secretKey, others = [] }: VerifyKeys): Iterable<Candidate<str
     yield [trimmed, { name, words }];
   }
   for (const [what, mark] of AROUND) {
-    const words = `it was signed with ${what} around the secret key: remove it`;
+    const words = `it was signed with ${what} before or after the secret key: remove it`;
     for (const key of [trimmed + mark, mark + trimmed, mark + trimmed + mark]) {
       if (key !== secretKey) yield [key, { name, words }];
     }
