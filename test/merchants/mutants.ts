@@ -253,7 +253,7 @@ const STATUSES = [
       if (order.paid) order.charge = 'failed';
     },
   }),
-  mutant('a badly signed IPN fails a paid order', 'H', 'success-badly-signed-paid', {
+  mutant('an incorrectly signed IPN fails a paid order', 'H', 'success-badly-signed-paid', {
     isSigned: () => true,
     isAmount: (order, form) => {
       const held = isGood(form, 'sec_sim_kept_by_this_shop_alone_1');

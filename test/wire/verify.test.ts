@@ -123,10 +123,10 @@ describe('a wrong signature is explained:', () => {
   });
 
   it.each([`${SECRET_KEY}\n`, ` ${SECRET_KEY}`])(
-    'a space or newline around the secret key to check with: %j',
+    'white space before or after the secret key to check with: %j',
     (key) => {
       const reason = onlyReason(checked({ signature: upper('100order-1') }, { ...KEYS, secretKey: key }));
-      expect(reason).toMatch(/has a space or a newline/);
+      expect(reason).toMatch(/has leading or trailing white space/);
     },
   );
 
