@@ -56,7 +56,7 @@ export const MISTAKE_FIXES = {
     },
   },
   'no-token-in-ipn-url': {
-    text: 'Put an unguessable token in the ipn_url, store it with the order, and check it in the handler. The signature does not cover the mode, and does not separate amount from identifier. Identifiers of exactly 20 characters also prevent splicing; the token prevents both.',
+    text: 'Put an unguessable token in the ipn_url, store it with the order, and check it in the handler. The signature does not cover the mode, and does not separate amount from identifier. The token closes both gaps; identifiers of exactly 20 characters close only the second.',
     code: {
       PHP: `$order['token'] = bin2hex(random_bytes(16)); $fields['ipn_url'] = "$base/ipn?token={$order['token']}"; // when you initiate\nif (!$order || !hash_equals($order['token'], (string) ($_GET['token'] ?? ''))) { http_response_code(404); exit; } // in the handler`,
       Node: `order.token = randomBytes(16).toString('hex'); fields.ipn_url = \`\${base}/ipn?token=\${order.token}\`; // when you initiate\nif (!order || url.searchParams.get('token') !== order.token) return refuse(); // in the handler`,

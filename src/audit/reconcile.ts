@@ -160,5 +160,8 @@ function countAt(output: string, path: string): number {
   const value = valueAt(output, path);
   if (Array.isArray(value)) return value.length;
   if (typeof value === 'number') return value;
-  throw new GatewayError('check_failed', `the probe output has neither a number nor a list at ${path}`);
+  throw new GatewayError(
+    'check_failed',
+    `the probe output has neither a number nor a list at ${path}: check the path, and whether the shop knows this order`,
+  );
 }

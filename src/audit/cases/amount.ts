@@ -56,7 +56,7 @@ export const AMOUNT: readonly AuditCase[] = [
   rejects(
     text(
       'amount-cut',
-      'A validly signed IPN for a lower amount that equals the price when both are truncated or rounded.',
+      'A validly signed IPN for a lower amount that truncates or rounds to the same whole number as the price.',
     ),
     (target) => {
       const price = target.ipn.get('amount');

@@ -29,7 +29,7 @@ const signedWith =
   (key: string): Forge =>
   ({ ipn, shop }) =>
     key === shop.parts.gateway.secretKey
-      ? 'the merchant uses this secret key: to run this case, start the emulator with a different one'
+      ? 'the emulator itself uses this key, so the IPN would be genuine; to run this case, start it with another --secret-key'
       : ipn.signedWith(key);
 
 /** The genuine IPN of the attacker's own payment, for the amount of the order. */

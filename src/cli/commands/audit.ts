@@ -236,7 +236,7 @@ export const reconcile = defineCommand({
   summary: "compare the emulator's payments with the shop's orders",
   options: {
     ...PROBE,
-    orderAmount: text('path', 'path of the paid amount in the probe output, such as .total'),
+    orderAmount: text('path', 'path of the order amount in the probe output, such as .total'),
     fulfilled: text('path', 'path of the number of fulfilments in the probe output, such as .shipments'),
     allowIpnHost: ALLOW_IPN_HOST,
   },
