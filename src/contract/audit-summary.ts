@@ -67,8 +67,9 @@ export function auditHeadline(cases: readonly Judged[]): string {
     const limit = isWhole ? '' : ' The shop does not accept a correct IPN, so most attacks were not tried.';
     return `Not safe: ${share} worked (${mistakes}).${limit}`;
   }
+  const ways = counted(new Set(unpaid.map(({ mistake }) => mistake)).size, 'way');
   const sums = unpaidSums(unpaid.flatMap((one) => one.unpaid ?? [])).join(' and ');
-  return `Not safe: ${sums} of goods were released unpaid. ${share} worked (${mistakes}).`;
+  return `Not safe: ${sums} of goods were released unpaid in ${ways} (${share}, ${mistakes}).`;
 }
 
 /** Sums of decimal texts by currency, such as `149.70 USD`. */
