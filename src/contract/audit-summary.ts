@@ -65,7 +65,7 @@ export function auditHeadline(cases: readonly Judged[]): string {
   if (!unpaid.length) {
     const isWhole = control?.verdict !== 'fail';
     const limit = isWhole ? '' : ' The shop does not accept a correct IPN, so most attacks were not tried.';
-    return `Not safe: ${share} worked (${mistakes}).${limit}`;
+    return `Not safe: ${share} worked, from ${mistakes}.${limit}`;
   }
   const ways = counted(new Set(unpaid.map(({ mistake }) => mistake)).size, 'way');
   const sums = unpaidSums(unpaid.flatMap((one) => one.unpaid ?? [])).join(' and ');
