@@ -33,7 +33,7 @@ export async function runCases(
   };
   const run = (one: AuditCase) => {
     options.signal?.throwIfAborted();
-    return findingOf(shop, one);
+    return shop.during(() => findingOf(shop, one));
   };
   record(CONTROL, await run(CONTROL));
   options.signal?.throwIfAborted();
@@ -102,29 +102,27 @@ async function runAll(
 
 /** Runs a case. A case that cannot run, or that crashes the shop, is also a finding. */
 async function findingOf(shop: Shop, one: AuditCase): Promise<Finding> {
-  const seen = shop.seen.length;
   try {
     return await one.run(shop);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     const { message } = error;
     if (error instanceof Withheld) return skipped(message);
-    const ended = seen === 0 && one === CONTROL ? undefined : await shop.outage();
+    const ended = one === CONTROL ? undefined : await shop.outage();
     const unproven: Finding = {
       ...skipped(ended ? `the shop ${ended.how}` : message),
       verdict: 'unproven',
       observed: message,
     };
     const [suspect, another] = ended?.suspects ?? [];
-    const own = shop.seen.slice(seen).find(({ request }) => request === suspect);
-    if (!ended || !own) return unproven;
+    if (!ended || !suspect || !shop.mustReport(suspect)) return unproven;
     // If several requests were running, blame the first: a crash must not be missed.
     const why = another
       ? `The shop ${ended.how}.`
       : 'This request probably crashed your shop, which no longer accepts connections.';
     // Whatever the case tried, a crash shows only that the handler breaks.
     const because = { mistake: 'handler-breaks', harm: BREAKS } as const;
-    return { ...evidence(own.request, own.observation), verdict: 'fail', why, because };
+    return { ...evidence(suspect.request, suspect.observation), verdict: 'fail', why, because };
   }
 }
 

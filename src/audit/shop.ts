@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
@@ -52,6 +53,20 @@ interface Calibration {
   forwardTo: string | null;
 }
 
+/** A request, the response, and what sent it. */
+interface Exchange {
+  request: ProbeRequest;
+  observation: Observation;
+  endedAt: number;
+  /** The run of a case that sent it. */
+  by: CaseRun | undefined;
+}
+
+/** One run of a case. */
+interface CaseRun {
+  isEnded: boolean;
+}
+
 /** Maximum wait for a handler that responds before it processes the IPN. */
 const LONGEST_WAIT_MS = 5_000;
 const POLL_MS = 15;
@@ -67,7 +82,11 @@ const SHORTEST_PATIENCE_MS = 700;
 export class Shop {
   readonly parts: ShopParts;
   /** All requests and responses, to search for leaks. */
-  readonly seen: { request: ProbeRequest; observation: Observation; endedAt: number }[] = [];
+  readonly seen: Exchange[] = [];
+  /** The run of the case whose code is executing: cases run concurrently. */
+  readonly #run = new AsyncLocalStorage<CaseRun>();
+  /** Requests that a case has reported as the cause of a crash. */
+  readonly #blamed = new Set<Exchange>();
   /** The part of the probe's output for an order that changes only with a cause. */
   stablePart = (text: string) => text;
   /** Other probes whose output changes without a cause. */
@@ -115,7 +134,28 @@ export class Shop {
   }
 
   see(request: ProbeRequest, observation: Observation): void {
-    this.seen.push({ request, observation, endedAt: performance.now() });
+    this.seen.push({ request, observation, endedAt: performance.now(), by: this.#run.getStore() });
+  }
+
+  /** Runs a case. All requests that it sends are recorded as its own. */
+  async during<Result>(work: () => Promise<Result>): Promise<Result> {
+    const run: CaseRun = { isEnded: false };
+    try {
+      return await this.#run.run(run, work);
+    } finally {
+      run.isEnded = true;
+    }
+  }
+
+  /**
+   * Whether the running case must report that a request crashed the shop. Only one case does: the one that sent the
+   * request or, if that one ended before the shop did, the next.
+   */
+  mustReport(cause: Exchange): boolean {
+    if (this.#blamed.has(cause)) return false;
+    if (cause.by !== this.#run.getStore() && cause.by?.isEnded === false) return false;
+    this.#blamed.add(cause);
+    return true;
   }
 
   async send(request: ProbeRequest): Promise<Observation> {
@@ -133,7 +173,7 @@ export class Shop {
       const observation = observations[index];
       if (observation) this.see(request, observation);
     }
-    if (observations.every(({ status }) => status === null)) await this.#requireAlive();
+    if (observations.some(({ status }) => status === null)) await this.#requireAlive();
     return observations;
   }
 
@@ -144,7 +184,7 @@ export class Shop {
   }
 
   /** How the shop has crashed since the control, and the requests that probably caused it; undefined if it has not. */
-  async outage(): Promise<{ how: string; suspects: ProbeRequest[] } | undefined> {
+  async outage(): Promise<{ how: string; suspects: Exchange[] } | undefined> {
     const { client, ipnUrl } = this.parts;
     await pause(BREAK_MS);
     if (!(await client.isDown(ipnUrl))) return undefined;
@@ -159,8 +199,8 @@ export class Shop {
     const together = unanswered.filter(
       ({ observation, endedAt }) => endedAt - observation.durationMs < until,
     );
-    const suspects = (together.length ? together : last.slice(-1)).map(({ request }) => request);
-    const how = `has crashed: nothing is listening on ${new URL(ipnUrl).host}. The probable cause is ${suspects.length > 1 ? 'one of these requests' : 'this request'}: ${suspects.map(requestText).join('; ')}`;
+    const suspects = together.length ? together : last.slice(-1);
+    const how = `has crashed: nothing is listening on ${new URL(ipnUrl).host}. The probable cause is ${suspects.length > 1 ? 'one of these requests' : 'this request'}: ${suspects.map(({ request }) => requestText(request)).join('; ')}`;
     return { how, suspects };
   }
 

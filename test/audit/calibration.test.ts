@@ -127,7 +127,8 @@ describe('orders with the same identifier', () => {
   );
 });
 
-it('a crash of the shop is reported with its probable request', async () => {
+/** A shop that crashes when it gets an IPN without a status. */
+async function prepareCrash() {
   let crash = () => {};
   const { shop, audit } = await prepareAudit({
     isWhole: (form, raw) => {
@@ -136,6 +137,11 @@ it('a crash of the shop is reported with its probable request', async () => {
     },
   });
   crash = () => void shop[Symbol.asyncDispose]();
+  return audit;
+}
+
+it('a crash of the shop is reported with its probable request', async () => {
+  const audit = await prepareCrash();
   const { cases } = await audit({ only: ['fields-missing', 'slow-body', 'still-alive'] });
   const found = Object.fromEntries(cases.map((one) => [one.name, one]));
   expect(found['fields-missing']).toMatchObject({
@@ -150,4 +156,11 @@ it('a crash of the shop is reported with its probable request', async () => {
       /has crashed: nothing is listening on .* The probable cause is this request: POST /,
     ),
   });
+});
+
+it('a crash of the shop fails one of the cases that were running', async () => {
+  const audit = await prepareCrash();
+  const { cases } = await audit({ only: ['A', 'fields-missing', 'still-alive'] });
+  const failed = cases.filter(({ verdict }) => verdict === 'fail').map(({ name }) => name);
+  expect(failed).toEqual([expect.any(String), 'still-alive']);
 });
