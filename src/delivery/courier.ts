@@ -218,7 +218,9 @@ export class Courier {
     ];
     if (original !== null) headers.push(['X-Gateway-Sim-Original-Url', asHeader(original)]);
     headers.push(['Connection', 'keep-alive']);
-    if (fault) headers.push(['X-Gateway-Sim-Fault', describeEffects(fault)]);
+    // A rule that only postponed the IPN has no effect on its content.
+    const effects = fault && describeEffects(fault);
+    if (effects) headers.push(['X-Gateway-Sim-Fault', effects]);
     const request = { url, name, headers, body, timeoutMs: settings.ipn.timeoutMs, signal };
     return fault ? this.#faults.post(poster, request, fault) : poster.post(request);
   }
