@@ -5,7 +5,7 @@ import { OBEYED_BY_TERMINALS } from '../contract/curl.ts';
  * never sent to a terminal (chosen), but written as in JSON, such as \u001b.
  */
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: as above
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters
 const COLOURS = /(\u001b\[(?:1|22|3[1-39])m)/;
 
 /** Escapes text from outside. Line breaks stay, colours do not. */

@@ -34,7 +34,7 @@ export function effectsOf<Name extends FaultEffect, Entry>(
     .map((name) => table[name]);
 }
 
-/** A body that no parser accepts. */
+/** A body without its first separator, so that it is malformed. */
 export function malformed(body: string, isJson: boolean): string {
   return body.replace(isJson ? ':' : '=', '');
 }
