@@ -125,6 +125,8 @@ export function judgeRejected(
 
 /** The harm of an IPN that changes an order without a payment. */
 export const CHANGES_ORDERS = 'Anyone can cancel or reopen the orders of other customers, even paid ones.';
+/** The harm of an IPN that pays an order although its status is not success. */
+export const PAYS_BY_ANY_STATUS = 'An IPN for a payment that did not succeed marks the order as paid.';
 const CHANGED = { mistake: 'status-not-checked', harm: CHANGES_ORDERS } as const;
 
 /**
@@ -141,7 +143,7 @@ export function judgeTraces(
   const change = differenceOf(before.text, after.text);
   const isHarmless = isCountOrLog(before.text, after.text);
   const why = isHarmless
-    ? `Your shop only recorded the forged IPN with the order: ${change}.`
+    ? `A forged IPN changed only a count or a log of the order: ${change}. If this is more than a record of the IPN, such as stock or credit, it is a mistake.`
     : `A forged IPN changed the order: ${change}.`;
   return { verdict: isHarmless ? 'note' : 'fail', why, again: true, because: CHANGED };
 }

@@ -30,6 +30,9 @@ export function requireConsistent(options: AuditOptions): void {
       'a probe needs a condition for paid orders, such as .status=paid or /paid/: specify --paid-when',
     );
   }
+  if (paidWhen !== undefined && typeof paidWhen !== 'string') {
+    throw usage('paidWhen must be a text, such as .status=paid or /paid/, and not a function');
+  }
   if (!ways.length && (paidWhen !== undefined || Object.keys(probes ?? {}).length)) {
     throw usage('--paid-when and --probe require an order probe: specify --probe-cmd or --probe-url');
   }

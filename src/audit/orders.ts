@@ -201,7 +201,7 @@ export class Orders {
     );
     return refused
       ? `the emulator at ${url} (public key ${publicKey}) rejected the initiate request ${shorten(refused.requestBody ?? '')} with ${refused.responseBody ?? 'no response'}`
-      : `no initiate request reached ${url}. Check how the order is placed, and which gateway address and public key (${publicKey}) the shop uses. Run "gateway-sim keys env" to see both`;
+      : `no initiate request reached ${url}. Check how the order is placed, and which gateway address and public key (${publicKey}) the shop uses. The command "keys env" prints both`;
   }
 
   async #recent(): Promise<Payment[]> {

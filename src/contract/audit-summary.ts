@@ -18,25 +18,32 @@ export function auditSummary(cases: readonly { verdict: AuditVerdict }[]): Audit
   return summary;
 }
 
-/** The mistakes behind `fail` and `at-risk` cases, with the most frequent first. */
+/**
+ * The mistakes behind `fail` and `at-risk` cases, with the most frequent first. The cost of a mistake is the cost of all
+ * its cases, with the value of the goods that they released without payment.
+ */
 export function auditMistakes(cases: readonly Judged[]): AuditReport['mistakes'] {
-  const found = new Map<string, AuditReport['mistakes'][number]>();
-  for (const { name, verdict, mistake, cost, fix, instruction, code } of cases) {
-    if (!isReportable(verdict) || mistake === null) continue;
-    const known = found.get(mistake);
-    if (known) known.cases.push(name);
-    else {
-      found.set(mistake, {
-        name: mistake,
-        cost: cost ?? '',
-        fix: fix ?? '',
-        instruction: instruction ?? '',
-        code,
-        cases: [name],
-      });
-    }
+  const found = new Map<string, Judged[]>();
+  for (const one of cases) {
+    if (!isReportable(one.verdict) || one.mistake === null) continue;
+    found.set(one.mistake, [...(found.get(one.mistake) ?? []), one]);
   }
-  return [...found.values()].toSorted((one, other) => other.cases.length - one.cases.length);
+  return [...found]
+    .map(([name, all]) => {
+      const sums = unpaidSums(all);
+      const costs = new Set(all.flatMap(({ cost }) => cost ?? []));
+      if (sums.length) costs.add(`Released unpaid: ${sums.join(' and ')}.`);
+      const [first] = all;
+      return {
+        name,
+        cost: [...costs].join(' '),
+        fix: first?.fix ?? '',
+        instruction: first?.instruction ?? '',
+        code: first?.code ?? null,
+        cases: all.map((one) => one.name),
+      };
+    })
+    .toSorted((one, other) => other.cases.length - one.cases.length);
 }
 
 export const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
@@ -68,12 +75,13 @@ export function auditHeadline(cases: readonly Judged[]): string {
     return `Not safe: ${share} worked, from ${mistakes}.${limit}`;
   }
   const ways = counted(new Set(unpaid.map(({ mistake }) => mistake)).size, 'way');
-  const sums = unpaidSums(unpaid.flatMap((one) => one.unpaid ?? [])).join(' and ');
+  const sums = unpaidSums(unpaid).join(' and ');
   return `Not safe: ${sums} of goods were released unpaid in ${ways} (${share}, ${mistakes}).`;
 }
 
-/** Sums of decimal texts by currency, such as `149.70 USD`. */
-function unpaidSums(all: readonly { amount: string; currency: string }[]): string[] {
+/** The value of the goods that were released without payment, by currency, such as `149.70 USD`. */
+function unpaidSums(cases: readonly Pick<Judged, 'unpaid'>[]): string[] {
+  const all = cases.flatMap(({ unpaid }) => unpaid ?? []);
   const decimals = Math.max(...all.map(({ amount }) => (amount.split('.')[1] ?? '').length));
   const sums = new Map<string, bigint>();
   for (const { amount, currency } of all) {

@@ -199,6 +199,7 @@ describe('an audit that cannot prove anything', () => {
     [{ ipnUrl: 'nowhere' }, 'invalid_fields', 'http'],
     [{ only: ['signature-mising'] }, 'usage', 'signature-missing'],
     [{ paidWhen: undefined }, 'usage', 'paid-when'],
+    [{ paidWhen: (() => true) as never }, 'usage', 'not a function'],
     [{ paidWhen: '/(/' }, 'usage', 'regular expression'],
     [{ paidWhen: `/${'a'.repeat(1_001)}/` }, 'usage', 'at most 1000 characters (got 1001)'],
     [{ paidWhen: '/a/v' }, 'usage', 'the flag v'],

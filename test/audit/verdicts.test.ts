@@ -100,6 +100,21 @@ describe('a forged IPN', () => {
   });
 });
 
+it('a canceled IPN that fulfills a paid order again is a failure', async () => {
+  const { verdict } = await audited(
+    {
+      isSuccess: () => true,
+      pay: (order) => void Object.assign(order, { paid: true, status: 'paid', credited: order.credited + 1 }),
+    },
+    { only: ['canceled-after-success'] },
+  );
+  expect(verdict('canceled-after-success')).toMatchObject({
+    verdict: 'fail',
+    mistake: 'status-not-checked',
+    why: expect.stringContaining('like a second payment'),
+  });
+});
+
 const DAY_MS = 86_400_000;
 const timeIn = (ms: number) => new Date(Date.now() + ms).toISOString();
 
@@ -205,7 +220,7 @@ describe('a report', () => {
     expect(report.mistakes).toHaveLength(1);
     expect(first).toMatchObject({
       name: 'signature-not-checked',
-      cost: expect.stringContaining('without a payment'),
+      cost: expect.stringMatching(/without a payment\..* Released unpaid: \d+\.\d0 USD\.$/),
     });
     expect(first?.cases).toEqual(
       expect.arrayContaining(['signature-garbage', 'origin-spoofed', 'secret-empty']),

@@ -23,6 +23,9 @@ export function answerProblem(observation: Observation): string | undefined {
   return `the handler answered ${status}${words === undefined ? '' : ` “${words}”`}`;
 }
 
+const REJECTED_SIGNATURE =
+  'Check that your shop uses the secret key of this emulator. If it does, compute the HMAC over data.amount and identifier as received, as this code does.';
+
 /** How to fix the handler, judging by its response. */
 function fixOf(observation: Observation): Fix {
   const { failure, status } = observation;
@@ -30,7 +33,7 @@ function fixOf(observation: Observation): Fix {
   const known = problemOfAnswer(observation)?.fix;
   if (known !== undefined) return { text: known };
   return /\b(?:signature|hmac|hash)\b/i.test(observation.body)
-    ? MISTAKE_FIXES['signature-not-checked']
+    ? { ...MISTAKE_FIXES['signature-not-checked'], text: REJECTED_SIGNATURE }
     : { text: "The response does not show the cause: check your shop's log and the code of its handler." };
 }
 

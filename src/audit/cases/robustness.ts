@@ -7,6 +7,7 @@ import {
   evidence,
   family,
   judgeAccepted,
+  PAYS_BY_ANY_STATUS,
   rejects,
   type Target,
   targetOf,
@@ -19,6 +20,7 @@ import { PAYS_ORDERS } from './sender.ts';
 
 /** The cost of a handler that unusual input breaks. */
 export const HARM = 'Unusual input breaks the handler, and a payment is lost.';
+const INCOMPLETE = 'An incomplete IPN marks an order as paid, or breaks the handler.';
 const MEBIBYTE = 2 ** 20;
 /** A slower handler may exceed the time-out of a gateway, which then sends the IPN again. */
 const SLOW_MS = 5_000;
@@ -81,6 +83,7 @@ export const ROBUSTNESS: readonly AuditCase[] = [
     {
       ...text('status-unknown', 'A validly signed IPN with an unknown status.'),
       mistake: 'status-not-checked',
+      harm: PAYS_BY_ANY_STATUS,
       group: 'status',
     },
     ({ ipn }) => ['refunded', 'pending', '', 'SUCCESSFUL'].map((status) => ipn.set('status', status)),
@@ -90,12 +93,17 @@ export const ROBUSTNESS: readonly AuditCase[] = [
     {
       ...text('fields-missing', 'An IPN without its status, identifier or amount.'),
       mistake: 'fields-not-required',
+      harm: INCOMPLETE,
     },
     ({ ipn }) => FIELDS.map((field) => ipn.unset(field)),
     breakdown,
   ),
   rejects(
-    { ...text('body-empty', 'A POST request without a body.'), mistake: 'fields-not-required' },
+    {
+      ...text('body-empty', 'A POST request without a body.'),
+      mistake: 'fields-not-required',
+      harm: INCOMPLETE,
+    },
     ({ payment, shop }) => ({ url: shop.addressOf(payment), body: '' }),
     breakdown,
   ),

@@ -5,14 +5,18 @@ import {
   type Finding,
   family,
   judgeTraces,
+  PAYS_BY_ANY_STATUS,
   sendAndLook,
   targetOf,
   withOrder,
   withoutProbe,
 } from '../case.ts';
 import type { Ipn } from '../ipn.ts';
+import { numericChanges } from '../shop.ts';
 
 const text = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mistake: 'status-not-checked' });
+
+const AGAIN = 'An IPN for a payment that did not succeed fulfills a paid order again.';
 
 type Forge = (ipn: Ipn) => Ipn;
 
@@ -32,6 +36,7 @@ const onPending = (name: string, about: string, forge: Forge): AuditCase => ({
           ...shown,
           verdict: 'fail',
           why: 'Your shop accepted a forged failure and marked the order as paid.',
+          because: { mistake: 'status-not-checked', harm: PAYS_BY_ANY_STATUS },
         };
       await shop.pay(payment);
       await shop.send(post(ipn));
@@ -42,8 +47,12 @@ const onPending = (name: string, about: string, forge: Forge): AuditCase => ({
     }),
 });
 
-/** A forged IPN for a paid order, which must not change. */
-const onPaid = (name: string, about: string, forge: Forge): AuditCase =>
+/**
+ * A forged IPN for a paid order, which must not change.
+ *
+ * @param isSigned whether its signature is valid, so that the shop may count it as a payment
+ */
+const onPaid = (name: string, about: string, forge: Forge, isSigned = false): AuditCase =>
   afterPayment(text(name, about), async ({ shop, payment, ipn, post }, { look }): Promise<Finding> => {
     const { shown, after } = await sendAndLook(shop, payment, post(forge(ipn)));
     if (!shop.canLook) return { ...shown, ...withoutProbe() };
@@ -56,6 +65,12 @@ const onPaid = (name: string, about: string, forge: Forge): AuditCase =>
         again: true,
       };
     if (!after.paid) return { ...shown, verdict: 'fail' };
+    const { changes } = shop.calibration;
+    const again = [...numericChanges(look, after)].find(([place, change]) => changes.get(place) === change);
+    if (isSigned && again) {
+      const why = `The IPN took effect like a second payment (${again[0]}).`;
+      return { ...shown, verdict: 'fail', why, because: { mistake: 'status-not-checked', harm: AGAIN } };
+    }
     return { ...shown, verdict: 'pass', ...judgeTraces(look, after) };
   });
 
@@ -93,12 +108,14 @@ export const STATUS: readonly AuditCase[] = [
     'canceled-after-success',
     'A genuine IPN for a paid order with its status changed to "canceled" (the status is not signed).',
     (ipn) => ipn.set('status', 'canceled'),
+    true,
   ),
   {
     ...text(
       'canceled-before-success',
       'A genuine IPN for a pending order with its status changed to "canceled".',
     ),
+    harm: PAYS_BY_ANY_STATUS,
     run: (shop) =>
       withOrder(shop, async (payment) => {
         const { ipn, post } = targetOf(shop, payment);
