@@ -74,8 +74,9 @@ export function whatToDo({ id, state, tampered, attempts }: ToldDelivery): Hint[
   const show = hint`Request and response: ${command('ipn show', id)}`;
   // A tampered IPN should be rejected.
   if (tampered.length || !SIGNATURE_REFUSALS.includes(last.responseStatus)) return [show];
-  const verify = command('ipn verify', id, '--secret', '<the key in your code>');
-  return [show, hint`Check the key in your code: ${verify}`];
+  const key = command('ipn verify', id, '--secret', '<the key in your code>');
+  const signature = command('ipn verify', id, '--signature', '<the signature that your code computed>');
+  return [show, hint`Check the key in your code: ${key}`, hint`Find out what your code signed: ${signature}`];
 }
 
 /** An attempt as it was on the wire, line by line: the request (`>`), the response (`<`) and the error (`!`). */

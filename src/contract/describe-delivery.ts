@@ -55,7 +55,7 @@ export function describeFailure(failure: AttemptFailure, attempt: AttemptSides, 
     case 'egress':
       return describeEgress(failure);
     case 'fault':
-      return `${describeFaultOf(attempt)} (to remove the rule, run "gateway-sim faults clear ipn")`;
+      return `${describeFaultOf(attempt)} (the command "faults clear ipn" removes the rule)`;
     case 'malformed':
     case 'other':
       return failure.message;

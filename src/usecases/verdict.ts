@@ -371,7 +371,8 @@ function headlineOf(signed: ComputedSignature['signed']): string {
     : 'Your code signed the wrong text.';
 }
 
-const REJECTED = 'The IPN is genuine. Check how your code computes the signature and looks up the order.';
+const REJECTED =
+  'The IPN is genuine. Check the secret key in your code, how it computes the signature, and how it looks up the order.';
 
 const anotherKey = (signature: string) =>
   `The response shows an unknown signature (${signature.slice(0, 8)}…): check that your receiver uses this merchant's secret key.`;

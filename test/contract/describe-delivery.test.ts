@@ -59,7 +59,7 @@ describe('the text of a failure', () => {
   it('says what a fault rule did, or which response was expected', () => {
     const fault = { route: 'ipn', drop: true as const };
     expect(errorOf({ url, failure: { code: 'fault' }, fault })).toBe(
-      'a fault rule dropped it; nothing was sent (to remove the rule, run "gateway-sim faults clear ipn")',
+      'a fault rule dropped it; nothing was sent (the command "faults clear ipn" removes the rule)',
     );
     expect(errorOf({ url, failure: { code: 'fault' }, fault: null })).toContain(
       'a fault rule applied; nothing was sent',

@@ -37,7 +37,7 @@ async function started() {
   // The `node` in a command is the one that runs this test.
   await symlink(process.execPath, join(modules, '.bin', 'node'));
   const PATH = [join(modules, '.bin'), process.env['PATH']].join(delimiter);
-  const args = START.trim().split(' ').slice(1);
+  const args = START.trim().split(' ').slice(2);
   const running = launch([...args, '--port', '0', '--json'], { cwd });
   await running.until((stdout) => stdout.includes('\n'));
   const { port } = JSON.parse(running.stdout().split('\n', 1)[0] ?? '') as { port: number };

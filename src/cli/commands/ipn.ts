@@ -256,7 +256,9 @@ const verify = defineCommand({
     return {
       json: verdict,
       text: verdictText(verdict),
-      ...(!verdict.valid && { failure: 'the IPN is not valid' }),
+      ...(!verdict.valid && {
+        failure: `the ${options.signature === undefined ? 'IPN' : 'signature'} is not valid`,
+      }),
     };
   },
 });

@@ -55,7 +55,7 @@ function Checked({ parts, given }: { parts: AppParts; given: FormValues }) {
   return (
     <>
       <section class="box" id="verdict" data-verdict={verdict.valid ? 'good' : 'bad'} aria-label="Verdict">
-        <h2>{sentence(verdict)}</h2>
+        <h2>{sentence(verdict, Boolean(given['signature']))}</h2>
         <Warnings of={verdict.reasons} />
         {verdict.fix !== null && <p>{verdict.fix}</p>}
         <Working of={verdict} merchant={merchant} />
@@ -67,10 +67,12 @@ function Checked({ parts, given }: { parts: AppParts; given: FormValues }) {
   );
 }
 
-function sentence({ valid, authentic }: Verification): string {
+/** @param isComputed whether the signature is one that the user's code computed, not the one in the body */
+function sentence({ valid, authentic }: Verification, isComputed: boolean): string {
   if (valid) return 'Valid: the signature is correct, and the payment succeeded.';
-  return authentic
-    ? 'The signature is correct, but the payment did not succeed.'
+  if (authentic) return 'The signature is correct, but the payment did not succeed.';
+  return isComputed
+    ? 'Not valid: your code computes another signature than the gateway.'
     : 'Not valid: your receiver should reject it.';
 }
 
