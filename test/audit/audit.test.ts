@@ -195,6 +195,14 @@ describe('an audit that cannot prove anything', () => {
     expect(cases[0]).toMatchObject({ verdict: 'unproven', why: expect.stringContaining('without --auto') });
   });
 
+  it('fails the control if the receiver is down', async () => {
+    const { audit } = await prepareAudit({
+      initiate: (fields) => ({ ...fields, ipn_url: 'http://127.0.0.1:9/ipn' }),
+    });
+    const { cases } = await audit({ only: ['control'] });
+    expect(cases[0]).toMatchObject({ verdict: 'fail', why: expect.stringContaining('connection refused') });
+  });
+
   it.each([
     [{ ipnUrl: 'nowhere' }, 'invalid_fields', 'http'],
     [{ only: ['signature-mising'] }, 'usage', 'signature-missing'],

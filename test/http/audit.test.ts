@@ -198,6 +198,16 @@ describe('an audit with the control API', () => {
     expect(shop.orders.size).toBe(0);
   });
 
+  test('says which initiate request was rejected', async () => {
+    const { request, start, ended } = await prepared({
+      initiate: (fields) => ({ ...fields, public_key: 'pub_of_yesterday' }),
+    });
+    await start({ ...request, only: ['control'] });
+    expect((await ended()).cases[0]?.why).toContain(
+      'rejected the initiate request public_key=pub_of_yesterday',
+    );
+  });
+
   test('reports each step as an event', async () => {
     const { sim, shop, request, start, ended } = await prepared();
     const steps: AuditProgress[] = [];

@@ -116,6 +116,18 @@ describe('/_sim/requests', () => {
     ]);
     expect(JSON.stringify(data)).not.toContain('something-secret-here');
   });
+
+  it.each([
+    ['payment=a', '/sandbox/payment/initiate'],
+    ['path=/payment/initiate', '/payment/initiate?x=1'],
+  ])('filters requests by %s', async (query, found) => {
+    const sim = await startSim();
+    await initiate(sim, 'a');
+    await initiate(sim, 'b');
+    await fetch(`${sim.url}/payment/initiate?x=1`, { method: 'POST' });
+    const { data } = await sim.control<{ data: { target: string }[] }>(`/requests?${query}`);
+    expect(data.map(({ target }) => target)).toEqual([found]);
+  });
 });
 
 describe('/_sim/status and /_sim/shutdown', () => {

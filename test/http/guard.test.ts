@@ -138,6 +138,7 @@ describe('an emulator that other machines can reach', () => {
     expect(server.controlToken).toMatch(/^[\w-]{20,}$/);
     for (const path of ['status', 'payments', 'merchants', 'openapi.json', 'events', 'nowhere'])
       expect([path, (await get(server.port, `/_sim/${path}`)).status]).toEqual([path, 401]);
+    expect((await get(server.port, '/_sim/ui/cards', {}, 'POST')).status).toBe(401);
     const headers = { Authorization: `Bearer ${server.controlToken}` };
     expect((await get(server.port, '/_sim/status', headers)).status).toBe(200);
   });

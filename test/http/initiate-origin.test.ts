@@ -135,6 +135,11 @@ describe('a page that may not initiate', () => {
     }
   });
 
+  it('gets 403 with --error-status http', async () => {
+    const sim = await startSim({ errorStatus: 'http' });
+    expect((await initiate(sim, FOREIGN)).status).toBe(403);
+  });
+
   it('cannot initiate by GET or with an image either, if the profile accepts GET', async () => {
     const sim = await startSim({ profile: 'newer-server' });
     for (const headers of [FOREIGN, { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'image' }]) {

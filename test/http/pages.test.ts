@@ -148,19 +148,24 @@ describe.each(PAGES)('every page: %s', (_name, html) => {
 describe('a checkout step', () => {
   test.each([
     {
+      language: 'en',
       step: 'email',
       label: 'E-mail',
       submit: 'Continue',
       hints: ['type="email"', 'inputmode="email"', 'autocomplete="email"'],
     },
     {
+      language: 'en',
       step: 'code',
       label: 'Verification code',
       submit: 'Pay $100.00',
       hints: ['type="text"', 'inputmode="numeric"', 'autocomplete="one-time-code"'],
     },
-  ] as const)('$step is one form with one labeled field and one button', ({ step, label, submit, hints }) => {
-    const main = form(checkout({ step }), step);
+    { language: 'fr', step: 'email', label: 'E-mail', submit: 'Continuer', hints: [] },
+    { language: 'fr', step: 'code', label: 'Code de vérification', submit: 'Payer $100.00', hints: [] },
+  ] as const)('$step is one form with one labeled field and one button ($language)', (shown) => {
+    const { language, step, label, submit, hints } = shown;
+    const main = form(checkout({ language, step }), step);
     const fields = main.match(/<input[^>]*>/g) ?? [];
     expect(fields).toHaveLength(1);
     const plain = ['autocapitalize="off"', 'autocorrect="off"', 'spellcheck="false"'];

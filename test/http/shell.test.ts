@@ -31,6 +31,15 @@ describe('the frame', () => {
   it('groups the pages, and marks the current one', async () => {
     const html = await page('/ui/faults');
     const [, groups = ''] = /<nav class="tabs"[^>]*>(.*?)<\/nav>/s.exec(html) ?? [];
+    const names = groups
+      .split('</ul>')
+      .map((list) => [...list.matchAll(/>([^<>]+)<\/a>/g)].map(([, name]) => name).join());
+    expect(names).toEqual([
+      'Payments,IPNs,Requests,Cards',
+      'Faults,Clock,Wallets,Inbox,Audit',
+      'Signature,API keys,Settings,Documentation',
+      '',
+    ]);
     expect(groups).toMatch(
       /<span id="group-tools">Test tools<\/span><ul aria-labelledby="group-tools">.*aria-current="page">Faults</,
     );
