@@ -31,6 +31,7 @@ const CASES: readonly (readonly [line: string, code: number, output: RegExp])[] 
   ['keys show', 0, /Secret key/],
   ['keys generate', 0, /old keys no longer work/],
   ['keys show --merchant Third', 4, /no merchant is called "Third"/],
+  ['keys env --merchant Third', 4, /no merchant is called "Third"/],
   [
     'keys env',
     0,
@@ -57,7 +58,7 @@ const CASES: readonly (readonly [line: string, code: number, output: RegExp])[] 
   ['clock show', 0, /^Time .*\nOffset .*\nNext due/],
   ['clock advance 1s', 0, /Offset/],
   ['clock freeze', 0, /frozen/],
-  ['clock resume', 0, /Time/],
+  ['clock resume', 0, /^Time +\S+Z\n/],
   ['status', 0, /Base URL/],
   ['wait', 0, /^http:/],
   ['open nowhere', 2, /dashboard or checkout/],

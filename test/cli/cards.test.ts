@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
-it('cards create and charge use the given title, merchant and details', async () => {
+it('cards create, charge and fund use the given title, merchant, amount and details', async () => {
   const cwd = await temporaryFolder();
   await startIn(cwd);
   await run(['keys', 'generate', '--merchant', 'Other'], { cwd });
@@ -10,10 +10,28 @@ it('cards create and charge use the given title, merchant and details', async ()
     (await runJson<Record<string, string>>(['cards', ...args], { cwd })).body;
   const { id = '' } = await cards('create', '--merchant', 'Other', '--title', 'Travel');
   await cards('charge', id, '--amount', '12.50', '--details', 'Coffee');
+  await cards('fund', id, '--amount', '2');
   expect(await cards('show', id)).toMatchObject({
     title: 'Travel',
-    transactions: [{ type: '-', amount: '12.50', details: 'Coffee' }],
+    transactions: [
+      { type: '+', amount: '2' },
+      { type: '-', amount: '12.50', details: 'Coffee' },
+    ],
   });
   expect(await cards('list', '--merchant', 'Other')).toMatchObject({ data: [{ id }] });
   expect(await cards('list', '--merchant', 'Demo Shop')).toEqual({ data: [], nextCursor: null });
+});
+
+it('cards block, activate and cancel change the status', async () => {
+  const cwd = await temporaryFolder();
+  await startIn(cwd);
+  const cards = async (...args: string[]) =>
+    (await runJson<Record<string, string>>(['cards', ...args], { cwd })).body;
+  const { id = '' } = await cards('create');
+  for (const [action, status] of Object.entries({
+    block: 'inactive',
+    activate: 'active',
+    cancel: 'canceled',
+  }))
+    expect(await cards(action, id)).toMatchObject({ status });
 });

@@ -12,6 +12,7 @@ describe('gateway-sim clock', () => {
     await run(['payments', 'create', '--identifier', 'a', '--ipn-url', to], { cwd });
     await run(['clock', 'freeze'], { cwd });
     await run(['pay', 'a', '--approve'], { cwd });
+    expect((await run(['clock'], { cwd })).stdout).toMatch(/^Next due {2}\d{4}-/m);
     const advancing = launch(['clock', 'advance', '1s'], { cwd });
     await advancing.until((_, stderr) =>
       new RegExp(`is waiting for ${to} to respond to IPN ipn_\\w+, attempt 1\n`).test(stderr),

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { completionsOf } from '../../src/cli/complete.ts';
+import { PAYMENT_STATUSES } from '../../src/contract/vocabulary.ts';
 import { BINARY } from '../helpers/binary.ts';
 import { run } from '../helpers/cli.ts';
 import { PROGRAM, withCommandsBelow } from '../helpers/commands.ts';
@@ -40,6 +41,10 @@ describe('the completions', () => {
     const words = wordsOf(line);
     expect(words).toEqual(expect.arrayContaining(offered));
     for (const other of not) expect(words).not.toContain(other);
+  });
+
+  it('of an option are exactly its values', () => {
+    expect(wordsOf(['payments', 'list', '--status', ''])).toEqual(PAYMENT_STATUSES);
   });
 
   it('contain every command and every option with its description', () => {

@@ -160,6 +160,7 @@ describe('conform', () => {
     [['--target', 'https://pay.example.com'], 2, 'requires the keys of one of its merchants'],
     [['--target', 'pay.example.com'], 2, '--target must be an absolute http or https address'],
     [['--target', 'http://127.0.0.1:9/?x=1'], 2, '--target must be a base address without a user name'],
+    [['--target', 'http://user:word@127.0.0.1:9'], 2, '--target must be a base address without a user name'],
     [['--ipn-url', 'https://tunnel.example/ipn'], 2, '--ipn-url requires --ipn-port'],
     [['--out', 'none/out.json'], 5, 'none/out.json cannot be written: there is no such file or folder'],
     [['--junit', '.'], 5, '. cannot be written: it is a folder'],

@@ -176,6 +176,8 @@ describe('start --tls --in-memory', () => {
       const { code, stderr } = await run([command, '--url', ready.url], { cwd });
       expect([code, stderr]).toEqual([3, expect.stringMatching(/is not trusted[\s\S]*--tls-ca/)]);
     }
+    const env = { GATEWAY_SIM_URL: ready.url, GATEWAY_SIM_TLS_CA: ready.tlsCa ?? '' };
+    expect((await run(['status'], { cwd, env })).code).toBe(0);
     const trusted = ['--url', ready.url, '--tls-ca', ready.tlsCa ?? ''];
     for (const command of ['wait', 'stop']) expect((await run([command, ...trusted], { cwd })).code).toBe(0);
   });

@@ -203,6 +203,13 @@ describe('a move of the clock', () => {
     expect(clock.read()).toMatchObject({ now: start + 2 * HOUR, frozen: true });
   });
 
+  it('to the past is rejected and changes nothing', async () => {
+    const clock = new Clock();
+    await clock.advance(HOUR);
+    expect(await clock.freeze(start)).toBe('past');
+    expect(clock.read()).toMatchObject({ now: start + HOUR, frozen: false });
+  });
+
   it('that freezes it at a future time first runs all work due until then', async () => {
     const clock = new Clock();
     const one = waiting(clock, [HOUR, 2 * HOUR]);

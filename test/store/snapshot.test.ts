@@ -103,8 +103,7 @@ describe('a snapshot file', () => {
       message: `${folder} cannot be read: it is a folder, not a file`,
     });
     await writeFile(join(folder, 'file'), '');
-    await expect(readSnapshotFile(join(folder, 'file', 'db.json'))).rejects.toMatchObject({
-      code: 'state_damaged',
-    });
+    for (const path of [join(folder, 'file'), join(folder, 'file', 'db.json')])
+      await expect(readSnapshotFile(path)).rejects.toMatchObject({ code: 'state_damaged' });
   });
 });
