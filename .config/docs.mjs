@@ -304,5 +304,5 @@ function exitCodesPage() {
 
 ${table(['Exit code', 'Meaning', 'Codes of errors'], rows)}
 
-\`exec\` ends with the exit code of its command: 128 plus the number of the signal that ended it, 127 if the command was not found, 126 if it cannot be run. An error in JSON has its \`code\` from the last column: [ControlError](json.md#controlerror).`;
+\`exec\` ends with the exit code of its command. If a signal ended the command, this is 128 plus the number of the signal. The code 127 means that the command was not found, and 126 that it cannot be run. An error in JSON has its \`code\` from the last column: [ControlError](json.md#controlerror).`;
 }

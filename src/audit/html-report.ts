@@ -1,6 +1,6 @@
 import { AUDIT_CLASSES, AUDIT_GROUPS, AUDIT_VERDICTS, isReportable } from '../contract/audit.ts';
 import type { AuditedCase, AuditReport } from '../contract/audit-report.ts';
-import { auditHeadline, counted } from '../contract/audit-summary.ts';
+import { auditHeadline, counted, releases } from '../contract/audit-summary.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { VERSION } from '../system/package-info.ts';
 import { escaped } from './junit-report.ts';
@@ -48,6 +48,9 @@ export function htmlReport(
 <title>Audit of ${escaped(ipnUrl)}</title><style>${STYLE}</style></head>
 <body><main><h1>${escaped(auditHeadline(cases))}</h1>
 <p>Audit of <code>${escaped(ipnUrl)}</code> on ${now.toISOString().slice(0, 10)} by gateway-sim ${escaped(VERSION)}, a local emulator.${left}</p>
+${releases(cases)
+  .map((line) => `<p>${escaped(line)}</p>`)
+  .join('')}
 <ul class="counts">${counts.join('')}</ul>
 ${notices.map((notice) => `<p>${escaped(notice)}</p>`).join('')}
 ${mistakes.map(mistakeHtml).join('\n')}

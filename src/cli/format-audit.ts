@@ -1,7 +1,7 @@
 import type { ChalkInstance } from 'chalk';
 import { AUDIT_VERDICTS, type AuditVerdict, isReportable } from '../contract/audit.ts';
 import type { AuditedCase, AuditReport } from '../contract/audit-report.ts';
-import { auditHeadline, counted } from '../contract/audit-summary.ts';
+import { auditHeadline, counted, releases } from '../contract/audit-summary.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { onOneLine } from './printable.ts';
 
@@ -36,9 +36,11 @@ export function auditText({ cases, summary, mistakes, orders }: AuditReport, col
   const counts = namesOf(AUDIT_VERDICTS)
     .filter((verdict) => summary[verdict] > 0)
     .map((verdict) => colour[COLOURS[verdict]](`${summary[verdict]} ${verdict}`));
-  const left = `This audit left ${counted(orders, 'order')} in the shop's database.`;
+  const left = orders
+    ? `This audit left ${counted(orders, 'order')} in the shop's database.`
+    : 'This audit saw no new order in the shop.';
   return [
-    colour.bold(auditHeadline(cases)),
+    [colour.bold(auditHeadline(cases)), ...releases(cases)].join('\n'),
     ...paragraphs,
     ...(quiet.length ? [quiet.join('\n')] : []),
     `${counted(cases.length, 'case')}: ${counts.join(', ')}. ${left}`,

@@ -79,6 +79,17 @@ export function auditHeadline(cases: readonly Judged[]): string {
   return `Not safe: ${sums} of goods were released unpaid in ${ways} (${share}, ${mistakes}).`;
 }
 
+/** Which attacks and mistakes released goods, if others did not. */
+export function releases(cases: readonly Judged[]): string[] {
+  const worked = cases.filter(({ name, verdict }) => name !== 'control' && isReportable(verdict));
+  const releasing = worked.filter(({ unpaid }) => unpaid !== null);
+  if (!releasing.length || releasing.length === worked.length) return [];
+  const names = [...new Set(releasing.map(({ mistake }) => mistake))].join(', ');
+  return [
+    `${releasing.length} of the ${worked.length} attacks that worked released goods, through: ${names}.`,
+  ];
+}
+
 /** The value of the goods that were released without payment, by currency, such as `149.70 USD`. */
 function unpaidSums(cases: readonly Pick<Judged, 'unpaid'>[]): string[] {
   const all = cases.flatMap(({ unpaid }) => unpaid ?? []);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isCountOrLog } from '../../src/audit/case.ts';
 import type { AuditOptions } from '../../src/contract/audit-options.ts';
-import { auditHeadline } from '../../src/contract/audit-summary.ts';
+import { auditHeadline, releases } from '../../src/contract/audit-summary.ts';
 import { prepareAudit } from '../helpers/auditable.ts';
 import { GOOD, type Handler, type Order, SECRET } from '../merchants/node-shop.ts';
 
@@ -229,6 +229,26 @@ describe('a report', () => {
     expect(auditHeadline(report.cases)).toMatch(
       /^Not safe: \d+\.\d0 USD of goods were released unpaid in \d ways? \(\d+ of \d+ attacks, \d mistakes?\)\.$/,
     );
+  });
+
+  it('names the mistakes that released goods if others did not', () => {
+    const one = {
+      cost: null,
+      fix: null,
+      instruction: null,
+      code: null,
+      verdict: 'fail',
+      unpaid: null,
+    } as const;
+    const price = { amount: '5.00', currency: 'USD' };
+    const cases = [
+      { ...one, name: 'amount-too-low', mistake: 'amount-not-compared', unpaid: price },
+      { ...one, name: 'leaks', mistake: 'secrets-shown' },
+    ];
+    expect(releases(cases)).toEqual([
+      '1 of the 2 attacks that worked released goods, through: amount-not-compared.',
+    ]);
+    expect([releases(cases.slice(0, 1)), releases(cases.slice(1))]).toEqual([[], []]);
   });
 
   it('shows the fix in the language of the shop', async () => {

@@ -35,7 +35,7 @@ describe('conform', () => {
       0,
       expect.stringContaining('profile document: 2 agree, 0 differ, 1 not seen'),
     ]);
-    expect(stderr).toContain('no emulator is running, so a temporary one is started in memory');
+    expect(stderr).toContain('no emulator found, so a temporary one is started in memory');
   });
 
   it('uses the profile from the flag, variable or file, like start', async () => {

@@ -228,7 +228,7 @@ export const SENDER: readonly AuditCase[] = [
   rejects(
     juggled(
       'fields-doubled',
-      'An IPN with fields that appear twice: only a mixture of first and last values is genuine.',
+      'An IPN with two values in some fields: only a handler that mixes first and last values finds a valid signature.',
     ),
     ({ ipn }) => {
       const [signature, amount] = [ipn.get('signature'), ipn.get('amount')];

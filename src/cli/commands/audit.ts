@@ -189,7 +189,9 @@ async function running(context: Context, cancelled: AbortSignal): Promise<Emulat
   } catch (error) {
     const isNamed = Object.values(choice).some((given) => given !== undefined);
     if (isNamed || !(error instanceof GatewayError) || error.code !== 'no_server') throw error;
-    output.notice('gateway-sim: no emulator is running, so the audit starts its own in memory');
+    output.notice(
+      'gateway-sim: no emulator found, so the audit starts its own in memory; to use another one, set --url',
+    );
     return ownEmulator(context);
   }
 }

@@ -196,7 +196,9 @@ async function hereOr(context: ConformContext, options: ResolvedOptions): Promis
   } catch (error) {
     const isNamed = Object.values(choice).some((given) => given !== undefined);
     if (isNamed || !(error instanceof GatewayError) || error.code !== 'no_server') throw error;
-    output.notice('gateway-sim: no emulator is running, so a temporary one is started in memory');
+    output.notice(
+      'gateway-sim: no emulator found, so a temporary one is started in memory; to use another one, set --url',
+    );
   }
   const { startEmulator } = await import('../start-emulator.ts');
   const server = await startEmulator({ ...options, inMemory: true, port: 0 }, output);

@@ -23,9 +23,11 @@ const ABOUT = `
 The emulator is in memory and on a free port. Only the flags --port and --data-dir change that, not variables or the
 configuration file. It sets GATEWAY_SIM_URL, GATEWAY_SIM_PUBLIC_KEY, GATEWAY_SIM_SECRET_KEY and
 GATEWAY_SIM_INITIATE_URL; with --tls also NODE_EXTRA_CA_CERTS (unless it is set) and GATEWAY_SIM_TLS_CA; with --proxy
-and --host-alias also the variables that redirect these hosts to the emulator, which stderr lists. The exit code is the
-command's: 128 plus the number of the signal that ended it, 127 for an unknown command, 126 if it cannot be run.
-Without a terminal, as in CI, background processes of the command are also ended.`;
+and --host-alias also the variables that redirect these hosts to the emulator, which stderr lists.
+
+The exit code is the command's. If a signal ended the command, it is 128 plus the number of the signal. 127 means that
+the command was not found, and 126 that it cannot be run. Without a terminal, as in CI, background processes of the
+command are also ended.`;
 
 const OWN_DEFAULTS = { port: 'a free port', dataDir: 'none, the state is in memory' };
 
