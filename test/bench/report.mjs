@@ -32,7 +32,7 @@ export function startReport({ json, markdown, leftOut = [] }) {
 function valueText({ value, unit }) {
   if (value === null) return '';
   if (unit === '/s') return `${Math.round(value).toLocaleString('en')}/s`;
-  return `${Number.isInteger(value) ? value : value.toFixed(2)}${unit}`;
+  return `${Number.isInteger(value) ? value : value.toFixed(value < 1 ? 3 : 2)}${unit}`;
 }
 
 function line(row) {
