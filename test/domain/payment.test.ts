@@ -421,9 +421,9 @@ describe('warnings', () => {
       Array.from({ length: 1_500 }, (_, index) => [`${'x'.repeat(80)}${index}`, '']),
     );
     const { warnings } = accepted(unknown);
-    expect(warnings.length).toBeLessThan(50);
+    expect(warnings).toHaveLength(11);
     expect(JSON.stringify(warnings).length).toBeLessThan(10_000);
-    expect(warnings.at(-1)).toMatch(/and 1,?\d{3} more/);
+    expect(warnings.at(-1)).toMatch(/and 1490 more/);
   });
 
   it('treat fields with built-in JavaScript names like other unknown fields', () => {

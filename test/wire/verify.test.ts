@@ -332,6 +332,13 @@ describe("a signature computed by the merchant's code", () => {
     expect(checkedBy.reasons).toHaveLength(signature === hex(text) ? 0 : 1);
   });
 
+  it.each([
+    ['null', 'the amount was read as "null"'],
+    ['', 'the amount was read as nothing'],
+  ])('names the amount that was read: %j', (read, said) => {
+    expect(verify(sent, KEYS, hex(read + identifier)).reasons).toEqual([expect.stringContaining(said)]);
+  });
+
   it('may have two mistakes, and then the first is named', () => {
     const signature = hex(identifier + amount).toLowerCase();
     const { mistake, reasons } = verify(sent, KEYS, signature);
