@@ -6,7 +6,11 @@ import type { DueWork } from '../system/due.ts';
 import type { Payments, SettleCommand } from './payments.ts';
 
 /** From now on, settles pending payments when they are due to settle automatically or to expire. */
-export function startAutoSettling(store: Store, clock: Clock, { settle }: Payments): void {
+export function startAutoSettling(
+  store: Store,
+  clock: Pick<Clock, 'plan' | 'retry'>,
+  { settle }: Pick<Payments, 'settle'>,
+): void {
   const find = (paymentId: string) => store.state.payments.get(paymentId);
   const work: DueWork = {
     isDue: (paymentId, at) => (dueOf(find(paymentId))?.at ?? Number.POSITIVE_INFINITY) <= at,

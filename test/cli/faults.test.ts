@@ -34,6 +34,8 @@ describe('gateway-sim faults', () => {
       stderr: expect.stringContaining('initiate'),
     });
     expect((await run(['faults', 'clear', 'ipn'], { cwd })).stdout).toBe('1 cleared, 1 left\n');
+    // The other rule is spent.
+    await server.until((stdout) => stdout.includes('"text":"all faults are off"'));
     expect((await run(['faults', 'clear'], { cwd })).stdout).toBe('1 cleared\n');
     expect(await run(['faults'], { cwd })).toMatchObject({
       code: 0,

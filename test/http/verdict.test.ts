@@ -320,6 +320,13 @@ describe('a genuine IPN', () => {
       cause: 'Fault: signature corrupted (your rule). Your receiver answered 400.',
       fix: 'Nothing to fix. When the rule ends or is cleared, the next attempt delivers the IPN.',
     });
+    const cut = await settledWith([{}], withFault({ corruptSignature: true, truncate: true }));
+    expect(cut.found()).toMatchObject({ tone: 'waiting', headline: 'Your rule changed the IPN.' });
+    const unsent = await settledWith([{}], withFault({ corruptSignature: true, drop: true }));
+    expect(unsent.found()).toMatchObject({
+      tone: 'waiting',
+      headline: 'Nothing reached your receiver: your rule dropped it.',
+    });
     const lost = await settledWith([{}], withFault({ drop: true }));
     expect(lost.found()).toMatchObject({
       tone: 'waiting',
