@@ -125,6 +125,11 @@ const leaving = async () => {
   return { line, pid };
 };
 
+it('a failed command is reported with the last line that it wrote to stderr', async () => {
+  const failing = runCommand(command('echo one >&2; echo two >&2; exit 3'), {}, { environment: {} });
+  await expect(failing).rejects.toThrow(/ 3: two$/);
+});
+
 describe('a command with a process outside its group', () => {
   it('returns its output when it exits', async () => {
     const { line } = await leaving();

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { AuditClient } from '../../src/audit/client.ts';
-import { measures, readCondition, urlProbe } from '../../src/audit/probe.ts';
+import { measures, readCondition, stablePart, urlProbe } from '../../src/audit/probe.ts';
 import { reconcile } from '../../src/audit/reconcile.ts';
 import { ordersOf } from '../../src/audit/sources.ts';
 import type { AuditOptions } from '../../src/contract/audit-options.ts';
@@ -124,6 +124,13 @@ describe('an order, a probe and an attack', () => {
 
 describe('the output of a shop', () => {
   const nested = (levels: number) => `{"status":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+
+  it('has a stable part if a changing value is null at first', () => {
+    const [before, after, paid] = ['{"a":null,"b":1}', '{"a":{"at":2},"b":1}', '{"a":null,"b":2}'];
+    const stable = stablePart(before, after);
+    expect(stable(after)).toBe(stable(before));
+    expect(stable(paid)).not.toBe(stable(before));
+  });
 
   it('is measured up to a limit', () => {
     const slow = JSON.stringify({ ['a'.repeat(17_000)]: Array(3_000).fill(1), status: 'pending', total: 7 });
