@@ -93,9 +93,10 @@ function writeModule(path, commonJs) {
  */
 const ROUTES = /src[\\/]http[\\/]request-listener\.ts$/;
 const FILES = [
-  ['version', /src[\\/]system[\\/]package-info\.ts$/],
+  // Loaded before the compile cache, so they must be small.
+  ['version', /(src[\\/]system[\\/]package-info\.ts|real-time\.mjs)$/],
   // Declaring a command must not load the server.
-  ['client', /src[\\/](library[\\/]connect|options[\\/]in-force|contract[\\/]secret)\.ts$/],
+  ['client', /src[\\/](library[\\/]connect|contract[\\/]secret)\.ts$/],
   // Loaded by commands that query a running emulator.
   [
     'command',
