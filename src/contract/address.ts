@@ -7,8 +7,12 @@ export function characters(text: string): number {
   return /[\ud800-\udbff]/.test(text) ? [...text].length : text.length;
 }
 
-const PLAIN_HOST =
-  /^(?:127\.0\.0\.1|[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*)*)(?::[1-5]?\d{1,4})?$/;
+const HOST =
+  /(?:127\.0\.0\.1|[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*)*)(?::[1-5]?\d{1,4})?/
+    .source;
+const PLAIN_HOST = new RegExp(`^${HOST}$`);
+/** Nearly all addresses of shops. The parser takes four times as long, which is 4 % of an initiate. */
+const PLAIN_URL = new RegExp(`^https?://${HOST}(?:[/?#][!-~]*)?$`);
 
 /** Whether a text is a host, or host and port, that every parser accepts unchanged. False is not conclusive. */
 export function isPlainHost(text: string): boolean {
@@ -20,6 +24,7 @@ export function urlProblem(text: string): string | undefined {
   if (text.length > MAX_URL_LENGTH && characters(text) > MAX_URL_LENGTH) {
     return `must have at most ${MAX_URL_LENGTH} characters (got ${characters(text)})`;
   }
+  if (PLAIN_URL.test(text)) return undefined;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters
   if (/[\s\u0000-\u001f\u007f-\u009f]/.test(text)) return 'must not contain spaces or control characters';
   if (!/^https?:\/\/[^/?#]/i.test(text) || !URL.canParse(text)) {

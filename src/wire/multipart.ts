@@ -55,7 +55,8 @@ const FIELDS = new RecentPieces((part): Field | undefined => {
 function boundaryEnd(text: string, separator: string, from: number, missing: string): number {
   for (let found = text.indexOf(separator, from); found !== -1; found = text.indexOf(separator, found + 1)) {
     const end = found + separator.length;
-    if (/^(?:--|[ \t]*\r\n)/.test(text.slice(end, end + 80))) return end;
+    const isLast = text.startsWith('--', end);
+    if (isLast || text.startsWith('\r\n', end) || /^[ \t]+\r\n/.test(text.slice(end, end + 80))) return end;
   }
   throw malformed(missing);
 }
