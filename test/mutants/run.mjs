@@ -2,8 +2,9 @@
 //
 //   npm run mutants -- <path in src>… [--seed 1] [--count 30]
 //
-// Prints the mutants that no test detected, and the detected percentage of each path. Fails if that is below the layer's
-// target.
+// Prints `.` for each detected mutant, `t` for one that exceeded the time limit, which also counts as detected, and `!`
+// for others. Then it lists the undetected mutants and the detected percentage of each path. Fails if that is below the
+// layer's target.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -122,7 +123,7 @@ async function startVitest(mutants) {
     clearTimeout(timer);
     await stopping;
     const failed = ended.filter((file) => !file.ok());
-    return { ended, failed, isKilled: isLate || failed.length > 0 || unhandledErrors.length > 0 };
+    return { ended, failed, isLate, isKilled: isLate || failed.length > 0 || unhandledErrors.length > 0 };
   }
   const all = await vitest.globTestSpecifications();
   const laneOf = ({ project: { name }, moduleId }) =>
@@ -160,7 +161,7 @@ async function survivors(vitest, files, mutants) {
     const relevant = files.filter(({ met }) => isShared || met.inTests.includes(id));
     const isNamesake = ({ name }) => Number(name === basename(file).replace(/\.tsx?$/, ''));
     relevant.sort((one, other) => isNamesake(other) - isNamesake(one));
-    const { isKilled } = relevant.length
+    const { isKilled, isLate } = relevant.length
       ? await vitest.run(
           relevant.map(({ spec }) => spec),
           limitOf(relevant),
@@ -168,7 +169,7 @@ async function survivors(vitest, files, mutants) {
         )
       : { isKilled: false };
     if (!isKilled) alive.push({ ...mutant, isMet: relevant.length > 0 || mutant.isMet });
-    process.stderr.write(isKilled ? '.' : '!');
+    process.stderr.write(isLate ? 't' : isKilled ? '.' : '!');
   }
   process.stderr.write('\n');
   return alive;
