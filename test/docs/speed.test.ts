@@ -65,7 +65,7 @@ test.runIf(IS_RELEASE).each([undefined, { settledTo: 'http://127.0.0.1:1/ipn' }]
     await makeState(folder, COUNT, options);
     await withSim(folder, async (sim) => {
       await requireState(sim, COUNT);
-      await expect(requireState(sim, COUNT + 1)).rejects.toThrow('was not taken');
+      await expect(requireState(sim, COUNT + 1)).rejects.toThrow('was not accepted');
     });
   },
 );

@@ -36,6 +36,8 @@ it('a long run draws and prints a seed, and prints its table even if it is inter
   expect(seeds[0]).not.toBe(seeds[1]);
   const lines = first.stdout().split('\n');
   expect(lines).toContain('| Trial | Cases | Requests | Failures | Seconds |');
-  expect(lines.filter((line) => /^\| (races|IPN addresses) .* \| 0 \| \d+ \|$/.test(line))).not.toEqual([]);
+  expect(
+    lines.filter((line) => /^\| (concurrent settlements|IPN addresses) .* \| 0 \| \d+ \|$/.test(line)),
+  ).not.toEqual([]);
   expect(lines.find((line) => line.endsWith(`; seed ${seeds[0]}`))).toMatch(/all failures 0/);
 });

@@ -54,7 +54,7 @@ const TEXTS = {
   resend: ['Send a new code', 'Envoyer un nouveau code'],
   resent: [
     'We sent a new code. The previous one is no longer valid.',
-    'Nous avons envoyé un nouveau code. Le précédent n’est plus valide.',
+    'Nouveau code envoyé. L’ancien n’est plus valide.',
   ],
   cancel: ['Cancel', 'Annuler'],
   next: {
