@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Agent } from 'node:https';
 import { isIP } from 'node:net';
+import { identityCheck } from '../system/identity-check.ts';
 import type { Outgoing } from './sender.ts';
 
 /** Which certificates of IPN receivers to trust. */
@@ -19,14 +20,22 @@ export interface SecureAgents {
 
 /** Loads TLS for the first https receiver: loading is slow, and few receivers on a developer's machine use https. */
 export async function secureAgents({ ca, insecure = false }: ReceiverTrust): Promise<SecureAgents> {
-  const [https, tls] = await Promise.all([import('node:https'), import('node:tls')]);
+  const [https, tls, checkServerIdentity] = await Promise.all([
+    import('node:https'),
+    import('node:tls'),
+    identityCheck(),
+  ]);
   // Created once, because there are many root certificates. A custom list replaces Node's, so it must include them.
   const context =
     ca === undefined
       ? undefined
       : tls.createSecureContext({ ca: [...tls.rootCertificates, ...extraCertificates(), ca] });
   return {
-    checking: new https.Agent({ keepAlive: true, ...(context && { secureContext: context }) }),
+    checking: new https.Agent({
+      keepAlive: true,
+      checkServerIdentity,
+      ...(context && { secureContext: context }),
+    }),
     insecure: insecure ? new https.Agent({ keepAlive: true, rejectUnauthorized: false }) : undefined,
   };
 }
@@ -44,10 +53,9 @@ function extraCertificates(): string[] {
 
 /** Accepts a certificate for the receiver's own name or for the host that its name is mapped to. */
 export async function eitherName(name: string, host: string): Promise<NonNullable<Outgoing['tls']>> {
-  const { checkServerIdentity } = await import('node:tls');
+  const check = await identityCheck();
   return {
     ...(!isIP(name) && { servername: name }),
-    checkServerIdentity: (_, certificate) =>
-      checkServerIdentity(name, certificate) && checkServerIdentity(host, certificate),
+    checkServerIdentity: (_, certificate) => check(name, certificate) && check(host, certificate),
   };
 }

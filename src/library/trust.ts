@@ -1,7 +1,7 @@
 import type { Agent } from 'node:https';
-import { isIP } from 'node:net';
 import { GatewayError } from '../contract/error.ts';
 import { readText, reason } from '../store/files.ts';
+import { identityCheck } from '../system/identity-check.ts';
 
 /** Agents by the content of the file that they trust, reused for all requests to an emulator. */
 const agents = new Map<string, Agent>();
@@ -16,24 +16,15 @@ export async function trustingAgent(tlsCa: string): Promise<Agent> {
   const ca = await readTrusted(tlsCa);
   const known = agents.get(ca);
   if (known) return known;
-  const [https, tls, { X509Certificate }] = await Promise.all([
-    import('node:https'),
-    import('node:tls'),
-    import('node:crypto'),
-  ]);
+  const [https, check] = await Promise.all([import('node:https'), identityCheck()]);
   const isNamed = (certificate: Buffer) => ca.replace(/\s/g, '').includes(certificate.toString('base64'));
-  // Node 22's own TLS check does not support IPv6 addresses.
-  const isAt = (host: string, certificate: Buffer) =>
-    isIP(host) !== 0 && new X509Certificate(certificate).checkIP(host) !== undefined;
   const agent = new https.Agent({
     ca,
     keepAlive: true,
     // The file may contain a server's certificate without its issuer.
     allowPartialTrustChain: true,
     checkServerIdentity: (host, certificate) =>
-      isNamed(certificate.raw) || isAt(host, certificate.raw)
-        ? undefined
-        : tls.checkServerIdentity(host, certificate),
+      isNamed(certificate.raw) ? undefined : check(host, certificate),
   });
   agents.set(ca, agent);
   return agent;
