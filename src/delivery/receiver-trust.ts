@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Agent } from 'node:https';
 import { isIP } from 'node:net';
-import { identityCheck } from '../system/identity-check.ts';
-import type { Outgoing } from './sender.ts';
+import { identityCheck, type Outgoing } from './sender.ts';
 
 /** Which certificates of IPN receivers to trust. */
 export interface ReceiverTrust {

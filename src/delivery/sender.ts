@@ -1,5 +1,6 @@
 import * as http from 'node:http';
-import type { ConnectionOptions as TlsOptions } from 'node:tls';
+import { isIP } from 'node:net';
+import type { PeerCertificate, ConnectionOptions as TlsOptions } from 'node:tls';
 import { describeFailure } from '../contract/describe-delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import type { AttemptFailure } from '../contract/failure.ts';
@@ -251,4 +252,13 @@ function tlsFailure(message: string): AttemptFailure {
 function isTlsAlert(error: unknown): boolean {
   const { rawPacket } = error as { rawPacket?: unknown };
   return Buffer.isBuffer(rawPacket) && rawPacket[0] === 0x15 && rawPacket[1] === 3;
+}
+
+/** Checks whether a certificate is for a host. Node 22's own check does not support IPv6 addresses. */
+export async function identityCheck(): Promise<(host: string, of: PeerCertificate) => Error | undefined> {
+  const [tls, { X509Certificate }] = await Promise.all([import('node:tls'), import('node:crypto')]);
+  return (host, certificate) =>
+    isIP(host) !== 0 && new X509Certificate(certificate.raw).checkIP(host) !== undefined
+      ? undefined
+      : tls.checkServerIdentity(host, certificate);
 }

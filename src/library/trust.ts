@@ -1,7 +1,7 @@
 import type { Agent } from 'node:https';
 import { GatewayError } from '../contract/error.ts';
+import { identityCheck } from '../delivery/sender.ts';
 import { readText, reason } from '../store/files.ts';
-import { identityCheck } from '../system/identity-check.ts';
 
 /** Agents by the content of the file that they trust, reused for all requests to an emulator. */
 const agents = new Map<string, Agent>();
