@@ -3,7 +3,14 @@ import type { AttemptFailure } from '../contract/failure.ts';
 import type { AttemptReport } from '../domain/retry.ts';
 import { type Egress, EgressError, endpointOf } from './egress.ts';
 import { eitherName, type ReceiverTrust, type SecureAgents, secureAgents } from './receiver-trust.ts';
-import { failureOf, failureOfStatus, type HttpResponse, type Outgoing, send } from './sender.ts';
+import {
+  failureOf,
+  failureOfStatus,
+  type HttpResponse,
+  identityCheck,
+  type Outgoing,
+  send,
+} from './sender.ts';
 
 /** Maximum stored bytes of a response body. */
 const KEPT_BODY_BYTES = 64 * 1024;
@@ -94,8 +101,9 @@ export class Poster {
     this.#secured ??= secureAgents(this.#trust);
     const { checking, insecure } = await this.#secured;
     const { host } = endpointOf(url);
-    const post =
-      name === undefined || name === url.hostname ? rest : { ...rest, tls: await eitherName(name, host) };
+    const isMapped = name !== undefined && name !== url.hostname;
+    const tls = isMapped ? await eitherName(name, host) : { checkServerIdentity: await identityCheck() };
+    const post = { ...rest, tls };
     if (insecure && this.#egress.mayBeLocal(url)) {
       const guard = { admit: () => this.#egress.admit(url, { localOnly: true }) };
       try {
