@@ -115,7 +115,7 @@ async function findingOf(shop: Shop, one: AuditCase): Promise<Finding> {
       observed: message,
     };
     const [suspect, another] = ended?.suspects ?? [];
-    if (!ended || !suspect || !shop.mustReport(suspect)) return unproven;
+    if (!ended || !suspect || !shop.claimCrash(suspect)) return unproven;
     // If several requests were running, blame the first: a crash must not be missed.
     const why = another
       ? `The shop ${ended.how}.`

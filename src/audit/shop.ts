@@ -148,10 +148,12 @@ export class Shop {
   }
 
   /**
-   * Whether the running case must report that a request crashed the shop. Only one case does: the one that sent the
-   * request or, if that one ended before the shop did, the next.
+   * Claims a crash for the running case. Only one case reports it: the one that sent the request or, if that one ended
+   * before the shop did, the next.
+   *
+   * @returns whether this case reports the crash
    */
-  mustReport(cause: Exchange): boolean {
+  claimCrash(cause: Exchange): boolean {
     if (this.#blamed.has(cause)) return false;
     if (cause.by !== this.#run.getStore() && cause.by?.isEnded === false) return false;
     this.#blamed.add(cause);
