@@ -65,7 +65,7 @@ describe('the signature checker', () => {
     const signature = createHmac('sha256', sim.secretKey).update('49.90order-1').digest('hex');
     const { html } = await postForm(sim, PAGE, { body: id, signature });
     expect(html).toContain('Write the digest as upper-case hexadecimal.');
-    expect(html).toContain('your code computes another signature');
+    expect(html).toContain('your code computes a different signature from the gateway');
     expect(html).toContain('data-verdict="bad"');
   });
 

@@ -190,7 +190,7 @@ async function running(context: Context, cancelled: AbortSignal): Promise<Emulat
     const isNamed = Object.values(choice).some((given) => given !== undefined);
     if (isNamed || !(error instanceof GatewayError) || error.code !== 'no_server') throw error;
     output.notice(
-      'gateway-sim: no emulator found, so the audit starts its own in memory; to use another one, set --url',
+      'gateway-sim: no emulator found, so the audit starts its own in memory; to use a running one, set --url',
     );
     return ownEmulator(context);
   }

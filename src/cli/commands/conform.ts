@@ -197,7 +197,7 @@ async function hereOr(context: ConformContext, options: ResolvedOptions): Promis
     const isNamed = Object.values(choice).some((given) => given !== undefined);
     if (isNamed || !(error instanceof GatewayError) || error.code !== 'no_server') throw error;
     output.notice(
-      'gateway-sim: no emulator found, so a temporary one is started in memory; to use another one, set --url',
+      'gateway-sim: no emulator found, so a temporary one is started in memory; to use a running one, set --url',
     );
   }
   const { startEmulator } = await import('../start-emulator.ts');

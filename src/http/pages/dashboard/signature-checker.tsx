@@ -72,7 +72,7 @@ function sentence({ valid, authentic }: Verification, isComputed: boolean): stri
   if (valid) return 'Valid: the signature is correct, and the payment succeeded.';
   if (authentic) return 'The signature is correct, but the payment did not succeed.';
   return isComputed
-    ? 'Not valid: your code computes another signature than the gateway.'
+    ? 'Not valid: your code computes a different signature from the gateway.'
     : 'Not valid: your receiver should reject it.';
 }
 
