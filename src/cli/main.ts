@@ -15,6 +15,19 @@ export async function main(argv: readonly string[]): Promise<void> {
   const { run } = await import('./run.ts');
   const exitCode = io ? await run(argv, io) : 2;
   process.exitCode ||= exitCode;
+  if (process.listenerCount('SIGINT')) await exitNow();
+}
+
+/**
+ * Ends a process that handles signals until it ends. A normal end of Node drops the handlers first, and then the second
+ * of two signals, as npm sends them, would kill an emulator that has stopped.
+ */
+async function exitNow(): Promise<void> {
+  const flushed = [process.stdout, process.stderr].map(
+    (stream) => new Promise((resolve) => stream.write('', resolve)),
+  );
+  await Promise.all(flushed);
+  process.exit();
 }
 
 /** Output errors do not stop an emulator, but a command whose output is lost fails. */

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { runJson as runBinary, startBinary } from '../helpers/binary.ts';
 import { shellWords } from '../helpers/child.ts';
 import { launch, run, start } from '../helpers/cli.ts';
@@ -156,10 +156,13 @@ describe('a signal', () => {
     await expect(stat(join(cwd, '.gateway-sim', 'server.json'))).rejects.toThrow('ENOENT');
   });
 
-  it('that is sent twice at once, as by npm, is one signal', async () => {
-    const running = await start([], { cwd: await temporaryFolder() });
-    running.stop('SIGINT');
-    expect(await running.stop('SIGINT')).toMatchObject({ code: 0 });
+  it('that is sent again, as by npm, is one signal, even while the process ends', async () => {
+    const { child, ended } = await startBinary([], { cwd: await temporaryFolder() });
+    const first = performance.now();
+    // The emulator takes a signal after a second for a user in a hurry, so a loaded machine gets fewer.
+    const repeat = setInterval(() => performance.now() - first < 300 && child.kill('SIGINT'), 1);
+    onTestFinished(() => clearInterval(repeat));
+    expect((await ended).code).toBe(0);
   });
 });
 
