@@ -8,7 +8,7 @@ export const AUDIT_VERDICTS = {
   pass: 'the shop behaved correctly',
   fail: 'the shop can be harmed',
   'at-risk': "the gateway's protocol allows this, and the shop does not block it",
-  note: 'worth knowing, but harmless',
+  note: 'worth knowing; the shop loses nothing',
   unproven: 'nothing shows what the shop did: a status code alone proves little',
   skipped: 'not tried',
 } as const;

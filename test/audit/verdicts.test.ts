@@ -231,6 +231,14 @@ describe('a report', () => {
     );
   });
 
+  it('counts an order that a cancellation paid as released goods', async () => {
+    const { verdict } = await audited({ isSuccess: () => true }, { only: ['canceled-before-success'] });
+    expect(verdict('canceled-before-success')).toMatchObject({
+      verdict: 'fail',
+      unpaid: { amount: expect.stringMatching(/^\d+\.\d\d$/), currency: 'USD' },
+    });
+  });
+
   it('names the mistakes that released goods if others did not', () => {
     const one = {
       cost: null,

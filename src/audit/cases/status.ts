@@ -124,7 +124,8 @@ export const STATUS: readonly AuditCase[] = [
         if (!after.paid) return { ...shown, verdict: 'pass' };
         const why =
           'Your shop accepted a cancellation and marked the order as paid: it does not check the status.';
-        return { ...shown, verdict: 'fail', why };
+        const { amount, currency } = after.order;
+        return { ...shown, verdict: 'fail', why, unpaid: { amount, currency } };
       }),
   },
 ];
