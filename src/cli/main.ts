@@ -19,8 +19,8 @@ export async function main(argv: readonly string[]): Promise<void> {
 }
 
 /**
- * Ends a process that handles signals until it ends. A normal end of Node drops the handlers first, and then the second
- * of two signals, as npm sends them, would kill an emulator that has stopped.
+ * Ends a process that handles signals until it ends. On a normal end, Node drops the handlers first. The second of two
+ * signals, as npm sends them, would then kill an emulator that has stopped.
  */
 async function exitNow(): Promise<void> {
   const flushed = [process.stdout, process.stderr].map(

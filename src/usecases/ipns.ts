@@ -48,8 +48,10 @@ function detailsOf(store: UseCaseParts['store'], courier: UseCaseParts['courier'
   };
 }
 
+type IpnParts = Pick<UseCaseParts, 'store' | 'courier' | 'context' | 'settings' | 'dialect'>;
+
 /** Sends and inspects IPNs on request. */
-export function ipnUseCases(parts: UseCaseParts) {
+export function ipnUseCases(parts: IpnParts) {
   const { store, courier, context, settings } = parts;
   /** Maximum duration of an attempt, including the time to store it. */
   const attemptMs = settings.ipn.timeoutMs + REDIRECT_WAIT_MS;

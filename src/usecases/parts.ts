@@ -33,6 +33,11 @@ export interface UseCaseParts {
 }
 
 /** The current facts that a verdict is based on. */
-export function verdictParts({ store, courier, dialect, settings }: UseCaseParts): VerdictParts {
+export function verdictParts({
+  store,
+  courier,
+  dialect,
+  settings,
+}: Pick<UseCaseParts, 'store' | 'courier' | 'dialect' | 'settings'>): VerdictParts {
   return { state: store.state, dialect, settings, underWay: (id) => courier.underWay.get(id) };
 }
