@@ -18,7 +18,7 @@ import {
 } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { join, relative } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fileId } from '../../src/store/files.ts';
 import { DataFolder } from '../../src/store/folder.ts';
 import { identityOf, isAlive, pidScope } from '../../src/store/process-identity.ts';
@@ -95,10 +95,9 @@ describe('a data folder', () => {
     .skipIf(process.platform === 'win32')
     .each<[string, (path: string) => unknown]>([
       ['is a link', replaceByLink],
-      ...(asRoot
-        ? [['belongs to another user', (path) => chown(path, 4_711, 4_711)] as [string, typeof rm]]
-        : []),
+      ['belongs to another user', () => vi.spyOn(process, 'getuid').mockReturnValue(4_711)],
     ])('that %s is used only if the user specified it', async (why, change) => {
+      onTestFinished(() => void vi.restoreAllMocks());
     const path = join(await temporaryFolder(), '.gateway-sim');
     await mkdir(path);
     await change(path);
