@@ -78,6 +78,11 @@ const json = ({ payment, ipn, shop }: Target): ProbeRequest => ({
 
 const FIELDS = ['status', 'identifier', 'amount'] as const;
 
+const STILL_ALIVE = accepts(
+  text('still-alive', 'A new order and its correct IPN after all other cases.'),
+  ({ ipn }) => ipn,
+);
+
 export const ROBUSTNESS: readonly AuditCase[] = [
   rejects(
     {
@@ -158,12 +163,11 @@ export const ROBUSTNESS: readonly AuditCase[] = [
     body: ipn.badlySigned().form,
   })),
   {
-    ...text('still-alive', 'A new order and its correct IPN after all other cases.'),
+    ...STILL_ALIVE,
     last: true,
     run: async (shop) => {
-      const taken = accepts(text('still-alive', ''), ({ ipn }) => ipn);
       try {
-        return await taken.run(shop);
+        return await STILL_ALIVE.run(shop);
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error;
         const ended = await shop.outage();
