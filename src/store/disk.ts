@@ -39,7 +39,6 @@ export interface ReplayTarget {
 
 /** The state on disk: a snapshot in `db.json` and the changes since then in `journal.jsonl`. */
 export class Disk {
-  readonly #low: Low<SnapshotImage>;
   readonly #file: SnapshotFile;
   readonly #journal: Journal;
   readonly #queue: WriteQueue;
@@ -57,14 +56,12 @@ export class Disk {
   isLost = false;
 
   private constructor(
-    low: Low<SnapshotImage>,
     file: SnapshotFile,
     { journal, warn = () => {} }: { journal: Journal; warn: StoreFiles['warn'] },
     staleness: Staleness,
     target: ReplayTarget,
     generation: number,
   ) {
-    this.#low = low;
     this.#file = file;
     this.#journal = journal;
     this.#warn = warn;
@@ -97,9 +94,9 @@ export class Disk {
   }
 
   static async #open(files: StoreFiles, target: ReplayTarget): Promise<Disk> {
-    const { paths, low, file, staleness, match, isFound } = await Disk.#read(files, target);
+    const { paths, file, staleness, match, isFound } = await Disk.#read(files, target);
     const journal = await Journal.open(paths.journal, match.end, files);
-    const disk = new Disk(low, file, { journal, warn: files.warn }, staleness, target, match.generation);
+    const disk = new Disk(file, { journal, warn: files.warn }, staleness, target, match.generation);
     await disk.#begin(paths, match.isReplaced, isFound);
     return disk;
   }
@@ -111,10 +108,9 @@ export class Disk {
     const paths = { db: join(folder, 'db.json'), journal: join(folder, 'journal.jsonl') };
     const nothing = emptySnapshot();
     const file = new SnapshotFile(paths.db);
-    const low = new Low<SnapshotImage>(file, nothing);
+    const low = new Low<SnapshotImage>(file.adapter(), nothing);
     await low.read();
     const snapshot = low.data === nothing ? null : low.data;
-    low.data = nothing;
     await target.load(snapshot);
     if (snapshot) assertUniqueIds(target.state, snapshot, paths.db);
     const staleness = new Staleness(target, file);
@@ -128,7 +124,7 @@ export class Disk {
     // A person edited or created this db.json.
     if (snapshot && (match.isReplaced || !read)) assertRules(target.state, paths.db, currencies);
     target.notices.push(...match.notices);
-    return { paths, low, file, staleness, match, isFound: snapshot !== null };
+    return { paths, file, staleness, match, isFound: snapshot !== null };
   }
 
   /** Updates the files to this format, and writes the first snapshot, which the journal requires. */
@@ -243,14 +239,13 @@ export class Disk {
       this.#staleness.begin();
       return { since: journal.end, ...snapshotView(this.#target.state) };
     });
-    this.#file.isSynced = journal.fsync || !isFirst;
     const baseOf = (sha256: string) => ({ generation: this.#generation + 1, db: sha256, after: since.last });
     try {
       // The snapshot may include changes that were not yet in the journal. After this turn they are written or rolled
       // back. A snapshot with changes that were rolled back is discarded.
       await queue.between(() => {});
       if (queue.failures !== failures) throw new Error('changes were rolled back during the snapshot');
-      this.#file.announce = async (sha256) => {
+      const announce = async (sha256: string) => {
         journal.assertOurs();
         if (isFirst) await journal.rebase(baseOf(sha256), since);
         else if (this.#generation) {
@@ -259,10 +254,9 @@ export class Disk {
           await journal.flush();
         }
       };
-      this.#low.data = image;
-      await this.#low.write();
+      const isSynced = journal.fsync || !isFirst;
+      await new Low(this.#file.adapter({ announce, isSynced }), image).write();
     } finally {
-      this.#low.data = emptySnapshot();
       thaw();
     }
     if (!isFirst) await journal.rebase(baseOf(this.#file.sha256), since, (work) => queue.between(work));

@@ -46,17 +46,19 @@ async function readWhole(path: string): Promise<unknown> {
   return parseJson(await readFile(path, 'utf8'), path);
 }
 
-/**
- * Writes a snapshot in slices to a new file, which then replaces the old one.
- *
- * @param announce called before it replaces the old one
- * @param isSynced whether to wait until the file is on disk
- */
+/** How a snapshot is written. */
+interface Writing {
+  /** Called before the new file replaces the old one. */
+  announce?: (sha256: string) => Promise<void>;
+  /** Whether to wait until the file is on disk. Not needed for the first file, which replaces nothing. */
+  isSynced?: boolean;
+}
+
+/** Writes a snapshot in slices to a new file, which then replaces the old one. */
 export async function writeSnapshotFile(
   path: string,
   snapshot: SnapshotImage,
-  announce: (sha256: string) => Promise<void> = async () => {},
-  isSynced = true,
+  { announce = async () => {}, isSynced = true }: Writing = {},
 ): Promise<{ size: number; sha256: string; stamp: string }> {
   const hash = createHash('sha256');
   let size = 0;
@@ -88,16 +90,12 @@ export async function writeSnapshotFile(
   return { size, sha256, stamp };
 }
 
-/** lowdb's adapter for `db.json`. */
-export class SnapshotFile implements Adapter<SnapshotImage> {
+/** The file `db.json`. */
+export class SnapshotFile {
   readonly #path: string;
   /** In bytes. */
   size = 0;
   sha256 = '';
-  /** Called before a new file replaces the old one. */
-  announce: (sha256: string) => Promise<void> = async () => {};
-  /** Whether a write waits for the disk. Not needed for the first file, which replaces nothing. */
-  isSynced = true;
   /** The file's stamp after the last read or write. */
   #stamp: string | undefined;
 
@@ -105,7 +103,12 @@ export class SnapshotFile implements Adapter<SnapshotImage> {
     this.#path = path;
   }
 
-  async read(): Promise<SnapshotImage | null> {
+  /** lowdb's adapter for this file. */
+  adapter(writing: Writing = {}): Adapter<SnapshotImage> {
+    return { read: () => this.#read(), write: (image) => this.#write(image, writing) };
+  }
+
+  async #read(): Promise<SnapshotImage | null> {
     const stamp = stampOf(this.#path);
     const read = await readSnapshotFile(this.#path);
     if (!read) return null;
@@ -116,13 +119,15 @@ export class SnapshotFile implements Adapter<SnapshotImage> {
   }
 
   /** @throws GatewayError `storage_failed` if the file was edited in the meantime. The edited file stays. */
-  async write(image: SnapshotImage): Promise<void> {
+  async #write(image: SnapshotImage, writing: Writing): Promise<void> {
     this.#assertUnedited();
-    const announce = async (sha256: string) => {
-      this.#assertUnedited();
-      await this.announce(sha256);
-    };
-    const written = await writeSnapshotFile(this.#path, image, announce, this.isSynced);
+    const written = await writeSnapshotFile(this.#path, image, {
+      ...writing,
+      announce: async (sha256) => {
+        this.#assertUnedited();
+        await writing.announce?.(sha256);
+      },
+    });
     this.size = written.size;
     this.sha256 = written.sha256;
     this.#stamp = written.stamp;

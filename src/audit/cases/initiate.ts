@@ -33,7 +33,8 @@ const inspects = (
 /** The shop's initiate request as received; null if it is no longer in the request log. */
 async function curlOfInitiate({ parts: { gateway } }: Shop, { id }: Payment): Promise<string | null> {
   const { data } = await gateway.requests.list({ payment: id });
-  const initiate = data.find(({ method, requestBody }) => method === 'POST' && requestBody);
+  // The list begins with the newest request.
+  const initiate = data.at(-1);
   if (!initiate?.requestBody) return null;
   const { target, requestHeaders, requestBody: body } = initiate;
   const contentType = String(requestHeaders['content-type'] ?? FORM);
