@@ -13,7 +13,9 @@ const MAX_DELAY_MS = 2 ** 31 - 1;
 
 const random = numbersFrom(Number(process.env['TEST_SEED'] ?? 1));
 
+// A test may replace the clock.
 const { setTimeout: realSetTimeout, fetch: realFetch } = globalThis;
+const realNow = performance.now.bind(performance);
 
 const late = () => new Promise((resolve) => realSetTimeout(resolve, random() * LATE_MS));
 
@@ -31,8 +33,8 @@ function disturb(): void {
 }
 
 function stall(): void {
-  const until = performance.now() + random() * STALL_MS;
-  while (performance.now() < until);
+  const until = realNow() + random() * STALL_MS;
+  while (realNow() < until);
   realSetTimeout(stall, random() * STALL_EVERY_MS).unref();
 }
 

@@ -6,10 +6,10 @@ import { Store } from '../../src/store/store.ts';
 import { Clock } from '../../src/system/clock.ts';
 import { ipnUseCases } from '../../src/usecases/ipns.ts';
 import { dialect } from '../../src/wire/documented/service.ts';
-import { context, dueDelivery, NOW, records } from '../helpers/records.ts';
+import { context, dueDelivery, records } from '../helpers/records.ts';
 
 it('a resend fails if no attempt is made in time, and stays due', async () => {
-  vi.useFakeTimers({ now: NOW });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const delivery = dueDelivery('http://127.0.0.1:9/ipn');
   const store = await Store.inMemory({ ...records(), deliveries: [delivery] });
