@@ -139,8 +139,8 @@ const FIX_CERTIFICATE = 'Correct the certificate, or use http:// on your own mac
 const FIX_CRASH = 'Check the log of your receiver: it failed before it responded.';
 const START = 'Start your receiver at this address.';
 
-/** The advice for each failure. */
-export const FIXES: Readonly<Record<AttemptFailure['code'], string>> = {
+/** The fix for each failure that has always the same one. */
+export const FIXES: Readonly<Record<Exclude<AttemptFailure['code'], 'egress'>, string>> = {
   answered: 'Answer 2xx when you have processed the IPN.',
   connection_refused: START,
   connection_reset: FIX_CRASH,
@@ -153,12 +153,21 @@ export const FIXES: Readonly<Record<AttemptFailure['code'], string>> = {
   certificate: FIX_CERTIFICATE,
   tls: FIX_CERTIFICATE,
   timed_out: 'Answer 200 first and do slow work in a queue.',
-  egress:
-    'Restart the emulator with the option above, or use --forward-ipn to send all IPNs to your receiver.',
   fault: 'Nothing to fix. When the rule ends or is cleared, the next attempt delivers the IPN.',
   stopping: 'Start the emulator: it retries interrupted attempts.',
   other: START,
 };
+
+/** The fix for a failure. */
+export function fixOfFailure(failure: AttemptFailure): string {
+  if (failure.code !== 'egress') return FIXES[failure.code];
+  const host = allowableHost(failure);
+  const allowed =
+    host === null
+      ? 'Set ipn_url to the address of your receiver'
+      : `Restart the emulator with --allow-ipn-host ${host}`;
+  return `${allowed}, or use --forward-ipn to send all IPNs to your receiver.`;
+}
 
 /** What went wrong with an attempt, in words; null when nothing did. */
 export function errorOf(attempt: AttemptSides & Pick<Attempt, 'failure'>): string | null {

@@ -5,6 +5,7 @@ import {
   describeEgress,
   errorOf,
   FIXES,
+  fixOfFailure,
   insteadOfSending,
 } from '../contract/describe-delivery.ts';
 import { duration } from '../contract/duration.ts';
@@ -212,8 +213,12 @@ function notAttempted(
   }
   if (last?.failure?.code === 'egress') {
     const cause = `Not sent: ${describeEgress(last.failure)}.`;
-    const verdict = makeVerdict('bad', cause, FIXES.egress, 'Not sent: the emulator blocked this address.');
-    return { ...verdict, where: 'emulator', action: null };
+    const headline = 'Not sent: the emulator blocked this address.';
+    return {
+      ...makeVerdict('bad', cause, fixOfFailure(last.failure), headline),
+      where: 'emulator',
+      action: null,
+    };
   }
   const { postponedBy, nextAttemptAt, createdAt } = delivery;
   if (postponedBy === null || nextAttemptAt === null) return makeVerdict('waiting', 'Not sent yet.');
@@ -390,9 +395,9 @@ function fixOf(attempt: KnownAttempt, state: Delivery['state']): string {
   const { responseStatus: status, responseBody, requestBody, failure } = attempt;
   const next = state === 'failed' ? 'Then resend the IPN.' : 'The emulator retries automatically.';
   if (status === null) {
-    const { code } = failure ?? { code: 'other' };
-    const isTransient = code === 'connection_refused' || code === 'other';
-    return isTransient ? `${FIXES[code]} ${next}` : FIXES[code];
+    if (failure === null) return `${FIXES.other} ${next}`;
+    const isTransient = failure.code === 'connection_refused' || failure.code === 'other';
+    return isTransient ? `${fixOfFailure(failure)} ${next}` : fixOfFailure(failure);
   }
   if (status !== null && CHECKED.has(status)) {
     const other = readPart(responseBody)

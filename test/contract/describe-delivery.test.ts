@@ -5,7 +5,7 @@ import {
   describeBriefly,
   describeFailure,
   errorOf,
-  FIXES,
+  fixOfFailure,
   noteOf,
 } from '../../src/contract/describe-delivery.ts';
 import type { AttemptFailure, EgressFailure } from '../../src/contract/failure.ts';
@@ -34,7 +34,7 @@ describe('the text of a failure', () => {
     [{ code: 'other', message: 'it burns' }, 'it burns', 'Start'],
   ])('%j names the problem and the fix', (failure, words, fix) => {
     expect(describeFailure(failure, { url })).toContain(words);
-    expect(FIXES[failure.code]).toContain(fix);
+    expect(fixOfFailure(failure)).toContain(fix);
   });
 
   it.each<[Partial<EgressFailure>, string, string | null]>([
@@ -54,6 +54,8 @@ describe('the text of a failure', () => {
     expect(allowableHost(egress(change))).toBe(host);
     expect(text.includes('--allow-ipn-host')).toBe(host !== null);
     if (host !== null) expect(text).toContain(`(--allow-ipn-host ${host} allows it)`);
+    const fix = host === null ? 'Set ipn_url to' : `Restart the emulator with --allow-ipn-host ${host}, or`;
+    expect(fixOfFailure(egress(change))).toContain(fix);
   });
 
   it('says what a fault rule did, or which response was expected', () => {
