@@ -21,10 +21,11 @@ export const DOCUMENTED_CURRENCIES: readonly Currency[] = [
  * @returns the text, or undefined if the number has an exponent or more than 15 significant digits, or is not finite
  */
 export function amountFromNumber(value: number, source = String(value)): string | undefined {
-  const text = String(value);
   const digits = source.replace(/^-/, '').replace('.', '').replace(/^0+/, '');
-  if (!Number.isFinite(value) || /e/i.test(text + source) || digits.length > 15) return undefined;
-  return text;
+  if (!Number.isFinite(value) || /e/i.test(source) || digits.length > 15) return undefined;
+  const text = String(value);
+  // JavaScript writes 0.0000001 with an exponent.
+  return text.includes('e') ? new Big(text).toFixed() : text;
 }
 
 /** A charge: a percentage plus a fixed amount, both as decimal text. */

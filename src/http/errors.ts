@@ -67,7 +67,8 @@ export function unknownRoute(
     const names = allow.filter((name) => name !== 'OPTIONS').join(' or ');
     // A verb instead of an id: `POST …/ipns/fire`.
     const above = path.slice(0, path.lastIndexOf('/'));
-    const isMeant = routes.some((route) => route.method === method && route.path === above);
+    const isMeant =
+      !literal.length && routes.some((route) => route.method === method && route.path === above);
     const meant = isMeant ? `${method} ${above}` : names;
     return new GatewayError('method_not_allowed', `${path} does not support ${method}: use ${meant}`, {
       allow,

@@ -41,6 +41,7 @@ describe('amountFromNumber', () => {
     [49.9, '49.90', '49.9'],
     [123456789012345, '123456789012345', '123456789012345'],
     [-5, '-5', '-5'],
+    [1e-8, '0.00000001', '0.00000001'],
   ])('converts %d, written as %s, to the text %s', (value, source, text) => {
     expect(amountFromNumber(value, source)).toBe(text);
   });
@@ -48,7 +49,6 @@ describe('amountFromNumber', () => {
   it.each([
     ['an exponent as written', 100, '1e2'],
     ['an exponent in its shortest text', 1e21, undefined],
-    ['a tiny value', 1e-7, '0.0000001'],
     ['digits that parsing lost', 0.1, '0.10000000000000001'],
     ['the sum of two floats', 0.1 + 0.2, undefined],
     ['an infinite value', Number.POSITIVE_INFINITY, undefined],

@@ -85,6 +85,22 @@ describe('/_sim/payments', () => {
   });
 });
 
+describe('a route that takes no fields', () => {
+  it.each([
+    ['GET', '/status?x=1', null, 422],
+    ['GET', '/livez?x=1', null, 200],
+    ['POST', '/reset?keys=drop', null, 422],
+    ['POST', '/reset', '{"keepKeys":false}', 422],
+    ['POST', '/reset', '{}', 200],
+    ['POST', '/reset', '', 200],
+    ['POST', '/merchants/mer_demo/keys', '{"foo":1}', 422],
+  ])('responds to %s %s with the body %j with %i', async (method, path, body, status) => {
+    const sim = await startSim();
+    const headers = { 'Content-Type': 'application/json' };
+    expect((await fetch(`${sim.url}/_sim${path}`, { method, headers, body })).status).toBe(status);
+  });
+});
+
 describe('/_sim/merchants and /_sim/wallets', () => {
   it.each([
     ['/merchants', {}, 422],

@@ -117,8 +117,8 @@ describe('a request without a route', () => {
 
   it('gets the name of the intended route if it has a verb instead of an id', async () => {
     const { url } = await startSim();
-    const ask = async (path: string) => {
-      const answer = await fetch(url + path, { method: 'POST' });
+    const ask = async (path: string, method = 'POST') => {
+      const answer = await fetch(url + path, { method });
       return [answer.status, ((await answer.json()) as { message: string }).message];
     };
     expect(await ask('/_sim/ipns/fire')).toEqual([
@@ -126,6 +126,7 @@ describe('a request without a route', () => {
       '/_sim/ipns/fire does not support POST: use POST /_sim/ipns',
     ]);
     expect(await ask('/_sim/payments/order-1')).toEqual([405, expect.stringMatching(/use GET$/)]);
+    expect(await ask('/_sim/reset', 'GET')).toEqual([405, expect.stringMatching(/use POST$/)]);
   });
 
   it.each([

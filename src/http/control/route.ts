@@ -1,5 +1,5 @@
 import type { ParamKeys } from 'hono/types';
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 import { parseInput } from '../../contract/input.ts';
 import { readFields } from '../body.ts';
 import type { App, AppContext } from '../environment.ts';
@@ -82,8 +82,8 @@ export function control<
     const input = {
       c,
       params: c.req.param(),
-      query: about.query && parseInput(about.query, queryOf(c)),
-      body: !about.readsBody && about.body && parseInput(about.body, await bodyOf(c, about.optionalBody)),
+      query: about.open ? undefined : parseInput(about.query ?? NOTHING, queryOf(c)),
+      body: about.readsBody ? undefined : await bodyOf(c, about),
     } as unknown as Input<Key, Query, Body>;
     const answer = await about.run(input);
     if (answer instanceof Response) return answer;
@@ -97,10 +97,22 @@ function queryOf(c: AppContext): Record<string, unknown> {
   return Object.fromEntries(Object.entries(c.req.queries()).map(([name, list]) => [name, list.at(-1)]));
 }
 
-async function bodyOf(c: AppContext, isOptional: true | undefined): Promise<object> {
-  const headers = ['content-type', 'content-length', 'transfer-encoding'].map((name) => c.req.header(name));
-  const hasBody = c.req.header('content-length') !== '0' && headers.some((value) => value !== undefined);
-  return isOptional && !hasBody ? {} : (await readFields(c, { jsonOnly: true })).fields;
+/** The input of a route that takes none. */
+const NOTHING = z.strictObject({});
+
+async function bodyOf(
+  c: AppContext,
+  { body, optionalBody }: Pick<About<unknown, Schema | undefined, unknown>, 'body' | 'optionalBody'>,
+): Promise<unknown> {
+  const { 'content-type': type, 'content-length': length, 'transfer-encoding': coding } = c.req.header();
+  const read = async (schema: Schema) => parseInput(schema, (await readFields(c, { jsonOnly: true })).fields);
+  if (body) {
+    const hasBody = length !== '0' && [type, length, coding].some((value) => value !== undefined);
+    return optionalBody && !hasBody ? parseInput(body, {}) : read(body);
+  }
+  // curl labels everything as a form, so only JSON is certainly meant as fields.
+  const hasJson = type?.includes('json') && (Number(length) > 0 || coding !== undefined);
+  return hasJson ? read(NOTHING) : undefined;
 }
 
 export function mountControl(
@@ -130,9 +142,7 @@ function operationFor(path: string, tag: Tag, about: ControlRoute['about']): Ope
     query,
     body: body && { schema: body, optional: optionalBody },
     answers: [{ status, type, schemas: [answer ?? []].flat() }],
-    errors: open
-      ? []
-      : [403, ...(path.includes(':') ? [404] : []), ...(body || query ? [422] : []), ...errors],
+    errors: open ? [] : [403, ...(path.includes(':') ? [404] : []), 422, ...errors],
   };
 }
 
