@@ -1,6 +1,26 @@
 import { MAX_TIMEOUT_MS } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
+import { AuditRequest } from '../contract/audit-report.ts';
 import { placeholdersIn, usage } from './command.ts';
+
+/** The options that only the command line and the library have. */
+const LOCAL = {
+  orderCmd: true,
+  order: true,
+  orderWait: true,
+  probeCmd: true,
+  probe: true,
+  probes: true,
+  allowIpnHosts: true,
+  waitMs: true,
+  signal: true,
+  cancelled: true,
+  onBegin: true,
+  onCase: true,
+  onNotice: true,
+} satisfies Record<Exclude<keyof AuditOptions, keyof AuditRequest>, true>;
+
+export const AUDIT_OPTION_NAMES = [...Object.keys(AuditRequest.def.shape), ...Object.keys(LOCAL)];
 
 /** Whether the shop places the orders. Otherwise the audit invents them. */
 export const hasOrders = ({ orderCmd, orderUrl, order, orderWait }: AuditOptions) =>

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AuditClient, headersOf, type Observation } from '../audit/client.ts';
-import { requireAddress } from '../contract/address.ts';
+import { requireReceiver } from '../contract/address.ts';
 import { type Delivery, FireInput, requireFireable } from '../contract/delivery.ts';
 import { errorOf, noteOf } from '../contract/describe-delivery.ts';
 import { GatewayError } from '../contract/error.ts';
@@ -35,7 +35,7 @@ interface Known {
 async function compose(chosen: Fields, { secretKey, payment }: Known) {
   const { to, set, unset, tamper, format = 'form', times = 1, delay } = read(chosen);
   const tamperings = requireTamperings(tamper);
-  const url = requireAddress(to ?? payment?.ipnUrl);
+  const url = requireReceiver(to, payment);
   const trx = payment?.trx ?? Math.random().toString(36).slice(2, 14).toUpperCase().padEnd(12, '0');
   const { invent } = await dialect.ipn();
   const about = payment && {

@@ -39,15 +39,18 @@ export function shorten(text: string): string {
   return text.length > 60 ? `${/^.{0,60}/su.exec(text)}…` : text;
 }
 
-/** An address that IPNs can be sent to. @throws GatewayError `invalid_fields` */
-export function requireAddress(url: string | undefined, name = 'to'): string {
-  if (url === undefined) {
-    const expected = 'specify an address for the IPN, or a payment, whose ipn_url is then used';
-    throw new GatewayError('invalid_fields', `${name} is required: ${expected}`);
-  }
-  const problem = urlProblem(url);
-  if (problem) throw new GatewayError('invalid_fields', `${name} ${problem}`);
+/** An absolute http or https address. @throws GatewayError `invalid_fields` */
+export function requireAddress(url: string | undefined, name: string): string {
+  const problem = url === undefined ? 'is required' : urlProblem(url);
+  if (url === undefined || problem) throw new GatewayError('invalid_fields', `${name} ${problem}`);
   return url;
+}
+
+/** The address that an IPN is fired at. @throws GatewayError `invalid_fields` */
+export function requireReceiver(to: string | undefined, payment: { ipnUrl: string } | undefined): string {
+  if (to !== undefined || payment) return requireAddress(to ?? payment?.ipnUrl, 'to');
+  const expected = 'specify an address for the IPN, or a payment, whose ipn_url is then used';
+  throw new GatewayError('invalid_fields', `to is required: ${expected}`);
 }
 
 const EMAIL = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;

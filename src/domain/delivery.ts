@@ -1,4 +1,4 @@
-import { requireAddress } from '../contract/address.ts';
+import { requireAddress, requireReceiver } from '../contract/address.ts';
 import { type FireInput, requireFireable } from '../contract/delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
@@ -77,7 +77,7 @@ export function fire(state: State, request: FireRequest, context: Context): Rule
   const { now, ids, settings } = context;
   const { tamper, set, unset, times = 1, delayMs = 0, format = settings.ipn.format } = request;
   const payment = request.payment === undefined ? undefined : requirePayment(state, request.payment);
-  const url = requireAddress(request.to ?? payment?.ipnUrl);
+  const url = requireReceiver(request.to, payment);
   const merchant = (payment && state.merchants.get(payment.merchantId)) ?? defaultMerchant(state);
   const { secretKey } = merchant;
   const subject = payment
@@ -118,7 +118,7 @@ export function resend(
   const redirected: Delivery = {
     ...resent,
     id: context.ids.delivery(),
-    url: requireAddress(to),
+    url: requireAddress(to, 'to'),
     once: true,
     attemptCount: 0,
     createdAt: now,

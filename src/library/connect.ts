@@ -35,6 +35,7 @@ export async function connectNamed(
   env: Readonly<Record<string, string | undefined>>,
   cwd: string,
 ): Promise<GatewaySimClient> {
+  requireFields('the options', options, ['controlToken', 'tlsCa', 'timeout']);
   const named = given ?? (env['GATEWAY_SIM_URL'] || undefined);
   const found = await findServer(cwd);
   const url = named ?? found?.url;
@@ -125,11 +126,12 @@ export function clientOf(
       return listen(server, () => keys.secretKey);
     },
     audit: async (options) => {
-      requireObject('the options of an audit', options);
-      const [{ audit, unlessAborted }, { egressOf }] = await Promise.all([
+      const [{ AUDIT_OPTION_NAMES }, { audit, unlessAborted }, { egressOf }] = await Promise.all([
+        import('../audit/options.ts'),
         import('../audit/audit.ts'),
         import('./egress.ts'),
       ]);
+      requireFields('the options of an audit', options, AUDIT_OPTION_NAMES);
       const egress = await unlessAborted(options.cancelled, egressOf(server, options.allowIpnHosts));
       const asked = { ...client, egress, controlToken: server.controlToken ?? controlToken };
       const report = await audit(asked, await dialect.ipn(), options);
@@ -204,7 +206,9 @@ function inboxOf(server: ControlServer): GatewaySimClient['inbox'] {
   const list = () => server.call('GET /inbox');
   return {
     list,
-    waitFor: async ({ payment } = {}, options) => {
+    waitFor: async (filter = {}, options) => {
+      requireFields('the filter', requireFilter(filter), ['payment']);
+      const { payment } = filter;
       const what = `verification code${payment === undefined ? '' : ` for payment "${payment}"`}`;
       const find = async () =>
         (await list()).data.find(

@@ -1,6 +1,8 @@
+import { GatewayError } from '../contract/error.ts';
 import { type ReceivedRequest, receiveOnLoopback } from '../system/loopback-receiver.ts';
 import { formOf } from '../wire/form.ts';
-import type { IpnReceiver, ReceivedIpn } from './api.ts';
+import type { IpnReceiver, ReceivedIpn, ReceiverAnswer } from './api.ts';
+import { requireFields } from './arguments.ts';
 import type { ControlServer } from './control-client.ts';
 import { lastSent } from './ipns.ts';
 import { verify } from './signature.ts';
@@ -14,7 +16,7 @@ export async function listen(server: ControlServer, secretKey: () => string): Pr
     const ipn = receivedIpn(request, secretKey());
     received.push(ipn);
     const chosen = typeof answer === 'function' ? await answer(ipn) : answer;
-    const { status = 200, headers = {}, body } = typeof chosen === 'number' ? { status: chosen } : chosen;
+    const { status = 200, headers = {}, body } = requireAnswer(chosen);
     return { status, headers: Object.entries(headers), body };
   });
   const { url, close } = receiver;
@@ -33,11 +35,21 @@ export async function listen(server: ControlServer, secretKey: () => string): Pr
       return waitFor({ what, find, instead }, options);
     },
     respondWith: (next) => {
+      if (typeof next !== 'function') requireAnswer(next);
       answer = next;
     },
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** @throws GatewayError `usage` for anything that is not a response */
+function requireAnswer(given: ReceiverAnswer): Exclude<ReceiverAnswer, number> {
+  const answer = typeof given === 'number' ? { status: given } : given;
+  requireFields('the response', answer, ['status', 'headers', 'body']);
+  const { status = 200 } = answer;
+  if (Number.isInteger(status) && status >= 200 && status <= 599) return answer;
+  throw new GatewayError('usage', `status must be a whole number from 200 to 599 (got ${status})`);
 }
 
 function receivedIpn({ method, url, headers, body }: ReceivedRequest, secretKey: string): ReceivedIpn {

@@ -1,9 +1,12 @@
 import { GatewayError } from '../contract/error.ts';
 import { formOf } from '../wire/form.ts';
+import { requireObject } from './arguments.ts';
 import { dialect } from './merchant-client.ts';
 
 /** @throws GatewayError `usage` */
-export function sign({ amount, identifier }: { amount: string; identifier: string }, secretKey: string) {
+export function sign(ipn: { amount: string; identifier: string }, secretKey: string) {
+  requireObject('the IPN', ipn);
+  const { amount, identifier } = ipn;
   requireText('amount', amount);
   requireText('identifier', identifier);
   requireText('the secret key', secretKey);

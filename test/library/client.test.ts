@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { connectGatewaySim, GatewayError, verifyIpn } from '../../src/index.ts';
+import { connectGatewaySim, GatewayError, type GatewaySim, verifyIpn } from '../../src/index.ts';
 import { startLibrary } from '../helpers/library.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
 
@@ -400,12 +400,21 @@ describe('a wait that fails', () => {
     ['a mistyped timeout', {}, { timout: 100 }, 'unknown field timout: did you mean timeout?'],
   ])('rejects %s', async (_, filter, options, message) => {
     const sim = await startLibrary();
-    for (const { waitFor } of [sim.payments, sim.ipns, sim.requests] as { waitFor: unknown }[]) {
+    for (const { waitFor } of [sim.payments, sim.ipns, sim.requests, sim.inbox] as { waitFor: unknown }[]) {
       // Like a call from plain JavaScript.
       const wait = waitFor as (...given: unknown[]) => Promise<unknown>;
       const refused = { code: 'usage', message: expect.stringContaining(message) };
       await expect(wait(filter, options)).rejects.toMatchObject(refused);
     }
+  });
+
+  it.each<[string, (sim: GatewaySim) => Promise<unknown>, string]>([
+    ['of the inbox', (sim) => sim.inbox.waitFor({ paymet: 'x' } as object), 'did you mean payment?'],
+    ['of an audit', (sim) => sim.audit({ ipnUrll: 'x' } as never), 'ipnUrll: did you mean ipnUrl?'],
+    ['of a connection', ({ url }) => connectGatewaySim(url, { contrlToken: 'x' } as object), 'controlToken?'],
+  ])('a mistyped name %s is rejected', async (_, call, message) => {
+    const refused = { code: 'usage', message: expect.stringContaining(message) };
+    await expect(call(await startLibrary())).rejects.toMatchObject(refused);
   });
 
   it('does not fail before its first check', async () => {

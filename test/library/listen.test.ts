@@ -66,6 +66,11 @@ it('the receiver sends the given response, or the result of a handler', async ()
   expect(await answered()).toEqual([500, 'Error: a bug in the handler']);
 });
 
+it.each([99, 600, null, 'OK', { statsu: 500 }])('the receiver rejects %j as a response', async (answer) => {
+  const { receiver } = await listening();
+  expect(() => receiver.respondWith(answer as 200)).toThrow(expect.objectContaining({ code: 'usage' }));
+});
+
 it('the error for a missing IPN lists the IPNs that were received or sent instead', async () => {
   const { sim, receiver, fire } = await listening();
   const waited = (identifier: string) => receiver.waitFor({ identifier }, { timeout: 0 });

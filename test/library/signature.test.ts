@@ -21,6 +21,7 @@ describe('signIpn', () => {
     [{ amount: 100 as unknown as string, identifier: 'order-1' }, KEY, 'amount must be non-empty text'],
     [{ amount: '100', identifier: '' }, KEY, 'identifier must be non-empty text'],
     [{ amount: '100', identifier: 'order-1' }, '', 'the secret key must be non-empty text'],
+    [undefined as unknown as { amount: string; identifier: string }, KEY, 'the IPN must be an object'],
   ])('rejects %j', (ipn, key, message) => {
     expect(() => signIpn(ipn, key)).toThrow(message);
   });

@@ -91,13 +91,11 @@ describe('a data folder', () => {
     await folder.release();
   });
 
-  it
-    .skipIf(process.platform === 'win32')
-    .each<[string, (path: string) => unknown]>([
-      ['is a link', replaceByLink],
-      ['belongs to another user', () => vi.spyOn(process, 'getuid').mockReturnValue(4_711)],
-    ])('that %s is used only if the user specified it', async (why, change) => {
-      onTestFinished(() => void vi.restoreAllMocks());
+  it.skipIf(process.platform === 'win32').each<[string, (path: string) => unknown]>([
+    ['is a link', replaceByLink],
+    ['belongs to another user', () => vi.spyOn(process, 'getuid').mockReturnValue(4_711)],
+  ])('that %s is used only if the user specified it', async (why, change) => {
+    onTestFinished(() => void vi.restoreAllMocks());
     const path = join(await temporaryFolder(), '.gateway-sim');
     await mkdir(path);
     await change(path);

@@ -83,7 +83,7 @@ export const audit = defineCommand({
   ],
   run: async (context) => {
     const { args, options, output, io } = context;
-    const { list, junit, html, own, failOn, allowIpnHost, orders, probe, timeout, wait, ...chosen } = options;
+    const { list, junit, html, own, failOn, allowIpnHost, orders, probe, timeout, wait, ...others } = options;
     if (list) return listed();
     const [ipnUrl] = args;
     if (ipnUrl === undefined) throw missingUrl();
@@ -94,6 +94,10 @@ export const audit = defineCommand({
         output.notice('Stopping after the current case. Press Ctrl-C again to stop immediately.');
     });
     await requireWritable([junit, html], io.cwd);
+    const { AUDIT_OPTION_NAMES } = await import('../../audit/options.ts');
+    // Without the options that every command has.
+    const isOfAudit = ([name]: [string, unknown]) => AUDIT_OPTION_NAMES.includes(name);
+    const chosen = Object.fromEntries(Object.entries(others).filter(isOfAudit)) as typeof others;
     const { gateway, mask, stop } = own
       ? await ownEmulator(context)
       : await running(context, interrupted.now);
