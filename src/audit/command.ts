@@ -99,7 +99,9 @@ export function readCommand(
   const line = text.replace(PIECE, (piece, ...matched) => {
     const found = matched.at(-1) as Record<string, string | undefined>;
     const { unclear, counted, quoted = '', placeholder, name } = found;
-    if (quoted.search(PLACEHOLDER) >= 0 || placeholder?.startsWith('$')) throw insideQuotes(what, text);
+    if (quoted.search(PLACEHOLDER) >= 0 || placeholder?.startsWith('$')) {
+      throw insideQuotes(what, text, piece);
+    }
     // A substitution inside double quotes may contain quotes.
     const nested = quoted.startsWith('"') && /\$[({]|`/.exec(quoted.replace(PLAIN_INSIDE, ''))?.[0];
     const other = unclear ?? (nested ? `"…${nested}…"` : undefined);
@@ -130,8 +132,8 @@ function unknown(what: string, name: Placeholder, known: readonly Placeholder[])
   return usage(`${what} uses {${name}}, which is not available there${can}`);
 }
 
-function insideQuotes(what: string, text: string): GatewayError {
-  const [, name] = PLACEHOLDER_IN.exec(text) ?? [];
+function insideQuotes(what: string, text: string, quoted: string): GatewayError {
+  const [, name] = PLACEHOLDER_IN.exec(quoted) ?? [];
   const variable = PLACEHOLDERS[name as Placeholder];
   return new GatewayError(
     'usage',

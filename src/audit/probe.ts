@@ -133,6 +133,11 @@ export function readCondition(condition: string): (text: string) => boolean {
   if (path !== undefined && value !== undefined) {
     return (text) => plainText(valueAt(text, path)) === value;
   }
+  if (/^[\w$-]+(?:\.[\w$-]+)*=/.test(condition)) {
+    throw usage(
+      `--paid-when ${condition} is ambiguous: write .${condition} for JSON, or /${condition}/ for text`,
+    );
+  }
   const [, source = condition, flags = ''] = /^\/(.*)\/([a-z]*)$/s.exec(condition) ?? [];
   if (source.length > MAX_PATTERN) {
     throw usage(

@@ -126,10 +126,10 @@ const dueText = (at: string) => `some work is still scheduled, next at ${at}`;
 /** The same announcement when the emulator stops. */
 export const leftText = (at: string) => `${dueText(at)}; it continues after the next start`;
 
-/** Notices of the start, scheduled work and active faults. */
-export function noticesOf(server: RunningServer): string[] {
+/** Notices of the start, scheduled work and active faults. @param quiet whether to omit the scheduled work */
+export function noticesOf(server: RunningServer, { quiet }: { quiet: boolean }): string[] {
   const { nextDue } = server.parts.clock.read();
-  const due = nextDue === null ? [] : [dueText(new Date(nextDue).toISOString())];
+  const due = nextDue === null || quiet ? [] : [dueText(new Date(nextDue).toISOString())];
   const faults = faultsOf(server).map((fault) => `FAULT ON  ${fault}`);
   return [...server.notices, ...due, ...faults].map((notice) => `gateway-sim: ${notice}`);
 }

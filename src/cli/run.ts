@@ -77,6 +77,13 @@ async function writeVersion(io: Io, profile: string | undefined): Promise<number
   }
 }
 
+/** Checks a variable that is on or off. */
+function requireSwitch(variable: string, env: Io['env']): void {
+  const value = env[variable];
+  if (!value || /^(1|0|true|false)$/.test(value)) return;
+  throw new GatewayError('usage', `${variable} must be true or false (got "${value.slice(0, 60)}")`);
+}
+
 /** Commands whose stdout belongs to the emulator or program that they run. Errors must not appear there. */
 const OWN_STDOUT: ReadonlySet<string | undefined> = new Set(['start', 'exec']);
 
@@ -113,6 +120,7 @@ async function act(
   };
   let serverUrl: string | undefined;
   try {
+    requireSwitch(environmentName('json'), io.env);
     requireNoExcess(parsed);
     requireChoices(parsed, flags);
     const { fields = {}, neverGuess = false } = command;

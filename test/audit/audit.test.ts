@@ -211,6 +211,7 @@ describe('an audit that cannot prove anything', () => {
     [{ paidWhen: '/(/' }, 'usage', 'regular expression'],
     [{ paidWhen: `/${'a'.repeat(1_001)}/` }, 'usage', 'at most 1000 characters (got 1001)'],
     [{ paidWhen: '/a/v' }, 'usage', 'the flag v'],
+    [{ paidWhen: 'status=paid' }, 'usage', 'write .status=paid for JSON, or /status=paid/ for text'],
     [{ orderCmd: 'true' }, 'usage', 'one source of orders: --order-cmd or order'],
     [{ order: undefined, orderCmd: 'order {identifier}' }, 'usage', 'not available there: use {ipn_url}'],
     [{ orders: 0 }, 'usage', '1 to 10,000'],

@@ -69,6 +69,10 @@ describe("the user's command", () => {
     );
   });
 
+  it('is rejected for the placeholder that is inside quotes', () => {
+    expect(() => command('a {identifier} "{trx}"')).toThrow(/^\{trx\} in .* write \{trx\} outside quotes/);
+  });
+
   it.each([
     ["a $'\\'' {identifier} '", "a command with $'"],
     ['a "$(b)" {identifier}', 'a command with "…$(…"'],

@@ -214,6 +214,14 @@ describe('an invalid value', () => {
   });
 });
 
+it('GATEWAY_SIM_JSON must be a boolean for every command', async () => {
+  const { code, stderr } = await run(['status'], {
+    cwd: await temporaryFolder(),
+    env: { GATEWAY_SIM_JSON: 'maybe' },
+  });
+  expect([code, stderr]).toEqual([2, 'gateway-sim: GATEWAY_SIM_JSON must be true or false (got "maybe")\n']);
+});
+
 describe('an unknown option', () => {
   it.each([
     ['a flag', ['--in-memroy'], {}, '{}', '--in-memory'],

@@ -22,7 +22,7 @@ describe('reconcile', () => {
   });
 
   it.each([
-    ['there are no payments', [], 'only audit payments'],
+    ['there are no payments', [], 'no payments, except those of audits'],
     ['no probe works', ['one'], 'the probe worked for none of the 1 payments'],
   ])('reports no agreement if %s', async (_, identifiers, why) => {
     const { sim, options } = await startAudited();

@@ -141,6 +141,8 @@ describe('pending work', () => {
     expect((await next.stop('SIGINT')).stderr).toMatch(
       /next at 2\d{3}-.*Z; it continues after the next start\n$/,
     );
+    const quiet = await start(['--quiet'], { cwd });
+    expect((await quiet.stop('SIGINT')).stderr).toBe('');
   });
 });
 

@@ -305,6 +305,7 @@ describe("a signature computed by the merchant's code", () => {
     ['md5', createHmac('md5', SECRET_KEY).update(text).digest('hex').toUpperCase()],
     ['amount-reformatted', hex(`49.9${identifier}`)],
     ['amount-reformatted', hex(`4990${identifier}`)],
+    ['amount-reformatted', hex(`49${identifier}`)],
     ['separator', hex(`${amount}|${identifier}`)],
     ['whole-body', hex(sent)],
     ['whole-body', hex(form.toString())],
@@ -349,9 +350,11 @@ describe("a signature computed by the merchant's code", () => {
   });
 });
 
-it('does not search for the mistake in a signature that is longer than any encoding', () => {
+it('ignores white space around a signature, but not in one that is longer than any encoding', () => {
   const { body } = invent({ identifier: 'order-1', amount: '100.00' }, MADE, { format: 'form' });
   const signature = new URLSearchParams(body).get('signature') ?? '';
-  expect(verify(body, KEYS, ` ${signature}`).mistake).toBe('lower-case');
-  expect(verify(body, KEYS, signature.padEnd(300)).mistake).toBeNull();
+  expect(verify(body, KEYS, ` ${signature.toLowerCase()}`).mistake).toBe('lower-case');
+  const { mistake, reasons } = verify(body, KEYS, ` ${signature}`);
+  expect([mistake, reasons]).toEqual([null, [expect.stringContaining('white space around it: remove it')]]);
+  expect(verify(body, KEYS, signature.padEnd(300)).reasons).not.toEqual(reasons);
 });

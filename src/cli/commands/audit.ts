@@ -236,7 +236,9 @@ const agreement = (compared: number) =>
     : 'Nothing to compare.';
 
 const whyNothing = (unseen: number) =>
-  unseen ? `the probe worked for none of the ${unseen} payments` : 'the emulator has only audit payments';
+  unseen
+    ? `the probe worked for none of the ${unseen} payments`
+    : 'the emulator has no payments, except those of audits';
 
 export const reconcile = defineCommand({
   summary: "compare the emulator's payments with the shop's orders",

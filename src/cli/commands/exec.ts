@@ -72,7 +72,7 @@ export const exec = defineCommand({
     const control = controlServer(server);
     if (artifacts) server.onEvent((event) => artifacts.record(event, server.lastAudit()));
     if (!output.quiet) {
-      for (const notice of noticesOf(server)) output.notice(notice);
+      for (const notice of noticesOf(server, output)) output.notice(notice);
       server.onEvent(rejectionReporter(output));
     }
     const { controlToken } = server;

@@ -149,7 +149,7 @@ async function startHere(
   stopOnSignals(server, output, io);
   const { runtime } = server.parts;
   const ready = readyEvent({ ...server, pid: process.pid }, runtime.baseUrl(), options.proxy);
-  const notices = [...noticesOf(server), ...other];
+  const notices = [...noticesOf(server, output), ...other];
   if (parent) {
     trimLog();
     output.notice(`--- gateway-sim ${VERSION}, process ${process.pid}, ${new Date().toISOString()}`);

@@ -17,9 +17,9 @@ interface SignedFields {
   body: string;
 }
 
-/** A mistake in a signature: its name and a description. */
+/** A mistake in a signature: its name, null for one without a name, and a description. */
 interface Mistake {
-  name: SignatureMistake;
+  name: SignatureMistake | null;
   words: string;
 }
 
@@ -159,10 +159,11 @@ function renderings(amount: string): string[] {
   const decimals = [0, 1, 2, 3, 4, 5, 6, 7, 8] as const;
   const fixed = decimals.map((count) => renderAmount(amount, `fixed:${count}`));
   const grouped = fixed.map((text) => text.replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ','));
+  const [cut = ''] = trimmed.split('.');
   const cents = renderAmount(amount, 'fixed:2')
     .replace('.', '')
     .replace(/^0+(?=\d)/, '');
-  return [trimmed, ...fixed, ...grouped, ...fixed.map((text) => text.replace('.', ',')), cents];
+  return [trimmed, cut, ...fixed, ...grouped, ...fixed.map((text) => text.replace('.', ',')), cents];
 }
 
 /** Concatenations, as used for a hash without HMAC. */
@@ -249,11 +250,18 @@ function decode(signature: string): ReadonlyMap<string, Mistake | undefined> {
     const words = 'the signature is correct but in lower case: it must be upper-case hexadecimal';
     add(signature, isUpper ? undefined : { name: 'lower-case', words });
   }
-  add(signature.trim(), {
-    name: 'lower-case',
-    words:
-      'the signature is correct only if letter case and white space around it are ignored: it must be upper-case hexadecimal',
-  });
+  const trimmed = signature.trim();
+  const isCorrectInside = IS_HEX.test(trimmed) && trimmed === trimmed.toUpperCase();
+  add(
+    trimmed,
+    isCorrectInside
+      ? { name: null, words: 'the signature is correct, but there is white space around it: remove it' }
+      : {
+          name: 'lower-case',
+          words:
+            'the signature is correct only if letter case and white space around it are ignored: it must be upper-case hexadecimal',
+        },
+  );
   // A form turns an unescaped plus sign into a space.
   for (const [text, encoding] of [
     [signature.replaceAll(' ', '+'), 'base64'],
