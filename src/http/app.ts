@@ -7,6 +7,7 @@ import type { App, AppContext, AppEnvironment, AppParts } from './environment.ts
 import { answerError, asGatewayError, unknownRoute } from './errors.ts';
 import { siteGuard, tokenGuard } from './guard.ts';
 import { injectFaults } from './inject-faults.ts';
+import { basePath, linksBelow } from './links-below.ts';
 import { mask } from './mask.ts';
 import { dashboardError, isDashboard, mountDashboard } from './pages/dashboard/routes.tsx';
 import { ICON_SVG } from './pages/layout.tsx';
@@ -27,6 +28,8 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
     await next();
     await parts.state.stored();
   });
+  const base = basePath(parts.runtime);
+  if (base !== '') app.use(linksBelow(base));
   app.use(recordRequests(parts));
   if (parts.runtime.options.proxy) app.use(proxiedGuard());
   app.use(injectFaults(parts));

@@ -48,7 +48,11 @@ export interface AppEnvironment {
     /** For calls from inside the process: receives the log entry of the request. */
     onRecorded?: (recorded: RecordedRequest) => void;
   };
-  Variables: { requestLog: RequestLog };
+  Variables: {
+    requestLog: RequestLog;
+    /** Whether the text of pages changes after they are rendered. */
+    isRewritten?: boolean;
+  };
 }
 
 export type App = Hono<AppEnvironment>;

@@ -37,6 +37,18 @@ describe('a page that receives events', () => {
     expect(errors).toEqual([]);
   });
 
+  test('does so below the path of --public-url, and its forms stay there', async () => {
+    const sim = await startSim({ publicUrl: 'http://localhost/gateway' });
+    const { page, errors } = await openDashboard(sim, '/gateway/_sim');
+    await page.getByText('No payment yet').waitFor();
+    await sim.initiate(ORDER);
+    await page.getByRole('link', { name: 'order-1' }).click();
+    await page.getByRole('button', { name: 'Approve' }).first().click();
+    await page.getByText('succeeded').first().waitFor();
+    expect(new URL(page.url()).pathname).toMatch(/^\/gateway\/_sim\/ui\/payments\//);
+    expect(errors).toEqual([]);
+  });
+
   test('preserves what the user has chosen, opened and selected', async () => {
     const sim = await startSim();
     await sim.initiate(ORDER);

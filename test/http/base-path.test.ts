@@ -34,6 +34,29 @@ it('a customer can pay below the path of --public-url, with or without a proxy t
   expect(await payOnCheckout(target, pathname + search)).toBe(ORDER['success_url']);
 });
 
+it('the dashboard below the path of --public-url links only to addresses below it', async () => {
+  const { url, initiate } = await startSim({ publicUrl: 'http://localhost/xcash' });
+  const id = new URL(await initiate(ORDER)).searchParams.get('payment_id');
+  const pages = ['', '/_sim', '/_sim/ui/settings', '/_sim/ui/paid', `/_sim/ui/payments/${id}`];
+  for (const path of [...pages, `/sandbox/initiate/payment/checkout?payment_id=${id}`]) {
+    const response = await fetch(`${url}/xcash${path}`, { headers: { Accept: 'text/html' } });
+    const html = await response.text();
+    expect([path, response.status, html.includes('="/xcash/_sim')]).toEqual([path, 200, true]);
+    const others = [...html.matchAll(/[\w-]+="\/_sim[^"]*/g)].map(String);
+    // Values are sent to the emulator, which knows no base path.
+    expect(others.filter((link) => !link.startsWith('value='))).toEqual([]);
+  }
+  const post = (body: Record<string, string>) =>
+    fetch(`${url}/xcash/_sim/ui/clock`, {
+      method: 'POST',
+      body: new URLSearchParams(body),
+      redirect: 'manual',
+    });
+  const moved = await post({ move: 'advance', advance: '1h' });
+  expect(moved.headers.get('location')).toBe('/xcash/_sim/ui/clock');
+  expect(await (await post({ advance: '1h' })).text()).toContain('data-page="/xcash/_sim/ui/clock"');
+});
+
 it('a base path does not change a route of the service that begins with it', async () => {
   const { url } = await startSim({ publicUrl: 'https://pay.example.com/sandbox' });
   const answer = await fetch(`${url}${INITIATE}`, { method: 'POST', body: new URLSearchParams() });

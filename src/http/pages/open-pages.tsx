@@ -4,6 +4,7 @@ import { command } from '../../contract/hint.ts';
 import { readTextFields } from '../body.ts';
 import type { App, AppContext, AppParts } from '../environment.ts';
 import { hasToken, isToken, TOKEN_COOKIE } from '../guard.ts';
+import { basePath } from '../links-below.ts';
 import { described, FORM_TYPE, HTML_TYPE, type Operation, seeOtherAnswer } from '../operation.ts';
 import { targetOf } from '../record-requests.ts';
 import { renderCard, renderEnd } from './checkout.tsx';
@@ -57,7 +58,11 @@ export function mountOpenPages(app: App, parts: AppParts): void {
     const token = ((await readTextFields(c))['token'] ?? '').trim();
     const to = ownPage(c.req.query('to'), PLACES.payments.path);
     if (!isToken(token, parts.runtime)) return askForToken(c, parts, to, true);
-    setCookie(c, TOKEN_COOKIE, token, { path: '/_sim', httpOnly: true, sameSite: 'Strict' });
+    setCookie(c, TOKEN_COOKIE, token, {
+      path: `${basePath(parts.runtime)}/_sim`,
+      httpOnly: true,
+      sameSite: 'Strict',
+    });
     return c.redirect(to, 303);
   };
   app.post(TOKEN_PATH, described(TOKEN_OPERATION, takeToken));

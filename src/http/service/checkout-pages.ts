@@ -4,8 +4,9 @@ import { shellWord } from '../../contract/curl.ts';
 import type { GatewayError } from '../../contract/error.ts';
 import { command } from '../../contract/hint.ts';
 import type { Payment } from '../../domain/state.ts';
-import type { AppContext, AppParts, ServerRuntime } from '../environment.ts';
+import type { AppContext, AppParts } from '../environment.ts';
 import { notesOf, statusOf } from '../errors.ts';
+import { basePath } from '../links-below.ts';
 import { checkoutPage, closedPage, refusedPage } from '../pages/checkout.tsx';
 import { PLACES, recordPath } from '../pages/dashboard/page.tsx';
 import { instant } from '../pages/dashboard/text.ts';
@@ -50,10 +51,6 @@ export function showStep(
   });
   return c.html(html, status);
 }
-
-/** The path of --public-url, which browsers see before the paths of the checkout. */
-export const basePath = ({ baseUrl }: Pick<ServerRuntime, 'baseUrl'>): string =>
-  new URL(baseUrl()).pathname.replace(/\/+$/, '');
 
 /**
  * The page of a settled or unknown payment.

@@ -9,9 +9,10 @@ import { readTextFields } from '../body.ts';
 import type { App, AppContext, AppParts } from '../environment.ts';
 import { asGatewayError } from '../errors.ts';
 import { refuseCrossSite } from '../guard.ts';
+import { basePath } from '../links-below.ts';
 import { described } from '../operation.ts';
 import { readsForm, STEP_NAMES, type StepName, showOperation, stepOperation } from './checkout-operations.ts';
-import { basePath, type Entry, showClosed, showRefused, showStep } from './checkout-pages.ts';
+import { type Entry, showClosed, showRefused, showStep } from './checkout-pages.ts';
 
 /** Mounts the hosted checkout in both modes. A POST to its URL responds like the GET (observed: checkout-post), or with 405 (observed: checkout-post-refused). */
 export function mountCheckout(app: App, parts: AppParts): void {

@@ -50,7 +50,7 @@ function describeEvent(type: string, { payment, delivery, message, audit, text }
 /** Subscribes to events and keeps the page up to date. */
 export function connect(): void {
   if (events || document.hidden) return;
-  const source = new EventSource(`/_sim/events?since=${live.dataset['since']}`);
+  const source = new EventSource(`${live.dataset['events']}?since=${live.dataset['since']}`);
   events = source;
   source.onopen = () => setConnected(true);
   source.onerror = () => {

@@ -117,6 +117,7 @@ function Top({ parts: { runtime, events }, query }: { parts: AppParts; query: st
         role="status"
         data-on="connected"
         data-off="Disconnected, reconnecting…"
+        data-events="/_sim/events"
         data-since={events.newest}
       />
       <p id="news" class="unseen" role="status" />

@@ -162,7 +162,7 @@ function compressed(c: AppContext, text: string, type: string, status: Contentfu
   c.header('Content-Type', `${type}; charset=UTF-8`);
   c.header('Vary', 'Accept-Encoding');
   const encoding = accepts(c, { header: 'Accept-Encoding', supports: ['gzip'], default: 'identity' });
-  if (encoding !== 'gzip') return c.body(text, status);
+  if (encoding !== 'gzip' || c.get('isRewritten')) return c.body(text, status);
   c.header('Content-Encoding', 'gzip');
   return c.body(gzipSync(text), status);
 }
