@@ -143,8 +143,11 @@ export class Output {
       const { message = String(thrown) } = thrown as Partial<Error>;
       return this.fail(new GatewayError('internal', message, { hint: BUG }));
     }
-    if (this.json) this.line(JSON.stringify(thrown));
     const { message, problems, hint, code } = thrown;
+    if (this.json) {
+      const remedy = hint && { remedy: this.render(hint) };
+      this.line(JSON.stringify({ ...thrown.toJSON(), ...remedy }));
+    }
     this.notice(`gateway-sim: ${message}`);
     for (const problem of problems[0] === message ? problems.slice(1) : problems) {
       this.notice(`  ${problem}`);

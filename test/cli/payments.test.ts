@@ -67,11 +67,10 @@ describe('payments', () => {
   it('print errors as JSON with --json', async () => {
     const cwd = await temporaryFolder();
     await startIn(cwd);
-    const { code, body, stderr } = await runJson(['payments', 'show', 'nobody'], { cwd });
-    expect([code, body]).toEqual([
-      4,
-      expect.objectContaining({ error: 'true', code: 'not_found', message: expect.any(String) }),
-    ]);
-    expect(stderr).toContain('nobody');
+    const env = { npm_command: 'exec' };
+    const { code, body, stderr } = await runJson(['payments', 'show', 'nobody'], { cwd, env });
+    const remedy = 'List all payments with: npx gateway-sim payments';
+    expect([code, body]).toEqual([4, expect.objectContaining({ error: 'true', code: 'not_found', remedy })]);
+    expect(stderr).toMatch(new RegExp(`nobody.*\n  ${remedy}`));
   });
 });
