@@ -90,7 +90,10 @@ async function audited(gateway: AuditGateway, tools: IpnTools, given: AuditOptio
       throw error;
     },
   );
-  await unlessLate(cancelled, cancelLeftOver(gateway, orders));
+  await unlessLate(cancelled, cancelLeftOver(gateway, orders)).catch((error: unknown) => {
+    if (!(error instanceof GatewayError)) throw error;
+    notices.add(`the audit could not cancel its pending orders: ${error.message}`);
+  });
   for (const notice of notices) options.onNotice?.(notice);
   return {
     cases,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { startGatewaySim } from '../../src/index.ts';
+import { GatewayError, startGatewaySim } from '../../src/index.ts';
 import { prepareAudit } from '../helpers/auditable.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { seedOfTest } from '../helpers/seed.ts';
@@ -47,6 +47,14 @@ describe('an audit', () => {
       unpaid: { amount: '49.90', currency: 'USD' },
       curl: expect.stringContaining('--data-raw'),
     });
+  });
+
+  it('is complete even if its pending orders cannot be canceled', async () => {
+    const { sim, audit } = await prepareAudit();
+    sim.payments.cancel = () => Promise.reject(new GatewayError('no_server', 'the emulator has gone'));
+    const { summary, notices } = await audit({ only: ['signature-garbage'] });
+    expect(summary).toMatchObject({ pass: 2 });
+    expect(notices).toEqual(['the audit could not cancel its pending orders: the emulator has gone']);
   });
 
   it('passes no case if the control fails, and still runs the cases without IPNs', async () => {
