@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { auditCases } from '../../src/audit/audit.ts';
 import { isCountOrLog } from '../../src/audit/case.ts';
+import { AUDIT_CLASSES, AUDIT_GROUPS } from '../../src/contract/audit.ts';
 import type { AuditOptions } from '../../src/contract/audit-options.ts';
 import { auditHeadline, releases } from '../../src/contract/audit-summary.ts';
 import { prepareAudit } from '../helpers/auditable.ts';
@@ -209,6 +211,31 @@ describe('a harmless effect', () => {
     const refuse: Handler['refuse'] = (response) => response.writeHead(500).end('no such order');
     const { report } = await audited({ refuse }, { only: ['identifier-sql', 'identifier-markup'] });
     expect(report.summary).toMatchObject({ pass: 3, fail: 0 });
+  });
+});
+
+describe('every case', () => {
+  const cases = auditCases();
+
+  it('has a name of its own, a known group and class, and a description', () => {
+    const names = cases.map(({ name }) => name);
+    expect(names).toHaveLength(new Set(names).size);
+    for (const { name, group, class: kind, about } of cases) {
+      expect(name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
+      expect([name, group in AUDIT_GROUPS, kind in AUDIT_CLASSES]).toEqual([name, true, true]);
+      expect([name, about]).toEqual([name, expect.stringMatching(/^[A-Z0-9].*\.$/)]);
+    }
+  });
+
+  it.each([
+    ['signature-array', /(^|\W)signature(\[\]|%5B%5D)=/m],
+    ['signature-nested', /(^|\W)signature(\[value\]|%5Bvalue%5D)=/m],
+    ['amount-array', /data(\[amount\]\[\]|%5Bamount%5D%5B%5D)=/],
+    ['currency-other', /currency(\]\[|%5D%5B)code(\]|%5D)=GNF/],
+    ['data-as-text', /(^|\W)data=/m],
+  ])('sends what it describes: %s', async (name, sent) => {
+    const { verdict } = await audited({}, { only: [name] });
+    expect(verdict(name)).toMatchObject({ verdict: 'pass', sent: expect.stringMatching(sent) });
   });
 });
 
