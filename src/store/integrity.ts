@@ -118,7 +118,7 @@ function* problems(state: WholeState, known: Iterable<string>): Findings {
     }
   }
   if (!state.merchants.length) yield 'merchants is empty: at least one is required';
-  yield* danglingReferences(recordsOf, (name, id) => ids.get(name)?.has(id) ?? false);
+  yield* danglingReferences(recordsOf, (name, id) => ids.get(name)?.has(id) === true);
   yield* brokenRules(state);
   yield* unknownCurrencies(state, new Set([...known, ...state.wallets.map(({ currency }) => currency)]));
   for (const name of COLLECTION_NAMES) {

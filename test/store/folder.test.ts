@@ -111,12 +111,12 @@ describe('a data folder', () => {
   it('that other users can access, as in a clone, becomes private unless the user specified it', async () => {
     const path = join(await temporaryFolder(), '.gateway-sim');
     await mkdir(path);
-    await chmod(path, 0o775);
+    await chmod(path, 0o701);
     const mode = async (isNamed: boolean) => {
       await (await DataFolder.acquire(path, { isNamed })).release();
       return (await stat(path)).mode & 0o777;
     };
-    expect([await mode(true), await mode(false)]).toEqual([0o775, 0o700]);
+    expect([await mode(true), await mode(false)]).toEqual([0o701, 0o700]);
   });
 
   it('or db.json that is a dangling link is reported and stays unchanged', async () => {

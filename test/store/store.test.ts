@@ -21,6 +21,17 @@ const broke = () => {
 
 const INITIAL = records().wallets.map(({ id }) => id);
 
+it.skipIf(process.platform === 'win32')('only the owner can read its files', async () => {
+  const folder = await temporaryFolder();
+  const store = await openStore(folder);
+  const modes = async () =>
+    Promise.all([dbOf(folder), journalOf(folder)].map(async (path) => (await stat(path)).mode & 0o777));
+  expect(await modes()).toEqual([0o600, 0o600]);
+  await store.commit(put('a'));
+  await store.close();
+  expect(await modes()).toEqual([0o600, 0o600]);
+});
+
 describe.each(KINDS)('a store $kind', ({ opened }) => {
   it('starts with the given state', async () => {
     const store = await opened();
