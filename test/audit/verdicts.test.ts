@@ -226,17 +226,6 @@ describe('every case', () => {
       expect([name, about]).toEqual([name, expect.stringMatching(/^[A-Z0-9].*\.$/)]);
     }
   });
-
-  it.each([
-    ['signature-array', /(^|\W)signature(\[\]|%5B%5D)=/m],
-    ['signature-nested', /(^|\W)signature(\[value\]|%5Bvalue%5D)=/m],
-    ['amount-array', /data(\[amount\]\[\]|%5Bamount%5D%5B%5D)=/],
-    ['currency-other', /currency(\]\[|%5D%5B)code(\]|%5D)=GNF/],
-    ['data-as-text', /(^|\W)data=/m],
-  ])('sends what it describes: %s', async (name, sent) => {
-    const { verdict } = await audited({}, { only: [name] });
-    expect(verdict(name)).toMatchObject({ verdict: 'pass', sent: expect.stringMatching(sent) });
-  });
 });
 
 describe('a report', () => {
