@@ -123,13 +123,16 @@ describe('an audit', () => {
 const HOSTILE = "\u0007';touch PWNED #";
 
 describe('an audit with commands', () => {
-  it('passes the values of an order in variables', async () => {
+  it.each([
+    ['first line\n  order-77 \n', 'order-77'],
+    [77, '77'],
+  ])('passes the values of an order in variables; its name is the end of %j', async (printed, name) => {
     const { shop, audit } = await prepareAudit();
     const file = join(await temporaryFolder(), 'values');
     const names = ['{identifier}', '{trx}', '{amount}', '{ipn_url}', '{success_url}', '{order}'];
     const order = async () => {
       await shop.place();
-      return 'first line\n  order-77 \n';
+      return printed;
     };
     const probes = { values: `echo ${names.join(' ')} >> '${file}'; echo 1` };
     const { summary } = await audit({ order, probes, only: ['control'] });
@@ -139,7 +142,7 @@ describe('an audit with commands', () => {
     const { token } = shop.orders.get(identifier) ?? {};
     expect(values).toMatch(/ [A-Z0-9]{12} /);
     expect(values.replace(/ [A-Z0-9]{12} /, ' ')).toBe(
-      `${identifier} 49.90 ${shop.ipnUrl}?token=${token} ${shop.url}/paid?order=${identifier} order-77`,
+      `${identifier} 49.90 ${shop.ipnUrl}?token=${token} ${shop.url}/paid?order=${identifier} ${name}`,
     );
   });
 
