@@ -20,6 +20,7 @@ const LOCAL = {
   onNotice: true,
 } satisfies Record<Exclude<keyof AuditOptions, keyof AuditRequest>, true>;
 
+/** The names of all options. */
 export const AUDIT_OPTION_NAMES = [...Object.keys(AuditRequest.def.shape), ...Object.keys(LOCAL)];
 
 /** Whether the shop places the orders. Otherwise the audit invents them. */

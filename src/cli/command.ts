@@ -69,7 +69,7 @@ export interface Command<
   args?: Args;
   /** The allowed values of the first argument, if they are limited. */
   choices?: readonly string[];
-  /** Options that are sent in a query or body under their own names. */
+  /** Options that are passed on in a query, a body or a call under their own names. */
   fields?: Fields;
   options?: Options;
   /** Command lines without the name of the program. Default: the name of the command. */

@@ -44,7 +44,7 @@ const PROBE = {
 export const audit = defineCommand({
   args: ['[ipn-url]'],
   summary: "attack a shop's IPN handler and check how the shop reacts",
-  options: {
+  fields: {
     preset: choice(
       'shop',
       'use the order and probe settings of this shop system; other options override them',
@@ -54,20 +54,22 @@ export const audit = defineCommand({
     orderUrl: text('url', 'address that places an order'),
     orderMethod: choice('method', 'HTTP method for --order-url (default: POST)', ['GET', 'POST']),
     orderWait: flag('wait for you to place the orders by hand'),
-    orders: text('number', 'maximum number of orders (default: 150; 3 with --order-wait)'),
     ...PROBE,
-    probe: named(
-      'command or url',
-      "another effect that must happen once per payment, such as stock='<command or url>'; repeatable",
-    ),
     orderAmount: text('path', 'path of the order amount in the probe output, such as .total'),
     confirmUrl: text(
       'url',
       'another URL that confirms a payment, in addition to success_url; accepts the same placeholders',
     ),
-    wait: duration('wait up to this long for the shop to accept connections'),
     only: list('names', 'run only these cases, groups or classes; repeatable'),
     skip: list('names', 'skip these cases, groups or classes; repeatable'),
+  },
+  options: {
+    probe: named(
+      'command or url',
+      "another effect that must happen once per payment, such as stock='<command or url>'; repeatable",
+    ),
+    orders: text('number', 'maximum number of orders (default: 150; 3 with --order-wait)'),
+    wait: duration('wait up to this long for the shop to accept connections'),
     failOn: list('verdicts', 'also exit 1 on these verdicts: at-risk, unproven; repeatable'),
     own: flag('start a separate emulator for the audit, in memory, on the configured port'),
     timeout: duration('time limit for each request, order and probe, such as 5s (default: at least 10s)'),
@@ -82,8 +84,8 @@ export const audit = defineCommand({
     'audit --list',
   ],
   run: async (context) => {
-    const { args, options, output, io } = context;
-    const { list, junit, html, own, failOn, allowIpnHost, orders, probe, timeout, wait, ...others } = options;
+    const { args, fields, options, output, io } = context;
+    const { list, junit, html, own, failOn, allowIpnHost, orders, probe, timeout, wait } = options;
     if (list) return listed();
     const [ipnUrl] = args;
     if (ipnUrl === undefined) throw missingUrl();
@@ -94,16 +96,12 @@ export const audit = defineCommand({
         output.notice('Stopping after the current case. Press Ctrl-C again to stop immediately.');
     });
     await requireWritable([junit, html], io.cwd);
-    const { AUDIT_OPTION_NAMES } = await import('../../audit/options.ts');
-    // Without the options that every command has.
-    const isOfAudit = ([name]: [string, unknown]) => AUDIT_OPTION_NAMES.includes(name);
-    const chosen = Object.fromEntries(Object.entries(others).filter(isOfAudit)) as typeof others;
     const { gateway, mask, stop } = own
       ? await ownEmulator(context)
       : await running(context, interrupted.now);
     try {
       const report = await gateway.audit({
-        ...chosen,
+        ...fields,
         ipnUrl,
         signal: interrupted.soon,
         cancelled: interrupted.now,
