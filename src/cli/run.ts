@@ -3,7 +3,8 @@ import { type Command as Commander, CommanderError } from 'commander';
 import { didYouMean, GatewayError, nearestName } from '../contract/error.ts';
 import { command as commandHint, hint } from '../contract/hint.ts';
 import { unlikeGatewaySim } from '../library/control-client.ts';
-import { environmentName } from '../options/resolve.ts';
+import { environmentName, readValue } from '../options/resolve.ts';
+import { START_OPTIONS } from '../options/table.ts';
 import type { Command } from './command.ts';
 import { connect } from './connect.ts';
 import type { Io } from './io.ts';
@@ -77,13 +78,6 @@ async function writeVersion(io: Io, profile: string | undefined): Promise<number
   }
 }
 
-/** Checks a variable that is on or off. */
-function requireSwitch(variable: string, env: Io['env']): void {
-  const value = env[variable];
-  if (!value || /^(1|0|true|false)$/.test(value)) return;
-  throw new GatewayError('usage', `${variable} must be true or false (got "${value.slice(0, 60)}")`);
-}
-
 /** Commands whose stdout belongs to the emulator or program that they run. Errors must not appear there. */
 const OWN_STDOUT: ReadonlySet<string | undefined> = new Set(['start', 'exec']);
 
@@ -120,7 +114,8 @@ async function act(
   };
   let serverUrl: string | undefined;
   try {
-    requireSwitch(environmentName('json'), io.env);
+    const jsonVariable = variable('json');
+    if (jsonVariable) readValue(START_OPTIONS.json, jsonVariable, environmentName('json'));
     requireNoExcess(parsed);
     requireChoices(parsed, flags);
     const { fields = {}, neverGuess = false } = command;
