@@ -139,7 +139,7 @@ const FIX_CERTIFICATE = 'Correct the certificate, or use http:// on your own mac
 const FIX_CRASH = 'Check the log of your receiver: it failed before it responded.';
 const START = 'Start your receiver at this address.';
 
-/** The fix for each failure that has always the same one. */
+/** The fix for each failure, except those whose fix depends on the address. */
 export const FIXES: Readonly<Record<Exclude<AttemptFailure['code'], 'egress'>, string>> = {
   answered: 'Answer 2xx when you have processed the IPN.',
   connection_refused: START,
@@ -158,9 +158,9 @@ export const FIXES: Readonly<Record<Exclude<AttemptFailure['code'], 'egress'>, s
   other: START,
 };
 
-/** The fix for a failure. */
-export function fixOfFailure(failure: AttemptFailure): string {
-  if (failure.code !== 'egress') return FIXES[failure.code];
+/** The fix for a failure; null counts as an unknown one. */
+export function fixOfFailure(failure: AttemptFailure | null): string {
+  if (failure?.code !== 'egress') return FIXES[failure?.code ?? 'other'];
   const host = allowableHost(failure);
   const allowed =
     host === null

@@ -395,9 +395,9 @@ function fixOf(attempt: KnownAttempt, state: Delivery['state']): string {
   const { responseStatus: status, responseBody, requestBody, failure } = attempt;
   const next = state === 'failed' ? 'Then resend the IPN.' : 'The emulator retries automatically.';
   if (status === null) {
-    if (failure === null) return `${FIXES.other} ${next}`;
-    const isTransient = failure.code === 'connection_refused' || failure.code === 'other';
-    return isTransient ? `${fixOfFailure(failure)} ${next}` : fixOfFailure(failure);
+    const fix = fixOfFailure(failure);
+    const { code } = failure ?? { code: 'other' };
+    return code === 'connection_refused' || code === 'other' ? `${fix} ${next}` : fix;
   }
   if (status !== null && CHECKED.has(status)) {
     const other = readPart(responseBody)

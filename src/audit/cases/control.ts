@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { FIXES, fixOfFailure } from '../../contract/describe-delivery.ts';
+import { fixOfFailure } from '../../contract/describe-delivery.ts';
 import type { Payment } from '../../contract/payment.ts';
 import { errorPage, ownWords, answerProblem as problemOfAnswer } from '../../contract/receiver-answer.ts';
 import { type AuditCase, evidence, type Finding, withOrder, withoutProbe } from '../case.ts';
@@ -29,7 +29,7 @@ const REJECTED_SIGNATURE =
 /** How to fix the handler, judging by its response. */
 function fixOf(observation: Observation): Fix {
   const { failure, status } = observation;
-  if (status === null) return { text: failure ? fixOfFailure(failure) : FIXES.other };
+  if (status === null) return { text: fixOfFailure(failure) };
   const known = problemOfAnswer(observation)?.fix;
   if (known !== undefined) return { text: known };
   return /\b(?:signature|hmac|hash)\b/i.test(observation.body)
