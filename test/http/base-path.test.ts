@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { payOnCheckout } from '../../src/conform/checkout.ts';
 import { Target } from '../../src/conform/target.ts';
+import { PLACES } from '../../src/http/pages/dashboard/page.tsx';
 import { ORDER, startSim } from '../helpers/sim.ts';
 
 const INITIATE = '/sandbox/payment/initiate';
@@ -37,7 +38,8 @@ it('a customer can pay below the path of --public-url, with or without a proxy t
 it('the dashboard below the path of --public-url links only to addresses below it', async () => {
   const { url, initiate } = await startSim({ publicUrl: 'http://localhost/xcash' });
   const id = new URL(await initiate(ORDER)).searchParams.get('payment_id');
-  const pages = ['', '/_sim', '/_sim/ui/settings', '/_sim/ui/paid', `/_sim/ui/payments/${id}`];
+  const places = Object.values(PLACES).map(({ path }) => path);
+  const pages = ['', ...places, '/_sim/ui/paid', `/_sim/ui/payments/${id}`];
   for (const path of [...pages, `/sandbox/initiate/payment/checkout?payment_id=${id}`]) {
     const response = await fetch(`${url}/xcash${path}`, { headers: { Accept: 'text/html' } });
     const html = await response.text();
@@ -55,6 +57,18 @@ it('the dashboard below the path of --public-url links only to addresses below i
   const moved = await post({ move: 'advance', advance: '1h' });
   expect(moved.headers.get('location')).toBe('/xcash/_sim/ui/clock');
   expect(await (await post({ advance: '1h' })).text()).toContain('data-page="/xcash/_sim/ui/clock"');
+});
+
+it('a token that is entered below the path of --public-url is valid with and without that path', async () => {
+  const { url } = await startSim({ publicUrl: 'http://localhost/xcash', controlToken: 'the-token' });
+  const { status, headers } = await fetch(`${url}/xcash/_sim/ui/token?to=/_sim/ui/ipns`, {
+    method: 'POST',
+    body: new URLSearchParams({ token: 'the-token' }),
+    redirect: 'manual',
+  });
+  expect([status, headers.get('location')]).toEqual([303, '/xcash/_sim/ui/ipns']);
+  const paths = headers.getSetCookie().map((cookie) => /Path=([^;]*)/.exec(cookie)?.[1]);
+  expect(paths).toEqual(['/_sim', '/xcash/_sim']);
 });
 
 it('a base path does not change a route of the service that begins with it', async () => {

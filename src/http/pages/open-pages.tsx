@@ -58,11 +58,10 @@ export function mountOpenPages(app: App, parts: AppParts): void {
     const token = ((await readTextFields(c))['token'] ?? '').trim();
     const to = ownPage(c.req.query('to'), PLACES.payments.path);
     if (!isToken(token, parts.runtime)) return askForToken(c, parts, to, true);
-    setCookie(c, TOKEN_COOKIE, token, {
-      path: `${basePath(parts.runtime)}/_sim`,
-      httpOnly: true,
-      sameSite: 'Strict',
-    });
+    // The dashboard is also open without the path of --public-url.
+    for (const path of new Set(['/_sim', `${basePath(parts.runtime)}/_sim`])) {
+      setCookie(c, TOKEN_COOKIE, token, { path, httpOnly: true, sameSite: 'Strict' });
+    }
     return c.redirect(to, 303);
   };
   app.post(TOKEN_PATH, described(TOKEN_OPERATION, takeToken));
