@@ -124,7 +124,8 @@ function textOf(value: unknown): string {
 const MAX_PATTERN = 1_000;
 
 /**
- * Parses a condition: `.path.to.value=text` for JSON, otherwise a regular expression, with or without slashes.
+ * Parses a condition: `.path.to.value=text` for JSON, otherwise a regular expression. It needs slashes only if it begins
+ * like a path without its dot, as in `/status=paid/`.
  *
  * @throws GatewayError `usage`
  */
