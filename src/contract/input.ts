@@ -79,7 +79,8 @@ export function describeIssue(issue: z.core.$ZodIssue, known: readonly string[] 
     case 'unrecognized_keys':
       return issue.keys.map((key) => {
         const name = [...issue.path, key].join('.');
-        return `unknown field ${name}${didYouMean(key, known, `; known: ${known.join(', ')}`)}`;
+        const others = known.length ? `; known: ${known.join(', ')}` : ': no fields are accepted here';
+        return `unknown field ${name}${didYouMean(key, known, others)}`;
       });
     case 'invalid_value':
       return [`${path} must be ${describeChoice(issue.values, issue.input)}`];

@@ -97,7 +97,10 @@ describe('a route that takes no fields', () => {
   ])('responds to %s %s with the body %j with %i', async (method, path, body, status) => {
     const sim = await startSim();
     const headers = { 'Content-Type': 'application/json' };
-    expect((await fetch(`${sim.url}/_sim${path}`, { method, headers, body })).status).toBe(status);
+    const response = await fetch(`${sim.url}/_sim${path}`, { method, headers, body });
+    expect(response.status).toBe(status);
+    const { message } = (await response.json()) as Answer['body'];
+    if (status === 422) expect(message).toMatch(/^unknown field \w+: no fields are accepted here$/);
   });
 });
 
