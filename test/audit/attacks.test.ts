@@ -1,7 +1,10 @@
+import type { IncomingMessage } from 'node:http';
+import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { prepareAudit } from '../helpers/auditable.ts';
 
-const REST_OF_AN_IPN =
+/** The fields of each IPN that few attacks change. */
+const OTHER_FIELDS =
   '&data[account_holder]=Ada&data[payment_type]=hosted&data[payment_timestamp]=TIME&data[charge]=1.00&data[currency][code]=USD&data[currency][symbol]=$';
 
 /** Words for what differs in every run, in this order. */
@@ -9,9 +12,12 @@ const VARIABLE: readonly (readonly [RegExp, string])[] = [
   [/127\.0\.0\.1:\d+/g, 'HOST'],
   [/\d{4}-\d\d-\d\d[ +]\d\d(:|%3A)\d\d(:|%3A)\d\d/g, 'TIME'],
   [/pay_[a-z0-9]{24}/g, 'PAYMENT'],
+  [/ipn_[a-z0-9]{16}/g, 'DELIVERY'],
   [/sim-[a-z0-9]+-[a-z0-9]+/g, 'ATTACKERS-ID'],
   [/((?:payment_)?trx(?:\]|%5D)?(?:=|":"))[A-Z0-9]{12}/g, '$1TRX'],
   [/[0-9A-F]{8}0{56}/g, 'BEGINNING-OF-SIGNATURE'],
+  [/signature=[0-9A-F]&/g, 'signature=ONE-DIGIT&'],
+  [/signature=[0-9A-F]{8}&/g, 'signature=EIGHT-DIGITS&'],
   [/(?!F{64})[0-9A-F]{64}/g, 'SIGNATURE'],
   [/[0-9a-f]{64}/g, 'signature'],
   [/signature=[\w+/]{43}=/g, 'signature=BASE64'],
@@ -25,15 +31,34 @@ const VARIABLE: readonly (readonly [RegExp, string])[] = [
   [/\p{Cc}/gu, '<control>'],
 ];
 
+const normalized = (text: string) =>
+  VARIABLE.reduce((before, [pattern, word]) => before.replace(pattern, word), text).replace(
+    OTHER_FIELDS,
+    '&…',
+  );
+const decoded = (text: string) => decodeURIComponent(text.replaceAll('+', ' '));
+
+/** Headers of every request. */
+const COMMON =
+  /^(?:Host|Connection|Content-Length|User-Agent: gateway-sim|X-Gateway-Sim: 1|Accept-Encoding: identity)/;
+
+/** A request as the shop receives it: the first line, the headers that make it special, and the body. */
+function received({ method, url, headers, rawHeaders }: IncomingMessage, raw: Buffer): string {
+  const body = (headers['content-encoding'] === 'gzip' ? gunzipSync(raw) : raw).toString();
+  const special = rawHeaders
+    .map((name, index) => `${name}: ${rawHeaders[index + 1]}`)
+    .filter((header, index) => index % 2 === 0 && !COMMON.test(header));
+  const shown = body.length > 2_000 ? `${body.slice(0, 100)}… (${body.length} characters)` : body;
+  return [`${method} ${decoded(url ?? '')}`, ...special, decoded(shown)]
+    .map((line) => `${normalized(line)}\n`)
+    .join('');
+}
+
 it('every case sends what it describes', async () => {
-  const { audit } = await prepareAudit();
+  const requests = new Set<string>();
+  const { audit } = await prepareAudit({ see: (request, raw) => requests.add(received(request, raw)) });
   const { cases } = await audit();
-  const texts = cases.map(({ name, sent }) => {
-    const text = VARIABLE.reduce(
-      (before, [pattern, word]) => before.replace(pattern, word),
-      sent ?? 'nothing',
-    );
-    return `${name}\n${text.replace(REST_OF_AN_IPN, '&…')}\n`;
-  });
+  const texts = cases.map(({ name, sent }) => `${name}\n${normalized(sent ?? 'nothing')}\n`);
   await expect(texts.join('\n')).toMatchFileSnapshot('attacks.txt');
+  await expect([...requests].toSorted().join('\n')).toMatchFileSnapshot('requests.txt');
 });

@@ -2,7 +2,6 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 
 /** Not the default key, with which an audit skips a case. */
 export const SECRET = 'sec_sim_kept_by_this_shop_alone_1';
@@ -49,6 +48,8 @@ export interface Handler {
   get(response: ServerResponse, keys: Keys): void;
   refuse(response: ServerResponse, form: Form, keys: Keys): void;
   accept(response: ServerResponse, form: Form): void;
+  /** Sees each request for an IPN or a page, with its body. */
+  see(request: IncomingMessage, body: Buffer): void;
 }
 
 export const sign = (amount: string, identifier: string, secret: string) =>
@@ -97,6 +98,7 @@ export const GOOD: Handler = {
   get: (response) => response.writeHead(405).end('POST only'),
   refuse: (response) => response.writeHead(400).end('rejected'),
   accept: (response) => response.writeHead(200).end('OK'),
+  see: () => {},
 };
 
 /** A shop in this process, used over HTTP. */
@@ -125,14 +127,14 @@ export async function close(server: Server): Promise<void> {
 
 const MAX_BODY = 2 ** 21;
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size <= MAX_BODY) chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 /** Starts a shop. */
@@ -169,10 +171,12 @@ async function answer(
   response: ServerResponse,
 ): Promise<void> {
   const url = new URL(request.url ?? '/', shop.url);
+  const body = await bodyOf(request);
+  const raw = body.toString();
+  handler.see(request, body);
   if (url.pathname === '/paid') {
     // As in many shops, posted fields are treated like query parameters.
-    for (const [name, value] of new URLSearchParams(await text(request)))
-      url.searchParams.append(name, value);
+    for (const [name, value] of new URLSearchParams(raw)) url.searchParams.append(name, value);
     handler.onReturn(shop.orders.get(url.searchParams.get('order') ?? ''), url);
     response.end('thank you');
     return;
@@ -187,7 +191,6 @@ async function answer(
     return;
   }
   if (request.method !== 'POST') return handler.get(response, keys);
-  const raw = await bodyOf(request);
   const form = new URLSearchParams(raw);
   if (!handler.isWhole(form, raw) || !handler.isSigned(form, handler.secret(keys), request)) {
     return handler.refuse(response, form, keys);
