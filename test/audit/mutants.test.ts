@@ -1,12 +1,11 @@
 import { describe, it } from 'vitest';
 import type { MistakeName } from '../../src/audit/mistakes.ts';
 import { isReportable } from '../../src/contract/audit.ts';
-import { startGatewaySim } from '../../src/index.ts';
+import { auditOf } from '../helpers/auditable.ts';
 import { sample } from '../helpers/scope.ts';
-import { seedOfTest } from '../helpers/seed.ts';
 import { codeIn, FIXES } from '../merchants/fixes.ts';
-import { MUTANTS, usePublicKey } from '../merchants/mutants.ts';
-import { GOOD, type Handler, SECRET, startShop } from '../merchants/node-shop.ts';
+import { MUTANTS } from '../merchants/mutants.ts';
+import { GOOD } from '../merchants/node-shop.ts';
 
 const CHOSEN = sample(MUTANTS, (one) => MUTANTS.find(({ class: kind }) => kind === one.class) === one);
 
@@ -17,20 +16,12 @@ const IN_WORDS = [
   'a fatal error has status 200',
 ];
 
-async function audited(handler: Handler, only: readonly string[]) {
-  await using sim = await startGatewaySim({ secretKey: SECRET, seed: seedOfTest() });
-  usePublicKey(sim.publicKey);
-  await using shop = await startShop(sim, handler);
-  const probing = { probe: shop.probe, paidWhen: '.status=paid', orderAmount: '.total' };
-  return await sim.audit({ ipnUrl: shop.ipnUrl, order: shop.place, ...probing, only });
-}
-
 describe('a handler that lacks one check', () => {
   it.concurrent.for(CHOSEN)(
     'fails, and passes with the code in the report, $class: $name',
     async ({ name, class: kind, case: found, handler }, { expect }) => {
       const flawed = { ...GOOD, ...handler };
-      const { cases, mistakes } = await audited(flawed, [kind]);
+      const { cases, mistakes } = await auditOf(flawed, { only: [kind] });
       const guilty = cases.filter(({ verdict }) => isReportable(verdict));
       expect(guilty.map(({ class: failed }) => failed)).toContain(kind);
       if (found !== undefined) expect(guilty.map((one) => one.name)).toContain(found);
@@ -42,7 +33,9 @@ describe('a handler that lacks one check', () => {
       for (const { name: mistake, code } of mistakes) {
         fixed = { ...fixed, ...FIXES[mistake as MistakeName]?.(codeIn(code, 'Node'), fixed) };
       }
-      const after = await audited(fixed, [...guilty.map((one) => one.name), 'identifier-unknown']);
+      const after = await auditOf(fixed, {
+        only: [...guilty.map((one) => one.name), 'identifier-unknown'],
+      });
       expect(after.cases.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
       // An unknown order must not break a fix.
       const unknown = after.cases.find((one) => one.name === 'identifier-unknown');

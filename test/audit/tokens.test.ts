@@ -16,6 +16,7 @@ it.each([
     false,
   ],
   ['a long counter', '/ipn?cart=20261123000000000118', '/ipn?cart=20261123000000000121', false],
+  ['a counter before a name', '/ipn/1000007-the-shop-of-alice', '/ipn/1000008-the-shop-of-alice', false],
   ['a constant', '/ipn?site=the-shop-of-alice', '/ipn?site=the-shop-of-alice', false],
 ])('an attacker can guess every part of an ipn_url except a random one: %s', (_, own, other, isUnknown) => {
   expect(withTokensOf(own, VICTIM, other)).toBe(isUnknown ? other : own);

@@ -83,6 +83,17 @@ describe('reconcile', () => {
     ]);
   });
 
+  it('probes the payment that succeeded if several have the same identifier', async () => {
+    const { sim, options } = await startAudited();
+    await sim.initiate(ORDER);
+    await sim.initiate(ORDER);
+    const [{ id, trx } = expect.fail('no payment')] = sim.server.parts.state.current.payments.values();
+    await run(['pay', id, '--approve', '--delivery', 'redirect-only'], options);
+    const probe = ['--probe-cmd', `test {trx} = ${trx} && echo paid || echo open`, '--paid-when', 'paid'];
+    const { code, stdout } = await run(['reconcile', ...probe], options);
+    expect([code, stdout]).toEqual([0, 'The shop and the emulator agree on all 2 payments.\n']);
+  });
+
   it('does not show the keys of a rejected probe', async () => {
     const { options } = await startAudited();
     const probe = ['--probe-cmd', `./status --key ${SECRET}`, '--paid-when', 'paid'];

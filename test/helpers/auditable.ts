@@ -1,6 +1,9 @@
 import { onTestFinished } from 'vitest';
 import type { AuditOptions } from '../../src/contract/audit-options.ts';
+import type { AuditReport } from '../../src/contract/audit-report.ts';
+import { startGatewaySim } from '../../src/index.ts';
 import type { StartOptions } from '../../src/options/table.ts';
+import { usePublicKey } from '../merchants/mutants.ts';
 import { type Handler, SECRET, startShop } from '../merchants/node-shop.ts';
 import { run } from './cli.ts';
 import { temporaryFolder } from './folder.ts';
@@ -34,6 +37,19 @@ export async function startAuditable(
     orderAmount: '.total',
   };
   return { sim, shop, asked };
+}
+
+/** The report on a shop with this handler. Several can run at the same time. */
+export async function auditOf(
+  changed: Partial<Handler>,
+  options: Partial<AuditOptions>,
+  start: StartOptions = {},
+): Promise<AuditReport> {
+  await using sim = await startGatewaySim({ secretKey: SECRET, seed: seedOfTest(), ...start });
+  usePublicKey(sim.publicKey);
+  await using shop = await startShop(sim, changed);
+  const probing = { probe: shop.probe, paidWhen: '.status=paid', orderAmount: '.total' };
+  return await sim.audit({ ipnUrl: shop.ipnUrl, order: shop.place, ...probing, ...options });
 }
 
 /** An emulator of the library, a shop, and a function that audits it. */

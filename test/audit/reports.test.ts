@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest';
+import { htmlReport } from '../../src/audit/html-report.ts';
+import { escaped, junitReport } from '../../src/audit/junit-report.ts';
+import { AUDIT_VERDICTS, isReportable } from '../../src/contract/audit.ts';
+import type { AuditedCase } from '../../src/contract/audit-report.ts';
+import { auditMistakes, auditSummary } from '../../src/contract/audit-summary.ts';
+import { namesOf } from '../../src/contract/vocabulary.ts';
+import { VERSION } from '../../src/system/package-info.ts';
+
+/** One case with each verdict. */
+const CASES = namesOf(AUDIT_VERDICTS).map((verdict, index): AuditedCase => {
+  const bad = isReportable(verdict);
+  const [group, kind] = index % 2 ? (['sender', 'A'] as const) : (['order', 'E'] as const);
+  return {
+    ...{ name: `case-${verdict}`, group, class: kind, about: 'A "forged" IPN.', verdict },
+    ...{ sent: `POST /ipn?a=1&b=<${verdict}>`, observed: bad ? "answered 500 'it's <b>\u202e" : null },
+    why: `Why it is ${verdict}.`,
+    mistake: bad ? 'signature-not-checked' : null,
+    cost: bad ? 'Anyone can pay.' : null,
+    fix: bad ? 'Compare it.\nNode: compare(one, other)' : null,
+    instruction: bad ? 'Compare it.' : null,
+    code: bad ? { Node: 'compare(one, other)' } : null,
+    unpaid: verdict === 'fail' ? { amount: '49.90', currency: 'USD' } : null,
+    curl: bad ? "curl 'http://127.0.0.1/ipn'" : null,
+  };
+});
+const REPORT = {
+  cases: CASES,
+  summary: auditSummary(CASES),
+  mistakes: auditMistakes(CASES),
+  orders: 2,
+  notices: ['a <notice>'],
+};
+
+it('as a page shows the summary, the mistakes, and each case in its group', async () => {
+  const page = htmlReport(REPORT, 'http://127.0.0.1/ipn?a=1&b=2', new Date('2026-11-24T01:02:03Z'));
+  const text = page.replace(/<style>.*<\/style>/s, '').replaceAll(VERSION, 'VERSION');
+  await expect(text).toMatchFileSnapshot('report.html');
+});
+
+it('as JUnit XML has failures and skipped cases', async () => {
+  await expect(junitReport(REPORT)).toMatchFileSnapshot('report.xml');
+});
+
+it.each([
+  ['a\u0007b', 'a\\u0007b'],
+  ['\u{e0041}', '\\u{e0041}'],
+  ['\ud800', '\ufffd'],
+  ['tab\tand\r\nnewline', 'tab\tand\r\nnewline'],
+])('invisible characters of %j are escaped', (text, shown) => {
+  expect(escaped(text)).toBe(shown);
+});
