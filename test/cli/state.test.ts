@@ -132,8 +132,9 @@ describe('state reset', () => {
     expect(body).toEqual({
       reset: true,
       dataDir: folder,
-      backup: expect.stringContaining(join(folder, 'backup-')),
+      backup: expect.stringMatching(/\.gateway-sim\/backup-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d$/),
     });
+    expect(body.backup).toContain(folder);
     expect(await readFile(join(body.backup, 'db.json'), 'utf8')).toBe('{damaged');
     expect(await readFile(join(body.backup, 'journal.jsonl'), 'utf8')).toBe('damaged too\n');
     const { body: again } = await runJson(['state', 'reset'], { cwd });

@@ -2,17 +2,17 @@ import files from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { onTestFinished, vi } from 'vitest';
 
-type Name = 'link' | 'rename' | 'rm';
+type Name = 'link' | 'open' | 'rename' | 'rm';
 
 /** Until the end of the test, passes calls of these functions of node:fs/promises to `around`, which may run them. */
 export function interceptFiles(
   names: readonly Name[],
-  around: (name: Name, call: () => Promise<unknown>) => Promise<unknown>,
+  around: (name: Name, call: () => Promise<unknown>, given: readonly unknown[]) => Promise<unknown>,
 ): void {
   const spies = names.map((name) => {
     const real = files[name] as (...given: unknown[]) => Promise<unknown>;
-    const instead = (...given: unknown[]) => around(name, () => real(...given));
-    return vi.spyOn(files, name).mockImplementation(instead as () => Promise<void>);
+    const instead = (...given: unknown[]) => around(name, () => real(...given), given);
+    return vi.spyOn(files, name).mockImplementation(instead as () => Promise<never>);
   });
   syncBuiltinESMExports();
   onTestFinished(() => {

@@ -65,6 +65,7 @@ describe("a user's own fixtures", () => {
     [{ wallets: [] }, ' is not a gateway-sim state: it has no version'],
     [{ version: 99 }, ' has version 99, but this gateway-sim reads versions up to 2'],
     [{ version: 1, walets: [] }, ': unknown key "walets": did you mean wallets?'],
+    [{ version: 1, ['x'.repeat(61)]: [] }, `: unknown key "${'x'.repeat(60)}"`],
     [
       { version: 1, wallets: [{ ...wallet(), balance: 7 }] },
       ' is damaged: wallets.0.balance must be of the type string',
