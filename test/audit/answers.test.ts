@@ -124,6 +124,9 @@ const INITIATED = [
       success_url: String(fields['ipn_url']).replace('/ipn?', '/index.php?page=paid&'),
     }),
   }),
+  example('a page in the Internet', 'success-url-public', 'fail', /return to a different shop/, {
+    initiate: (fields) => ({ ...fields, success_url: 'https://shop.example/paid' }),
+  }),
   example('a counter', 'identifier-guessable', 'at-risk', /^INV-2026-1000 and INV-2026-1199, /, {
     ...{ isToken: () => true, identifier: (count) => `INV-2026-${1_000 + 199 * count}` },
     initiate: (fields) => ({ ...fields, ipn_url: String(fields['ipn_url']).split('?')[0] ?? '' }),

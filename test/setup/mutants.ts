@@ -18,9 +18,9 @@ Object.assign(globalThis, {
   mutant(id: number): boolean {
     if (!inTests.has(id) && !onLoading.has(id)) {
       // Code that a test file executes while it defines its tests counts as tested. The frames after the module's own
-      // evaluation only show which files imported it.
-      const [calls = ''] = (new Error().stack ?? '').split('_runInlinedModule');
-      const isOfModule = isLoading && !calls.includes('.test.ts');
+      // evaluation only show which files imported it. A module may also be loaded by a test.
+      const [calls = '', ...importers] = (new Error().stack ?? '').split('_runInlinedModule');
+      const isOfModule = (isLoading || importers.length > 0) && !calls.includes('.test.ts');
       (isOfModule ? onLoading : inTests).add(id);
     }
     return id === active;
