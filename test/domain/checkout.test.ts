@@ -63,13 +63,6 @@ describe('the e-mail in the sandbox', () => {
     const at = '2026-01-15T10:30:00.123Z';
     expect(after.history).toEqual([{ at, event: 'email_refused', value, problem }]);
   });
-
-  it('comes from the settings', () => {
-    const { held, payment } = sandbox();
-    const other = context({ sandboxEmail: 'qa@shop.test' });
-    expect(enterEmail(held, payment, 'qa@shop.test', other).result).toBeNull();
-    expect(enterEmail(held, payment, 'test_mode@mail.com', other).result).toBe('email_not_test');
-  });
 });
 
 describe('the e-mail in live mode', () => {
@@ -133,11 +126,6 @@ describe('the code in the sandbox', () => {
   ])('%j has the problem %s', (given, problem) => {
     const { held, payment } = sandbox();
     expect(codeProblem(held, payment, given, using)).toBe(problem);
-  });
-
-  it('comes from the settings', () => {
-    const { held, payment } = sandbox();
-    expect(codeProblem(held, payment, 'letmein', context({ sandboxCode: 'letmein' }))).toBeNull();
   });
 });
 

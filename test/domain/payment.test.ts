@@ -147,26 +147,6 @@ describe('the check of the initiate fields', () => {
     ]);
   });
 
-  it('reports all problems in the order of the interface, with the first as the message', () => {
-    const bad = {
-      public_key: 'x'.repeat(51),
-      identifier: '',
-      currency: 'EUROS',
-      amount: '-1',
-      details: undefined,
-      ipn_url: 'ftp://x',
-      success_url: '/thanks',
-      cancel_url: 'http://',
-      site_logo: 'logo.png',
-      checkout_theme: 'blue',
-      customer_name: 7,
-      customer_email: 'nobody',
-    };
-    const error = refusal(posted(bad));
-    expect(error.problems.map((problem) => problem.split(' ')[0])).toEqual(Object.keys(bad));
-    expect(error.message).toBe(error.problems[0]);
-  });
-
   it('shortens a quoted value at a character boundary', () => {
     expect(shorten(`a${'😀'.repeat(60)}`)).toBe(`a${'😀'.repeat(59)}…`);
   });

@@ -10,7 +10,7 @@ import {
   SETTLED_BY,
 } from '../../src/contract/vocabulary.ts';
 import { add, compare, subtract } from '../../src/domain/money.ts';
-import { redirectOf, settle } from '../../src/domain/settle.ts';
+import { settle } from '../../src/domain/settle.ts';
 import { type Payment, State } from '../../src/domain/state.ts';
 import {
   applied,
@@ -18,7 +18,6 @@ import {
   merchant,
   pendingPayment,
   type SettingsChanges,
-  settings,
   state,
   wallet,
 } from '../helpers/records.ts';
@@ -163,22 +162,6 @@ describe('the wallet that pays', () => {
   });
 });
 
-const ODD = {
-  successUrl: 'HTTP://Shop.example.com:80/a/../ok?x=%7e&y=[1]&z=é#ü',
-  cancelUrl: 'https://shop.example.com?only=query',
-};
-
-it.each([
-  ['approve', ODD.successUrl],
-  ['cancel', ODD.cancelUrl],
-  ['fail', ODD.cancelUrl],
-  ['expire', null],
-] as const)('redirects after %s to %s, unchanged', (outcome, url) => {
-  const { redirectUrl, payment } = settled(ODD, { outcome });
-  expect(redirectUrl).toBe(url);
-  expect(redirectOf(payment, outcome, settings())).toBe(url);
-});
-
 describe('the IPN', () => {
   it('is sent twice with the same bytes for ipn-twice', () => {
     const [first, second] = settled({}, { delivery: 'ipn-twice' }).deliveries;
@@ -194,14 +177,6 @@ describe('the IPN', () => {
     const [delivery] = settled({}, { outcome }, { ipn: { on: ALL } }).deliveries;
     expect(delivery?.status).toBe(status);
     expect(new URLSearchParams(delivery?.body).get('status')).toBe(status);
-  });
-
-  it.each([
-    ['sandbox', 'Ada Lovelace'],
-    ['live', 'First Holder'],
-  ] as const)('of a %s payment names %s as the account holder', (mode, holder) => {
-    const [delivery] = settled({ mode }).deliveries;
-    expect(new URLSearchParams(delivery?.body).get('data[account_holder]')).toBe(holder);
   });
 
   it('of a failed live payment names the customer as the account holder, because no wallet paid', () => {

@@ -239,11 +239,6 @@ describe('the files of a store', () => {
     expect(JSON.stringify(reopened.snapshot()) === JSON.stringify(store.snapshot())).toBe(true);
   });
 
-  it('can be read only by their owner', async () => {
-    const { folder } = await fresh();
-    for (const file of [dbOf(folder), journalOf(folder)]) expect((await stat(file)).mode & 0o777).toBe(0o600);
-  });
-
   it('include a snapshot with one record per line as soon as the store is open', async () => {
     const { folder } = await fresh();
     const text = await readFile(dbOf(folder), 'utf8');
