@@ -173,9 +173,12 @@ async function buildEngine(plan: Plan, { store }: Opened, trust: ReceiverTrust) 
     requestId: requestId === undefined ? undefined : events.storedRequestId(requestId),
   });
   await store.commit((state) => prepare(state, plan.preparation, settings));
-  const faults = new Faults(() => ids.fraction('fault'));
-  faults.replace(plan.firstFaults);
   const events = new EventLog(store, clock, randomUUID().slice(0, 8));
+  const faults = new Faults({
+    fraction: () => ids.fraction('fault'),
+    initial: plan.firstFaults,
+    notice: (text) => events.notice(text),
+  });
   const courier = new Courier({
     store,
     clock,

@@ -1,7 +1,9 @@
+import * as z from 'zod/mini';
 import { shellWord } from './curl.ts';
-import { didYouMean, GatewayError } from './error.ts';
 import type { FaultRule } from './fault.ts';
 import { type CommandHint, command, kebab } from './hint.ts';
+import { parseInput } from './input.ts';
+import { namesOf } from './vocabulary.ts';
 
 /** A common fault, ready to set (chosen). */
 interface FaultPreset {
@@ -34,15 +36,11 @@ export const FAULT_PRESETS = {
   },
 } as const satisfies Record<string, FaultPreset>;
 
-const PRESETS: ReadonlyMap<string, FaultPreset> = new Map(Object.entries(FAULT_PRESETS));
+const PresetForm = z.strictObject({ preset: z.enum(namesOf(FAULT_PRESETS)) });
 
 /** @throws GatewayError `invalid_fields` for an unknown name */
-export function requirePreset(name: string): FaultPreset {
-  const preset = PRESETS.get(name);
-  if (preset) return preset;
-  const known = [...PRESETS.keys()];
-  const problem = `preset must be one of ${known.join(', ')} (got "${name.slice(0, 60)}")`;
-  throw new GatewayError('invalid_fields', problem + didYouMean(name, known));
+export function requirePreset(name: string | undefined): FaultPreset {
+  return FAULT_PRESETS[parseInput(PresetForm, { preset: name }).preset];
 }
 
 /** The command that sets a rule. */

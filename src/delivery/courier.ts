@@ -55,7 +55,7 @@ export class Courier {
   constructor(parts: CourierParts) {
     this.#parts = parts;
     this.underWay = new OpenAttempts(parts.onWaiting);
-    this.#faults = new IpnFaults(parts.faults ?? new Faults(() => 0));
+    this.#faults = new IpnFaults(parts.faults ?? new Faults({ fraction: () => 0 }));
   }
 
   /** Schedules the deliveries that the last run left pending, and all later ones. */

@@ -1,4 +1,4 @@
-import { type ActiveFault, isSpent } from '../contract/active-fault.ts';
+import { type ActiveFault, describeFault, isSpent } from '../contract/active-fault.ts';
 import { parseDuration } from '../contract/duration.ts';
 import { GatewayError } from '../contract/error.ts';
 import { type FaultRule, MAX_RULES } from '../contract/fault.ts';
@@ -37,14 +37,29 @@ export function globMatches(glob: string, text: string): boolean {
   return text.length - last.length >= at && text.endsWith(last);
 }
 
+interface FaultOptions {
+  /** Returns numbers from 0 up to 1 for probabilities and ranges, repeatable with a seed. */
+  fraction: () => number;
+  /** The rules at the start. */
+  initial?: readonly FaultRule[];
+  /** Reports each change, in a sentence. */
+  notice?: (text: string) => void;
+}
+
+const active = (rules: readonly FaultRule[]): ActiveFault[] => rules.map((rule) => ({ rule, used: 0 }));
+
 /** The active rules. Only the first match applies. */
 export class Faults {
   readonly #fraction: () => number;
-  #active: ActiveFault[] = [];
+  readonly #initial: readonly FaultRule[];
+  readonly #notice: (text: string) => void;
+  #active: ActiveFault[];
 
-  /** @param fraction returns numbers from 0 up to 1 for probabilities and ranges, repeatable with a seed */
-  constructor(fraction: () => number) {
+  constructor({ fraction, initial = [], notice = () => {} }: FaultOptions) {
     this.#fraction = fraction;
+    this.#initial = initial;
+    this.#notice = notice;
+    this.#active = active(initial);
   }
 
   /** All rules in the order of their evaluation, including used-up ones. */
@@ -59,7 +74,14 @@ export class Faults {
 
   /** Replaces all rules and resets their counts. */
   replace(rules: readonly FaultRule[]): void {
-    this.#active = rules.map((rule) => ({ rule, used: 0 }));
+    this.#active = active(rules);
+    for (const fault of this.#active) this.#report(fault);
+    if (!rules.length) this.#notice('all faults are off');
+  }
+
+  /** Restores the initial rules and resets their counts. */
+  reset(): void {
+    this.#active = active(this.#initial);
   }
 
   /**
@@ -78,6 +100,7 @@ export class Faults {
       });
     }
     this.#active[index < 0 ? this.#active.length : index] = fault;
+    this.#report(fault);
     return fault;
   }
 
@@ -91,7 +114,10 @@ export class Faults {
     const isCleared = ({ rule }: ActiveFault) =>
       route === undefined || (rule.route === route && (!only || rule.identifier === only.identifier));
     this.#active = this.#active.filter((fault) => !isCleared(fault));
-    return before - this.#active.length;
+    const cleared = before - this.#active.length;
+    const text = `${cleared} fault ${cleared === 1 ? 'rule is' : 'rules are'} off`;
+    if (cleared) this.#notice(this.areOn ? text : 'all faults are off');
+    return cleared;
   }
 
   /** Whether the choice of the rule depends on the identifier. */
@@ -105,6 +131,10 @@ export class Faults {
     if (!acting) return undefined;
     acting.used++;
     return acting.rule;
+  }
+
+  #report(fault: ActiveFault): void {
+    this.#notice(`FAULT ON  ${describeFault(fault)}`);
   }
 
   #acts(fault: ActiveFault, subject: FaultSubject): boolean {

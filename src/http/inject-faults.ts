@@ -28,7 +28,7 @@ type Answer = Promise<Response | undefined>;
 const REQUEST_EFFECTS: Readonly<Record<RequestEffect, (faulty: Faulty, next: () => Answer) => Answer>> = {
   async latency({ rule, parts: { faults, runtime } }, next) {
     // A stop interrupts the latency.
-    await realPause(faults.rules.latencyOf(rule), runtime.stopped);
+    await realPause(faults.latencyOf(rule), runtime.stopped);
     return next();
   },
   drop: async ({ c }) => drop(c),
@@ -57,8 +57,8 @@ async function inject(c: AppContext, next: () => Promise<void>, parts: AppParts)
   const { faults, dialect } = parts;
   const { path } = c.req;
   const subject: FaultSubject = { route: serviceRoute(path, dialect), path };
-  if (faults.rules.needsIdentifier(subject)) subject.identifier = await identifierOf(c, parts);
-  const rule = faults.rules.take(subject);
+  if (faults.needsIdentifier(subject)) subject.identifier = await identifierOf(c, parts);
+  const rule = faults.take(subject);
   const route = async () => {
     await next();
     return undefined;

@@ -1,4 +1,3 @@
-import type { FaultRule } from '../contract/fault.ts';
 import type { Courier } from '../delivery/courier.ts';
 import type { Preparation } from '../domain/bootstrap.ts';
 import type { Faults } from '../domain/faults.ts';
@@ -27,7 +26,6 @@ export interface UseCaseParts {
   /** The state that this server started with. */
   initial: () => Promise<Snapshot>;
   preparation: Preparation;
-  firstFaults: readonly FaultRule[];
   /** With a seed, continues with ids that the new state does not use. */
   renewIds: () => void;
 }

@@ -31,7 +31,7 @@ export function stateUseCases(parts: UseCaseParts) {
       const snapshot = { ...fixtures, merchants: keptMerchants(store.state, fixtures) };
       // Running code may use keys that were generated after the start, so pinned keys are not restored.
       await replace(parts, snapshot, { wallets: parts.preparation.wallets });
-      faults.replace(parts.firstFaults);
+      faults.reset();
       events.forget('the state was reset');
     },
 

@@ -1,7 +1,6 @@
 import { cardUseCases } from './cards.ts';
 import { checkoutUseCases } from './checkout.ts';
 import { clockUseCases } from './clock.ts';
-import { faultUseCases } from './faults.ts';
 import { ipnUseCases } from './ipns.ts';
 import { merchantUseCases, walletUseCases } from './merchants.ts';
 import type { UseCaseParts } from './parts.ts';
@@ -17,7 +16,7 @@ export function createUseCases(parts: UseCaseParts) {
     cards: cardUseCases(parts),
     merchants: merchantUseCases(parts),
     wallets: walletUseCases(parts),
-    faults: faultUseCases(parts),
+    faults: parts.faults,
     clock: clockUseCases(parts),
     state: stateUseCases(parts),
     events: parts.events,

@@ -15,7 +15,7 @@ const IPN: FaultSubject = { route: 'ipn', path: null };
 /** Active rules whose random numbers repeat a list. */
 function faults(rules: FaultRule[], fractions: number[] = [0]): Faults {
   let drawn = 0;
-  const set = new Faults(() => fractions[drawn++ % fractions.length] ?? 0);
+  const set = new Faults({ fraction: () => fractions[drawn++ % fractions.length] ?? 0 });
   set.replace(rules);
   return set;
 }

@@ -1,7 +1,6 @@
-import { shorten } from '../../contract/address.ts';
-import { didYouMean, GatewayError } from '../../contract/error.ts';
-import { OUTCOMES } from '../../contract/outcomes.ts';
-import { DELIVERY_ORDERS, MODES, type Mode } from '../../contract/vocabulary.ts';
+import { parseInput } from '../../contract/input.ts';
+import { SettleInput } from '../../contract/payment.ts';
+import { MODES, type Mode } from '../../contract/vocabulary.ts';
 import type { Payment } from '../../domain/state.ts';
 import type { StepResult } from '../../usecases/checkout.ts';
 import type { SettleCommand } from '../../usecases/payments.ts';
@@ -98,11 +97,10 @@ class Checkout {
         this.#end(payment, { outcome: 'cancel', by: 'customer', requestId: requestId(c) }),
       ),
     panel: (c, payment, fields) => {
-      const outcome = OUTCOMES.find((name) => name === fields['outcome']);
-      const { delivery: wanted } = fields;
-      const delivery = DELIVERY_ORDERS.find((name) => name === wanted);
-      if (!outcome) throw mustBeOneOf('outcome', OUTCOMES, fields['outcome']);
-      if (wanted !== undefined && !delivery) throw mustBeOneOf('delivery', DELIVERY_ORDERS, wanted);
+      const { outcome, delivery } = parseInput(SettleInput, {
+        outcome: fields['outcome'],
+        delivery: fields['delivery'],
+      });
       const end = () => this.#end(payment, { outcome, delivery, by: 'panel', requestId: requestId(c) });
       return this.#settle(c, payment, `panel ${outcome}`, end);
     },
@@ -227,11 +225,6 @@ class Checkout {
 }
 
 const requestId = (c: AppContext): number | undefined => c.get('requestLog').id;
-
-function mustBeOneOf(field: string, known: readonly string[], got = ''): GatewayError {
-  const problem = `${field} must be one of ${known.join(', ')} (got "${shorten(got)}")`;
-  return new GatewayError('invalid_fields', problem + didYouMean(got, known));
-}
 
 /** Whether the client accepts HTML, as browsers do. */
 function isBrowser(c: AppContext): boolean {

@@ -115,7 +115,7 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
   [`${audit.path}/stop`]: on(audit.path, async ({ audits }) => {
     await audits.stop();
   }),
-  [`${faults.path}/preset`]: on(faults.path, async ({ faults }, { preset = '' }) => {
+  [`${faults.path}/preset`]: on(faults.path, async ({ faults }, { preset }) => {
     faults.set(requirePreset(preset).rule);
   }),
   ...byName(faults.path, FAULT_EFFECT_NAMES, (effect) => async ({ faults }, { route, ...fields }) => {
