@@ -33,21 +33,6 @@ function createQueues() {
   };
 }
 
-/** Details of a delivery that its record does not have. */
-function detailsOf(store: UseCaseParts['store'], courier: UseCaseParts['courier']) {
-  return {
-    /** The address of its last or next attempt if that is not the delivery's own address; otherwise null. */
-    forwardedTo(delivery: Delivery): string | null {
-      const last = store.state.attemptsOf(delivery.id)[delivery.attemptCount - 1];
-      const url = last?.url ?? courier.addressOf(delivery);
-      return url === delivery.url ? null : url;
-    },
-
-    /** The attempt that is waiting for a response, or null. */
-    underWay: (deliveryId: string): AttemptUnderWay | null => courier.underWay.get(deliveryId),
-  };
-}
-
 type IpnParts = Pick<UseCaseParts, 'store' | 'courier' | 'context' | 'settings' | 'dialect'>;
 
 /** Sends and inspects IPNs on request. */
@@ -65,7 +50,15 @@ export function ipnUseCases(parts: IpnParts) {
   }
 
   return {
-    ...detailsOf(store, courier),
+    /** The address of its last or next attempt if that is not the delivery's own address; otherwise null. */
+    forwardedTo(delivery: Delivery): string | null {
+      const last = store.state.attemptsOf(delivery.id)[delivery.attemptCount - 1];
+      const url = last?.url ?? courier.addressOf(delivery);
+      return url === delivery.url ? null : url;
+    },
+
+    /** The attempt that is waiting for a response, or null. */
+    underWay: (deliveryId: string): AttemptUnderWay | null => courier.underWay.get(deliveryId),
 
     /** The verdict on a delivery, based on its last attempt. */
     verdict: (delivery: Delivery) => verdictOnDelivery(delivery, verdictParts(parts)),

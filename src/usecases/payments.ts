@@ -101,21 +101,16 @@ export function paymentUseCases(parts: UseCaseParts) {
      * The redirect of a payment that settled automatically, once its IPN has had its attempt; null if the browser stays on
      * the checkout.
      */
-    autoSettled: (payment: Payment): Promise<string | null> => autoSettled(parts, payment),
+    async autoSettled(payment: Payment): Promise<string | null> {
+      const address = autoSettledRedirect(payment, settings);
+      const last = store.state.deliveriesOf(payment.id).at(-1);
+      const order = payment.auto?.delivery ?? settings.delivery;
+      if (address !== null && last && order !== 'redirect-then-ipn') {
+        await parts.courier.attemptAfter(0, last.id, REDIRECT_WAIT_MS);
+      }
+      return address;
+    },
   };
-}
-
-async function autoSettled(
-  { store, settings, courier }: UseCaseParts,
-  payment: Payment,
-): Promise<string | null> {
-  const address = autoSettledRedirect(payment, settings);
-  const last = store.state.deliveriesOf(payment.id).at(-1);
-  const order = payment.auto?.delivery ?? settings.delivery;
-  if (address !== null && last && order !== 'redirect-then-ipn') {
-    await courier.attemptAfter(0, last.id, REDIRECT_WAIT_MS);
-  }
-  return address;
 }
 
 /** Waits for the first attempt of a settlement's IPN if the order sends it before the redirect. */

@@ -74,10 +74,9 @@ function pointTo(hash: string, form: HTMLFormElement): void {
 }
 
 /** Returns the fields as the browser would send them. */
-function fieldsOf(form: HTMLFormElement, button: HTMLButtonElement | null): FormData | URLSearchParams {
+function fieldsOf(form: HTMLFormElement, button: HTMLButtonElement | null): URLSearchParams {
   const fields = new FormData(form);
   if (button?.name) fields.append(button.name, button.value);
-  if (form.enctype === 'multipart/form-data') return fields;
   return new URLSearchParams([...fields].map(([name, value]) => [name, String(value)]));
 }
 
