@@ -1,6 +1,6 @@
 import { hostName, isEmail, isLoopback } from './contract/address.ts';
 import { parseDuration } from './contract/duration.ts';
-import { GatewayError, nearestName } from './contract/error.ts';
+import { nearestName, usage } from './contract/error.ts';
 import { SENT_ON_REQUEST } from './contract/outcomes.ts';
 import { type OwnPages, readOrigin } from './contract/page-origin.ts';
 import type { Egress } from './delivery/egress.ts';
@@ -112,8 +112,6 @@ function requireSense({ sandboxEmail, publicKey, secretKey }: ResolvedOptions, l
     throw usage(`${label('publicKey')} and ${label('secretKey')} must differ`);
   }
 }
-
-const usage = (message: string) => new GatewayError('usage', message);
 
 const LONGEST_WAIT_MS = 30 * 24 * 3_600_000;
 

@@ -5,7 +5,7 @@ import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditCaseInfo, AuditReport } from '../contract/audit-report.ts';
 import { auditMistakes, auditSummary } from '../contract/audit-summary.ts';
 import { duration } from '../contract/duration.ts';
-import { didYouMean, GatewayError } from '../contract/error.ts';
+import { didYouMean, GatewayError, usage } from '../contract/error.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { receiveOnLoopback } from '../system/loopback-receiver.ts';
 import type { IpnTools } from '../wire/dialect.ts';
@@ -14,7 +14,7 @@ import type { AuditCase } from './case.ts';
 import { CONTROL } from './cases/control.ts';
 import { CASES } from './cases/list.ts';
 import { AuditClient } from './client.ts';
-import { usage } from './command.ts';
+
 import { type AuditGateway, withoutSecrets } from './gateway.ts';
 import { hasOrders, requireConsistent } from './options.ts';
 import type { Orders } from './orders.ts';

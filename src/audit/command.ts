@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { shorten } from '../contract/address.ts';
 import { PLACEHOLDERS, type Placeholder } from '../contract/audit.ts';
-import { GatewayError } from '../contract/error.ts';
+import { GatewayError, usage } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
 import type { Payment } from '../contract/payment.ts';
 import { namesOf } from '../contract/vocabulary.ts';
@@ -121,10 +121,6 @@ export function readCommand(
   return { line, asks };
 }
 
-export function usage(message: string): GatewayError {
-  return new GatewayError('usage', message);
-}
-
 function unknown(what: string, name: Placeholder, known: readonly Placeholder[]): GatewayError {
   if (name === 'order')
     return usage(`${what} uses {order}, which is known only if an order command or function prints it`);
@@ -135,8 +131,7 @@ function unknown(what: string, name: Placeholder, known: readonly Placeholder[])
 function insideQuotes(what: string, text: string, quoted: string): GatewayError {
   const [, name] = PLACEHOLDER_IN.exec(quoted) ?? [];
   const variable = PLACEHOLDERS[name as Placeholder];
-  return new GatewayError(
-    'usage',
+  return usage(
     `{${name}} in ${what} is replaced by "$${variable}", including the quotes: write {${name}} outside quotes, or $${variable} between double quotes (got ${text})`,
     {
       hint: hint`An inline program must read the variable ${variable}, so that the value never becomes part of its code.`,

@@ -1,7 +1,8 @@
 import { MAX_TIMEOUT_MS } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import { AuditRequest } from '../contract/audit-report.ts';
-import { placeholdersIn, usage } from './command.ts';
+import { usage } from '../contract/error.ts';
+import { placeholdersIn } from './command.ts';
 
 /** The options that only the command line and the library have. */
 const LOCAL = {
@@ -28,7 +29,7 @@ export const hasOrders = ({ orderCmd, orderUrl, order, orderWait }: AuditOptions
   Boolean(orderCmd ?? orderUrl ?? order) || orderWait === true;
 
 /** @throws GatewayError `usage` for contradictory or incomplete options */
-export function requireConsistent(options: AuditOptions): void {
+export function requireConsistent(options: Partial<AuditOptions>): void {
   const { orderCmd, orderUrl, order, orderWait, probeCmd, probeUrl, probe, paidWhen, orders, probes } =
     options;
   const { timeoutMs = 1 } = options;

@@ -1,6 +1,6 @@
 import { PLACEHOLDERS, type Placeholder } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
-import { GatewayError } from '../contract/error.ts';
+import { GatewayError, usage } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import { plainText } from '../contract/plain-text.ts';
 import { namesOf } from '../contract/vocabulary.ts';
@@ -16,7 +16,6 @@ import {
   placeholdersIn,
   readCommand,
   runCommand,
-  usage,
 } from './command.ts';
 import type { AuditGateway } from './gateway.ts';
 
@@ -45,18 +44,13 @@ export function isAboutOneOrder(probe: string): boolean {
 }
 
 /** The known values of an order that no order command placed. */
-export const WITHOUT_ORDER = namesOf(PLACEHOLDERS).filter((name) => name !== 'order');
+const WITHOUT_ORDER = namesOf(PLACEHOLDERS).filter((name) => name !== 'order');
 
 /** Values that several orders may have in common. */
 const SHARED: readonly Placeholder[] = ['identifier', 'amount'];
 
 /** @param what the probe's name in errors. @throws GatewayError `usage` */
-export function commandProbe(
-  what: string,
-  line: string,
-  known: readonly Placeholder[],
-  running: CommandRun,
-): Probe {
+function commandProbe(what: string, line: string, known: readonly Placeholder[], running: CommandRun): Probe {
   const command = readCommand(what, line, known);
   return (values) => runCommand(command, values, running);
 }
@@ -89,7 +83,10 @@ export function isAddress(given: string): boolean {
  * @param gateway provides the variables of their commands and the egress rules for their addresses
  * @throws GatewayError `usage`, `invalid_fields`
  */
-export function probesOf(options: AuditOptions, { env, egress }: Pick<AuditGateway, 'env' | 'egress'>) {
+export function probesOf(
+  options: Partial<AuditOptions>,
+  { env, egress }: Pick<AuditGateway, 'env' | 'egress'>,
+) {
   const { probeCmd, probeUrl, probe, paidWhen = '', probes = {}, timeoutMs: limitMs, cancelled } = options;
   const known = (options.orderCmd ?? options.order) ? namesOf(PLACEHOLDERS) : WITHOUT_ORDER;
   const running = { environment: env, limitMs, cancelled };

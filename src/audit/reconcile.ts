@@ -1,12 +1,13 @@
 import { counted } from '../contract/audit-summary.ts';
-import { GatewayError } from '../contract/error.ts';
+import { GatewayError, usage } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import { plainText } from '../contract/plain-text.ts';
 import { requireReachable } from './ask.ts';
 import { unlessAborted } from './audit.ts';
-import { placeholdersIn, usage, valuesOf } from './command.ts';
+import { valuesOf } from './command.ts';
 import { type AuditGateway, secretMask, withoutSecrets } from './gateway.ts';
-import { commandProbe, type Probe, readCondition, urlProbe, valueAt, WITHOUT_ORDER } from './probe.ts';
+import { requireConsistent } from './options.ts';
+import { probesOf, valueAt } from './probe.ts';
 
 /** How the shop and the emulator disagree (chosen). */
 export type Difference =
@@ -63,8 +64,10 @@ export interface Comparison {
 type Gateway = Pick<AuditGateway, 'payments' | 'env' | 'egress' | 'secretKey' | 'controlToken'>;
 
 async function compare(gateway: Gateway, options: ReconcileOptions): Promise<Comparison> {
-  const probe = requireProbe(options, gateway);
-  const isPaid = readCondition(options.paidWhen ?? '');
+  requireConsistent(options);
+  const { probe, isPaid } = probesOf(options, gateway);
+  if (!probe) throw usage('reconcile needs a probe: specify --probe-cmd or --probe-url');
+  if (options.probeUrl !== undefined) requireReachable(gateway.egress, 'probeUrl', options.probeUrl);
   const byIdentifier = new Map<string, Payment[]>();
   for await (const payment of allPayments(gateway)) {
     options.cancelled?.throwIfAborted();
@@ -97,24 +100,6 @@ async function compare(gateway: Gateway, options: ReconcileOptions): Promise<Com
   await Promise.all(Array.from({ length: CONCURRENCY }, work));
   const inOrder = [...byIdentifier.keys()].flatMap((identifier) => found.get(identifier) ?? []);
   return { compared, found: inOrder };
-}
-
-function requireProbe(
-  { probeCmd, probeUrl, paidWhen, cancelled }: ReconcileOptions,
-  { env, egress }: Pick<AuditGateway, 'env' | 'egress'>,
-): Probe {
-  if ((probeCmd === undefined) === (probeUrl === undefined)) {
-    throw usage('reconcile needs one probe: specify either --probe-cmd or --probe-url');
-  }
-  if (paidWhen === undefined)
-    throw usage('reconcile needs a condition for paid orders: specify --paid-when, such as .status=paid');
-  const given = probeCmd ?? probeUrl ?? '';
-  if (!placeholdersIn(given).length)
-    throw usage(`the probe must refer to one order: include {identifier} (got "${given}")`);
-  const running = { environment: env, cancelled };
-  if (probeCmd !== undefined) return commandProbe('the probe command', given, WITHOUT_ORDER, running);
-  requireReachable(egress, 'probeUrl', given);
-  return urlProbe(given, egress, running);
 }
 
 async function* allPayments({ payments }: Pick<AuditGateway, 'payments'>): AsyncGenerator<Payment> {

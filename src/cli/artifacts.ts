@@ -5,7 +5,7 @@ import { finished } from 'node:stream/promises';
 import { writeAuditReports } from '../audit/artifacts.ts';
 import type { AuditRun } from '../contract/audit-report.ts';
 import type { Delivery } from '../contract/delivery.ts';
-import { GatewayError } from '../contract/error.ts';
+import { usage } from '../contract/error.ts';
 import type { SimEvent } from '../contract/event.ts';
 import { hint, option } from '../contract/hint.ts';
 import { readText } from '../delivery/sender.ts';
@@ -82,13 +82,9 @@ async function prepare(folder: string, named: string): Promise<void> {
   const names = await readdir(folder);
   const old = names.filter((name) => ARTIFACT.test(name));
   if (old[0] !== undefined && !names.includes(MARK)) {
-    throw new GatewayError(
-      'usage',
-      `${named} contains ${old[0]}, which exec did not write: nothing was changed`,
-      {
-        hint: hint`Choose another folder with ${option('artifacts')}.`,
-      },
-    );
+    throw usage(`${named} contains ${old[0]}, which exec did not write: nothing was changed`, {
+      hint: hint`Choose another folder with ${option('artifacts')}.`,
+    });
   }
   for (const name of old) await rm(join(folder, name));
   if (!names.includes(MARK)) await writeFile(join(folder, MARK), '', { flag: 'wx', mode: 0o600 });

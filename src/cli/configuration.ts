@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, relative, resolve } from 'node:path';
 import strip from 'strip-json-comments';
-import { GatewayError } from '../contract/error.ts';
+import { usage } from '../contract/error.ts';
 import { kebab } from '../contract/hint.ts';
 import { environmentName, environmentSource, type OptionSource, resolveOptions } from '../options/resolve.ts';
 import { requireBelow } from '../options/secret-file.ts';
@@ -97,7 +97,7 @@ async function readObject(path: string, isNamed: boolean): Promise<Record<string
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return { ...parsed };
     throw new Error('it is not a JSON object');
   } catch (error) {
-    throw new GatewayError('usage', `${path} cannot be used: ${reason(error)}`, { cause: error });
+    throw usage(`${path} cannot be used: ${reason(error)}`, { cause: error });
   }
 }
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { GatewayError } from '../contract/error.ts';
+import { GatewayError, usage } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import { type ControlServer, controlServer, noServer } from '../library/control-client.ts';
 import { isEmulator, isSuccess, request } from '../library/request.ts';
@@ -95,10 +95,7 @@ async function configured({ env, cwd }: Place): Promise<Partial<ServerChoice> & 
 /** The value of `--url`, or of another flag. @throws GatewayError `usage` */
 export function addressOf(url: string, flag = '--url'): string {
   if (/^https?:\/\/[^/]/i.test(url) && URL.canParse(url)) return url;
-  throw new GatewayError(
-    'usage',
-    `${flag} must be an absolute http address, such as ${DEFAULT_URL} (got "${url}")`,
-  );
+  throw usage(`${flag} must be an absolute http address, such as ${DEFAULT_URL} (got "${url}")`);
 }
 
 /** The server at an address: a ready emulator, one that is starting or stopping, another server, or none. */

@@ -3,7 +3,7 @@ import { AuditClient, headersOf, type Observation } from '../audit/client.ts';
 import { requireReceiver } from '../contract/address.ts';
 import { type Delivery, FireInput, requireFireable } from '../contract/delivery.ts';
 import { errorOf, noteOf } from '../contract/describe-delivery.ts';
-import { GatewayError } from '../contract/error.ts';
+import { usage } from '../contract/error.ts';
 import { describeIssue, parseInput } from '../contract/input.ts';
 import type { Payment } from '../contract/payment.ts';
 import { requireTamperings } from '../contract/tampering.ts';
@@ -61,9 +61,9 @@ type Composed = Awaited<ReturnType<typeof compose>>;
 /** @throws GatewayError `usage` for an empty key, or with a payment, which requires a server */
 export function keyOf({ payment }: Fields, secret: string): string {
   if (payment !== undefined) {
-    throw new GatewayError('usage', '--payment requires the emulator: omit --secret or --payment');
+    throw usage('--payment requires the emulator: omit --secret or --payment');
   }
-  if (!secret) throw new GatewayError('usage', '--secret must not be empty');
+  if (!secret) throw usage('--secret must not be empty');
   return readSecret(secret, '--secret');
 }
 
@@ -102,13 +102,10 @@ export async function fireFromHere(
 function copiesIn(parallel: string, { times, delay }: Fields): number {
   const count = Number(parallel);
   if (!Number.isInteger(count) || count < 2 || count > MOST_TOGETHER) {
-    throw new GatewayError(
-      'usage',
-      `--parallel must be a whole number from 2 to ${MOST_TOGETHER} (got "${parallel}")`,
-    );
+    throw usage(`--parallel must be a whole number from 2 to ${MOST_TOGETHER} (got "${parallel}")`);
   }
   if (times === undefined && delay === undefined) return count;
-  throw new GatewayError('usage', '--parallel sends all copies at the same time: omit --times and --delay');
+  throw usage('--parallel sends all copies at the same time: omit --times and --delay');
 }
 
 /** Parses the fields as the server does, with errors that name the flag. */

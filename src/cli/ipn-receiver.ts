@@ -1,5 +1,5 @@
 import { describeFailure } from '../contract/describe-delivery.ts';
-import { GatewayError } from '../contract/error.ts';
+import { usage } from '../contract/error.ts';
 import { Egress } from '../delivery/egress.ts';
 import { failureOf, type HttpResponse, headerPairs, send } from '../delivery/sender.ts';
 import { dialect } from '../library/merchant-client.ts';
@@ -75,12 +75,12 @@ export async function listenForIpns(
 function portOf(text: string | undefined): number {
   const port = text === undefined ? DEFAULT_PORT : Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535 && text !== '') return port;
-  throw new GatewayError('usage', `--port must be a whole number from 0 to 65535 (got "${text}")`);
+  throw usage(`--port must be a whole number from 0 to 65535 (got "${text}")`);
 }
 
 function forwardAddress(text: string | undefined): string | undefined {
   if (text === undefined || (/^https?:\/\/[^/]/i.test(text) && URL.canParse(text))) return text;
-  throw new GatewayError('usage', `--forward-to must be an absolute http or https address (got "${text}")`);
+  throw usage(`--forward-to must be an absolute http or https address (got "${text}")`);
 }
 
 async function receive(

@@ -1,6 +1,6 @@
 import { basename, delimiter, dirname, relative } from 'node:path';
 import { type Command as Commander, CommanderError } from 'commander';
-import { didYouMean, GatewayError, nearestName } from '../contract/error.ts';
+import { didYouMean, nearestName, usage } from '../contract/error.ts';
 import { command as commandHint, hint } from '../contract/hint.ts';
 import { unlikeGatewaySim } from '../library/control-client.ts';
 import { environmentName, readValue } from '../options/resolve.ts';
@@ -40,8 +40,8 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     const words = argv.slice(2, argv.includes('--') ? argv.indexOf('--') : undefined);
     if (isJsonWanted(words, io) && !OWN_STDOUT.has(words.find((word) => !word.startsWith('-')))) {
       const message = error.code === 'commander.help' ? 'no command was specified' : error.message;
-      const usage = new GatewayError('usage', message.replace(/^error: /, ''));
-      new Output(io, {}).line(JSON.stringify(usage));
+      const problem = usage(message.replace(/^error: /, ''));
+      new Output(io, {}).line(JSON.stringify(problem));
     }
     return 2;
   }
@@ -167,8 +167,7 @@ function requireChoices({ options }: Commander, flags: Readonly<Record<string, u
     const { argChoices: choices } = option;
     const value = flags[option.attributeName()];
     if (!choices || typeof value !== 'string' || choices.includes(value)) continue;
-    throw new GatewayError(
-      'usage',
+    throw usage(
       `${option.long} must be one of ${choices.join(', ')} (got "${value}")${didYouMean(value, choices)}`,
     );
   }
@@ -180,7 +179,7 @@ function requireNoExcess({ args, registeredArguments, parent }: Commander): void
   if (excess === undefined || !parent || registeredArguments.at(-1)?.variadic) return;
   const names = parent.commands.map((command) => command.name());
   const meant = nearestName(excess, names);
-  throw new GatewayError('usage', `unknown command '${parent.name()} ${excess}'`, {
+  throw usage(`unknown command '${parent.name()} ${excess}'`, {
     hint: meant
       ? hint`Did you mean: ${commandHint(`${parent.name()} ${meant}`)}?`
       : hint`Available: ${names.join(', ')}`,

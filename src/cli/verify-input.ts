@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
-import { GatewayError } from '../contract/error.ts';
+import { GatewayError, usage } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
 import type { FormerKey, ListedMerchant } from '../contract/merchant.ts';
 import { ipnBodyIn, isDeliveryId } from '../contract/pasted-ipn.ts';
@@ -27,17 +27,13 @@ export async function bodyToVerify(
   connect: () => Promise<Server>,
 ): Promise<ToVerify> {
   if (argument !== undefined && option !== undefined) {
-    throw new GatewayError('usage', 'verify accepts the body as its argument or with --body, not both');
+    throw usage('verify accepts the body as its argument or with --body, not both');
   }
   const given = argument ?? option;
   if (given === undefined && io.stdin.isTTY) {
-    throw new GatewayError(
-      'usage',
-      'verify requires the body of an IPN as an argument, as @file or on stdin',
-      {
-        hint: hint`For example: ${command('ipn verify', "'status=success&…'", '--secret', 'sec_sim_…')}`,
-      },
-    );
+    throw usage('verify requires the body of an IPN as an argument, as @file or on stdin', {
+      hint: hint`For example: ${command('ipn verify', "'status=success&…'", '--secret', 'sec_sim_…')}`,
+    });
   }
   if (given !== undefined && isDeliveryId(given)) {
     const sent = await (await connect()).call('GET /ipns/:id', { param: { id: given } });
@@ -45,7 +41,7 @@ export async function bodyToVerify(
   }
   const body = ipnBodyIn(await textOf(given ?? '-', io));
   if (body.trim()) return { body };
-  throw new GatewayError('usage', 'the body to verify is empty');
+  throw usage('the body to verify is empty');
 }
 
 async function textOf(given: string, { stdin, cwd }: Io): Promise<string> {
@@ -53,7 +49,7 @@ async function textOf(given: string, { stdin, cwd }: Io): Promise<string> {
   if (!given.startsWith('@')) return given;
   const path = given.slice(1);
   return readFile(resolve(cwd, path), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new GatewayError('usage', `${path} cannot be read: ${error.message}`, { cause: error });
+    throw usage(`${path} cannot be read: ${error.message}`, { cause: error });
   });
 }
 
@@ -70,7 +66,7 @@ export async function verifyKeys(
 ): Promise<VerifyKeys> {
   const named = publicKey === undefined ? [] : [publicKeyMisused(publicKey)];
   if (secret) return { secretKey: readSecret(secret, '--secret'), others: named };
-  if (secret === '') throw new GatewayError('usage', '--secret must not be empty');
+  if (secret === '') throw usage('--secret must not be empty');
   const { data } = await merchantsOf(connect);
   const isRequested = (one: ListedMerchant) =>
     name === undefined ? one.isDefault : one.name === name || one.id === name;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { constants, lstat, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { GatewayError } from '../contract/error.ts';
+import { GatewayError, usage } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
 import { isLink, unwritable } from '../store/files.ts';
 import { looksLikeState } from '../store/folder.ts';
@@ -28,7 +28,7 @@ export async function replaceFile(
     if (old && !old.isFile() && !old.isDirectory()) return writeFile(path, text);
     // The journal would belong to another db.json, and the next start would fail.
     if (basename(path) === 'db.json' && existsSync(join(dirname(path), 'journal.jsonl'))) {
-      throw new GatewayError('usage', `${file} is the state of a data folder: nothing was written`, {
+      throw usage(`${file} is the state of a data folder: nothing was written`, {
         hint: hint`Choose another name.`,
       });
     }
@@ -54,7 +54,7 @@ export async function writeAtomically(path: string, text: string, mode: number):
 
 async function requireState(path: string, shown: string): Promise<void> {
   if (await looksLikeState(path)) return;
-  throw new GatewayError('usage', `${shown} already exists and is not a state: nothing was written`, {
+  throw usage(`${shown} already exists and is not a state: nothing was written`, {
     hint: hint`Choose another name, or overwrite it with --force.`,
   });
 }

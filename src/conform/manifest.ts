@@ -1,4 +1,4 @@
-import { GatewayError } from '../contract/error.ts';
+import { GatewayError, usage } from '../contract/error.ts';
 import { parseInput } from '../contract/input.ts';
 import { type Area, ManifestLine } from '../contract/manifest.ts';
 import type { Choices } from '../contract/profiles.ts';
@@ -46,7 +46,7 @@ function readLine(written: string, place: string): ManifestLine {
     throw usage('request.path must begin with / or {checkout}');
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    throw new GatewayError('usage', `${place}: ${error.message}`, {
+    throw usage(`${place}: ${error.message}`, {
       problems: error.problems.map((problem) => `${place}: ${problem}`),
     });
   }
@@ -89,8 +89,4 @@ function isChosen(value: unknown, wanted: unknown): boolean {
   return typeof wanted === 'string' && wanted.startsWith('!')
     ? !codes.includes(wanted.slice(1))
     : codes.some((code) => code === wanted);
-}
-
-function usage(message: string): GatewayError {
-  return new GatewayError('usage', message);
 }

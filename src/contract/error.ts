@@ -116,6 +116,10 @@ export class GatewayError extends Error {
   }
 }
 
+/** The error for a command or option that is not valid. */
+export const usage = (message: string, details?: ErrorDetails): GatewayError =>
+  new GatewayError('usage', message, details);
+
 /** The known name nearest to what the user wrote; undefined if none is close enough. */
 export function nearestName(
   written: string,

@@ -1,5 +1,5 @@
 import type { WalletEntry } from '../contract/configuration.ts';
-import { GatewayError } from '../contract/error.ts';
+import { usage } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import type { Wallet } from '../contract/wallet.ts';
 import { defaultMerchant } from './merchant.ts';
@@ -53,11 +53,9 @@ function addCurrency(all: Map<string, Wallet>, currency: string): void {
 function addConfigured(all: Map<string, Wallet>, entry: WalletEntry, settings: Settings): void {
   if (!settings.currencies.has(entry.currency)) {
     const known = [...settings.currencies.keys()].join(', ');
-    throw new GatewayError(
-      'usage',
-      `wallets: unknown currency ${entry.currency} for ${entry.email}; known: ${known}`,
-      { hint: hint`Add it to "currencies" in the configuration file, or with ${option('currency')}.` },
-    );
+    throw usage(`wallets: unknown currency ${entry.currency} for ${entry.email}; known: ${known}`, {
+      hint: hint`Add it to "currencies" in the configuration file, or with ${option('currency')}.`,
+    });
   }
   const isSame = ({ email, currency }: WalletEntry) =>
     email.toLowerCase() === entry.email.toLowerCase() && currency === entry.currency;

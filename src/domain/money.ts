@@ -1,7 +1,7 @@
 import Big from 'big.js';
 import { CURRENCY_CODE, type Currency } from '../contract/amount.ts';
 import type { ChargeRate } from '../contract/configuration.ts';
-import { GatewayError } from '../contract/error.ts';
+import { usage } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
 import type { Mode } from '../contract/vocabulary.ts';
 
@@ -92,7 +92,7 @@ export function parseCurrency(text: string): Currency {
   const [code = '', ...rest] = text.split(':');
   const symbol = rest.join(':') || code;
   if (!CURRENCY_CODE.test(code) || symbol.length > 8) {
-    throw new GatewayError('usage', `currency "${text}" must have the form CODE or CODE:symbol`, {
+    throw usage(`currency "${text}" must have the form CODE or CODE:symbol`, {
       hint: hint`Write the code with two to four upper-case letters or digits, for example NPR:Rs.`,
     });
   }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { GatewayError } from '../contract/error.ts';
+import { GatewayError, usage } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import type { ResolvedOptions } from '../options/table.ts';
 import type { Dialect } from '../wire/dialect.ts';
@@ -186,7 +186,7 @@ function bindError(error: NodeJS.ErrnoException, port: number, host: string): Ga
     return new GatewayError('port_in_use', text, { hint: advice, cause: error });
   }
   const advice = hint`Specify an address of this machine with ${option('host')}.`;
-  return new GatewayError('usage', `cannot listen on ${host}: ${message}`, { hint: advice, cause: error });
+  return usage(`cannot listen on ${host}: ${message}`, { hint: advice, cause: error });
 }
 
 /** Answers a request that Node's parser rejected, then closes the connection. */

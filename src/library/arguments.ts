@@ -1,4 +1,4 @@
-import { GatewayError, nearestName } from '../contract/error.ts';
+import { nearestName, usage } from '../contract/error.ts';
 import { segment } from './control-client.ts';
 
 /*
@@ -13,13 +13,13 @@ import { segment } from './control-client.ts';
  */
 export function requireReference(what: string, text: string): string {
   if (typeof text === 'string' && text !== '' && segment(text)) return text;
-  throw new GatewayError('usage', `${what} must be an id or identifier (got ${JSON.stringify(text)})`);
+  throw usage(`${what} must be an id or identifier (got ${JSON.stringify(text)})`);
 }
 
 /** @throws GatewayError `usage` for anything but an object */
 export function requireObject(what: string, value: object): void {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;
-  throw new GatewayError('usage', `${what} must be an object (got ${JSON.stringify(value)})`);
+  throw usage(`${what} must be an object (got ${JSON.stringify(value)})`);
 }
 
 /**
@@ -32,6 +32,6 @@ export function requireFields(what: string, fields: object, known: readonly stri
   for (const name of Object.keys(fields)) {
     if (known.includes(name)) continue;
     const meant = nearestName(name, known);
-    throw new GatewayError('usage', `unknown field ${name}${meant ? `: did you mean ${meant}?` : ''}`);
+    throw usage(`unknown field ${name}${meant ? `: did you mean ${meant}?` : ''}`);
   }
 }

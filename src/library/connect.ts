@@ -1,5 +1,5 @@
 import { ARTIFACTS, writeAuditReports } from '../audit/artifacts.ts';
-import { GatewayError } from '../contract/error.ts';
+import { GatewayError, usage } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
 import { textMask } from '../contract/secret.ts';
 import { readSecret } from '../options/secret-file.ts';
@@ -49,8 +49,7 @@ export async function connectNamed(
     );
   }
   if (typeof url !== 'string' || !URL.canParse(url) || !/^https?:/.test(url)) {
-    throw new GatewayError(
-      'usage',
+    throw usage(
       `the address of the emulator must be an absolute http or https address (got ${JSON.stringify(url)})`,
     );
   }
@@ -199,7 +198,7 @@ function clockOf(server: ControlServer): GatewaySimClient['clock'] {
 
 function instant(date: Date): string {
   if (!Number.isNaN(date.getTime())) return date.toISOString();
-  throw new GatewayError('usage', 'freeze must be a time (got an invalid Date)');
+  throw usage('freeze must be a time (got an invalid Date)');
 }
 
 function inboxOf(server: ControlServer): GatewaySimClient['inbox'] {

@@ -1,6 +1,6 @@
 import { shellWord } from '../contract/curl.ts';
 import { parseDuration } from '../contract/duration.ts';
-import { type ErrorCode, GatewayError, STATUS } from '../contract/error.ts';
+import { type ErrorCode, GatewayError, STATUS, usage } from '../contract/error.ts';
 import type { ControlError } from '../contract/error-body.ts';
 import { command, type Hint, hint, option } from '../contract/hint.ts';
 import type { ControlApi } from '../http/control/routes.ts';
@@ -76,7 +76,7 @@ export function controlServer({
 }: Connection): ControlServer {
   const url = given.replace(/\/+$/, '');
   if (controlToken && !/^[\x21-\x7e]+$/.test(controlToken)) {
-    throw new GatewayError('usage', 'the control token contains characters that are not allowed in a header');
+    throw usage('the control token contains characters that are not allowed in a header');
   }
   const authorization = controlToken ? { Authorization: `Bearer ${controlToken}` } : undefined;
   const open = async (key: string, input: LooseInput = {}) => {
@@ -122,7 +122,7 @@ function written(json: object): string {
   try {
     return JSON.stringify(json);
   } catch (cause) {
-    throw new GatewayError('usage', `the request must be JSON: ${(cause as Error).message}`, { cause });
+    throw usage(`the request must be JSON: ${(cause as Error).message}`, { cause });
   }
 }
 
@@ -149,7 +149,7 @@ function addressOf(path: string, { param = {}, query = {} }: LooseInput): string
  */
 export function segment(text: string): string {
   if (text === '.' || text === '..') {
-    throw new GatewayError('usage', `"${text}" cannot be part of an address: use the id of the payment`);
+    throw usage(`"${text}" cannot be part of an address: use the id of the payment`);
   }
   return encodeURIComponent(String(text).toWellFormed());
 }

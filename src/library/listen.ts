@@ -1,4 +1,4 @@
-import { GatewayError } from '../contract/error.ts';
+import { usage } from '../contract/error.ts';
 import { type ReceivedRequest, receiveOnLoopback } from '../system/loopback-receiver.ts';
 import { formOf } from '../wire/form.ts';
 import type { IpnReceiver, ReceivedIpn, ReceiverAnswer } from './api.ts';
@@ -49,7 +49,7 @@ function requireAnswer(given: ReceiverAnswer): Exclude<ReceiverAnswer, number> {
   requireFields('the response', answer, ['status', 'headers', 'body']);
   const { status = 200 } = answer;
   if (Number.isInteger(status) && status >= 200 && status <= 599) return answer;
-  throw new GatewayError('usage', `status must be a whole number from 200 to 599 (got ${status})`);
+  throw usage(`status must be a whole number from 200 to 599 (got ${status})`);
 }
 
 function receivedIpn({ method, url, headers, body }: ReceivedRequest, secretKey: string): ReceivedIpn {

@@ -1,4 +1,4 @@
-import { GatewayError } from '../contract/error.ts';
+import { usage } from '../contract/error.ts';
 import { formOf } from '../wire/form.ts';
 import { requireObject } from './arguments.ts';
 import { dialect } from './merchant-client.ts';
@@ -31,5 +31,5 @@ function bodyOf(given: string | object | null | undefined): string {
 
 function requireText(what: string, text: unknown): void {
   if (typeof text === 'string' && text !== '') return;
-  throw new GatewayError('usage', `${what} must be non-empty text (got ${JSON.stringify(text)})`);
+  throw usage(`${what} must be non-empty text (got ${JSON.stringify(text)})`);
 }

@@ -1,5 +1,5 @@
 import type { Agent } from 'node:https';
-import { GatewayError } from '../contract/error.ts';
+import { usage } from '../contract/error.ts';
 import { identityCheck } from '../delivery/sender.ts';
 import { readText, reason } from '../store/files.ts';
 
@@ -35,7 +35,7 @@ async function readTrusted(tlsCa: string): Promise<string> {
     return await readText(tlsCa, { follows: true });
   } catch (cause) {
     const why = `the file to trust (--tls-ca) cannot be read from ${tlsCa}: ${reason(cause)}`;
-    throw new GatewayError('usage', why, { cause });
+    throw usage(why, { cause });
   }
 }
 

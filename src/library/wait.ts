@@ -1,5 +1,5 @@
 import { parseDuration } from '../contract/duration.ts';
-import { GatewayError } from '../contract/error.ts';
+import { GatewayError, usage } from '../contract/error.ts';
 import { hint } from '../contract/hint.ts';
 import type { Duration, WaitOptions } from './api.ts';
 import { requireFields, requireObject } from './arguments.ts';
@@ -80,8 +80,7 @@ export async function waitFor<Found>(
 export function milliseconds(name: string, duration: Duration): number {
   const value = typeof duration === 'number' ? duration : parseDuration(duration);
   if (value !== undefined && Number.isFinite(value) && value >= 0) return value;
-  throw new GatewayError(
-    'usage',
+  throw usage(
     `${name} must be milliseconds or text such as 500ms, 2s, 1m or 1h (got ${JSON.stringify(duration)})`,
   );
 }
@@ -94,5 +93,5 @@ export function milliseconds(name: string, duration: Duration): number {
 export function requireFilter<Filter extends object>(filter: Filter): Filter {
   requireObject('the filter', filter);
   if (!('timeout' in filter)) return filter;
-  throw new GatewayError('usage', 'timeout is not a filter: pass it in the second argument, { timeout }');
+  throw usage('timeout is not a filter: pass it in the second argument, { timeout }');
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { shortJson } from '../contract/address.ts';
-import { didYouMean, GatewayError } from '../contract/error.ts';
+import { didYouMean, usage } from '../contract/error.ts';
 import {
   CHOICE_NAMES,
   CHOICES,
@@ -69,7 +69,7 @@ function objectIn(path: string, label: string, isFound?: boolean): Record<string
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return { ...parsed };
   } catch (error) {
     const { message } = error as SyntaxError;
-    throw new GatewayError('usage', `${label} cannot be read from ${path}: ${message}`, { cause: error });
+    throw usage(`${label} cannot be read from ${path}: ${message}`, { cause: error });
   }
   throw usage(`${label} cannot be read from ${path}: it is not a JSON object`);
 }
@@ -101,8 +101,4 @@ function requireName(name: string, known: readonly string[], message: string): v
  */
 export function choicesInForce(profile: ReadProfile, given: unknown, label: string, loose: unknown): Choices {
   return { ...profile.choices, ...givenChoices(given, label), ...(loose === true && LOOSE) };
-}
-
-function usage(message: string): GatewayError {
-  return new GatewayError('usage', message);
 }

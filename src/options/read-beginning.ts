@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { GatewayError } from '../contract/error.ts';
+import { usage } from '../contract/error.ts';
 
 /** O_NONBLOCK exists only on Unix. With it, opening a pipe does not block. */
 const { O_RDONLY, O_NONBLOCK = 0 } = constants;
@@ -23,7 +23,7 @@ export function readBeginning(path: string, label: string, maxBytes: number, isF
     }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new GatewayError('usage', `${label} cannot be read from ${path}: ${code ?? message}`, {
+    throw usage(`${label} cannot be read from ${path}: ${code ?? message}`, {
       cause: error,
     });
   }

@@ -1,7 +1,7 @@
 import { shortJson } from '../contract/address.ts';
 import { PLACEHOLDERS } from '../contract/audit.ts';
 import { parseDuration } from '../contract/duration.ts';
-import { GatewayError, nearestName } from '../contract/error.ts';
+import { nearestName, usage } from '../contract/error.ts';
 import { kebab } from '../contract/hint.ts';
 import { choicesInForce, readProfile } from './profile.ts';
 import { readSecret } from './secret-file.ts';
@@ -134,10 +134,6 @@ function requireKnown(name: string, known: readonly string[], label: (name: stri
   if (known.includes(name)) return;
   const meant = nearestName(name, known);
   throw usage(`unknown option ${label(name)}${meant ? `: did you mean ${label(meant)}?` : ''}`);
-}
-
-function usage(message: string): GatewayError {
-  return new GatewayError('usage', message);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { GatewayError } from '../contract/error.ts';
+import { usage } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import { readBeginning } from './read-beginning.ts';
 
@@ -31,7 +31,7 @@ export function readSecret(
   if (isFound) requireBelow(folder, path, label);
   const [line = ''] = readBeginning(path, label, MAX_READ_BYTES, isFound).split(/\r?\n/, 1);
   if (line) return line;
-  throw new GatewayError('usage', `${label} reads the first line of ${path}, which is empty`);
+  throw usage(`${label} reads the first line of ${path}, which is empty`);
 }
 
 /**
@@ -50,7 +50,7 @@ export function requireBelow(folder: string, path: string, label: string): void 
   };
   const way = relative(real(resolve(folder)), real(resolve(path)));
   if (!/^\.\.(?:$|[\\/])/.test(way) && !isAbsolute(way)) return;
-  throw new GatewayError('usage', `${label} points outside its own folder: ${path}`, {
+  throw usage(`${label} points outside its own folder: ${path}`, {
     hint: hint`Specify the configuration file with ${option('config')} or GATEWAY_SIM_CONFIG, or set this value with its flag or variable.`,
   });
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../contract/error.ts';
+import { GatewayError, usage } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
 import { assertConsistent } from './integrity.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -48,7 +48,7 @@ async function readOwn(
 ): Promise<Snapshot> {
   try {
     const read = await readSnapshotFile(path);
-    if (!read) throw new GatewayError('usage', `${path} does not exist`);
+    if (!read) throw usage(`${path} does not exist`);
     const { snapshot } = read;
     const { merchants, wallets } = await readPackaged(packaged);
     const whole = {
@@ -60,7 +60,7 @@ async function readOwn(
     return whole;
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    throw new GatewayError('usage', `${label}: ${error.message}`, {
+    throw usage(`${label}: ${error.message}`, {
       hint: hint`Write a sample fixtures file with: ${command('init')}`,
       cause: error,
     });

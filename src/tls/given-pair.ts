@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import { GatewayError } from '../contract/error.ts';
+import { type GatewayError, usage } from '../contract/error.ts';
 import { readOwnFile, readText, reason } from '../store/files.ts';
 import { covers } from './names.ts';
 
@@ -56,7 +56,9 @@ async function pairOf(
   try {
     createSecureContext({ cert, key });
   } catch (error) {
-    throw usage(`${labels.cert} cannot be used for TLS: ${(error as Error).message} (${certFile})`, error);
+    throw usage(`${labels.cert} cannot be used for TLS: ${(error as Error).message} (${certFile})`, {
+      cause: error,
+    });
   }
   const known = certificates.some((one) => isIssuedBy(one, one))
     ? certFile
@@ -72,15 +74,11 @@ export async function readCertificates(path: string, label: string): Promise<str
   return pem;
 }
 
-function usage(message: string, cause?: unknown): GatewayError {
-  return new GatewayError('usage', message, { cause });
-}
-
 async function read(path: string, label: string): Promise<string> {
   try {
     return await readText(path, { follows: true });
   } catch (error) {
-    throw usage(`${label} cannot be read from ${path}: ${reason(error)}`, error);
+    throw usage(`${label} cannot be read from ${path}: ${reason(error)}`, { cause: error });
   }
 }
 
@@ -94,7 +92,7 @@ function parsed(pem: string, path: string, label: string): X509Certificate[] {
   try {
     return [...pem.matchAll(CERTIFICATE)].map(([text]) => new X509Certificate(text));
   } catch (error) {
-    throw usage(`${label} cannot be used: the certificate in ${path} is damaged`, error);
+    throw usage(`${label} cannot be used: the certificate in ${path} is damaged`, { cause: error });
   }
 }
 
@@ -105,12 +103,12 @@ function parsedKey(pem: string, path: string, label: string): KeyObject {
     if (/ENCRYPTED/.test(pem)) {
       throw usage(
         `${label} must name a key without a passphrase (${path} has one; openssl pkey -in ${path} -out key.pem removes it)`,
-        error,
+        { cause: error },
       );
     }
     throw usage(
       `${label} must name a PEM file with a private key, which starts with -----BEGIN PRIVATE KEY----- or similar (${path} has none)`,
-      error,
+      { cause: error },
     );
   }
 }
@@ -163,7 +161,7 @@ async function readOurs(path: string, label: string, isSecret = false): Promise<
   try {
     return await readOwnFile(path, { isSecret });
   } catch (error) {
-    throw usage(`${label} cannot be used from ${path}: ${reason(error)}`, error);
+    throw usage(`${label} cannot be used from ${path}: ${reason(error)}`, { cause: error });
   }
 }
 

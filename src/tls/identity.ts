@@ -1,4 +1,4 @@
-import { GatewayError } from '../contract/error.ts';
+import { usage } from '../contract/error.ts';
 import { findMkcertPair, type GivenPair, readPair } from './given-pair.ts';
 import { covers } from './names.ts';
 
@@ -31,10 +31,7 @@ export async function namedPair({ tlsCert, tlsKey, label }: Wanted): Promise<Giv
     return readPair(tlsCert, tlsKey, { cert: label('tlsCert'), key: label('tlsKey') });
   const [has, wants] =
     tlsCert === undefined ? (['tlsKey', 'tlsCert'] as const) : (['tlsCert', 'tlsKey'] as const);
-  throw new GatewayError(
-    'usage',
-    `${label(has)} requires ${label(wants)}: a certificate works only with its key`,
-  );
+  throw usage(`${label(has)} requires ${label(wants)}: a certificate works only with its key`);
 }
 
 /**

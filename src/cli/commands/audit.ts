@@ -3,7 +3,7 @@ import { ARTIFACTS, auditReports, htmlOf, junitOf } from '../../audit/artifacts.
 import type { Reconciled } from '../../audit/reconcile.ts';
 import { AUDIT_PRESETS, type AuditVerdict } from '../../contract/audit.ts';
 import type { AuditedCase, AuditReport } from '../../contract/audit-report.ts';
-import { GatewayError } from '../../contract/error.ts';
+import { GatewayError, usage } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { textMask } from '../../contract/secret.ts';
 import { namesOf } from '../../contract/vocabulary.ts';
@@ -142,7 +142,7 @@ async function listed(): Promise<CommandResult> {
 }
 
 function missingUrl(): GatewayError {
-  return new GatewayError('usage', 'audit requires the address of the IPN handler', {
+  return usage('audit requires the address of the IPN handler', {
     hint: hint`For example: ${command('audit', 'http://localhost:3000/ipn')}`,
   });
 }
@@ -153,7 +153,7 @@ const FAIL_ON: readonly string[] = ['at-risk', 'unproven'] satisfies AuditVerdic
 function verdictsOf(given: readonly string[]): ReadonlySet<string> {
   const unknown = given.find((verdict) => !FAIL_ON.includes(verdict));
   if (unknown === undefined) return new Set(['fail', ...given]);
-  throw new GatewayError('usage', `--fail-on accepts ${FAIL_ON.join(' and ')} (got "${unknown}")`);
+  throw usage(`--fail-on accepts ${FAIL_ON.join(' and ')} (got "${unknown}")`);
 }
 
 function progress(audited: AuditedCase, done: number, of: number): string {

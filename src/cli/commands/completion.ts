@@ -1,4 +1,4 @@
-import { GatewayError } from '../../contract/error.ts';
+import { usage } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { namesOf } from '../../contract/vocabulary.ts';
 import { defineCommand } from '../command.ts';
@@ -101,7 +101,7 @@ export const completion = defineCommand({
     if (shell) return { json: { shell, script: SCRIPTS[shell] }, text: SCRIPTS[shell].trimEnd() };
     const problem =
       given === undefined ? 'completion requires the name of a shell' : `no script for "${given}"`;
-    throw new GatewayError('usage', `${problem}. Available: ${SHELLS.join(', ')}`, {
+    throw usage(`${problem}. Available: ${SHELLS.join(', ')}`, {
       hint: hint`To install the script, see: ${command('completion', '--help')}`,
     });
   },

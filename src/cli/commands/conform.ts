@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { ConformOptions } from '../../conform/conform.ts';
 import type { Conformed } from '../../conform/reports.ts';
 import { isLoopback, urlProblem } from '../../contract/address.ts';
-import { GatewayError } from '../../contract/error.ts';
+import { GatewayError, usage } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
 import type { ManifestLine } from '../../contract/manifest.ts';
 import { PROFILE_NAMES } from '../../contract/profiles.ts';
@@ -74,7 +74,7 @@ export const conform = defineCommand({
     const lines = await linesOf(options.manifest, io.cwd);
     if (ipnUrl !== undefined) requireUrl('--ipn-url', ipnUrl);
     if (ipnUrl !== undefined && options.ipnPort === undefined)
-      throw new GatewayError('usage', '--ipn-url requires --ipn-port, the local port that it forwards to');
+      throw usage('--ipn-url requires --ipn-port, the local port that it forwards to');
     if (live === 1) output.notice('gateway-sim: live mode is not tested; repeat --live to confirm');
     await requireWritable([options.out, updateProfile, options.junit], io.cwd);
     const place = await placeOf(context, inForce);
@@ -114,7 +114,7 @@ function progress(output: Output) {
 async function linesOf(file: string | undefined, cwd: string): Promise<ManifestLine[]> {
   const path = file === undefined ? packaged('fixtures/fidelity/manifest.jsonl') : resolve(cwd, file);
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new GatewayError('usage', `the manifest ${file ?? path} cannot be read: ${reason(error)}`, {
+    throw usage(`the manifest ${file ?? path} cannot be read: ${reason(error)}`, {
       cause: error,
     });
   });
@@ -125,13 +125,13 @@ async function linesOf(file: string | undefined, cwd: string): Promise<ManifestL
 function portOf(given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
   if (/^\d{1,5}$/.test(given) && Number(given) <= 65_535) return Number(given);
-  throw new GatewayError('usage', `--ipn-port must be a whole number from 0 to 65535 (got "${given}")`);
+  throw usage(`--ipn-port must be a whole number from 0 to 65535 (got "${given}")`);
 }
 
 function requireUrl(flag: string, url: string): string {
   const problem = urlProblem(url);
   if (problem === undefined) return url;
-  throw new GatewayError('usage', `${flag} ${problem}`);
+  throw usage(`${flag} ${problem}`);
 }
 
 /** The named target, else the running emulator, else a temporary one. */
@@ -141,14 +141,14 @@ async function placeOf(context: ConformContext, options: ResolvedOptions): Promi
   const url = requireUrl('--target', target);
   if (/[?#@]/.test(url)) {
     const what = '--target must be a base address without a user name, query or fragment';
-    throw new GatewayError('usage', `${what}, such as https://pay.example.com`);
+    throw usage(`${what}, such as https://pay.example.com`);
   }
   const given = keysOf(context);
   const isWhole = given.publicKey !== undefined && given.secretKey !== undefined;
   const { controlToken = context.choice.tokenVariable, tlsCa } = context.choice;
   const trusted = tlsCa && resolve(context.io.cwd, tlsCa);
   if (!isWhole && !isLoopback(new URL(url).hostname)) {
-    throw new GatewayError('usage', 'checking a deployment requires the keys of one of its merchants', {
+    throw usage('checking a deployment requires the keys of one of its merchants', {
       hint: hint`Set them with ${option('publicKey')} and ${option('secretKey')}.`,
     });
   }

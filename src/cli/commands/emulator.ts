@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GatewayError } from '../../contract/error.ts';
+import { GatewayError, usage } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { noServer } from '../../library/control-client.ts';
 import { isAlive } from '../../store/process-identity.ts';
@@ -122,8 +122,7 @@ export const open = defineCommand({
 
 async function pageOf(call: Server['call'], what: string, ref: string | undefined): Promise<string> {
   if (what === 'dashboard') return `${(await call('GET /status')).url}/_sim`;
-  if (what !== 'checkout')
-    throw new GatewayError('usage', `open accepts dashboard or checkout (got "${what}")`);
+  if (what !== 'checkout') throw usage(`open accepts dashboard or checkout (got "${what}")`);
   if (ref !== undefined) return (await call('GET /payments/:ref', { param: { ref } })).checkoutUrl;
   const { data } = await call('GET /payments', { query: { status: 'pending', limit: '1' } });
   if (data[0]) return data[0].checkoutUrl;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ARTIFACTS } from '../../audit/artifacts.ts';
-import { GatewayError } from '../../contract/error.ts';
+import { GatewayError, usage } from '../../contract/error.ts';
 import type { SimEvent } from '../../contract/event.ts';
 import { command, hint, option } from '../../contract/hint.ts';
 import { controlServer } from '../../library/control-client.ts';
@@ -58,7 +58,7 @@ export const exec = defineCommand({
   run: async ({ args, options, flags, io, output }) => {
     const [words] = args;
     if (!words.length) {
-      throw new GatewayError('usage', 'exec requires a command', {
+      throw usage('exec requires a command', {
         hint: hint`Put it after --, such as: ${command('exec', '--', 'npm', 'test')}`,
       });
     }

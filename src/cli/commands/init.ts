@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { lstat, readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { GatewayError } from '../../contract/error.ts';
+import { usage } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { makeFolder } from '../../store/make-folder.ts';
 import { packaged, packagedFixtures } from '../../system/package-info.ts';
@@ -93,7 +93,7 @@ async function writeFiles(
     const found = await lstat(path).catch(() => undefined);
     if (!found) continue;
     if (!found.isFile()) {
-      throw new GatewayError('usage', `nothing was written: ${shown(path)} is not a regular file`, {
+      throw usage(`nothing was written: ${shown(path)} is not a regular file`, {
         hint: hint`Remove it, or choose another folder.`,
       });
     }
@@ -101,11 +101,9 @@ async function writeFiles(
     else existing.push(path);
   }
   if (existing.length && !force) {
-    throw new GatewayError(
-      'usage',
-      `nothing was written: this would overwrite ${existing.map(shown).join(' and ')}`,
-      { hint: hint`Overwrite with --force, or choose another folder.` },
-    );
+    throw usage(`nothing was written: this would overwrite ${existing.map(shown).join(' and ')}`, {
+      hint: hint`Overwrite with --force, or choose another folder.`,
+    });
   }
   await orStorageFailed(makeFolder(folder), shown(folder));
   for (const [path, text] of files)

@@ -1,7 +1,7 @@
 import { curlCommand } from '../../contract/curl.ts';
 import type { Delivery, FireInput } from '../../contract/delivery.ts';
 import { remarksOn } from '../../contract/describe-delivery.ts';
-import { GatewayError } from '../../contract/error.ts';
+import { usage } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
 import { saysRefused } from '../../contract/receiver-answer.ts';
 import { requireTamperings, TAMPERINGS } from '../../contract/tampering.ts';
@@ -149,16 +149,12 @@ const fire = defineCommand({
     // A wrong command line must fail even if there is no emulator.
     requireTamperings(fields.tamper);
     if (options.expectRefusal && options.requireDelivery) {
-      throw new GatewayError('usage', 'ipn fire accepts --require-delivery or --expect-refusal, not both');
+      throw usage('ipn fire accepts --require-delivery or --expect-refusal, not both');
     }
     if (secret === undefined && options.parallel === undefined && allowIpnHost !== undefined) {
-      throw new GatewayError(
-        'usage',
-        '--allow-ipn-host requires --secret or --parallel: the emulator has its own option',
-        {
-          hint: hint`Start the emulator with ${option('allowIpnHost', allowIpnHost.join(','))}`,
-        },
-      );
+      throw usage('--allow-ipn-host requires --secret or --parallel: the emulator has its own option', {
+        hint: hint`Start the emulator with ${option('allowIpnHost', allowIpnHost.join(','))}`,
+      });
     }
     const ipns = await fireIpns(fields, options, connect);
     return {

@@ -3,7 +3,7 @@ import { curlCommand } from '../../contract/curl.ts';
 import { PAYMENT_DEFAULTS } from '../../contract/defaults.ts';
 import type { Delivery } from '../../contract/delivery.ts';
 import { REDIRECT_WAIT_MS } from '../../contract/duration.ts';
-import { GatewayError } from '../../contract/error.ts';
+import { GatewayError, usage } from '../../contract/error.ts';
 import { command, type Hint, hint } from '../../contract/hint.ts';
 import { OUTCOMES, PAYMENT_OUTCOMES, type PaymentOutcome } from '../../contract/outcomes.ts';
 import type { Payment, PaymentFilter, Settled, SettleInput } from '../../contract/payment.ts';
@@ -113,10 +113,9 @@ function outcomeOf({ args: [ref], options }: PayContext) {
     const flags = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
       OUTCOMES.map((name) => `--${name}`),
     );
-    throw new GatewayError('usage', `pay requires ${outcome ? 'only one' : 'one'} of ${flags}`);
+    throw usage(`pay requires ${outcome ? 'only one' : 'one'} of ${flags}`);
   }
-  if (ref !== undefined && options.all)
-    throw new GatewayError('usage', 'pay accepts a payment or --all, not both');
+  if (ref !== undefined && options.all) throw usage('pay accepts a payment or --all, not both');
   return outcome;
 }
 
@@ -217,7 +216,7 @@ const show = defineCommand({
   examples: ['payments show order-1', 'payments show order-1 --curl'],
   run: async ({ args: [ref], options, connect }) => {
     const { curl, har } = options;
-    if (curl && har) throw new GatewayError('usage', 'payments show accepts --curl or --har, not both');
+    if (curl && har) throw usage('payments show accepts --curl or --har, not both');
     const server = await connect();
     const payment = await find(server, ref);
     if (curl) return asCurl(await deliveriesOf(server, payment.id));
