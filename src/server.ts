@@ -21,7 +21,7 @@ import { type Front, planFront, readIpnCa } from './front.ts';
 import { faultView, simEventView } from './http/control/views.ts';
 import type { AppParts, ServerRuntime } from './http/environment.ts';
 import { close, listen, portOf } from './http/listener.ts';
-import { mask } from './http/mask.ts';
+import { createMask } from './http/mask.ts';
 import { initiateFastPath } from './http/service/initiate-fast-path.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
 import { basePathsOf, baseUrlOf, ownUrlOf } from './options/base-url.ts';
@@ -229,9 +229,8 @@ async function serve(
     baseUrl: () => baseUrlOf(options, listening.port),
     stopped: shutdown.stopping.signal,
   };
-  const parts: AppParts = { ...useCases, audits, runtime, dialect };
-  // Registers the first keys for masking, since a key that is replaced later may appear in stored requests.
-  mask('', parts);
+  const mask = createMask(useCases, controlToken);
+  const parts: AppParts = { ...useCases, audits, runtime, dialect, mask };
   const load = async () =>
     (await import('./http/request-listener.ts')).requestListener(
       parts,
@@ -267,7 +266,7 @@ async function serve(
     /** The fault rules in force. */
     faults: () => parts.faults.list.map(faultView),
     /** The current or last audit, without secrets; undefined before the first. */
-    lastAudit: () => parts.audits.last && mask(parts.audits.last, parts),
+    lastAudit: () => parts.audits.last && mask(parts.audits.last),
     /** Calls the listener for every new event. */
     onEvent(listener: (event: SimEvent) => void): void {
       parts.events.subscribe((event) => listener(simEventView(event, parts)));

@@ -6,6 +6,12 @@ export interface Page<Item> {
   nextCursor: string | null;
 }
 
+/** A collection for readers. */
+export type ReadonlyCollection<Item extends { id: string }> = Pick<
+  Collection<Item>,
+  'size' | 'get' | 'values' | 'backwards' | 'page' | 'find'
+>;
+
 /** Called with each stored record, the one that it replaced, and whether it is the first of its group. */
 type OnPut<Item> = (item: Item, previous: Item | undefined, isFirst: boolean) => void;
 /** Called with the removed records. */

@@ -8,7 +8,6 @@ import { answerError, asGatewayError, unknownRoute } from './errors.ts';
 import { siteGuard, tokenGuard } from './guard.ts';
 import { injectFaults } from './inject-faults.ts';
 import { basePath, linksBelow } from './links-below.ts';
-import { mask } from './mask.ts';
 import { dashboardError, isDashboard, mountDashboard } from './pages/dashboard/routes.tsx';
 import { ICON_SVG } from './pages/layout.tsx';
 import { mountOpenPages } from './pages/open-pages.tsx';
@@ -38,15 +37,14 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
   mountCards(app, parts);
   // The base URL leads users to the dashboard (chosen: route-root).
   app.get('/', (c) => c.redirect('/_sim'));
-  const maskAnswer = (answer: object) => mask(answer, parts);
-  mountControl(app, { 'Control: emulator': probeRoutes() }, maskAnswer);
+  mountControl(app, { 'Control: emulator': probeRoutes() }, parts.mask);
   app.use('/_sim/*', siteGuard(parts.runtime));
   mountOpenPages(app, parts);
   app.use('/_sim/*', tokenGuard(parts.runtime));
   // Loaded on request, because the schemas of all messages would slow down the start.
   const document = async () => (await import('./openapi.ts')).openApiDocument(app.routes, parts);
   mountDashboard(app, parts);
-  mountControl(app, controlRoutes(parts, document), maskAnswer);
+  mountControl(app, controlRoutes(parts, document), parts.mask);
   const explain = (c: AppContext, error: GatewayError) => {
     noteError(c.get('requestLog'), error, parts);
     return answerError(c, error, parts.dialect);

@@ -9,7 +9,7 @@ import type { AppParts } from './environment.ts';
 
 /** The gateway of an audit inside the emulator, without HTTP requests to itself. */
 function auditGateway(parts: AppParts, egress: AuditGateway['egress']): AuditGateway {
-  const { dialect, events, merchants, payments, runtime, state } = parts;
+  const { dialect, events, merchants, payments, runtime } = parts;
   const settle = async (id: string, how: SettleInput) => {
     const { by = 'control', ...rest } = how;
     return settledView(await payments.settle(id, { ...rest, by }), parts);
@@ -31,7 +31,7 @@ function auditGateway(parts: AppParts, egress: AuditGateway['egress']): AuditGat
     payments: {
       list: async ({ limit, cursor }) =>
         listPage(
-          state.current.payments,
+          payments.all,
           { limit, cursor: cursor === undefined ? undefined : Number(cursor) },
           {},
           (payment) => paymentView(payment, parts),

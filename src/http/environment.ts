@@ -7,6 +7,7 @@ import type { ResolvedOptions } from '../options/table.ts';
 import type { Audits } from '../usecases/audits.ts';
 import type { UseCases } from '../usecases/use-cases.ts';
 import type { Dialect } from '../wire/dialect.ts';
+import type { Mask } from './mask.ts';
 
 export interface ServerRuntime {
   options: ResolvedOptions;
@@ -28,11 +29,12 @@ export interface ServerRuntime {
   stop: () => Promise<void>;
 }
 
-/** Everything that the routes need: the use cases by noun, the state, and the dialect of the service. */
+/** Everything that the routes need: the use cases by noun, and the dialect of the service. */
 export interface AppParts extends UseCases {
   runtime: ServerRuntime;
   dialect: Dialect;
   audits: Audits;
+  mask: Mask;
 }
 
 /**

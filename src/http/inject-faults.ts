@@ -81,8 +81,8 @@ export function serviceRoute(path: string, { paths }: Dialect): FaultRoute | nul
 }
 
 /** The identifier or card id in a request; undefined if it has neither. */
-async function identifierOf(c: AppContext, { state, dialect }: AppParts): Promise<string | undefined> {
-  const payment = state.current.payments.get(c.req.query(dialect.paymentParameter) ?? '');
+async function identifierOf(c: AppContext, { payments, dialect }: AppParts): Promise<string | undefined> {
+  const payment = payments.all.get(c.req.query(dialect.paymentParameter) ?? '');
   if (payment) return payment.identifier;
   const card = dialect.cardIdIn(c.req.path);
   if (card !== undefined) return card;

@@ -1,35 +1,31 @@
 import { textMask } from '../contract/secret.ts';
-import type { AppParts, ServerRuntime } from './environment.ts';
+import type { UseCases } from '../usecases/use-cases.ts';
 
-/** Cached, because secrets change rarely. */
-const maskings = new WeakMap<ServerRuntime, Masking>();
+/** Masks secrets in all texts of a value. Events, the request log, records, log lines and pages all use it. */
+export type Mask = <Value>(value: Value) => Value;
 
-interface Masking {
-  /** The current secrets. */
-  key: string;
-  /** Current secrets and the latest replaced ones, which old records may contain. */
-  known: readonly string[];
-  mask: (text: string) => string;
-}
+/** Maximum number of replaced secrets, which old records may contain, that stay masked. */
+const MAX_FORMER = 100;
 
-const MAX_KNOWN = 100;
-
-/**
- * Masks the merchants' secret keys and the control token in all texts of a value. Events, the request log, records, log
- * lines and pages all use it.
- */
-export function mask<Value>(value: Value, { runtime, state }: Pick<AppParts, 'runtime' | 'state'>): Value {
-  const keys = Array.from(state.current.merchants.values(), ({ secretKey }) => secretKey);
-  const secrets = runtime.controlToken === null ? keys : [runtime.controlToken, ...keys];
-  const key = secrets.join('\n');
-  let masking = maskings.get(runtime);
-  if (masking?.key !== key) {
-    const former = masking?.known.slice(0, MAX_KNOWN) ?? [];
-    const known = [...new Set([...secrets, ...former])];
-    masking = { key, known, mask: textMask(known) };
-    maskings.set(runtime, masking);
-  }
-  return maskedValue(value, masking.mask);
+/** Creates a mask of the control token and of the merchants' secret keys, as they are now and after each change. */
+export function createMask({ merchants }: Pick<UseCases, 'merchants'>, controlToken: string | null): Mask {
+  const secretsNow = () => {
+    const keys = Array.from(merchants.all.values(), ({ secretKey }) => secretKey);
+    return controlToken === null ? keys : [controlToken, ...keys];
+  };
+  let known = secretsNow();
+  let current = known.join('\n');
+  let maskText = textMask(known);
+  return (value) => {
+    const secrets = secretsNow();
+    const now = secrets.join('\n');
+    if (now !== current) {
+      known = [...new Set([...secrets, ...known.slice(0, MAX_FORMER)])];
+      current = now;
+      maskText = textMask(known);
+    }
+    return maskedValue(value, maskText);
+  };
 }
 
 function maskedValue<Value>(value: Value, maskText: (text: string) => string): Value;

@@ -15,6 +15,7 @@ import {
   type MovementInput,
   requireCard,
 } from '../domain/card.ts';
+import type { ReadonlyCollection } from '../domain/collection.ts';
 import type { Card, State } from '../domain/state.ts';
 import type { UseCaseParts } from './parts.ts';
 
@@ -32,6 +33,11 @@ type DeclinedRequest = Pick<RecordedRequest, 'target' | 'requestBody' | 'status'
 export function cardUseCases(parts: UseCaseParts) {
   const { store, context, clock } = parts;
   return {
+    /** All cards, as they are now. */
+    get all(): ReadonlyCollection<Card> {
+      return store.state.cards;
+    },
+
     /** A merchant's cards, newest first; a page past the end is empty. */
     page: (merchant: Merchant, page: number): CardPage => cardPage(store.state, merchant, page),
 

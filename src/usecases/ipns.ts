@@ -4,9 +4,10 @@ import { REDIRECT_WAIT_MS } from '../contract/duration.ts';
 import { type ErrorCode, GatewayError } from '../contract/error.ts';
 import type { EgressFailure } from '../contract/failure.ts';
 import { command, type Hint, hint, option } from '../contract/hint.ts';
+import type { ReadonlyCollection } from '../domain/collection.ts';
 import { type FireRequest, fire, requireDelivery, resend } from '../domain/delivery.ts';
 import { egressFailure } from '../domain/retry.ts';
-import type { Delivery } from '../domain/state.ts';
+import type { Attempt, Delivery } from '../domain/state.ts';
 import { type UseCaseParts, verdictParts } from './parts.ts';
 import {
   type KnownAttempt,
@@ -50,6 +51,17 @@ export function ipnUseCases(parts: IpnParts) {
   }
 
   return {
+    /** All deliveries, as they are now. */
+    get all(): ReadonlyCollection<Delivery> {
+      return store.state.deliveries;
+    },
+
+    /** A payment's deliveries, oldest first. */
+    of: (paymentId: string): Delivery[] => store.state.deliveriesOf(paymentId),
+
+    /** A delivery's attempts, oldest first. */
+    attemptsOf: (deliveryId: string): Attempt[] => store.state.attemptsOf(deliveryId),
+
     /** The address of its last or next attempt if that is not the delivery's own address; otherwise null. */
     forwardedTo(delivery: Delivery): string | null {
       const last = store.state.attemptsOf(delivery.id)[delivery.attemptCount - 1];

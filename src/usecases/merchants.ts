@@ -1,5 +1,6 @@
 import type { Merchant } from '../contract/merchant.ts';
 import type { Wallet } from '../contract/wallet.ts';
+import type { ReadonlyCollection } from '../domain/collection.ts';
 import {
   addMerchant,
   defaultMerchant,
@@ -15,6 +16,15 @@ import type { UseCaseParts } from './parts.ts';
 
 export function merchantUseCases({ store, context, random, events }: UseCaseParts) {
   return {
+    /** All merchants, as they are now. */
+    get all(): ReadonlyCollection<Merchant> {
+      return store.state.merchants;
+    },
+
+    /** The merchant of a record; undefined if it is no longer there. */
+    of: ({ merchantId }: { merchantId: string }): Merchant | undefined =>
+      store.state.merchants.get(merchantId),
+
     /** The merchant that commands use by default. */
     get default(): Merchant {
       return defaultMerchant(store.state);
@@ -50,6 +60,11 @@ export function merchantUseCases({ store, context, random, events }: UseCasePart
 
 export function walletUseCases({ store }: UseCaseParts) {
   return {
+    /** All wallets, as they are now. */
+    get all(): ReadonlyCollection<Wallet> {
+      return store.state.wallets;
+    },
+
     /** The first wallet that can pay an amount; otherwise the first one in its currency. */
     payerOf: (amount: { amount: string; currency: string }) => payerOf(store.state, amount),
 

@@ -2,6 +2,7 @@ import { REDIRECT_WAIT_MS } from '../contract/duration.ts';
 import { GatewayError } from '../contract/error.ts';
 import type { PaymentEvent, PaymentStep, TimelineEntry } from '../contract/payment.ts';
 import type { DeliveryOrder, Mode } from '../contract/vocabulary.ts';
+import type { ReadonlyCollection } from '../domain/collection.ts';
 import { initiateHint } from '../domain/initiate-hint.ts';
 import { type InitiateCommand, initiate, requirePayment, withEvent } from '../domain/payment.ts';
 import {
@@ -41,6 +42,14 @@ export function paymentUseCases(parts: UseCaseParts) {
   const timelineOf = (payment: Payment): TimelineEntry[] =>
     timeline(payment, store.state, (stored) => events.requestIdOf(stored));
   return {
+    /** All payments, as they are now. */
+    get all(): ReadonlyCollection<Payment> {
+      return store.state.payments;
+    },
+
+    /** The payment with this id, or with this identifier of a merchant. */
+    find: (reference: string): Payment | undefined => store.state.findPayment(reference),
+
     /** The payment with this id, or with this identifier of a merchant. @throws GatewayError `not_found` */
     require: (reference: string): Payment => requirePayment(store.state, reference),
 

@@ -14,11 +14,6 @@ import type { UseCaseParts } from './parts.ts';
 export function stateUseCases(parts: UseCaseParts) {
   const { store, faults, events } = parts;
   return {
-    /** All current records, read-only. */
-    get current(): State {
-      return store.state;
-    },
-
     /** Resolves when all current records are stored. @throws GatewayError `storage_failed` */
     stored: (): Promise<void> => store.stored(),
 

@@ -12,8 +12,7 @@ const PHONE = { viewport: { width: 390, height: 700 } };
 const paymentPath = (sim: Sim, identifier = 'order-1') =>
   `/_sim/ui/payments/${sim.server.parts.payments.require(identifier).id}`;
 
-const ipnPath = (sim: Sim) =>
-  `/_sim/ui/ipns/${[...sim.server.parts.state.current.deliveries.values()][0]?.id}`;
+const ipnPath = (sim: Sim) => `/_sim/ui/ipns/${[...sim.server.parts.ipns.all.values()][0]?.id}`;
 
 const hasFocus = (element: Locator) => element.evaluate((one) => one.ownerDocument.activeElement === one);
 
@@ -191,7 +190,7 @@ describe('a processed form', () => {
     await page.getByRole('heading', { name: 'Cards' }).waitFor();
     await page.locator('#live.on').waitFor();
     await create();
-    expect(sim.server.parts.state.current.cards.size).toBe(2);
+    expect(sim.server.parts.cards.all.size).toBe(2);
     // An event refreshes the page, too.
     const requests = await answerFirstLast(page);
     await page.getByLabel('Amount to fund').fill('7');
@@ -282,7 +281,7 @@ describe('a form that does not reach the emulator', () => {
     await page.context().clearCookies();
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     await enterToken();
-    expect(sim.server.parts.state.current.cards.size).toBe(0);
+    expect(sim.server.parts.cards.all.size).toBe(0);
     await page.context().clearCookies();
     await page.evaluate(
       "dispatchEvent(new Event('pagehide')); dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))",

@@ -60,7 +60,7 @@ it('with a seed, each start creates new values, even if the state has the same s
     const settled = { auto: 'approve', autoDelay: '1ms', delivery: 'redirect-only' } as const;
     const sim = await startIn(cwd, { ...settled, keep: '1', seed: 'shop' });
     await sim.initiate({ ...ORDER, identifier: `order-${start}` });
-    const payments = () => [...sim.server.parts.state.current.payments.values()];
+    const payments = () => [...sim.server.parts.payments.all.values()];
     await expect.poll(payments).toMatchObject([{ identifier: `order-${start}`, status: 'succeeded' }]);
     created.push(payments()[0]?.trx);
     cwd = await leftByKill(cwd);

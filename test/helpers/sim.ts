@@ -1,5 +1,6 @@
 import { expect, onTestFinished } from 'vitest';
 import { kebab } from '../../src/contract/hint.ts';
+import type { Collection, ReadonlyCollection } from '../../src/domain/collection.ts';
 import { createApp } from '../../src/http/app.ts';
 import type { AppParts } from '../../src/http/environment.ts';
 import { resolveOptions } from '../../src/options/resolve.ts';
@@ -103,3 +104,7 @@ export async function brokenApp(): Promise<{ app: ReturnType<typeof createApp>; 
     reported,
   };
 }
+
+/** A collection of a running emulator, for records that no request creates. */
+export const writable = <Item extends { id: string }>(readonly: ReadonlyCollection<Item>): Collection<Item> =>
+  readonly as Collection<Item>;

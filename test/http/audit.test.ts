@@ -257,10 +257,10 @@ describe('an audit with the control API', () => {
     });
     await start({ ...request, only: ['A'] });
     await initiated;
-    const { audits, state } = sim.server.parts;
+    const { audits, payments } = sim.server.parts;
     await sim.server.stop();
     expect(audits.last).toMatchObject({ state: 'failed', error: 'the emulator was stopped', cases: [] });
-    const statuses = [...state.current.payments.values()].map(({ status, settledBy }) => [status, settledBy]);
+    const statuses = [...payments.all.values()].map(({ status, settledBy }) => [status, settledBy]);
     expect(statuses).toEqual([['canceled', 'audit']]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { rawExchange } from '../helpers/raw.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';
-import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { ORDER, type Sim, startSim, writable } from '../helpers/sim.ts';
 
 type Mode = 'sandbox' | 'live';
 const MODES: Mode[] = ['sandbox', 'live'];
@@ -416,7 +416,7 @@ it('pages never link to an invalid URL from an imported state', async () => {
     by: 'control',
   });
   // An edited journal may contain such a record.
-  sim.server.parts.state.current.load({ payments: [{ ...payment, successUrl: 'javascript:alert(1)' }] });
+  writable(sim.server.parts.payments.all).put({ ...payment, successUrl: 'javascript:alert(1)' });
   const page = await fetch(sim.server.parts.dialect.checkoutUrl(payment, sim.url));
   const html = await page.text();
   expect(html).toContain('succeeded');

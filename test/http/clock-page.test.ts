@@ -41,10 +41,10 @@ describe('the queue of the clock', () => {
     ];
     expect(rows).toEqual(expected.map((row) => expect.stringMatching(row)));
     const html = await pageOf(sim, PAGE);
-    const { state } = sim.server.parts;
-    const ipn = state.current.deliveriesOf(state.current.findPayment('paid')?.id ?? '')[0];
+    const { ipns, payments } = sim.server.parts;
+    const ipn = ipns.of(payments.find('paid')?.id ?? '')[0];
     expect(html).toContain(`<a href="/_sim/ui/ipns/${ipn?.id}">paid</a>`);
-    expect(html).toContain(`<a href="/_sim/ui/payments/${state.current.findPayment('late')?.id}">late</a>`);
+    expect(html).toContain(`<a href="/_sim/ui/payments/${payments.find('late')?.id}">late</a>`);
   });
 
   it('runs to the selected event, and no further', async () => {
@@ -52,11 +52,11 @@ describe('the queue of the clock', () => {
     const [first] = (await queue(sim)).filter(({ text }) => text.startsWith('paid'));
     const answer = await postForm(sim, PAGE, { move: 'until', at: first?.at ?? '' });
     expect([answer.status, answer.location]).toEqual([303, PAGE]);
-    const { state, clock } = sim.server.parts;
+    const { clock, ipns, payments } = sim.server.parts;
     expect(new Date(clock.read().now).toISOString()).toBe(first?.at);
-    const ipn = state.current.deliveriesOf(state.current.findPayment('paid')?.id ?? '')[0];
+    const ipn = ipns.of(payments.find('paid')?.id ?? '')[0];
     expect(ipn?.attemptCount).toBe(2);
-    expect(state.current.findPayment('late')?.status).toBe('pending');
+    expect(payments.find('late')?.status).toBe('pending');
   });
 
   it.each(['', 'soon', '2026-02-30T00:00:00Z'])('rejects "%s" as a time', async (at) => {

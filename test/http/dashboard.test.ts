@@ -401,10 +401,10 @@ describe('cards', () => {
 
   it('belong to the selected merchant', async () => {
     await post('/_sim/ui/merchants', { name: 'Second Shop' });
-    const second = [...sim.server.parts.state.current.merchants.values()].at(-1);
+    const second = [...sim.server.parts.merchants.all.values()].at(-1);
     const created = await post('/_sim/ui/cards', { ...CARD, merchant: second?.id ?? '' });
     expect(await followed(created)).toContain('Second Shop');
-    const [card] = sim.server.parts.state.current.cards.values();
+    const [card] = sim.server.parts.cards.all.values();
     expect(card?.merchantId).toBe(second?.id);
   });
 });
@@ -428,10 +428,10 @@ describe('keys', () => {
 
 describe('verification codes', () => {
   it('are shown as valid, replaced, expired or settled, and can be copied while valid', async () => {
-    const { state, payments, checkout, clock } = sim.server.parts;
+    const { payments, checkout, clock } = sim.server.parts;
     await sim.initiate(fields(), 'live');
     const id = await newest();
-    const payment = () => state.current.findPayment(id) ?? expect.fail('there is no payment');
+    const payment = () => payments.find(id) ?? expect.fail('there is no payment');
     const shown = async () => {
       const html = await (await get('/_sim/ui/inbox')).text();
       return [...html.matchAll(/class="status (\w+)"/g), ...html.matchAll(/data-(copy)/g)].map(

@@ -21,7 +21,7 @@ describe('a resent request', () => {
       status: 200,
       requestBody: first?.requestBody,
     });
-    expect(sim.server.parts.state.current.payments.size).toBe(2);
+    expect(sim.server.parts.payments.all.size).toBe(2);
     expect((await replay(sim, 2)).location).toBe('/_sim/ui/requests/3');
   });
 

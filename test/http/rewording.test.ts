@@ -30,7 +30,7 @@ async function settled() {
     outcome: 'approve',
     by: 'control',
   });
-  const [attempt] = delivery ? sim.server.parts.state.current.attemptsOf(delivery.id) : [];
+  const [attempt] = delivery ? sim.server.parts.ipns.attemptsOf(delivery.id) : [];
   if (!delivery || !attempt) throw new Error('nothing was sent');
   return { parts: sim.server.parts, delivery, attempt, receiver };
 }
@@ -61,7 +61,7 @@ it('a blocked IPN is reported as blocked, and a forged IPN as forged, in any wor
     code: 'forbidden',
     remedy: expect.stringContaining('--allow-ipn-host 203.0.113.9'),
   });
-  const refused = [...parts.state.current.deliveries.values()].at(-1);
+  const refused = [...parts.ipns.all.values()].at(-1);
   expect(refused && parts.ipns.verdict(refused)).toMatchObject({ tone: 'bad', action: null });
   const [forged] = await parts.ipns.fire({ to: receiver.url, tamper: requireTamperings('signature') });
   expect(forged && parts.ipns.verdict(forged)).toMatchObject({ tone: 'bad', code: expect.anything() });

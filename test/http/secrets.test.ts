@@ -77,7 +77,7 @@ describe('the secret key and the control token', () => {
   it('stay in the stored state, and are visible with the keys', async () => {
     const sim = await startSim({ secretKey: SECRET, controlToken: TOKEN });
     const { id } = await leakEverywhere(sim);
-    expect(sim.server.parts.state.current.payments.get(id)?.details).toBe(SECRET);
+    expect(sim.server.parts.payments.all.get(id)?.details).toBe(SECRET);
     for (const path of ['/merchants', '/snapshot', '/ui/keys'])
       expect(await read(sim, path)).toContain(SECRET);
   });

@@ -20,7 +20,6 @@ it('the settings reset or import the state only after the user types the word', 
   const sim = await startSim();
   await sim.initiate(ORDER);
   const state = await pageOf(sim, '/_sim/snapshot');
-  const { payments } = sim.server.parts.state.current;
   const post = (what: string, fields: Record<string, string>) =>
     postForm(sim, `/_sim/ui/settings/${what}`, fields);
   const refused = await post('reset', { confirm: 'yes' });
@@ -28,9 +27,9 @@ it('the settings reset or import the state only after the user types the word', 
     status: 422,
     html: expect.stringContaining('confirm must be the word reset'),
   });
-  expect(payments.size).toBe(1);
+  expect(sim.server.parts.payments.all.size).toBe(1);
   expect((await post('reset', { confirm: 'reset' })).status).toBe(303);
-  expect(sim.server.parts.state.current.payments.size).toBe(0);
+  expect(sim.server.parts.payments.all.size).toBe(0);
   expect((await post('import', { confirm: 'import', state })).status).toBe(303);
-  expect(sim.server.parts.state.current.payments.size).toBe(1);
+  expect(sim.server.parts.payments.all.size).toBe(1);
 });

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { requireTamperings } from '../../src/contract/tampering.ts';
 import { searchPage } from '../../src/http/pages/dashboard/search.tsx';
 import { startReceiver } from '../helpers/receiver.ts';
-import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { ORDER, type Sim, startSim, writable } from '../helpers/sim.ts';
 
 let sim: Sim;
 beforeEach(async () => {
@@ -104,13 +104,10 @@ describe('a list', () => {
   });
 
   it('shows its range and the total, with links to the next and the previous page', async () => {
-    const { current: state } = sim.server.parts.state;
     await sim.initiate(ORDER);
-    const [one] = state.payments.values();
-    if (!one) throw new Error('there is no payment');
-    state.apply({
-      payments: Array.from({ length: 1_999 }, (_, number) => ({ ...one, id: `pay_${number}` })),
-    });
+    const { all } = sim.server.parts.payments;
+    const [one = expect.fail('no payment')] = all.values();
+    for (let number = 0; number < 1_999; number++) writable(all).put({ ...one, id: `pay_${number}` });
     const pages = async (path: string) => {
       const html = await page(path);
       const link = (name: string) =>
@@ -210,7 +207,7 @@ describe('the search', () => {
     (await found(text)).filter((one) => !one.startsWith('requests: '));
 
   it('finds payments, IPNs and cards by the values shown on pages', async () => {
-    const { payments, cards, dialect, merchants, state } = sim.server.parts;
+    const { payments, cards, dialect, merchants } = sim.server.parts;
     const ada = { customer_name: 'Ada Lovelace', customer_email: 'ada@analytical.test' };
     await sim.initiate({ ...ORDER, ...ada, identifier: 'iced-tea', amount: '1250.34' });
     await sim.initiate({ ...ORDER, identifier: 'oat-milk', ipn_url: 'http://127.0.0.1:9/dairy' });
@@ -223,7 +220,7 @@ describe('the search', () => {
       amount: '5',
     };
     await cards.issue(merchants.default, dialect.readCard({ fields, text: '' }));
-    const tea = state.current.findPayment('iced-tea');
+    const tea = payments.find('iced-tea');
     for (const text of [
       'iced-tea',
       'LOVELACE',
@@ -259,9 +256,9 @@ describe('the search', () => {
   it('lets other requests run, and still finds old records', async () => {
     const { parts } = sim.server;
     await sim.initiate({ ...ORDER, identifier: 'the-first' });
-    const [payment] = parts.state.current.payments.values();
+    const [payment] = parts.payments.all.values();
     for (let number = 0; payment && number < 17_000; number++)
-      parts.state.current.payments.put({ ...payment, id: `id-${number}`, identifier: `order-${number}` });
+      writable(parts.payments.all).put({ ...payment, id: `id-${number}`, identifier: `order-${number}` });
     let isDone = false;
     const searching = Promise.resolve(searchPage({ parts, query: { q: 'the-first' }, id: '' }));
     void searching.then(() => {

@@ -24,7 +24,7 @@ const paid = (changes: Record<string, string> = {}) =>
   payWithMistakes(sim, { ipn_url: `${receiver.url}/ipn`, ...changes });
 
 const paymentId = () => sim.server.parts.payments.require('order-1').id;
-const ipnOf = (id: string) => sim.server.parts.state.current.deliveriesOf(id)[0]?.id ?? '';
+const ipnOf = (id: string) => sim.server.parts.ipns.of(id)[0]?.id ?? '';
 const pageOf = async (id: string) => (await fetch(`${sim.url}/_sim/ui/payments/${id}`)).text();
 
 /** The HTML of each attempt and step on a page, by id. */
@@ -158,7 +158,7 @@ describe("a payment's page", () => {
       body,
     });
     const id = paymentId();
-    const [message] = sim.server.parts.state.current.messagesOf(id);
+    const [message] = sim.server.parts.checkout.messagesOf(id);
     const sent = stepsIn(await pageOf(id)).get('step-code-sent-1');
     expect(sent).toContain(`>${message?.code}</code>`);
     expect(sent).toContain('href="#step-email-entered-1"');
@@ -268,7 +268,7 @@ describe("a payment's page", () => {
     const id = await paid();
     await sim.server.parts.ipns.fire({ payment: id });
     const steps = stepsIn(await pageOf(id));
-    for (const { id: ipn } of sim.server.parts.state.current.deliveriesOf(id)) {
+    for (const { id: ipn } of sim.server.parts.ipns.of(id)) {
       expect(steps.get(`step-${ipn}-1`)).toContain(`, IPN <a href="/_sim/ui/ipns/${ipn}">${ipn}</a>`);
     }
   });

@@ -4,7 +4,7 @@ import { type Sim, startSim } from '../helpers/sim.ts';
 
 const PAGE = '/_sim/ui/wallets';
 const FUND = `${PAGE}/wal_poor_usd/fund`;
-const balance = ({ server }: Sim) => server.parts.state.current.wallets.get('wal_poor_usd')?.balance;
+const balance = ({ server }: Sim) => server.parts.wallets.all.get('wal_poor_usd')?.balance;
 
 describe('the wallets', () => {
   it('are listed with their balance, each with its own form', async () => {

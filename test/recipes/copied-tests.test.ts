@@ -47,7 +47,7 @@ async function playedStory(settle: (sim: Sim, checkout: string) => Promise<unkno
 
 /** The test that the page of the newest payment offers. */
 async function copied(sim: Sim, runner: 'vitest' | 'playwright' | 'phpunit'): Promise<string> {
-  const id = [...sim.server.parts.state.current.payments.values()].at(-1)?.id;
+  const id = [...sim.server.parts.payments.all.values()].at(-1)?.id;
   const html = await (await fetch(`${sim.url}/_sim/ui/payments/${id}`)).text();
   const [, text = ''] = new RegExp(`<code id="test-${runner}-text">(.*?)</code>`, 's').exec(html) ?? [];
   const signs: Record<string, string> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
@@ -108,7 +108,7 @@ test.skipIf(noPhp)(`the test for PHPUnit does the same over the control API${why
   const { sim, receiver } = await playedStory((sim) =>
     sim.server.parts.payments.settle(`o'1 "</b>$x`, { outcome: 'approve', by: 'control' }),
   );
-  const id = [...sim.server.parts.state.current.deliveries.values()].at(-1)?.id ?? '';
+  const id = [...sim.server.parts.ipns.all.values()].at(-1)?.id ?? '';
   await sim.server.parts.ipns.resend(id);
   await project.write('PaymentTest.php', await copied(sim, 'phpunit'));
   await project.write('phpunit.php', phpunit('PaymentTest.php', 'testPayment'));

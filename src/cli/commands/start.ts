@@ -206,9 +206,9 @@ async function nameOwner(error: unknown, { host, port }: ResolvedOptions): Promi
 }
 
 function overviewOf(server: RunningServer) {
-  const { payments, cards, wallets } = server.parts.state.current;
-  const liveEmail = wallets.values().next().value?.email ?? 'none';
-  return { payments: payments.size, cards: cards.size, liveEmail, faults: faultsOf(server) };
+  const { payments, cards, wallets } = server.parts;
+  const liveEmail = wallets.all.values().next().value?.email ?? 'none';
+  return { payments: payments.all.size, cards: cards.all.size, liveEmail, faults: faultsOf(server) };
 }
 
 type Answering = Omit<ReadyEvent, 'event' | 'dashboardUrl' | 'proxyPort'>;

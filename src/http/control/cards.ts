@@ -11,14 +11,14 @@ import { listPage } from './list.ts';
 import { control } from './route.ts';
 import { cardView } from './views.ts';
 
-export function cardRoutes({ cards, state }: AppParts) {
+export function cardRoutes({ cards }: AppParts) {
   return [
     control('GET /cards', {
       summary: 'Cards of all merchants, newest first',
       query: CardQuery,
       answer: CardList,
       run: ({ query: { limit, cursor, merchant: merchantId, ...wanted } }) =>
-        listPage(state.current.cards, { limit, cursor }, { ...wanted, merchantId }, cardView),
+        listPage(cards.all, { limit, cursor }, { ...wanted, merchantId }, cardView),
     }),
     control('GET /cards/:id', {
       summary: 'A card with its transactions',

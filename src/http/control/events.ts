@@ -7,7 +7,7 @@ import { control } from './route.ts';
 import { inboxMessage, maskedRequest, simEventView } from './views.ts';
 
 export function eventRoutes(parts: AppParts) {
-  const { state, events } = parts;
+  const { payments, checkout, events } = parts;
   const stream = eventStreams(parts, (event) => simEventView(event, parts));
   return [
     control('GET /requests', {
@@ -15,7 +15,7 @@ export function eventRoutes(parts: AppParts) {
       query: RequestQuery,
       answer: RequestList,
       run: ({ query: { path, method, payment, limit = 100 } }) => {
-        const id = payment === undefined ? undefined : (state.current.findPayment(payment)?.id ?? payment);
+        const id = payment === undefined ? undefined : (payments.find(payment)?.id ?? payment);
         const fits = (request: RecordedRequest) =>
           (path === undefined || request.target.split('?', 1)[0] === path) &&
           (method === undefined || request.method === method.toUpperCase()) &&
@@ -27,7 +27,7 @@ export function eventRoutes(parts: AppParts) {
     control('GET /inbox', {
       summary: 'Verification codes that were "sent", newest first',
       answer: MessageList,
-      run: () => wholeList(listPage(state.current.messages, { limit: 100 }, {}, inboxMessage).data),
+      run: () => wholeList(listPage(checkout.messages, { limit: 100 }, {}, inboxMessage).data),
     }),
     control('GET /events', {
       summary: 'Stream all events (server-sent events)',

@@ -14,7 +14,7 @@ import { control } from './route.ts';
 import { deliveryView } from './views.ts';
 
 export function ipnRoutes(parts: AppParts) {
-  const { ipns, payments, state } = parts;
+  const { ipns, payments } = parts;
   const view = (delivery: StoredDelivery) => deliveryView(delivery, parts);
   return [
     control('GET /ipns', {
@@ -24,7 +24,7 @@ export function ipnRoutes(parts: AppParts) {
       errors: [404],
       run: ({ query: { payment, limit, cursor, ...wanted } }) => {
         const paymentId = payment === undefined ? undefined : payments.require(payment).id;
-        return listPage(state.current.deliveries, { limit, cursor }, { ...wanted, paymentId }, view);
+        return listPage(ipns.all, { limit, cursor }, { ...wanted, paymentId }, view);
       },
     }),
     control('GET /ipns/:id', {

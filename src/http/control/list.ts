@@ -1,4 +1,4 @@
-import type { Collection } from '../../domain/collection.ts';
+import type { ReadonlyCollection } from '../../domain/collection.ts';
 
 /**
  * A page of a collection, newest first.
@@ -7,7 +7,7 @@ import type { Collection } from '../../domain/collection.ts';
  * @param view converts a record for the response
  */
 export function listPage<Item extends { id: string }, View>(
-  collection: Collection<Item>,
+  collection: ReadonlyCollection<Item>,
   { limit = 50, cursor }: { limit?: number | undefined; cursor?: number | undefined },
   wanted: { [Name in keyof Item]?: Item[Name] | undefined },
   view: (item: Item) => View,

@@ -4,7 +4,7 @@ import type { AppParts } from '../environment.ts';
 import { wholeList } from './list.ts';
 import { control } from './route.ts';
 
-export function merchantRoutes({ merchants, wallets, state }: AppParts) {
+export function merchantRoutes({ merchants, wallets }: AppParts) {
   return [
     control('GET /merchants', {
       summary: 'Merchants with their keys',
@@ -12,7 +12,7 @@ export function merchantRoutes({ merchants, wallets, state }: AppParts) {
       verbatim: true,
       run: () => {
         const first = merchants.default;
-        const all = [...state.current.merchants.values()];
+        const all = [...merchants.all.values()];
         return wholeList(all.map((merchant) => ({ ...merchant, isDefault: merchant === first })));
       },
     }),
@@ -35,7 +35,7 @@ export function merchantRoutes({ merchants, wallets, state }: AppParts) {
     control('GET /wallets', {
       summary: 'Live-mode wallets',
       answer: WalletList,
-      run: () => wholeList([...state.current.wallets.values()]),
+      run: () => wholeList([...wallets.all.values()]),
     }),
     control('POST /wallets/:id/fund', {
       summary: 'Add money to a wallet',

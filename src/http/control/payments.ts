@@ -18,7 +18,7 @@ const REFERENCE = {
 };
 
 export function paymentRoutes(parts: AppParts) {
-  const { payments, state } = parts;
+  const { payments } = parts;
   const view = (payment: Payment) => paymentView(payment, parts);
   return [
     control('GET /payments', {
@@ -26,7 +26,7 @@ export function paymentRoutes(parts: AppParts) {
       query: PaymentQuery,
       answer: PaymentList,
       run: ({ query: { limit, cursor, ...wanted } }) =>
-        listPage(state.current.payments, { limit, cursor }, wanted, view),
+        listPage(payments.all, { limit, cursor }, wanted, view),
     }),
     control('GET /payments/:ref', {
       summary: 'A payment with its timeline',

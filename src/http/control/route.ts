@@ -3,12 +3,12 @@ import * as z from 'zod/mini';
 import { parseInput } from '../../contract/input.ts';
 import { readFields } from '../body.ts';
 import type { App, AppContext } from '../environment.ts';
+import type { Mask } from '../mask.ts';
 import { described, type Operation, type Tag } from '../operation.ts';
 
 type Schema = z.ZodMiniType;
 type Awaitable<Value> = Value | Promise<Value>;
 /** Masks the secrets of a response. */
-type Mask = (answer: object) => object;
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 /** Method and path below `/_sim`, such as `POST /payments/:ref/settle`. */
 type RouteKey = `${Method} /${string}`;

@@ -40,21 +40,21 @@ export function stateRoutes(parts: AppParts) {
   ];
 }
 
-export function recordCounts({ state: { current } }: AppParts): RecordCounts {
+export function recordCounts({ payments, ipns, merchants, wallets, cards }: AppParts): RecordCounts {
   return {
-    payments: current.payments.size,
-    deliveries: current.deliveries.size,
-    merchants: current.merchants.size,
-    wallets: current.wallets.size,
-    cards: current.cards.size,
+    payments: payments.all.size,
+    deliveries: ipns.all.size,
+    merchants: merchants.all.size,
+    wallets: wallets.all.size,
+    cards: cards.all.size,
   };
 }
 
-export function paymentCounts({ state }: AppParts): Record<PaymentStatus, number> {
+export function paymentCounts({ payments }: AppParts): Record<PaymentStatus, number> {
   const counts = Object.fromEntries(PAYMENT_STATUSES.map((status) => [status, 0])) as Record<
     PaymentStatus,
     number
   >;
-  for (const { status } of state.current.payments.values()) counts[status]++;
+  for (const { status } of payments.all.values()) counts[status]++;
   return counts;
 }

@@ -15,7 +15,6 @@ import type * as happened from '../../usecases/event-log.ts';
 import type { Settled as SettledPayment } from '../../usecases/payments.ts';
 import { verdictView } from '../../usecases/verdict.ts';
 import type { AppParts, ServerRuntime } from '../environment.ts';
-import { mask } from '../mask.ts';
 
 /*
  * Converts stored records to records of the control API.
@@ -55,12 +54,12 @@ export function mappedAddresses(
 /** @param underWay default: the current attempt, if any */
 export function deliveryView(
   delivery: stored.Delivery,
-  { state, ipns }: Pick<AppParts, 'state' | 'ipns'>,
+  { ipns }: Pick<AppParts, 'ipns'>,
   underWay = ipns.underWay(delivery.id),
 ): Delivery {
   const { attemptCount, signedWith: _key, ...record } = delivery;
   // A record from the event log has only the attempts that had been made by then.
-  const attempts = state.current.attemptsOf(delivery.id).slice(0, attemptCount).map(attemptView);
+  const attempts = ipns.attemptsOf(delivery.id).slice(0, attemptCount).map(attemptView);
   const note = noteOf(delivery, attempts.at(-1));
   const verdict = verdictView(ipns.verdict(delivery));
   return { ...record, attempts, underWay, forwardedTo: ipns.forwardedTo(delivery), note, verdict };
@@ -99,7 +98,7 @@ export function clockView({ now, frozen, ahead, nextDue }: ClockReading): Clock 
 
 /** An event of the control API, with secrets masked. */
 export function simEventView(event: happened.SimEvent, parts: AppParts): SimEvent {
-  return mask(openEventView(event, parts), parts);
+  return parts.mask(openEventView(event, parts));
 }
 
 function openEventView(event: happened.SimEvent, parts: AppParts): SimEvent {
@@ -157,5 +156,5 @@ function requestView(request: RecordedRequest, { dialect }: AppParts): RecordedR
 
 /** A recorded request with all secrets masked. */
 export function maskedRequest(request: RecordedRequest, parts: AppParts): RecordedRequest {
-  return mask(requestView(request, parts), parts);
+  return parts.mask(requestView(request, parts));
 }

@@ -27,9 +27,9 @@ export function showStep(
   { value, problem }: Entry,
   status: 200 | 422 = 200,
 ) {
-  const { state, runtime, dialect } = parts;
+  const { payments, runtime, dialect } = parts;
   const { settings, options } = runtime;
-  const payment = state.current.payments.get(before.id) ?? before;
+  const payment = payments.all.get(before.id) ?? before;
   const isLive = payment.mode === 'live';
   const page = customerView(c, payment, 'http: https: data:');
   const html = checkoutPage({
@@ -101,12 +101,10 @@ function customerView(c: AppContext, payment: Payment | null, images = 'data:'):
 }
 
 /** The tip for developers: a wallet that can pay or a command to fund one; in the next step, the code. */
-function tipFor({ wallets, runtime, state, checkout }: AppParts, payment: Payment): LiveTip {
+function tipFor({ wallets, runtime, checkout }: AppParts, payment: Payment): LiveTip {
   const commandText = (name: string, ...args: string[]) => runtime.style.command(command(name, ...args));
   if (checkout.stepOf(payment) === 'code') {
-    const sent = checkout.codeProblem(payment)
-      ? undefined
-      : state.current.messages.get(payment.messageId ?? '');
+    const sent = checkout.codeProblem(payment) ? undefined : checkout.messages.get(payment.messageId ?? '');
     return { about: 'code', code: sent?.code ?? null, command: commandText('inbox') };
   }
   const found = wallets.payerOf(payment);
@@ -128,7 +126,7 @@ function summaryOf(parts: AppParts, payment: Payment, language: Language): Payme
   return {
     ...payment,
     siteLogo: payment.siteLogo && parts.runtime.settings.mapped(payment.siteLogo),
-    merchantName: parts.state.current.merchants.get(payment.merchantId)?.name ?? '',
+    merchantName: parts.merchants.of(payment)?.name ?? '',
     amount: shownAmount(parts, payment.amount, payment.currency, language),
     receipt: payment.status === 'succeeded' ? receiptOf(payment) : null,
   };

@@ -134,7 +134,7 @@ class Checkout {
   }
 
   #find(c: AppContext): Payment | null {
-    const payment = this.#parts.state.current.payments.get(this.#id(c));
+    const payment = this.#parts.payments.all.get(this.#id(c));
     return payment?.mode === this.#mode ? payment : null;
   }
 
@@ -210,7 +210,7 @@ class Checkout {
 
   /** Redirects the browser to the merchant, or shows that the payment is settled. */
   async #leave(c: AppContext, payment: Payment, redirectUrl: string | null): Promise<Response> {
-    const settled = this.#parts.state.current.payments.get(payment.id) ?? payment;
+    const settled = this.#parts.payments.all.get(payment.id) ?? payment;
     if (redirectUrl === null) return showClosed(c, this.#parts, settled, true);
     await this.#parts.payments.note(settled, 'redirected', redirectUrl, requestId(c));
     return seeOther(c, redirectUrl);

@@ -54,16 +54,15 @@ const OPTIONS = [
 const ATTEMPTS = 10;
 
 export function testStoryOf(payment: Payment, parts: AppParts): TestStory {
-  const { dialect, runtime, state } = parts;
-  const { current } = state;
+  const { dialect, runtime, ipns } = parts;
   const { settings } = runtime;
   const fields = requestOf(payment, dialect.merchant.initiateFields);
   const call = dialect.merchant.initiate(payment.mode, fields);
   const outcome = OUTCOMES.find((one) => PAYMENT_OUTCOMES[one].status === payment.status) ?? null;
-  const deliveries = current.deliveriesOf(payment.id).filter(({ once }) => !once);
-  const ipns = deliveries.map(({ id, state }) => ({
+  const deliveries = ipns.of(payment.id).filter(({ once }) => !once);
+  const sent = deliveries.map(({ id, state }) => ({
     state,
-    attempts: attemptsOf(current.attemptsOf(id), settings.ipn.schedule),
+    attempts: attemptsOf(ipns.attemptsOf(id), settings.ipn.schedule),
   }));
   const order = deliveries.length > 1 ? 'ipn-twice' : undefined;
   return {
@@ -76,7 +75,7 @@ export function testStoryOf(payment: Payment, parts: AppParts): TestStory {
     order,
     redirectUrl: redirectOf(payment, outcome, order ?? settings.delivery),
     entries: payment.settledBy === 'customer' ? entriesOf(payment) : [],
-    ipns,
+    ipns: sent,
   };
 }
 

@@ -17,7 +17,7 @@ const SHOWN = 20;
 export function Attempts({ deliveries, parts }: { deliveries: readonly Delivery[]; parts: AppParts }) {
   const all = deliveries
     .flatMap((delivery) => {
-      const attempts = parts.state.current.attemptsOf(delivery.id);
+      const attempts = parts.ipns.attemptsOf(delivery.id);
       return attempts.map((attempt, index) => ({ delivery, attempt, before: attempts[index - 1] }));
     })
     .sort((one, other) => Date.parse(one.attempt.startedAt) - Date.parse(other.attempt.startedAt));

@@ -21,7 +21,7 @@ export const CARDS: List<Card> = {
     texts: ['title', 'id', 'number', 'nameOnCard', 'email'],
     hint: 'title, holder, number',
   },
-  records: ({ state }) => state.current.cards,
+  records: ({ cards }) => cards.all,
   columns: (parts) => [
     column('Card', ({ id, title }) => <a href={recordPath('cards', id)}>{title}</a>, {
       head: true,
@@ -32,7 +32,7 @@ export const CARDS: List<Card> = {
     }),
     column('Status', ({ status }) => <Status of={status} />, { kind: 'state' }),
     column('Holder', ({ nameOnCard }) => nameOnCard, { kind: 'name' }),
-    column('Merchant', ({ merchantId }) => parts.state.current.merchants.get(merchantId)?.name, {
+    column('Merchant', ({ merchantId }) => parts.merchants.of({ merchantId })?.name, {
       kind: 'name',
       label: 'of',
     }),
@@ -80,7 +80,7 @@ export const cardPage: PageRenderer = ({ parts, id }) => {
   const facts = [
     ['Number', number],
     ['Holder', `${card.nameOnCard}, ${card.email}`],
-    ['Merchant', parts.state.current.merchants.get(card.merchantId)?.name],
+    ['Merchant', parts.merchants.of(card)?.name],
     ['Initial amount', amount(card.amount)],
     ['Charges', amount(card.charges)],
     ['Card', <code>{card.id}</code>],

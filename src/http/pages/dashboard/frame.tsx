@@ -210,11 +210,7 @@ const SHORTCUTS = [
 
 /** Dialogs that keyboard shortcuts open. They need the script. */
 function Dialogs({ parts }: { parts: AppParts }) {
-  const [pending] = parts.state.current.payments.page(
-    1,
-    undefined,
-    ({ status }) => status === 'pending',
-  ).data;
+  const [pending] = parts.payments.all.page(1, undefined, ({ status }) => status === 'pending').data;
   return (
     <>
       <dialog id="palette" aria-label="Go to">

@@ -12,7 +12,7 @@ export const INBOX: List<Message> = {
   noun: 'code',
   intro: 'Verification codes "sent" to customers of live payments, newest first.',
   tableId: 'message-list',
-  records: ({ state }) => state.current.messages,
+  records: ({ checkout }) => checkout.messages,
   columns: (parts) => [
     column('E-mail', ({ email }) => email, { head: true }),
     column('Code', (message) =>
@@ -45,8 +45,8 @@ export const INBOX: List<Message> = {
 };
 
 /** Says whether the checkout still accepts a code, or why not. */
-function statusOf({ id, paymentId, expiresAt }: Message, { state, clock }: AppParts): string {
-  const payment = state.current.payments.get(paymentId);
+function statusOf({ id, paymentId, expiresAt }: Message, { payments, clock }: AppParts): string {
+  const payment = payments.all.get(paymentId);
   if (payment && payment.status !== 'pending') return 'settled';
   if (payment?.messageId !== id) return 'replaced';
   return timestamp(clock.now()) < expiresAt ? 'valid' : 'expired';

@@ -86,7 +86,7 @@ export const IPNS: List<Delivery> = {
         Resent: {resent} delivered.
       </p>
     ),
-  records: ({ state }) => state.current.deliveries,
+  records: ({ ipns }) => ipns.all,
   columns: (parts, from) => [
     // Search results have no form for the checkboxes.
     ...(from.startsWith(SEARCH) ? [] : [SELECT]),
@@ -166,8 +166,8 @@ export function Standing({ delivery, parts, isBrief }: StandingProps) {
 }
 
 /** For a pending delivery with failed attempts: how many failed, and when the next one is due. */
-export function retrying(delivery: Delivery, { state, clock }: AppParts) {
-  const failures = state.current.attemptsOf(delivery.id).filter(({ failure }) => failure !== null);
+export function retrying(delivery: Delivery, { ipns, clock }: AppParts) {
+  const failures = ipns.attemptsOf(delivery.id).filter(({ failure }) => failure !== null);
   const last = failures.at(-1);
   if (delivery.state !== 'pending' || !last || delivery.nextAttemptAt === null) return undefined;
   const seconds = Math.max(0, Math.round((Date.parse(delivery.nextAttemptAt) - clock.now()) / 1_000));
@@ -203,11 +203,10 @@ function DeliveryLink({ delivery, from }: { delivery: Delivery; from: string }) 
 }
 
 export const ipnPage: PageRenderer = ({ parts, id, query }) => {
-  const { current: state } = parts.state;
   const delivery = parts.ipns.require(id);
   const { paymentId, nextAttemptAt } = delivery;
   const forwardedTo = parts.ipns.forwardedTo(delivery);
-  const last = state.attemptsOf(id).at(-1);
+  const last = parts.ipns.attemptsOf(id).at(-1);
   const verdict = parts.ipns.verdict(delivery);
   const from = recordPath('ipns', id);
   const facts = [

@@ -9,7 +9,7 @@ import { SampleInitiate } from './samples.tsx';
 
 /** Shows the API keys. The service's documentation calls this menu Api Key. */
 export const keysPage: PageRenderer = ({ parts }) => {
-  const merchants = [...parts.state.current.merchants.values()];
+  const merchants = [...parts.merchants.all.values()];
   const first = parts.merchants.default;
   const whose = merchants.length > 1 ? ` (${first.name})` : '';
   const { settings } = parts.runtime;

@@ -82,10 +82,10 @@ function ofCheckout(steps: readonly Step[], { status, settledBy }: Payment): Arr
   });
 }
 
-function ofIpns({ id }: Payment, { state, ipns }: AppParts): Arrow[] {
-  const deliveries = state.current.deliveriesOf(id).slice(-MAX_IPNS);
+function ofIpns({ id }: Payment, { ipns }: AppParts): Arrow[] {
+  const deliveries = ipns.of(id).slice(-MAX_IPNS);
   return deliveries.map((delivery) => {
-    const attempts = state.current.attemptsOf(delivery.id);
+    const attempts = ipns.attemptsOf(delivery.id);
     const last = attempts.at(-1);
     const [status, times] = [last?.responseStatus ?? 'no response', attempts.length];
     return {

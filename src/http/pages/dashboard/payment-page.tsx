@@ -19,10 +19,10 @@ import { VerdictCard } from './verdict.tsx';
 /** Shows one payment: its verdict, actions, IPNs and timeline. */
 export const paymentPage: PageRenderer = ({ parts, id, query }) => {
   const payment = parts.payments.require(id);
-  const merchant = parts.state.current.merchants.get(payment.merchantId) ?? parts.merchants.default;
+  const merchant = parts.merchants.of(payment) ?? parts.merchants.default;
   const verdict = parts.payments.verdict(payment);
   const steps = parts.payments.story(payment);
-  const deliveries = parts.state.current.deliveriesOf(payment.id);
+  const deliveries = parts.ipns.of(payment.id);
   const about = deliveries.find((delivery) => delivery.id === verdict.ipn);
   const from = recordPath('payments', payment.id, listPath('payments', query));
   const race = whoCameFirst(steps);

@@ -25,8 +25,8 @@ export const PAYMENTS: List<Payment> = {
     hint: 'order, name, amount',
     fields: ['audits'],
   },
-  notice: (query, { state }) => {
-    const count = [...state.current.payments.values()].filter(isOfAudit).length;
+  notice: (query, { payments }) => {
+    const count = [...payments.all.values()].filter(isOfAudit).length;
     const audits = query['audits'] ? undefined : 'show';
     return (
       count > 0 && (
@@ -37,8 +37,8 @@ export const PAYMENTS: List<Payment> = {
       )
     );
   },
-  records: ({ state }, query) => {
-    const all = state.current.payments;
+  records: ({ payments }, query) => {
+    const all = payments.all;
     if (!query || query['audits']) return all;
     const others = [...all.values()].filter((payment) => !isOfAudit(payment));
     return {
@@ -58,7 +58,7 @@ export const PAYMENTS: List<Payment> = {
       kind: 'amount',
     }),
     column('Customer', Customer, { kind: 'name' }),
-    column('IPN', ({ id }) => <LastIpn of={parts.state.current.deliveriesOf(id).at(-1)} parts={parts} />, {
+    column('IPN', ({ id }) => <LastIpn of={parts.ipns.of(id).at(-1)} parts={parts} />, {
       kind: 'state',
       label: 'IPN',
     }),

@@ -28,7 +28,7 @@ interface ListedRequest extends RecordedRequest {
 }
 
 /** Returns the logged requests, newest first. */
-function listedRequests({ events, dialect, state }: AppParts): ListedRequest[] {
+function listedRequests({ events, dialect, payments }: AppParts): ListedRequest[] {
   return events.requests().map((request) => {
     const { target, paymentId, requestBody } = request;
     const route = serviceRoute(target.split('?', 1)[0] ?? '', dialect);
@@ -36,7 +36,7 @@ function listedRequests({ events, dialect, state }: AppParts): ListedRequest[] {
       ...request,
       route: ROUTES.find((name) => name === route) ?? 'other',
       result: isRejected(request) ? 'rejected' : 'accepted',
-      identifier: state.current.payments.get(paymentId ?? '')?.identifier ?? identifierIn(requestBody ?? ''),
+      identifier: payments.all.get(paymentId ?? '')?.identifier ?? identifierIn(requestBody ?? ''),
     };
   });
 }
@@ -66,10 +66,10 @@ export const REQUESTS: List<ListedRequest> = {
       backwards: (visit) => void requests.every((request) => visit(request, request.id)),
     };
   },
-  columns: ({ state }) => [
+  columns: ({ payments }) => [
     column('Request', RequestLink, { head: true }),
     column('Status', (request) => <ResponseStatus of={request} />, { kind: 'state' }),
-    column('Payment', ({ paymentId }) => <PaymentLink of={state.current.payments.get(paymentId ?? '')} />, {
+    column('Payment', ({ paymentId }) => <PaymentLink of={payments.all.get(paymentId ?? '')} />, {
       kind: 'name',
     }),
     column('Took', ({ durationMs }) => `${durationMs} ms`, { kind: 'few' }),

@@ -7,7 +7,6 @@ import { readTextFields } from '../../body.ts';
 import { serviceCaller } from '../../call-service.ts';
 import type { AppContext, AppEnvironment, AppParts } from '../../environment.ts';
 import { asGatewayError, statusOf } from '../../errors.ts';
-import { mask } from '../../mask.ts';
 import { described, type Operation } from '../../operation.ts';
 import { page } from '../open-pages.tsx';
 import { FORMS } from './actions.ts';
@@ -119,7 +118,7 @@ export function mountDashboard(app: Hono<AppEnvironment>, parts: AppParts): void
     const { htmlReport } = await import('../../../audit/html-report.ts');
     const html = htmlReport({ ...last, orders: last.orders }, last.options.ipnUrl, new Date(last.endedAt));
     c.header('Content-Disposition', 'attachment; filename="gateway-sim-audit.html"');
-    return c.html(mask(html, parts));
+    return c.html(parts.mask(html));
   });
   const asset = (name: string, type: string, load: () => Promise<{ default: string }>) =>
     app.get(`${UI}/${name}`, async (c) => {
@@ -154,7 +153,7 @@ async function show(c: AppContext, parts: AppParts, page: PageRenderer, showing:
   const html = renderPage(c, parts, shown, refusal);
   // Not compressed: if another site can put text on the page, the compressed size reveals the key (BREACH).
   if (SHOW_KEYS.has(shown.path)) return c.html(html, status);
-  return compressed(c, mask(html, parts), 'text/html', status);
+  return compressed(c, parts.mask(html), 'text/html', status);
 }
 
 /** Compresses a text if the client accepts it. Hono's own compression streams, which costs five times as much. */

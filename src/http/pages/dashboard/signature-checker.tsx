@@ -77,11 +77,11 @@ function sentence({ valid, authentic }: Verification, isComputed: boolean): stri
 }
 
 /** Returns the pasted body, or the body of the IPN with the pasted id, and the merchant whose key signs it. */
-function pasted({ merchants, ipns, state }: AppParts, { body: text = '', merchant: chosen }: FormValues) {
+function pasted({ merchants, ipns }: AppParts, { body: text = '', merchant: chosen }: FormValues) {
   if (!text.trim()) throw new GatewayError('invalid_fields', 'the body to verify is empty');
   const sent = isDeliveryId(text) ? ipns.require(text.trim()) : undefined;
   const owner = chosen || sent?.merchantId;
-  const body = sent ? (state.current.attemptsOf(sent.id).at(-1)?.requestBody ?? sent.body) : ipnBodyIn(text);
+  const body = sent ? (ipns.attemptsOf(sent.id).at(-1)?.requestBody ?? sent.body) : ipnBodyIn(text);
   // To find out how a signature was computed, the text is signed thousands of times.
   requireFireable(body, 1);
   return {

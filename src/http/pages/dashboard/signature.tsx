@@ -9,12 +9,12 @@ import { PLACES } from './page.tsx';
 
 /** Checks a body as a careful receiver would. @param signature replaces the one in the body */
 export function verifyFor(
-  { state, dialect }: AppParts,
+  { merchants, dialect }: AppParts,
   merchant: Merchant,
   body: string,
   signature?: string,
 ): Verification {
-  return dialect.verify(body, signingKeys(merchant, state.current.merchants.values()), signature);
+  return dialect.verify(body, signingKeys(merchant, merchants.all.values()), signature);
 }
 
 /** Checks the signature of the sent body, and explains the result. */
@@ -26,7 +26,7 @@ export function Signature(props: {
   fault: string | null;
 }) {
   const { parts, delivery, sent, fault } = props;
-  const merchant = parts.state.current.merchants.get(delivery.merchantId);
+  const merchant = parts.merchants.of(delivery);
   if (!merchant) return null;
   const { name, publicKey } = merchant;
   const verdict = verifyFor(parts, merchant, sent);

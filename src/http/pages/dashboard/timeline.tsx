@@ -110,9 +110,7 @@ function StepDetails({ step, payment, parts }: StepProps) {
 }
 
 function SentCode({ step, payment, parts }: StepProps) {
-  const sent = parts.state.current
-    .messagesOf(payment.id)
-    .find(({ sentAt }) => Date.parse(sentAt) === step.at);
+  const sent = parts.checkout.messagesOf(payment.id).find(({ sentAt }) => Date.parse(sentAt) === step.at);
   if (!sent) return null;
   return (
     <p>
@@ -169,8 +167,8 @@ const isRedirect = (status: number) => status >= 300 && status < 400;
 
 /** Rebuilds an initiate request that is not in the request log, which starts empty. */
 function Rebuilt({ step, payment, parts }: StepProps) {
-  const { dialect, runtime, state, merchants } = parts;
-  const merchant = state.current.merchants.get(payment.merchantId) ?? merchants.default;
+  const { dialect, runtime, merchants } = parts;
+  const merchant = merchants.of(payment) ?? merchants.default;
   const { publicKey } = merchant;
   const call = dialect.merchant.initiate(payment.mode, { publicKey, ...payment });
   return (

@@ -22,7 +22,7 @@ export const WALLETS: List<Wallet> = {
     texts: ['email', 'holder', 'currency', 'id'],
     hint: 'e-mail, holder, currency',
   },
-  records: ({ state }) => state.current.wallets,
+  records: ({ wallets }) => wallets.all,
   columns: (parts, from) => [
     column('E-mail', ({ email }) => email, { head: true }),
     column('Holder', ({ holder }) => holder, { kind: 'name' }),
