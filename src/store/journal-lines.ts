@@ -33,9 +33,22 @@ const SEAL_BYTES = 20;
 const CLOSING_BRACE = 0x7d;
 const SEAL = /,"crc32":"[0-9a-f]{8}"\}/;
 
-function seal(content: Buffer): string {
-  return `,"crc32":"${crc32(content).toString(16).padStart(8, '0')}"}`;
+/** A line of the file: an object, with the checksum as its last field. */
+function sealed(json: string): string {
+  const content = json.slice(0, -1);
+  return `${content},"crc32":"${crc32(content).toString(16).padStart(8, '0')}"}\n`;
 }
+
+/** The first line of a journal. */
+export const firstLine = (base: Base): string => sealed(JSON.stringify({ journal: FORMAT, ...base }));
+
+/** @param change the text from `changeText` */
+export const changeLine = (number: number, change: string): string =>
+  sealed(`{"line":${number}${change === '{}' ? '}' : `,${change.slice(1)}`}`);
+
+/** Announces the db.json that is about to replace the one named in the first line. */
+export const snapshotLine = (number: number, base: Base): string =>
+  sealed(JSON.stringify({ line: number, snapshot: base }));
 
 const UNSIGNED = Buffer.from(',"crc32":"________"}');
 const [BLANK] = Buffer.from('_');
@@ -52,66 +65,6 @@ function isSealed(line: Buffer): boolean {
     if (isDigit) checksum >>>= 4;
   }
   return true;
-}
-
-/** Most batches fit into a buffer of this size. A larger buffer is not kept. */
-const BATCH_BYTES = 2 ** 16;
-
-/** Collects lines for the file in one reused buffer. */
-export class SealedLines {
-  #buffer = Buffer.allocUnsafeSlow(BATCH_BYTES);
-  #used = 0;
-  #count = 0;
-
-  /**
-   * Adds an object with the checksum as its last field.
-   *
-   * @param beginning the first part of its JSON
-   * @param rest the other part, separate because joining the two would copy it again
-   */
-  #add(beginning: string, rest: string): void {
-    const most = 3 * (beginning.length + rest.length) + SEAL_BYTES;
-    if (most >= this.#buffer.length - this.#used) {
-      this.#reserve(Buffer.byteLength(beginning) + Buffer.byteLength(rest) + SEAL_BYTES + 1);
-    }
-    const buffer = this.#buffer;
-    const restAt = this.#used + buffer.write(beginning, this.#used);
-    const end = restAt + buffer.write(rest, restAt) - 1;
-    this.#used = end + buffer.write(`${seal(buffer.subarray(this.#used, end))}\n`, end, 'latin1');
-    this.#count++;
-  }
-
-  /** The first line of a journal. */
-  addFirst(base: Base): void {
-    this.#add('', JSON.stringify({ journal: FORMAT, ...base }));
-  }
-
-  /** @param change the text from `changeText` */
-  addChange(number: number, change: string): void {
-    if (change === '{}') this.#add(`{"line":${number}`, '}');
-    else this.#add(`{"line":${number},`, change.slice(1));
-  }
-
-  /** Announces the db.json that is about to replace the one named in the first line. */
-  addSnapshot(number: number, base: Base): void {
-    this.#add('', JSON.stringify({ line: number, snapshot: base }));
-  }
-
-  #reserve(bytes: number): void {
-    if (this.#buffer.length - this.#used >= bytes) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.#buffer.length, this.#used + bytes));
-    this.#buffer.copy(larger, 0, 0, this.#used);
-    this.#buffer = larger;
-  }
-
-  /** Removes and returns all lines. The bytes are valid until the next `add`. */
-  take(): { bytes: Buffer; count: number } {
-    const taken = { bytes: this.#buffer.subarray(0, this.#used), count: this.#count };
-    if (this.#buffer.length > BATCH_BYTES) this.#buffer = Buffer.allocUnsafeSlow(BATCH_BYTES);
-    this.#used = 0;
-    this.#count = 0;
-    return taken;
-  }
 }
 
 /** Reads the lines of a journal in order. */

@@ -1,7 +1,7 @@
 import { ftruncateSync, writeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { fileId, openFile, replaced, replaceFile, type StoreFiles, syncFolder, unwritable } from './files.ts';
-import { type Base, JournalLines, SealedLines } from './journal-lines.ts';
+import { type Base, changeLine, firstLine, JournalLines, snapshotLine } from './journal-lines.ts';
 import { chunksOf, LineSplitter, readIfThere } from './lines.ts';
 import type { StoredChange } from './snapshot.ts';
 
@@ -50,7 +50,6 @@ export class Journal {
   #id: string | undefined;
   #end: End;
   #broken = false;
-  readonly #lines = new SealedLines();
   /** Number of times that lines were cut off. */
   #cuts = 0;
 
@@ -104,9 +103,8 @@ export class Journal {
    * @throws the file system's error, after cutting off an incomplete write
    */
   append(changes: readonly string[]): void {
-    let { last } = this.#end;
-    for (const change of changes) this.#lines.addChange(++last, change);
-    this.#write();
+    const { last } = this.#end;
+    this.#write(changes.map((change, index) => changeLine(last + 1 + index, change)));
     this.#end.changes += changes.length;
   }
 
@@ -130,8 +128,7 @@ export class Journal {
 
   /** Announces a new db.json. No batch may be waiting for a sync: a sync that fails also cuts off this line. */
   announce(base: Base): void {
-    this.#lines.addSnapshot(this.#end.last + 1, base);
-    this.#write();
+    this.#write([snapshotLine(this.#end.last + 1, base)]);
   }
 
   /** Resolves when all current lines are on disk. */
@@ -139,9 +136,8 @@ export class Journal {
     return this.#file.datasync();
   }
 
-  /** Writes the added lines. */
-  #write(): void {
-    const { bytes, count } = this.#lines.take();
+  #write(lines: readonly string[]): void {
+    const bytes = Buffer.from(lines.join(''));
     if (this.#broken)
       throw new Error('the journal has an incomplete line that could not be removed: restart gateway-sim');
     this.assertOurs();
@@ -154,7 +150,7 @@ export class Journal {
       throw error;
     }
     this.#end.bytes += bytes.length;
-    this.#end.last += count;
+    this.#end.last += lines.length;
   }
 
   /** Cuts off an incomplete line, to which the next one would be appended. */
@@ -189,7 +185,7 @@ export class Journal {
       copied = bytes;
       if (this.#cuts !== cuts) throw new Error('lines were rolled back during the copy');
     };
-    const first = firstLine(base);
+    const first = Buffer.from(firstLine(base));
     const old = this.#file;
     try {
       await replaceFile(
@@ -249,11 +245,4 @@ async function openAlone(path: string, bytes: number): Promise<FileHandle> {
   } finally {
     await shared.close();
   }
-}
-
-/** The first line of a journal, which names its snapshot. */
-function firstLine(base: Base): Buffer {
-  const lines = new SealedLines();
-  lines.addFirst(base);
-  return lines.take().bytes;
 }
