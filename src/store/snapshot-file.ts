@@ -54,42 +54,6 @@ interface Writing {
   isSynced?: boolean;
 }
 
-/** Writes a snapshot in slices to a new file, which then replaces the old one. */
-export async function writeSnapshotFile(
-  path: string,
-  snapshot: SnapshotImage,
-  { announce = async () => {}, isSynced = true }: Writing = {},
-): Promise<{ size: number; sha256: string; stamp: string }> {
-  const hash = createHash('sha256');
-  let size = 0;
-  let sha256 = '';
-  let stamp = '';
-  const file = await replaceFile(
-    path,
-    async (file) => {
-      for (const text of snapshotText(snapshot)) {
-        const slice = Buffer.from(text);
-        hash.update(slice);
-        await file.appendFile(slice);
-        size += slice.length;
-      }
-      sha256 = hash.digest('hex');
-      // Without this, a power cut after the rename could leave an empty file instead of the old one.
-      if (isSynced) await file.datasync();
-    },
-    async (file, rename) => {
-      await announce(sha256);
-      // Before the rename, since a user may edit the file right after it.
-      stamp = stampText(await file.stat({ bigint: true }));
-      await rename();
-    },
-  );
-  await file.close();
-  // Before anything relies on the new file.
-  if (isSynced) await syncFolder(path);
-  return { size, sha256, stamp };
-}
-
 /** The file `db.json`. */
 export class SnapshotFile {
   readonly #path: string;
@@ -118,19 +82,44 @@ export class SnapshotFile {
     return read.snapshot;
   }
 
-  /** @throws GatewayError `storage_failed` if the file was edited in the meantime. The edited file stays. */
-  async #write(image: SnapshotImage, writing: Writing): Promise<void> {
+  /**
+   * Writes a snapshot in slices to a new file, which then replaces the old one.
+   *
+   * @throws GatewayError `storage_failed` if the file was edited in the meantime. The edited file stays.
+   */
+  async #write(image: SnapshotImage, { announce = async () => {}, isSynced = true }: Writing): Promise<void> {
     this.#assertUnedited();
-    const written = await writeSnapshotFile(this.#path, image, {
-      ...writing,
-      announce: async (sha256) => {
-        this.#assertUnedited();
-        await writing.announce?.(sha256);
+    const hash = createHash('sha256');
+    let size = 0;
+    let sha256 = '';
+    let stamp = '';
+    const file = await replaceFile(
+      this.#path,
+      async (file) => {
+        for (const text of snapshotText(image)) {
+          const slice = Buffer.from(text);
+          hash.update(slice);
+          await file.appendFile(slice);
+          size += slice.length;
+        }
+        sha256 = hash.digest('hex');
+        // Without this, a power cut after the rename could leave an empty file instead of the old one.
+        if (isSynced) await file.datasync();
       },
-    });
-    this.size = written.size;
-    this.sha256 = written.sha256;
-    this.#stamp = written.stamp;
+      async (file, rename) => {
+        this.#assertUnedited();
+        await announce(sha256);
+        // Before the rename, since a user may edit the file right after it.
+        stamp = stampText(await file.stat({ bigint: true }));
+        await rename();
+      },
+    );
+    await file.close();
+    // Before anything relies on the new file.
+    if (isSynced) await syncFolder(this.#path);
+    this.size = size;
+    this.sha256 = sha256;
+    this.#stamp = stamp;
   }
 
   #assertUnedited(): void {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LineSplitter } from '../../src/store/lines.ts';
 import { emptySnapshot } from '../../src/store/snapshot.ts';
-import { readSnapshotFile, writeSnapshotFile } from '../../src/store/snapshot-file.ts';
+import { readSnapshotFile, SnapshotFile } from '../../src/store/snapshot-file.ts';
 import { SnapshotLines, snapshotText } from '../../src/store/snapshot-lines.ts';
 import { character } from '../helpers/characters.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -103,7 +103,7 @@ describe('a snapshot that is read line by line', () => {
       wallet({ id: `w${index}`, holder: one.repeat(index + 5) }),
     );
     const snapshot = { ...fullSnapshot(), wallets };
-    await writeSnapshotFile(path, snapshot);
+    await new SnapshotFile(path).adapter().write(snapshot);
     expect((await readSnapshotFile(path, { chunkBytes }))?.snapshot).toEqual(snapshot);
   });
 
@@ -129,7 +129,7 @@ describe('a snapshot that is read line by line', () => {
 
   it('has a hash that depends on its bytes, not its content', async () => {
     const path = join(await temporaryFolder(), 'db.json');
-    await writeSnapshotFile(path, emptySnapshot());
+    await new SnapshotFile(path).adapter().write(emptySnapshot());
     const first = await readSnapshotFile(path);
     await writeFile(path, `${await readFile(path, 'utf8')} `);
     const second = await readSnapshotFile(path);

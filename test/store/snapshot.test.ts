@@ -6,7 +6,7 @@ import { GatewayError } from '../../src/contract/error.ts';
 import { COLLECTION_NAMES } from '../../src/contract/state.ts';
 import { unwritable } from '../../src/store/files.ts';
 import { emptySnapshot, parseChange, parseSnapshot } from '../../src/store/snapshot.ts';
-import { readSnapshotFile, writeSnapshotFile } from '../../src/store/snapshot-file.ts';
+import { readSnapshotFile, SnapshotFile } from '../../src/store/snapshot-file.ts';
 import { snapshotText } from '../../src/store/snapshot-lines.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { fullSnapshot, wallet } from '../helpers/records.ts';
@@ -89,7 +89,10 @@ describe('a snapshot file', () => {
   it('that cannot be written because its temporary file is a folder is reported', async () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, 'db.json.tmp'));
-    const error = await writeSnapshotFile(join(folder, 'db.json'), emptySnapshot()).catch((thrown) => thrown);
+    const error = await new SnapshotFile(join(folder, 'db.json'))
+      .adapter()
+      .write(emptySnapshot())
+      .catch((thrown) => thrown);
     expect(unwritable('db.json', error)).toMatchObject({
       code: 'storage_failed',
       message: 'db.json cannot be written: it is a folder, not a file',
