@@ -14,7 +14,6 @@ import type { AuditCase } from './case.ts';
 import { CONTROL } from './cases/control.ts';
 import { CASES } from './cases/list.ts';
 import { AuditClient } from './client.ts';
-
 import { type AuditGateway, withoutSecrets } from './gateway.ts';
 import { hasOrders, requireConsistent } from './options.ts';
 import type { Orders } from './orders.ts';

@@ -64,9 +64,9 @@ export interface Comparison {
 type Gateway = Pick<AuditGateway, 'payments' | 'env' | 'egress' | 'secretKey' | 'controlToken'>;
 
 async function compare(gateway: Gateway, options: ReconcileOptions): Promise<Comparison> {
-  requireConsistent(options);
   const { probe, isPaid } = probesOf(options, gateway);
   if (!probe) throw usage('reconcile needs a probe: specify --probe-cmd or --probe-url');
+  requireConsistent(options);
   if (options.probeUrl !== undefined) requireReachable(gateway.egress, 'probeUrl', options.probeUrl);
   const byIdentifier = new Map<string, Payment[]>();
   for await (const payment of allPayments(gateway)) {

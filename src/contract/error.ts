@@ -116,7 +116,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** The error for a command or option that is not valid. */
+/** The error for a command, an option or an argument that is not valid. */
 export const usage = (message: string, details?: ErrorDetails): GatewayError =>
   new GatewayError('usage', message, details);
 
