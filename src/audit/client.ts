@@ -213,7 +213,7 @@ async function write(
       request.destroy();
       return;
     case 'disconnected':
-      request.end(bytes);
+      await new Promise<void>((resolve) => request.end(bytes, resolve));
       await sleep(LEAVE_AFTER_MS);
       request.destroy();
   }

@@ -124,7 +124,7 @@ const INITIATED = [
       success_url: String(fields['ipn_url']).replace('/ipn?', '/index.php?page=paid&'),
     }),
   }),
-  example('a page in the Internet', 'success-url-public', 'fail', /return to a different shop/, {
+  example('a page on the Internet', 'success-url-public', 'fail', /return to a different shop/, {
     initiate: (fields) => ({ ...fields, success_url: 'https://shop.example/paid' }),
   }),
   example('a counter', 'identifier-guessable', 'at-risk', /^INV-2026-1000 and INV-2026-1199, /, {
