@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import fc from 'fast-check';
@@ -279,6 +279,40 @@ describe('a kill between writing a snapshot and dropping its journal lines', () 
       }),
       { numRuns: 25 },
     );
+  });
+
+  it('loses no change that is committed during the snapshot', async () => {
+    const folder = await temporaryFolder();
+    const store = await openStore(folder);
+    const holder = 'x'.repeat(100_000);
+    let acknowledged = 0;
+    let drops = 0;
+    const commits = async (_: unknown, loop: number) => {
+      for (let next = 0; drops < 2 && next < 500; next++) {
+        const id = `loop${loop}-${next}`;
+        // Replaces a large record, because only outdated data triggers a snapshot.
+        await store.commit(put(`loop${loop}`, { holder: `${holder}${next}` }));
+        await store.commit(put(id));
+        acknowledged++;
+      }
+    };
+    const watchJournal = async () => {
+      // Dropping lines replaces the file.
+      let { ino } = await stat(journalOf(folder));
+      while (drops < 2 && acknowledged < 4_000) {
+        const now = await stat(journalOf(folder));
+        if (now.ino !== ino) drops++;
+        ino = now.ino;
+      }
+    };
+    await Promise.all([...Array.from({ length: 8 }, commits), watchJournal()]);
+    expect(drops).toBe(2);
+    // The files that a kill at this moment would leave. A snapshot between the two copies would only have more changes.
+    const copy = await temporaryFolder();
+    await copyFile(journalOf(folder), journalOf(copy));
+    await copyFile(dbOf(folder), dbOf(copy));
+    const { snapshot } = await stateOf(copy);
+    expect(snapshot.wallets.filter(({ id }) => /^loop\d-/.test(id))).toHaveLength(acknowledged);
   });
 
   it('is not affected by the files of an interrupted snapshot', async () => {
