@@ -97,10 +97,10 @@ const FILES = [
   ['version', /(src[\\/]system[\\/]package-info\.ts|real-time\.mjs)$/],
   // Declaring a command must not load the server.
   ['client', /src[\\/](library[\\/]connect|contract[\\/]secret)\.ts$/],
-  // Loaded by commands that query a running emulator.
+  // Loaded by start and by the commands that query a running emulator.
   [
     'command',
-    /src[\\/]cli[\\/](run|banner|commands[\\/](?!start|exec|audit|conform|openapi|init|completion)\w+)\.ts$/,
+    /src[\\/]cli[\\/](run|banner|commands[\\/](?!exec|audit|conform|openapi|init|completion)\w+)\.ts$/,
   ],
   ['server', /src[\\/]cli[\\/]start-emulator\.ts$/],
   ['routes', ROUTES],

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { fstatSync, ftruncateSync } from 'node:fs';
 import { type FileHandle, rm } from 'node:fs/promises';
@@ -67,6 +66,8 @@ async function openLog(options: ResolvedOptions): Promise<{ log: string; file: F
 }
 
 async function startDetached(file: FileHandle, log: string, isTemporary: boolean): Promise<Started> {
+  // Loading it takes a millisecond, also of a start in the foreground.
+  const { spawn } = await import('node:child_process');
   const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
     detached: true,
     stdio: ['ignore', file.fd, file.fd, 'ipc'],

@@ -16,8 +16,9 @@ import {
   type SnapshotImage,
   type StoredChange,
   snapshotView,
+  wholeState,
 } from './snapshot.ts';
-import { SnapshotFile } from './snapshot-file.ts';
+import { SnapshotFile, type Writing } from './snapshot-file.ts';
 import { Staleness } from './staleness.ts';
 import { WriteQueue } from './write-queue.ts';
 
@@ -90,60 +91,21 @@ export class Disk {
    * @throws GatewayError `state_damaged` or `storage_failed`
    */
   static async read(folder: string, target: ReplayTarget): Promise<void> {
-    await onFolder(folder, () => Disk.#read({ folder }, target));
+    await onFolder(folder, () => readFiles({ folder }, target));
   }
 
   static async #open(files: StoreFiles, target: ReplayTarget): Promise<Disk> {
-    const { paths, file, staleness, match, isFound } = await Disk.#read(files, target);
-    const journal = await Journal.open(paths.journal, match.end, files);
-    const disk = new Disk(file, { journal, warn: files.warn }, staleness, target, match.generation);
-    await disk.#begin(paths, match.isReplaced, isFound);
+    const found = await readFiles(files, target);
+    const { paths, file, staleness, match, isFound } = found;
+    const isCurrent = isFound && !match.isReplaced && match.generation > 0;
+    if (!isCurrent) staleness.begin();
+    const journal = isCurrent
+      ? await Journal.open(paths.journal, match.end, files)
+      : await newJournal(found, files, target.state);
+    const generation = isCurrent ? match.generation : match.generation + 1;
+    const disk = new Disk(file, { journal, warn: files.warn }, staleness, target, generation);
+    disk.#planSnapshot();
     return disk;
-  }
-
-  static async #read(
-    { folder, currencies }: Pick<StoreFiles, 'folder' | 'currencies'>,
-    target: ReplayTarget,
-  ) {
-    const paths = { db: join(folder, 'db.json'), journal: join(folder, 'journal.jsonl') };
-    const nothing = emptySnapshot();
-    const file = new SnapshotFile(paths.db);
-    const low = new Low<SnapshotImage>(file.adapter(), nothing);
-    await low.read();
-    const snapshot = low.data === nothing ? null : low.data;
-    await target.load(snapshot);
-    if (snapshot) assertUniqueIds(target.state, snapshot, paths.db);
-    const staleness = new Staleness(target, file);
-    const read = await readJournal(paths.journal, (change, bytes) =>
-      staleness.measure(change, bytes, () => target.replay(change)),
-    );
-    const isNewer = () => snapshot === null || !isSame(target.state, snapshot);
-    const found = { sha256: snapshot && file.sha256, isAlone: await hasOnlySnapshot(folder) };
-    const match = requireMatch(paths, found, read, isNewer);
-    if (snapshot) assertReferences(target.state, folder);
-    // A person edited or created this db.json.
-    if (snapshot && (match.isReplaced || !read)) assertRules(target.state, paths.db, currencies);
-    target.notices.push(...match.notices);
-    return { paths, file, staleness, match, isFound: snapshot !== null };
-  }
-
-  /** Updates the files to this format, and writes the first snapshot, which the journal requires. */
-  async #begin(paths: { db: string; journal: string }, isReplaced: boolean, isFound: boolean): Promise<void> {
-    const journal = this.#journal;
-    const { last, changes } = journal.end;
-    const isOlder = this.#generation === 0 && changes > 0;
-    if (isFound && !isReplaced && this.#generation) return this.#planSnapshot();
-    try {
-      if (!isFound || isOlder) return await this.#writeSnapshot(!isFound);
-      await journal.rebase(
-        { generation: ++this.#generation, db: this.#file.sha256, after: last },
-        journal.end,
-      );
-    } catch (error) {
-      await journal.close();
-      const advice = hint`Free disk space, choose another folder with ${option('dataDir')}, or use ${option('inMemory')}.`;
-      throw unwritable(isFound && !isOlder ? paths.journal : paths.db, error, advice);
-    }
   }
 
   /**
@@ -227,10 +189,8 @@ export class Disk {
    * Writes the current state and drops the journal lines that it includes. A kill is harmless at any time: the journal
    * names the new db.json before it replaces the old one, and keeps its lines until then. Replaying lines that are
    * already in a snapshot leads to the same state, because each line has whole records.
-   *
-   * @param isFirst whether there is no db.json yet, so that the journal has nothing to lose
    */
-  async #writeSnapshot(isFirst = false): Promise<void> {
+  async #writeSnapshot(): Promise<void> {
     const queue = this.#queue;
     const journal = this.#journal;
     const { failures } = queue;
@@ -247,19 +207,69 @@ export class Disk {
       if (queue.failures !== failures) throw new Error('changes were rolled back during the snapshot');
       const announce = async (sha256: string) => {
         journal.assertOurs();
-        if (isFirst) await journal.rebase(baseOf(sha256), since);
-        else if (this.#generation) {
-          await queue.between(() => journal.announce(baseOf(sha256)));
-          // Outside `between`, so that appends can continue: after a heavy load, this takes a tenth of a second.
-          await journal.flush();
-        }
+        await queue.between(() => journal.announce(baseOf(sha256)));
+        // Outside `between`, so that appends can continue: after a heavy load, this takes a tenth of a second.
+        await journal.flush();
       };
-      const isSynced = journal.fsync || !isFirst;
-      await new Low(this.#file.adapter({ announce, isSynced }), image).write();
+      await new Low(this.#file.adapter({ announce }), image).write();
     } finally {
       thaw();
     }
-    if (!isFirst) await journal.rebase(baseOf(this.#file.sha256), since, (work) => queue.between(work));
+    await journal.rebase(baseOf(this.#file.sha256), since, (work) => queue.between(work));
     this.#generation++;
+  }
+}
+
+/** Loads the files into `target`, and checks that they belong together. @throws GatewayError `state_damaged` */
+async function readFiles(
+  { folder, currencies }: Pick<StoreFiles, 'folder' | 'currencies'>,
+  target: ReplayTarget,
+) {
+  const paths = { db: join(folder, 'db.json'), journal: join(folder, 'journal.jsonl') };
+  const nothing = emptySnapshot();
+  const file = new SnapshotFile(paths.db);
+  const low = new Low<SnapshotImage>(file.adapter(), nothing);
+  await low.read();
+  const snapshot = low.data === nothing ? null : low.data;
+  await target.load(snapshot);
+  if (snapshot) assertUniqueIds(target.state, snapshot, paths.db);
+  const staleness = new Staleness(target, file);
+  const read = await readJournal(paths.journal, (change, bytes) =>
+    staleness.measure(change, bytes, () => target.replay(change)),
+  );
+  const isNewer = () => snapshot === null || !isSame(target.state, snapshot);
+  const isAlone = !read && snapshot !== null && (await hasOnlySnapshot(folder));
+  const match = requireMatch(paths, { sha256: snapshot && file.sha256, isAlone }, read, isNewer);
+  if (snapshot) assertReferences(target.state, folder);
+  // A person edited or created this db.json.
+  if (snapshot && (match.isReplaced || !read)) assertRules(target.state, paths.db, currencies);
+  target.notices.push(...match.notices);
+  return { paths, file, staleness, match, isFound: snapshot !== null };
+}
+
+/** Starts a journal: in a new folder, for a db.json that a person edited or put there, or after another format. */
+async function newJournal(
+  { paths, file, match, isFound }: Awaited<ReturnType<typeof readFiles>>,
+  files: StoreFiles,
+  state: State,
+): Promise<Journal> {
+  const { end, generation, isReplaced } = match;
+  const create = (db: string) =>
+    Journal.create(paths.journal, { generation: generation + 1, db, after: end.last }, files);
+  const write = (writing: Writing) => new Low(file.adapter(writing), wholeState(state)).write();
+  /** Whether the old journal has changes that db.json must get first. */
+  const isAhead = !isReplaced && end.changes > 0;
+  try {
+    if (isAhead) await write({});
+    if (isFound) return await create(file.sha256);
+    let journal!: Journal;
+    const announce = async (sha256: string) => {
+      journal = await create(sha256);
+    };
+    await write({ announce, isSynced: files.fsync });
+    return journal;
+  } catch (error) {
+    const advice = hint`Free disk space, choose another folder with ${option('dataDir')}, or use ${option('inMemory')}.`;
+    throw unwritable(isFound && !isAhead ? paths.journal : paths.db, error, advice);
   }
 }

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises';
+import { existsSync, writeFileSync } from 'node:fs';
+import { mkdir, readdir, rename, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { isCreated, onFolder, openFile, readText, replaced } from './files.ts';
 import { Lock } from './lock.ts';
@@ -44,7 +44,8 @@ export class DataFolder {
       await makeDataFolder(folder, isNamed);
       const isNew = (await readdir(folder)).every(isOfStart);
       const lock = await Lock.acquire(folder, patienceMs);
-      if (isNew) await writeFile(join(folder, '.gitignore'), IGNORE_ALL, { mode: 0o644 });
+      // Two bytes: three calls of the thread pool would take longer than the write.
+      if (isNew) writeFileSync(join(folder, '.gitignore'), IGNORE_ALL, { mode: 0o644 });
       return new DataFolder(folder, lock);
     });
   }

@@ -68,6 +68,25 @@ export class Journal {
   }
 
   /**
+   * Creates a journal without changes. Replaces an older one.
+   *
+   * @throws the file system's error
+   */
+  static async create(
+    path: string,
+    base: Base,
+    options: Pick<StoreFiles, 'fsync' | 'assertOurs'>,
+  ): Promise<Journal> {
+    const line = Buffer.from(firstLine(base));
+    const file = await replaceFile(path, async (file) => {
+      await file.appendFile(line);
+      if (options.fsync) await file.datasync();
+    });
+    if (options.fsync) await syncFolder(path);
+    return new Journal(path, file, { bytes: line.length, last: base.after, changes: 0 }, options);
+  }
+
+  /**
    * @param end the end of the complete lines. Anything after it is cut off.
    * @throws GatewayError `storage_failed`
    */
@@ -173,7 +192,7 @@ export class Journal {
   async rebase(
     base: Base,
     since: Readonly<End>,
-    alone: (work: () => Promise<void>) => Promise<void> = (work) => work(),
+    alone: (work: () => Promise<void>) => Promise<void>,
   ): Promise<void> {
     const source = await open(this.#path, 'r');
     let copied = since.bytes;
@@ -193,8 +212,7 @@ export class Journal {
         async (file) => {
           await file.appendFile(first);
           await catchUp(file);
-          // A new journal has nothing to lose.
-          if (this.#fsync || since.bytes) await file.datasync();
+          await file.datasync();
           await catchUp(file);
         },
         (file, rename) =>

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, link, lstat, open, rename, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, link, lstat, open, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { quoted } from '../contract/curl.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
-import { fileId, isCreated, readText } from './files.ts';
+import { fileId, isCreated, readText, removeFile } from './files.ts';
 import {
   identityOf,
   isElsewhere,
@@ -75,7 +75,7 @@ export class Lock {
       await file.close();
       throw error;
     } finally {
-      await rm(mine, { force: true });
+      await removeFile(mine);
     }
   }
 
@@ -99,7 +99,7 @@ export class Lock {
       try {
         await before();
       } finally {
-        await rm(this.#path, { force: true });
+        await removeFile(this.#path);
       }
     } finally {
       await this.#file.close();
@@ -142,10 +142,10 @@ async function replaceStale(path: string, stamp: string, by: string): Promise<bo
       await rename(by, path);
       return true;
     } finally {
-      await rm(claim, { force: true });
+      await removeFile(claim);
     }
   } finally {
-    await rm(mine, { force: true });
+    await removeFile(mine);
   }
 }
 

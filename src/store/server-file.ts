@@ -1,8 +1,7 @@
-import { rm } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { bareHost, isLoopback } from '../contract/address.ts';
-import { fileId, isLink, readOwnFile, replaceFile } from './files.ts';
+import { fileId, isLink, readOwnFile, removeFile, replaceFile } from './files.ts';
 import { identityOf, isRunning, type ProcessIdentity } from './process-identity.ts';
 
 /** The default data folder of `start`. */
@@ -27,7 +26,7 @@ export async function writeServerInfo(folder: string, info: ServerInfo): Promise
 }
 
 export async function removeServerInfo(folder: string): Promise<void> {
-  await rm(serverFile(folder), { force: true });
+  await removeFile(serverFile(folder));
 }
 
 /**

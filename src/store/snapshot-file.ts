@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, statSync } from 'node:fs';
-import { type FileHandle, readFile, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import type { Adapter } from 'lowdb';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
@@ -29,25 +29,25 @@ export async function readSnapshotFile(path: string, options: { chunkBytes?: num
       size += chunk.length;
       if (!shape.isOtherFormat) lines.push(chunk);
     }
-    return shape.end(lines.rest) ?? (await readWhole(path));
+    return shape.end(lines.rest) ?? (await readWhole(path, file, size));
   };
   const json = await readIfThere(path, read, { follows: true });
   if (json === undefined) return null;
   return { snapshot: parseSnapshot(json, path), size, sha256: hash.digest('hex') };
 }
 
-async function readWhole(path: string): Promise<unknown> {
-  const { size } = await stat(path);
+/** Reads a file that was read in chunks, so that its position is still at the beginning. */
+async function readWhole(path: string, file: FileHandle, size: number): Promise<unknown> {
   if (size > WHOLE_BYTES) {
     throw damaged(
       `${path} is too large: above ${WHOLE_BYTES / 2 ** 20} MiB, it must have one record per line`,
     );
   }
-  return parseJson(await readFile(path, 'utf8'), path);
+  return parseJson(await file.readFile('utf8'), path);
 }
 
 /** How a snapshot is written. */
-interface Writing {
+export interface Writing {
   /** Called before the new file replaces the old one. */
   announce?: (sha256: string) => Promise<void>;
   /** Whether to wait until the file is on disk. Not needed for the first file, which replaces nothing. */

@@ -19,13 +19,14 @@ export function snapshotOf(recordsOf: (name: CollectionName) => readonly unknown
   return { version: SNAPSHOT_VERSION, ...Object.fromEntries(collections) } as Snapshot;
 }
 
+/** A state as plain records. */
+export function wholeState(state: State): Snapshot {
+  return snapshotOf((name) => [...state[name].values()]);
+}
+
 /** Checks an edited state against the rules that gateway-sim's own states follow. @throws GatewayError `state_damaged` */
 export function assertRules(state: State, path: string, currencies: Iterable<string> = []): void {
-  assertConsistent(
-    snapshotOf((name) => [...state[name].values()]),
-    path,
-    currencies,
-  );
+  assertConsistent(wholeState(state), path, currencies);
 }
 
 /** Whether a state has exactly the records of a snapshot, in the same order. */

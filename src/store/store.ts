@@ -10,7 +10,7 @@ import {
 } from '../domain/state.ts';
 import { Disk, type ReplayTarget } from './disk.ts';
 import type { StoreFiles } from './files.ts';
-import { emptySnapshot, type Snapshot, type StoredChange, snapshotOf } from './snapshot.ts';
+import { emptySnapshot, type Snapshot, type StoredChange, wholeState } from './snapshot.ts';
 
 /**
  * @param replaced whether the change replaces the whole state. A listener must then forget all earlier records.
@@ -162,7 +162,7 @@ export class Store {
 
   /** The current state as plain records. */
   snapshot(): Snapshot {
-    return snapshotOf((name) => [...this.#state[name].values()]);
+    return wholeState(this.#state);
   }
 
   /** Whether the folder had been removed, moved or replaced when the store was closed. */

@@ -61,7 +61,7 @@ describe('a kill at any step', () => {
       cpSync(folder, copy, { recursive: true });
       copies.push({ copy, content, acknowledged: [...acknowledged] });
     };
-    interceptFiles(['rename', 'rm'], async (name, call) => {
+    interceptFiles(['rename', 'unlink'], async (name, call) => {
       if (name === 'rename') onStep?.();
       await call();
       onStep?.();

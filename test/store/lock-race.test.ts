@@ -27,7 +27,7 @@ it.each([0, 1, 2])(
   'exactly one of several processes takes over a stale lock on a slow disk, after %i were killed while doing so',
   async (count) => {
     let disk = quick;
-    interceptFiles(['link', 'rename', 'rm'], (name, change) => disk(name, change));
+    interceptFiles(['link', 'rename', 'unlink'], (name, change) => disk(name, change));
     const race = fc.asyncProperty(fc.infiniteStream(fc.nat({ max: 6 })), async (delays) => {
       disk = quick;
       const path = await temporaryFolder();
