@@ -28,43 +28,50 @@ const FirstLine = z.extend(Base, { journal: z.literal(FORMAT) });
 const Announced = z.strictObject({ line: z.int(), snapshot: Base });
 
 const BEGINNING = '{"journal":';
-/** `,"crc32":"0123abcd"}` */
-const SEAL_BYTES = 20;
 const CLOSING_BRACE = 0x7d;
-const SEAL = /,"crc32":"[0-9a-f]{8}"\}/;
+const SEALED = /,"crc32":"[0-9a-f]{8}"\}/;
 
-/** A line of the file: an object, with the checksum as its last field. */
-function sealed(json: string): string {
-  const content = json.slice(0, -1);
-  return `${content},"crc32":"${crc32(content).toString(16).padStart(8, '0')}"}\n`;
-}
-
-/** The first line of a journal. */
-export const firstLine = (base: Base): string => sealed(JSON.stringify({ journal: FORMAT, ...base }));
+/** The first line of a journal, as an object. */
+export const firstLine = (base: Base): string => JSON.stringify({ journal: FORMAT, ...base });
 
 /** @param change the text from `changeText` */
 export const changeLine = (number: number, change: string): string =>
-  sealed(`{"line":${number}${change === '{}' ? '}' : `,${change.slice(1)}`}`);
+  `{"line":${number}${change === '{}' ? '}' : `,${change.slice(1)}`}`;
 
 /** Announces the db.json that is about to replace the one named in the first line. */
 export const snapshotLine = (number: number, base: Base): string =>
-  sealed(JSON.stringify({ line: number, snapshot: base }));
+  JSON.stringify({ line: number, snapshot: base });
 
-const UNSIGNED = Buffer.from(',"crc32":"________"}');
-const [BLANK] = Buffer.from('_');
-const HEX_DIGITS = Buffer.from('0123456789abcdef');
+const SEAL = ',"crc32":"00000000"}';
+const SEAL_BYTES = SEAL.length;
+const LAST_DIGIT = SEAL.lastIndexOf('0');
+const seal = Buffer.from(SEAL);
 
-/** Whether a line's seal matches its content. Takes half the time of a text comparison. */
+/** The end of a line: its checksum. Valid until the next call. */
+function sealOf(content: Buffer): Buffer {
+  let checksum = crc32(content);
+  for (let at = LAST_DIGIT; at > LAST_DIGIT - 8; at--) {
+    seal[at] = '0123456789abcdef'.charCodeAt(checksum & 15);
+    checksum >>>= 4;
+  }
+  return seal;
+}
+
+/** Lines of the file: each object gets its checksum as its last field. */
+export function sealed(objects: readonly string[]): Buffer {
+  // One conversion for all lines is faster than one for each.
+  const lines = Buffer.from(objects.map((json) => `${json.slice(0, -1)}${SEAL}\n`).join(''));
+  for (let from = 0; from < lines.length; ) {
+    const end = lines.indexOf(0x0a, from) - SEAL_BYTES;
+    sealOf(lines.subarray(from, end)).copy(lines, end);
+    from = end + SEAL_BYTES + 1;
+  }
+  return lines;
+}
+
 function isSealed(line: Buffer): boolean {
   const end = line.length - SEAL_BYTES;
-  if (end < 0) return false;
-  let checksum = crc32(line.subarray(0, end));
-  for (let at = SEAL_BYTES - 1; at >= 0; at--) {
-    const isDigit = UNSIGNED[at] === BLANK;
-    if (line[end + at] !== (isDigit ? HEX_DIGITS[checksum & 15] : UNSIGNED[at])) return false;
-    if (isDigit) checksum >>>= 4;
-  }
-  return true;
+  return end >= 0 && sealOf(line.subarray(0, end)).equals(line.subarray(end));
 }
 
 /** Reads the lines of a journal in order. */
@@ -115,7 +122,7 @@ export class JournalLines {
     const isFirst = this.#count === 0 && rest.toString('latin1', 0, BEGINNING.length) === BEGINNING;
     if (!this.base && !isFirst) return false;
     // The first line is never torn: it is written before the file is renamed to this path.
-    if (!isFirst && !SEAL.test(rest.toString('latin1'))) return false;
+    if (!isFirst && !SEALED.test(rest.toString('latin1'))) return false;
     this.push(rest);
     return true;
   }

@@ -1,7 +1,7 @@
 import { ftruncateSync, writeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { fileId, openFile, replaced, replaceFile, type StoreFiles, syncFolder, unwritable } from './files.ts';
-import { type Base, changeLine, firstLine, JournalLines, snapshotLine } from './journal-lines.ts';
+import { type Base, changeLine, firstLine, JournalLines, sealed, snapshotLine } from './journal-lines.ts';
 import { chunksOf, LineSplitter, readIfThere } from './lines.ts';
 import type { StoredChange } from './snapshot.ts';
 
@@ -77,7 +77,7 @@ export class Journal {
     base: Base,
     options: Pick<StoreFiles, 'fsync' | 'assertOurs'>,
   ): Promise<Journal> {
-    const line = Buffer.from(firstLine(base));
+    const line = sealed([firstLine(base)]);
     const file = await replaceFile(path, async (file) => {
       await file.appendFile(line);
       if (options.fsync) await file.datasync();
@@ -156,7 +156,7 @@ export class Journal {
   }
 
   #write(lines: readonly string[]): void {
-    const bytes = Buffer.from(lines.join(''));
+    const bytes = sealed(lines);
     if (this.#broken)
       throw new Error('the journal has an incomplete line that could not be removed: restart gateway-sim');
     this.assertOurs();
@@ -204,7 +204,7 @@ export class Journal {
       copied = bytes;
       if (this.#cuts !== cuts) throw new Error('lines were rolled back during the copy');
     };
-    const first = Buffer.from(firstLine(base));
+    const first = sealed([firstLine(base)]);
     const old = this.#file;
     try {
       await replaceFile(
