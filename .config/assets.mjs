@@ -1,11 +1,11 @@
 // Style sheets and scripts of pages become strings in the program: `import text from './page.css?text'`. Only the
-// counts or the ids of a manifest are imported: `import scores from './manifest.jsonl?score'`.
+// counts or the sources of a manifest are imported: `import scores from './manifest.jsonl?score'`.
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { build } from 'esbuild';
 
 const ASSET = /\.(css|ts)\?text$/;
-const MANIFEST = /\.jsonl\?(score|ids)$/;
+const MANIFEST = /\.jsonl\?(score|lines)$/;
 
 /** The path of an imported asset. */
 const fileOf = (path, folder) => resolve(folder, path.replace(/\?text$/, ''));
@@ -35,7 +35,7 @@ const linesOf = (file) =>
 /** The importable parts of a manifest, by the word after the question mark. */
 const PARTS = {
   score: (file) => scoreOf(linesOf(file)),
-  ids: (file) => linesOf(file).map(({ id }) => id),
+  lines: (file) => linesOf(file).map(({ id, source, proves = [] }) => ({ id, source: source.kind, proves })),
 };
 
 /** The number of manifest lines of each profile, by source. */

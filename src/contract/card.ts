@@ -45,15 +45,9 @@ export const CardTransaction = record('CardTransaction', 'A card transaction.', 
   beforeCharge: field(money, 'The requested amount, as decimal text.'),
   amount: field(money, 'The requested amount, as decimal text.'),
   charge: field(money, 'Charge on top of the amount.'),
-  type: field(
-    z.enum(['-', '+']),
-    '`-` pays from the card (documented: card-transaction-type), `+` adds to it (chosen: card-transaction-fund).',
-  ),
+  type: field(z.enum(['-', '+']), '`-` pays from the card, `+` adds to it.'),
   details: field(text, 'Free text.'),
-  remark: field(
-    z.enum(['make_payment', 'add_fund']),
-    '`make_payment` (documented: card-transaction-remark), `add_fund` (chosen: card-transaction-fund).',
-  ),
+  remark: field(z.enum(['make_payment', 'add_fund']), '`make_payment` or `add_fund`.'),
   createdAt: time('Creation time.'),
   updatedAt: time('Time of the last change.'),
 });

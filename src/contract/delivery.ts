@@ -90,10 +90,7 @@ const deliveryFields = {
   ),
   contentType: field(text, 'Media type of the body.'),
   body: field(text, 'The body that every attempt sends.'),
-  signedText: field(
-    text,
-    'The signed text: `data.amount` followed by `identifier`, without a separator (documented: signature-identifier-digits).',
-  ),
+  signedText: field(text, 'The signed text: `data.amount` followed by `identifier`, without a separator.'),
   signedWith: field(
     text,
     'The public key of the pair that signed it; empty if it was tampered with. Tampered IPNs are never signed again.',

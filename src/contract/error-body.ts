@@ -4,19 +4,12 @@ import { field, record, text } from './field.ts';
 import { namesOf } from './vocabulary.ts';
 
 const errorFields = {
-  error: field(z.literal('true'), 'Always the text "true" (documented: refusal-is-text, refusal-key*).'),
-  message: field(
-    text,
-    'The first problem (documented: refusal-key), with the wire name of the field (chosen: refusal-field-message).',
-  ),
-  errors: field(z.array(text), 'Every problem (observed: field-all-at-once, refusal-field-errors).'),
+  error: field(z.literal('true'), 'Always the text "true".'),
+  message: field(text, 'The first problem, with the wire name of the field.'),
+  errors: field(z.array(text), 'Every problem.'),
 };
 
-export const ServiceError = record(
-  'Error',
-  'An error of the service (documented: refusal-key).',
-  errorFields,
-);
+export const ServiceError = record('Error', 'An error of the service.', errorFields);
 export type ServiceError = z.output<typeof ServiceError>;
 
 const CommandHint = record('CommandHint', 'A command of gateway-sim.', {

@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import type { Source } from './vocabulary.ts';
 
 /** A JSON schema, or a part of one. Names only the keywords that this code reads. */
 export interface JsonSchema {
@@ -12,16 +11,13 @@ export interface JsonSchema {
   anyOf?: readonly JsonSchema[];
   oneOf?: readonly JsonSchema[];
   enum?: readonly unknown[];
-  'x-source'?: Source;
-  /** Manifest lines that prove it. */
-  'x-fidelity'?: readonly string[];
   [keyword: string]: unknown;
 }
 
 /** A field of a message: its schema, and its only description. */
 export interface Field<Schema extends z.ZodMiniType = z.ZodMiniType> {
   schema: Schema;
-  /** Includes unit and format where they matter. Marks in it name its source: see `readMarks`. */
+  /** Includes unit and format where they matter. Lines of the manifest name the fields of the service that they prove. */
   description: string;
   /** JSON schema for checks that zod cannot convert, because they are functions. */
   json: JsonSchema;

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import { type Field, type JsonSchema, MESSAGES, type Message, messageOf, QUERIES } from './field.ts';
-import { readMarks } from './mark.ts';
 
 /*
  * JSON schemas of messages: converted by zod, with the descriptions of messages and fields added.
@@ -20,7 +19,7 @@ export function componentSchemas(): Record<string, JsonSchema> {
   return Object.fromEntries(
     sorted.map(({ name, io, description, schema }) => [
       name,
-      { ...marked(description), ...annotated(converted[io][name] ?? {}, schema) },
+      { description, ...annotated(converted[io][name] ?? {}, schema) },
     ]),
   );
 }
@@ -96,7 +95,7 @@ function withField(part: JsonSchema, known: Field | undefined): JsonSchema {
   // If the field has its own alternatives or type, they replace the generated ones.
   const { anyOf, ...plain } = json;
   const isReplaced = known.json.anyOf !== undefined || known.json.type !== undefined;
-  return { ...(isReplaced ? plain : json), ...known.json, ...marked(known.description) };
+  return { ...(isReplaced ? plain : json), ...known.json, description: known.description };
 }
 
 /** The schema inside lists and optional or nullable wrappers. */
@@ -105,14 +104,4 @@ function unwrapped(schema: z.ZodMiniType): z.ZodMiniType {
   const { innerType, element } = schema._zod.def as { innerType?: z.ZodMiniType; element?: z.ZodMiniType };
   const inner = innerType ?? element;
   return inner ? unwrapped(inner) : schema;
-}
-
-/** A description with its marks as keywords: the source, and the manifest lines that prove it. */
-export function marked(description: string): JsonSchema {
-  const { text, source, lines } = readMarks(description);
-  return {
-    description: text,
-    ...(source && { 'x-source': source }),
-    ...(lines.length > 0 && { 'x-fidelity': lines }),
-  };
 }

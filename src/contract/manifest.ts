@@ -122,6 +122,8 @@ export const ManifestLine = z.strictObject({
   /** Applies to emulators only, so it is not tested elsewhere. */
   emulator: z.optional(z.literal(true)),
   expect: Expected,
+  /** The messages and fields of the OpenAPI document whose descriptions it proves, such as `InitiateRequest.amount`. */
+  proves: z.optional(texts),
   source: z.strictObject({ kind: z.enum(SOURCES), where: text.check(z.minLength(1)) }),
   /** The profiles it applies to; empty if it depends only on a choice. */
   profiles: z.array(z.enum(PROFILE_NAMES)),

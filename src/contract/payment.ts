@@ -99,8 +99,8 @@ const requested = {
 const fields = {
   id: field(text, 'Its id: `payment_id` of its checkout URL.'),
   trx: field(text, '`data[payment_trx]` of its IPN: 12 upper-case letters and digits.'),
-  mode: field(z.enum(MODES), 'Chosen by the path of initiate (documented: initiate-sandbox, initiate-live).'),
-  status: field(z.enum(PAYMENT_STATUSES), 'All but `pending` are final (chosen: checkout-again-page*).'),
+  mode: field(z.enum(MODES), 'Chosen by the path of initiate.'),
+  status: field(z.enum(PAYMENT_STATUSES), 'All but `pending` are final.'),
   merchantId: field(text, 'The merchant whose public key initiated it.'),
   ...requested,
   charge: field(money, "The merchant's charge, as decimal text."),
@@ -173,9 +173,7 @@ export const InitiateFields = query(
   'InitiateFields',
   'What a merchant sends to initiate. Every field has a working default.',
   {
-    identifier: optionalText(
-      'At most 20 characters (documented: field-identifier-too-long). Default: generated.',
-    ),
+    identifier: optionalText('At most 20 characters. Default: generated.'),
     amount: optionalText(`Default: \`${PAYMENT_DEFAULTS.amount}\`.`),
     currency: optionalText(`Default: \`${PAYMENT_DEFAULTS.currency}\`.`),
     details: optionalText('Description of the purchase.'),

@@ -2,6 +2,7 @@ import { ControlError, ServiceError } from '../contract/error-body.ts';
 import { SimEvent } from '../contract/event.ts';
 import { type JsonSchema, messageOf } from '../contract/field.ts';
 import { inlineSchema, ref } from '../contract/json-schema.ts';
+import { MANIFEST_LINES } from '../system/manifest-lines.ts';
 import { type Answer, type Examples, HTML_TYPE, JSON_TYPE, type Operation, type Tag } from './operation.ts';
 
 /** An operation of the document. */
@@ -20,7 +21,7 @@ const TEXT: JsonSchema = { type: 'string' };
 
 /** Part of every response. */
 export const EMULATOR_HEADER = {
-  description: 'Always 1: marks responses of the emulator (chosen: initiate-emulator-header).',
+  description: 'Always 1: marks responses of the emulator.',
   required: true,
   schema: { type: 'string', const: '1' },
 };
@@ -83,7 +84,7 @@ export function describeOperation(method: string, path: string, operation: Opera
     summary,
     description: [description, `Source: ${source}.`].filter(Boolean).join(' '),
     'x-source': source,
-    'x-fidelity': lines?.split(', '),
+    'x-fidelity': lines && linesMatching(lines),
     security: security && SECURITY[security],
     parameters: parameters.length ? parameters : undefined,
     requestBody: body && { required: !body.optional, content: contentOf(body) },
@@ -97,6 +98,12 @@ export function describeOperation(method: string, path: string, operation: Opera
       ),
     },
   };
+}
+
+/** The ids of the manifest lines that match any of these patterns, in which `*` matches anything. */
+export function linesMatching(patterns: string): string[] {
+  const pattern = new RegExp(`^(?:${patterns.replaceAll(', ', '|').replaceAll('*', '.*')})$`);
+  return MANIFEST_LINES.map(({ id }) => id).filter((id) => pattern.test(id));
 }
 
 function contentOf({ types = [JSON_TYPE], schema, examples }: NonNullable<Operation['body']>): ContentObject {
@@ -139,11 +146,8 @@ function parametersOf(path: string, { params = {}, query, headers = {} }: Operat
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) =>
       parameter(name, 'path', params[name] ?? 'Id of the record.'),
     ),
-    ...Object.entries(properties).map(
-      ([name, { description = '', 'x-source': _, 'x-fidelity': lines, ...schema }]) => ({
-        ...parameter(name, 'query', description, required.includes(name), schema),
-        ...(lines && { 'x-fidelity': lines }),
-      }),
+    ...Object.entries(properties).map(([name, { description = '', ...schema }]) =>
+      parameter(name, 'query', description, required.includes(name), schema),
     ),
     ...Object.entries(headers).map(([name, description]) => parameter(name, 'header', description, false)),
   ];

@@ -1,10 +1,10 @@
 import type { RouterRoute } from 'hono/types';
 import type * as z from 'zod/mini';
-import type { JsonSchema } from '../contract/field.ts';
+import { type Field, type JsonSchema, MESSAGES, type Message } from '../contract/field.ts';
 import { componentSchemas } from '../contract/json-schema.ts';
-import { idsFor, readMarks } from '../contract/mark.ts';
+import { SOURCES } from '../contract/vocabulary.ts';
 import { optionsSchema } from '../options/json-schema.ts';
-import { MANIFEST_IDS } from '../system/manifest-ids.ts';
+import { MANIFEST_LINES } from '../system/manifest-lines.ts';
 import { VERSION } from '../system/package-info.ts';
 import type { AppParts } from './environment.ts';
 import {
@@ -18,7 +18,7 @@ import { FORM_TYPE, JSON_TYPE, operationOf, TAGS } from './operation.ts';
 
 const DESCRIPTION = `A local emulator of a hosted payment gateway and virtual-card service. No real money moves.
 
-Each operation and each field of the service has a source, in its description and as x-source: documented (by the service interface), observed (in published clients or deployments), or chosen (by gateway-sim). x-fidelity lists the lines of fixtures/fidelity/manifest.jsonl that prove it. Everything under /_sim is chosen.`;
+Each operation and each field of the service has a source, in its description and as x-source: documented (by the service interface), observed (in published clients or deployments), or chosen (by gateway-sim). x-fidelity lists the lines of fixtures/fidelity/manifest.jsonl that prove it, each with its own source. Everything under /_sim is chosen.`;
 
 /**
  * The OpenAPI 3.1 document of the service and the control API, from the mounted routes and the schemas that validate
@@ -28,8 +28,7 @@ export function openApiDocument(
   routes: readonly RouterRoute[],
   { runtime, dialect }: Pick<AppParts, 'runtime' | 'dialect'>,
 ) {
-  // Cloned, because documents share parts and `nameLines` changes them.
-  const document = structuredClone({
+  return {
     openapi: '3.1.0',
     info: {
       title: 'gateway-sim',
@@ -42,14 +41,14 @@ export function openApiDocument(
     paths: pathsOf(routes),
     webhooks: { ipn: { post: ipnOperation(dialect.messages.Ipn) } },
     components: {
-      schemas: { ...componentSchemas(), Options: optionsSchema() } as Record<string, JsonSchema>,
+      schemas: { ...sourced(componentSchemas()), Options: optionsSchema() } as Record<string, JsonSchema>,
       responses: ERROR_RESPONSES,
       headers: { Emulator: EMULATOR_HEADER },
       securitySchemes: {
         secretKey: {
           type: 'http',
           scheme: 'bearer',
-          description: "The merchant's secret key (documented: card-auth-*).",
+          description: "The merchant's secret key.",
         },
         controlToken: {
           type: 'http',
@@ -59,21 +58,44 @@ export function openApiDocument(
         },
       },
     },
-  });
-  nameLines(document);
-  return document;
+  };
 }
 
-/** Reduces each mark to its word and adds the ids of its manifest lines as `x-fidelity`. */
-function nameLines(part: unknown): void {
-  if (typeof part !== 'object' || part === null) return;
-  for (const inner of Object.values(part)) nameLines(inner);
-  const description = 'description' in part && typeof part.description === 'string' ? part.description : '';
-  const own = 'x-fidelity' in part && Array.isArray(part['x-fidelity']) ? part['x-fidelity'].map(String) : [];
-  const { text, lines } = readMarks(description);
-  if (lines.length) Object.assign(part, { description: text });
-  const ids = idsFor([...own, ...lines], MANIFEST_IDS);
-  if (ids.length) Object.assign(part, { 'x-fidelity': ids });
+/** Adds to messages and fields the manifest lines that prove them, and the sources of these lines. */
+function sourced(schemas: Record<string, JsonSchema>): Record<string, JsonSchema> {
+  const found = new Map<Message | Field | undefined, typeof MANIFEST_LINES>();
+  for (const line of MANIFEST_LINES) {
+    for (const place of line.proves) {
+      const [name = '', field] = place.split('.');
+      const message = MESSAGES.get(name);
+      const proven = field === undefined ? message : message?.fields?.[field];
+      if (!proven) throw new Error(`the manifest line ${line.id} proves ${place}, which does not exist`);
+      found.set(proven, [...(found.get(proven) ?? []), line]);
+    }
+  }
+  const withSources = (schema: JsonSchema, proven: Message | Field | undefined): JsonSchema => {
+    const lines = found.get(proven);
+    if (!lines) return schema;
+    const sources = SOURCES.filter((source) => lines.some((line) => line.source === source));
+    return {
+      ...schema,
+      description: `${schema.description} Source: ${sources.join(', ')}.`,
+      'x-source': sources[0],
+      'x-fidelity': lines.map(({ id }) => id),
+    };
+  };
+  const properties = ({ properties }: JsonSchema, message: Message | undefined) =>
+    properties && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, one]) => [name, withSources(one, message?.fields?.[name])]),
+      ),
+    };
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => {
+      const message = MESSAGES.get(name);
+      return [name, withSources({ ...schema, ...properties(schema, message) }, message)];
+    }),
+  );
 }
 
 /** Sorted by group, then in the order of mounting. */
@@ -105,34 +127,16 @@ function ipnOperation(schema: z.ZodMiniType): OperationObject {
       errors: [],
     }),
     parameters: [
-      parameter('User-Agent', 'header', 'gateway-sim/<version> (chosen: ipn-user-agent).'),
-      parameter(
-        'X-Gateway-Sim',
-        'header',
-        'Always 1: marks messages of the emulator (chosen: ipn-emulator-header).',
-      ),
-      parameter(
-        'X-Gateway-Sim-Delivery',
-        'header',
-        'Id of the delivery: the same for every attempt (chosen: ipn-delivery-header).',
-      ),
-      parameter(
-        'X-Gateway-Sim-Attempt',
-        'header',
-        'Number of the attempt, from 1 (chosen: ipn-attempt-header).',
-      ),
-      parameter(
-        'X-Gateway-Sim-Original-Url',
-        'header',
-        'The ipn_url, with --forward-ipn (chosen: ipn-emulator-header).',
-        false,
-      ),
+      parameter('User-Agent', 'header', 'gateway-sim/<version>.'),
+      parameter('X-Gateway-Sim', 'header', 'Always 1: marks messages of the emulator.'),
+      parameter('X-Gateway-Sim-Delivery', 'header', 'Id of the delivery: the same for every attempt.'),
+      parameter('X-Gateway-Sim-Attempt', 'header', 'Number of the attempt, from 1.'),
+      parameter('X-Gateway-Sim-Original-Url', 'header', 'The ipn_url, with --forward-ipn.', false),
     ],
     responses: {
-      '2XX': { description: 'Delivered (chosen: ipn-answer-ignored).' },
+      '2XX': { description: 'Delivered.' },
       default: {
-        description:
-          'Any other response, or none within 10 s: retried on schedule (chosen: ipn-retried, ipn-redirect-not-followed).',
+        description: 'Any other response, or none within 10 s: retried on schedule.',
       },
     },
   };

@@ -53,7 +53,7 @@ export interface Operation {
   /** More details. The document adds the source. */
   description?: string | undefined;
   source: Source;
-  /** The manifest lines that prove it, as in a mark: `card-read*, card-list`. */
+  /** The manifest lines that prove it, with patterns: `card-read*, card-list`. */
   lines?: string;
   /** Default: none. */
   security?: 'secretKey' | 'controlToken' | undefined;

@@ -6,8 +6,12 @@ declare module '*?score' {
   export default scores;
 }
 
-/** The ids of a manifest's lines, in order. */
-declare module '*?ids' {
-  const ids: readonly string[];
-  export default ids;
+/** The lines of a manifest in order: what each proves, and its source. */
+declare module '*?lines' {
+  const lines: readonly {
+    id: string;
+    source: 'documented' | 'observed' | 'chosen';
+    proves: readonly string[];
+  }[];
+  export default lines;
 }

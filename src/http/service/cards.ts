@@ -31,7 +31,7 @@ export function mountCards(app: App, parts: AppParts): void {
       source: 'documented',
       security: 'secretKey',
       ...details,
-      params: { id: 'Card identifier, at most 40 characters (documented: card-read-long*).' },
+      params: { id: 'Card identifier, at most 40 characters.' },
     };
     const answer = async (c: AppContext) => {
       if (method === 'GET') refuseReserved(c, reserved);
@@ -44,7 +44,7 @@ export function mountCards(app: App, parts: AppParts): void {
 }
 
 const CardListQuery = query('CardListQuery', 'Which page.', {
-  page: optionalText('Page number, from 1 (documented: card-list-page*).'),
+  page: optionalText('Page number, from 1.'),
 });
 
 function reads({ cards, dialect }: AppParts): Endpoint[] {
@@ -56,7 +56,7 @@ function reads({ cards, dialect }: AppParts): Endpoint[] {
       path: paths.cards.list,
       summary: 'List virtual cards',
       lines: 'card-list*, card-auth-*, card-route-list-post',
-      description: 'Newest first, 15 per page (chosen: card-list-*). A page past the end is empty.',
+      description: 'Newest first, 15 per page. A page past the end is empty.',
       query: CardListQuery,
       answers: [{ status: 200, schemas: [messages.VirtualCardList], examples: cardList }],
       errors: [422],
@@ -70,7 +70,7 @@ function reads({ cards, dialect }: AppParts): Endpoint[] {
       path: paths.cards.read,
       summary: 'Get a virtual card with its transactions',
       lines: 'card-read*, card-transaction-*, card-charged, card-funded, card-route-card-delete',
-      description: 'A card of another merchant is not found (chosen: card-read-of-another).',
+      description: 'A card of another merchant is not found.',
       answers: [{ status: 200, schemas: [messages.VirtualCardDetails], examples: cardDetails }],
       errors: [404, 405, 422],
       handle: (c, merchant) => {
@@ -92,8 +92,7 @@ function changes({ cards, dialect }: AppParts): Endpoint[] {
       summary: 'Create a virtual card',
       lines:
         'card-create*, card-amount-*, card-currency-*, card-title-*, card-name-on-card-*, card-email-*, card-all-at-once, card-unknown-fields, card-form-refused, card-json-*, card-error-shape, card-record-*, card-charges-rate, card-route-save-*',
-      description:
-        'New cards are active. Their charges are deducted from the amount (chosen: card-record-active, card-charges-rate, card-record-balance).',
+      description: 'New cards are active. Their charges are deducted from the amount.',
       body: { schema: messages.CardRequest, examples: cardRequest },
       answers: [{ ...answer, examples: cardCreated }],
       errors: [422],
@@ -108,7 +107,7 @@ function changes({ cards, dialect }: AppParts): Endpoint[] {
       summary: 'Activate or block a virtual card',
       lines: 'card-toggle-*, card-block*, card-activate*, card-route-toggle-get',
       description:
-        'Succeeds and changes nothing if the card already has this status. A canceled card is rejected (chosen: card-toggle-same, card-activate-canceled, card-block-canceled).',
+        'Succeeds and changes nothing if the card already has this status. A canceled card is rejected.',
       body: { schema: messages.ToggleRequest, examples: toggleRequest },
       answers: [{ ...answer, examples: cardToggled }],
       errors: [404, 409, 422],
@@ -123,7 +122,7 @@ function changes({ cards, dialect }: AppParts): Endpoint[] {
       path: paths.cards.cancel,
       summary: 'Cancel a virtual card',
       lines: 'card-cancel*, card-route-cancel-get',
-      description: 'Permanent: a canceled card is rejected (chosen: card-cancel-again).',
+      description: 'Permanent: a canceled card is rejected.',
       answers: [{ ...answer, examples: cardCanceled }],
       errors: [404, 409, 422],
       handle: async (c, merchant) =>

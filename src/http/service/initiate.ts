@@ -63,7 +63,7 @@ function operationOf(mode: Mode, { messages }: Pick<Dialect, 'messages'>): Opera
     tag: 'Service: payments',
     summary: `Initiate a payment in ${MODE_WORDS[mode]}`,
     description:
-      'The public key in the body identifies the merchant. Errors have status 200 (observed: refusal-*-status*), so check the body. With `--error-status http` they have 422, 401 or 403 (chosen: refusal-*-http-status*). All fields are checked first, then the currency, then the key. JSON bodies are accepted, too (observed: initiate-json*). CORS is open (observed: initiate-cors*), but only for pages on this machine or a private network, or from an `--allow-origin`; any other page is rejected first (chosen: initiate-foreign-origin*, initiate-null-origin, initiate-cross-site).',
+      'The public key in the body identifies the merchant. Errors have status 200, so check the body. With `--error-status http` they have 422, 401 or 403. All fields are checked first, then the currency, then the key. JSON bodies are accepted, too. CORS is open, but only for pages on this machine or a private network, or from an `--allow-origin`; any other page is rejected first.',
     source: 'documented',
     lines: 'initiate-*, field-*, amount-*, currency-*, refusal-*, route-initiate-*',
     body: {

@@ -24,95 +24,62 @@ const wireTime = (description: string) => field(text, description, MICROSECONDS)
 const number = (description: string) => field(z.number(), description);
 
 const cardFields = {
-  id: field(text, 'Card identifier (documented: card-record-id).', { maxLength: MAX_CARD_ID }),
-  amount: number('Card total amount (documented: card-record-amount).'),
-  charges: number('Charges applied to the card (documented: card-record-charges).'),
-  available_balance: number('Balance available on the card (documented: card-record-available-balance).'),
-  title: field(text, 'Title identifying the card (documented: card-record-title).'),
-  masked_card_number: field(
-    text,
-    'Card number with all but the last four digits as asterisks (documented: card-record-masked-*).',
-  ),
-  card_number: field(
-    text,
-    'Full card number (documented: card-record-card-number), in a range that no issuer uses, with a Luhn check digit (chosen: card-record-number, card-record-luhn).',
-    {
-      pattern: '^\\d{16}$',
-    },
-  ),
-  name_on_card: field(text, 'Name printed on the card (documented: card-record-name-on-card).'),
-  email: field(text, "Cardholder's e-mail (documented: card-record-email)."),
-  cvc: field(
-    text,
-    'Card verification code (documented: card-record-cvc), of three or four digits (chosen: card-record-cvc-digits).',
-  ),
-  expiry_month: field(
-    z.int().check(z.minimum(1), z.maximum(12)),
-    'Month number (documented: card-record-expiry-month).',
-  ),
-  expiry_year: field(text, 'Four-digit year (documented: card-record-expiry-year).', { pattern: '^\\d{4}$' }),
-  status: field(
-    z.enum(CARD_STATUSES),
-    '`canceled` (documented: card-record-status, card-cancel), `active` and `inactive` (chosen: card-record-active).',
-  ),
-  created_at: wireTime('ISO 8601 UTC with microseconds (documented: card-record-created-at).'),
-  updated_at: wireTime('ISO 8601 UTC with microseconds (documented: card-record-updated-at).'),
-  currency: field(text, 'Currency code (documented: card-record-currency).'),
+  id: field(text, 'Card identifier.', { maxLength: MAX_CARD_ID }),
+  amount: number('Card total amount.'),
+  charges: number('Charges applied to the card.'),
+  available_balance: number('Balance available on the card.'),
+  title: field(text, 'Title identifying the card.'),
+  masked_card_number: field(text, 'Card number with all but the last four digits as asterisks.'),
+  card_number: field(text, 'Full card number, in a range that no issuer uses, with a Luhn check digit.', {
+    pattern: '^\\d{16}$',
+  }),
+  name_on_card: field(text, 'Name printed on the card.'),
+  email: field(text, "Cardholder's e-mail."),
+  cvc: field(text, 'Card verification code, of three or four digits.'),
+  expiry_month: field(z.int().check(z.minimum(1), z.maximum(12)), 'Month number.'),
+  expiry_year: field(text, 'Four-digit year.', { pattern: '^\\d{4}$' }),
+  status: field(z.enum(CARD_STATUSES), '`active`, `inactive` or `canceled`.'),
+  created_at: wireTime('ISO 8601 UTC with microseconds.'),
+  updated_at: wireTime('ISO 8601 UTC with microseconds.'),
+  currency: field(text, 'Currency code.'),
 };
 
-const VirtualCard = record(
-  'VirtualCard',
-  'A virtual card (documented: card-record-*). Amounts are JSON numbers.',
-  cardFields,
-);
+const VirtualCard = record('VirtualCard', 'A virtual card. Amounts are JSON numbers.', cardFields);
 
-const VirtualCardTransaction = record(
-  'VirtualCardTransaction',
-  'A transaction of a virtual card (documented: card-transaction-*).',
-  {
-    id: field(text, 'Transaction identifier (documented: card-transaction-id).'),
-    currency_code: field(text, 'Currency code (documented: card-transaction-currency-code).'),
-    before_charge: number('Amount before the charge (documented: card-transaction-before-charge).'),
-    amount: number('Amount (documented: card-transaction-amount).'),
-    charge: number('Charge applied (documented: card-transaction-charge).'),
-    type: field(
-      z.enum(['-', '+']),
-      '`-` pays from the card (documented: card-transaction-type), `+` adds to it (chosen: card-transaction-fund).',
-    ),
-    details: field(text, 'Free text (documented: card-transaction-details).'),
-    remark: field(
-      z.enum(['make_payment', 'add_fund']),
-      '`make_payment` (documented: card-transaction-remark), `add_fund` (chosen: card-transaction-fund*).',
-    ),
-    created_at: wireTime('ISO 8601 UTC (documented: card-transaction-created-at).'),
-    updated_at: wireTime('ISO 8601 UTC (documented: card-transaction-updated-at).'),
-  },
-);
+const VirtualCardTransaction = record('VirtualCardTransaction', 'A transaction of a virtual card.', {
+  id: field(text, 'Transaction identifier.'),
+  currency_code: field(text, 'Currency code.'),
+  before_charge: number('Amount before the charge.'),
+  amount: number('Amount.'),
+  charge: number('Charge applied.'),
+  type: field(z.enum(['-', '+']), '`-` pays from the card, `+` adds to it.'),
+  details: field(text, 'Free text.'),
+  remark: field(z.enum(['make_payment', 'add_fund']), '`make_payment` or `add_fund`.'),
+  created_at: wireTime('ISO 8601 UTC.'),
+  updated_at: wireTime('ISO 8601 UTC.'),
+});
 
 const VirtualCardWithTransactions = record(
   'VirtualCardWithTransactions',
-  'A virtual card with its transactions. The document does not show the format (chosen: card-read-whole).',
+  'A virtual card with its transactions. The document does not show the format.',
   {
     ...cardFields,
-    transactions: field(
-      z.array(VirtualCardTransaction),
-      'Its transactions, newest first (chosen: card-read-new).',
-    ),
+    transactions: field(z.array(VirtualCardTransaction), 'Its transactions, newest first.'),
   },
 );
 
-const success = field(z.literal('ok'), 'Always `ok` (chosen: card-create-success, card-list-success).');
-const message = field(text, 'For humans (chosen: card-create-success).');
+const success = field(z.literal('ok'), 'Always `ok`.');
+const message = field(text, 'For humans.');
 
 export const VirtualCardAnswer = record(
   'VirtualCardAnswer',
-  'A card was created or changed. The document does not show the response (chosen: card-create-success, card-*-answer).',
+  'A card was created or changed. The document does not show the response.',
   { success, message, data: field(VirtualCard, 'The card as it is now.') },
 );
 
 export const VirtualCardDetails = record(
   'VirtualCardDetails',
-  'A card with its transactions. The document does not show the response (chosen: card-read-*).',
+  'A card with its transactions. The document does not show the response.',
   { success, message, data: field(VirtualCardWithTransactions, 'The card.') },
 );
 
@@ -120,14 +87,14 @@ const positive = (description: string) => field(z.int().check(z.positive()), des
 
 export const VirtualCardList = record(
   'VirtualCardList',
-  'A page of cards. The document does not show the fields around the list (chosen: card-list-*).',
+  'A page of cards. The document does not show the fields around the list.',
   {
     success,
     data: field(z.array(VirtualCard), 'The cards, newest first; empty past the end.'),
-    current_page: positive('The requested page (chosen: card-list-paging, card-list-past-end).'),
-    per_page: positive('Cards per page (chosen: card-list-paging).'),
-    last_page: positive('Number of the last page (chosen: card-list-paging).'),
-    total: field(count, 'Total number of cards (chosen: card-list-paging).'),
+    current_page: positive('The requested page.'),
+    per_page: positive('Cards per page.'),
+    last_page: positive('Number of the last page.'),
+    total: field(count, 'Total number of cards.'),
   },
 );
 

@@ -23,20 +23,16 @@ export const TOGGLE_EXAMPLE = { card_id: 'card_5t1r9d7m2k8w4xqz', active: false 
 /** Names, limits and required fields: documented. */
 export const CardRequest = postedMessage(
   'CardRequest',
-  'The card to create (documented: card-create).',
+  'The card to create.',
   {
-    currency_code: text(
-      'currency_code',
-      3,
-      'Card currency; one of the active currencies (documented: card-currency-*).',
-    ),
-    title: text('title', 255, 'Title that identifies the card (documented: card-title-*).'),
-    name_on_card: text('name_on_card', 255, 'Name printed on the card (documented: card-name-on-card-*).'),
-    email: email('email', 255, "The cardholder's e-mail (documented: card-email-*)."),
+    currency_code: text('currency_code', 3, 'Card currency; one of the active currencies.'),
+    title: text('title', 255, 'Title that identifies the card.'),
+    name_on_card: text('name_on_card', 255, 'Name printed on the card.'),
+    email: email('email', 255, "The cardholder's e-mail."),
     amount: required(
       'amount',
       cardAmountProblem,
-      'Card total amount, a number or numeric text (documented: card-amount-*); at most 10 digits and 4 decimals (chosen: card-amount-too-many-digits, card-amount-five-decimals).',
+      'Card total amount, a number or numeric text; at most 10 digits and 4 decimals.',
       amountJson(CARD_AMOUNT_PATTERN.source),
     ),
   },
@@ -47,9 +43,9 @@ export const MAX_CARD_ID = 40;
 
 export const ToggleRequest = postedMessage(
   'ToggleRequest',
-  'The card to activate or block (documented: card-block, card-activate).',
+  'The card to activate or block.',
   {
-    card_id: text('card_id', MAX_CARD_ID, 'Card identifier (documented: card-toggle-*).'),
+    card_id: text('card_id', MAX_CARD_ID, 'Card identifier.'),
     active: field(
       z.boolean({
         error: ({ input }) =>
@@ -57,7 +53,7 @@ export const ToggleRequest = postedMessage(
             ? 'active is required'
             : 'active must be true or false, as a JSON boolean without quotes',
       }),
-      'true activates an inactive card, false blocks it (documented: card-block, card-activate, card-toggle-active-*).',
+      'true activates an inactive card, false blocks it.',
     ),
   },
   TOGGLE_EXAMPLE,

@@ -15,51 +15,32 @@ function amountProblem(value: string): string | undefined {
  */
 function fieldsOf(loose: boolean) {
   return {
-    public_key: text(
-      'public_key',
-      50,
-      "The merchant's public API key (documented: field-public-key-*).",
-      loose,
-    ),
+    public_key: text('public_key', 50, "The merchant's public API key.", loose),
     identifier: text(
       'identifier',
       MAX_IDENTIFIER,
-      "The merchant's own identifier for the payment (documented: field-identifier-*). It may be reused (observed: initiate-identifier-*).",
+      "The merchant's own identifier for the payment. It may be reused.",
       loose,
     ),
-    currency: text(
-      'currency',
-      4,
-      'Currency code in upper case, such as USD or EUR (documented: field-currency-*, currency-*).',
-      loose,
-    ),
+    currency: text('currency', 4, 'Currency code in upper case, such as USD or EUR.', loose),
     amount: required(
       'amount',
       amountProblem,
-      'Plain decimal greater than 0 (documented: field-amount-*, amount-*). The IPN signs it exactly as sent (observed: signature-amount-*); a JSON number is accepted if it can be read exactly (chosen: amount-json-*).',
+      'Plain decimal greater than 0. The IPN signs it exactly as sent; a JSON number is accepted if it can be read exactly.',
       amountJson(AMOUNT_PATTERN.source),
     ),
-    details: text('details', 100, 'Description of the purchase (documented: field-details-*).', loose),
-    ipn_url: address(
-      'ipn_url',
-      'Absolute http(s) address that receives the IPN (documented: field-ipn-url-*).',
-    ),
-    success_url: address(
-      'success_url',
-      'Redirect address on success (documented: field-success-url-*), byte for byte as sent (observed: checkout-success-*).',
-    ),
-    cancel_url: address('cancel_url', 'Redirect address on cancellation (documented: field-cancel-url-*).'),
-    site_logo: address(
-      'site_logo',
-      'Address of the merchant logo (documented: field-logo-*). Optional with `--loose` (observed: field-logo-optional*).',
-    ),
+    details: text('details', 100, 'Description of the purchase.', loose),
+    ipn_url: address('ipn_url', 'Absolute http(s) address that receives the IPN.'),
+    success_url: address('success_url', 'Redirect address on success, byte for byte as sent.'),
+    cancel_url: address('cancel_url', 'Redirect address on cancellation.'),
+    site_logo: address('site_logo', 'Address of the merchant logo. Optional with `--loose`.'),
     checkout_theme: maybe(
-      oneOf('checkout_theme', CHECKOUT_THEMES, 'Theme of the checkout (documented: initiate-theme-*).', {
+      oneOf('checkout_theme', CHECKOUT_THEMES, 'Theme of the checkout.', {
         default: 'light',
       }),
     ),
-    customer_name: text('customer_name', 30, "The customer's name (documented: field-*name-*).", loose),
-    customer_email: email('customer_email', 30, "The customer's e-mail (documented: field-*email-*).", loose),
+    customer_name: text('customer_name', 30, "The customer's name.", loose),
+    customer_email: email('customer_email', 30, "The customer's e-mail.", loose),
   };
 }
 

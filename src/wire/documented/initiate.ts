@@ -38,7 +38,7 @@ export const INITIATE_EXAMPLE = {
 
 export const InitiateRequest = postedMessage(
   'InitiateRequest',
-  'What a merchant posts to initiate (documented: field-nothing-sent). Unknown fields are ignored (observed: initiate-unknown-*).',
+  'What a merchant posts to initiate. Unknown fields are ignored.',
   INITIATE_FIELDS.strict,
   INITIATE_EXAMPLE,
 );
@@ -58,19 +58,11 @@ function checksOf(fields: typeof INITIATE_FIELDS.strict) {
   } as const satisfies Record<Accepted['siteLogo'], unknown>;
 }
 
-export const InitiateAnswer = record(
-  'InitiateAnswer',
-  'A payment was initiated (documented: initiate-success-*).',
-  {
-    success: field(z.literal('ok'), 'Always `ok` (documented: initiate-success-is-ok).'),
-    message: field(string, 'For humans (documented: initiate-message*).'),
-    url: field(
-      string,
-      'Checkout address with the query `payment_id`: send the customer there (documented: initiate-url*).',
-      LINK,
-    ),
-  },
-);
+export const InitiateAnswer = record('InitiateAnswer', 'A payment was initiated.', {
+  success: field(z.literal('ok'), 'Always `ok`.'),
+  message: field(string, 'For humans.'),
+  url: field(string, 'Checkout address with the query `payment_id`: send the customer there.', LINK),
+});
 export type InitiateAnswer = z.infer<typeof InitiateAnswer>;
 
 export function initiateAnswer(payment: Pick<Payment, 'id' | 'mode'>, baseUrl: string): InitiateAnswer {

@@ -39,51 +39,39 @@ export const IPN_EXAMPLE = {
   },
 };
 
-const IpnCurrency = record('IpnCurrency', 'The currency of a payment (documented: ipn-currency-given).', {
-  code: field(text, 'Its code (observed: ipn-currency).'),
-  symbol: field(text, 'Its symbol (observed: ipn-symbol-*).'),
+const IpnCurrency = record('IpnCurrency', 'The currency of a payment.', {
+  code: field(text, 'Its code.'),
+  symbol: field(text, 'Its symbol.'),
 });
 
-const IpnData = record('IpnData', 'The payment (documented: ipn-amount-there, ipn-currency-given).', {
-  payment_trx: field(
-    text,
-    'Transaction id (observed: ipn-trx): 12 upper-case letters and digits (chosen: ipn-trx-form).',
-  ),
-  amount: field(
-    text,
-    'Text, exactly as sent to initiate unless --amount-format says otherwise (observed: signature-amount-*).',
-  ),
-  account_holder: field(
-    text,
-    'Holder of the wallet in live mode, otherwise customer_name (chosen: ipn-holder, ipn-live-holder).',
-  ),
-  payment_type: field(text, 'Always `hosted` (observed: ipn-type).'),
-  payment_timestamp: field(text, 'Time of initiation, YYYY-MM-DD HH:MM:SS in UTC (chosen: ipn-timestamp).', {
+const IpnData = record('IpnData', 'The payment.', {
+  payment_trx: field(text, 'Transaction id: 12 upper-case letters and digits.'),
+  amount: field(text, 'Text, exactly as sent to initiate unless --amount-format says otherwise.'),
+  account_holder: field(text, 'Holder of the wallet in live mode, otherwise customer_name.'),
+  payment_type: field(text, 'Always `hosted`.'),
+  payment_timestamp: field(text, 'Time of initiation, YYYY-MM-DD HH:MM:SS in UTC.', {
     pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
   }),
-  charge: field(
-    text,
-    "The merchant's charge (observed: ipn-charge). The service interface calls it charges.",
-  ),
-  currency: field(IpnCurrency, 'The currency (documented: ipn-currency-given).'),
+  charge: field(text, "The merchant's charge. The service interface calls it charges."),
+  currency: field(IpnCurrency, 'The currency.'),
 });
 
 /** The fields of an IPN. All values are text. */
 export const Ipn = record(
   'Ipn',
-  'The IPN that a merchant receives (documented: ipn-*). Inside data, only amount, charges, currency and the transaction id are documented. Deployments show the other names (observed: ipn-order). In a form, nested names are written data[amount] (observed: ipn-nested-names).',
+  'The IPN that a merchant receives. Inside data, only amount, charges, currency and the transaction id are documented. Deployments show the other names. In a form, nested names are written data[amount].',
   {
     status: field(
       text,
-      `\`success\` (documented: ipn-status); ${SENT_ON_REQUEST.map((status) => `\`${status}\``).join(', ')} only with --ipn-on (observed: ipn-not-on-*).`,
+      `\`success\`; ${SENT_ON_REQUEST.map((status) => `\`${status}\``).join(', ')} only with --ipn-on.`,
     ),
     signature: field(
       text,
-      'Upper-case hex HMAC-SHA256 over data.amount followed by identifier, keyed with the secret key (documented: signature*).',
+      'Upper-case hex HMAC-SHA256 over data.amount followed by identifier, keyed with the secret key.',
       { pattern: '^[0-9A-F]{64}$' },
     ),
-    identifier: field(text, "The merchant's identifier as sent to initiate (documented: ipn-identifier*)."),
-    data: field(IpnData, 'The payment (documented: ipn-amount-there).'),
+    identifier: field(text, "The merchant's identifier as sent to initiate."),
+    data: field(IpnData, 'The payment.'),
   },
 );
 export type IpnFields = z.infer<typeof Ipn>;
