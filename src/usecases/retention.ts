@@ -15,87 +15,65 @@ interface RetentionParts {
   retention: Retention;
 }
 
-/** Removes the oldest settled payments. Checks each one when it is old enough and after every change of its IPNs. */
+/** Removes the oldest settled payments. */
 export class Retainer {
   readonly #parts: RetentionParts;
-  /** Settled payments, oldest first. */
+  /** All settled payments, oldest first. */
   readonly #settled = new Set<string>();
-  /** Old payments that are still needed, and payments whose IPNs have changed. */
-  readonly #needed = new Set<string>();
-  readonly #changed = new Set<string>();
   #running: Promise<void> | undefined;
 
   constructor(parts: RetentionParts) {
     this.#parts = parts;
     this.#load();
-    parts.store.onChange(({ payments = [], deliveries = [] }, replaced) => {
+    parts.store.onChange(({ payments = [], removed }, replaced) => {
       if (replaced) return this.#load();
-      for (const { id, status } of payments) {
-        if (status !== 'pending' && !this.#needed.has(id)) this.#settled.add(id);
-      }
-      for (const { paymentId } of deliveries) {
-        if (paymentId !== null && this.#needed.has(paymentId)) this.#changed.add(paymentId);
-      }
+      for (const { id, status } of payments) if (status !== 'pending') this.#settled.add(id);
+      for (const id of removed?.payments ?? []) this.#settled.delete(id);
     });
   }
 
-  /** Removes all payments that may be removed. After a storage error, starts over with the stored payments. */
+  /** Removes all payments that may be removed. After a storage error, the next run tries again. */
   run(): Promise<void> {
-    this.#running ??= this.#drop()
-      .catch(() => this.#load())
+    this.#running ??= this.#removeAll()
+      .catch(() => {})
       .finally(() => {
         this.#running = undefined;
       });
     return this.#running;
   }
 
-  /** Starts over with all stored payments. */
   #load(): void {
     const { payments } = this.#parts.store.state;
     const found = [...payments.values()].filter(({ settledAt }) => settledAt !== null);
     found.sort((one, other) => Date.parse(one.settledAt ?? '') - Date.parse(other.settledAt ?? ''));
-    for (const set of [this.#settled, this.#needed, this.#changed]) set.clear();
+    this.#settled.clear();
     for (const { id } of found) this.#settled.add(id);
   }
 
-  async #drop(): Promise<void> {
+  async #removeAll(): Promise<void> {
     const { store } = this.#parts;
-    const inProgress: string[] = [];
-    for (let ids = this.#old(); ids.length && !store.state.isFrozen; ids = this.#old()) {
-      const dropped = ids.filter((id) => this.#isRemovable(id, inProgress));
-      if (dropped.length) await store.commit((state) => removePayments(state, dropped));
+    for (let ids = this.#removable(); ids.length && !store.state.isFrozen; ids = this.#removable()) {
+      await store.commit((state) => removePayments(state, ids));
     }
-    for (const id of inProgress) this.#changed.add(id);
   }
 
-  /** A batch of payments that are old enough. */
-  #old(): string[] {
-    const { store, clock, retention } = this.#parts;
-    const { payments } = store.state;
+  /** A batch of payments that are old enough and no longer needed. */
+  #removable(): string[] {
+    const { store, clock, courier, retention } = this.#parts;
+    const { state } = store;
     const until = 'ageMs' in retention ? clock.now() - retention.ageMs : Number.POSITIVE_INFINITY;
-    const max = 'count' in retention ? this.#settled.size - retention.count : BATCH;
+    let left = 'count' in retention ? this.#settled.size - retention.count : Number.POSITIVE_INFINITY;
     const ids: string[] = [];
     for (const id of this.#settled) {
-      if (ids.length >= Math.min(BATCH, max) || Date.parse(payments.get(id)?.settledAt ?? '') > until) break;
-      ids.push(id);
+      if (left-- <= 0 || ids.length === BATCH) break;
+      const payment = state.payments.get(id);
+      if (!payment) continue;
+      if (Date.parse(payment.settledAt ?? '') > until) break;
+      // An attempt in progress may be a duplicate, which does not change the delivery.
+      const isUnderWay = state.deliveriesOf(id).some((one) => courier.isUnderWay(one.id));
+      if (!isUnderWay && !isNeeded(state, payment)) ids.push(id);
     }
-    return [...ids, ...[...this.#changed].slice(0, BATCH)];
-  }
-
-  /** Whether a payment may be removed. If not, it is checked again when one of its IPNs changes. */
-  #isRemovable(id: string, inProgress: string[]): boolean {
-    const { store, courier } = this.#parts;
-    const { state } = store;
-    this.#settled.delete(id);
-    this.#changed.delete(id);
-    const payment = state.payments.get(id);
-    // An attempt in progress may be a duplicate, which does not change the delivery.
-    const isBusy = state.deliveriesOf(id).some((one) => courier.isUnderWay(one.id));
-    if (isBusy) inProgress.push(id);
-    const isKept = isBusy || (payment !== undefined && isNeeded(state, payment));
-    if (isKept) this.#needed.add(id);
-    else this.#needed.delete(id);
-    return !isKept;
+    return ids;
   }
 }
 
