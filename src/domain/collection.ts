@@ -12,11 +12,6 @@ export type ReadonlyCollection<Item extends { id: string }> = Pick<
   'size' | 'get' | 'values' | 'backwards' | 'page' | 'find'
 >;
 
-/** Called with each stored record, the one that it replaced, and whether it is the first of its group. */
-type OnPut<Item> = (item: Item, previous: Item | undefined, isFirst: boolean) => void;
-/** Called with the removed records. */
-type OnRemove<Item> = (items: Iterable<Item>) => void;
-
 /** Records by id, in the order of their first appearance. Records are immutable. */
 export class Collection<Item extends { id: string }> {
   #byId = new Map<string, Item>();
@@ -24,19 +19,12 @@ export class Collection<Item extends { id: string }> {
   readonly #order = new Order();
   #groups = new Groups();
   readonly #keyOf: ((item: Item) => string) | undefined;
-  readonly #onPut: OnPut<Item> | undefined;
-  readonly #onRemove: OnRemove<Item> | undefined;
   /** While frozen: the records replaced since then, by id. */
   #replaced: Map<string, Item> | undefined;
 
-  /**
-   * @param keyOf returns the key of a record's group, which never changes
-   * @param onPut with `onRemove`, maintains an index
-   */
-  constructor(keyOf?: (item: Item) => string, onPut?: OnPut<Item>, onRemove?: OnRemove<Item>) {
+  /** @param keyOf returns the key of a record's group, which never changes */
+  constructor(keyOf?: (item: Item) => string) {
     this.#keyOf = keyOf;
-    this.#onPut = onPut;
-    this.#onRemove = onRemove;
   }
 
   get size(): number {
@@ -52,10 +40,14 @@ export class Collection<Item extends { id: string }> {
     return this.#groups.of(key).flatMap((id) => this.get(id) ?? []);
   }
 
-  /** The newest record of one group. */
-  newestOf(key: string): Item | undefined {
-    const id = this.#groups.newest(key);
-    return id === undefined ? undefined : this.get(id);
+  /** The newest matching record of one group. */
+  newestOf(key: string, matches: (item: Item) => boolean = () => true): Item | undefined {
+    const ids = this.#groups.of(key);
+    for (let index = ids.length - 1; index >= 0; index--) {
+      const item = this.get(ids[index] ?? '');
+      if (item && matches(item)) return item;
+    }
+    return undefined;
   }
 
   /** All records, oldest first. */
@@ -95,13 +87,11 @@ export class Collection<Item extends { id: string }> {
   put(item: Item): Item | undefined {
     const previous = this.#byId.get(item.id);
     this.#byId.set(item.id, item);
-    let isFirst = false;
     if (previous && this.#replaced?.has(item.id) === false) this.#replaced.set(item.id, previous);
     if (previous === undefined) {
       this.#order.push(item.id);
-      if (this.#keyOf) isFirst = this.#groups.add(this.#keyOf(item), item.id);
+      if (this.#keyOf) this.#groups.add(this.#keyOf(item), item.id);
     }
-    this.#onPut?.(item, previous, isFirst);
     return previous;
   }
 
@@ -135,7 +125,6 @@ export class Collection<Item extends { id: string }> {
       if (this.#keyOf) keys.add(this.#keyOf(item));
     }
     for (const key of keys) this.#groups.keep(key, (id) => !removed.has(id));
-    this.#onRemove?.(removed.values());
     return () => this.#restore(removed);
   }
 
@@ -197,23 +186,16 @@ class Groups {
   /** Most groups have one id. Storing it without a list saves a tenth of a payment's memory. */
   readonly #ids = new Map<string, string | string[]>();
 
-  /** @returns whether the id is the first of its group */
-  add(key: string, id: string): boolean {
+  add(key: string, id: string): void {
     const ids = this.#ids.get(key);
     if (ids === undefined) this.#ids.set(key, id);
     else if (typeof ids === 'string') this.#ids.set(key, [ids, id]);
     else ids.push(id);
-    return ids === undefined;
   }
 
   of(key: string): readonly string[] {
     const ids = this.#ids.get(key) ?? [];
     return typeof ids === 'string' ? [ids] : ids;
-  }
-
-  newest(key: string): string | undefined {
-    const ids = this.#ids.get(key);
-    return typeof ids === 'string' ? ids : ids?.at(-1);
   }
 
   keep(key: string, isWanted: (id: string) => boolean): void {

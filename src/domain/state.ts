@@ -1,6 +1,5 @@
 import { COLLECTION_NAMES, type CollectionName, type Records } from '../contract/state.ts';
 import { Collection } from './collection.ts';
-import { PaymentIndex } from './payment-index.ts';
 
 /* The stored records, which the rules use. */
 export type Payment = Records['payments'];
@@ -39,14 +38,9 @@ type Collections = { readonly [Name in CollectionName]: Collection<Records[Name]
 
 /** The whole state in memory. Rules read it; only the store calls `apply`. */
 export class State implements Collections {
-  readonly #paymentIndex = new PaymentIndex(() => this.payments);
   readonly merchants = new Collection<Records['merchants']>();
   readonly wallets = new Collection<Records['wallets']>();
-  readonly payments = new Collection<Payment>(
-    ({ identifier }) => identifier,
-    (payment, previous, isFirst) => this.#paymentIndex.add(payment, previous, isFirst),
-    (payments) => this.#paymentIndex.remove(payments),
-  );
+  readonly payments = new Collection<Payment>(({ identifier }) => identifier);
   readonly messages = new Collection<Message>(({ paymentId }) => paymentId);
   readonly deliveries = new Collection<Delivery>(({ paymentId }) => paymentId ?? '');
   readonly attempts = new Collection<Attempt>(({ deliveryId }) => deliveryId);
@@ -86,17 +80,14 @@ export class State implements Collections {
     };
   }
 
-  /** The newest pending payment, optionally with one identifier. */
-  newestPending(identifier?: string): Payment | undefined {
-    return this.#paymentIndex.newestPending(identifier);
-  }
-
   /**
    * The payment with this id or merchant's identifier. Identifiers are not unique: the newest pending payment has priority,
    * then the newest.
    */
   findPayment(reference: string): Payment | undefined {
-    return this.payments.get(reference) ?? this.newestPending(reference) ?? this.payments.newestOf(reference);
+    const { payments } = this;
+    const isPending = ({ status }: Payment) => status === 'pending';
+    return payments.get(reference) ?? payments.newestOf(reference, isPending) ?? payments.newestOf(reference);
   }
 
   /** The verification codes of a payment, oldest first. */
