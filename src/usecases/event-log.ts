@@ -86,12 +86,8 @@ export class EventLog {
 
   /** @param request has an id only if one was assigned on arrival */
   record(request: Omit<RecordedRequest, 'id'> & { id?: number | undefined }): RecordedRequest {
-    const newest = this.#requests.items.at(-1)?.requestHeaders;
-    // A client sends the same headers with each of its requests.
-    const isRepeated = newest !== undefined && areEqual(newest, request.requestHeaders);
-    const requestHeaders = isRepeated ? newest : request.requestHeaders;
-    const recorded = { ...request, id: request.id ?? this.nextRequestId(), requestHeaders };
-    const characters = charactersIn(recorded) + (isRepeated ? 0 : charactersOf(requestHeaders));
+    const recorded = { ...request, id: request.id ?? this.nextRequestId() };
+    const characters = charactersIn(recorded);
     this.#requests.add(recorded, characters);
     this.#emit({ type: 'request', request: recorded }, characters);
     return recorded;
@@ -150,25 +146,9 @@ export class EventLog {
   }
 }
 
-/** The number of characters kept from a request, without its headers. */
-function charactersIn({ target, requestBody, responseBody, notes }: RecordedRequest): number {
-  const texts = [target, requestBody ?? '', responseBody ?? '', ...notes];
-  return texts.reduce((sum, text) => sum + text.length, 0);
+function charactersIn({ target, requestHeaders, requestBody, responseBody, notes }: RecordedRequest): number {
+  let sum = target.length + (requestBody?.length ?? 0) + (responseBody?.length ?? 0);
+  for (const name in requestHeaders) sum += name.length + (requestHeaders[name]?.length ?? 0);
+  for (const note of notes) sum += note.length;
+  return sum;
 }
-
-function charactersOf(headers: Headers): number {
-  return Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
-}
-
-/** Whether two requests have the same headers in the same order. */
-function areEqual(one: Headers, other: Headers): boolean {
-  if (one === other) return true;
-  const names = Object.keys(one);
-  const others = Object.keys(other);
-  return (
-    names.length === others.length &&
-    names.every((name, index) => name === others[index] && one[name] === other[name])
-  );
-}
-
-type Headers = RecordedRequest['requestHeaders'];

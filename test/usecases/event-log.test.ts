@@ -26,23 +26,6 @@ function eventsOf(log: EventLog): SimEvent[] {
 }
 
 describe('the request log', () => {
-  it('shares one copy of identical headers in the same order', async () => {
-    const log = await newLog();
-    const all = [
-      { host: 'a', accept: 'b' },
-      { host: 'a', accept: 'b' },
-      { accept: 'b', host: 'a' },
-      { accept: 'b', host: 'a', 'x-more': 'c' },
-      { accept: 'b', host: 'c', 'x-more': 'c' },
-    ];
-    for (const requestHeaders of all) log.record({ ...REQUEST, requestHeaders });
-    const kept = log.requests().map(({ requestHeaders }) => requestHeaders);
-    expect(kept.map((one) => JSON.stringify(one))).toEqual(
-      all.toReversed().map((one) => JSON.stringify(one)),
-    );
-    expect(new Set(kept).size).toBe(4);
-  });
-
   it('keeps the newest 1,000 small requests with their events', async () => {
     const log = await newLog();
     for (let number = 1; number <= 5_000; number++) {
