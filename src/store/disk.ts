@@ -215,7 +215,8 @@ export class Disk {
     } finally {
       thaw();
     }
-    await journal.rebase(baseOf(this.#file.sha256), since, (work) => queue.between(work));
+    const closeOld = await queue.between(() => journal.rebase(baseOf(this.#file.sha256), since));
+    await closeOld();
     this.#generation++;
   }
 }

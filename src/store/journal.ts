@@ -50,8 +50,6 @@ export class Journal {
   #id: string | undefined;
   #end: End;
   #broken = false;
-  /** Number of times that lines were cut off. */
-  #cuts = 0;
 
   private constructor(
     path: string,
@@ -174,7 +172,6 @@ export class Journal {
 
   /** Cuts off an incomplete line, to which the next one would be appended. */
   #cut(end: Readonly<End>): void {
-    this.#cuts++;
     this.#end = { ...end };
     try {
       ftruncateSync(this.#file.fd, end.bytes);
@@ -184,59 +181,30 @@ export class Journal {
   }
 
   /**
-   * Starts a new journal for another snapshot and keeps the lines after `since`. Copies most of them while others are
-   * appended; only the last ones need exclusive access.
+   * Starts a new journal for another snapshot and keeps the lines after `since`. Nothing may be appended in the meantime.
    *
-   * @param alone runs its work while nothing is appended
+   * @returns closes the old journal: freeing the disk space of a large file is slow
    */
-  async rebase(
-    base: Base,
-    since: Readonly<End>,
-    alone: (work: () => Promise<void>) => Promise<void>,
-  ): Promise<void> {
-    const source = await open(this.#path, 'r');
-    let copied = since.bytes;
-    const cuts = this.#cuts;
-    /** Copies up to the current end only: following a fast writer would never end. */
-    const catchUp = async (file: FileHandle) => {
-      const { bytes } = this.#end;
-      for await (const chunk of chunksOf(source, { from: copied, to: bytes })) await file.appendFile(chunk);
-      copied = bytes;
-      if (this.#cuts !== cuts) throw new Error('lines were rolled back during the copy');
-    };
+  async rebase(base: Base, since: Readonly<End>): Promise<() => Promise<void>> {
+    const { bytes, last, changes } = this.#end;
     const first = sealed([firstLine(base)]);
     const old = this.#file;
+    const source = await open(this.#path, 'r');
     try {
-      await replaceFile(
-        this.#path,
-        async (file) => {
-          await file.appendFile(first);
-          await catchUp(file);
-          await file.datasync();
-          await catchUp(file);
-        },
-        (file, rename) =>
-          alone(async () => {
-            await catchUp(file);
-            if (this.#fsync) await file.datasync();
-            this.assertOurs();
-            await rename();
-            // From now on, lines are in the new file only.
-            if (this.#fsync) await syncFolder(this.#path);
-            this.#file = file;
-            this.#id = fileId(this.#path);
-            this.#end = {
-              bytes: first.length + this.#end.bytes - since.bytes,
-              last: this.#end.last,
-              changes: this.#end.changes - since.changes,
-            };
-          }),
-      );
-      // Done outside `alone`, because freeing the disk space of a large file is slow.
-      await old.close();
+      this.#file = await replaceFile(this.#path, async (file) => {
+        await file.appendFile(first);
+        for await (const chunk of chunksOf(source, { from: since.bytes, to: bytes }))
+          await file.appendFile(chunk);
+        await file.datasync();
+        this.assertOurs();
+      });
     } finally {
       await source.close();
     }
+    if (this.#fsync) await syncFolder(this.#path);
+    this.#id = fileId(this.#path);
+    this.#end = { bytes: first.length + bytes - since.bytes, last, changes: changes - since.changes };
+    return () => old.close();
   }
 
   async close(): Promise<void> {
