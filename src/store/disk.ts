@@ -216,8 +216,8 @@ export class Disk {
       thaw();
     }
     const closeOld = await queue.between(() => journal.rebase(baseOf(this.#file.sha256), since));
-    await closeOld();
     this.#generation++;
+    await closeOld();
   }
 }
 
