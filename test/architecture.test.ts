@@ -370,7 +370,7 @@ describe('the import check', () => {
     ['domain/ipn.ts', type('../system/clock.ts')],
     ['domain/ipn.ts', value('node:crypto')],
     ['delivery/poster.ts', value('undici')],
-    ['usecases/cards.ts', type('../wire/card-answers.ts')],
+    ['usecases/cards.ts', type('../wire/documented/cards.ts')],
     ['library/connect.ts', value('../http/app.ts')],
     ['attic/thing.ts', value('../contract/error.ts')],
   ])('does not let %s import %j', (file, one) => {

@@ -1,6 +1,6 @@
 import { usage } from '../contract/error.ts';
 import { type ReceivedRequest, receiveOnLoopback } from '../system/loopback-receiver.ts';
-import { formOf } from '../wire/form.ts';
+import { formOf } from '../wire/encoding.ts';
 import type { IpnReceiver, ReceivedIpn, ReceiverAnswer } from './api.ts';
 import { requireFields } from './arguments.ts';
 import type { ControlServer } from './control-client.ts';

@@ -1,5 +1,5 @@
 import { usage } from '../contract/error.ts';
-import { formOf } from '../wire/form.ts';
+import { formOf } from '../wire/encoding.ts';
 import { requireObject } from './arguments.ts';
 import { dialect } from './merchant-client.ts';
 

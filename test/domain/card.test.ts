@@ -12,7 +12,7 @@ import {
   testCardNumber,
 } from '../../src/domain/card.ts';
 import type { Card } from '../../src/domain/state.ts';
-import { readCard, readToggle } from '../../src/wire/documented/card-requests.ts';
+import { readCard, readToggle } from '../../src/wire/documented/cards.ts';
 import { context, merchant, NOW, state } from '../helpers/records.ts';
 
 const FIELDS = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { requireTamperings } from '../../src/contract/tampering.ts';
-import { invent } from '../../src/wire/documented/compose.ts';
+import { invent } from '../../src/wire/documented/ipn.ts';
 import { sign } from '../../src/wire/documented/signature.ts';
 import { NOW, SECRET_KEY } from '../helpers/records.ts';
 

@@ -4,8 +4,7 @@ import * as z from 'zod/mini';
 import { GatewayError } from '../../src/contract/error.ts';
 import { shapeOf } from '../../src/contract/field.ts';
 import { LOOSE, PROFILES } from '../../src/contract/profiles.ts';
-import { readInitiate } from '../../src/wire/documented/initiate.ts';
-import { INITIATE_FIELDS } from '../../src/wire/documented/initiate-fields.ts';
+import { INITIATE_FIELDS, readInitiate } from '../../src/wire/documented/initiate.ts';
 import { character } from '../helpers/characters.ts';
 import { fields } from '../helpers/records.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseMultipart } from '../../src/wire/multipart.ts';
+import { parseMultipart } from '../../src/wire/body.ts';
 import { character } from '../helpers/characters.ts';
 
 const TYPE = 'multipart/form-data; boundary=XX';

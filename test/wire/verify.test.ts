@@ -4,9 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { publicKeyMisused, SIGNATURE_MISTAKES, type SignatureMistake } from '../../src/contract/signature.ts';
 import { requireTamperings, TAMPERINGS } from '../../src/contract/tampering.ts';
 import type { Verification as Verdict } from '../../src/wire/dialect.ts';
-import { invent } from '../../src/wire/documented/compose.ts';
-import { fingerprint, sign } from '../../src/wire/documented/signature.ts';
-import { verify } from '../../src/wire/documented/verify.ts';
+import { invent } from '../../src/wire/documented/ipn.ts';
+import { fingerprint, sign, verify } from '../../src/wire/documented/signature.ts';
 import { character } from '../helpers/characters.ts';
 import { NOW, PUBLIC_KEY, SECRET_KEY } from '../helpers/records.ts';
 

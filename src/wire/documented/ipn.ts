@@ -1,13 +1,24 @@
 import type * as z from 'zod/mini';
 import { isAmount } from '../../contract/amount.ts';
+import { GatewayError } from '../../contract/error.ts';
 import { field, record, text } from '../../contract/field.ts';
+import { hint } from '../../contract/hint.ts';
 import { SENT_ON_REQUEST } from '../../contract/outcomes.ts';
+import type { Tampered, Tampering } from '../../contract/tampering.ts';
+import { timestamp } from '../../contract/timestamp.ts';
 import type { IpnFormat } from '../../contract/vocabulary.ts';
-import type { IpnComposer, IpnSettings, IpnSubject } from '../../domain/ipn.ts';
-import { renderAmount } from '../../domain/money.ts';
+import type {
+  ChosenFields,
+  ComposedIpn,
+  Composition,
+  IpnComposer,
+  IpnSettings,
+  IpnSubject,
+} from '../../domain/ipn.ts';
+import { DOCUMENTED_CURRENCIES, renderAmount } from '../../domain/money.ts';
 import type { Payment } from '../../domain/state.ts';
 import type { IpnTools } from '../dialect.ts';
-import { formOf } from '../form.ts';
+import { formOf } from '../encoding.ts';
 import { MAX_IDENTIFIER } from './names.ts';
 import { sign } from './signature.ts';
 
@@ -74,10 +85,10 @@ export const Ipn = record(
     data: field(IpnData, 'The payment.'),
   },
 );
-export type IpnFields = z.infer<typeof Ipn>;
+type IpnFields = z.infer<typeof Ipn>;
 
 /** The subject of an IPN. */
-export interface Subject extends Omit<IpnSubject, 'payment'> {
+interface Subject extends Omit<IpnSubject, 'payment'> {
   payment: Pick<Payment, 'identifier' | 'mode' | 'trx' | 'amount' | 'currency' | 'charge' | 'createdAt'>;
 }
 
@@ -124,7 +135,7 @@ export const resigned: IpnComposer['resigned'] = (body, signedText, secretKey) =
 };
 
 /** Changes the first digit, for a signature that must not match. */
-export function otherDigit(text: string): string {
+function otherDigit(text: string): string {
   return (text.startsWith('0') ? '1' : '0') + text.slice(1);
 }
 
@@ -134,3 +145,191 @@ export const corruptSignature: IpnComposer['corruptSignature'] = (body) =>
     /((?:^|&)signature=|"signature":")(.)/,
     (_, name: string, digit: string) => name + otherDigit(digit),
   );
+
+/** Fields, lists and groups of fields, nested at any depth. */
+export interface Fields {
+  readonly [name: string]: string | readonly string[] | Fields;
+}
+
+const FIELD_NAME = /^(?!.*__proto__)[A-Za-z0-9_-]{1,40}(\.[A-Za-z0-9_-]{1,40}){0,4}$/;
+
+/** Converts a form name such as `data[amount]` to a dotted one. Keeps `[]` at the end. */
+export const dotted = (name: string): string => name.replace(/\[([^[\]]+)\]/g, '.$1');
+
+/**
+ * The fields to set, by dotted names: single values, and lists, whose names end in `[]`.
+ *
+ * @throws GatewayError `invalid_fields` for a list under a name without `[]`
+ */
+function readSet(set: Readonly<Record<string, string | readonly string[]>>) {
+  const values: [string, string][] = [];
+  const lists: [string, readonly string[]][] = [];
+  for (const [written, value] of Object.entries(set)) {
+    const name = dotted(written);
+    if (name.endsWith('[]')) lists.push([name.slice(0, -2), [value].flat()]);
+    else if (typeof value === 'string') values.push([name, value]);
+    else throw invalid(`set ${name}: use the name ${name}[] for a list`);
+  }
+  return { values, lists };
+}
+
+/**
+ * Sets the value of a dotted name.
+ *
+ * @throws GatewayError `invalid_fields` for an invalid name
+ */
+export function override<All extends Fields>(
+  fields: All,
+  name: string,
+  value: string | readonly string[],
+): All {
+  if (!FIELD_NAME.test(name)) {
+    throw invalid(`set expects field names such as status or data.charge (got "${name.slice(0, 80)}")`);
+  }
+  const within = <Group extends Fields>(group: Group, [part = '', ...inner]: readonly string[]): Group => {
+    const old = Object.hasOwn(group, part) ? group[part] : undefined;
+    if (inner.length) {
+      if (old !== undefined && !isGroup(old)) {
+        throw invalid(`set ${name}: ${part} is a single value, not a group of fields`);
+      }
+      return { ...group, [part]: within(old ?? {}, inner) };
+    }
+    if (!isGroup(old)) return { ...group, [part]: value };
+    const names = Object.keys(old).map((key) => `${name}.${key}`);
+    throw invalid(`set ${name}: it is a group of fields; set ${names.join(', ')}`);
+  };
+  return within(fields, name.split('.'));
+}
+
+/**
+ * Removes the field with a dotted name.
+ *
+ * @throws GatewayError `invalid_fields` if it does not exist
+ */
+export function without(fields: Fields, name: string): Fields {
+  const within = (group: Fields, [part = '', ...inner]: readonly string[]): Fields => {
+    const { [part]: old, ...rest } = group;
+    if (old === undefined || !Object.hasOwn(group, part)) throw noSuchField(name, group);
+    if (!inner.length) return rest;
+    if (!isGroup(old)) throw noSuchField(name, group);
+    return { ...group, [part]: within(old, inner) };
+  };
+  return within(fields, name.split('.'));
+}
+
+function noSuchField(name: string, group: Fields): GatewayError {
+  return invalid(`unset: unknown field ${name.slice(0, 80)}; known: ${Object.keys(group).join(', ')}`);
+}
+
+function isGroup(value: Fields[string] | undefined): value is Fields {
+  return typeof value === 'object' && !Array.isArray(value);
+}
+
+function invalid(message: string): GatewayError {
+  return new GatewayError('invalid_fields', message);
+}
+
+const CURRENCIES = new Map(DOCUMENTED_CURRENCIES.map((currency) => [currency.code, currency]));
+
+export const invent: IpnTools['invent'] = (chosen, { trx, now, secretKey }, composition) => {
+  const made = { identifier: `sim-${trx}`, amount: '100.00', currency: 'USD', charge: '0.00' };
+  const payment = { ...made, mode: 'sandbox' as const, trx, createdAt: timestamp(now) };
+  return write(chosen, { payment, status: 'success', holder: 'Ada Example', secretKey }, composition, {
+    ipn: { amountFormat: 'sent' },
+    currencies: CURRENCIES,
+  });
+};
+
+export const composeChosen: IpnComposer['composeChosen'] = (chosen, subject, composition, settings) =>
+  'payment' in subject ? write(chosen, subject, composition, settings) : invent(chosen, subject, composition);
+
+/** Builds an IPN: applies the chosen values, removes fields, overrides fields by name, signs, and tampers. */
+function write(
+  chosen: ChosenFields,
+  subject: Subject,
+  { set = {}, unset = [], tamper = new Map(), format }: Composition,
+  settings: IpnSettings,
+): ComposedIpn {
+  requireFields(chosen);
+  const { payment, secretKey } = subject;
+  const { identifier = payment.identifier, amount = payment.amount, currency = payment.currency } = chosen;
+  const about = { ...subject, status: chosen.status ?? subject.status };
+  let ipn = ipnFields({ ...about, payment: { ...payment, identifier, amount, currency } }, settings);
+  const { values, lists } = readSet(set);
+  const removed = [unset].flat().map(dotted);
+  // A removed field may be any part of the IPN, and may be set again.
+  for (const name of removed) if (name !== 'signature') ipn = without(ipn, name) as IpnFields;
+  for (const [name, value] of values) ipn = override(ipn, name, value);
+  const signedText = [ipn.data?.amount, ipn.identifier].filter((part) => part !== undefined).join('');
+  const key = tamper.has('secret') ? `not-${secretKey}` : secretKey;
+  if (!Object.hasOwn(set, 'signature')) ipn.signature = sign(signedText, '', key);
+  const tampered: Tampered[] = [];
+  let sent = ipn;
+  for (const [what, value] of tamper) {
+    const before = sent;
+    const read = READERS[what];
+    if (read && read(before) === undefined) {
+      throw new GatewayError('invalid_fields', `tamper ${what}: the field was removed with unset`);
+    }
+    sent = TAMPERERS[what](before, value);
+    const [was, is] = [read?.(before) ?? null, read?.(sent) ?? null];
+    // An equal value is not a forgery.
+    if (!read || was !== is) tampered.push({ what, was, is });
+  }
+  let written: Fields = sent;
+  for (const [name, list] of lists) written = override(written, name, list);
+  if (removed.includes('signature') && !Object.hasOwn(set, 'signature'))
+    written = without(written, 'signature');
+  return {
+    ...encodeIpn(written, format),
+    signedText,
+    identifier: ipn.identifier ?? identifier,
+    status: sent.status ?? about.status,
+    tampered,
+  };
+}
+
+function requireFields({ amount, currency }: ChosenFields): void {
+  const problems: string[] = [];
+  if (amount !== undefined && !isAmount(amount)) {
+    problems.push(`amount must be a plain decimal greater than 0, such as 250.00 (got "${amount}")`);
+  }
+  if (currency !== undefined && !/^[A-Z0-9]{2,4}$/.test(currency)) {
+    problems.push(`currency must be an upper-case code, such as USD (got "${currency}")`);
+  }
+  const [first] = problems;
+  if (first === undefined) return;
+  throw new GatewayError('invalid_fields', first, {
+    problems,
+    hint: hint`To send an invalid value anyway, override it with set.`,
+  });
+}
+
+/** Each function uses the requested value, or generates one. */
+const TAMPERERS: Readonly<Record<Tampering, (ipn: IpnFields, value: string | null) => IpnFields>> = {
+  signature: (ipn) => ({ ...ipn, signature: otherDigit(ipn.signature) }),
+  amount: (ipn, value) => ({ ...ipn, data: { ...ipn.data, amount: value ?? `9${ipn.data.amount}` } }),
+  identifier: (ipn, value) => ({ ...ipn, identifier: value ?? `${ipn.identifier}X` }),
+  // Neither status nor currency is signed: a receiver must check them itself.
+  status: (ipn, value) => ({ ...ipn, status: value ?? 'failed' }),
+  currency: (ipn, value) => {
+    const { currency } = ipn.data;
+    const code = value ?? (currency.code === 'GNF' ? 'USD' : 'GNF');
+    const symbol = CURRENCIES.get(code)?.symbol ?? code;
+    return { ...ipn, data: { ...ipn.data, currency: { ...currency, code, symbol } } };
+  },
+  case: (ipn) => ({ ...ipn, signature: ipn.signature.toLowerCase() }),
+  // Signing has already used the wrong secret.
+  secret: (ipn) => ipn,
+};
+
+/** Values to show for forged fields; null where the value does not matter. */
+const READERS: Readonly<Record<Tampering, ((ipn: Partial<IpnFields>) => string | undefined) | null>> = {
+  amount: ({ data }) => data?.amount,
+  identifier: ({ identifier }) => identifier,
+  status: ({ status }) => status,
+  currency: ({ data }) => data?.currency?.code,
+  signature: null,
+  case: null,
+  secret: null,
+};

@@ -1,9 +1,15 @@
 import type { CardAction } from '../../contract/vocabulary.ts';
 import type { MerchantDialect, ServiceCall } from '../dialect.ts';
-import { CARD_NAMES, INITIATE_NAMES, IPN_NAMES, toWire } from './names.ts';
-import { CARD_PATHS, INITIATE_PATHS, PAYMENT_PARAMETER } from './paths.ts';
-import { sign } from './signature.ts';
-import { verify } from './verify.ts';
+import {
+  CARD_NAMES,
+  CARD_PATHS,
+  INITIATE_NAMES,
+  INITIATE_PATHS,
+  IPN_NAMES,
+  PAYMENT_PARAMETER,
+  toWire,
+} from './names.ts';
+import { sign, verify } from './signature.ts';
 
 const toggled = (id: string, active: boolean): ServiceCall => ({
   method: 'PUT',
@@ -43,7 +49,7 @@ export const merchantDialect: MerchantDialect = {
   sign,
   verify,
   ipn: async () => {
-    const [{ invent }, { splice }] = await Promise.all([import('./compose.ts'), import('./ipn.ts')]);
+    const [{ invent }, { splice }] = await Promise.all([import('./ipn.ts'), import('./ipn.ts')]);
     return { invent, verify, sign, splice, names: IPN_NAMES };
   },
 };

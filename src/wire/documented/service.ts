@@ -1,36 +1,136 @@
 import * as z from 'zod/mini';
+import type { CardTransaction } from '../../contract/card.ts';
 import { field, query, text } from '../../contract/field.ts';
 import { OUTCOMES } from '../../contract/outcomes.ts';
-import { DELIVERY_ORDERS } from '../../contract/vocabulary.ts';
+import type { Choices } from '../../contract/profiles.ts';
+import { DELIVERY_ORDERS, type Mode } from '../../contract/vocabulary.ts';
+import type { Card } from '../../domain/state.ts';
 import type { Dialect } from '../dialect.ts';
 import { postedMessage } from '../fields.ts';
 import {
+  CARD_REQUEST_EXAMPLE,
+  CardRequest,
   cardAnswer,
   cardDetails,
   cardList,
   maskCards,
+  readCard,
+  readCardId,
+  readPage,
+  readToggle,
+  TOGGLE_EXAMPLE,
+  ToggleRequest,
   VirtualCardAnswer,
   VirtualCardDetails,
   VirtualCardList,
-} from './card-answers.ts';
-import { CardRequest, readCard, readCardId, readPage, readToggle, ToggleRequest } from './card-requests.ts';
-import { composeChosen } from './compose.ts';
-import { refusal, serviceError, settledError } from './errors.ts';
-import { EXAMPLES } from './examples.ts';
-import { InitiateAnswer, InitiateRequest, initiateAnswer, readInitiate } from './initiate.ts';
-import { corruptSignature, encodeIpn, Ipn, ipnFields, resigned } from './ipn.ts';
+} from './cards.ts';
+import {
+  INITIATE_EXAMPLE,
+  InitiateAnswer,
+  InitiateRequest,
+  initiateAnswer,
+  readInitiate,
+} from './initiate.ts';
+import { composeChosen, corruptSignature, encodeIpn, IPN_EXAMPLE, Ipn, ipnFields, resigned } from './ipn.ts';
 import { merchantDialect } from './merchant.ts';
 import {
+  CARD_NAMES,
   CARD_PATHS,
   CHECKOUT_PATHS,
   cardIdIn,
   checkoutUrl,
+  fromWire,
   INITIATE_PATHS,
   missingPath,
   PAYMENT_PARAMETER,
-} from './paths.ts';
-import { fingerprint } from './signature.ts';
-import { verify } from './verify.ts';
+} from './names.ts';
+import { fingerprint, verify } from './signature.ts';
+
+export const serviceError: Dialect['serviceError'] = ({ message, problems }) => ({
+  error: 'true',
+  message,
+  errors: [...problems],
+});
+
+/** Errors for invalid fields, in each shape that deployments use (observed: refusal-field-errors*, refusal-field-list-live). The first shape is the default (chosen: refusal-field-message*). */
+const FIELD_REFUSALS: Readonly<Record<Choices['liveRefusal'], Dialect['serviceError']>> = {
+  'message-and-errors': serviceError,
+  errors: ({ problems }) => ({ error: 'yes', errors: [...problems] }),
+  'message-list': ({ problems }) => ({ error: 'true', message: [...problems] }),
+};
+
+/** The message of server copies for an unknown currency (observed: refusal-currency-bare*). */
+const CURRENCY_MESSAGE = 'Currency not supported';
+
+export const refusal: Dialect['refusal'] = (error, mode, choices) => {
+  if (error.code === 'invalid_fields') {
+    return FIELD_REFUSALS[mode === 'live' ? choices.liveRefusal : choices.sandboxRefusal](error);
+  }
+  if (choices.otherRefusal === 'message-and-errors') return serviceError(error);
+  const { code, message } = error;
+  return { error: 'true', message: code === 'unsupported_currency' ? CURRENCY_MESSAGE : message };
+};
+
+/** The response of server copies to a second visit to a settled payment (observed: checkout-again-error*). */
+export const settledError = { error: 'true', message: 'Invalid transaction request' } as const;
+
+/*
+ * Examples of the service's messages. Tests check each value against its schema.
+ */
+
+const error = (...problems: string[]) => ({ error: 'true', message: problems[0], errors: problems });
+
+const initiated = (mode: Mode) => ({
+  initiated: initiateAnswer({ id: 'pay_8k2mw4xq9d7t1r5z', mode }, 'http://127.0.0.1:4477'),
+  'wrong key': error('Invalid api key'),
+  'missing fields': error('identifier is required', 'ipn_url is required'),
+});
+
+const CARD: Card = {
+  id: TOGGLE_EXAMPLE.card_id,
+  merchantId: 'mer_k8w4xq9d7t1r',
+  ...fromWire(CARD_NAMES, CARD_REQUEST_EXAMPLE),
+  charges: '2.5',
+  availableBalance: '247.5',
+  number: '9999001234564444',
+  cvc: '123',
+  expiryMonth: 5,
+  expiryYear: '2029',
+  status: 'active',
+  createdAt: '2026-05-01T09:30:00.123Z',
+  updatedAt: '2026-05-01T09:30:00.123Z',
+};
+
+const TRANSACTION: CardTransaction = {
+  id: 'ctx_2k8w4xq9d7t1r5mz',
+  cardId: CARD.id,
+  currency: 'USD',
+  beforeCharge: '12.5',
+  amount: '12.5',
+  charge: '0',
+  type: '-',
+  details: 'Coffee',
+  remark: 'make_payment',
+  createdAt: '2026-05-02T10:00:00.000Z',
+  updatedAt: '2026-05-02T10:00:00.000Z',
+};
+
+/** Examples for OpenAPI, by message and name. */
+export const EXAMPLES = {
+  initiate: { payment: INITIATE_EXAMPLE },
+  initiated: { live: initiated('live'), sandbox: initiated('sandbox') },
+  ipn: { success: IPN_EXAMPLE },
+  cardRequest: { card: CARD_REQUEST_EXAMPLE },
+  cardCreated: { created: cardAnswer('created', CARD) },
+  cardList: { cards: cardList({ cards: [CARD], page: 1, perPage: 15, lastPage: 1, total: 1 }) },
+  cardDetails: { card: cardDetails({ ...CARD, availableBalance: '235' }, [TRANSACTION]) },
+  toggleRequest: {
+    block: TOGGLE_EXAMPLE,
+    activate: { ...TOGGLE_EXAMPLE, active: true },
+  },
+  cardToggled: { blocked: cardAnswer('blocked', { ...CARD, status: 'inactive' }) },
+  cardCanceled: { canceled: cardAnswer('canceled', { ...CARD, status: 'canceled' }) },
+} as const;
 
 const entered = field(text, 'What the customer entered.');
 

@@ -1,5 +1,11 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
+import { isAmount } from '../../contract/amount.ts';
+import { SIGNATURE_MISTAKES, type SignatureMistake } from '../../contract/signature.ts';
 import type { IpnComposer } from '../../domain/ipn.ts';
+import { renderAmount } from '../../domain/money.ts';
+import type { IpnTools, Verification, VerifyKeys } from '../dialect.ts';
+import { writtenAmounts } from '../encoding.ts';
+import { IPN_NAMES } from './names.ts';
 
 /**
  * The signature of an IPN (documented: signature, signature-upper-case, signature-live): upper-case hexadecimal HMAC-SHA256 over the text of the amount followed
@@ -16,3 +22,383 @@ export function sign(amount: string, identifier: string, secretKey: string): str
 
 /** No amount begins with this text, so no IPN has this signature. */
 export const fingerprint: IpnComposer['fingerprint'] = (secretKey) => sign('fingerprint', '', secretKey);
+
+/** Fields that are signed, or that code signs by mistake. */
+interface SignedFields {
+  identifier: string;
+  amount: string;
+  /** The amount after parsing a JSON number, without trailing zeros. */
+  parsedAmount?: string | undefined;
+  trx: string | null;
+  currency: string | null;
+  /** The IPN as received. */
+  body: string;
+}
+
+/** A mistake in a signature: its name, null for one without a name, and a description. */
+interface Mistake {
+  name: SignatureMistake | null;
+  words: string;
+}
+
+/** A value that code may compute, with the mistake in it; none for the correct value. */
+type Candidate<Value> = readonly [value: Value, mistake?: Mistake | undefined];
+
+/** The explanation of a signature. */
+interface Explained {
+  /** Why it is wrong; empty if it is correct. */
+  reasons: string[];
+  /** The first mistake; null if it is correct or unexplained. */
+  mistake: SignatureMistake | null;
+  /** The signed text; null if no common mistake explains it. */
+  text: string | null;
+}
+
+/** Finds the common mistakes that explain a signature. */
+function explainSignature(signature: string, fields: SignedFields, keys: VerifyKeys): Explained {
+  const digests = decode(signature);
+  if (!digests.size) return { reasons: unknownSignature(keys), mistake: null, text: null };
+  let best: { mistakes: Mistake[]; text: string } | undefined;
+  const possibleKeys = [...keysOf(keys)];
+  const ways = function* (): Iterable<[text: string, digest: Buffer, ...Mistake[]]> {
+    for (const [text, textMistake] of textsOf(fields)) {
+      for (const [key, keyMistake] of possibleKeys) {
+        yield [text, hmac('sha256', key, text), ...defined(textMistake, keyMistake)];
+      }
+      // Combinations of all kinds of mistakes would be too many.
+      if (textMistake && textMistake.name !== 'operands-swapped') continue;
+      for (const [digestOf, mistake] of FORMULAS) {
+        yield [text, digestOf(text, keys.secretKey), ...defined(textMistake, mistake)];
+      }
+    }
+  };
+  for (const [text, digest, ...mistakes] of ways()) {
+    const hex = digest.toString('hex');
+    if (!digests.has(hex)) continue;
+    const all = [...mistakes, ...defined(digests.get(hex))];
+    if (!all.length) return { reasons: [], mistake: null, text };
+    if (!best || all.length < best.mistakes.length) best = { mistakes: all, text };
+  }
+  if (!best) return { reasons: unknownSignature(keys), mistake: null, text: null };
+  const { mistakes, text } = best;
+  return { reasons: mistakes.map(({ words }) => words), mistake: mistakes[0]?.name ?? null, text };
+}
+
+const defined = (...mistakes: (Mistake | undefined)[]) => mistakes.filter((mistake) => mistake !== undefined);
+
+const hmac = (algorithm: string, key: string, text: string) =>
+  createHmac(algorithm, key).update(text, 'utf8').digest();
+const hash = (algorithm: string, text: string) => createHash(algorithm).update(text, 'utf8').digest();
+
+const UNKNOWN =
+  'the signature matches neither these fields nor any common mistake: amount or identifier was changed after signing, or it was signed with another secret key';
+
+/** Describes an unknown signature. The cause may be replaced keys. */
+function unknownSignature({ secretKey, former = [], replacedAt }: VerifyKeys): string[] {
+  const shown = (at: string) => `${at.slice(0, 19).replace('T', ' ')} UTC`;
+  const own = fingerprint(secretKey);
+  const old = former.find((one) => one.fingerprint === own);
+  if (old) {
+    return [`the secret key given here was replaced at ${shown(old.replacedAt)}: it is no longer used`];
+  }
+  if (replacedAt === undefined) return [UNKNOWN];
+  return [
+    UNKNOWN,
+    `the keys were replaced at ${shown(replacedAt)}: earlier IPNs were signed with the old keys`,
+  ];
+}
+
+const SWAPPED = 'identifier and amount are swapped: the amount comes first';
+
+function* textsOf(fields: SignedFields): Iterable<Candidate<string>> {
+  const { amount, identifier, parsedAmount, trx, currency, body } = fields;
+  const right = parsedAmount ?? amount;
+  // First, so that nothing else is computed for a correct signature.
+  yield [right + identifier];
+  for (const rendered of new Set([right, amount, ...renderings(amount)])) {
+    const words = rendered === right ? undefined : amountMistake(rendered, right, parsedAmount !== undefined);
+    if (words !== undefined) yield [rendered + identifier, { name: 'amount-reformatted', words }];
+    yield [
+      identifier + rendered,
+      { name: 'operands-swapped', words: words === undefined ? SWAPPED : `${SWAPPED}; ${words}` },
+    ];
+  }
+  for (const separator of [' ', '|', ':', '-', '.', ',', '&', '\n']) {
+    const words = `there is a separator ${JSON.stringify(separator)} between amount and identifier: remove it`;
+    yield [right + separator + identifier, { name: 'separator', words }];
+  }
+  for (const nothing of ['undefined', 'null', 'None', 'NaN', 'Array', '']) {
+    const words = `the amount was read as ${nothing ? `"${nothing}"` : 'nothing'}: read the field data.amount, inside data`;
+    yield [nothing + identifier, { name: 'undefined-amount', words }];
+  }
+  if (currency !== null) {
+    const words = `the currency was also signed: sign only amount and identifier`;
+    for (const text of [
+      right + identifier + currency,
+      right + currency + identifier,
+      currency + right + identifier,
+    ])
+      yield [text, { name: 'currency-included', words }];
+  }
+  if (trx !== null) {
+    const words = 'the transaction id was signed instead of the identifier';
+    yield [right + trx, { name: 'trx-instead-of-identifier', words }];
+  }
+  const words = 'the whole body was signed: sign only amount and identifier';
+  for (const whole of new Set([body, ...withoutSignature(body)]))
+    yield [whole, { name: 'whole-body', words }];
+}
+
+/** A body without its signature, in the forms that code may sign. */
+function withoutSignature(body: string): string[] {
+  if (!/^\s*[[{]/.test(body)) {
+    const form = new URLSearchParams(body);
+    form.delete('signature');
+    return [form.toString(), decodeURIComponent(form.toString().replaceAll('+', ' '))];
+  }
+  const { signature: _, ...rest } = JSON.parse(body);
+  return [JSON.stringify(rest), JSON.stringify(rest).replaceAll('/', '\\/')];
+}
+
+function amountMistake(rendered: string, right: string, isNumber: boolean): string {
+  if (isNumber) {
+    return `data.amount is a JSON number, and parsing drops trailing zeros: ${rendered} was signed, but the parsed amount is ${right}; it must be a string`;
+  }
+  return `the amount was reformatted: ${rendered} was signed, but data.amount is ${right}; sign its text exactly as in the body`;
+}
+
+/** The same number in other formats. */
+function renderings(amount: string): string[] {
+  if (!isAmount(amount)) return [];
+  const trimmed = amount
+    .replace(/^0+(?=\d)/, '')
+    .replace(/(\.\d*?)0+$/, '$1')
+    .replace(/\.$/, '');
+  const decimals = [0, 1, 2, 3, 4, 5, 6, 7, 8] as const;
+  const fixed = decimals.map((count) => renderAmount(amount, `fixed:${count}`));
+  const grouped = fixed.map((text) => text.replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ','));
+  const [cut = ''] = trimmed.split('.');
+  const cents = renderAmount(amount, 'fixed:2')
+    .replace('.', '')
+    .replace(/^0+(?=\d)/, '');
+  return [trimmed, cut, ...fixed, ...grouped, ...fixed.map((text) => text.replace('.', ',')), cents];
+}
+
+/** Concatenations, as used for a hash without HMAC. */
+const CONCATENATED = [
+  (text: string, key: string) => text + key,
+  (text: string, key: string) => key + text,
+] as const;
+
+const SHA256_CONCATENATED: Mistake = {
+  name: 'key-concatenated',
+  words: 'it is the SHA-256 of text and secret key concatenated, not an HMAC',
+};
+
+/** Wrong formulas that code uses instead of the HMAC-SHA256 of a text with the key. */
+const FORMULAS: readonly Candidate<(text: string, key: string) => Buffer>[] = [
+  [
+    (text, key) => hmac('sha256', text, key),
+    {
+      name: 'hmac-arguments-swapped',
+      words: 'text and key are swapped: the secret key is the key of the HMAC, the text is its message',
+    },
+  ],
+  [
+    (text) => hash('sha256', text),
+    { name: 'hash-without-hmac', words: 'it is the plain SHA-256 of the text: an HMAC needs the secret key' },
+  ],
+  ...CONCATENATED.map(
+    (join) => [(text, key) => hash('sha256', join(text, key)), SHA256_CONCATENATED] as Formula,
+  ),
+  ...(['sha1', 'sha512', 'md5'] as const).flatMap((name) => {
+    const mistake = { name, words: `it was computed with ${name.toUpperCase()}: use HMAC-SHA256` };
+    const plain = [(text: string) => text, ...CONCATENATED];
+    return [
+      [(text, key) => hmac(name, key, text), mistake] as Formula,
+      ...plain.map((join) => [(text, key) => hash(name, join(text, key)), mistake] as Formula),
+    ];
+  }),
+];
+type Formula = (typeof FORMULAS)[number];
+
+const AROUND = [
+  ['a newline', '\n'],
+  ['a newline', '\r\n'],
+  ['a space', ' '],
+  ['a tab', '\t'],
+  ['a quotation mark', '"'],
+  ['a quotation mark', "'"],
+] as const;
+
+function* keysOf({ secretKey, others = [] }: VerifyKeys): Iterable<Candidate<string>> {
+  yield [secretKey];
+  const name = 'key-with-whitespace';
+  const trimmed = secretKey.trim();
+  if (trimmed !== secretKey) {
+    const words = 'the secret key has leading or trailing white space: remove it';
+    yield [trimmed, { name, words }];
+  }
+  for (const [what, mark] of AROUND) {
+    const words = `it was signed with ${what} before or after the secret key: remove it`;
+    for (const key of [trimmed + mark, mark + trimmed, mark + trimmed + mark]) {
+      if (key !== secretKey) yield [key, { name, words }];
+    }
+  }
+  for (const { mistake, called, key } of others) {
+    yield [key, { name: mistake, words: `it was signed with ${called}, not with the secret key` }];
+  }
+}
+
+const IN_BASE64 = 'the signature is base64: it must be upper-case hexadecimal';
+const IS_HEX = /^(?:[0-9A-F]+|[0-9a-f]+)$/;
+/** The longest known encoding, base64 of the hexadecimal text of a SHA-512, has 172 characters. */
+const MAX_SIGNATURE_CHARACTERS = 256;
+
+/** The digests that a signature may encode, in lower-case hexadecimal, each with the mistake in its encoding. */
+function decode(signature: string): ReadonlyMap<string, Mistake | undefined> {
+  const digests = new Map<string, Mistake | undefined>();
+  if (signature.length > MAX_SIGNATURE_CHARACTERS) return digests;
+  const add = (hex: string, mistake?: Mistake) => {
+    const digest = hex.toLowerCase();
+    if (!digests.has(digest)) digests.set(digest, mistake);
+  };
+  if (IS_HEX.test(signature)) {
+    const isUpper = signature === signature.toUpperCase();
+    const words = 'the signature is correct but in lower case: it must be upper-case hexadecimal';
+    add(signature, isUpper ? undefined : { name: 'lower-case', words });
+  }
+  const trimmed = signature.trim();
+  const isCorrectInside = IS_HEX.test(trimmed) && trimmed === trimmed.toUpperCase();
+  add(
+    trimmed,
+    isCorrectInside
+      ? { name: null, words: 'the signature is correct, but there is white space around it: remove it' }
+      : {
+          name: 'lower-case',
+          words:
+            'the signature is correct only if letter case and white space around it are ignored: it must be upper-case hexadecimal',
+        },
+  );
+  // A form turns an unescaped plus sign into a space.
+  for (const [text, encoding] of [
+    [signature.replaceAll(' ', '+'), 'base64'],
+    [signature, 'base64url'],
+  ] as const) {
+    const bytes = Buffer.from(text, encoding);
+    if (bytes.toString(encoding) !== text) continue;
+    add(bytes.toString('hex'), { name: 'base64', words: IN_BASE64 });
+    const inner = bytes.toString('latin1');
+    if (IS_HEX.test(inner))
+      add(inner, { name: 'base64', words: `${IN_BASE64}, and not base64 of the hexadecimal text` });
+  }
+  return digests;
+}
+
+/** The fields of a body that affect its validity. */
+interface Read
+  extends Pick<Verification, 'status' | 'identifier' | 'amount' | 'signature'>,
+    Record<'trx' | 'currency', string | null> {
+  /** The amount after parsing a JSON number, without trailing zeros. */
+  parsedAmount?: string;
+  /** Why the fields cannot be read. */
+  problem?: string;
+}
+
+/** Checks status and signature over `data.amount` + `identifier` (documented: signature). */
+export const verify: IpnTools['verify'] = (received, keys, instead) => {
+  const body = received.replace(/\r?\n$/, '');
+  const { problem, parsedAmount, trx, currency, ...read } = readFields(body);
+  const fields = instead === undefined ? read : { ...read, signature: instead };
+  const { status, identifier, amount, signature } = fields;
+  const missing = Object.entries({ signature, identifier, 'data.amount': amount, status })
+    .filter(([, value]) => value === null)
+    .map(([name]) => `${name} is missing`);
+  if (identifier === null || amount === null || signature === null) {
+    const reasons = problem === undefined ? missing : [problem];
+    const nothing = { expected: null, signedText: null, foundText: null, mistake: null, fix: null };
+    return { ...fields, valid: false, authentic: false, reasons, ...nothing };
+  }
+  const signedAmount = parsedAmount ?? amount;
+  const explained = signature.trim()
+    ? explainSignature(signature, { identifier, amount, parsedAmount, trx, currency, body }, keys)
+    : { reasons: ['signature is empty: nothing was signed'], mistake: null, text: null };
+  const { mistake, text } = explained;
+  const reasons = [...missing, ...explained.reasons, ...statusProblems(status)];
+  return {
+    ...fields,
+    valid: !reasons.length,
+    authentic: !explained.reasons.length,
+    reasons,
+    mistake,
+    fix: mistake && SIGNATURE_MISTAKES[mistake],
+    expected: sign(signedAmount, identifier, keys.secretKey),
+    signedText: signedAmount + identifier,
+    foundText: text,
+  };
+};
+
+function statusProblems(status: string | null): string[] {
+  if (status === null || status === 'success') return [];
+  return [
+    status.toLowerCase() === 'success'
+      ? `status is "${status}": success must be in lower case`
+      : `status is "${status}": only success means that the payment succeeded`,
+  ];
+}
+
+const NOTHING: Read = {
+  status: null,
+  identifier: null,
+  amount: null,
+  signature: null,
+  trx: null,
+  currency: null,
+};
+
+function readFields(body: string): Read {
+  if (!body.trim()) return { ...NOTHING, problem: 'the body is empty' };
+  if (/^\s*[[{]/.test(body)) return readJson(body);
+  const form = new URLSearchParams(body);
+  if (!form.has('signature') && !form.has('status') && !form.has('identifier')) {
+    return { ...NOTHING, problem: 'the body is neither the form nor the JSON of an IPN' };
+  }
+  return {
+    status: form.get('status'),
+    identifier: form.get('identifier'),
+    amount: form.get(IPN_NAMES.amount),
+    signature: form.get('signature'),
+    trx: form.get(IPN_NAMES.trx),
+    currency: form.get(IPN_NAMES.currency),
+  };
+}
+
+function readJson(body: string): Read {
+  let json: unknown;
+  try {
+    json = JSON.parse(body);
+  } catch (error) {
+    return { ...NOTHING, problem: `the body looks like JSON but is not valid: ${(error as Error).message}` };
+  }
+  const data = member(json, 'data');
+  const amount = member(data, 'amount');
+  const text = (value: unknown) => (typeof value === 'string' ? value : null);
+  return {
+    status: text(member(json, 'status')),
+    identifier: text(member(json, 'identifier')),
+    amount: typeof amount === 'number' ? numberAsWritten(body, amount) : text(amount),
+    signature: text(member(json, 'signature')),
+    trx: text(member(data, 'payment_trx')),
+    currency: text(member(member(data, 'currency'), 'code')),
+    ...(typeof amount === 'number' && { parsedAmount: String(amount) }),
+  };
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+/** The source text of the last `"amount":` with this value. */
+function numberAsWritten(body: string, value: number): string {
+  return writtenAmounts(body).findLast((text) => Number(text) === value) ?? String(value);
+}

@@ -1,10 +1,101 @@
 import * as z from 'zod/mini';
+import { characters } from '../../contract/address.ts';
+import { CARD_AMOUNT_PATTERN, cardAmountProblem } from '../../contract/amount.ts';
 import { type CardTransaction, maskedCardNumber } from '../../contract/card.ts';
-import { count, field, type JsonSchema, record, text } from '../../contract/field.ts';
+import { GatewayError } from '../../contract/error.ts';
+import { count, field, type JsonSchema, record, text as string } from '../../contract/field.ts';
 import { CARD_STATUSES } from '../../contract/vocabulary.ts';
+import { amountFromNumber } from '../../domain/money.ts';
 import type { Card } from '../../domain/state.ts';
+import type { PostedFields } from '../body.ts';
 import type { CardResult, Dialect } from '../dialect.ts';
-import { MAX_CARD_ID } from './card-requests.ts';
+import { amountSource } from '../encoding.ts';
+import { amountJson, email, postedMessage, required, text } from '../fields.ts';
+import { CARD_NAMES, fromWire } from './names.ts';
+
+export const CARD_REQUEST_EXAMPLE = {
+  currency_code: 'USD',
+  title: 'Office supplies',
+  name_on_card: 'Ada Example',
+  email: 'ada@example.com',
+  amount: '250',
+};
+
+export const TOGGLE_EXAMPLE = { card_id: 'card_5t1r9d7m2k8w4xqz', active: false };
+
+/** Names, limits and required fields: documented. */
+export const CardRequest = postedMessage(
+  'CardRequest',
+  'The card to create.',
+  {
+    currency_code: text('currency_code', 3, 'Card currency; one of the active currencies.'),
+    title: text('title', 255, 'Title that identifies the card.'),
+    name_on_card: text('name_on_card', 255, 'Name printed on the card.'),
+    email: email('email', 255, "The cardholder's e-mail."),
+    amount: required(
+      'amount',
+      cardAmountProblem,
+      'Card total amount, a number or numeric text; at most 10 digits and 4 decimals.',
+      amountJson(CARD_AMOUNT_PATTERN.source),
+    ),
+  },
+  CARD_REQUEST_EXAMPLE,
+);
+
+const MAX_CARD_ID = 40;
+
+export const ToggleRequest = postedMessage(
+  'ToggleRequest',
+  'The card to activate or block.',
+  {
+    card_id: text('card_id', MAX_CARD_ID, 'Card identifier.'),
+    active: field(
+      z.boolean({
+        error: ({ input }) =>
+          input === undefined
+            ? 'active is required'
+            : 'active must be true or false, as a JSON boolean without quotes',
+      }),
+      'true activates an inactive card, false blocks it.',
+    ),
+  },
+  TOGGLE_EXAMPLE,
+);
+
+export const readCard: Dialect['readCard'] = (posted) => fromWire(CARD_NAMES, read(CardRequest, posted));
+
+export const readToggle: Dialect['readToggle'] = (posted) => {
+  const { card_id, active } = read(ToggleRequest, posted);
+  return { cardId: card_id, action: active ? 'activate' : 'block' };
+};
+
+function read<Schema extends z.ZodMiniObject>(schema: Schema, posted: PostedFields): z.output<Schema> {
+  const values = Object.fromEntries(Object.entries(posted.fields).filter(([, value]) => value !== null));
+  const amount = values['amount'];
+  if (typeof amount === 'number') {
+    // An inexact number stays as written, so that the check rejects it.
+    const source = amountSource(posted) ?? String(amount);
+    values['amount'] = amountFromNumber(amount, source) ?? source;
+  }
+  const parsed = schema.safeParse(values);
+  if (parsed.success) return parsed.data as z.output<Schema>;
+  const problems = parsed.error.issues.map(({ message }) => message);
+  throw new GatewayError('invalid_fields', problems[0] ?? 'the fields are not valid', { problems });
+}
+
+export const readCardId: Dialect['readCardId'] = (id) => {
+  if (characters(id) <= MAX_CARD_ID) return id;
+  throw new GatewayError('invalid_fields', `card_id must have at most ${MAX_CARD_ID} characters`);
+};
+
+/** A page past the end is empty. A number too large for `current_page` is rejected (chosen: card-list-past-end). */
+export const readPage: Dialect['readPage'] = (page = '1') => {
+  if (/^\d{1,15}$/.test(page) && Number(page) > 0) return Number(page);
+  throw new GatewayError(
+    'invalid_fields',
+    `page must be a positive integer of at most 15 digits (got "${page.slice(0, 40)}")`,
+  );
+};
 
 const MESSAGES = {
   created: 'Virtual card created.',
@@ -20,40 +111,40 @@ function microseconds(at: string): string {
 }
 
 const MICROSECONDS: JsonSchema = { pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{6}Z$' };
-const wireTime = (description: string) => field(text, description, MICROSECONDS);
+const wireTime = (description: string) => field(string, description, MICROSECONDS);
 const number = (description: string) => field(z.number(), description);
 
 const cardFields = {
-  id: field(text, 'Card identifier.', { maxLength: MAX_CARD_ID }),
+  id: field(string, 'Card identifier.', { maxLength: MAX_CARD_ID }),
   amount: number('Card total amount.'),
   charges: number('Charges applied to the card.'),
   available_balance: number('Balance available on the card.'),
-  title: field(text, 'Title identifying the card.'),
-  masked_card_number: field(text, 'Card number with all but the last four digits as asterisks.'),
-  card_number: field(text, 'Full card number, in a range that no issuer uses, with a Luhn check digit.', {
+  title: field(string, 'Title identifying the card.'),
+  masked_card_number: field(string, 'Card number with all but the last four digits as asterisks.'),
+  card_number: field(string, 'Full card number, in a range that no issuer uses, with a Luhn check digit.', {
     pattern: '^\\d{16}$',
   }),
-  name_on_card: field(text, 'Name printed on the card.'),
-  email: field(text, "Cardholder's e-mail."),
-  cvc: field(text, 'Card verification code, of three or four digits.'),
+  name_on_card: field(string, 'Name printed on the card.'),
+  email: field(string, "Cardholder's e-mail."),
+  cvc: field(string, 'Card verification code, of three or four digits.'),
   expiry_month: field(z.int().check(z.minimum(1), z.maximum(12)), 'Month number.'),
-  expiry_year: field(text, 'Four-digit year.', { pattern: '^\\d{4}$' }),
+  expiry_year: field(string, 'Four-digit year.', { pattern: '^\\d{4}$' }),
   status: field(z.enum(CARD_STATUSES), '`active`, `inactive` or `canceled`.'),
   created_at: wireTime('ISO 8601 UTC with microseconds.'),
   updated_at: wireTime('ISO 8601 UTC with microseconds.'),
-  currency: field(text, 'Currency code.'),
+  currency: field(string, 'Currency code.'),
 };
 
 const VirtualCard = record('VirtualCard', 'A virtual card. Amounts are JSON numbers.', cardFields);
 
 const VirtualCardTransaction = record('VirtualCardTransaction', 'A transaction of a virtual card.', {
-  id: field(text, 'Transaction identifier.'),
-  currency_code: field(text, 'Currency code.'),
+  id: field(string, 'Transaction identifier.'),
+  currency_code: field(string, 'Currency code.'),
   before_charge: number('Amount before the charge.'),
   amount: number('Amount.'),
   charge: number('Charge applied.'),
   type: field(z.enum(['-', '+']), '`-` pays from the card, `+` adds to it.'),
-  details: field(text, 'Free text.'),
+  details: field(string, 'Free text.'),
   remark: field(z.enum(['make_payment', 'add_fund']), '`make_payment` or `add_fund`.'),
   created_at: wireTime('ISO 8601 UTC.'),
   updated_at: wireTime('ISO 8601 UTC.'),
@@ -69,7 +160,7 @@ const VirtualCardWithTransactions = record(
 );
 
 const success = field(z.literal('ok'), 'Always `ok`.');
-const message = field(text, 'For humans.');
+const message = field(string, 'For humans.');
 
 export const VirtualCardAnswer = record(
   'VirtualCardAnswer',
