@@ -2,9 +2,9 @@ import { effectsOf, malformed, retryAfterSeconds, statusOfFault } from '../contr
 import { parseDuration } from '../contract/duration.ts';
 import type { FaultRule } from '../contract/fault.ts';
 import type { FaultEffect } from '../contract/fault-effects.ts';
+import type { AttemptReport } from '../domain/delivery.ts';
 import type { Faults } from '../domain/faults.ts';
 import type { IpnComposer } from '../domain/ipn.ts';
-import type { AttemptReport } from '../domain/retry.ts';
 import type { Delivery } from '../domain/state.ts';
 import { realPause } from '../system/clock.ts';
 import { type Poster, type PostRequest, reportOf } from './poster.ts';

@@ -1,6 +1,6 @@
 import * as http from 'node:http';
 import type { AttemptFailure } from '../contract/failure.ts';
-import type { AttemptReport } from '../domain/retry.ts';
+import type { AttemptReport } from '../domain/delivery.ts';
 import { type Egress, EgressError, endpointOf } from './egress.ts';
 import { eitherName, type ReceiverTrust, type SecureAgents, secureAgents } from './receiver-trust.ts';
 import {

@@ -5,8 +5,7 @@ import { type ErrorCode, GatewayError } from '../contract/error.ts';
 import type { EgressFailure } from '../contract/failure.ts';
 import { command, type Hint, hint, option } from '../contract/hint.ts';
 import type { ReadonlyCollection } from '../domain/collection.ts';
-import { type FireRequest, fire, requireDelivery, resend } from '../domain/delivery.ts';
-import { egressFailure } from '../domain/retry.ts';
+import { egressFailure, type FireRequest, fire, requireDelivery, resend } from '../domain/delivery.ts';
 import type { Attempt, Delivery } from '../domain/state.ts';
 import { type UseCaseParts, verdictParts } from './parts.ts';
 import {

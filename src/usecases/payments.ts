@@ -3,8 +3,13 @@ import { GatewayError } from '../contract/error.ts';
 import type { PaymentEvent, PaymentStep, TimelineEntry } from '../contract/payment.ts';
 import type { DeliveryOrder, Mode } from '../contract/vocabulary.ts';
 import type { ReadonlyCollection } from '../domain/collection.ts';
-import { initiateHint } from '../domain/initiate-hint.ts';
-import { type InitiateCommand, initiate, requirePayment, withEvent } from '../domain/payment.ts';
+import {
+  type InitiateCommand,
+  initiate,
+  initiateHint,
+  requirePayment,
+  withEvent,
+} from '../domain/payment.ts';
 import {
   autoSettledRedirect,
   REDIRECT_HEAD_START_MS,
@@ -13,9 +18,8 @@ import {
   settle,
 } from '../domain/settle.ts';
 import type { Delivery, Payment } from '../domain/state.ts';
-import { paymentSteps, timeline } from '../domain/timeline.ts';
 import { type UseCaseParts, verdictParts } from './parts.ts';
-import { type Step, storyOf } from './story.ts';
+import { paymentSteps, type Step, storyOf, timeline } from './story.ts';
 import { verdictOnPayment } from './verdict.ts';
 
 /** How to settle a payment. */

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deliveryOf } from '../../src/domain/delivery.ts';
-import { type AttemptReport, egressFailure, recordAttempt } from '../../src/domain/retry.ts';
+import { type AttemptReport, deliveryOf, egressFailure, recordAttempt } from '../../src/domain/delivery.ts';
 import { encodeIpn, ipnFields } from '../../src/wire/documented/ipn.ts';
 import {
   applied,

@@ -4,10 +4,9 @@ import { characters, isEmail, shorten, urlProblem } from '../../src/contract/add
 import { GatewayError } from '../../src/contract/error.ts';
 import { renderHint } from '../../src/contract/hint.ts';
 import { LOOSE } from '../../src/contract/profiles.ts';
-import { initiateHint } from '../../src/domain/initiate-hint.ts';
 import { secretKeyFinder } from '../../src/domain/merchant.ts';
 import { parseCurrency } from '../../src/domain/money.ts';
-import { initiate, requirePayment, withEvent } from '../../src/domain/payment.ts';
+import { initiate, initiateHint, requirePayment, withEvent } from '../../src/domain/payment.ts';
 import type { State } from '../../src/domain/state.ts';
 import type { PostedFields } from '../../src/wire/body.ts';
 import { readInitiate } from '../../src/wire/documented/initiate.ts';
