@@ -1,12 +1,15 @@
-import { type Code, EXPECTED_SIGNATURE } from '../contract/signature.ts';
 import { namesOf } from '../contract/vocabulary.ts';
+import type { Code } from '../wire/dialect.ts';
 import type { Observation } from './client.ts';
 
 /** How to fix a mistake, in words and in code. */
 export interface Fix {
   text: string;
-  /** Works on its own, in the place that the text names, and does not throw on an unknown order. */
-  code?: Code;
+  /**
+   * Works on its own, in the place that the text names, and does not throw on an unknown order. May depend on the code
+   * that computes the expected signature.
+   */
+  code?: Code | ((expected: Code) => Code);
 }
 
 const WHOLE: Code = {
@@ -15,17 +18,17 @@ const WHOLE: Code = {
   Python: `if not all(isinstance(form.get(name), str) and form[name] for name in ('status', 'identifier', 'signature', 'data[amount]')): return refuse()`,
 };
 
-const SIGNED: Code = {
-  PHP: `${WHOLE.PHP}\n${EXPECTED_SIGNATURE.PHP}\nif (!hash_equals($expected, $_POST['signature'])) { http_response_code(400); exit; }`,
-  Node: `${WHOLE.Node}\n${EXPECTED_SIGNATURE.Node}\nconst [one, other] = [body.signature, expected].map((text) => Buffer.from(text));\nif (one.length !== other.length || !timingSafeEqual(one, other)) return refuse();`,
-  Python: `${WHOLE.Python}\n${EXPECTED_SIGNATURE.Python}\nif not hmac.compare_digest(expected.encode(), form['signature'].encode()): return refuse()`,
-};
+const signed = (expected: Code): Code => ({
+  PHP: `${WHOLE.PHP}\n${expected.PHP}\nif (!hash_equals($expected, $_POST['signature'])) { http_response_code(400); exit; }`,
+  Node: `${WHOLE.Node}\n${expected.Node}\nconst [one, other] = [body.signature, expected].map((text) => Buffer.from(text));\nif (one.length !== other.length || !timingSafeEqual(one, other)) return refuse();`,
+  Python: `${WHOLE.Python}\n${expected.Python}\nif not hmac.compare_digest(expected.encode(), form['signature'].encode()): return refuse()`,
+});
 
 /** The fix of each mistake. */
 export const MISTAKE_FIXES = {
   'signature-not-checked': {
     text: 'Before anything else, compute the HMAC over data.amount and identifier as received, and compare it in constant time. Reject the IPN if it does not match.',
-    code: SIGNED,
+    code: signed,
   },
   'fields-not-required': {
     text: 'Before you check the signature, reject IPNs whose fields are missing, empty or not strings.',
@@ -33,11 +36,11 @@ export const MISTAKE_FIXES = {
   },
   'secret-known': {
     text: 'Read the secret key from the configuration, reject every IPN if no key is set, and accept no other key.',
-    code: {
-      PHP: `$secretKey = getenv('GATEWAY_SECRET_KEY'); if (!$secretKey) { http_response_code(500); exit; }\n${SIGNED.PHP}`,
-      Node: `const secretKey = process.env.GATEWAY_SECRET_KEY; if (!secretKey) throw new Error('no secret key');\n${SIGNED.Node}`,
-      Python: `secret_key = os.environ['GATEWAY_SECRET_KEY']\nif not secret_key: raise RuntimeError('no secret key')\n${SIGNED.Python}`,
-    },
+    code: (expected) => ({
+      PHP: `$secretKey = getenv('GATEWAY_SECRET_KEY'); if (!$secretKey) { http_response_code(500); exit; }\n${signed(expected).PHP}`,
+      Node: `const secretKey = process.env.GATEWAY_SECRET_KEY; if (!secretKey) throw new Error('no secret key');\n${signed(expected).Node}`,
+      Python: `secret_key = os.environ['GATEWAY_SECRET_KEY']\nif not secret_key: raise RuntimeError('no secret key')\n${signed(expected).Python}`,
+    }),
   },
   'amount-not-compared': {
     text: 'Compare the amount (as a number) and the currency with your own order, and reject anything else. Only the amount is signed, and it states what was paid, not what was owed.',
@@ -89,7 +92,7 @@ export const MISTAKE_FIXES = {
   },
   'headers-trusted': {
     text: 'Do not trust headers: anyone can set them. Only the signature proves the sender.',
-    code: SIGNED,
+    code: signed,
   },
   'input-not-escaped': {
     text: 'Reject control characters, bind values as SQL parameters, escape output, and use a fixed text for error responses.',

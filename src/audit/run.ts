@@ -2,7 +2,7 @@ import { isReportable } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditedCase } from '../contract/audit-report.ts';
 import { GatewayError } from '../contract/error.ts';
-import type { Code } from '../contract/signature.ts';
+import type { Code } from '../wire/dialect.ts';
 import { type AuditCase, evidence, type Finding, skipped } from './case.ts';
 import { CONTROL } from './cases/control.ts';
 import { HARM as BREAKS } from './cases/robustness.ts';
@@ -24,10 +24,15 @@ export async function runCases(
   options: Pick<AuditOptions, 'onCase' | 'probes' | 'signal'>,
 ): Promise<AuditedCase[]> {
   const mask = secretMask(shop.parts.gateway);
+  const expected = shop.parts.tools.signatureCode();
   const done = new Map<AuditCase, AuditedCase>();
   const record = (one: AuditCase, finding: Finding) => {
     const language = languageOf(shop.seen.slice(0, LANGUAGE_SAMPLE).map(({ observation }) => observation));
-    const audited = auditedCase(one, provenBy(shop, done.get(CONTROL), one, finding), { mask, language });
+    const audited = auditedCase(one, provenBy(shop, done.get(CONTROL), one, finding), {
+      mask,
+      language,
+      expected,
+    });
     done.set(one, audited);
     options.onCase?.(audited, done.size, chosen.length);
   };
@@ -172,12 +177,17 @@ async function runConcurrently<Item>(
 function auditedCase(
   one: AuditCase,
   finding: Finding,
-  { mask, language }: { mask: (text: string) => string; language: keyof Code | undefined },
+  {
+    mask,
+    language,
+    expected,
+  }: { mask: (text: string) => string; language: keyof Code | undefined; expected: Code },
 ): AuditedCase {
   const { verdict, sent, observed, why, curl, unpaid, because = one } = finding;
   const isBad = isReportable(verdict);
   const known: Fix = finding.fix ?? MISTAKE_FIXES[because.mistake];
-  const code = known.code && language ? { [language]: known.code[language] } : known.code;
+  const codes = typeof known.code === 'function' ? known.code(expected) : known.code;
+  const code = codes && language ? { [language]: codes[language] } : codes;
   const lines = Object.entries(code ?? {}).map(([of, line]) => `${of}: ${line}`);
   return {
     name: one.name,

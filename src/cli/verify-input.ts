@@ -5,8 +5,6 @@ import { GatewayError, usage } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
 import type { FormerKey, ListedMerchant } from '../contract/merchant.ts';
 import { ipnBodyIn, isDeliveryId } from '../contract/pasted-ipn.ts';
-import { publicKeyMisused } from '../contract/signature.ts';
-import { signingKeys } from '../contract/signing-keys.ts';
 import { readSecret } from '../options/secret-file.ts';
 import type { Verification, VerifyKeys } from '../wire/dialect.ts';
 import type { Server } from './connect.ts';
@@ -64,15 +62,14 @@ export async function verifyKeys(
   { secret, publicKey, merchant: name }: KeyOptions,
   connect: () => Promise<Server>,
 ): Promise<VerifyKeys> {
-  const named = publicKey === undefined ? [] : [publicKeyMisused(publicKey)];
-  if (secret) return { secretKey: readSecret(secret, '--secret'), others: named };
+  if (secret) return { secretKey: readSecret(secret, '--secret'), publicKey };
   if (secret === '') throw usage('--secret must not be empty');
   const { data } = await merchantsOf(connect);
   const isRequested = (one: ListedMerchant) =>
     name === undefined ? one.isDefault : one.name === name || one.id === name;
   const merchant = data.find(isRequested);
   if (!merchant) throw new GatewayError('not_found', `no merchant is called "${name}"`);
-  return signingKeys(merchant, data, named);
+  return { ...merchant, ...(publicKey !== undefined && { publicKey }), merchants: data };
 }
 
 /** Replaced keys of all merchants; none if no emulator is running. */

@@ -15,7 +15,7 @@ export interface UseCaseParts {
   store: Store;
   clock: Clock;
   courier: Courier;
-  dialect: Pick<Dialect, 'verify'>;
+  dialect: Pick<Dialect, 'verify' | 'signatureCode'>;
   settings: Settings;
   /** @param requestId the request that causes the change */
   context: (requestId?: number) => Context;

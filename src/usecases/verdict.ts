@@ -11,20 +11,19 @@ import {
 import { duration } from '../contract/duration.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import { type AnswerProblem, answerProblem, ownWords, saysRefused } from '../contract/receiver-answer.ts';
-import { type Code, expectedSignature, publicKeyMisused } from '../contract/signature.ts';
 import { describeTamperings } from '../contract/tampering.ts';
 import type { Verdict } from '../contract/verdict.ts';
 import { SETTLERS } from '../contract/vocabulary.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Attempt, Delivery, Payment, State } from '../domain/state.ts';
-import type { Dialect, Verification } from '../wire/dialect.ts';
+import type { Code, Dialect, Verification } from '../wire/dialect.ts';
 
 /** The facts that a verdict is based on. */
 export interface VerdictParts {
   state: Pick<State, 'attemptsOf' | 'deliveriesOf'> & {
     merchants: { get: (id: string) => Merchant | undefined };
   };
-  dialect: Pick<Dialect, 'verify'>;
+  dialect: Pick<Dialect, 'verify' | 'signatureCode'>;
   settings: { ipn: Pick<Settings['ipn'], 'on'> };
   /** The attempt of a delivery that is waiting for a response, or null. */
   underWay: (deliveryId: string) => AttemptUnderWay | null;
@@ -166,7 +165,8 @@ export function verdictOnAttempt(
   signer: Signer | undefined,
   dialect: VerdictParts['dialect'],
 ): FullVerdict {
-  const special = verdictOnFault(delivery, attempt) ?? verdictOnTampering(delivery, attempt, signer, dialect);
+  const special =
+    verdictOnFault(delivery, attempt, dialect) ?? verdictOnTampering(delivery, attempt, signer, dialect);
   if (special !== undefined) return special;
   if (!signer) return makeVerdict('waiting', 'The merchant that signed this IPN no longer exists.');
   const verdict = verdictOnGenuine(attempt, signer, dialect, delivery.state);
@@ -196,7 +196,12 @@ function verdictOnTampering(
   const verdict = dialect.verify(attempt.requestBody, { secretKey: signer.secretKey });
   // A signature that was set by hand may be correct.
   if (verdict.authentic && !delivery.tampered.length) return undefined;
-  return verdictOnForgedAnswer(describeTamperings(delivery.tampered) || 'signature', verdict, attempt);
+  return verdictOnForgedAnswer(
+    describeTamperings(delivery.tampered) || 'signature',
+    verdict,
+    attempt,
+    dialect,
+  );
 }
 
 /** @param last the attempt before the one that is due, if any */
@@ -236,7 +241,11 @@ const readPart = (body: string | null): string =>
     : `${body.slice(0, MAX_READ)}\n${body.slice(-MAX_READ)}`;
 
 /** The verdict on an attempt that a fault rule changed or replaced; undefined for other attempts. */
-export function verdictOnFault(delivery: KnownDelivery, attempt: KnownAttempt): FullVerdict | undefined {
+export function verdictOnFault(
+  delivery: KnownDelivery,
+  attempt: KnownAttempt,
+  dialect: VerdictParts['dialect'],
+): FullVerdict | undefined {
   const { fault, failure, requestBody, responseStatus, responseHeaders, responseBody } = attempt;
   if (fault === null) return undefined;
   const instead = insteadOfSending(fault);
@@ -249,7 +258,7 @@ export function verdictOnFault(delivery: KnownDelivery, attempt: KnownAttempt): 
     const accepted = `${cause} Your receiver accepted it (${responseStatus}): it does not check the signature.`;
     return {
       ...makeVerdict('bad', accepted, CHECK_SIGNATURE, 'Your receiver accepted an invalid signature.'),
-      code: expectedSignature(requestBody),
+      code: dialect.signatureCode(requestBody),
       action: 'faults',
     };
   }
@@ -264,7 +273,12 @@ const REJECTS: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 406, 409,
 
 const UNKNOWN = 'Unknown: does your receiver reject forged IPNs?';
 
-function verdictOnForgedAnswer(what: string, verdict: Verification, attempt: KnownAttempt): FullVerdict {
+function verdictOnForgedAnswer(
+  what: string,
+  verdict: Verification,
+  attempt: KnownAttempt,
+  dialect: VerdictParts['dialect'],
+): FullVerdict {
   const { requestBody, responseStatus: status, responseHeaders: headers, responseBody } = attempt;
   const error = errorOf(attempt);
   const body = readPart(responseBody);
@@ -301,7 +315,7 @@ function verdictOnForgedAnswer(what: string, verdict: Verification, attempt: Kno
       fix,
       'Your receiver accepted a forged IPN.',
     ),
-    code: verdict.authentic ? null : expectedSignature(requestBody),
+    code: verdict.authentic ? null : dialect.signatureCode(requestBody),
   };
 }
 
@@ -318,7 +332,7 @@ function verdictOnGenuine(
   const computed = signatureIn(attempt, body, signer, dialect);
   // A response that accepts the IPN may encode the signature in any way, but must not show the signature of another text.
   if (computed !== undefined && (isRejected || computed.signed !== null))
-    return verdictOnSignature(computed, attempt);
+    return verdictOnSignature(computed, attempt, dialect);
   const problem = answerProblem({ status, headers, body });
   if (problem) return fromProblem(problem);
   const words = ownWords(body);
@@ -353,6 +367,7 @@ function verdictOnGenuine(
 function verdictOnSignature(
   { value, reason, signed }: ComputedSignature,
   { requestBody }: KnownAttempt,
+  dialect: VerdictParts['dialect'],
 ): FullVerdict {
   const what = signed ? 'the wrong text' : 'the right text in the wrong way';
   const cause = `Your code signed ${what} (${value.slice(0, 8)}…): ${reason}.`;
@@ -362,7 +377,7 @@ function verdictOnSignature(
   return {
     ...makeVerdict('bad', cause, fix, headlineOf(signed)),
     signed,
-    code: expectedSignature(requestBody),
+    code: dialect.signatureCode(requestBody),
   };
 }
 
@@ -435,11 +450,10 @@ function computedByReceiver(
   // Lists show the verdicts of many IPNs whose responses have no signature.
   if (!values.length) return undefined;
   const genuine = dialect.verify(sent, { secretKey });
-  const others = publicKey === undefined ? [] : [publicKeyMisused(publicKey)];
   const wrong = new Set(values.filter((value) => value !== genuine.expected && value !== genuine.signature));
   if (genuine.signature === null) return undefined;
   for (const value of [...wrong].slice(0, MAX_TRIED)) {
-    const verdict = dialect.verify(sent, { secretKey, others }, value);
+    const verdict = dialect.verify(sent, { secretKey, publicKey }, value);
     const { foundText: found, authentic, reasons } = verdict;
     const [reason] = reasons;
     // If the signed text is unknown, no known mistake explains the signature.

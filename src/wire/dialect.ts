@@ -1,10 +1,9 @@
 import type * as z from 'zod/mini';
 import type { CardTransaction } from '../contract/card.ts';
 import type { ErrorCode, GatewayError } from '../contract/error.ts';
-import type { FormerKey } from '../contract/merchant.ts';
+import type { FormerKey, Merchant } from '../contract/merchant.ts';
 import type { PaymentRequest } from '../contract/payment.ts';
 import type { Choices } from '../contract/profiles.ts';
-import type { MisusedKey, SignatureMistake } from '../contract/signature.ts';
 import type { CardAction, Mode } from '../contract/vocabulary.ts';
 import type { CardPage, IssueCardCommand } from '../domain/card.ts';
 import type { ChosenFields, ComposedIpn, Composition, IpnComposer } from '../domain/ipn.ts';
@@ -60,6 +59,7 @@ export interface Dialect {
   maskCards(responseBody: string): string;
   ipn: IpnComposer;
   verify: IpnTools['verify'];
+  signatureCode: IpnTools['signatureCode'];
   /** The messages for OpenAPI. */
   messages: Readonly<Record<MessageName, z.ZodMiniType>> & {
     /** Examples, by message and name. */
@@ -108,6 +108,7 @@ export interface MerchantDialect {
   readAnswer(body: unknown): ServiceAnswer;
   sign: IpnTools['sign'];
   verify: IpnTools['verify'];
+  signatureCode: IpnTools['signatureCode'];
   /** Loaded on demand. */
   ipn(): Promise<IpnTools>;
 }
@@ -154,6 +155,12 @@ export interface IpnTools {
   verify(body: string, keys: VerifyKeys, signature?: string): Verification;
   /** The signature of an amount and an identifier. */
   sign(amount: string, identifier: string, secretKey: string): string;
+  /**
+   * Code that computes the expected signature from the values as received.
+   *
+   * @param body the body of the IPN, which may be JSON; default: a form
+   */
+  signatureCode(body?: string): Code;
   /** The names of IPN fields in a form. */
   names: Readonly<Record<IpnFieldName, string>>;
   /** Another amount and identifier with the same signature; null if there is none. */
@@ -170,15 +177,20 @@ type IpnFieldName =
   | 'charge'
   | 'currency';
 
-/** The keys for checking an IPN. */
-export interface VerifyKeys {
-  secretKey: string;
-  /** Keys that code may have signed with by mistake. */
-  others?: readonly MisusedKey[] | undefined;
-  /** Replaced pairs. `secretKey` may belong to one of them. */
-  former?: readonly FormerKey[] | undefined;
-  /** When the merchant's pair was last replaced, which may explain an unknown signature. */
-  replacedAt?: string | undefined;
+/** The same code in each language. */
+export type Code = Readonly<Record<'PHP' | 'Node' | 'Python', string>>;
+
+type Keys = Pick<Merchant, 'secretKey' | 'publicKey'>;
+
+/** The keys for checking an IPN: those of its merchant, or at least the secret key. */
+export interface VerifyKeys extends Pick<Keys, 'secretKey'> {
+  publicKey?: string | undefined;
+  /** The merchant's replaced pairs, which may explain an unknown signature. */
+  formerKeys?: readonly FormerKey[] | undefined;
+  /** All merchants. Code may have signed with the keys of another one by mistake. */
+  merchants?: Iterable<Keys & Pick<Merchant, 'name'>> | undefined;
+  /** Replaced pairs of all merchants. `secretKey` may belong to one of them. */
+  replaced?: readonly FormerKey[] | undefined;
 }
 
 /** The result of checking an IPN. */
@@ -190,8 +202,8 @@ export interface Verification
   authentic: boolean;
   /** Every reason why it is not valid, one sentence each; empty if it is valid. */
   reasons: readonly string[];
-  /** The common mistake that explains the signature; null if it is correct or unexplained. */
-  mistake: SignatureMistake | null;
+  /** The name of the common mistake that explains the signature; null if it is correct or unexplained. */
+  mistake: string | null;
   /** The fix for the mistake; null if none. */
   fix: string | null;
   /** The correct signature of `signedText`; null if a field is missing. */

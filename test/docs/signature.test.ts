@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { EXPECTED_SIGNATURE } from '../../src/contract/signature.ts';
+import { signatureCode } from '../../src/wire/documented/signature.ts';
 import { runProgram } from '../helpers/child.ts';
 import { type Language, missing } from '../merchants/running.ts';
 
@@ -16,17 +16,17 @@ const PROGRAMS = {
   PHP: [
     'php',
     '-r',
-    `$secretKey = getenv('KEY'); $_POST = ['data' => ['amount' => getenv('AMOUNT')], 'identifier' => getenv('IDENTIFIER')]; ${EXPECTED_SIGNATURE.PHP} echo $expected;`,
+    `$secretKey = getenv('KEY'); $_POST = ['data' => ['amount' => getenv('AMOUNT')], 'identifier' => getenv('IDENTIFIER')]; ${signatureCode().PHP} echo $expected;`,
   ],
   Node: [
     process.execPath,
     '-e',
-    `const { createHmac } = require('node:crypto'); const { KEY: secretKey, AMOUNT: amount, IDENTIFIER: identifier } = process.env; const body = { data: { amount }, identifier }; ${EXPECTED_SIGNATURE.Node} console.log(expected);`,
+    `const { createHmac } = require('node:crypto'); const { KEY: secretKey, AMOUNT: amount, IDENTIFIER: identifier } = process.env; const body = { data: { amount }, identifier }; ${signatureCode().Node} console.log(expected);`,
   ],
   Python: [
     'python3',
     '-c',
-    `import hmac, os\nsecret_key = os.environ['KEY']\nform = {'data[amount]': os.environ['AMOUNT'], 'identifier': os.environ['IDENTIFIER']}\n${EXPECTED_SIGNATURE.Python}\nprint(expected)`,
+    `import hmac, os\nsecret_key = os.environ['KEY']\nform = {'data[amount]': os.environ['AMOUNT'], 'identifier': os.environ['IDENTIFIER']}\n${signatureCode().Python}\nprint(expected)`,
   ],
 } as const;
 

@@ -309,7 +309,7 @@ describe('a genuine IPN', () => {
     const delivery = last();
     const [first] = parts.ipns.attemptsOf(delivery.id);
     expect(first?.requestBody).not.toBe(delivery.body);
-    expect(first && verdictOnFault(delivery, first)).toBe(undefined);
+    expect(first && verdictOnFault(delivery, first, parts.dialect)).toBe(undefined);
   });
 
   it('gets a verdict that blames only the fault rule that changed or dropped it', async () => {

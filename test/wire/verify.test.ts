@@ -1,24 +1,23 @@
 import { createHash, createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { publicKeyMisused, SIGNATURE_MISTAKES, type SignatureMistake } from '../../src/contract/signature.ts';
 import { requireTamperings, TAMPERINGS } from '../../src/contract/tampering.ts';
 import type { Verification as Verdict } from '../../src/wire/dialect.ts';
 import { invent } from '../../src/wire/documented/ipn.ts';
-import { fingerprint, sign, verify } from '../../src/wire/documented/signature.ts';
+import {
+  fingerprint,
+  MISTAKE_FIXES,
+  type SignatureMistake,
+  sign,
+  verify,
+} from '../../src/wire/documented/signature.ts';
 import { character } from '../helpers/characters.ts';
 import { NOW, PUBLIC_KEY, SECRET_KEY } from '../helpers/records.ts';
 
 const KEYS = {
   secretKey: SECRET_KEY,
-  others: [
-    publicKeyMisused(PUBLIC_KEY),
-    {
-      mistake: 'other-merchant-key' as const,
-      called: 'the secret key of the merchant "shop-2"',
-      key: 'sec_sim_shop_2',
-    },
-  ],
+  publicKey: PUBLIC_KEY,
+  merchants: [{ name: 'shop-2', secretKey: 'sec_sim_shop_2', publicKey: 'pub_sim_shop_2' }],
 };
 
 /** An IPN for a payment that does not exist. */
@@ -169,15 +168,15 @@ describe('a wrong signature is explained:', () => {
   });
 
   it('a replaced key, if it is the key to check with', () => {
-    const former = [{ replacedAt: '2026-05-01T09:30:00.000Z', fingerprint: fingerprint('sec_old') }];
-    const verdict = verify(form({ signature: upper('100order-1') }), { secretKey: 'sec_old', former });
+    const replaced = [{ replacedAt: '2026-05-01T09:30:00.000Z', fingerprint: fingerprint('sec_old') }];
+    const verdict = verify(form({ signature: upper('100order-1') }), { secretKey: 'sec_old', replaced });
     expect(onlyReason(verdict)).toBe(
       'the secret key given here was replaced at 2026-05-01 09:30:00 UTC: it is no longer used',
     );
   });
 
   it('made before the keys were replaced', () => {
-    const keys = { ...KEYS, replacedAt: '2026-05-01T09:30:00.000Z' };
+    const keys = { ...KEYS, formerKeys: [{ replacedAt: '2026-05-01T09:30:00.000Z', fingerprint: '' }] };
     const verdict = checked({ signature: upper('100order-1', 'sec_old') }, keys);
     expect(verdict.reasons[1]).toBe(
       'the keys were replaced at 2026-05-01 09:30:00 UTC: earlier IPNs were signed with the old keys',
@@ -326,7 +325,7 @@ describe("a signature computed by the merchant's code", () => {
     const checkedBy = verify(body, KEYS, signature);
     expect(checkedBy).toMatchObject({
       mistake,
-      fix: mistake && SIGNATURE_MISTAKES[mistake],
+      fix: mistake && MISTAKE_FIXES[mistake],
       valid: signature === hex(text),
     });
     expect(checkedBy.reasons).toHaveLength(signature === hex(text) ? 0 : 1);

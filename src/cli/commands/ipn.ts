@@ -247,7 +247,7 @@ const verify = defineCommand({
     let verdict = tools.verify(body, keys, options.signature);
     // Last, because a given secret key needs no emulator.
     if (!verdict.authentic && options.secret) {
-      verdict = tools.verify(body, { ...keys, former: await formerKeys(connect) }, options.signature);
+      verdict = tools.verify(body, { ...keys, replaced: await formerKeys(connect) }, options.signature);
     }
     return {
       json: verdict,

@@ -9,7 +9,7 @@ import {
   PAYMENT_PARAMETER,
   toWire,
 } from './names.ts';
-import { sign, verify } from './signature.ts';
+import { sign, signatureCode, verify } from './signature.ts';
 
 const toggled = (id: string, active: boolean): ServiceCall => ({
   method: 'PUT',
@@ -48,9 +48,10 @@ export const merchantDialect: MerchantDialect = {
   },
   sign,
   verify,
+  signatureCode,
   ipn: async () => {
     const [{ invent }, { splice }] = await Promise.all([import('./ipn.ts'), import('./ipn.ts')]);
-    return { invent, verify, sign, splice, names: IPN_NAMES };
+    return { invent, verify, sign, signatureCode, splice, names: IPN_NAMES };
   },
 };
 

@@ -44,7 +44,7 @@ import {
   missingPath,
   PAYMENT_PARAMETER,
 } from './names.ts';
-import { fingerprint, verify } from './signature.ts';
+import { fingerprint, signatureCode, verify } from './signature.ts';
 
 export const serviceError: Dialect['serviceError'] = ({ message, problems }) => ({
   error: 'true',
@@ -172,6 +172,7 @@ export const dialect: Dialect = {
     corruptSignature,
   },
   verify,
+  signatureCode,
   messages: {
     InitiateRequest,
     InitiateAnswer,

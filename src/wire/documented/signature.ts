@@ -1,9 +1,8 @@
 import { createHash, createHmac } from 'node:crypto';
 import { isAmount } from '../../contract/amount.ts';
-import { SIGNATURE_MISTAKES, type SignatureMistake } from '../../contract/signature.ts';
 import type { IpnComposer } from '../../domain/ipn.ts';
 import { renderAmount } from '../../domain/money.ts';
-import type { IpnTools, Verification, VerifyKeys } from '../dialect.ts';
+import type { Code, IpnTools, Verification, VerifyKeys } from '../dialect.ts';
 import { writtenAmounts } from '../encoding.ts';
 import { IPN_NAMES } from './names.ts';
 
@@ -22,6 +21,56 @@ export function sign(amount: string, identifier: string, secretKey: string): str
 
 /** No amount begins with this text, so no IPN has this signature. */
 export const fingerprint: IpnComposer['fingerprint'] = (secretKey) => sign('fingerprint', '', secretKey);
+
+/** @param php how PHP reads amount and identifier @param python how Python reads them */
+const linesWith = (php: string, python: string, before = ''): Code => ({
+  PHP: `${before}$expected = strtoupper(hash_hmac('sha256', ${php}, $secretKey));`,
+  Node: "const expected = createHmac('sha256', secretKey).update(body.data.amount + body.identifier).digest('hex').toUpperCase();",
+  Python: `expected = hmac.new(secret_key.encode(), (${python}).encode(), 'sha256').hexdigest().upper()`,
+});
+
+const OF_FORM: Code = linesWith(
+  "$_POST['data']['amount'] . $_POST['identifier']",
+  "form['data[amount]'] + form['identifier']",
+);
+
+const OF_JSON: Code = linesWith(
+  "$body['data']['amount'] . $body['identifier']",
+  "body['data']['amount'] + body['identifier']",
+  "$body = json_decode(file_get_contents('php://input'), true); ",
+);
+
+/** In PHP, `$_POST` has the fields of a form, but not of JSON. */
+export const signatureCode: IpnTools['signatureCode'] = (body = '') =>
+  body.trimStart().startsWith('{') ? OF_JSON : OF_FORM;
+
+const SIGN_AS_RECEIVED =
+  'Sign the text of data.amount followed directly by identifier, both exactly as received.';
+const USE_HMAC = 'Compute HMAC-SHA256 with the secret key as the key.';
+const USE_OWN_KEY = "Sign with this merchant's secret key.";
+
+/** Common mistakes that lead to a wrong signature, and the fix for each. */
+export const MISTAKE_FIXES = {
+  'operands-swapped': SIGN_AS_RECEIVED,
+  'amount-reformatted': SIGN_AS_RECEIVED,
+  separator: SIGN_AS_RECEIVED,
+  'whole-body': SIGN_AS_RECEIVED,
+  'undefined-amount': 'Read the amount from data.amount: data[amount] in a form.',
+  'currency-included': SIGN_AS_RECEIVED,
+  'trx-instead-of-identifier': SIGN_AS_RECEIVED,
+  'hmac-arguments-swapped': USE_HMAC,
+  'hash-without-hmac': USE_HMAC,
+  'key-concatenated': USE_HMAC,
+  sha1: USE_HMAC,
+  sha512: USE_HMAC,
+  md5: USE_HMAC,
+  'lower-case': 'Write the digest as upper-case hexadecimal.',
+  base64: 'Write the digest as upper-case hexadecimal.',
+  'key-with-whitespace': 'Trim the secret key where you read it.',
+  'public-key': USE_OWN_KEY,
+  'other-merchant-key': USE_OWN_KEY,
+} as const;
+export type SignatureMistake = keyof typeof MISTAKE_FIXES;
 
 /** Fields that are signed, or that code signs by mistake. */
 interface SignedFields {
@@ -94,13 +143,14 @@ const UNKNOWN =
   'the signature matches neither these fields nor any common mistake: amount or identifier was changed after signing, or it was signed with another secret key';
 
 /** Describes an unknown signature. The cause may be replaced keys. */
-function unknownSignature({ secretKey, former = [], replacedAt }: VerifyKeys): string[] {
+function unknownSignature({ secretKey, formerKeys, replaced = [] }: VerifyKeys): string[] {
   const shown = (at: string) => `${at.slice(0, 19).replace('T', ' ')} UTC`;
   const own = fingerprint(secretKey);
-  const old = former.find((one) => one.fingerprint === own);
+  const old = replaced.find((one) => one.fingerprint === own);
   if (old) {
     return [`the secret key given here was replaced at ${shown(old.replacedAt)}: it is no longer used`];
   }
+  const replacedAt = formerKeys?.[0]?.replacedAt;
   if (replacedAt === undefined) return [UNKNOWN];
   return [
     UNKNOWN,
@@ -231,7 +281,10 @@ const AROUND = [
   ['a quotation mark', "'"],
 ] as const;
 
-function* keysOf({ secretKey, others = [] }: VerifyKeys): Iterable<Candidate<string>> {
+/** Maximum number of other merchants whose keys are tried (chosen). Each one costs a few hundred signatures. */
+const MAX_OTHERS = 20;
+
+function* keysOf({ secretKey, publicKey, merchants = [] }: VerifyKeys): Iterable<Candidate<string>> {
   yield [secretKey];
   const name = 'key-with-whitespace';
   const trimmed = secretKey.trim();
@@ -245,8 +298,17 @@ function* keysOf({ secretKey, others = [] }: VerifyKeys): Iterable<Candidate<str
       if (key !== secretKey) yield [key, { name, words }];
     }
   }
-  for (const { mistake, called, key } of others) {
-    yield [key, { name: mistake, words: `it was signed with ${called}, not with the secret key` }];
+  const signedWith = (key: string) => `it was signed with ${key}, not with the secret key`;
+  if (publicKey !== undefined) yield [publicKey, { name: 'public-key', words: signedWith('the public key') }];
+  const others = [...merchants].filter((merchant) => merchant.secretKey !== secretKey);
+  for (const other of others.slice(0, MAX_OTHERS)) {
+    for (const [what, key] of [
+      ['secret', other.secretKey],
+      ['public', other.publicKey],
+    ] as const) {
+      const words = signedWith(`the ${what} key of the merchant "${other.name}"`);
+      yield [key, { name: 'other-merchant-key', words }];
+    }
   }
 }
 
@@ -331,7 +393,7 @@ export const verify: IpnTools['verify'] = (received, keys, instead) => {
     authentic: !explained.reasons.length,
     reasons,
     mistake,
-    fix: mistake && SIGNATURE_MISTAKES[mistake],
+    fix: mistake && MISTAKE_FIXES[mistake],
     expected: sign(signedAmount, identifier, keys.secretKey),
     signedText: signedAmount + identifier,
     foundText: text,

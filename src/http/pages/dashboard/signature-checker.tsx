@@ -1,7 +1,6 @@
 import { requireFireable } from '../../../contract/delivery.ts';
 import { GatewayError } from '../../../contract/error.ts';
 import { ipnBodyIn, isDeliveryId } from '../../../contract/pasted-ipn.ts';
-import { expectedSignature } from '../../../contract/signature.ts';
 import type { Verification } from '../../../wire/dialect.ts';
 import type { AppParts } from '../../environment.ts';
 import { Section, Warnings } from './blocks.tsx';
@@ -61,7 +60,7 @@ function Checked({ parts, given }: { parts: AppParts; given: FormValues }) {
         <Working of={verdict} merchant={merchant} />
       </section>
       <Section id="lines" title="Code that computes it">
-        <Languages of={expectedSignature(body)} />
+        <Languages of={parts.dialect.signatureCode(body)} />
       </Section>
     </>
   );

@@ -1,5 +1,4 @@
 import type { Merchant } from '../../../contract/merchant.ts';
-import { signingKeys } from '../../../contract/signing-keys.ts';
 import type { Delivery } from '../../../domain/state.ts';
 import type { Verification } from '../../../wire/dialect.ts';
 import type { AppParts } from '../../environment.ts';
@@ -14,7 +13,7 @@ export function verifyFor(
   body: string,
   signature?: string,
 ): Verification {
-  return dialect.verify(body, signingKeys(merchant, merchants.all.values()), signature);
+  return dialect.verify(body, { ...merchant, merchants: merchants.all.values() }, signature);
 }
 
 /** Checks the signature of the sent body, and explains the result. */
