@@ -96,7 +96,7 @@ const FILES = [
   // Loaded before the compile cache, so they must be small.
   ['version', /(src[\\/]system[\\/]package-info\.ts|real-time\.mjs)$/],
   // Declaring a command must not load the server.
-  ['client', /src[\\/](library[\\/]connect|contract[\\/]secret)\.ts$/],
+  ['client', /src[\\/](library[\\/]connect|system[\\/]secret)\.ts$/],
   // Loaded by start and by the commands that query a running emulator.
   [
     'command',

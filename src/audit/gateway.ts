@@ -1,8 +1,8 @@
 import { GatewayError } from '../contract/error.ts';
 import type { RecordedRequest } from '../contract/event.ts';
 import type { InitiateFields, Payment, Settled, SettleInput } from '../contract/payment.ts';
-import { textMask } from '../contract/secret.ts';
 import type { Egress } from '../delivery/egress.ts';
+import { textMask } from '../system/secret.ts';
 
 /** The part of an emulator that an audit needs. */
 export interface AuditGateway {

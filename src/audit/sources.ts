@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError } from '../contract/error.ts';
-import { errorPage, ownWords } from '../contract/receiver-answer.ts';
 import { readText } from '../delivery/sender.ts';
+import { errorPage, ownWords } from '../domain/receiver-answer.ts';
 import { ask } from './ask.ts';
 import { callUserFunction, readCommand, runCommand } from './command.ts';
 import type { AuditGateway } from './gateway.ts';

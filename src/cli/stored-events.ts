@@ -2,10 +2,10 @@ import type { StoredAttempt } from '../contract/delivery.ts';
 import { attemptView, noteOf } from '../contract/describe-delivery.ts';
 import type { SimEvent } from '../contract/event.ts';
 import type { PaymentStep } from '../contract/payment.ts';
-import { textMask } from '../contract/secret.ts';
 import type { Records } from '../contract/state.ts';
 import { dialect } from '../library/merchant-client.ts';
 import type { Snapshot } from '../store/snapshot.ts';
+import { textMask } from '../system/secret.ts';
 import { type VerdictParts, verdictOnDelivery, verdictOnPayment, verdictView } from '../usecases/verdict.ts';
 
 /** An event before it has its number. */

@@ -1,6 +1,6 @@
-import { isLuhnNumber } from '../contract/luhn.ts';
 import type { Expected, ExpectedIpn } from '../contract/manifest.ts';
 import { plainText } from '../contract/plain-text.ts';
+import { isLuhnNumber } from '../domain/card.ts';
 import { matches } from '../system/match-pattern.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 import { at, parsed } from './json.ts';

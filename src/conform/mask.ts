@@ -1,4 +1,4 @@
-import { masked, textMask, waysToWrite } from '../contract/secret.ts';
+import { masked, textMask, waysToWrite } from '../system/secret.ts';
 import type { Mismatch } from './expectation.ts';
 
 /** Secrets that a shared report must not contain: the keys and the address for IPNs. */

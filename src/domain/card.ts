@@ -2,7 +2,6 @@ import { CARD_AMOUNT_PATTERN, cardAmountProblem } from '../contract/amount.ts';
 import type { CardTransaction, CardTransactionInput } from '../contract/card.ts';
 import { GatewayError } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
-import { isLuhnNumber, luhnDigit } from '../contract/luhn.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import { CARD_TRANSITIONS, type CardAction } from '../contract/vocabulary.ts';
@@ -10,6 +9,20 @@ import { add, chargeOn, compare, subtract } from './money.ts';
 import { unique } from './payment.ts';
 import type { Context } from './settings.ts';
 import type { Card, RuleResult, State } from './state.ts';
+
+/** The Luhn check digit of these digits. */
+export function luhnDigit(digits: string): string {
+  const sum = [...digits].reduceRight((total, digit, index) => {
+    const doubled = Number(digit) * ((digits.length - index) % 2 === 1 ? 2 : 1);
+    return total + (doubled > 9 ? doubled - 9 : doubled);
+  }, 0);
+  return String((10 - (sum % 10)) % 10);
+}
+
+/** Whether a text consists of digits and ends with a valid Luhn check digit. */
+export function isLuhnNumber(text: string): boolean {
+  return /^\d{2,}$/.test(text) && luhnDigit(text.slice(0, -1)) === text.at(-1);
+}
 
 /** A card to create, validated. */
 export type IssueCardCommand = Pick<Card, 'currency' | 'title' | 'nameOnCard' | 'email' | 'amount'>;

@@ -1,5 +1,4 @@
-/** Random bytes, or repeatable bytes with a seed. Each purpose has its own stream. */
-export type RandomBytes = (purpose: string, length: number) => Uint8Array;
+import type { RandomBytes } from '../system/random.ts';
 
 const LOWER = '0123456789abcdefghjkmnpqrstvwxyz';
 const DIGITS = '0123456789';

@@ -3,7 +3,7 @@ import { getCookie } from 'hono/cookie';
 import { bareHost, isLoopback } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
-import { sameSecret } from '../contract/secret.ts';
+import { sameSecret } from '../system/secret.ts';
 import type { AppContext, AppEnvironment, ServerRuntime } from './environment.ts';
 
 /** The cookie in which the dashboard keeps the control token. */

@@ -1,4 +1,4 @@
-import { textMask } from '../contract/secret.ts';
+import { textMask } from '../system/secret.ts';
 import type { UseCases } from '../usecases/use-cases.ts';
 
 /** Masks secrets in all texts of a value. Events, the request log, records, log lines and pages all use it. */

@@ -1,9 +1,9 @@
 import { ARTIFACTS, writeAuditReports } from '../audit/artifacts.ts';
 import { GatewayError, usage } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
-import { textMask } from '../contract/secret.ts';
 import { readSecret } from '../options/secret-file.ts';
 import { findServer } from '../store/server-file.ts';
+import { textMask } from '../system/secret.ts';
 import type { Duration, GatewaySimClient, StateSnapshot } from './api.ts';
 import { requireFields, requireObject } from './arguments.ts';
 import { cardsOf } from './cards.ts';

@@ -1,5 +1,7 @@
 import { createHmac, randomFillSync } from 'node:crypto';
-import type { RandomBytes } from '../domain/ids.ts';
+
+/** Random bytes, or repeatable bytes with a seed. Each purpose has its own stream. */
+export type RandomBytes = (purpose: string, length: number) => Uint8Array;
 
 /** Bytes per system call, because a few bytes take as long as thousands. */
 const POOL_BYTES = 8_192;

@@ -1,11 +1,11 @@
 import type { Courier } from '../delivery/courier.ts';
 import type { Preparation } from '../domain/bootstrap.ts';
 import type { Faults } from '../domain/faults.ts';
-import type { RandomBytes } from '../domain/ids.ts';
 import type { Context, Settings } from '../domain/settings.ts';
 import type { Snapshot } from '../store/snapshot.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock } from '../system/clock.ts';
+import type { RandomBytes } from '../system/random.ts';
 import type { Dialect } from '../wire/dialect.ts';
 import type { EventLog } from './event-log.ts';
 import type { VerdictParts } from './verdict.ts';

@@ -10,10 +10,10 @@ import {
 } from '../contract/describe-delivery.ts';
 import { duration } from '../contract/duration.ts';
 import type { Merchant } from '../contract/merchant.ts';
-import { type AnswerProblem, answerProblem, ownWords, saysRefused } from '../contract/receiver-answer.ts';
 import { describeTamperings } from '../contract/tampering.ts';
 import type { Verdict } from '../contract/verdict.ts';
 import { SETTLERS } from '../contract/vocabulary.ts';
+import { type AnswerProblem, answerProblem, ownWords, saysRefused } from '../domain/receiver-answer.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Attempt, Delivery, Payment, State } from '../domain/state.ts';
 import type { Code, Dialect, Verification } from '../wire/dialect.ts';

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { sameSecret } from '../../src/contract/secret.ts';
 import {
   addMerchant,
   credit,
@@ -14,6 +13,7 @@ import {
   requireMerchant,
 } from '../../src/domain/merchant.ts';
 import { State } from '../../src/domain/state.ts';
+import { sameSecret } from '../../src/system/secret.ts';
 import {
   applied,
   context,

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { fixOfFailure } from '../../contract/describe-delivery.ts';
 import type { Payment } from '../../contract/payment.ts';
-import { errorPage, ownWords, answerProblem as problemOfAnswer } from '../../contract/receiver-answer.ts';
+import { errorPage, ownWords, answerProblem as problemOfAnswer } from '../../domain/receiver-answer.ts';
 import { type AuditCase, evidence, type Finding, withOrder, withoutProbe } from '../case.ts';
 import type { Observation } from '../client.ts';
 import { type Fix, MISTAKE_FIXES } from '../mistakes.ts';

@@ -1,4 +1,4 @@
-import { errorPage } from '../../contract/receiver-answer.ts';
+import { errorPage } from '../../domain/receiver-answer.ts';
 import { type AuditCase, accepts, family, rejects } from '../case.ts';
 import type { Observation } from '../client.ts';
 

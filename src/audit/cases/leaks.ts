@@ -1,6 +1,6 @@
 import type { Payment } from '../../contract/payment.ts';
-import { errorPage } from '../../contract/receiver-answer.ts';
-import { masked } from '../../contract/secret.ts';
+import { errorPage } from '../../domain/receiver-answer.ts';
+import { masked } from '../../system/secret.ts';
 import { type AuditCase, evidence, type Finding, family, skipped, targetOf, withOrder } from '../case.ts';
 import type { Observation, ProbeRequest } from '../client.ts';
 import type { Shop } from '../shop.ts';

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { GatewayError } from '../../contract/error.ts';
-import { errorPage } from '../../contract/receiver-answer.ts';
+import { errorPage } from '../../domain/receiver-answer.ts';
 import {
   type AuditCase,
   accepts,

@@ -3,9 +3,9 @@ import type { Delivery, FireInput } from '../../contract/delivery.ts';
 import { remarksOn } from '../../contract/describe-delivery.ts';
 import { usage } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
-import { saysRefused } from '../../contract/receiver-answer.ts';
 import { requireTamperings, TAMPERINGS } from '../../contract/tampering.ts';
 import { DELIVERY_STATES, IPN_FORMATS } from '../../contract/vocabulary.ts';
+import { saysRefused } from '../../domain/receiver-answer.ts';
 import { dialect, requireMerchant } from '../../library/merchant-client.ts';
 import { SEEN_IN_PS } from '../../options/secret-file.ts';
 import {

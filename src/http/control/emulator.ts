@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { Live, Ready, Status, Stopping } from '../../contract/emulator.ts';
-import { masked } from '../../contract/secret.ts';
 import { timestamp } from '../../contract/timestamp.ts';
 import { fidelityIn } from '../../system/fidelity.ts';
 import { VERSION } from '../../system/package-info.ts';
+import { masked } from '../../system/secret.ts';
 import type { AppParts } from '../environment.ts';
 import { PROBES } from '../probes.ts';
 import { control } from './route.ts';

@@ -1,9 +1,9 @@
 import { duration } from '../../../contract/duration.ts';
 import { command } from '../../../contract/hint.ts';
-import { masked } from '../../../contract/secret.ts';
 import { givenAs, readValue } from '../../../options/resolve.ts';
 import { type OptionName, type OptionSpec, START_OPTIONS } from '../../../options/table.ts';
 import { fidelityIn } from '../../../system/fidelity.ts';
+import { masked } from '../../../system/secret.ts';
 import type { AppParts } from '../../environment.ts';
 import { CommandCode, FactsBox, Section } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';

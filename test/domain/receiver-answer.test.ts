@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { answerProblem } from '../../src/contract/receiver-answer.ts';
+import { answerProblem } from '../../src/domain/receiver-answer.ts';
 
 /** Maximum stored length of a response. */
 const LENGTH = 65_536;

@@ -1,11 +1,9 @@
+import { timingSafeEqual } from 'node:crypto';
+
 /** Compares two secrets in constant time. */
 export function sameSecret(given: string, expected: string): boolean {
-  if (given.length !== expected.length) return false;
-  let difference = 0;
-  for (let index = 0; index < given.length; index++) {
-    difference |= given.charCodeAt(index) ^ expected.charCodeAt(index);
-  }
-  return difference === 0;
+  const [one, other] = [Buffer.from(given), Buffer.from(expected)];
+  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 /** A masked secret: enough to recognize it, but not to use it. */

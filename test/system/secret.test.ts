@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { masked, textMask } from '../../src/contract/secret.ts';
+import { masked, textMask } from '../../src/system/secret.ts';
 
 const SECRET = 'sec_sim_0123456789abcdefghijklmnopqrstuv';
 
