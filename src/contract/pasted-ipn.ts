@@ -8,18 +8,7 @@ export const isDeliveryId = (text: string): boolean => /^ipn_\w+$/.test(text.tri
 /** The body of the last IPN in a pasted text; the text itself if it is only a body. */
 export function ipnBodyIn(pasted: string): string {
   const text = withoutEnd(pasted.replace(/^[\r\n]+/, ''));
-  for (const read of [listened, recorded, httpRequest, curl, prettyForm]) {
-    const body = read(text);
-    if (body !== undefined) return body;
-  }
-  return text;
-}
-
-/** Output of `ipn listen`: `--> POST /ipn  answered 200`, the body, the verdict. */
-function listened(text: string): string | undefined {
-  const [, ...printed] = text.split(/^--> .*\r?\n/m);
-  const body = printed.at(-1)?.split(/^(?:not )?valid\r?$/m)[0];
-  return body === undefined ? undefined : withoutEnd(body);
+  return curl(text) ?? prettyForm(text) ?? httpRequest(text) ?? lastBody(text) ?? text;
 }
 
 /** Removes trailing line breaks. Each run of line breaks is tried only once, because a text can have very many. */
@@ -27,22 +16,28 @@ function withoutEnd(text: string): string {
   return text.replace(/(?<![\r\n])[\r\n]+$/, '');
 }
 
-/** A line of `ipn listen --json`, or a delivery: an object with the body as text. */
-function recorded(text: string): string | undefined {
-  const lines = text.split(/\r?\n/).filter(Boolean);
-  for (const candidate of [text, lines.at(-1) ?? '']) {
-    if (!candidate.startsWith('{')) continue;
-    const { body, signature } = objectIn(candidate);
-    if (typeof body === 'string' && signature === undefined) return body;
+/** A form, which has no spaces. */
+const FORM = /^[^\s=&]+=[^\s]*$/;
+
+/**
+ * The last line that is a form or a JSON object, such as in the output of `ipn listen`. An object with the body as text
+ * is a line of `ipn listen --json`, or a delivery.
+ */
+function lastBody(text: string): string | undefined {
+  for (const line of [text, ...text.split(/\r?\n/).reverse()]) {
+    const json = objectIn(line);
+    if (typeof json?.body === 'string' && json.signature === undefined) return json.body;
+    if (json || FORM.test(line)) return line;
   }
   return undefined;
 }
 
-function objectIn(json: string): { body?: unknown; signature?: unknown } {
+function objectIn(text: string): { body?: unknown; signature?: unknown } | undefined {
+  if (!text.startsWith('{')) return undefined;
   try {
-    return JSON.parse(json);
+    return JSON.parse(text);
   } catch {
-    return {};
+    return undefined;
   }
 }
 
