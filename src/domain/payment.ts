@@ -16,12 +16,17 @@ import type { Payment, RuleResult, State } from './state.ts';
 export interface InitiateCommand {
   publicKey: string;
   request: PaymentRequest;
-  /**
-   * Warnings about valid input that is probably a mistake.
-   *
-   * @param containsSecretKey whether a text contains a merchant's secret key
-   */
-  warnings: (containsSecretKey: (text: string) => boolean) => readonly string[];
+  /** Warnings about valid input that is probably a mistake. They never change the response. */
+  warnings: (facts: InitiateFacts) => string[];
+}
+
+/** What warnings about a request depend on, apart from the request. */
+export interface InitiateFacts {
+  settings: Settings;
+  /** Whether an earlier payment has the identifier. */
+  isReused: boolean;
+  /** Whether a text contains a merchant's secret key. */
+  containsSecretKey: (text: string) => boolean;
 }
 
 /**
@@ -57,7 +62,11 @@ export function initiate(
     payerEmail: null,
     walletId: null,
     messageId: null,
-    warnings: warningsOf(state, command, settings),
+    warnings: command.warnings({
+      settings,
+      isReused: state.payments.newestOf(identifier) !== undefined,
+      containsSecretKey: secretKeyFinder(state),
+    }),
     ...(context.requestId !== undefined && { requestId: context.requestId }),
     history: [],
   };
@@ -89,54 +98,8 @@ function requireCurrency(given: string, settings: Settings): string {
   throw new GatewayError('unsupported_currency', problem);
 }
 
-function upperCaseProblem(given: string): string {
-  return `currency must be in upper case: ${given.toUpperCase()} (got "${shorten(given)}")`;
-}
-
-/** Warnings about valid input that is probably a mistake. They never change the response. */
-function warningsOf(
-  state: State,
-  { request, warnings: more }: InitiateCommand,
-  settings: Settings,
-): string[] {
-  const { identifier, ipnUrl, currency } = request;
-  const warnings: string[] = [];
-  if (state.payments.newestOf(identifier)) {
-    const text = `identifier "${identifier}" was used before: this is a new payment with the same identifier`;
-    warnings.push(text);
-  }
-  const unreachable = settings.unreachable(ipnUrl);
-  if (unreachable) warnings.push(`ipn_url cannot receive IPNs: ${unreachable}`);
-  warnings.push(...addressWarnings(request, settings));
-  if (!settings.currencies.has(currency)) warnings.push(strictWarning(upperCaseProblem(currency)));
-  return [...warnings, ...more(secretKeyFinder(state))];
-}
-
-/** A warning about a request that only `--loose` accepts. */
-export function strictWarning(problem: string): string {
-  return `a stricter deployment rejects this: ${problem}`;
-}
-
-function addressWarnings(
-  { ipnUrl, successUrl, cancelUrl, siteLogo }: PaymentRequest,
-  { looksLocal, ipn: { forwardTo } }: Settings,
-): string[] {
-  const warnings: string[] = [];
-  if (host(successUrl) !== host(cancelUrl))
-    warnings.push('success_url and cancel_url are on different hosts');
-  if (ipnUrl === successUrl)
-    warnings.push('ipn_url and success_url are the same address: a browser visit does not prove a payment');
-  if (ipnUrl === siteLogo)
-    warnings.push('ipn_url and site_logo are the same address: the checkout loads it as an image');
-  if (looksLocal(forwardTo ?? ipnUrl) && !looksLocal(successUrl))
-    warnings.push(
-      'success_url is public, but the IPN address is local: the browser leaves the local shop (use --map to keep it there)',
-    );
-  return warnings;
-}
-
-function host(url: string): string {
-  return /^https?:\/\/([^/?#]*)/i.exec(url)?.[1]?.toLowerCase() ?? '';
+export function upperCaseProblem(currency: string): string {
+  return `currency must be in upper case: ${currency.toUpperCase()} (got "${shorten(currency)}")`;
 }
 
 const MAX_HISTORY = 100;

@@ -4,10 +4,11 @@ import { AMOUNT_PATTERN, isAmount } from '../../contract/amount.ts';
 import { GatewayError, nearestName } from '../../contract/error.ts';
 import { field, LINK, record, text as string } from '../../contract/field.ts';
 import { hint } from '../../contract/hint.ts';
+import type { PaymentRequest } from '../../contract/payment.ts';
 import { CHECKOUT_THEMES } from '../../contract/vocabulary.ts';
 import { mistypedMagic } from '../../domain/auto.ts';
 import { amountFromNumber } from '../../domain/money.ts';
-import { type InitiateCommand, strictWarning } from '../../domain/payment.ts';
+import { type InitiateFacts, upperCaseProblem } from '../../domain/payment.ts';
 import type { Payment } from '../../domain/state.ts';
 import type { PostedFields } from '../body.ts';
 import type { Accepted, Dialect } from '../dialect.ts';
@@ -133,12 +134,14 @@ export function initiateAnswer(payment: Pick<Payment, 'id' | 'mode'>, baseUrl: s
 export const readInitiate: Dialect['readInitiate'] = (posted, accepted) => {
   const fields = checked(posted, accepted);
   const { site_logo = null, checkout_theme = 'light' } = fields;
+  const request = { ...fromWire(ASKED_NAMES, fields), siteLogo: site_logo, checkoutTheme: checkout_theme };
   return {
     publicKey: fields.public_key,
-    request: { ...fromWire(ASKED_NAMES, fields), siteLogo: site_logo, checkoutTheme: checkout_theme },
-    warnings: (holdsSecretKey) => [
-      ...notesOn(posted, fields, holdsSecretKey),
-      ...notesOnLoose(posted, accepted),
+    request,
+    warnings: (facts) => [
+      ...requestWarnings(request, facts),
+      ...fieldWarnings(posted, fields, facts),
+      ...strictProblems(posted, accepted).map(strictWarning),
     ],
   };
 };
@@ -183,46 +186,79 @@ const UNREADABLE_NUMBER =
 /** Maximum number of unknown fields named in the warnings of a payment: warnings are stored, so they must stay few. */
 const MAX_UNKNOWN_NAMED = 10;
 
-type HoldsSecretKey = Parameters<InitiateCommand['warnings']>[0];
+/** Probable mistakes that depend on more than one field, or on the emulator. */
+function requestWarnings(request: PaymentRequest, { settings, isReused }: InitiateFacts): string[] {
+  const { identifier, currency, ipnUrl, successUrl, cancelUrl, siteLogo } = request;
+  const { currencies, looksLocal, ipn } = settings;
+  const warnings: string[] = [];
+  if (isReused)
+    warnings.push(
+      `identifier "${identifier}" was used before: this is a new payment with the same identifier`,
+    );
+  const unreachable = settings.unreachable(ipnUrl);
+  if (unreachable) warnings.push(`ipn_url cannot receive IPNs: ${unreachable}`);
+  if (host(successUrl) !== host(cancelUrl))
+    warnings.push('success_url and cancel_url are on different hosts');
+  if (ipnUrl === successUrl)
+    warnings.push('ipn_url and success_url are the same address: a browser visit does not prove a payment');
+  if (ipnUrl === siteLogo)
+    warnings.push('ipn_url and site_logo are the same address: the checkout loads it as an image');
+  if (looksLocal(ipn.forwardTo ?? ipnUrl) && !looksLocal(successUrl))
+    warnings.push(
+      'success_url is public, but the IPN address is local: the browser leaves the local shop (use --map to keep it there)',
+    );
+  if (!currencies.has(currency)) warnings.push(strictWarning(upperCaseProblem(currency)));
+  return warnings;
+}
 
-function notesOn(
+function host(url: string): string {
+  return /^https?:\/\/([^/?#]*)/i.exec(url)?.[1]?.toLowerCase() ?? '';
+}
+
+/** Probable mistakes in the fields as sent. */
+function fieldWarnings(
   { fields }: PostedFields,
   { amount, customer_email }: InitiateFields,
-  holdsSecretKey: HoldsSecretKey,
+  { containsSecretKey }: InitiateFacts,
 ): string[] {
-  const notes: string[] = [];
+  const warnings: string[] = [];
   if (typeof fields['amount'] === 'number') {
-    notes.push('amount is a JSON number: send a string, so that no digits are lost');
+    warnings.push('amount is a JSON number: send a string, so that no digits are lost');
   } else if (/\.\d{3}/.test(amount)) {
-    notes.push(
+    warnings.push(
       `amount "${amount}" has more than two decimals, like the result of a floating-point calculation`,
     );
   }
   const magic = mistypedMagic(customer_email);
   if (magic) {
-    notes.push(`customer_email ${customer_email} does not settle the payment: did you mean ${magic}?`);
+    warnings.push(`customer_email ${customer_email} does not settle the payment: did you mean ${magic}?`);
   }
   let unknown = 0;
   for (const name in fields) {
-    if (!FIELD_NAMES.has(name) && ++unknown <= MAX_UNKNOWN_NAMED) notes.push(unknownField(name));
+    if (!FIELD_NAMES.has(name) && ++unknown <= MAX_UNKNOWN_NAMED) warnings.push(unknownField(name));
     if (name === 'public_key' || unknown > MAX_UNKNOWN_NAMED) continue;
     const value = fields[name];
-    if (typeof value === 'string' && holdsSecretKey(value)) {
-      notes.push(`the secret key was sent in ${shorten(name)}`);
+    if (typeof value === 'string' && containsSecretKey(value)) {
+      warnings.push(`the secret key was sent in ${shorten(name)}`);
     }
   }
   const more = unknown - MAX_UNKNOWN_NAMED;
-  if (more > 0) notes.push(`and ${more} more fields that are not part of the interface were ignored`);
-  return notes;
+  if (more > 0) warnings.push(`and ${more} more fields that are not part of the interface were ignored`);
+  return warnings;
 }
 
 const STRICT = { valueLengths: 'limited', siteLogo: 'required' } as const satisfies Accepted;
 
+/** A warning about a request that only `--loose` accepts. */
+function strictWarning(problem: string): string {
+  return `a stricter deployment rejects this: ${problem}`;
+}
+
 /** Problems that only a loose gateway accepts. */
-function notesOnLoose(posted: PostedFields, { valueLengths, siteLogo }: Accepted): string[] {
+function strictProblems(posted: PostedFields, { valueLengths, siteLogo }: Accepted): string[] {
   if (valueLengths === STRICT.valueLengths && siteLogo === STRICT.siteLogo) return [];
   const outcome = tryReading(posted, STRICT);
-  return Array.isArray(outcome) ? outcome.map(strictWarning) : [];
+  return Array.isArray(outcome) ? outcome : [];
 }
 
 /** Maximum distance of a typo. Clients send their own fields with similar names, such as customer_phone (observed: initiate-unknown-*). */
