@@ -77,7 +77,7 @@ export const ClockInput = request(
   ({ value: move, issues }) => {
     const { timeout: _, ...moves } = move;
     if (Object.values(moves).filter((value) => value !== undefined).length === 1) return;
-    const message = 'the input must have exactly one of advance, freeze and resume';
+    const message = 'must have exactly one of advance, freeze and resume';
     issues.push({ code: 'custom', input: move, message });
   },
 );

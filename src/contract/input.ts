@@ -86,8 +86,6 @@ export function describeIssue(issue: z.core.$ZodIssue, known: readonly string[] 
       return [`${path} must be ${describeChoice(issue.values, issue.input)}`];
     case 'invalid_type':
       return [`${path} ${issue.input === undefined ? 'is required' : issue.message}`];
-    case 'custom':
-      return [issue.message.startsWith(path) ? issue.message : `${path} ${issue.message}`];
     default:
       return [`${path} ${issue.message}`];
   }

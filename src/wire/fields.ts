@@ -26,23 +26,20 @@ type Problem = (value: string) => string | undefined;
 
 /** A field with a check that is ten times as fast as its schema. */
 export interface PostedField<Schema extends z.ZodMiniType = z.ZodMiniType> extends Field<Schema> {
-  /** The problem that the schema would report; undefined if the value is valid. */
+  /** The problem that the schema would report, without the field's name; undefined if the value is valid. */
   check: (value: unknown) => string | undefined;
   isOptional: boolean;
 }
 
 /** A required text field: present, not empty, and without a `problem`. */
 export function required(
-  name: string,
   problem: Problem,
   description: string,
   json: JsonSchema = {},
 ): PostedField<z.ZodMiniString> {
   const check = (value: unknown) => {
-    if (value === undefined || value === '') return `${name} is required`;
-    if (typeof value !== 'string') return `${name} must be text`;
-    const message = problem(value);
-    return message && `${name} ${message}`;
+    if (value === undefined || value === '') return 'is required';
+    return typeof value === 'string' ? problem(value) : 'must be text';
   };
   const schema = z.string({ error: ({ input }) => check(input) }).check((given) => {
     const message = check(given.value);
@@ -53,12 +50,11 @@ export function required(
 
 /** A required text from a list of values. */
 export function oneOf<const Values extends readonly [string, ...string[]]>(
-  name: string,
   values: Values,
   description: string,
   json: JsonSchema = {},
 ) {
-  const message = `${name} must be ${values.join(' or ')}`;
+  const message = `must be ${values.join(' or ')}`;
   return {
     ...field(z.enum(values, { error: message }), description, json),
     check: (value: unknown) => (values.some((one) => one === value) ? undefined : message),
@@ -76,22 +72,22 @@ export function maybe<Schema extends z.ZodMiniType>(posted: PostedField<Schema>)
 }
 
 /** A required text of at most `max` characters. `loose` accepts any length. */
-export function text(name: string, max: number, description: string, loose = false) {
-  return required(name, atMost(max, loose), description, { maxLength: max });
+export function text(max: number, description: string, loose = false) {
+  return required(atMost(max, loose), description, { maxLength: max });
 }
 
 /** A required e-mail address of at most `max` characters. */
-export function email(name: string, max: number, description: string, loose = false) {
+export function email(max: number, description: string, loose = false) {
   const length = atMost(max, loose);
   const problem: Problem = (value) =>
     length(value) ??
     (isEmail(value) ? undefined : `must be a valid e-mail address (got "${shorten(value)}")`);
-  return required(name, problem, description, { maxLength: max, format: 'email' });
+  return required(problem, description, { maxLength: max, format: 'email' });
 }
 
 /** A required absolute http(s) address. */
-export function address(name: string, description: string) {
-  return required(name, urlProblem, description, { maxLength: 2048, ...ADDRESS });
+export function address(description: string) {
+  return required(urlProblem, description, { maxLength: 2048, ...ADDRESS });
 }
 
 /** The JSON schema of an amount. A number is converted to its shortest decimal text. */

@@ -21,7 +21,9 @@ function bySchema(posted: Record<string, unknown>, strictness: keyof typeof SCHE
   for (const name of NAMES) if (values[name] === null) delete values[name];
   for (const name of absent) if (values[name] === '') delete values[name];
   const parsed = SCHEMAS[strictness].safeParse(values);
-  return parsed.success ? parsed.data : parsed.error.issues.map(({ message }) => message);
+  return parsed.success
+    ? parsed.data
+    : parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
 }
 
 /** The result of the table, in the same shape. */

@@ -28,12 +28,11 @@ export const CardRequest = postedMessage(
   'CardRequest',
   'The card to create.',
   {
-    currency_code: text('currency_code', 3, 'Card currency; one of the active currencies.'),
-    title: text('title', 255, 'Title that identifies the card.'),
-    name_on_card: text('name_on_card', 255, 'Name printed on the card.'),
-    email: email('email', 255, "The cardholder's e-mail."),
+    currency_code: text(3, 'Card currency; one of the active currencies.'),
+    title: text(255, 'Title that identifies the card.'),
+    name_on_card: text(255, 'Name printed on the card.'),
+    email: email(255, "The cardholder's e-mail."),
     amount: required(
-      'amount',
       cardAmountProblem,
       'Card total amount, a number or numeric text; at most 10 digits and 4 decimals.',
       amountJson(CARD_AMOUNT_PATTERN.source),
@@ -48,13 +47,11 @@ export const ToggleRequest = postedMessage(
   'ToggleRequest',
   'The card to activate or block.',
   {
-    card_id: text('card_id', MAX_CARD_ID, 'Card identifier.'),
+    card_id: text(MAX_CARD_ID, 'Card identifier.'),
     active: field(
       z.boolean({
         error: ({ input }) =>
-          input === undefined
-            ? 'active is required'
-            : 'active must be true or false, as a JSON boolean without quotes',
+          input === undefined ? 'is required' : 'must be true or false, as a JSON boolean without quotes',
       }),
       'true activates an inactive card, false blocks it.',
     ),
@@ -79,7 +76,7 @@ function read<Schema extends z.ZodMiniObject>(schema: Schema, posted: PostedFiel
   }
   const parsed = schema.safeParse(values);
   if (parsed.success) return parsed.data as z.output<Schema>;
-  const problems = parsed.error.issues.map(({ message }) => message);
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
   throw new GatewayError('invalid_fields', problems[0] ?? 'the fields are not valid', { problems });
 }
 

@@ -37,32 +37,30 @@ function amountProblem(value: string): string | undefined {
  */
 function fieldsOf(loose: boolean) {
   return {
-    public_key: text('public_key', 50, "The merchant's public API key.", loose),
+    public_key: text(50, "The merchant's public API key.", loose),
     identifier: text(
-      'identifier',
       MAX_IDENTIFIER,
       "The merchant's own identifier for the payment. It may be reused.",
       loose,
     ),
-    currency: text('currency', 4, 'Currency code in upper case, such as USD or EUR.', loose),
+    currency: text(4, 'Currency code in upper case, such as USD or EUR.', loose),
     amount: required(
-      'amount',
       amountProblem,
       'Plain decimal greater than 0. The IPN signs it exactly as sent; a JSON number is accepted if it can be read exactly.',
       amountJson(AMOUNT_PATTERN.source),
     ),
-    details: text('details', 100, 'Description of the purchase.', loose),
-    ipn_url: address('ipn_url', 'Absolute http(s) address that receives the IPN.'),
-    success_url: address('success_url', 'Redirect address on success, byte for byte as sent.'),
-    cancel_url: address('cancel_url', 'Redirect address on cancellation.'),
-    site_logo: address('site_logo', 'Address of the merchant logo. Optional with `--loose`.'),
+    details: text(100, 'Description of the purchase.', loose),
+    ipn_url: address('Absolute http(s) address that receives the IPN.'),
+    success_url: address('Redirect address on success, byte for byte as sent.'),
+    cancel_url: address('Redirect address on cancellation.'),
+    site_logo: address('Address of the merchant logo. Optional with `--loose`.'),
     checkout_theme: maybe(
-      oneOf('checkout_theme', CHECKOUT_THEMES, 'Theme of the checkout.', {
+      oneOf(CHECKOUT_THEMES, 'Theme of the checkout.', {
         default: 'light',
       }),
     ),
-    customer_name: text('customer_name', 30, "The customer's name.", loose),
-    customer_email: email('customer_email', 30, "The customer's e-mail.", loose),
+    customer_name: text(30, "The customer's name.", loose),
+    customer_email: email(30, "The customer's e-mail.", loose),
   };
 }
 
@@ -172,7 +170,7 @@ function tryReading(posted: PostedFields, { valueLengths, siteLogo }: Accepted):
         ? undefined
         : given;
     const problem = isNumber && value === undefined ? UNREADABLE_NUMBER : check(value);
-    if (problem !== undefined) problems.push(problem);
+    if (problem !== undefined) problems.push(`${name} ${problem}`);
     // Copies only if a value changes, which is rare.
     else if (value !== sent) values = { ...values, [name]: value };
   }
@@ -180,8 +178,7 @@ function tryReading(posted: PostedFields, { valueLengths, siteLogo }: Accepted):
   return problems.length ? problems : (values as InitiateFields);
 }
 
-const UNREADABLE_NUMBER =
-  'amount cannot be read exactly from this JSON number: send a string, such as "49.90"';
+const UNREADABLE_NUMBER = 'cannot be read exactly from this JSON number: send a string, such as "49.90"';
 
 /** Maximum number of unknown fields named in the warnings of a payment: warnings are stored, so they must stay few. */
 const MAX_UNKNOWN_NAMED = 10;
