@@ -7,7 +7,7 @@ import type { FormerKey, ListedMerchant } from '../contract/merchant.ts';
 import { ipnBodyIn, isDeliveryId } from '../contract/pasted-ipn.ts';
 import { publicKeyMisused } from '../contract/signature.ts';
 import { signingKeys } from '../contract/signing-keys.ts';
-import { readSecret } from '../options/secret-file.ts';
+import { readSecret } from '../options/resolve.ts';
 import type { Verification, VerifyKeys } from '../wire/dialect.ts';
 import type { Server } from './connect.ts';
 import type { Io } from './io.ts';

@@ -2,7 +2,7 @@ import { ARTIFACTS, writeAuditReports } from '../audit/artifacts.ts';
 import { GatewayError, usage } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
 import { textMask } from '../contract/secret.ts';
-import { readSecret } from '../options/secret-file.ts';
+import { readSecret } from '../options/resolve.ts';
 import { findServer } from '../store/server-file.ts';
 import type { Duration, GatewaySimClient, StateSnapshot } from './api.ts';
 import { requireFields, requireObject } from './arguments.ts';

@@ -10,7 +10,7 @@ import { PROFILE_NAMES } from '../../contract/profiles.ts';
 import { controlServer } from '../../library/control-client.ts';
 import { dialect, requireMerchant } from '../../library/merchant-client.ts';
 import { trustingAgent } from '../../library/trust.ts';
-import { readSecret, SEEN_IN_PS } from '../../options/secret-file.ts';
+import { readSecret, SEEN_IN_PS } from '../../options/resolve.ts';
 import type { ResolvedOptions } from '../../options/table.ts';
 import { reason } from '../../store/files.ts';
 import { packaged, VERSION } from '../../system/package-info.ts';
