@@ -96,7 +96,7 @@ const FILES = [
   // Loaded before the compile cache, so they must be small.
   ['version', /(src[\\/]system[\\/]package-info\.ts|real-time\.mjs)$/],
   // Declaring a command must not load the server.
-  ['client', /src[\\/](library[\\/]connect|contract[\\/]secret)\.ts$/],
+  ['client', /src[\\/](library[\\/]control-client|contract[\\/]secret)\.ts$/],
   // Loaded by start and by the commands that query a running emulator.
   [
     'command',
@@ -104,6 +104,8 @@ const FILES = [
   ],
   ['server', /src[\\/]cli[\\/]start-emulator\.ts$/],
   ['routes', ROUTES],
+  // Also for the commands that audit a shop.
+  ['library', /src[\\/]library[\\/]client\.ts$/],
 ];
 
 const made = [

@@ -2,9 +2,15 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { GatewayError, usage } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
-import { type ControlServer, controlServer, noServer } from '../library/control-client.ts';
-import { isEmulator, isSuccess, request } from '../library/request.ts';
-import { isUntrusted } from '../library/trust.ts';
+import {
+  type ControlServer,
+  controlServer,
+  isEmulator,
+  isSuccess,
+  isUntrusted,
+  noServer,
+  request,
+} from '../library/control-client.ts';
 import { ownUrlOf, readSecret } from '../options/resolve.ts';
 import type { OptionName } from '../options/table.ts';
 import { DEFAULT_DATA_DIR, findServer, isOnThisMachine, readServerInfo } from '../store/server-file.ts';
