@@ -10,13 +10,11 @@ import type { ControlApi } from '../http/control/routes.ts';
 import { readText as readFileText, reason } from '../store/files.ts';
 
 interface Connection {
-  url: string;
-  controlToken?: string | null | undefined;
   /** The certificates to trust for HTTPS; default: the usual ones. */
   tlsCa?: string | null | undefined;
   /** Real time without a byte, in milliseconds; default: 30 s, and five minutes for slow calls. */
   limitMs?: number | undefined;
-  /** Real time for a whole response, in milliseconds; default: no limit. */
+  /** Real time for request and response together, in milliseconds; default: no limit. */
   totalMs?: number | undefined;
   /** Cancels open requests. */
   signal?: AbortSignal | undefined;
@@ -45,8 +43,12 @@ type Arguments<Key extends keyof ControlApi> = keyof CallInput<Key> extends neve
   ? [input?: Record<string, never>]
   : [input: CallInput<Key>];
 
-export interface ControlServer extends Pick<Connection, 'tlsCa' | 'controlToken'> {
+interface Address {
   url: string;
+  controlToken?: string | null | undefined;
+}
+
+export interface ControlServer extends Address, Pick<Connection, 'tlsCa'> {
   /**
    * Calls a route of the control API, such as `POST /payments/:ref/settle`.
    *
@@ -59,15 +61,8 @@ export interface ControlServer extends Pick<Connection, 'tlsCa' | 'controlToken'
   open<Key extends keyof ControlApi>(key: Key, ...input: Arguments<Key>): Promise<IncomingMessage>;
 }
 
-export function controlServer({
-  url: given,
-  controlToken,
-  tlsCa,
-  limitMs,
-  totalMs,
-  signal,
-}: Connection): ControlServer {
-  const url = given.replace(/\/+$/, '');
+export function controlServer({ controlToken, limitMs, ...connection }: Address & Connection): ControlServer {
+  const url = connection.url.replace(/\/+$/, '');
   if (controlToken && !/^[\x21-\x7e]+$/.test(controlToken)) {
     throw usage('the control token contains characters that are not allowed in a header');
   }
@@ -75,11 +70,9 @@ export function controlServer({
   const open = async (key: string, input: LooseInput = {}) => {
     const [method = 'GET', path = ''] = key.split(' ');
     const answer = await request(`${url}/_sim${addressOf(path, input)}`, {
+      ...connection,
       method,
-      tlsCa,
-      signal,
       limitMs: limitOf(key, input, limitMs),
-      totalMs,
       headers: { ...authorization, ...(input.json && { 'Content-Type': 'application/json' }) },
       body: input.json && written(input.json),
     }).catch((error: unknown) => {
@@ -101,7 +94,7 @@ export function controlServer({
     if (!hasShapeOf(key, body)) throw unlikeGatewaySim(url);
     return body;
   };
-  return { url, open, call, tlsCa, controlToken } as ControlServer;
+  return { url, open, call, tlsCa: connection.tlsCa, controlToken } as ControlServer;
 }
 
 interface LooseInput {
@@ -128,11 +121,10 @@ function limitOf(key: string, { json }: LooseInput, limitMs = LIMIT_MS): number 
 
 function addressOf(path: string, { param = {}, query = {} }: LooseInput): string {
   const filled = path.replace(/:(\w+)/g, (_, name: string) => segment(param[name] ?? ''));
-  const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  const search = new URLSearchParams(
-    given.map(([name, value]): [string, string] => [name, String(value)]),
-  ).toString();
-  return search ? `${filled}?${search}` : filled;
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) search.append(name, String(value));
+  return search.size ? `${filled}?${search}` : filled;
 }
 
 /**
@@ -258,19 +250,6 @@ export function noServer(url: string, cause?: unknown): GatewayError {
   });
 }
 
-interface RequestOptions {
-  method?: string;
-  headers?: Readonly<Record<string, string>> | undefined;
-  body?: string | undefined;
-  /** The certificates to trust for HTTPS; default: the usual ones. */
-  tlsCa?: string | null | undefined;
-  /** In milliseconds of real time, without a byte; default: `LIMIT_MS`. */
-  limitMs?: number | undefined;
-  signal?: AbortSignal | undefined;
-  /** For request and response together; default: no limit. */
-  totalMs?: number | undefined;
-}
-
 /** Far longer than an emulator needs for a response from memory (chosen). */
 export const LIMIT_MS = 30_000;
 /** Larger than any list of an emulator (chosen). */
@@ -284,7 +263,14 @@ export const MAX_STATE_BYTES = 2 ** 29 - 24;
  * @returns a response whose body must be read or destroyed
  * @throws GatewayError `timed_out`, `usage` for a file that cannot be read, or the error of the connection
  */
-export async function request(url: string, options: RequestOptions = {}): Promise<IncomingMessage> {
+export async function request(
+  url: string,
+  options: Connection & {
+    method?: string;
+    headers?: Readonly<Record<string, string>> | undefined;
+    body?: string | undefined;
+  } = {},
+): Promise<IncomingMessage> {
   const { method = 'GET', headers = {}, body, tlsCa, limitMs = LIMIT_MS, totalMs, signal } = options;
   const isSecure = /^https:/i.test(url);
   const agent = isSecure && tlsCa ? await trustingAgent(tlsCa) : undefined;

@@ -62,10 +62,10 @@ export async function initiatePayment(server: ControlServer, mode: Mode, values:
       status = answer.statusCode ?? 0;
       return readJson(answer);
     })
-    .catch((error: unknown) => {
+    .catch((cause: unknown) => {
       throw new GatewayError('timed_out', `no complete response from ${address}`, {
         hint: hint`Check the emulator and its active faults with: ${command('status')}`,
-        cause: error,
+        cause,
       });
     });
   const {
