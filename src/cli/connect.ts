@@ -11,7 +11,7 @@ import {
   noServer,
   request,
 } from '../library/control-client.ts';
-import { ownUrlOf, readSecret } from '../options/resolve.ts';
+import { givenAs, isGivenByUser, ownUrlOf, readSecret } from '../options/resolve.ts';
 import type { OptionName } from '../options/table.ts';
 import { DEFAULT_DATA_DIR, findServer, isOnThisMachine, readServerInfo } from '../store/server-file.ts';
 import { CONFIGURATION_FILE } from './config-template.ts';
@@ -81,10 +81,7 @@ async function configured({ env, cwd }: Place): Promise<Partial<ServerChoice> & 
   const { GATEWAY_SIM_PORT } = env;
   if (!GATEWAY_SIM_PORT && !env['GATEWAY_SIM_CONFIG'] && !existsSync(join(cwd, CONFIGURATION_FILE)))
     return {};
-  const [{ readConfiguration, startConfiguration }, { givenAs, isGivenByUser }] = await Promise.all([
-    import('./configuration.ts'),
-    import('../options/resolve.ts'),
-  ]);
+  const { readConfiguration, startConfiguration } = await import('./configuration.ts');
   const file = await readConfiguration(undefined, { env, cwd });
   const options = startConfiguration({}, { GATEWAY_SIM_PORT }, file);
   const { port, dataDir, controlToken } = options;
