@@ -148,16 +148,7 @@ type FieldOf<Key extends keyof ControlApi> =
  * `GET` for its noun.
  */
 const IDENTIFYING: { readonly [Key in keyof ControlApi]?: readonly FieldOf<Key>[] } = {
-  'GET /payments': [
-    'id',
-    'identifier',
-    'status',
-    'amount',
-    'currency',
-    'createdAt',
-    'checkoutUrl',
-    'warnings',
-  ],
+  'GET /payments': ['id', 'identifier', 'status', 'amount', 'currency', 'checkoutUrl', 'warnings'],
   'POST /payments/:ref/settle': ['payment'],
   'GET /ipns': ['id', 'state', 'url', 'attempts'],
   'GET /cards': ['id', 'status', 'number', 'merchantId'],
