@@ -102,7 +102,7 @@ const FILES = [
   ],
   ['server', /src[\\/]cli[\\/]start-emulator\.ts$/],
   ['routes', /src[\\/]http[\\/]request-listener\.ts$/],
-  // Also for the commands that audit a shop.
+  // Loaded by the package and by the commands that audit a shop.
   ['library', /src[\\/]library[\\/]client\.ts$/],
 ];
 

@@ -43,12 +43,9 @@ type Arguments<Key extends keyof ControlApi> = keyof CallInput<Key> extends neve
   ? [input?: Record<string, never>]
   : [input: CallInput<Key>];
 
-interface Address {
+export interface ControlServer extends Pick<Connection, 'tlsCa'> {
   url: string;
   controlToken?: string | null | undefined;
-}
-
-export interface ControlServer extends Address, Pick<Connection, 'tlsCa'> {
   /**
    * Calls a route of the control API, such as `POST /payments/:ref/settle`.
    *
@@ -61,7 +58,11 @@ export interface ControlServer extends Address, Pick<Connection, 'tlsCa'> {
   open<Key extends keyof ControlApi>(key: Key, ...input: Arguments<Key>): Promise<IncomingMessage>;
 }
 
-export function controlServer({ controlToken, limitMs, ...connection }: Address & Connection): ControlServer {
+export function controlServer({
+  controlToken,
+  limitMs,
+  ...connection
+}: Pick<ControlServer, 'url' | 'controlToken'> & Connection): ControlServer {
   const url = connection.url.replace(/\/+$/, '');
   if (controlToken && !/^[\x21-\x7e]+$/.test(controlToken)) {
     throw usage('the control token contains characters that are not allowed in a header');
