@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { linesOf, scoreOf } from './assets.mjs';
 import { importSources } from './import-sources.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -67,10 +68,7 @@ const startFlags = new Map(
   }),
 );
 /** What is known about the service interface, one observation a line. */
-const observations = readFileSync(join(ROOT, 'fixtures/fidelity/manifest.jsonl'), 'utf8')
-  .split('\n')
-  .filter(Boolean)
-  .map((line) => JSON.parse(line));
+const observations = linesOf(join(ROOT, 'fixtures/fidelity/manifest.jsonl'));
 
 function table(head, rows) {
   if (rows.length === 0) return '';
@@ -471,8 +469,8 @@ function choicesTable() {
  * @param isWanted whether to write them; otherwise, outdated tables are an error
  */
 function insertTables(isWanted) {
-  const own = observations.filter(({ profiles }) => profiles.includes('document'));
-  const counts = KINDS.map((kind) => `${own.filter(({ source }) => source.kind === kind).length} ${kind}`);
+  const score = scoreOf(observations).document;
+  const counts = KINDS.map((kind) => `${score[kind]} ${kind}`);
   const files = {
     'README.md': {},
     'src/docs/fidelity.md': { areas: areasTable(), choices: choicesTable() },
@@ -489,7 +487,7 @@ function insertTables(isWanted) {
       text = text.replace(place, (_, begin, end) => `${begin}\n${made}\n\n${end}`);
     }
     // The banner in "The first minute" shows the counts, too.
-    text = text.replace(/\(\d+ facts: [^)]*\)/, `(${own.length} facts: ${counts.join(', ')})`);
+    text = text.replace(/\(\d+ facts: [^)]*\)/, `(${score.lines} facts: ${counts.join(', ')})`);
     if (text === old) continue;
     if (!isWanted) throw new Error(`${file} is not what "npm run docs" makes of it`);
     writeFileSync(path, text);
