@@ -26,7 +26,7 @@ async function bundled(file) {
   return outputFiles[0].text.trim();
 }
 
-const linesOf = (file) =>
+export const linesOf = (file) =>
   readFileSync(file, 'utf8')
     .split('\n')
     .filter(Boolean)
@@ -39,7 +39,7 @@ const PARTS = {
 };
 
 /** The number of manifest lines of each profile, by source. */
-function scoreOf(lines) {
+export function scoreOf(lines) {
   const scores = {};
   for (const { profiles, source } of lines) {
     for (const profile of profiles) {

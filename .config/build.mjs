@@ -1,15 +1,14 @@
 // Builds dist/: the command, the library for both module systems, and its types. None of these needs a package at run
 // time.
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { transform } from 'esbuild';
 import { rolldown } from 'rolldown';
 import { minifySync } from 'rolldown/utils';
 import { viteAssets } from './assets.mjs';
 import { STAMP, stampOfSources } from './build-if-stale.mjs';
 import { writeTypes } from './library-types.mjs';
-import { licensesOf } from './licenses.mjs';
 import * as realTime from './real-time.mjs';
 
 /** Keeps function names and line breaks, because Node prints the line of an uncaught error. */
@@ -91,20 +90,44 @@ function writeModule(path, commonJs) {
  * Every file costs time to open, so modules that are loaded together are one file. Each file also contains the modules
  * that these import, unless a parent file contains them.
  */
-const ROUTES = /src[\\/]http[\\/]request-listener\.ts$/;
 const FILES = [
   // Loaded before the compile cache, so they must be small.
   ['version', /(src[\\/]system[\\/]package-info\.ts|real-time\.mjs)$/],
   // Declaring a command must not load the server.
-  ['client', /src[\\/](library[\\/]connect|system[\\/]secret)\.ts$/],
+  ['client', /src[\\/](library[\\/]control-client|system[\\/]secret)\.ts$/],
   // Loaded by start and by the commands that query a running emulator.
   [
     'command',
     /src[\\/]cli[\\/](run|banner|commands[\\/](?!exec|audit|conform|openapi|init|completion)\w+)\.ts$/,
   ],
   ['server', /src[\\/]cli[\\/]start-emulator\.ts$/],
-  ['routes', ROUTES],
+  ['routes', /src[\\/]http[\\/]request-listener\.ts$/],
+  // Loaded by the package and by the commands that audit a shop.
+  ['library', /src[\\/]library[\\/]client\.ts$/],
 ];
+
+/** The licences of the bundled packages, which must be distributed with their code. */
+function licensesOf() {
+  const folders = new Set(modules.filter((path) => path.includes('node_modules')).map(packageFolder));
+  return [...folders]
+    .sort()
+    .map(licenseOf)
+    .join(`\n${'-'.repeat(80)}\n`);
+}
+
+/** The nearest package.json with a name: some only set the module type of a folder. */
+function packageFolder(path) {
+  const folder = dirname(path);
+  const file = join(folder, 'package.json');
+  return existsSync(file) && JSON.parse(readFileSync(file, 'utf8')).version ? folder : packageFolder(folder);
+}
+
+function licenseOf(folder) {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+  if (!file) throw new Error(`${name} has no licence file`);
+  return `${name} ${version} (${license})\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
+}
 
 const made = [
   ...(await bundle(['src/cli/main.ts', 'src/index.ts'], {
@@ -121,7 +144,7 @@ const made = [
   join('dist', 'licenses.txt'),
   relative('.', STAMP),
 ];
-writeFileSync(join('dist', 'licenses.txt'), licensesOf(modules));
+writeFileSync(join('dist', 'licenses.txt'), licensesOf());
 // Replaced at the end, so that a running or failed build does not affect the existing one.
 for (const file of readdirSync('dist', { recursive: true, withFileTypes: true })) {
   const path = join(file.parentPath, file.name);

@@ -5,8 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
+import { importSources } from './import-sources.mjs';
 
 /** The sources of the library in src/, except the records. */
 const EMITTED = [
@@ -17,113 +16,12 @@ const EMITTED = [
   'contract/error',
   'contract/hint',
 ];
-/** The file of the records. It replaces every contract from which records are imported. */
+const EMITTED_NAMES = EMITTED.map((path) => basename(path));
+/** The file of the records. It replaces every other source from which types are imported. */
 const RECORDS = 'records';
 
-/** @returns the files that were written */
-export async function writeTypes() {
-  const scratch = mkdtempSync(join(tmpdir(), 'gateway-sim-types-'));
-  try {
-    emit(scratch);
-    const texts = new Map(
-      EMITTED.map((name) => [basename(name), readFileSync(join(scratch, 'src', `${name}.d.ts`), 'utf8')]),
-    );
-    const wanted = [...texts.values()].flatMap(importedRecords);
-    texts.set(RECORDS, recordsText(await contract(scratch), new Set(wanted)));
-    return [...texts].flatMap(([name, text]) => ['ts', 'cts'].map((kind) => write(name, text, kind)));
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
-}
-
-function emit(outDir) {
-  const manifest = createRequire(import.meta.url).resolve('typescript/package.json');
-  const tsc = join(dirname(manifest), 'bin', 'tsc');
-  const flags = '--ignoreConfig --declaration --emitDeclarationOnly --noCheck --strict';
-  const language =
-    '--target esnext --module nodenext --allowImportingTsExtensions --resolveJsonModule --types node';
-  const jsx = '--jsx react-jsx --jsxImportSource hono/jsx';
-  const args = [...`${flags} ${language} ${jsx} --rootDir . --outDir`.split(' '), outDir, 'src/index.ts'];
-  execFileSync(process.execPath, [tsc, ...args], { stdio: 'inherit' });
-}
-
-const RECORD_IMPORT =
-  /(im|ex)port type \{([^}]*)\} from '\.\.?\/(?:contract\/(?!(?:audit|audit-options|error|hint)\.)[\w-]+|audit-report|options[\w/-]*)\.ts';/g;
-
-function importedRecords(text) {
-  return [...text.matchAll(RECORD_IMPORT)].flatMap(([, , names]) =>
-    names.split(',').map((name) => name.trim()),
-  );
-}
-
-function write(name, text, kind) {
-  const file = join('dist', `${name}.d.${kind}`);
-  const extension = kind === 'ts' ? 'js' : 'cjs';
-  const flat = text
-    .replace(RECORD_IMPORT, `$1port type {$2} from './${RECORDS}.ts';`)
-    .replace(/(from '\.\.?\/)(?:[\w-]+\/)*([\w-]+)\.ts'/g, `from './$2.${extension}'`);
-  // TypeScript 7 loads Node's types only on request, and its default libraries lack AsyncDisposable.
-  const needs = /\bAsyncDisposable\b/.test(text) ? '/// <reference lib="esnext.disposable" />\n' : '';
-  writeFileSync(file, needs + flat);
-  return file;
-}
-
-/** The schemas of messages and options, and the closed sets of values. */
-async function contract(scratch) {
-  const outfile = join(scratch, 'contract.mjs');
-  await build({
-    stdin: {
-      contents: `
-        import './src/contract/audit-report.ts';
-        import './src/contract/emulator.ts';
-        import './src/contract/event.ts';
-        import './src/contract/state.ts';
-        export * as vocabulary from './src/contract/vocabulary.ts';
-        export * as outcomes from './src/contract/outcomes.ts';
-        export { componentSchemas, querySchemas } from './src/contract/json-schema.ts';
-        export { librarySchema } from './src/options/json-schema.ts';`,
-      resolveDir: process.cwd(),
-    },
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    outfile,
-    logLevel: 'warning',
-  });
-  return import(pathToFileURL(outfile).href);
-}
-
-/** Every required record, and the records that it uses. */
-function recordsText({ vocabulary, outcomes, componentSchemas, querySchemas, librarySchema }, wanted) {
-  const closedSets = Object.entries({ ...vocabulary, ...outcomes });
-  const schemas = { ...componentSchemas(), ...querySchemas(), StartOptions: librarySchema() };
-  const sets = new Map(
-    closedSets
-      .filter(([name]) => SET_NAMES[name])
-      .map(([name, values]) => [JSON.stringify([...values].sort()), SET_NAMES[name]]),
-  );
-  const unions = new Map(closedSets.map(([name, values]) => [SET_NAMES[name], values]));
-  const written = new Map();
-  const need = (name) => {
-    if (written.has(name)) return;
-    written.set(name, '');
-    const values = unions.get(name);
-    const text = values
-      ? `export type ${name} = ${values.map(literal).join(' | ')};`
-      : name === 'StateSnapshot'
-        ? SNAPSHOT
-        : declaration(name, schemas[name], { sets, need, isOptions: OPTIONS.includes(name) });
-    written.set(name, text);
-  };
-  for (const name of wanted) need(name);
-  return `${[...written.values()].join('\n\n')}\n`;
-}
-
-/** Records that callers pass to the library. */
-const OPTIONS = ['StartOptions', 'AuditRequest'];
-
-/** The names of the types of closed sets, by their values. */
-const SET_NAMES = {
+/** The types of closed sets, by the constants of their values. */
+const SETS = {
   MODES: 'Mode',
   PAYMENT_STATUSES: 'PaymentStatus',
   OUTCOMES: 'PaymentOutcome',
@@ -138,63 +36,130 @@ export interface StateSnapshot {
   [collection: string]: unknown;
 }`;
 
-function declaration(name, schema, context) {
-  if (!schema) throw new Error(`the library uses the type ${name}, which no contract defines`);
-  if (schema.properties)
-    return `${doc(schema.description)}export interface ${name} ${object(schema, context)}`;
-  return `${doc(schema.description)}export type ${name} = ${type(schema, context)};`;
+/** Records that callers pass to the library. Their arrays are read-only, because they may be frozen. */
+const OPTIONS = ['StartOptions', 'AuditRequest'];
+
+/** @returns the files that were written */
+export async function writeTypes() {
+  const texts = new Map(emitted());
+  const wanted = [...texts.values()].flatMap((text) =>
+    [...text.matchAll(/port type \{([^}]*)\} from '[^']*?([\w-]+)\.ts'/g)]
+      .filter(([, , file]) => !EMITTED_NAMES.includes(file))
+      .flatMap(([, names]) => names.split(',').map((name) => name.trim())),
+  );
+  texts.set(RECORDS, await recordsText(wanted));
+  return [...texts].flatMap(([name, text]) => ['ts', 'cts'].map((kind) => write(name, text, kind)));
 }
 
-function object({ properties, required = [], additionalProperties }, context, indent = '') {
-  const lines = Object.entries(properties).map(([name, part]) => {
-    const isRequired = required.includes(name);
-    const member = /^\w+$/.test(name) ? name : literal(name);
-    const members = `${member}${isRequired ? '' : '?'}: ${type(part, context, `${indent}  `)}`;
-    return `${doc(part.description, `${indent}  `)}${indent}  ${members}${isRequired ? '' : ' | undefined'};`;
+/** The declarations of each source by its name, as TypeScript emits them. */
+function emitted() {
+  const scratch = mkdtempSync(join(tmpdir(), 'gateway-sim-types-'));
+  try {
+    const manifest = createRequire(import.meta.url).resolve('typescript/package.json');
+    const tsc = join(dirname(manifest), 'bin', 'tsc');
+    const flags = '--ignoreConfig --declaration --emitDeclarationOnly --noCheck --strict';
+    const language =
+      '--target esnext --module nodenext --allowImportingTsExtensions --resolveJsonModule --types node';
+    const jsx = '--jsx react-jsx --jsxImportSource hono/jsx';
+    const args = [...`${flags} ${language} ${jsx} --rootDir . --outDir`.split(' '), scratch, 'src/index.ts'];
+    execFileSync(process.execPath, [tsc, ...args], { stdio: 'inherit' });
+    return EMITTED.map((path) => [
+      basename(path),
+      readFileSync(join(scratch, 'src', `${path}.d.ts`), 'utf8'),
+    ]);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+function write(name, text, kind) {
+  const file = join('dist', `${name}.d.${kind}`);
+  const extension = kind === 'ts' ? 'js' : 'cjs';
+  const flat = text.replace(/from '\.[^']*?([\w-]+)\.ts'/g, (_, from) => {
+    const to = [...EMITTED_NAMES, RECORDS].includes(from) ? from : RECORDS;
+    return `from './${to}.${extension}'`;
   });
-  if (additionalProperties?.type)
-    lines.push(`${indent}  [name: string]: ${type(additionalProperties, context)};`);
-  return `{\n${lines.join('\n')}\n${indent}}`;
+  // TypeScript 7 loads Node's types only on request, and its default libraries lack AsyncDisposable.
+  const needs = /\bAsyncDisposable\b/.test(text) ? '/// <reference lib="esnext.disposable" />\n' : '';
+  writeFileSync(file, needs + flat);
+  return file;
 }
 
-function type(schema, context, indent = '') {
-  if (schema.$ref) {
-    const name = schema.$ref.split('/').at(-1);
-    context.need(name);
+/** Every required record, and the records that it uses. */
+async function recordsText(wanted) {
+  const { vocabulary, OUTCOMES, componentSchemas, querySchemas, librarySchema } = await importSources(`
+    import './src/contract/audit-report.ts';
+    import './src/contract/emulator.ts';
+    import './src/contract/event.ts';
+    import './src/contract/state.ts';
+    export * as vocabulary from './src/contract/vocabulary.ts';
+    export { OUTCOMES } from './src/contract/outcomes.ts';
+    export { componentSchemas, querySchemas } from './src/contract/json-schema.ts';
+    export { librarySchema } from './src/options/json-schema.ts';`);
+  const schemas = { ...componentSchemas(), ...querySchemas(), StartOptions: librarySchema() };
+  const sets = Object.entries(SETS).map(([constant, name]) => {
+    const values = { ...vocabulary, OUTCOMES }[constant];
+    return { name, values, sorted: String([...values].sort()) };
+  });
+  const written = new Map();
+  for (const name of wanted) need(name);
+  return `${[...written.values()].join('\n\n')}\n`;
+
+  function need(name) {
+    if (written.has(name)) return name;
+    // Before its fields, which may refer to it.
+    written.set(name, '');
+    const set = sets.find((one) => one.name === name);
+    if (set) written.set(name, `export type ${name} = ${set.values.map(literal).join(' | ')};`);
+    else written.set(name, name === 'StateSnapshot' ? SNAPSHOT : declaration(name));
     return name;
   }
-  if (schema.const !== undefined) return literal(schema.const);
-  if (schema.enum) return union(schema.enum, context);
-  const parts = schema.anyOf ?? schema.oneOf;
-  if (parts) return [...new Set(parts.map((part) => type(part, context, indent)))].join(' | ');
-  if (Array.isArray(schema.type)) {
-    return schema.type.map((one) => type({ ...schema, type: one }, context, indent)).join(' | ');
-  }
-  switch (schema.type) {
-    case 'integer':
-      return 'number';
-    case 'array':
-      return schema.prefixItems
-        ? `[${schema.prefixItems.map((part) => type(part, context, indent)).join(', ')}]`
-        : list(type(schema.items ?? {}, context, indent), context);
-    case 'object':
-      return schema.properties
-        ? object(schema, context, indent)
-        : `Record<string, ${type(schema.additionalProperties ?? {}, context, indent)}>`;
-    default:
-      return schema.type ?? 'unknown';
-  }
-}
 
-function union(values, { sets, need }) {
-  const name = sets.get(JSON.stringify([...values].sort()));
-  if (name) need(name);
-  return name ?? values.map(literal).join(' | ');
-}
+  function declaration(name) {
+    const schema = schemas[name];
+    if (!schema) throw new Error(`the library uses the type ${name}, which no contract defines`);
+    const array = OPTIONS.includes(name) ? 'readonly ' : '';
+    return schema.properties
+      ? `${doc(schema.description)}export interface ${name} ${object(schema, array)}`
+      : `${doc(schema.description)}export type ${name} = ${type(schema, array)};`;
+  }
 
-/** Arrays from callers are read-only, because they may be frozen. */
-function list(item, { isOptions }) {
-  return `${isOptions ? 'readonly ' : ''}${/^\w+$|^\{/.test(item) ? item : `(${item})`}[]`;
+  /** @param array what precedes the type of an array */
+  function object({ properties, required = [], additionalProperties }, array, indent = '') {
+    const inner = `${indent}  `;
+    const lines = Object.entries(properties).map(([name, part]) => {
+      const member = /^\w+$/.test(name) ? name : literal(name);
+      const value = type(part, array, inner);
+      const field = required.includes(name) ? `${member}: ${value}` : `${member}?: ${value} | undefined`;
+      return `${doc(part.description, inner)}${inner}${field};`;
+    });
+    if (additionalProperties?.type)
+      lines.push(`${inner}[name: string]: ${type(additionalProperties, array)};`);
+    return `{\n${lines.join('\n')}\n${indent}}`;
+  }
+
+  function type(schema, array, indent = '') {
+    const inside = (part) => type(part, array, indent);
+    if (schema.$ref) return need(schema.$ref.split('/').at(-1));
+    if (schema.const !== undefined) return literal(schema.const);
+    if (schema.enum) {
+      const set = sets.find(({ sorted }) => sorted === String([...schema.enum].sort()));
+      return set ? need(set.name) : schema.enum.map(literal).join(' | ');
+    }
+    const parts = schema.anyOf ?? schema.oneOf;
+    if (parts) return [...new Set(parts.map(inside))].join(' | ');
+    if (Array.isArray(schema.type))
+      return schema.type.map((one) => inside({ ...schema, type: one })).join(' | ');
+    if (schema.type === 'integer') return 'number';
+    if (schema.type === 'array') {
+      if (schema.prefixItems) return `[${schema.prefixItems.map(inside).join(', ')}]`;
+      const item = inside(schema.items ?? {});
+      return `${array}${/^\w+$|^\{/.test(item) ? item : `(${item})`}[]`;
+    }
+    if (schema.type !== 'object') return schema.type ?? 'unknown';
+    if (schema.properties) return object(schema, array, indent);
+    return `Record<string, ${inside(schema.additionalProperties ?? {})}>`;
+  }
 }
 
 function literal(value) {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { isAnyAddress } from './contract/address.ts';
 import type { Edge } from './http/edge.ts';
-import { isSecure } from './options/base-url.ts';
+import { isSecure } from './options/resolve.ts';
 import type { ResolvedOptions } from './options/table.ts';
 import type { Identity } from './tls/identity.ts';
 import type { Dialect } from './wire/dialect.ts';

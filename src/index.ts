@@ -1,7 +1,22 @@
-import type { Duration, GatewaySim, GatewaySimClient, StartGatewaySimOptions } from './library/api.ts';
-import { connectNamed } from './library/connect.ts';
-import { sign, verify } from './library/signature.ts';
-import { start } from './library/start.ts';
+import { ARTIFACTS } from './audit/artifacts.ts';
+import { withoutUndefined } from './contract/defaults.ts';
+import { GatewayError, usage } from './contract/error.ts';
+import { command, type Hint, type HintStyle, hint, NPX } from './contract/hint.ts';
+import type {
+  Duration,
+  GatewaySim,
+  GatewaySimClient,
+  IpnReceiver,
+  StartGatewaySimOptions,
+} from './library/api.ts';
+import { clientOf, milliseconds, requireFields, requireObject } from './library/client.ts';
+import { type ControlServer, controlServer, LIMIT_MS } from './library/control-client.ts';
+import { dialect, requireMerchant } from './library/merchant-client.ts';
+import { readSecret, resolveOptions } from './options/resolve.ts';
+import { EMULATOR_OPTIONS } from './options/table.ts';
+import { startServer } from './server.ts';
+import { findServer } from './store/server-file.ts';
+import { formOf } from './wire/encoding.ts';
 
 export { type ErrorCode, GatewayError } from './contract/error.ts';
 export type * from './library/api.ts';
@@ -15,8 +30,54 @@ export type * from './library/api.ts';
  * @throws GatewayError `usage` for an unknown or wrong option, `port_in_use`, `folder_in_use`, `storage_failed`,
  *   `state_damaged`
  */
-export function startGatewaySim(options: StartGatewaySimOptions = {}): Promise<GatewaySim> {
-  return start(options);
+export async function startGatewaySim(options: StartGatewaySimOptions = {}): Promise<GatewaySim> {
+  requireObject('the options', options);
+  // Undefined and null count as omitted.
+  const chosen = withoutUndefined(options);
+  const values = { port: 0, inMemory: chosen.dataDir === undefined, ...chosen };
+  const resolved = resolveOptions([{ label: (name) => name, values }], EMULATOR_OPTIONS);
+  const server = await startServer(resolved, {
+    sharesProcess: true,
+    style: STYLE,
+    warn: (text) => process.emitWarning(text),
+    report: (error) => process.emitWarning(error instanceof Error ? error : String(error)),
+  }).catch((error: unknown) => {
+    throw inOptionNames(error);
+  });
+  const { url, port, dataDir, controlToken, tlsCa, notices } = server;
+  let isStopped = false;
+  void server.stopped.then(() => {
+    isStopped = true;
+  });
+  const control = withErrors(controlServer(server), (cause) => {
+    if (!isStopped) return inOptionNames(cause);
+    const message = `this emulator at ${url} was stopped`;
+    return new GatewayError('no_server', message, {
+      hint: hint`Stop it after its last use, as in afterAll.`,
+      cause,
+    });
+  });
+  const client = clientOf(control, controlToken, server, process.env[ARTIFACTS]);
+  const receivers: IpnReceiver[] = [];
+  const { listen } = client;
+  const stop = async () => {
+    await server.stop();
+    await Promise.all(receivers.map((receiver) => receiver.close()));
+  };
+  // Extends the client itself: a copy would lose the getters of the current keys.
+  return Object.assign(client, {
+    port,
+    dataDir,
+    tlsCa,
+    notices,
+    listen: async () => {
+      const receiver = await listen();
+      receivers.push(receiver);
+      return receiver;
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  });
 }
 
 /**
@@ -32,7 +93,7 @@ export function startGatewaySim(options: StartGatewaySimOptions = {}): Promise<G
  * @throws GatewayError `no_server` if no address is known or no emulator responds, `unauthorized` without the right
  *   token, `timed_out` if the emulator stops responding. All calls of the client throw GatewayErrors, too
  */
-export function connectGatewaySim(
+export async function connectGatewaySim(
   url?: string,
   options: {
     controlToken?: string | undefined;
@@ -40,7 +101,44 @@ export function connectGatewaySim(
     timeout?: Duration | undefined;
   } = {},
 ): Promise<GatewaySimClient> {
-  return connectNamed(url, options, process.env, process.cwd());
+  requireFields('the options', options, ['controlToken', 'tlsCa', 'timeout']);
+  const { env } = process;
+  const cwd = process.cwd();
+  const named = url ?? (env['GATEWAY_SIM_URL'] || undefined);
+  const found = await findServer(cwd);
+  const address = named ?? found?.url;
+  // No default address: a test that forgot its variable must not reset another emulator.
+  if (address === undefined) {
+    throw new GatewayError(
+      'no_server',
+      'no emulator found: connectGatewaySim() got no address, GATEWAY_SIM_URL is not set, and none is running for this folder',
+      {
+        hint: hint`Pass its address, or run the tests with: ${command('exec', '--', '<your test command>')}`,
+      },
+    );
+  }
+  if (typeof address !== 'string' || !URL.canParse(address) || !/^https?:/.test(address)) {
+    throw usage(
+      `the address of the emulator must be an absolute http or https address (got ${JSON.stringify(address)})`,
+    );
+  }
+  // The token in the environment is for the emulator that the user names. An untrusted folder must not get it.
+  const variable = named === undefined ? undefined : env['GATEWAY_SIM_CONTROL_TOKEN'];
+  const inVariable = variable && readSecret(variable, 'GATEWAY_SIM_CONTROL_TOKEN', cwd);
+  const controlToken =
+    options.controlToken || (named === undefined ? found?.controlToken : inVariable) || null;
+  const known = address === found?.url ? found : undefined;
+  const tlsCa = options.tlsCa || env['GATEWAY_SIM_TLS_CA'] || known?.tlsCa;
+  const limitMs = options.timeout === undefined ? undefined : milliseconds('timeout', options.timeout);
+  const connection = { url: address, controlToken, tlsCa, limitMs };
+  const explained = (error: unknown) => {
+    const isGone = error instanceof GatewayError && error.code === 'no_server';
+    return inOptionNames(error, isGone ? NOT_THERE : undefined);
+  };
+  // The first call has a total time limit. Later calls may take longer.
+  const first = controlServer({ ...connection, totalMs: limitMs ?? LIMIT_MS });
+  const keys = await requireMerchant(withErrors(first, explained));
+  return clientOf(withErrors(controlServer(connection), explained), controlToken, keys, env[ARTIFACTS]);
 }
 
 /**
@@ -50,7 +148,12 @@ export function connectGatewaySim(
  * @throws GatewayError `usage` without a key, or for an amount or identifier that is not text
  */
 export function signIpn(ipn: { amount: string; identifier: string }, secretKey: string): string {
-  return sign(ipn, secretKey);
+  requireObject('the IPN', ipn);
+  const { amount, identifier } = ipn;
+  requireText('amount', amount);
+  requireText('identifier', identifier);
+  requireText('the secret key', secretKey);
+  return dialect.sign(amount, identifier, secretKey);
 }
 
 /**
@@ -65,5 +168,54 @@ export function verifyIpn(
   bodyOrFields: string | object | null | undefined,
   secretKey: string,
 ): { valid: boolean; reason: string | null } {
-  return verify(bodyOrFields, secretKey);
+  // Anyone could forge a signature with an empty key.
+  requireText('the secret key', secretKey);
+  const { valid, reasons } = dialect.verify(bodyOf(bodyOrFields), { secretKey });
+  return { valid, reason: reasons.join('; ') || null };
+}
+
+function bodyOf(given: string | object | null | undefined): string {
+  if (typeof given !== 'object' || given === null) return String(given ?? '');
+  if (ArrayBuffer.isView(given))
+    return Buffer.from(given.buffer, given.byteOffset, given.byteLength).toString();
+  return Symbol.iterator in given
+    ? new URLSearchParams([...(given as FormData)] as [string, string][]).toString()
+    : formOf(given).toString();
+}
+
+function requireText(what: string, text: unknown): void {
+  if (typeof text === 'string' && text !== '') return;
+  throw usage(`${what} must be non-empty text (got ${JSON.stringify(text)})`);
+}
+
+/** The same server. Its calls throw what `explained` makes of an error. */
+function withErrors(server: ControlServer, explained: (error: unknown) => unknown): ControlServer {
+  const call: ControlServer['call'] = (...request) =>
+    server.call(...request).catch((error: unknown) => {
+      throw explained(error);
+    });
+  return { ...server, call };
+}
+
+/** Names options as in code: `autoDelay`, not `--auto-delay`. */
+const STYLE: HintStyle = {
+  ...NPX,
+  option: ({ option: name, value }) => (value === undefined ? name : `${name} (${value})`),
+};
+
+const NOT_THERE = hint`Start one with: ${command('start')}. Or pass its address to connectGatewaySim(url) or in GATEWAY_SIM_URL.`;
+
+/** The same error with the library's option names in its hint. @param instead a hint that replaces its own */
+function inOptionNames(error: unknown, instead?: Hint): unknown {
+  if (!(error instanceof GatewayError)) return error;
+  const { code, message, problems, problemCount, hint: advice = [], cause } = error;
+  const named = (instead ?? advice).map((part) =>
+    typeof part !== 'string' && 'option' in part ? STYLE.option(part) : part,
+  );
+  return new GatewayError(code, message, {
+    problems,
+    problemCount,
+    ...(named.length && { hint: named }),
+    cause,
+  });
 }

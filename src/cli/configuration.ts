@@ -4,8 +4,13 @@ import { basename, dirname, relative, resolve } from 'node:path';
 import strip from 'strip-json-comments';
 import { usage } from '../contract/error.ts';
 import { kebab } from '../contract/hint.ts';
-import { environmentName, environmentSource, type OptionSource, resolveOptions } from '../options/resolve.ts';
-import { requireBelow } from '../options/secret-file.ts';
+import {
+  environmentName,
+  environmentSource,
+  type OptionSource,
+  requireBelow,
+  resolveOptions,
+} from '../options/resolve.ts';
 import { type OptionName, type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../options/table.ts';
 import { readText, reason } from '../store/files.ts';
 import { CONFIGURATION_FILE } from './config-template.ts';

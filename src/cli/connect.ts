@@ -2,11 +2,16 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { GatewayError, usage } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
-import { type ControlServer, controlServer, noServer } from '../library/control-client.ts';
-import { isEmulator, isSuccess, request } from '../library/request.ts';
-import { isUntrusted } from '../library/trust.ts';
-import { ownUrlOf } from '../options/base-url.ts';
-import { readSecret } from '../options/secret-file.ts';
+import {
+  type ControlServer,
+  controlServer,
+  isEmulator,
+  isSuccess,
+  isUntrusted,
+  noServer,
+  request,
+} from '../library/control-client.ts';
+import { givenAs, isGivenByUser, ownUrlOf, readSecret } from '../options/resolve.ts';
 import type { OptionName } from '../options/table.ts';
 import { DEFAULT_DATA_DIR, findServer, isOnThisMachine, readServerInfo } from '../store/server-file.ts';
 import { CONFIGURATION_FILE } from './config-template.ts';
@@ -76,10 +81,7 @@ async function configured({ env, cwd }: Place): Promise<Partial<ServerChoice> & 
   const { GATEWAY_SIM_PORT } = env;
   if (!GATEWAY_SIM_PORT && !env['GATEWAY_SIM_CONFIG'] && !existsSync(join(cwd, CONFIGURATION_FILE)))
     return {};
-  const [{ readConfiguration, startConfiguration }, { givenAs, isGivenByUser }] = await Promise.all([
-    import('./configuration.ts'),
-    import('../options/resolve.ts'),
-  ]);
+  const { readConfiguration, startConfiguration } = await import('./configuration.ts');
   const file = await readConfiguration(undefined, { env, cwd });
   const options = startConfiguration({}, { GATEWAY_SIM_PORT }, file);
   const { port, dataDir, controlToken } = options;

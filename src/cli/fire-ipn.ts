@@ -11,7 +11,7 @@ import type { Verdict } from '../contract/verdict.ts';
 import { Egress } from '../delivery/egress.ts';
 import { failureOfStatus } from '../delivery/sender.ts';
 import { dialect } from '../library/merchant-client.ts';
-import { readSecret } from '../options/secret-file.ts';
+import { readSecret } from '../options/resolve.ts';
 import { type KnownAttempt, type KnownDelivery, verdictOnAttempt, verdictView } from '../usecases/verdict.ts';
 
 /** In milliseconds, the same as the gateway's default. */

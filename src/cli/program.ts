@@ -1,7 +1,7 @@
 import { Command as Commander, Help, Option } from 'commander';
 import { synonymOf } from '../contract/error.ts';
 import { kebab, renderHint } from '../contract/hint.ts';
-import { SEEN_IN_PS } from '../options/secret-file.ts';
+import { SEEN_IN_PS } from '../options/resolve.ts';
 import { VERSION } from '../system/package-info.ts';
 import {
   type Command,

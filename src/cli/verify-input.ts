@@ -5,7 +5,7 @@ import { GatewayError, usage } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
 import type { FormerKey, ListedMerchant } from '../contract/merchant.ts';
 import { ipnBodyIn, isDeliveryId } from '../contract/pasted-ipn.ts';
-import { readSecret } from '../options/secret-file.ts';
+import { readSecret } from '../options/resolve.ts';
 import type { Verification, VerifyKeys } from '../wire/dialect.ts';
 import type { Server } from './connect.ts';
 import type { Io } from './io.ts';

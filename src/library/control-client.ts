@@ -1,29 +1,20 @@
+import type { IncomingMessage } from 'node:http';
+import type { Agent } from 'node:https';
 import { shellWord } from '../contract/curl.ts';
 import { parseDuration } from '../contract/duration.ts';
 import { type ErrorCode, GatewayError, STATUS, usage } from '../contract/error.ts';
 import type { ControlError } from '../contract/error-body.ts';
 import { command, type Hint, hint, option } from '../contract/hint.ts';
+import { IDENTITY, identityCheck, open, readText } from '../delivery/sender.ts';
 import type { ControlApi } from '../http/control/routes.ts';
-import { hasShapeOf } from './answer-shape.ts';
-import {
-  type Answer,
-  isEmulator,
-  isSuccess,
-  LIMIT_MS,
-  MAX_STATE_BYTES,
-  readJson,
-  request,
-} from './request.ts';
-import { isUntrusted } from './trust.ts';
+import { readText as readFileText, reason } from '../store/files.ts';
 
 interface Connection {
-  url: string;
-  controlToken?: string | null | undefined;
   /** The certificates to trust for HTTPS; default: the usual ones. */
   tlsCa?: string | null | undefined;
   /** Real time without a byte, in milliseconds; default: 30 s, and five minutes for slow calls. */
   limitMs?: number | undefined;
-  /** Real time for a whole response, in milliseconds; default: no limit. */
+  /** Real time for request and response together, in milliseconds; default: no limit. */
   totalMs?: number | undefined;
   /** Cancels open requests. */
   signal?: AbortSignal | undefined;
@@ -52,8 +43,9 @@ type Arguments<Key extends keyof ControlApi> = keyof CallInput<Key> extends neve
   ? [input?: Record<string, never>]
   : [input: CallInput<Key>];
 
-export interface ControlServer extends Pick<Connection, 'tlsCa' | 'controlToken'> {
+export interface ControlServer extends Pick<Connection, 'tlsCa'> {
   url: string;
+  controlToken?: string | null | undefined;
   /**
    * Calls a route of the control API, such as `POST /payments/:ref/settle`.
    *
@@ -63,18 +55,15 @@ export interface ControlServer extends Pick<Connection, 'tlsCa' | 'controlToken'
    */
   call<Key extends keyof ControlApi>(key: Key, ...input: Arguments<Key>): Promise<ControlApi[Key]['answer']>;
   /** Like `call`, for a stream, or for text whose layout matters. The caller limits its size. */
-  open<Key extends keyof ControlApi>(key: Key, ...input: Arguments<Key>): Promise<Answer>;
+  open<Key extends keyof ControlApi>(key: Key, ...input: Arguments<Key>): Promise<IncomingMessage>;
 }
 
 export function controlServer({
-  url: given,
   controlToken,
-  tlsCa,
   limitMs,
-  totalMs,
-  signal,
-}: Connection): ControlServer {
-  const url = given.replace(/\/+$/, '');
+  ...connection
+}: Pick<ControlServer, 'url' | 'controlToken'> & Connection): ControlServer {
+  const url = connection.url.replace(/\/+$/, '');
   if (controlToken && !/^[\x21-\x7e]+$/.test(controlToken)) {
     throw usage('the control token contains characters that are not allowed in a header');
   }
@@ -82,11 +71,9 @@ export function controlServer({
   const open = async (key: string, input: LooseInput = {}) => {
     const [method = 'GET', path = ''] = key.split(' ');
     const answer = await request(`${url}/_sim${addressOf(path, input)}`, {
+      ...connection,
       method,
-      tlsCa,
-      signal,
       limitMs: limitOf(key, input, limitMs),
-      totalMs,
       headers: { ...authorization, ...(input.json && { 'Content-Type': 'application/json' }) },
       body: input.json && written(input.json),
     }).catch((error: unknown) => {
@@ -108,7 +95,7 @@ export function controlServer({
     if (!hasShapeOf(key, body)) throw unlikeGatewaySim(url);
     return body;
   };
-  return { url, open, call, tlsCa, controlToken } as ControlServer;
+  return { url, open, call, tlsCa: connection.tlsCa, controlToken } as ControlServer;
 }
 
 interface LooseInput {
@@ -135,11 +122,10 @@ function limitOf(key: string, { json }: LooseInput, limitMs = LIMIT_MS): number 
 
 function addressOf(path: string, { param = {}, query = {} }: LooseInput): string {
   const filled = path.replace(/:(\w+)/g, (_, name: string) => segment(param[name] ?? ''));
-  const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  const search = new URLSearchParams(
-    given.map(([name, value]): [string, string] => [name, String(value)]),
-  ).toString();
-  return search ? `${filled}?${search}` : filled;
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) search.append(name, String(value));
+  return search.size ? `${filled}?${search}` : filled;
 }
 
 /**
@@ -147,28 +133,72 @@ function addressOf(path: string, { param = {}, query = {} }: LooseInput): string
  *
  * @throws GatewayError `usage` for `.` and `..`, which URLs remove even if they are encoded
  */
-export function segment(text: string): string {
+function segment(text: string): string {
   if (text === '.' || text === '..') {
     throw usage(`"${text}" cannot be part of an address: use the id of the payment`);
   }
   return encodeURIComponent(String(text).toWellFormed());
 }
 
+type AnswerOf<Key extends keyof ControlApi> = ControlApi[Key]['answer'];
+type FieldOf<Key extends keyof ControlApi> =
+  AnswerOf<Key> extends { data: readonly (infer Entry)[] } ? keyof Entry : keyof AnswerOf<Key>;
+
+/**
+ * The fields that identify a response of gateway-sim, or each record of its list. A route that is missing has those of
+ * `GET` for its noun.
+ */
+const IDENTIFYING: { readonly [Key in keyof ControlApi]?: readonly FieldOf<Key>[] } = {
+  'GET /payments': [
+    'id',
+    'identifier',
+    'status',
+    'amount',
+    'currency',
+    'createdAt',
+    'checkoutUrl',
+    'warnings',
+  ],
+  'POST /payments/:ref/settle': ['payment'],
+  'GET /ipns': ['id', 'state', 'url', 'attempts'],
+  'GET /cards': ['id', 'status', 'number', 'merchantId'],
+  'POST /cards/:id/transactions': ['card', 'transaction'],
+  'GET /wallets': ['id', 'email', 'holder', 'balance', 'currency'],
+  'GET /merchants': ['id', 'name', 'publicKey', 'secretKey'],
+  'GET /inbox': ['identifier', 'email', 'code'],
+  'GET /requests': ['id', 'method', 'target', 'status'],
+  'GET /faults': ['route', 'summary'],
+  'GET /clock': ['now', 'aheadMs'],
+  'GET /status': ['version', 'url', 'counts', 'clock', 'faults', 'fidelity', 'options', 'pid'],
+  'POST /shutdown': ['pid'],
+  'POST /reset': ['counts'],
+  'PUT /snapshot': ['counts'],
+  'GET /snapshot': ['version'],
+};
+
+/** Whether a body has the shape of a response to this request: a record or a list of records. */
+function hasShapeOf(key: string, body: unknown): boolean {
+  const [, noun = ''] = /^\w+ (\/\w+)/.exec(key) ?? [];
+  const known: Readonly<Record<string, readonly string[]>> = IDENTIFYING;
+  const names = known[key] ?? known[`GET ${noun}`] ?? [];
+  const { data = [body] } = (body ?? {}) as { data?: unknown };
+  const isRecord = (value: unknown) =>
+    typeof value === 'object' && value !== null && names.every((name) => Object.hasOwn(value, name));
+  if (!Array.isArray(data) || !data.every(isRecord)) return false;
+  // There is always a default merchant.
+  return key !== 'GET /merchants' || data.some(({ isDefault }) => isDefault === true);
+}
+
 /** The error in a response; undefined if it is not from an emulator. */
 function errorFrom(body: unknown): GatewayError | undefined {
-  const {
-    code,
-    message,
-    errors,
-    hint: advice,
-  } = (body ?? {}) as Partial<Record<keyof ControlError, unknown>>;
+  const { code, message, errors, hint } = (body ?? {}) as Partial<Record<keyof ControlError, unknown>>;
   if (typeof message !== 'string' || typeof code !== 'string' || !Object.hasOwn(STATUS, code))
     return undefined;
   const problems = Array.isArray(errors) ? errors.filter((one) => typeof one === 'string') : [];
-  const told = toldHint(advice);
+  const safe = safeHint(hint);
   return new GatewayError(code as ErrorCode, message, {
     problems: problems.length ? problems : [message],
-    ...(told && { hint: told }),
+    ...(safe && { hint: safe }),
   });
 }
 
@@ -179,7 +209,7 @@ const COMMAND = /^(?!exec\b)[a-z]+( [a-z]+)?$/;
  * The hint in a response, which may come from an untrusted server. Users paste what we print, so its commands must be ours,
  * with arguments quoted for a shell, and its text must stay on one line.
  */
-function toldHint(value: unknown): Hint | undefined {
+function safeHint(value: unknown): Hint | undefined {
   if (!Array.isArray(value)) return undefined;
   const parts = value.map((part: unknown) => {
     if (typeof part === 'string') return part.replace(/\s+/g, ' ');
@@ -219,4 +249,97 @@ export function noServer(url: string, cause?: unknown): GatewayError {
     hint: hint`Start one with: ${command('start')}. Or specify its address with ${option('url')} or ${option('dataDir')}.`,
     cause,
   });
+}
+
+/** Far longer than an emulator needs for a response from memory (chosen). */
+export const LIMIT_MS = 30_000;
+/** Larger than any list of an emulator (chosen). */
+const MAX_JSON_BYTES = 64 * 2 ** 20;
+/** The maximum length of a string in Node. */
+export const MAX_STATE_BYTES = 2 ** 29 - 24;
+
+/**
+ * Sends a request to an emulator. Redirects are not followed, since none of its routes for programs redirects.
+ *
+ * @returns a response whose body must be read or destroyed
+ * @throws GatewayError `timed_out`, `usage` for a file that cannot be read, or the error of the connection
+ */
+export async function request(
+  url: string,
+  options: Connection & {
+    method?: string;
+    headers?: Readonly<Record<string, string>> | undefined;
+    body?: string | undefined;
+  } = {},
+): Promise<IncomingMessage> {
+  const { method = 'GET', headers = {}, body, tlsCa, limitMs = LIMIT_MS, totalMs, signal } = options;
+  const isSecure = /^https:/i.test(url);
+  const agent = isSecure && tlsCa ? await trustingAgent(tlsCa) : undefined;
+  const length = String(Buffer.byteLength(body ?? ''));
+  return open({
+    url,
+    method,
+    guard: null,
+    idleMs: limitMs,
+    timeoutMs: totalMs,
+    ...(agent && { agent }),
+    ...(signal && { signal }),
+    headers: [
+      IDENTITY,
+      ...Object.entries(headers),
+      ...(method === 'GET' ? [] : [['Content-Length', length] as const]),
+    ],
+    ...(body !== undefined && { body }),
+  });
+}
+
+/** The whole body. @throws if it is incomplete, encoded, too large or not JSON */
+export async function readJson(answer: IncomingMessage, maxBytes = MAX_JSON_BYTES): Promise<unknown> {
+  return JSON.parse(await readText(answer, maxBytes));
+}
+
+/** Whether a status is a success. */
+export function isSuccess({ statusCode = 0 }: IncomingMessage): boolean {
+  return statusCode >= 200 && statusCode < 300;
+}
+
+/** Whether the response comes from gateway-sim. */
+export function isEmulator({ headers }: IncomingMessage): boolean {
+  return headers['x-gateway-sim'] !== undefined;
+}
+
+/** Agents by the content of the file that they trust, reused for all requests to an emulator. */
+const agents = new Map<string, Agent>();
+
+/**
+ * An agent that trusts only the certificates in a file. If the file contains the server's own certificate, any host name
+ * is accepted: the user who named the file trusts that server.
+ *
+ * @throws GatewayError `usage` for a file that cannot be read
+ */
+export async function trustingAgent(tlsCa: string): Promise<Agent> {
+  const ca = await readFileText(tlsCa, { follows: true }).catch((cause: unknown) => {
+    const why = `the file to trust (--tls-ca) cannot be read from ${tlsCa}: ${reason(cause)}`;
+    throw usage(why, { cause });
+  });
+  const known = agents.get(ca);
+  if (known) return known;
+  const [https, check] = await Promise.all([import('node:https'), identityCheck()]);
+  const isNamed = (certificate: Buffer) => ca.replace(/\s/g, '').includes(certificate.toString('base64'));
+  const agent = new https.Agent({
+    ca,
+    keepAlive: true,
+    // The file may contain a server's certificate without its issuer.
+    allowPartialTrustChain: true,
+    checkServerIdentity: (host, certificate) =>
+      isNamed(certificate.raw) ? undefined : check(host, certificate),
+  });
+  agents.set(ca, agent);
+  return agent;
+}
+
+/** Whether a connection failed because the server's certificate is not trusted. */
+export function isUntrusted(error: unknown): boolean {
+  const { code = '' } = (error ?? {}) as NodeJS.ErrnoException;
+  return /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_|ERR_TLS_CERT_)/.test(code);
 }

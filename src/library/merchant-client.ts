@@ -6,8 +6,7 @@ import type { ListedMerchant } from '../contract/merchant.ts';
 import { type CardAction, MODES, type Mode } from '../contract/vocabulary.ts';
 import type { CardValues, InitiateValues, ServiceCall } from '../wire/dialect.ts';
 import { merchantDialect } from '../wire/documented/merchant.ts';
-import { type ControlServer, noServer } from './control-client.ts';
-import { isSuccess, readJson, request } from './request.ts';
+import { type ControlServer, isSuccess, noServer, readJson, request } from './control-client.ts';
 
 /** The dialect that the commands and the library use with the service. */
 export const dialect = merchantDialect;
@@ -63,10 +62,10 @@ export async function initiatePayment(server: ControlServer, mode: Mode, values:
       status = answer.statusCode ?? 0;
       return readJson(answer);
     })
-    .catch((error: unknown) => {
+    .catch((cause: unknown) => {
       throw new GatewayError('timed_out', `no complete response from ${address}`, {
         hint: hint`Check the emulator and its active faults with: ${command('status')}`,
-        cause: error,
+        cause,
       });
     });
   const {

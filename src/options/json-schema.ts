@@ -87,12 +87,15 @@ export function optionsSchema(): JsonSchema {
     description:
       'Effective options of `start`, with secrets masked. Unset options without a default are omitted.',
     type: 'object',
-    properties: properties(({ kind, choices, description }, name) => {
-      const type = SHOWN_TYPES[kind] ?? 'string';
+    properties: properties((spec, name) => {
+      const { kind, choices, description } = spec;
+      if (kind === 'structure') return { description };
+      const schema = KINDS[kind](spec);
+      // Durations are reported in milliseconds.
+      const otherwise = kind === 'duration' ? 'integer' : 'string';
+      const type = 'type' in schema ? schema.type : otherwise;
       return {
-        ...(kind !== 'structure' && {
-          type: kind === 'secret' && name !== 'publicKey' ? [type, 'null'] : type,
-        }),
+        type: kind === 'secret' && name !== 'publicKey' ? [type, 'null'] : type,
         ...(kind === 'list' && { items: { type: 'string' } }),
         ...(choices && { enum: choices }),
         description,
@@ -100,14 +103,6 @@ export function optionsSchema(): JsonSchema {
     }),
   };
 }
-
-/** Kinds that are not reported as text. Durations are reported in milliseconds. */
-const SHOWN_TYPES: Partial<Record<OptionKind, string>> = {
-  integer: 'integer',
-  duration: 'integer',
-  boolean: 'boolean',
-  list: 'array',
-};
 
 /** The options of the library. */
 export function librarySchema(): JsonSchema {

@@ -1,10 +1,21 @@
-import { shortJson } from '../contract/address.ts';
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { shortJson, urlOf } from '../contract/address.ts';
 import { PLACEHOLDERS } from '../contract/audit.ts';
 import { parseDuration } from '../contract/duration.ts';
-import { nearestName, usage } from '../contract/error.ts';
-import { kebab } from '../contract/hint.ts';
-import { choicesInForce, readProfile } from './profile.ts';
-import { readSecret } from './secret-file.ts';
+import { didYouMean, nearestName, usage } from '../contract/error.ts';
+import { hint, kebab, option } from '../contract/hint.ts';
+import {
+  CHOICE_NAMES,
+  CHOICES,
+  type Choices,
+  isProfile,
+  LOOSE,
+  PROFILE_NAMES,
+  PROFILE_OPTIONS,
+  PROFILES,
+  type ProfileName,
+} from '../contract/profiles.ts';
 import {
   MAX_KEPT,
   type OptionKind,
@@ -69,10 +80,10 @@ function requireNoSlip(variable: string): void {
   if (name === undefined) return;
   const isStructure = START_OPTIONS[name].kind === 'structure';
   if (variable === environmentName(name) && !isStructure) return;
-  const hint = isStructure
+  const fix = isStructure
     ? `: set "${name}" in the configuration file`
     : `: did you mean ${environmentName(name)}?`;
-  throw usage(`unknown variable ${variable}${hint}`);
+  throw usage(`unknown variable ${variable}${fix}`);
 }
 
 /**
@@ -87,31 +98,37 @@ export function resolveOptions(
   sources: readonly OptionSource[],
   known: readonly string[] = Object.keys(START_OPTIONS),
 ): ResolvedOptions {
-  for (const { values, label } of sources)
-    for (const name of Object.keys(values)) requireKnown(name, known, label);
-  const resolved: Record<string, unknown> = {};
-  const sourceOf = (name: string) => sources.find(({ values }) => values[name] !== undefined);
+  for (const { values, label } of sources) {
+    for (const name of Object.keys(values)) {
+      if (known.includes(name)) continue;
+      const meant = nearestName(name, known);
+      throw usage(`unknown option ${label(name)}${meant ? `: did you mean ${label(meant)}?` : ''}`);
+    }
+  }
+  const sourceOf = (name: string, among = sources) => among.find(({ values }) => values[name] !== undefined);
+  const labelOf = (name: string, source = sourceOf(name)) => source?.label(name) ?? name;
   const named = sourceOf('profile');
   const profile = readProfile(
     named?.values['profile'] ?? START_OPTIONS.profile.default,
-    named?.label('profile') ?? 'profile',
+    labelOf('profile'),
     named,
   );
-  const below: OptionSource = {
-    values: profile.options,
-    label: (name: string) => `"${name}" of the profile`,
-  };
+  const all = [...sources, { values: profile.options, label: (name: string) => `"${name}" of the profile` }];
+  const resolved: Record<string, unknown> = {};
   for (const [name, spec] of Object.entries<OptionSpec>(START_OPTIONS)) {
-    const source = [...sources, below].find(({ values }) => values[name] !== undefined);
-    const fallback = spec.default ?? (spec.kind === 'list' ? [] : undefined);
-    const label = source?.label(name) ?? name;
-    const given = source?.values[name] ?? fallback;
+    const source = sourceOf(name, all);
+    const label = labelOf(name, source);
+    const given = source?.values[name] ?? spec.default ?? (spec.kind === 'list' ? [] : undefined);
     const isInFile = spec.kind === 'secret' && typeof given === 'string' && source?.folder !== undefined;
     const value = isInFile ? readSecret(given, label, source.folder, source) : given;
     resolved[name] = value === undefined ? undefined : readValue(spec, value, label);
   }
-  const choicesLabel = sourceOf('choices')?.label('choices') ?? 'choices';
-  const choices = choicesInForce(profile, resolved['choices'], choicesLabel, resolved['loose']);
+  // `--loose` overrides single choices, which override the profile.
+  const choices: Choices = {
+    ...profile.choices,
+    ...readChoices(resolved['choices'], labelOf('choices')),
+    ...(resolved['loose'] === true && LOOSE),
+  };
   const options = { ...resolved, profile: profile.name, choices } as ResolvedOptions;
   SOURCES.set(options, sourceOf);
   return options;
@@ -128,12 +145,6 @@ export function givenAs(options: ResolvedOptions, name: OptionName): string | un
 export function isGivenByUser(options: ResolvedOptions, name: OptionName): boolean {
   const source = SOURCES.get(options)?.(name);
   return source !== undefined && !source.isFound;
-}
-
-function requireKnown(name: string, known: readonly string[], label: (name: string) => string): void {
-  if (known.includes(name)) return;
-  const meant = nearestName(name, known);
-  throw usage(`unknown option ${label(name)}${meant ? `: did you mean ${label(meant)}?` : ''}`);
 }
 
 /**
@@ -198,4 +209,189 @@ function fitting({ kind, max = Number.POSITIVE_INFINITY, choices }: OptionSpec, 
 
 function isCount(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 0;
+}
+
+/** A built-in profile, possibly with the changes of a file. */
+interface ReadProfile {
+  name: ProfileName;
+  /** The profile's choices, overridden by the file's choices. */
+  choices: Choices;
+  /** Option values. Any value that the user sets overrides them. */
+  options: Readonly<Record<string, unknown>>;
+}
+
+/** A profile file has about a dozen lines. */
+const MAX_PROFILE_BYTES = 65_536;
+
+/**
+ * Reads a profile by name or from a file.
+ *
+ * @param given a name, or the path of a file written by `conform --update-profile`
+ * @param source where it is set
+ * @throws GatewayError `usage`
+ */
+function readProfile(
+  given: unknown,
+  label: string,
+  { folder = '.', isFound }: Partial<OptionSource> = {},
+): ReadProfile {
+  if (typeof given !== 'string' || given === '') {
+    throw usage(`${label} must be ${PROFILE_NAMES.join(', ')} or a file (got ${shortJson(given)})`);
+  }
+  if (isProfile(given)) return { name: given, ...PROFILES[given] };
+  if (!/[./\\]/.test(given)) {
+    const known = `. Available: ${PROFILE_NAMES.join(', ')}, or a file such as ./mine.json`;
+    throw usage(`${label}: unknown profile "${given}"${didYouMean(given, PROFILE_NAMES, known)}`);
+  }
+  const path = resolve(folder, given);
+  const text = readBeginning(path, label, MAX_PROFILE_BYTES, isFound);
+  const { $schema: _, profile = 'document', choices, ...options } = parseObject(text, label, path);
+  const within = (name: string) => `"${name}" in ${path}`;
+  if (typeof profile !== 'string' || !isProfile(profile)) {
+    throw usage(`${within('profile')} must be one of ${PROFILE_NAMES.join(', ')}`);
+  }
+  for (const name of Object.keys(options)) requireName(name, PROFILE_OPTIONS, `unknown key ${within(name)}`);
+  const base = PROFILES[profile];
+  return {
+    name: profile,
+    choices: { ...base.choices, ...readChoices(choices, within('choices')) },
+    options: { ...base.options, ...options },
+  };
+}
+
+function parseObject(text: string, label: string, path: string): Record<string, unknown> {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return { ...parsed };
+    throw new Error('it is not a JSON object');
+  } catch (cause) {
+    throw usage(`${label} cannot be read from ${path}: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** Choices by name. @throws GatewayError `usage` for an unknown choice or value */
+function readChoices(given: unknown, label: string): Partial<Choices> {
+  if (given === undefined) return {};
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw usage(`${label} must be an object such as {"siteLogo": "optional"}`);
+  }
+  const known: Readonly<Record<string, { values: readonly string[] }>> = CHOICES;
+  for (const [name, value] of Object.entries(given)) {
+    requireName(name, CHOICE_NAMES, `${label} has no choice "${name}"`);
+    const { values = [] } = known[name] ?? {};
+    if (values.some((one) => one === value)) continue;
+    throw usage(`${label}: ${name} must be one of ${values.join(', ')} (got ${shortJson(value)})`);
+  }
+  return given;
+}
+
+function requireName(name: string, known: readonly string[], message: string): void {
+  if (!known.includes(name)) throw usage(message + didYouMean(name, known, `; known: ${known.join(', ')}`));
+}
+
+/** Added to the description of every flag that accepts a secret. */
+export const SEEN_IN_PS =
+  'flags are visible to other users, so use the environment variable or @file (its first line) instead';
+
+/** Longer than any secret. */
+const MAX_SECRET_BYTES = 4_096;
+
+/**
+ * Reads a secret, given as text or as `@file`, which means the first line of that file.
+ *
+ * @param label its name in errors
+ * @param folder the folder of relative paths; default: the working directory
+ * @param isFound whether the configuration file was discovered rather than named: then only a regular file below the folder
+ *   is read
+ * @throws GatewayError `usage` if the file cannot be read or its first line is empty
+ */
+export function readSecret(
+  given: string,
+  label: string,
+  folder = '.',
+  { isFound }: { isFound?: boolean } = {},
+): string {
+  if (!given.startsWith('@')) return given;
+  const path = resolve(folder, given.slice(1));
+  if (isFound) requireBelow(folder, path, label);
+  const [line = ''] = readBeginning(path, label, MAX_SECRET_BYTES, isFound).split(/\r?\n/, 1);
+  if (line) return line;
+  throw usage(`${label} reads the first line of ${path}, which is empty`);
+}
+
+/**
+ * Rejects a path outside a folder: a project from an unknown source must not choose which files are read on this
+ * machine or which folder is used.
+ *
+ * @throws GatewayError `usage`
+ */
+export function requireBelow(folder: string, path: string, label: string): void {
+  const real = (one: string): string => {
+    try {
+      return realpathSync(one);
+    } catch {
+      return dirname(one) === one ? one : join(real(dirname(one)), basename(one));
+    }
+  };
+  const way = relative(real(resolve(folder)), real(resolve(path)));
+  if (!/^\.\.(?:$|[\\/])/.test(way) && !isAbsolute(way)) return;
+  throw usage(`${label} points outside its own folder: ${path}`, {
+    hint: hint`Specify the configuration file with ${option('config')} or GATEWAY_SIM_CONFIG, or set this value with its flag or variable.`,
+  });
+}
+
+/** O_NONBLOCK exists only on Unix. With it, opening a pipe does not block. */
+const { O_RDONLY, O_NONBLOCK = 0 } = constants;
+
+/**
+ * Reads the first bytes of a file that an option names, so that a huge file costs nothing.
+ *
+ * @param label its name in errors
+ * @param isFound whether the configuration file was discovered rather than named: then only a regular file is read
+ * @throws GatewayError `usage` if it cannot be read
+ */
+function readBeginning(path: string, label: string, maxBytes: number, isFound = false): string {
+  try {
+    const file = openSync(path, isFound ? O_RDONLY | O_NONBLOCK : O_RDONLY);
+    try {
+      if (isFound && !fstatSync(file).isFile()) throw new Error('it is not a regular file');
+      const bytes = Buffer.alloc(maxBytes);
+      return bytes.toString('utf8', 0, readSync(file, bytes));
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw usage(`${label} cannot be read from ${path}: ${code ?? message}`, { cause: error });
+  }
+}
+
+/** Whether the emulator serves HTTPS. */
+export function isSecure({
+  tls,
+  tlsCert,
+  tlsKey,
+}: Pick<ResolvedOptions, 'tls' | 'tlsCert' | 'tlsKey'>): boolean {
+  return tls || tlsCert !== undefined || tlsKey !== undefined;
+}
+
+/** The address of an emulator that listens on this port. */
+export function ownUrlOf(options: ResolvedOptions, port: number): string {
+  return urlOf(options.host, port, isSecure(options));
+}
+
+/** The base of its checkout URLs. */
+export function baseUrlOf(options: ResolvedOptions, port = options.port): string {
+  return options.publicUrl?.replace(/\/+$/, '') ?? ownUrlOf(options, port);
+}
+
+/** Additional base paths of the routes, from --public-url and --host-alias. */
+export function basePathsOf({
+  publicUrl,
+  hostAlias,
+}: Pick<ResolvedOptions, 'publicUrl' | 'hostAlias'>): string[] {
+  const ofPublicUrl = publicUrl === undefined ? '' : new URL(publicUrl).pathname;
+  const ofAliases = hostAlias.map((alias) => /\/.*$/.exec(alias)?.[0] ?? '');
+  const paths = [ofPublicUrl, ...ofAliases].map((path) => path.replace(/\/+$/, ''));
+  return [...new Set(paths.filter(Boolean))];
 }

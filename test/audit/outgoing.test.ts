@@ -6,7 +6,7 @@ import { reconcile } from '../../src/audit/reconcile.ts';
 import { ordersOf } from '../../src/audit/sources.ts';
 import type { AuditOptions } from '../../src/contract/audit-options.ts';
 import { Egress } from '../../src/delivery/egress.ts';
-import { egressOf } from '../../src/library/egress.ts';
+import { egressOf } from '../../src/library/client.ts';
 import { BROKEN, startAnswering } from '../helpers/answering.ts';
 import { prepareAudit } from '../helpers/auditable.ts';
 import { startLibrary } from '../helpers/library.ts';

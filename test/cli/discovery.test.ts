@@ -1,13 +1,18 @@
 import { spawnSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { connectNamed } from '../../src/library/connect.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { connectGatewaySim } from '../../src/index.ts';
 import { writeServerInfo } from '../../src/store/server-file.ts';
 import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { startSim } from '../helpers/sim.ts';
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
 
 describe('a command that looks for an emulator', () => {
   it('finds it in this folder or a parent, or with --data-dir, --url or their variables', async () => {
@@ -100,10 +105,11 @@ describe('a command that looks for an emulator', () => {
     await run(['payments', '--data-dir', dataDir], { cwd: await temporaryFolder(), env });
     await run(['payments', '--control-token', 'of-the-flag'], { cwd, env });
     await run(['payments', '--url', other.url], { cwd, env });
-    const library = { ...env, GATEWAY_SIM_URL: '' };
-    await connectNamed(undefined, {}, library, cwd).catch(() => {});
-    await connectNamed(undefined, { controlToken: 'of-the-flag' }, library, cwd).catch(() => {});
-    await connectNamed(other.url, {}, library, cwd).catch(() => {});
+    for (const [name, value] of Object.entries({ ...env, GATEWAY_SIM_URL: '' })) vi.stubEnv(name, value);
+    vi.spyOn(process, 'cwd').mockReturnValue(cwd);
+    await connectGatewaySim().catch(() => {});
+    await connectGatewaySim(undefined, { controlToken: 'of-the-flag' }).catch(() => {});
+    await connectGatewaySim(other.url).catch(() => {});
     const tokens = other.requests.map(({ headers }) => headers.authorization?.replace('Bearer of-the-', ''));
     expect(tokens).toEqual(['folder', 'folder', 'flag', 'environment', 'folder', 'flag', 'environment']);
   });

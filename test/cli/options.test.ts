@@ -3,9 +3,8 @@ import { delimiter, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ReadyEvent } from '../../src/cli/banner.ts';
 import { kebab } from '../../src/contract/hint.ts';
-import { readJson, request } from '../../src/library/request.ts';
-import { choicesInForce, readProfile } from '../../src/options/profile.ts';
-import { environmentName, readValue } from '../../src/options/resolve.ts';
+import { readJson, request } from '../../src/library/control-client.ts';
+import { environmentName, readValue, resolveOptions } from '../../src/options/resolve.ts';
 import { type OptionName, type OptionSpec, START_OPTIONS } from '../../src/options/table.ts';
 import { launch as launchBinary } from '../helpers/binary.ts';
 import { writePair } from '../helpers/certificates.ts';
@@ -176,8 +175,8 @@ describe('every option of start, as the running emulator reports it:', () => {
 function effective(name: string, spec: OptionSpec, values: Readonly<Record<string, unknown>>): unknown {
   const value = values[name] ?? spec.default ?? (spec.kind === 'list' ? [] : undefined);
   if (name === 'choices') {
-    const { profile = 'document', loose } = values;
-    return choicesInForce(readProfile(profile, name), value, name, loose);
+    const { profile, loose } = values;
+    return resolveOptions([{ values: { profile, loose, choices: value }, label: (given) => given }]).choices;
   }
   if (SECRETS.includes(name)) return value === undefined ? null : masked(String(value));
   return value === undefined ? undefined : readValue(spec, value, name);

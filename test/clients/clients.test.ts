@@ -5,7 +5,7 @@ import * as tls from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Settled } from '../../src/contract/payment.ts';
-import { readJson, request } from '../../src/library/request.ts';
+import { readJson, request } from '../../src/library/control-client.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { launchProgram, runProgram } from '../helpers/child.ts';
 import { temporaryFolder } from '../helpers/folder.ts';

@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Edge, type EdgeOptions } from '../../src/http/edge.ts';
 import { close, listen, portOf } from '../../src/http/listener.ts';
-import { readJson, request } from '../../src/library/request.ts';
+import { readJson, request } from '../../src/library/control-client.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { issue } from '../../src/tls/certificates.ts';
 import { dialect } from '../../src/wire/documented/service.ts';

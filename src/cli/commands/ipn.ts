@@ -7,7 +7,7 @@ import { requireTamperings, TAMPERINGS } from '../../contract/tampering.ts';
 import { DELIVERY_STATES, IPN_FORMATS } from '../../contract/vocabulary.ts';
 import { saysRefused } from '../../domain/receiver-answer.ts';
 import { dialect, requireMerchant } from '../../library/merchant-client.ts';
-import { SEEN_IN_PS } from '../../options/secret-file.ts';
+import { SEEN_IN_PS } from '../../options/resolve.ts';
 import {
   assignments,
   type Context,

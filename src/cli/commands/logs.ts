@@ -1,6 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import type { SimEvent } from '../../contract/event.ts';
 import { noServer } from '../../library/control-client.ts';
-import type { Answer } from '../../library/request.ts';
 import { defineCommand, flag } from '../command.ts';
 import { showEvent } from '../format-event.ts';
 import { orStopped, type StoppedFolder } from '../stopped-folder.ts';
@@ -45,7 +45,7 @@ const MAX_LINE = 64 * 2 ** 20;
  *
  * @throws GatewayError `no_server` for a stream that our server does not write
  */
-async function* serverSentEvents(answer: Answer, url: string): AsyncGenerator<SimEvent> {
+async function* serverSentEvents(answer: IncomingMessage, url: string): AsyncGenerator<SimEvent> {
   let text = '';
   try {
     for await (const chunk of answer.setEncoding('utf8')) {

@@ -6,9 +6,7 @@ import { GatewayError } from '../../contract/error.ts';
 import { command, type HintStyle, hint, kebab, option } from '../../contract/hint.ts';
 import { controlServer } from '../../library/control-client.ts';
 import { requireMerchant } from '../../library/merchant-client.ts';
-import { isSecure, ownUrlOf } from '../../options/base-url.ts';
-import { givenAs } from '../../options/resolve.ts';
-import { SEEN_IN_PS } from '../../options/secret-file.ts';
+import { givenAs, isSecure, ownUrlOf, SEEN_IN_PS } from '../../options/resolve.ts';
 import {
   type OptionName,
   type OptionSpec,
