@@ -1,5 +1,5 @@
-import { at, parsed } from './json.ts';
-import { header, type Target } from './target.ts';
+import { at, header, parsed } from './answer.ts';
+import type { Target } from './target.ts';
 
 /** Maximum steps of a checkout before it redirects the browser. */
 const MAX_STEPS = 8;
