@@ -4,6 +4,7 @@ import { Courier } from '../../src/delivery/courier.ts';
 import { Egress } from '../../src/delivery/egress.ts';
 import { Poster } from '../../src/delivery/poster.ts';
 import { headerPairs } from '../../src/delivery/sender.ts';
+import { Faults } from '../../src/domain/faults.ts';
 import type { Context } from '../../src/domain/settings.ts';
 import type { Delivery } from '../../src/domain/state.ts';
 import { Store } from '../../src/store/store.ts';
@@ -34,8 +35,10 @@ async function running(due: Delivery[], { ipn = {}, ...options }: Options = {}) 
   const courier = new Courier({
     store,
     clock,
-    poster: new Poster(new Egress([], () => undefined)),
+    poster: new Poster(new Egress([], () => undefined), {}),
     context: () => ({ now: clock.now(), ids, settings, ipn: dialect.ipn }),
+    faults: new Faults({ fraction: () => 0 }),
+    onWaiting: () => {},
   });
   const watchers: (() => void)[] = [];
   store.onChange(() => {
