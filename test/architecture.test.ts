@@ -64,7 +64,7 @@ const ALLOWED: Record<string, Doors> = {
   },
   tls: {
     layers: ['contract', 'store/files.ts', 'store/process-identity.ts'],
-    packages: ['node-forge/lib/asn1.js', 'node-forge'],
+    packages: ['node-forge', 'node-forge/lib/asn1.js', 'node-forge/lib/util.js'],
     node: ['*'],
   },
   front: {

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { errorOf } from '../../src/contract/describe-delivery.ts';
 import { Egress, EgressError } from '../../src/delivery/egress.ts';
 import { Poster, type ReceiverTrust } from '../../src/delivery/poster.ts';
-import { readCertificates } from '../../src/tls/given-pair.ts';
+import { readCertificates } from '../../src/tls/identity.ts';
 import { LOOPBACK_NAMES, writePair } from '../helpers/certificates.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startSecureReceiver } from '../helpers/secure-receiver.ts';
