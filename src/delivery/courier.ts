@@ -9,8 +9,7 @@ import { type AttemptReport, postpone, recordAttempt, recordExtraAttempt } from 
 import type { Context } from '../domain/settings.ts';
 import type { Delivery } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
-import type { Clock } from '../system/clock.ts';
-import type { DueWork } from '../system/due.ts';
+import type { Clock, DueWork } from '../system/clock.ts';
 import { VERSION } from '../system/package-info.ts';
 import { asHeader, type Target, targetOf } from './forward.ts';
 import { faultyBody, IpnFaults, isSentTwice } from './ipn-faults.ts';
