@@ -63,7 +63,7 @@ const ALLOWED: Record<string, Doors> = {
     node: ['*'],
   },
   tls: {
-    layers: ['contract', 'store/files.ts', 'store/process-identity.ts'],
+    layers: ['contract', 'store/files.ts'],
     packages: ['node-forge', 'node-forge/lib/asn1.js', 'node-forge/lib/util.js'],
     node: ['*'],
   },

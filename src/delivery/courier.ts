@@ -12,7 +12,7 @@ import type { Store } from '../store/store.ts';
 import type { Clock, DueWork } from '../system/clock.ts';
 import { VERSION } from '../system/package-info.ts';
 import { asHeader, type Target, targetOf } from './forward.ts';
-import { faultyBody, IpnFaults, isSentTwice } from './ipn-faults.ts';
+import { faultyBody, isSentTwice, postponement, postUnder } from './ipn-faults.ts';
 import { Lanes, MAX_IN_TOTAL } from './lanes.ts';
 import type { Poster } from './poster.ts';
 
@@ -33,7 +33,6 @@ interface CourierParts {
  */
 export class Courier {
   readonly #parts: CourierParts;
-  readonly #faults: IpnFaults;
   /** The attempts that wait for a response, by delivery. */
   readonly #open = new Map<string, AttemptUnderWay>();
   readonly #work: DueWork = {
@@ -47,13 +46,14 @@ export class Courier {
   /** Deliveries that became due during one of their attempts. */
   readonly #dueAgain = new Set<string>();
   readonly #waiters = new Map<string, (() => void)[]>();
+  /** The delivery that waits for the next one to overtake it. */
+  #held: string | undefined;
   #stopped = false;
   /** Aborts the attempts in progress, on a stop and when the state is replaced. */
   #abort = abortOfAttempts();
 
   constructor(parts: CourierParts) {
     this.#parts = parts;
-    this.#faults = new IpnFaults(parts.faults);
   }
 
   /** Schedules the deliveries that the last run left pending, and all later ones. */
@@ -124,7 +124,7 @@ export class Courier {
   #forget(): void {
     this.#abort.abort();
     this.#abort = abortOfAttempts();
-    this.#faults.forget();
+    this.#held = undefined;
     for (const deliveryId of [...this.#waiters.keys()]) this.#announce(deliveryId);
   }
 
@@ -154,13 +154,16 @@ export class Courier {
     if (this.#stopped || delivery?.state !== 'pending') return;
     const { store, clock, context, onWaiting } = this.#parts;
     const { signal } = this.#abort;
-    const fault = this.#faults.take(delivery);
+    const fault = this.#takeFault(delivery);
     const { timeoutMs } = context().settings.ipn;
     const begin = (number: number) => ({ number, startedAt: timestamp(context().now), timeoutMs });
     const attempt = begin(delivery.attemptCount + 1);
     try {
-      const wait = fault && this.#faults.postponeMs(delivery, fault);
+      // Only one delivery at a time waits to be overtaken.
+      const canWait = fault && !(fault.reorder && this.#held !== undefined);
+      const wait = canWait ? postponement(fault) : undefined;
       if (fault && wait !== undefined) {
+        if (fault.reorder) this.#held = deliveryId;
         await this.#moveDue(deliveryId, wait, fault);
         return;
       }
@@ -181,11 +184,24 @@ export class Courier {
         if (signal.aborted) return;
         await store.commit((state) => recordExtraAttempt(state, deliveryId, second, context()));
       }
-      const held = this.#faults.heldBehind(delivery);
-      if (held !== undefined) await this.#moveDue(held, 0);
+      const held = this.#held;
+      // A postponed delivery overtakes no other.
+      if (held !== undefined && !delivery.postponedBy) {
+        this.#held = undefined;
+        await this.#moveDue(held, 0);
+      }
     } catch {
       clock.retry(deliveryId, this.#work);
     }
+  }
+
+  /** The fault rule for this attempt. The rule of a postponed delivery has its other effects when it is due again. */
+  #takeFault(delivery: Delivery): FaultRule | undefined {
+    const { id, identifier, postponedBy } = delivery;
+    if (this.#held === id) this.#held = undefined;
+    if (!postponedBy) return this.#parts.faults.take({ route: 'ipn', path: null, identifier });
+    const { delay: _delay, reorder: _reorder, ...rest } = postponedBy;
+    return rest;
   }
 
   #moveDue(deliveryId: string, wait: number, rule?: FaultRule): Promise<unknown> {
@@ -203,7 +219,7 @@ export class Courier {
     fault: FaultRule | undefined,
     signal: AbortSignal,
   ): Promise<AttemptReport & { startedAt: string }> {
-    const { poster, context } = this.#parts;
+    const { poster, faults, context } = this.#parts;
     const { url, original, named } = this.#target(delivery);
     const { host, hostname: name } = addressOf(named);
     const body = fault ? faultyBody(delivery, fault, context().ipn) : delivery.body;
@@ -222,7 +238,7 @@ export class Courier {
     const effects = fault && describeEffects(fault);
     if (effects) headers.push(['X-Gateway-Sim-Fault', effects]);
     const request = { url, name, headers, body, timeoutMs, signal };
-    const report = await (fault ? this.#faults.post(poster, request, fault) : poster.post(request));
+    const report = await (fault ? postUnder(fault, faults, poster, request) : poster.post(request));
     return { ...report, startedAt };
   }
 }
