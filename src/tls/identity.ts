@@ -30,7 +30,7 @@ interface Wanted {
 }
 
 /** The user's certificate with its key. */
-export interface GivenPair {
+interface GivenPair {
   certFile: string;
   cert: string;
   key: string;
