@@ -51,8 +51,8 @@ export async function conform(options: ConformOptions) {
   const target = new Target(options);
   await target.requireGateway();
   await using listener = await listenForIpns(options.ipnPort);
-  const reachable = ipnUrl ?? (target.isEmulator ? listener.url : undefined);
-  const noIpn = ipnUrl === undefined ? reachable === undefined && NO_WAY : await unreached(ipnUrl, listener);
+  const address = ipnUrl ?? (target.isEmulator ? listener.url : NOWHERE);
+  const noIpn = address === NOWHERE ? NO_WAY : await unreached(ipnUrl, listener);
   const byId = new Map(lines.map((line) => [line.id, line]));
   /** Unique to this run, since a gateway may remember identifiers for a long time. */
   const run = randomBytes(4).toString('hex');
@@ -78,12 +78,12 @@ export async function conform(options: ConformOptions) {
     }
     const needsControl = chain.some(({ outcome }) => outcome !== undefined && outcome !== 'pay');
     if (needsControl && !hasControl) return 'needs the control API of an emulator';
-    return chain.some(({ expect }) => expect.ipn) && noIpn ? noIpn : undefined;
+    return chain.some(({ expect }) => expect.ipn) ? noIpn : undefined;
   }
 
   async function tryOnce(line: ManifestLine, before: readonly ManifestLine[]): Promise<Verdict | NoAnswer> {
     const number = ++tries;
-    const session = new Session(target, listener, reachable ?? NOWHERE, `c${run}${number.toString(36)}`);
+    const session = new Session(target, listener, address, `c${run}${number.toString(36)}`);
     try {
       for (const earlier of before) await session.run(earlier);
       const seen = await session.run(line);
@@ -146,11 +146,12 @@ const OWN_MARK = 'own';
 const TUNNEL_MS = 10_000;
 
 /** Why IPNs cannot arrive through the public address: the target is not to blame for a broken tunnel. */
-async function unreached(ipnUrl: string, listener: IpnListener): Promise<string | false> {
+async function unreached(ipnUrl: string | undefined, listener: IpnListener): Promise<string | undefined> {
+  if (ipnUrl === undefined) return undefined;
   const url = markedUrl(ipnUrl, OWN_MARK);
   const client = new AuditClient(new Egress([bareHost(new URL(url).hostname)], () => undefined), TUNNEL_MS);
   const { error } = await client.send({ url, method: 'POST', body: '' });
-  if (listener.of(OWN_MARK).length) return false;
+  if (listener.of(OWN_MARK).length) return undefined;
   return `--ipn-url does not forward to --ipn-port on this machine: a test request did not arrive (${error ?? 'another server answered'})`;
 }
 

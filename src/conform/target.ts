@@ -23,6 +23,8 @@ export interface TargetOptions {
 
 /** A request with a path instead of an address. */
 type TargetRequest = Omit<ProbeRequest, 'url'>;
+/** A complete response. */
+export type Answer = Observation & { status: number };
 
 /** Milliseconds between requests to a remote server: five per second. */
 const PAUSE_MS = 200;
@@ -124,7 +126,7 @@ export class Target {
   }
 
   /** @throws NoAnswer; Unseen for a request that is not allowed there */
-  async send(path: string, request: TargetRequest): Promise<Observation & { status: number }> {
+  async send(path: string, request: TargetRequest): Promise<Answer> {
     const { pathname } = new URL(`http://target${path}`);
     if (!this.isEmulator && !this.options.live && !pathname.startsWith('/sandbox/')) throw this.notAllowed();
     return this.#send(path, request);
@@ -137,7 +139,7 @@ export class Target {
     return new Unseen(`${why}: use --live --live to test it`);
   }
 
-  async #send(path: string, request: TargetRequest): Promise<Observation & { status: number }> {
+  async #send(path: string, request: TargetRequest): Promise<Answer> {
     if (!this.#isLocal) {
       const wait = this.#next - performance.now();
       this.#next = Math.max(this.#next, performance.now()) + PAUSE_MS;
