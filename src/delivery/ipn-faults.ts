@@ -77,12 +77,8 @@ export function isSentTwice(rule: FaultRule): boolean {
 
 /** The report of an attempt that was never sent, as if it had been. */
 function notSent(request: PostRequest, status: number | null, rule: FaultRule): AttemptReport {
+  if (status === null) return reportOf(request, null, { code: 'fault' });
   const seconds = retryAfterSeconds(rule);
   const headers: [string, string][] = seconds === undefined ? [] : [['Retry-After', seconds]];
-  const isReceived = status !== null && failureOfStatus(status) === null;
-  return reportOf(
-    request,
-    status === null ? null : { status, headers },
-    isReceived ? null : { code: 'fault' },
-  );
+  return reportOf(request, { status, headers }, failureOfStatus(status) && { code: 'fault' });
 }
