@@ -7,15 +7,7 @@ import type { Identity } from './tls/identity.ts';
 import type { Dialect } from './wire/dialect.ts';
 
 /** TLS and the proxy in front of the routes. Loaded only if one of them is used. */
-export interface Front {
-  edge: Edge | undefined;
-  /** The certificate file that clients must trust; null for plain HTTP. */
-  tlsCa: string | null;
-  /** Notices about the certificate. */
-  notices: readonly string[];
-  /** Removes files outside the data folder. */
-  remove: () => Promise<void>;
-}
+export type Front = Awaited<ReturnType<Awaited<ReturnType<typeof planFront>>>>;
 
 interface FrontPlan {
   options: Pick<ResolvedOptions, 'tls' | 'tlsCert' | 'tlsKey' | 'host' | 'proxy'>;
@@ -33,22 +25,31 @@ interface FrontPlan {
  * @returns a function that builds the front, given the data folder (null in memory). It may throw `storage_failed`
  * @throws GatewayError `usage` for a certificate that cannot be used
  */
-export async function planFront(plan: FrontPlan): Promise<(dataDir: string | null) => Promise<Front>> {
-  const { options, aliases, label } = plan;
-  if (!isSecure(options)) return () => frontOf(plan, null);
-  const { addressName } = await import('./tls/names.ts');
-  const { identityOf, namedPair } = await import('./tls/identity.ts');
-  const { tlsCert, tlsKey, host } = options;
-  const names = new Set([
-    'localhost',
-    '127.0.0.1',
-    '::1',
-    ...aliases,
-    ...(isAnyAddress(host) ? [] : [addressName(host)]),
-  ]);
-  const wanted = { tlsCert, tlsKey, names: [...names], label };
-  const named = await namedPair(wanted);
-  return async (dataDir) => frontOf(plan, await identityOf(named, wanted, dataDir));
+export async function planFront({ options, aliases, label, url, dialect, warn }: FrontPlan) {
+  let identify = async (_dataDir: string | null): Promise<Identity | null> => null;
+  if (isSecure(options)) {
+    const { addressName, identityOf, namedPair } = await import('./tls/identity.ts');
+    const { tlsCert, tlsKey, host } = options;
+    const own = isAnyAddress(host) ? [] : [addressName(host)];
+    const names = [...new Set(['localhost', '127.0.0.1', '::1', ...aliases, ...own])];
+    const wanted = { tlsCert, tlsKey, names, label };
+    const given = await namedPair(wanted);
+    identify = (dataDir) => identityOf(given, wanted, dataDir);
+  }
+  return async (dataDir: string | null) => {
+    const identity = await identify(dataDir);
+    /** The certificate file that clients must trust; null for plain HTTP. */
+    const tlsCa = identity && resolve(identity.caFile);
+    const onUntrusted = (why: string) =>
+      warn(`a client does not trust the certificate (${why}): make it trust ${tlsCa}`);
+    const hosts = options.proxy ? aliases : null;
+    let edge: Edge | undefined;
+    if (identity || hosts) {
+      const { Edge } = await import('./http/edge.ts');
+      edge = new Edge({ credentials: identity, aliases: hosts, url, dialect, onUntrusted });
+    }
+    return { edge, tlsCa, notices: identity?.notices ?? [], remove: async () => identity?.remove?.() };
+  };
 }
 
 /** Additional certificates to trust for receivers. @throws GatewayError `usage` for a file without certificates */
@@ -57,24 +58,6 @@ export async function readIpnCa(
   label: (name: 'ipnCa') => string,
 ): Promise<string | undefined> {
   if (ipnCa === undefined) return undefined;
-  const { readCertificates } = await import('./tls/given-pair.ts');
+  const { readCertificates } = await import('./tls/identity.ts');
   return readCertificates(ipnCa, label('ipnCa'));
-}
-
-async function frontOf(plan: FrontPlan, identity: Identity | null): Promise<Front> {
-  const { options, aliases, url, dialect, warn } = plan;
-  const { notices = [], remove = async () => {} } = identity ?? {};
-  const tlsCa = identity && resolve(identity.caFile);
-  if (!identity && !options.proxy) return { edge: undefined, tlsCa, notices, remove };
-  const { Edge } = await import('./http/edge.ts');
-  const onUntrusted = (why: string) =>
-    warn(`a client does not trust the certificate (${why}): make it trust ${tlsCa}`);
-  const edge = new Edge({
-    credentials: identity,
-    aliases: options.proxy ? aliases : null,
-    url,
-    dialect,
-    onUntrusted,
-  });
-  return { edge, tlsCa, notices, remove };
 }

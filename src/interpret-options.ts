@@ -2,10 +2,10 @@ import { hostName, isEmail, isLoopback } from './contract/address.ts';
 import { parseDuration } from './contract/duration.ts';
 import { nearestName, usage } from './contract/error.ts';
 import { SENT_ON_REQUEST } from './contract/outcomes.ts';
-import { type OwnPages, readOrigin } from './contract/page-origin.ts';
+import { readOrigin } from './contract/page-origin.ts';
 import type { Egress } from './delivery/egress.ts';
 import type { Structures } from './domain/configuration.ts';
-import { type HostMap, mapped, readMapping } from './domain/host-map.ts';
+import { mapped, readMapping } from './domain/host-map.ts';
 import { DOCUMENTED_CURRENCIES, parseAmountFormat, parseCurrency } from './domain/money.ts';
 import type { Retention } from './domain/retention.ts';
 import type { Settings } from './domain/settings.ts';
@@ -13,6 +13,16 @@ import type { OptionName, ResolvedOptions } from './options/table.ts';
 
 /** The name of an option in an error. */
 type Label = (name: OptionName) => string;
+
+const LONGEST_WAIT_MS = 30 * 24 * 3_600_000;
+
+/** Limits in milliseconds, and as text. */
+const LIMITS = {
+  autoDelay: [0, LONGEST_WAIT_MS, 'at most 720h'],
+  paymentExpires: [1, LONGEST_WAIT_MS, 'from 1ms to 720h'],
+  keep: [1_000, LONGEST_WAIT_MS, 'from 1s to 720h, or a number of payments'],
+  ipnTimeout: [1, 10 * 60_000, 'from 1ms to 10m'],
+} as const;
 
 /**
  * The settings of the gateway for these options.
@@ -26,10 +36,66 @@ export function settingsOf(
   egress: Egress,
   label: Label,
 ): Settings {
-  const { choices, sandboxEmail, sandboxCode, delivery } = options;
-  requireSense(options, label);
-  const hostMap = hostMapOf(options, label);
+  const { choices, sandboxEmail, sandboxCode, delivery, publicKey, keep } = options;
+  const invalid = (name: OptionName, expected: string, got: string) =>
+    usage(`${label(name)} must be ${expected} (got "${got}")`);
+
+  function within(name: keyof typeof LIMITS, milliseconds: number): number {
+    const [minimum, maximum, words] = LIMITS[name];
+    if (milliseconds >= minimum && milliseconds <= maximum) return milliseconds;
+    throw usage(`${label(name)} must be ${words}`);
+  }
+
+  if (!isEmail(sandboxEmail)) throw invalid('sandboxEmail', 'an e-mail address', sandboxEmail);
+  if (publicKey !== undefined && publicKey === options.secretKey) {
+    throw usage(`${label('publicKey')} and ${label('secretKey')} must differ`);
+  }
+
+  const hostMap = new Map<string, string>();
+  for (const text of options.map) {
+    const mapping = readMapping(text);
+    if (typeof mapping === 'string') throw usage(`${label('map')} ${mapping} (got "${text}")`);
+    const { from, to } = mapping;
+    const other = hostMap.get(from) ?? to;
+    if (other !== to) throw usage(`${label('map')} maps ${from} twice, to ${other} and to ${to}`);
+    hostMap.set(from, to);
+  }
+
   const currencies = [...DOCUMENTED_CURRENCIES, ...terms.currencies, ...options.currency.map(parseCurrency)];
+
+  let retention: Retention | null = null;
+  if (keep !== undefined) {
+    const ageMs = parseDuration(keep);
+    retention = ageMs === undefined ? { count: Number(keep) } : { ageMs: within('keep', ageMs) };
+  }
+
+  const origins = options.allowOrigin.map((text) => {
+    const origin = readOrigin(text);
+    if (origin !== undefined) return origin;
+    throw invalid('allowOrigin', 'an origin such as https://shop.example, without a path, or null', text);
+  });
+  const own = options.publicUrl && readOrigin(new URL(options.publicUrl).origin);
+  const hosts = new Set(aliasesOf(options, label));
+
+  const amountFormat = parseAmountFormat(options.amountFormat);
+  if (!amountFormat) {
+    const expected = 'sent, stored, stored-live or fixed:N with N from 0 to 8';
+    throw invalid('amountFormat', expected, options.amountFormat);
+  }
+  const alsoOn = options.ipnOn.map((text) => {
+    const status = SENT_ON_REQUEST.find((name) => name === text);
+    if (status) return status;
+    const meant = nearestName(text, SENT_ON_REQUEST);
+    const help = meant ? `: did you mean ${meant}?` : '';
+    throw usage(`${label('ipnOn')} accepts ${SENT_ON_REQUEST.join(', ')} (got "${text}")${help}`);
+  });
+  const waits = options.ipnSchedule.map((text) => {
+    const wait = parseDuration(text);
+    if (wait !== undefined && wait <= LONGEST_WAIT_MS) return wait;
+    throw invalid('ipnSchedule', 'durations such as 1s,5s,30s, each at most 720h', text);
+  });
+  const { ipnRetries = waits.length } = options;
+
   return {
     choices,
     sandboxEmail,
@@ -37,34 +103,28 @@ export function settingsOf(
     delivery,
     currencies: new Map(currencies.map((currency) => [currency.code, currency])),
     charges: terms.charges,
-    keep: retentionOf(options, label),
-    pages: pagesOf(options, label),
-    ipn: ipnSettings(options, label),
+    keep: retention,
+    pages: { origins: new Set([...origins, ...(own ? [own] : [])]), hosts },
+    ipn: {
+      format: options.ipnFormat,
+      amountFormat,
+      on: new Set(['succeeded', ...alsoOn]),
+      schedule: Array.from({ length: ipnRetries }, (_, index) => waits[index] ?? waits.at(-1) ?? 0),
+      timeoutMs: within('ipnTimeout', options.ipnTimeout),
+      forwardTo: options.forwardIpn ?? null,
+    },
     auto: {
       rules: terms.outcomes,
       outcome: options.auto ?? null,
-      delayMs: within('autoDelay', options.autoDelay, label),
+      delayMs: within('autoDelay', options.autoDelay),
     },
     paymentExpiresMs:
-      options.paymentExpires === undefined ? null : within('paymentExpires', options.paymentExpires, label),
+      options.paymentExpires === undefined ? null : within('paymentExpires', options.paymentExpires),
     mapped: (url) => mapped(url, hostMap),
     looksLocal: (url) => egress.looksLocal(mapped(url, hostMap)),
     unreachable: (url) =>
       options.forwardIpn === undefined ? egress.unreachable(mapped(url, hostMap)) : null,
   };
-}
-
-function hostMapOf(options: ResolvedOptions, label: Label): HostMap {
-  const map = new Map<string, string>();
-  for (const text of options.map) {
-    const mapping = readMapping(text);
-    if (typeof mapping === 'string') throw usage(`${label('map')} ${mapping} (got "${text}")`);
-    const { from, to } = mapping;
-    const other = map.get(from) ?? to;
-    if (other !== to) throw usage(`${label('map')} maps ${from} twice, to ${other} and to ${to}`);
-    map.set(from, to);
-  }
-  return map;
 }
 
 /**
@@ -85,82 +145,4 @@ export function aliasesOf({ hostAlias, proxy }: ResolvedOptions, label: Label): 
     return name;
   });
   return [...new Set(names)];
-}
-
-function pagesOf(options: ResolvedOptions, label: Label): OwnPages {
-  const origins = options.allowOrigin.map((text) => {
-    const origin = readOrigin(text);
-    if (origin !== undefined) return origin;
-    const expected = `an origin such as https://shop.example, without a path, or null (got "${text}")`;
-    throw usage(`${label('allowOrigin')} must be ${expected}`);
-  });
-  const own = options.publicUrl && readOrigin(new URL(options.publicUrl).origin);
-  return { origins: new Set([...origins, ...(own ? [own] : [])]), hosts: new Set(aliasesOf(options, label)) };
-}
-
-function retentionOf({ keep }: ResolvedOptions, label: Label): Retention | null {
-  if (keep === undefined) return null;
-  const ageMs = parseDuration(keep);
-  return ageMs === undefined ? { count: Number(keep) } : { ageMs: within('keep', ageMs, label) };
-}
-
-function requireSense({ sandboxEmail, publicKey, secretKey }: ResolvedOptions, label: Label): void {
-  if (!isEmail(sandboxEmail)) {
-    throw usage(`${label('sandboxEmail')} must be an e-mail address (got "${sandboxEmail}")`);
-  }
-  if (publicKey !== undefined && publicKey === secretKey) {
-    throw usage(`${label('publicKey')} and ${label('secretKey')} must differ`);
-  }
-}
-
-const LONGEST_WAIT_MS = 30 * 24 * 3_600_000;
-
-/** Limits in milliseconds, and as text. */
-const LIMITS = {
-  autoDelay: [0, LONGEST_WAIT_MS, 'at most 720h'],
-  paymentExpires: [1, LONGEST_WAIT_MS, 'from 1ms to 720h'],
-  keep: [1_000, LONGEST_WAIT_MS, 'from 1s to 720h, or a number of payments'],
-  ipnTimeout: [1, 10 * 60_000, 'from 1ms to 10m'],
-} as const;
-
-function within(name: keyof typeof LIMITS, milliseconds: number, label: Label): number {
-  const [minimum, maximum, words] = LIMITS[name];
-  if (milliseconds >= minimum && milliseconds <= maximum) return milliseconds;
-  throw usage(`${label(name)} must be ${words}`);
-}
-
-function ipnSettings(options: ResolvedOptions, label: Label): Settings['ipn'] {
-  const amountFormat = parseAmountFormat(options.amountFormat);
-  if (!amountFormat) {
-    const got = options.amountFormat;
-    throw usage(
-      `${label('amountFormat')} must be sent, stored, stored-live or fixed:N with N from 0 to 8 (got "${got}")`,
-    );
-  }
-  const alsoOn = options.ipnOn.map((text) => {
-    const status = SENT_ON_REQUEST.find((name) => name === text);
-    if (status) return status;
-    const meant = nearestName(text, SENT_ON_REQUEST);
-    const help = meant ? `: did you mean ${meant}?` : '';
-    throw usage(`${label('ipnOn')} accepts ${SENT_ON_REQUEST.join(', ')} (got "${text}")${help}`);
-  });
-  return {
-    format: options.ipnFormat,
-    amountFormat,
-    on: new Set(['succeeded', ...alsoOn]),
-    schedule: scheduleOf(options, label),
-    timeoutMs: within('ipnTimeout', options.ipnTimeout, label),
-    forwardTo: options.forwardIpn ?? null,
-  };
-}
-
-function scheduleOf({ ipnSchedule, ipnRetries }: ResolvedOptions, label: Label): number[] {
-  const waits = ipnSchedule.map((text) => {
-    const wait = parseDuration(text);
-    if (wait !== undefined && wait <= LONGEST_WAIT_MS) return wait;
-    const expected = 'durations such as 1s,5s,30s, each at most 720h';
-    throw usage(`${label('ipnSchedule')} must be ${expected} (got "${text}")`);
-  });
-  if (ipnRetries === undefined) return waits;
-  return Array.from({ length: ipnRetries }, (_, index) => waits[index] ?? waits.at(-1) ?? 0);
 }

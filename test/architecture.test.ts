@@ -62,8 +62,8 @@ const ALLOWED: Record<string, Doors> = {
     node: ['*'],
   },
   tls: {
-    layers: ['contract', 'store/files.ts', 'store/process-identity.ts'],
-    packages: ['node-forge/lib/asn1.js', 'node-forge'],
+    layers: ['contract', 'store/files.ts'],
+    packages: ['node-forge', 'node-forge/lib/asn1.js', 'node-forge/lib/util.js'],
     node: ['*'],
   },
   front: {

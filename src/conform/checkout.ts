@@ -1,5 +1,5 @@
-import { at, parsed } from './json.ts';
-import { header, type Target } from './target.ts';
+import { at, header, parsed } from './answer.ts';
+import type { Answer, Target } from './target.ts';
 
 /** Maximum steps of a checkout before it redirects the browser. */
 const MAX_STEPS = 8;
@@ -51,7 +51,7 @@ export async function payOnCheckout(target: Target, path: string): Promise<strin
 }
 
 /** The next address: from a redirect, or from JSON that a script on the page would read. */
-function nextOf({ status, headers, body }: Awaited<ReturnType<Target['send']>>): string | undefined {
+function nextOf({ status, headers, body }: Answer): string | undefined {
   if (status >= 300 && status < 400) return header(headers, 'location');
   const url = at(parsed(body), 'redirect_url');
   return typeof url === 'string' ? url : undefined;
@@ -59,13 +59,8 @@ function nextOf({ status, headers, body }: Awaited<ReturnType<Target['send']>>):
 
 const isCheckout = (path: string) => /\/initiate\/payment\//.test(path);
 
-interface FilledForm {
-  action: string;
-  body: string;
-}
-
 /** Fills in the first input of the first form that has one. */
-function formOf(html: string, value: string): FilledForm | undefined {
+function formOf(html: string, value: string) {
   // Split first: one pattern for whole forms takes seconds if many forms begin and none ends.
   for (const part of html.split(/<\/form>/i).slice(0, -1)) {
     const [, attributes = '', inner = ''] = /<form\b([^<>]*)>([\s\S]*)/i.exec(part) ?? [];

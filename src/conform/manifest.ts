@@ -2,7 +2,7 @@ import { GatewayError, usage } from '../contract/error.ts';
 import { parseInput } from '../contract/input.ts';
 import { type Area, ManifestLine } from '../contract/manifest.ts';
 import type { Choices } from '../contract/profiles.ts';
-import { at } from './json.ts';
+import { at } from './answer.ts';
 
 /**
  * Parses a manifest: one JSON object per line. Blank lines are ignored.
@@ -68,17 +68,17 @@ function areaOf(line: unknown, path: string): Area {
   return /\/initiate(?![^/?])/.test(path) ? 'initiate' : 'routes';
 }
 
-/** The settings that decide which lines apply. */
+/** The settings that decide which lines apply: a profile, its choices and the options of `start`. */
 export interface InForce {
-  profile: ManifestLine['profiles'][number];
-  choices: Choices;
-  options: Readonly<Record<string, unknown>>;
+  readonly profile: ManifestLine['profiles'][number];
+  readonly choices: Choices;
+  readonly [option: string]: unknown;
 }
 
 /** Whether a line applies to these settings. */
 export function appliesWith({ profiles, choice }: ManifestLine, inForce: InForce): boolean {
   if (choice === undefined) return profiles.includes(inForce.profile);
-  const values: Readonly<Record<string, unknown>> = { ...inForce.options, ...inForce.choices };
+  const values: Readonly<Record<string, unknown>> = { ...inForce, ...inForce.choices };
   return Object.entries(choice).every(([name, wanted]) => isChosen(values[name], wanted));
 }
 

@@ -1,11 +1,15 @@
 import { masked, textMask, waysToWrite } from '../system/secret.ts';
-import type { Mismatch } from './expectation.ts';
 
-/** Secrets that a shared report must not contain: the keys and the address for IPNs. */
-export interface Private {
-  keys: readonly string[];
-  ipnUrl?: string | undefined;
+/** An expected value and the value received instead. */
+export interface Mismatch {
+  expected: string;
+  got: string;
+  /** Groups equal mismatches of different lines. */
+  cause: string;
 }
+
+/** Hides secrets in a mismatch, before its values are shortened. */
+export type Mask = (mismatch: Mismatch) => Mismatch;
 
 const HIDDEN = '…';
 /** Names of fields with data about a person or a card. */
@@ -101,14 +105,24 @@ export function keyMask(keys: readonly string[]): (text: string) => string {
   return (text) => encoded(plain(text));
 }
 
-/** Masks keys, addresses, names of people and card numbers, before values are shortened. */
-export function maskFor({ keys, ipnUrl }: Private): (mismatch: Mismatch) => Mismatch {
-  const maskKeys = keyMask(keys);
+/** Masks the keys in a mismatch. */
+export function maskKeys(keys: readonly string[]): Mask {
+  const mask = keyMask(keys);
+  return ({ expected, got, cause }) => ({ expected: mask(expected), got: mask(got), cause: mask(cause) });
+}
+
+/**
+ * Masks keys, addresses, names of people and card numbers, for a report to share.
+ *
+ * @param ipnUrl the address for IPNs
+ */
+export function maskAll(keys: readonly string[], ipnUrl?: string): Mask {
+  const ofKeys = keyMask(keys);
   const own = ipnUrl === undefined ? [] : [ipnUrl, new URL(ipnUrl).host, new URL(ipnUrl).hostname];
   const maskOwn = textMask(own, () => HIDDEN);
   const mask = (text: string) =>
-    RULES.reduce((masked, [pattern, shown]) => masked.replace(pattern, shown), maskOwn(maskKeys(text)));
-  return ({ expected, got, cause = expected }) => {
+    RULES.reduce((masked, [pattern, shown]) => masked.replace(pattern, shown), maskOwn(ofKeys(text)));
+  return ({ expected, got, cause }) => {
     const isHidden = OF_PERSONAL.test(expected) && got !== 'nothing';
     const masked = { expected: mask(expected), got: isHidden ? HIDDEN : mask(got) };
     return { ...masked, cause: isHidden ? masked.expected : mask(cause) };

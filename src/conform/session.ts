@@ -1,8 +1,64 @@
+import { EventEmitter, once } from 'node:events';
 import type { ManifestLine } from '../contract/manifest.ts';
+import { type ReceivedRequest, receiveOnLoopback } from '../system/loopback-receiver.ts';
+import { at, parsed, paymentIdIn } from './answer.ts';
 import { payOnCheckout } from './checkout.ts';
-import { at, parsed } from './json.ts';
-import { type IpnListener, markedUrl, type ReceivedIpn } from './listener.ts';
 import { type Target, Unseen } from './target.ts';
+
+/** An IPN as received. */
+export interface ReceivedIpn extends Pick<ReceivedRequest, 'method' | 'headers'> {
+  /** The query string, without the question mark. */
+  query: string;
+  body: string;
+}
+
+/** The query parameter that assigns an IPN to its line. */
+const MARK = 'conform';
+
+export const markedUrl = (address: string, mark: string): string =>
+  `${address}${address.includes('?') ? '&' : '?'}${MARK}=${mark}`;
+
+export type IpnListener = Awaited<ReturnType<typeof listenForIpns>>;
+
+/**
+ * Receives the IPNs of all lines. Each line has its own mark in the query string of its ipn_url.
+ *
+ * @param port the port to listen on; 0 selects a free one
+ * @throws GatewayError `port_in_use`
+ */
+export async function listenForIpns(port = 0) {
+  const received = new Map<string, ReceivedIpn[]>();
+  const statuses = new Map<string, number>();
+  const arrivals = new EventEmitter();
+  const of = (mark: string): readonly ReceivedIpn[] => received.get(mark) ?? [];
+  const receiver = await receiveOnLoopback(
+    ({ method, url, headers, body }) => {
+      const [, query = ''] = /\?(.*)$/s.exec(url) ?? [];
+      const mark = new URLSearchParams(query).get(MARK) ?? '';
+      received.set(mark, [...of(mark), { method, query, headers, body: body.toString() }]);
+      arrivals.emit('ipn');
+      const status = statuses.get(mark) ?? 200;
+      const isRedirect = status >= 300 && status < 400;
+      return { status, body: 'OK', headers: isRedirect ? [['Location', '/elsewhere']] : [] };
+    },
+    port,
+    'ipnPort',
+  );
+  return {
+    url: `${receiver.url}/ipn`,
+    /** The IPNs received for a line. */
+    of,
+    /** Sets the response status for the IPNs of a line. */
+    answerWith: (mark: string, status: number) => void statuses.set(mark, status),
+    /** Resolves when a line has this number of IPNs, or after the time limit. */
+    async wait(mark: string, count: number, limitMs: number): Promise<void> {
+      const signal = AbortSignal.timeout(limitMs);
+      while (of(mark).length < count && !signal.aborted)
+        await once(arrivals, 'ipn', { signal }).catch(() => {});
+    },
+    [Symbol.asyncDispose]: receiver.close,
+  };
+}
 
 /** The result of a line's request. */
 export interface Seen {
@@ -26,48 +82,44 @@ const RETRY_MS = 1_600;
 /** Maximum time until an IPN arrives, in milliseconds. */
 const ARRIVAL_MS = { local: 4_000, remote: 20_000 };
 
-/** The ipn_url for a target that cannot reach this machine. */
-const NOWHERE = 'https://ipn.invalid/ipn';
+/** The values of a session that a line may contain. */
+const PLACEHOLDER = /\{(publicKey|secretKey|otherSecretKey|identifier|ipnUrl|checkout|paymentId|cardId)\}/g;
 
 /** Sends the requests of lines that build on each other, and keeps values from the responses. */
 export class Session {
   readonly #target: Target;
-  readonly #listener: IpnListener | null;
+  readonly #listener: IpnListener;
   /** Unique to this session: the identifier of its payments and the mark of its IPNs. */
   readonly #mark: string;
   readonly #values: Record<string, string>;
   /** Its payments that may be unsettled. */
   readonly #open = new Set<string>();
 
-  /** @param ipnUrl the listener's address for the target; null if the target cannot reach it */
-  constructor(target: Target, listener: IpnListener | null, ipnUrl: string | null, mark: string) {
+  /** @param ipnUrl the listener's address for the target */
+  constructor(target: Target, listener: IpnListener, ipnUrl: string, mark: string) {
     this.#target = target;
     this.#listener = listener;
     this.#mark = mark;
-    this.#values = {
-      publicKey: target.options.publicKey,
-      secretKey: target.options.secretKey,
-      identifier: mark,
-      ipnUrl: markedUrl(ipnUrl ?? NOWHERE, mark),
-    };
+    const { publicKey, secretKey } = target.options;
+    this.#values = { publicKey, secretKey, identifier: mark, ipnUrl: markedUrl(ipnUrl, mark) };
   }
 
   /** @throws Unseen, or GatewayError `no_server` */
-  async run(line: ManifestLine): Promise<Seen> {
-    const { request, outcome, expect, times = 1 } = line;
+  async run({ request, outcome, expect, times = 1 }: ManifestLine): Promise<Seen> {
     if (JSON.stringify(request).includes('{otherSecretKey}')) {
       const other = await this.#target.otherSecretKey();
       if (other === undefined) throw new Unseen('needs a second merchant, which requires the control API');
       this.#values['otherSecretKey'] = other;
     }
+    const isType = (name: string) => name.toLowerCase() === 'content-type';
     const headers = Object.entries(request.headers).map(
       ([name, value]) => [name, this.#fill(value)] as const,
     );
-    const contentType = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
-    const path = this.#fill(request.path, encoderOf('', request.path));
+    const contentType = headers.find(([name]) => isType(name))?.[1] ?? '';
+    const path = this.#fill(request.path, encodeURIComponent);
     const sent = {
       method: request.method,
-      headers: headers.filter(([name]) => name.toLowerCase() !== 'content-type'),
+      headers: headers.filter(([name]) => !isType(name)),
       contentType,
       ...(request.body !== null && { body: this.#fill(request.body, encoderOf(contentType)) }),
     };
@@ -75,36 +127,30 @@ export class Session {
     for (let count = 1; count < times; count++) await this.#target.send(path, sent);
     const json = parsed(seen.body);
     this.#keep(json);
-    if (expect.ipn?.answered !== undefined) this.#listener?.answerWith(this.#mark, expect.ipn.answered);
+    const { answered = 200, count = 1 } = expect.ipn ?? {};
+    this.#listener.answerWith(this.#mark, answered);
     const redirect = outcome === undefined ? undefined : await this.#settle(outcome);
-    const early = this.#listener?.of(this.#mark).length ?? 0;
-    const ipns = expect.ipn ? await this.#ipns(expect.ipn.count, expect.ipn.answered) : [];
-    if (expect.ipn?.answered !== undefined && expect.ipn.answered >= 300) await this.#acceptIpn();
+    const early = this.#listener.of(this.#mark).length;
+    const isRefused = answered >= 300;
+    const ipns = expect.ipn ? await this.#ipns(count, isRefused) : [];
+    if (isRefused) await this.#acceptIpn();
     return { ...seen, json, redirect, ipns, early, fill: (text) => this.#fill(text) };
   }
 
-  /** Cancels the pending payments in an emulator, since `pay` and users select the newest pending one. */
+  /** Cancels the pending payments in an emulator. If the target is down, the next line reports it. */
   async end(): Promise<void> {
-    if (!this.#target.hasControl) return;
-    const cancel = { outcome: 'cancel', delivery: 'redirect-only' };
-    for (const id of this.#open) {
-      // If the target is down, the next line reports it.
-      const path = `/payments/${encodeURIComponent(id)}/settle`;
-      await this.#target.control('POST', path, cancel).catch(() => undefined);
-    }
+    for (const id of this.#open) await this.#target.cancel(id).catch(() => undefined);
   }
 
   /** Keeps values of a response for later requests. */
   #keep(json: unknown): void {
     const url = at(json, 'url');
-    if (typeof url === 'string') {
-      const path = this.#target.pathOf(url);
-      if (path !== undefined) this.#values['checkout'] = path;
-      const id = new URLSearchParams(/\?([^#]*)/.exec(url)?.[1]).get('payment_id');
-      if (id !== null) {
-        this.#values['paymentId'] = id;
-        this.#open.add(id);
-      }
+    const checkout = typeof url === 'string' ? this.#target.pathOf(url) : undefined;
+    if (checkout !== undefined) this.#values['checkout'] = checkout;
+    const paymentId = paymentIdIn(json);
+    if (paymentId !== null) {
+      this.#values['paymentId'] = paymentId;
+      this.#open.add(paymentId);
     }
     const cardId = at(json, 'data.id');
     // A lone surrogate cannot be encoded in a URL.
@@ -113,8 +159,7 @@ export class Session {
 
   /** @throws Unseen if no earlier response had the value of a placeholder */
   #fill(text: string, encode: (value: string) => string = (value) => value): string {
-    return text.replace(/\{([a-z]+(?:[A-Z][a-z]+)*)\}/g, (written, name: string) => {
-      if (!PLACEHOLDERS.includes(name)) return written;
+    return text.replace(PLACEHOLDER, (written, name: string) => {
       const value = this.#values[name];
       if (value === undefined) throw new Unseen(`no earlier response contained ${written}`);
       return name === 'checkout' ? value : encode(value);
@@ -123,11 +168,8 @@ export class Session {
 
   async #settle(outcome: NonNullable<ManifestLine['outcome']>): Promise<string | undefined> {
     if (outcome === 'charge' || outcome === 'fund') {
-      await this.#control(`/cards/${this.#values['cardId']}/transactions`, {
-        type: outcome,
-        amount: '12.50',
-        details: 'Coffee',
-      });
+      const transaction = { type: outcome, amount: '12.50', details: 'Coffee' };
+      await this.#control(`/cards/${this.#values['cardId']}/transactions`, transaction);
       return undefined;
     }
     const { checkout, paymentId = '' } = this.#values;
@@ -151,33 +193,24 @@ export class Session {
   /** Accepts the IPN, so that an emulator stops its retries. */
   async #acceptIpn(): Promise<void> {
     if (!this.#target.hasControl) return;
-    this.#listener?.answerWith(this.#mark, 200);
+    this.#listener.answerWith(this.#mark, 200);
     const listed = await this.#target.control('GET', `/ipns?payment=${this.#values['paymentId']}`);
     const id = at(parsed(listed.body), 'data.0.id');
     if (typeof id === 'string') await this.#target.control('POST', `/ipns/${id}/resend`, {});
   }
 
-  async #ipns(count = 1, answered = 200): Promise<readonly ReceivedIpn[]> {
-    if (!this.#listener) throw new Unseen('no IPN can reach this machine: specify its public address');
-    const isRefused = answered >= 300;
+  async #ipns(count: number, isRefused: boolean): Promise<readonly ReceivedIpn[]> {
     const limit = this.#target.isEmulator ? ARRIVAL_MS.local : ARRIVAL_MS.remote;
-    if (count > 0) await this.#listener.wait(this.#mark, count, limit);
+    await this.#listener.wait(this.#mark, count, limit);
     // Wait for an additional IPN, which would be a mismatch.
     await this.#listener.wait(this.#mark, count + 1, isRefused && count === 1 ? RETRY_MS : QUIET_MS);
     return this.#listener.of(this.#mark);
   }
 }
 
-const PLACEHOLDERS: readonly string[] = [
-  ...['publicKey', 'secretKey', 'otherSecretKey', 'identifier', 'ipnUrl'],
-  ...['checkout', 'paymentId', 'cardId'],
-];
-
-/** How to encode a value for a body of this type, or for a path. */
-function encoderOf(contentType: string, path?: string): (value: string) => string {
-  if (path !== undefined || contentType.startsWith('application/x-www-form-urlencoded')) {
-    return encodeURIComponent;
-  }
+/** How to encode a value for a body of this type. */
+function encoderOf(contentType: string): (value: string) => string {
+  if (contentType.startsWith('application/x-www-form-urlencoded')) return encodeURIComponent;
   if (contentType.startsWith('application/json')) return (value) => JSON.stringify(value).slice(1, -1);
   return (value) => value;
 }

@@ -1,11 +1,12 @@
 import type { Agent } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AuditClient, type Observation, type ProbeRequest } from '../audit/client.ts';
+import { AuditClient, FORM, type Observation, type ProbeRequest } from '../audit/client.ts';
 import { bareHost, isLoopback } from '../contract/address.ts';
 import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import { Egress } from '../delivery/egress.ts';
-import { at, parsed } from './json.ts';
+import { at, header, parsed, paymentIdIn } from './answer.ts';
+import { keyMask } from './mask.ts';
 
 /** The target of a run. */
 export interface TargetOptions {
@@ -20,10 +21,17 @@ export interface TargetOptions {
   agent?: Agent | undefined;
 }
 
+/** A request with a path instead of an address. */
+type TargetRequest = Omit<ProbeRequest, 'url'>;
+/** A complete response. */
+export type Answer = Observation & { status: number };
+
 /** Milliseconds between requests to a remote server: five per second. */
 const PAUSE_MS = 200;
 const TIMEOUT_MS = 15_000;
 const TRUST_BY = 'specify its CA file with --tls-ca or NODE_EXTRA_CA_CERTS';
+
+const INITIATE = '/sandbox/payment/initiate';
 
 /** A merchant registered in an emulator, to check that merchants cannot read each other's cards. */
 const OTHER_MERCHANT = 'conform';
@@ -32,7 +40,7 @@ const OTHER_MERCHANT = 'conform';
 export class Target {
   readonly options: TargetOptions;
   /** Whether the target is on this machine, so that no pauses are needed. */
-  readonly isLocal: boolean;
+  readonly #isLocal: boolean;
   /**
    * Whether it is on this machine and identified as an emulator, not as a tunnel to a gateway: every request is
    * allowed.
@@ -42,9 +50,9 @@ export class Target {
   hasControl = false;
   /** The test credentials of its sandbox checkout. */
   sandbox = { email: 'test_mode@mail.com', code: '222666' };
-  /** The --public-url of an emulator. */
-  alias: string | undefined;
   readonly #base: string;
+  /** The --public-url of an emulator. */
+  #alias: string;
   readonly #client: AuditClient;
   #next = 0;
   #other: Promise<string | undefined> | undefined;
@@ -52,8 +60,9 @@ export class Target {
   constructor(options: TargetOptions) {
     this.options = options;
     const { hostname } = new URL(options.url);
-    this.isLocal = isLoopback(hostname);
+    this.#isLocal = isLoopback(hostname);
     this.#base = options.url.replace(/\/+$/, '');
+    this.#alias = this.#base;
     this.#client = new AuditClient(new Egress([bareHost(hostname)], () => undefined), TIMEOUT_MS, {
       agent: options.agent,
       trustBy: TRUST_BY,
@@ -62,28 +71,80 @@ export class Target {
 
   /** Checks whether a target on this machine is an emulator. Must be the first request. @throws NoAnswer */
   async identify(): Promise<void> {
-    if (!this.isLocal) return;
+    if (!this.#isLocal) return;
     const { status, headers, body } = await this.#send('/_sim/livez', { method: 'GET', unmarked: true });
     const isLive = status === 200 && at(parsed(body), 'status') === 'live';
     this.isEmulator = isLive && header(headers, 'x-gateway-sim') === '1';
   }
 
+  /**
+   * Checks that the target is a gateway of this interface that knows the keys, and whether it is an emulator.
+   *
+   * @throws GatewayError `no_server`, `invalid_api_key`
+   */
+  async requireGateway(): Promise<void> {
+    const { url, publicKey } = this.options;
+    await this.identify();
+    // Every gateway of this interface answers one of these requests with success or error.
+    const bodies = [order(publicKey), 'public_key=', 'identifier=1'];
+    let elsewhere = '';
+    for (const [index, body] of bodies.entries()) {
+      const answer = await this.send(INITIATE, { method: 'POST', body, contentType: FORM });
+      const location = answer.status >= 300 && answer.status < 400 && header(answer.headers, 'location');
+      if (location) elsewhere = `; it redirects to ${keyMask([publicKey])(location)}`;
+      const json = parsed(answer.body);
+      const isAccepted = at(json, 'success') !== undefined;
+      if (!isAccepted && at(json, 'error') === undefined) continue;
+      const messages = JSON.stringify([at(json, 'message'), at(json, 'errors')]);
+      const isUnknown = publicKey === '' || (!isAccepted && /api.?key/i.test(messages));
+      if (index === 0 && isUnknown) throw wrongKey('public', publicKey);
+      if (this.isEmulator) await this.#inspect();
+      await this.cancel(paymentIdIn(json));
+      return;
+    }
+    throw new GatewayError(
+      'no_server',
+      `${url} is not a gateway of this interface: none of three responses to ${INITIATE} was a JSON object with success or error${elsewhere}`,
+      { hint: hint`Specify the gateway's address with ${option('target')}, without the initiate path.` },
+    );
+  }
+
+  /** Reads the status of an emulator, and checks the secret key. */
+  async #inspect(): Promise<void> {
+    const answer = await this.control('GET', '/status');
+    const status = parsed(answer.body);
+    this.hasControl = answer.status === 200 && typeof at(status, 'counts') === 'object';
+    const url = at(status, 'url');
+    if (this.hasControl && typeof url === 'string' && URL.canParse(url)) this.#alias = url;
+    const [email, code] = [at(status, 'options.sandboxEmail'), at(status, 'options.sandboxCode')];
+    if (typeof email === 'string' && typeof code === 'string') this.sandbox = { email, code };
+    // Only the cards API, which exists only in live mode, checks the secret key.
+    const { secretKey } = this.options;
+    const headers = [['Authorization', `Bearer ${secretKey}`]] as const;
+    const cards = await this.send('/api/cards', { method: 'GET', headers });
+    if (cards.status === 401) throw wrongKey('secret', secretKey);
+  }
+
   /** @throws NoAnswer; Unseen for a request that is not allowed there */
-  async send(path: string, request: Omit<ProbeRequest, 'url'>): Promise<Observation & { status: number }> {
+  async send(path: string, request: TargetRequest): Promise<Answer> {
     const { pathname } = new URL(`http://target${path}`);
     if (!this.isEmulator && !this.options.live && !pathname.startsWith('/sandbox/')) throw this.notAllowed();
     return this.#send(path, request);
   }
 
   notAllowed(): Unseen {
-    const why = this.isLocal
+    const why = this.#isLocal
       ? 'the target is not an emulator, and may be a tunnel to a real gateway'
       : 'live mode is not tested';
     return new Unseen(`${why}: use --live --live to test it`);
   }
 
-  async #send(path: string, request: Omit<ProbeRequest, 'url'>): Promise<Observation & { status: number }> {
-    if (!this.isLocal) await this.#turn();
+  async #send(path: string, request: TargetRequest): Promise<Answer> {
+    if (!this.#isLocal) {
+      const wait = this.#next - performance.now();
+      this.#next = Math.max(this.#next, performance.now()) + PAUSE_MS;
+      if (wait > 0) await sleep(wait);
+    }
     const seen = await this.#client.send({ ...request, url: this.#base + path });
     const { status, error } = seen;
     if (status !== null && error === null) return { ...seen, status };
@@ -100,6 +161,13 @@ export class Target {
       }),
       ...(body && { body: JSON.stringify(body), contentType: 'application/json' }),
     });
+  }
+
+  /** Cancels a pending payment in an emulator, since `pay` and users select the newest pending one. */
+  async cancel(paymentId: string | null): Promise<void> {
+    if (!this.hasControl || paymentId === null) return;
+    const path = `/payments/${encodeURIComponent(paymentId)}/settle`;
+    await this.control('POST', path, { outcome: 'cancel', delivery: 'redirect-only' });
   }
 
   /** The secret key of a second merchant in an emulator; undefined without an emulator. */
@@ -128,7 +196,7 @@ export class Target {
     const { protocol, hostname, origin, pathname, search } = new URL(address, page);
     // Other schemes have no origin.
     if (!/^https?:$/.test(protocol)) return undefined;
-    for (const own of [this.#base, ...(this.alias === undefined ? [] : [this.alias])]) {
+    for (const own of [this.#base, this.#alias]) {
       const base = new URL(own);
       // An emulator may use another address for itself than the target option.
       const isHere = origin === base.origin || (this.isEmulator && isLoopback(hostname));
@@ -137,12 +205,31 @@ export class Target {
     }
     return undefined;
   }
+}
 
-  async #turn(): Promise<void> {
-    const wait = this.#next - performance.now();
-    this.#next = Math.max(this.#next, performance.now()) + PAUSE_MS;
-    if (wait > 0) await sleep(wait);
-  }
+/** A complete order with valid fields. */
+function order(publicKey: string): string {
+  return new URLSearchParams({
+    public_key: publicKey,
+    identifier: `c${Date.now().toString(36)}`,
+    currency: 'USD',
+    amount: '1.00',
+    details: 'Conformance check',
+    ipn_url: 'https://ipn.invalid/ipn',
+    success_url: 'https://shop.example/paid',
+    cancel_url: 'https://shop.example/canceled',
+    site_logo: 'https://shop.example/logo.png',
+    checkout_theme: 'light',
+    customer_name: 'Ada',
+    customer_email: 'ada@example.com',
+  }).toString();
+}
+
+function wrongKey(which: 'public' | 'secret', key: string): GatewayError {
+  const what = key === '' ? `requires a ${which} key` : `does not know the ${which} key ${key.slice(0, 8)}…`;
+  return new GatewayError('invalid_api_key', `the target ${what}`, {
+    hint: hint`Specify the keys of one of its merchants with ${option('publicKey')} and ${option('secretKey')}.`,
+  });
 }
 
 /** Why a line has no result. */
@@ -163,8 +250,4 @@ export class NoAnswer extends GatewayError {
     this.reason = reason;
     this.isThere = status !== null || failure?.code === 'malformed';
   }
-}
-
-export function header(headers: readonly (readonly [string, string])[], name: string): string | undefined {
-  return headers.find(([one]) => one.toLowerCase() === name)?.[1];
 }

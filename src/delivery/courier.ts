@@ -1,20 +1,19 @@
 import { setMaxListeners } from 'node:events';
 import { describeEffects } from '../contract/active-fault.ts';
 import type { AttemptUnderWay } from '../contract/delivery.ts';
+import { REDIRECT_WAIT_MS } from '../contract/duration.ts';
 import type { FaultRule } from '../contract/fault.ts';
 import { timestamp } from '../contract/timestamp.ts';
 import { type AttemptReport, postpone, recordAttempt, recordExtraAttempt } from '../domain/delivery.ts';
-import { Faults } from '../domain/faults.ts';
+import type { Faults } from '../domain/faults.ts';
 import type { Context } from '../domain/settings.ts';
 import type { Delivery } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
-import type { Clock } from '../system/clock.ts';
-import type { DueWork } from '../system/due.ts';
+import type { Clock, DueWork } from '../system/clock.ts';
 import { VERSION } from '../system/package-info.ts';
 import { asHeader, type Target, targetOf } from './forward.ts';
-import { faultyBody, IpnFaults, isSentTwice } from './ipn-faults.ts';
+import { faultyBody, isSentTwice, postponement, postUnder } from './ipn-faults.ts';
 import { Lanes, MAX_IN_TOTAL } from './lanes.ts';
-import { OpenAttempts } from './open-attempts.ts';
 import type { Poster } from './poster.ts';
 
 /** The parts of the emulator that the courier needs. */
@@ -23,10 +22,9 @@ interface CourierParts {
   clock: Clock;
   poster: Poster;
   context: () => Context;
+  faults: Faults;
   /** Called with an attempt that has no response after a while. */
-  onWaiting?: (delivery: Delivery, attempt: AttemptUnderWay) => void;
-  /** The active faults. Default: none. */
-  faults?: Faults;
+  onWaiting: (delivery: Delivery, attempt: AttemptUnderWay) => void;
 }
 
 /**
@@ -35,8 +33,8 @@ interface CourierParts {
  */
 export class Courier {
   readonly #parts: CourierParts;
-  readonly #faults: IpnFaults;
-  readonly underWay: OpenAttempts;
+  /** The attempts that wait for a response, by delivery. */
+  readonly #open = new Map<string, AttemptUnderWay>();
   readonly #work: DueWork = {
     isDue: (deliveryId, at) => dueAt(this.#find(deliveryId)) <= at,
     run: (deliveryId) => this.#deliver(deliveryId),
@@ -48,14 +46,14 @@ export class Courier {
   /** Deliveries that became due during one of their attempts. */
   readonly #dueAgain = new Set<string>();
   readonly #waiters = new Map<string, (() => void)[]>();
+  /** The delivery that waits for the next one to overtake it. */
+  #held: string | undefined;
   #stopped = false;
   /** Aborts the attempts in progress, on a stop and when the state is replaced. */
   #abort = abortOfAttempts();
 
   constructor(parts: CourierParts) {
     this.#parts = parts;
-    this.underWay = new OpenAttempts(parts.onWaiting);
-    this.#faults = new IpnFaults(parts.faults ?? new Faults({ fraction: () => 0 }));
   }
 
   /** Schedules the deliveries that the last run left pending, and all later ones. */
@@ -83,6 +81,11 @@ export class Courier {
 
   isUnderWay(deliveryId: string): boolean {
     return this.#lanes.isRunning(deliveryId);
+  }
+
+  /** The attempt of this delivery that waits for a response, or null. */
+  openAttempt(deliveryId: string): AttemptUnderWay | null {
+    return this.#open.get(deliveryId) ?? null;
   }
 
   /** The URL of a delivery's next attempt. */
@@ -121,7 +124,7 @@ export class Courier {
   #forget(): void {
     this.#abort.abort();
     this.#abort = abortOfAttempts();
-    this.#faults.forget();
+    this.#held = undefined;
     for (const deliveryId of [...this.#waiters.keys()]) this.#announce(deliveryId);
   }
 
@@ -149,41 +152,56 @@ export class Courier {
   async #attempt(deliveryId: string): Promise<void> {
     const delivery = this.#find(deliveryId);
     if (this.#stopped || delivery?.state !== 'pending') return;
-    const { store, clock, context } = this.#parts;
+    const { store, clock, context, onWaiting } = this.#parts;
     const { signal } = this.#abort;
-    const fault = this.#faults.take(delivery);
-    const startedAt = timestamp(context().now);
+    const fault = this.#takeFault(delivery);
+    const { timeoutMs } = context().settings.ipn;
+    const begin = (number: number) => ({ number, startedAt: timestamp(context().now), timeoutMs });
+    const attempt = begin(delivery.attemptCount + 1);
     try {
-      const wait = fault && this.#faults.postponeMs(delivery, fault);
+      // Only one delivery at a time waits to be overtaken.
+      const canWait = fault && !(fault.reorder && this.#held !== undefined);
+      const wait = canWait ? postponement(fault) : undefined;
       if (fault && wait !== undefined) {
+        if (fault.reorder) this.#held = deliveryId;
         await this.#moveDue(deliveryId, wait, fault);
         return;
       }
-      const post = () => this.#post(delivery, 1, fault, signal);
-      const { timeoutMs } = context().settings.ipn;
-      const attempt = { number: delivery.attemptCount + 1, startedAt, timeoutMs };
-      const report = await this.underWay.track(delivery, attempt, post);
+      this.#open.set(deliveryId, attempt);
+      // An attempt with a shorter timeout is reported when it times out.
+      const isLong = timeoutMs > REDIRECT_WAIT_MS;
+      const timer = isLong ? setTimeout(onWaiting, REDIRECT_WAIT_MS, delivery, attempt) : undefined;
+      const report = await this.#post(delivery, attempt, fault, signal).finally(() => {
+        clearTimeout(timer);
+        this.#open.delete(deliveryId);
+      });
       // Aborted: the IPN may or may not have arrived, so it stays due and is sent again.
       if (signal.aborted) return;
-      await store.commit((state) => recordAttempt(state, deliveryId, { ...report, startedAt }, context()));
-      if (fault && isSentTwice(fault) && report.failure === null)
-        await this.#duplicate(delivery, fault, signal);
-      const held = this.#faults.heldBehind(delivery);
-      if (held !== undefined) await this.#moveDue(held, 0);
+      await store.commit((state) => recordAttempt(state, deliveryId, report, context()));
+      if (fault && isSentTwice(fault) && report.failure === null) {
+        // The same bytes a second time, right after the first.
+        const second = await this.#post(delivery, begin(attempt.number + 1), fault, signal);
+        if (signal.aborted) return;
+        await store.commit((state) => recordExtraAttempt(state, deliveryId, second, context()));
+      }
+      const held = this.#held;
+      // A postponed delivery overtakes no other.
+      if (held !== undefined && !delivery.postponedBy) {
+        this.#held = undefined;
+        await this.#moveDue(held, 0);
+      }
     } catch {
       clock.retry(deliveryId, this.#work);
     }
   }
 
-  /** Sends the same bytes a second time, right after the first. */
-  async #duplicate(delivery: Delivery, fault: FaultRule, signal: AbortSignal): Promise<void> {
-    const { store, context } = this.#parts;
-    const startedAt = timestamp(context().now);
-    const report = await this.#post(delivery, 2, fault, signal);
-    if (signal.aborted) return;
-    await store.commit((state) =>
-      recordExtraAttempt(state, delivery.id, { ...report, startedAt }, context()),
-    );
+  /** The fault rule for this attempt. The rule of a postponed delivery has its other effects when it is due again. */
+  #takeFault(delivery: Delivery): FaultRule | undefined {
+    const { id, identifier, postponedBy } = delivery;
+    if (this.#held === id) this.#held = undefined;
+    if (!postponedBy) return this.#parts.faults.take({ route: 'ipn', path: null, identifier });
+    const { delay: _delay, reorder: _reorder, ...rest } = postponedBy;
+    return rest;
   }
 
   #moveDue(deliveryId: string, wait: number, rule?: FaultRule): Promise<unknown> {
@@ -195,18 +213,16 @@ export class Courier {
     return targetOf(delivery, this.#parts.store.state, this.#parts.context().settings);
   }
 
-  /** @param ahead the number of this attempt, counted from the last recorded one */
-  #post(
+  async #post(
     delivery: Delivery,
-    ahead: number,
+    { number, startedAt, timeoutMs }: AttemptUnderWay,
     fault: FaultRule | undefined,
     signal: AbortSignal,
-  ): Promise<AttemptReport> {
-    const { poster, context } = this.#parts;
+  ): Promise<AttemptReport & { startedAt: string }> {
+    const { poster, faults, context } = this.#parts;
     const { url, original, named } = this.#target(delivery);
     const { host, hostname: name } = addressOf(named);
-    const { settings, ipn } = context();
-    const body = fault ? faultyBody(delivery, fault, ipn) : delivery.body;
+    const body = fault ? faultyBody(delivery, fault, context().ipn) : delivery.body;
     const headers: [string, string][] = [
       ['Host', host],
       ['Content-Type', delivery.contentType],
@@ -214,15 +230,16 @@ export class Courier {
       ['User-Agent', `gateway-sim/${VERSION}`],
       ['X-Gateway-Sim', '1'],
       ['X-Gateway-Sim-Delivery', delivery.id],
-      ['X-Gateway-Sim-Attempt', String(delivery.attemptCount + ahead)],
+      ['X-Gateway-Sim-Attempt', String(number)],
     ];
     if (original !== null) headers.push(['X-Gateway-Sim-Original-Url', asHeader(original)]);
     headers.push(['Connection', 'keep-alive']);
     // A rule that only postponed the IPN has no effect on its content.
     const effects = fault && describeEffects(fault);
     if (effects) headers.push(['X-Gateway-Sim-Fault', effects]);
-    const request = { url, name, headers, body, timeoutMs: settings.ipn.timeoutMs, signal };
-    return fault ? this.#faults.post(poster, request, fault) : poster.post(request);
+    const request = { url, name, headers, body, timeoutMs, signal };
+    const report = await (fault ? postUnder(fault, faults, poster, request) : poster.post(request));
+    return { ...report, startedAt };
   }
 }
 

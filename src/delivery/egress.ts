@@ -1,7 +1,7 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { isLoopback } from '../contract/address.ts';
+import { bareHost, isLoopback } from '../contract/address.ts';
 import { describeEgress } from '../contract/describe-delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import type { EgressFailure } from '../contract/failure.ts';
@@ -59,7 +59,7 @@ export class Egress {
    * @param ownPort the emulator's own port, undefined until it listens
    */
   constructor(allowedHosts: Iterable<string>, ownPort: () => number | undefined) {
-    this.#allowedHosts = new Set([...allowedHosts].map((name) => withoutBrackets(name.toLowerCase())));
+    this.#allowedHosts = new Set([...allowedHosts].map(bareHost));
     this.#ownPort = ownPort;
   }
 
@@ -74,7 +74,7 @@ export class Egress {
     return cached(this.#localOrigins, originOf(url), () => {
       if (!URL.canParse(url)) return true;
       const { host } = endpointOf(new URL(url));
-      return isIP(host) ? this.#isLocal(host) : LOCAL_NAME.test(host);
+      return isIP(host) ? this.#kindOf(host).isLocal : LOCAL_NAME.test(host);
     });
   }
 
@@ -111,11 +111,7 @@ export class Egress {
   /** Whether an address is loopback or private, or a name, which only `lookup` can check. */
   mayBeLocal(url: URL): boolean {
     const { host } = endpointOf(url);
-    return !isIP(host) || this.#isLocal(host);
-  }
-
-  #isLocal(address: string): boolean {
-    return this.#kindOf(address).isLocal;
+    return !isIP(host) || this.#kindOf(host).isLocal;
   }
 
   #kindOf(address: string): Kind {
@@ -151,7 +147,7 @@ export class Egress {
   #addressProblem(host: string, address: string, port: number, localOnly = false): EgressFailure | null {
     const refused = { code: 'egress', host, address, port } as const;
     if (port === this.#ownPort() && isOwnInterface(address)) return { ...refused, reason: 'emulator' };
-    if (this.#isLocal(address) || (!localOnly && this.#allowedHosts.has(host.toLowerCase()))) {
+    if (this.#kindOf(address).isLocal || (!localOnly && this.#allowedHosts.has(host.toLowerCase()))) {
       if (!this.#kindOf(address).isMetadata || this.#allowedHosts.has(address)) return null;
       return { ...refused, reason: 'metadata' };
     }
@@ -173,14 +169,9 @@ function cached<Verdict>(known: Map<string, Verdict>, key: string, decide: () =>
   return verdict;
 }
 
-/** An IPv6 address without its brackets. */
-function withoutBrackets(hostname: string): string {
-  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
-}
-
 /** The host, without the brackets of an IPv6 address, and the port of a URL. */
 export function endpointOf({ hostname, port, protocol }: URL): { host: string; port: number } {
-  return { host: withoutBrackets(hostname), port: Number(port) || (protocol === 'https:' ? 443 : 80) };
+  return { host: bareHost(hostname), port: Number(port) || (protocol === 'https:' ? 443 : 80) };
 }
 
 /** The guard, not the network, stopped a request. */
@@ -195,7 +186,7 @@ export class EgressError extends GatewayError {
 
 /** Whether a host is the IP address of a cloud metadata service. Names are not resolved. */
 export function isMetadata(host: string): boolean {
-  const address = withoutBrackets(host);
+  const address = bareHost(host);
   return isIP(address) !== 0 && includes(METADATA(), address);
 }
 

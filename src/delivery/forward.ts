@@ -16,7 +16,7 @@ export interface Target {
 export function targetOf(
   delivery: Delivery,
   state: State,
-  { ipn: { forwardTo }, mapped }: TargetSettings,
+  { ipn: { forwardTo }, mapped }: Pick<Settings, 'ipn' | 'mapped'>,
 ): Target {
   const { url } = delivery;
   const payment = delivery.paymentId === null ? undefined : state.payments.get(delivery.paymentId);
@@ -27,10 +27,6 @@ export function targetOf(
   }
   const target = mapped(url);
   return { url: target, original: target === url ? null : url, named: url };
-}
-
-interface TargetSettings extends Pick<Settings, 'mapped'> {
-  ipn: Pick<Settings['ipn'], 'forwardTo'>;
 }
 
 /**

@@ -41,65 +41,24 @@ const IPN_EFFECTS: Readonly<Record<FaultEffect, IpnEffect>> = {
   duplicate: { repeats: true },
 };
 
-/** Applies the fault rules to attempts. */
-export class IpnFaults {
-  readonly #faults: Faults;
-  /** The rules of postponed deliveries. They apply when the delivery is due again, without another random draw. */
-  readonly #kept = new Map<string, FaultRule>();
-  /** The delivery that waits for the next one to overtake it. */
-  #held: string | undefined;
-  /** Postponed deliveries that are now being sent. They overtake no other delivery. */
-  readonly #late = new Set<string>();
+/** How long a rule postpones an IPN, in milliseconds of the emulator's time; undefined if it does not. */
+export function postponement(rule: FaultRule): number | undefined {
+  return effectsOf(rule, IPN_EFFECTS).flatMap((effect) => effect.postponeMs?.(rule) ?? [])[0];
+}
 
-  constructor(faults: Faults) {
-    this.#faults = faults;
-  }
-
-  /** Forgets all postponed deliveries, because the state was replaced. */
-  forget(): void {
-    this.#kept.clear();
-    this.#late.clear();
-    this.#held = undefined;
-  }
-
-  /** The rule for this attempt, if any. */
-  take(delivery: Delivery): FaultRule | undefined {
-    const kept = this.#kept.get(delivery.id);
-    if (!kept) return this.#faults.take({ route: 'ipn', path: null, identifier: delivery.identifier });
-    this.#kept.delete(delivery.id);
-    this.#late.add(delivery.id);
-    if (this.#held === delivery.id) this.#held = undefined;
-    const { delay: _delay, reorder: _reorder, ...rest } = kept;
-    return rest;
-  }
-
-  /** How long to postpone this attempt, in milliseconds of the emulator's time; undefined if it is not postponed. */
-  postponeMs(delivery: Delivery, rule: FaultRule): number | undefined {
-    if (rule.reorder && this.#held !== undefined) return undefined;
-    const [wait] = effectsOf(rule, IPN_EFFECTS).flatMap((effect) => effect.postponeMs?.(rule) ?? []);
-    if (wait !== undefined) this.#kept.set(delivery.id, rule);
-    if (rule.reorder) this.#held = delivery.id;
-    return wait;
-  }
-
-  /** The delivery that this one has just overtaken, which can now be sent. */
-  heldBehind(delivery: Delivery): string | undefined {
-    if (this.#late.delete(delivery.id) || this.#held === delivery.id) return undefined;
-    const held = this.#held;
-    this.#held = undefined;
-    return held;
-  }
-
-  /** Makes one attempt under a rule. */
-  async post(poster: Poster, request: PostRequest, rule: FaultRule): Promise<AttemptReport> {
-    const effects = effectsOf(rule, IPN_EFFECTS);
-    // A stop ends the pause. The caller checks the signal.
-    for (const { pauseMs } of effects)
-      if (pauseMs) await realPause(pauseMs(rule, this.#faults), request.signal);
-    const answer = effects.find((effect) => effect.answer)?.answer?.(rule);
-    if (answer !== undefined) return notSent(request, answer, rule);
-    return { ...(await poster.post(request)), fault: rule };
-  }
+/** Makes one attempt under a rule. */
+export async function postUnder(
+  rule: FaultRule,
+  faults: Faults,
+  poster: Poster,
+  request: PostRequest,
+): Promise<AttemptReport> {
+  const effects = effectsOf(rule, IPN_EFFECTS);
+  // A stop ends the pause. The caller checks the signal.
+  for (const { pauseMs } of effects) if (pauseMs) await realPause(pauseMs(rule, faults), request.signal);
+  const answer = effects.find((effect) => effect.answer)?.answer?.(rule);
+  const report = answer === undefined ? await poster.post(request) : notSent(request, answer, rule);
+  return { ...report, fault: rule };
 }
 
 /** The body to send instead of the delivery's own. */
@@ -118,13 +77,8 @@ export function isSentTwice(rule: FaultRule): boolean {
 
 /** The report of an attempt that was never sent, as if it had been. */
 function notSent(request: PostRequest, status: number | null, rule: FaultRule): AttemptReport {
+  if (status === null) return reportOf(request, null, { code: 'fault' });
   const seconds = retryAfterSeconds(rule);
   const headers: [string, string][] = seconds === undefined ? [] : [['Retry-After', seconds]];
-  const isReceived = status !== null && failureOfStatus(status) === null;
-  const report = reportOf(
-    request,
-    status === null ? null : { status, headers },
-    isReceived ? null : { code: 'fault' },
-  );
-  return { ...report, fault: rule };
+  return reportOf(request, { status, headers }, failureOfStatus(status) && { code: 'fault' });
 }

@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs';
 import * as http from 'node:http';
+import { isIP } from 'node:net';
 import type { AttemptFailure } from '../contract/failure.ts';
 import type { AttemptReport } from '../domain/delivery.ts';
 import { type Egress, EgressError, endpointOf } from './egress.ts';
-import { eitherName, type ReceiverTrust, type SecureAgents, secureAgents } from './receiver-trust.ts';
 import {
   failureOf,
   failureOfStatus,
@@ -50,16 +51,23 @@ export function reportOf(
   };
 }
 
+/** Which certificates of IPN receivers to trust. */
+export interface ReceiverTrust {
+  /** CA certificates (PEM) to trust in addition to Node's. */
+  ca?: string | undefined;
+  /** Whether to accept any certificate at loopback and private addresses. */
+  insecure?: boolean;
+}
+
 /** Sends IPNs over keep-alive connections. Returns every failure as a result and never throws. */
 export class Poster {
   readonly #egress: Egress;
   #keptBytes = 0;
   readonly #agent = new http.Agent({ keepAlive: true });
   readonly #trust: ReceiverTrust;
-  #secured: Promise<SecureAgents> | undefined;
+  #secured: ReturnType<typeof secureAgents> | undefined;
 
-  /** @param trust which certificates of receivers to trust */
-  constructor(egress: Egress, trust: ReceiverTrust = {}) {
+  constructor(egress: Egress, trust: ReceiverTrust) {
     this.#egress = egress;
     this.#trust = trust;
   }
@@ -83,7 +91,7 @@ export class Poster {
     const url = new URL(request.url);
     const post = { ...request, method: 'POST', guard: this.#egress };
     const response = await (url.protocol === 'https:'
-      ? this.#sendSecured(post, url)
+      ? this.#sendSecured(post, url, request.name)
       : this.#sendBy(this.#agent, post, url));
     this.#keptBytes += response.body.length;
     return response;
@@ -94,16 +102,10 @@ export class Poster {
     return send({ ...post, agent }, keepBytes, url);
   }
 
-  async #sendSecured(
-    { name, ...rest }: Outgoing & Pick<PostRequest, 'name'>,
-    url: URL,
-  ): Promise<HttpResponse> {
+  async #sendSecured(outgoing: Outgoing, url: URL, name: string | undefined): Promise<HttpResponse> {
     this.#secured ??= secureAgents(this.#trust);
     const { checking, insecure } = await this.#secured;
-    const { host } = endpointOf(url);
-    const isMapped = name !== undefined && name !== url.hostname;
-    const tls = isMapped ? await eitherName(name, host) : { checkServerIdentity: await identityCheck() };
-    const post = { ...rest, tls };
+    const post = { ...outgoing, tls: await tlsFor(url, name) };
     if (insecure && this.#egress.mayBeLocal(url)) {
       const guard = { admit: () => this.#egress.admit(url, { localOnly: true }) };
       try {
@@ -124,4 +126,43 @@ export class Poster {
       insecure?.destroy();
     });
   }
+}
+
+/**
+ * The https agents: one that checks certificates and, if allowed, one that does not. Loads TLS for the first https
+ * receiver: loading is slow, and few receivers on a developer's machine use https.
+ */
+async function secureAgents({ ca, insecure = false }: ReceiverTrust) {
+  const [https, tls] = await Promise.all([import('node:https'), import('node:tls')]);
+  // Created once, because there are many root certificates. A custom list replaces Node's, so it must include them.
+  const context =
+    ca === undefined
+      ? undefined
+      : tls.createSecureContext({ ca: [...tls.rootCertificates, ...extraCertificates(), ca] });
+  return {
+    checking: new https.Agent({ keepAlive: true, ...(context && { secureContext: context }) }),
+    insecure: insecure ? new https.Agent({ keepAlive: true, rejectUnauthorized: false }) : undefined,
+  };
+}
+
+/** The certificates that Node trusts in addition to its own list. */
+function extraCertificates(): string[] {
+  const path = process.env['NODE_EXTRA_CA_CERTS'];
+  try {
+    return path ? [readFileSync(path, 'utf8')] : [];
+  } catch {
+    // Node itself warns when it cannot read the file.
+    return [];
+  }
+}
+
+/** Checks that a certificate is for the receiver's own name or for the host that its name is mapped to. */
+async function tlsFor(url: URL, name = url.hostname): Promise<NonNullable<Outgoing['tls']>> {
+  const check = await identityCheck();
+  if (name === url.hostname) return { checkServerIdentity: check };
+  const { host } = endpointOf(url);
+  return {
+    ...(!isIP(name) && { servername: name }),
+    checkServerIdentity: (_, certificate) => check(name, certificate) && check(host, certificate),
+  };
 }

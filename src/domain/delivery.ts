@@ -125,6 +125,8 @@ export function resend(
     attemptCount: 0,
     createdAt: now,
     signedAnew: signed !== delivery,
+    // The rule postponed the other delivery.
+    postponedBy: null,
   };
   return { change: { deliveries: [redirected] }, result: redirected };
 }

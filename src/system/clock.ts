@@ -1,6 +1,25 @@
 import TinyQueue from 'tinyqueue';
 import { LONGEST_MOVE_MS } from '../contract/clock.ts';
-import { type Due, type DueWork, earlier, soonest } from './due.ts';
+
+/** Scheduled work on records: IPNs are sent, payments expire or settle automatically. */
+export interface DueWork {
+  /** Whether the stored record is due at this instant. It may have changed since it was planned. */
+  isDue(id: string, at: number): boolean;
+  /** Starts the work. Resolves when it is done and stored. Reports its own failures. */
+  run(id: string): Promise<void> | undefined;
+}
+
+/** Scheduled work: its time and its record. */
+export interface Due {
+  at: number;
+  /** Increases with each plan, to order work with the same instant. */
+  turn: number;
+  id: string;
+  work: DueWork;
+}
+
+/** The order of scheduled work. */
+export const earlier = (a: Due, b: Due): number => a.at - b.at || a.turn - b.turn;
 
 export type ClockReading = ReturnType<Clock['read']>;
 
@@ -18,18 +37,6 @@ export function realPause(milliseconds: number, signal: AbortSignal): Promise<vo
     const timer = setTimeout(end, signal.aborted ? 0 : milliseconds);
     signal.addEventListener('abort', end);
   });
-}
-
-/** @returns a function that cancels it */
-function timer(run: () => void, milliseconds: number): () => void {
-  const timeout = setTimeout(run, milliseconds);
-  return () => clearTimeout(timeout);
-}
-
-/** Runs in the next turn of the event loop, since the shortest timer takes a millisecond. Returns a function that cancels it. */
-function soon(run: () => void): () => void {
-  const immediate = setImmediate(run);
-  return () => clearImmediate(immediate);
 }
 
 /** The delay before a retry if something cannot be stored, for example on a full disk. */
@@ -111,7 +118,14 @@ export class Clock {
     const due = this.#nextDue();
     if (due === undefined || (this.#held !== undefined && due > this.#held)) return;
     const wait = Math.min(due - this.now(), LONGEST_TIMER_MS);
-    this.#cancelTimer = wait > 0 ? timer(() => this.#runDue(), wait) : soon(() => this.#runDue());
+    if (wait > 0) {
+      const timer = setTimeout(() => this.#runDue(), wait);
+      this.#cancelTimer = () => clearTimeout(timer);
+    } else {
+      // In the next turn of the event loop, since the shortest timer takes a millisecond.
+      const immediate = setImmediate(() => this.#runDue());
+      this.#cancelTimer = () => clearImmediate(immediate);
+    }
   }
 
   /** Starts no more work. A move in progress ends early. */
@@ -213,4 +227,31 @@ export class Clock {
     void running.then(() => this.#running.delete(running));
     this.#wake();
   }
+}
+
+/** The maximum number of entries to check for the next work, since some may be outdated. */
+const LOOKED_AT = 5_000;
+
+/**
+ * The next scheduled work, soonest first and each record once.
+ *
+ * @param heap a binary heap ordered by `earlier`, so that only few entries must be checked
+ */
+export function soonest(heap: readonly Due[], limit: number): Due[] {
+  const front = new TinyQueue<{ due: Due; index: number }>([], (a, b) => earlier(a.due, b.due));
+  const look = (index: number) => {
+    const due = heap[index];
+    if (due) front.push({ due, index });
+  };
+  const found = new Map<string, Due>();
+  look(0);
+  for (let looked = 0; looked < LOOKED_AT && found.size < limit; looked++) {
+    const next = front.pop();
+    if (!next) break;
+    const { due, index } = next;
+    if (!found.has(due.id) && due.work.isDue(due.id, due.at)) found.set(due.id, due);
+    look(2 * index + 1);
+    look(2 * index + 2);
+  }
+  return [...found.values()];
 }

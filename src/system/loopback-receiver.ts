@@ -21,14 +21,6 @@ interface Reply {
   body?: string | Buffer | undefined;
 }
 
-interface LoopbackReceiver extends AsyncDisposable {
-  /** Without a path or trailing slash. */
-  url: string;
-  port: number;
-  /** May be called twice. */
-  close(): Promise<void>;
-}
-
 /** Far larger than any IPN. */
 const MAX_BODY_BYTES = 2 ** 20;
 
@@ -44,7 +36,7 @@ export async function receiveOnLoopback(
   reply: (request: ReceivedRequest) => Reply | Promise<Reply>,
   port = 0,
   portOption = 'port',
-): Promise<LoopbackReceiver> {
+) {
   const server = createServer(async (request, response) => {
     try {
       const body = await readBody(request);
@@ -68,13 +60,16 @@ export async function receiveOnLoopback(
       hint: hint`Use a free port with ${option(portOption, '0')}, or choose one with ${option(portOption)}.`,
     });
   });
-  const bound = (server.address() as AddressInfo).port;
+  const { port: bound } = server.address() as AddressInfo;
+  /** May be called twice. */
   const close = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  return { url: `http://127.0.0.1:${bound}`, port: bound, close, [Symbol.asyncDispose]: close };
+  /** Without a path or trailing slash. */
+  const url = `http://127.0.0.1:${bound}`;
+  return { url, port: bound, close, [Symbol.asyncDispose]: close };
 }
 
 const TOO_LARGE: Reply = { status: 413, headers: [['Connection', 'close']], body: 'too large\n' };

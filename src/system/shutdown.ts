@@ -1,14 +1,12 @@
+import { once } from 'node:events';
+
 /** Closes resources, the newest first. */
 export class Shutdown {
   readonly #steps: (() => unknown)[] = [];
-  #stopped: Promise<void> | undefined;
-  #announce: (end: Promise<void>) => void = () => {};
   /** Aborted when `stop` is called. */
   readonly stopping = new AbortController();
-  /** Settles like the promise of `stop`, after it is called. */
-  readonly ended = new Promise<void>((resolve) => {
-    this.#announce = resolve;
-  });
+  /** Settles when everything is closed after a `stop`. */
+  readonly ended = once(this.stopping.signal, 'abort').then(() => this.close());
 
   add(step: () => unknown): void {
     this.#steps.push(step);
@@ -27,11 +25,7 @@ export class Shutdown {
 
   /** Closes everything, once. */
   readonly stop = (): Promise<void> => {
-    if (!this.#stopped) {
-      this.stopping.abort();
-      this.#stopped = this.close();
-      this.#announce(this.#stopped);
-    }
-    return this.#stopped;
+    this.stopping.abort();
+    return this.ended;
   };
 }

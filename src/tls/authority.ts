@@ -3,8 +3,7 @@ import { chmod, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isLink, onFolder, readOwnFile, reason, replaceFile, unwritable } from '../store/files.ts';
-import { type Issued, issue } from './certificates.ts';
-import { namesOf } from './names.ts';
+import { type Issued, isFor, issue } from './certificates.ts';
 import { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.ts';
 
 /** The folder of the `--tls` certificates, in the data folder. */
@@ -23,6 +22,8 @@ interface Local extends Omit<Issued, 'ca'> {
   caFile: string;
   /** A notice for users who trust the previous authority. */
   notice: string | null;
+  /** Removes files outside the data folder. */
+  remove?: () => Promise<void>;
 }
 
 /**
@@ -52,10 +53,8 @@ export async function storedAuthority(
     // A web server that runs as another user may need to read it.
     await chmod(caFile, 0o644);
   });
-  const notice =
-    problem === undefined
-      ? null
-      : `the local authority was replaced (${problem}): clients must trust ${caFile} again`;
+  if (problem === undefined) return { ...issued, caFile, notice: null };
+  const notice = `the local authority was replaced (${problem}): clients must trust ${caFile} again`;
   return { ...issued, caFile, notice };
 }
 
@@ -92,17 +91,14 @@ async function readIssued(folder: string): Promise<Issued | string | undefined> 
 /** Why a certificate is no longer used; undefined if it still is. */
 function outdated({ cert }: Issued, names: readonly string[], now: number): string | undefined {
   const certificate = new X509Certificate(cert);
-  if (namesOf(certificate).sort().join() !== [...names].sort().join()) return 'the names changed';
+  if (!isFor(certificate, names)) return 'the names changed';
   if (Date.parse(certificate.validFrom) > now) return 'the previous one is not valid yet';
   const left = Date.parse(certificate.validTo) - now;
   return left < RENEWED_BEFORE_MS ? 'the previous one expires soon' : undefined;
 }
 
 /** An authority in its own folder, which others cannot read. `remove` or the end of the process removes the folder. */
-export async function temporaryAuthority(
-  names: readonly string[],
-  now: number,
-): Promise<Local & { remove: () => Promise<void> }> {
+export async function temporaryAuthority(names: readonly string[], now: number): Promise<Local> {
   const { ca, ...issued } = issue(names, now);
   try {
     const folder = await makeTemporaryFolder();

@@ -1,6 +1,11 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { isIP, isIPv6 } from 'node:net';
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { createSecureContext } from 'node:tls';
 import { usage } from '../contract/error.ts';
-import { findMkcertPair, type GivenPair, readPair } from './given-pair.ts';
-import { covers } from './names.ts';
+import { readOwnFile, readText, reason } from '../store/files.ts';
 
 /** A server's certificate with its key. */
 export interface Identity {
@@ -11,11 +16,11 @@ export interface Identity {
   /** Notices about the certificate. */
   notices: readonly string[];
   /** Removes files outside the data folder. */
-  remove: () => Promise<void>;
+  remove?: () => Promise<void>;
 }
 
 /** The options of an identity. */
-export interface Wanted {
+interface Wanted {
   tlsCert: string | undefined;
   tlsKey: string | undefined;
   /** The host names and addresses that clients use. */
@@ -24,14 +29,193 @@ export interface Wanted {
   label: (name: 'tlsCert' | 'tlsKey') => string;
 }
 
-/** The certificate that the options name. @throws GatewayError `usage` if it cannot be used */
+/** The user's certificate with its key. */
+interface GivenPair {
+  certFile: string;
+  cert: string;
+  key: string;
+  /** The server's own certificate. */
+  leaf: X509Certificate;
+  /** The file that clients must trust: the certificate's own file if its issuer is unknown. */
+  caFile: string;
+  /** The issuer whose certificate is missing from the file; null if none is missing. */
+  issuer: string | null;
+}
+
+/**
+ * The certificate that the options name.
+ *
+ * @throws GatewayError `usage` for files that cannot be read, are of another kind, or do not belong together
+ */
 export async function namedPair({ tlsCert, tlsKey, label }: Wanted): Promise<GivenPair | null> {
   if (tlsCert === undefined && tlsKey === undefined) return null;
   if (tlsCert !== undefined && tlsKey !== undefined)
-    return readPair(tlsCert, tlsKey, { cert: label('tlsCert'), key: label('tlsKey') });
+    return pairOf(await named(tlsCert, label('tlsCert')), await named(tlsKey, label('tlsKey')));
   const [has, wants] =
     tlsCert === undefined ? (['tlsKey', 'tlsCert'] as const) : (['tlsCert', 'tlsKey'] as const);
   throw usage(`${label(has)} requires ${label(wants)}: a certificate works only with its key`);
+}
+
+/** The text of a file with certificates. @throws GatewayError `usage` */
+export async function readCertificates(path: string, label: string): Promise<string> {
+  const file = await named(path, label);
+  certificatesIn(file);
+  return file.text;
+}
+
+/** A PEM file. */
+interface PemFile {
+  path: string;
+  /** Its name in errors. */
+  label: string;
+  text: string;
+}
+
+/** A file that the user named. */
+async function named(path: string, label: string): Promise<PemFile> {
+  try {
+    return { path, label, text: await readText(path, { follows: true }) };
+  } catch (error) {
+    throw usage(`${label} cannot be read from ${path}: ${reason(error)}`, { cause: error });
+  }
+}
+
+async function pairOf(certificate: PemFile, privateKey: PemFile): Promise<GivenPair> {
+  const { path: certFile, text: cert, label } = certificate;
+  const key = privateKey.text;
+  const certificates = certificatesIn(certificate);
+  const [leaf] = certificates;
+  if (!leaf.checkPrivateKey(keyIn(privateKey))) {
+    throw usage(
+      `the key ${privateKey.path} (${privateKey.label}) does not belong to the certificate ${certFile} (${label}): use the key that the certificate was created for`,
+    );
+  }
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    throw usage(`${label} cannot be used for TLS: ${(error as Error).message} (${certFile})`, {
+      cause: error,
+    });
+  }
+  const known = certificates.some((one) => isIssuedBy(one, one))
+    ? certFile
+    : await mkcertRootOf(certificates.at(-1) ?? leaf);
+  const issuer = known === undefined ? leaf.issuer.replaceAll('\n', ', ') : null;
+  return { certFile, cert, key, leaf, caFile: known ?? certFile, issuer };
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+function certificatesIn({ path, label, text }: PemFile): [X509Certificate, ...X509Certificate[]] {
+  const [first, ...others] = text.match(CERTIFICATE) ?? [];
+  if (first === undefined) {
+    throw usage(
+      `${label} must name a PEM file with a certificate, which starts with -----BEGIN CERTIFICATE----- (${path} has none)`,
+    );
+  }
+  try {
+    return [new X509Certificate(first), ...others.map((one) => new X509Certificate(one))];
+  } catch (error) {
+    throw usage(`${label} cannot be used: the certificate in ${path} is damaged`, { cause: error });
+  }
+}
+
+function keyIn({ path, label, text }: PemFile): KeyObject {
+  try {
+    return createPrivateKey(text);
+  } catch (cause) {
+    const why = /ENCRYPTED/.test(text)
+      ? `a key without a passphrase (${path} has one; openssl pkey -in ${path} -out key.pem removes it)`
+      : `a PEM file with a private key, which starts with -----BEGIN PRIVATE KEY----- or similar (${path} has none)`;
+    throw usage(`${label} must name ${why}`, { cause });
+  }
+}
+
+/**
+ * The mkcert pair in one of these folders, if it covers all names: `localhost.pem` and `localhost-key.pem`. With
+ * further names, their number is in the file name: `localhost+2.pem`. The folder may come from an unknown source, and
+ * anyone with the key of a trusted certificate can read the traffic. So the authority of this user's own mkcert must
+ * have issued the pair.
+ *
+ * @param passedOver called with the reason for each pair that is not used
+ */
+export async function findMkcertPair(
+  folders: readonly string[],
+  names: readonly string[],
+  now: number,
+  passedOver: (why: string) => void,
+): Promise<GivenPair | undefined> {
+  for (const folder of new Set(folders.map((path) => resolve(path)))) {
+    for (const file of (await readdir(folder).catch(() => [])).sort()) {
+      if (!/^localhost(\+\d+)?\.pem$/.test(file)) continue;
+      const certFile = join(folder, file);
+      try {
+        return await mkcertPair(certFile, names, now);
+      } catch (error) {
+        passedOver(`${certFile} is not used: ${(error as Error).message}`);
+      }
+    }
+  }
+  return undefined;
+}
+
+/** @throws Error for a pair that cannot be used */
+async function mkcertPair(certFile: string, names: readonly string[], now: number): Promise<GivenPair> {
+  const cert = await ours(certFile, 'the certificate');
+  const key = await ours(certFile.replace(/\.pem$/, '-key.pem'), 'its key', true);
+  const pair = await pairOf(cert, key);
+  const caFile = await mkcertRootOf(pair.leaf);
+  if (caFile === undefined)
+    throw new Error("it was not issued by this user's mkcert (CAROOT names its folder)");
+  const missing = missingIn(pair.leaf, names);
+  if (missing) throw new Error(`it does not cover ${missing}`);
+  if (Date.parse(pair.leaf.validTo) <= now) throw new Error('it expired');
+  return { ...pair, caFile, issuer: null };
+}
+
+/** A file of this user that the user did not name. */
+async function ours(path: string, label: string, isSecret = false): Promise<PemFile> {
+  try {
+    return { path, label, text: await readOwnFile(path, { isSecret }) };
+  } catch (error) {
+    throw usage(`${label} cannot be used from ${path}: ${reason(error)}`, { cause: error });
+  }
+}
+
+/** The file of mkcert's authority, if it issued this certificate. */
+async function mkcertRootOf(certificate: X509Certificate): Promise<string | undefined> {
+  for (const path of mkcertRoots()) {
+    try {
+      const root = new X509Certificate(await readText(path, { isOurs: 'or-of-root' }));
+      if (isIssuedBy(certificate, root)) return path;
+    } catch {
+      // An unreadable authority, or one of another user, is ignored.
+    }
+  }
+  return undefined;
+}
+
+/** The locations of mkcert's own certificate on Linux, macOS and Windows. Relative paths are ignored. */
+function mkcertRoots(): string[] {
+  const { CAROOT, XDG_DATA_HOME, LOCALAPPDATA } = process.env;
+  const folders = [
+    CAROOT,
+    XDG_DATA_HOME && join(XDG_DATA_HOME, 'mkcert'),
+    join(homedir(), '.local', 'share', 'mkcert'),
+    join(homedir(), 'Library', 'Application Support', 'mkcert'),
+    LOCALAPPDATA && join(LOCALAPPDATA, 'mkcert'),
+  ];
+  return folders.flatMap((folder) => (folder && isAbsolute(folder) ? [join(folder, 'rootCA.pem')] : []));
+}
+
+function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
+  return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+}
+
+/** The names that a certificate does not cover, as a text; empty if none. */
+function missingIn(certificate: X509Certificate, names: readonly string[]): string {
+  const isCovered = (name: string) => (isIP(name) ? certificate.checkIP(name) : certificate.checkHost(name));
+  return names.filter((name) => isCovered(name) === undefined).join(', ');
 }
 
 /**
@@ -42,37 +226,42 @@ export async function namedPair({ tlsCert, tlsKey, label }: Wanted): Promise<Giv
  * @throws GatewayError `storage_failed`
  */
 export async function identityOf(
-  named: GivenPair | null,
-  { names }: Wanted,
+  given: GivenPair | null,
+  { names }: Pick<Wanted, 'names'>,
   dataDir: string | null,
 ): Promise<Identity> {
   const now = Date.now();
   const notices: string[] = [];
   const folders = [...(dataDir === null ? [] : [dataDir]), '.'];
-  const found = named ? undefined : await findMkcertPair(folders, names, now, (why) => notices.push(why));
+  const found = given ? undefined : await findMkcertPair(folders, names, now, (why) => notices.push(why));
   if (found) notices.push(`TLS uses the mkcert pair ${found.certFile}; clients must trust ${found.caFile}`);
-  const pair = named ?? found;
-  if (pair) return { ...pair, notices: [...notices, ...noticesOn(pair, names, now)], remove: async () => {} };
+  const pair = given ?? found;
+  if (pair) return { ...pair, notices: [...notices, ...noticesOn(pair, names, now)] };
   // Loaded only when needed.
   const { storedAuthority, temporaryAuthority } = await import('./authority.ts');
-  const own =
-    dataDir === null
-      ? await temporaryAuthority(names, now)
-      : { ...(await storedAuthority(dataDir, names, now)), remove: async () => {} };
+  const own = await (dataDir === null
+    ? temporaryAuthority(names, now)
+    : storedAuthority(dataDir, names, now));
   if (own.notice) notices.push(own.notice);
   return { ...own, notices };
 }
 
 function noticesOn({ certFile, leaf, issuer }: GivenPair, names: readonly string[], now: number): string[] {
   const notices: string[] = [];
-  const missing = names.filter((name) => !covers(leaf, name));
-  if (missing.length)
+  const missing = missingIn(leaf, names);
+  if (missing)
     notices.push(
-      `the certificate ${certFile} does not cover ${missing.join(', ')}: clients will reject it for these names`,
+      `the certificate ${certFile} does not cover ${missing}: clients will reject it for these names`,
     );
   if (Date.parse(leaf.validTo) <= now)
     notices.push(`the certificate ${certFile} expired at ${leaf.validTo}: clients will reject it`);
   if (issuer !== null)
     notices.push(`clients trust the certificate ${certFile} only if they trust its issuer, ${issuer}`);
   return notices;
+}
+
+/** An IPv6 address in its shortest form, even if it contains an IPv4 address. Other names are returned unchanged. */
+export function addressName(address: string): string {
+  const [plain = ''] = address.split('%');
+  return isIPv6(plain) ? new URL(`http://[${plain}]`).hostname.slice(1, -1) : address;
 }

@@ -1,6 +1,13 @@
-/** The ASN.1 part of the package, loaded without the rest. */
+/* Parts of the package, loaded without the rest. */
+
 declare module 'node-forge/lib/asn1.js' {
   import { asn1 } from 'node-forge';
 
   export default asn1;
+}
+
+declare module 'node-forge/lib/util.js' {
+  const util: { bytesFromIP(address: string): string | null };
+
+  export default util;
 }

@@ -1,8 +1,7 @@
 import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';
-import type { Clock } from '../system/clock.ts';
-import type { DueWork } from '../system/due.ts';
+import type { Clock, DueWork } from '../system/clock.ts';
 import type { Payments, SettleCommand } from './payments.ts';
 
 /** From now on, settles pending payments when they are due to settle automatically or to expire. */

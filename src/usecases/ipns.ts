@@ -69,7 +69,7 @@ export function ipnUseCases(parts: IpnParts) {
     },
 
     /** The attempt that is waiting for a response, or null. */
-    underWay: (deliveryId: string): AttemptUnderWay | null => courier.underWay.get(deliveryId),
+    underWay: (deliveryId: string): AttemptUnderWay | null => courier.openAttempt(deliveryId),
 
     /** The verdict on a delivery, based on its last attempt. */
     verdict: (delivery: Delivery) => verdictOnDelivery(delivery, verdictParts(parts)),

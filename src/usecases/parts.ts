@@ -37,5 +37,5 @@ export function verdictParts({
   dialect,
   settings,
 }: Pick<UseCaseParts, 'store' | 'courier' | 'dialect' | 'settings'>): VerdictParts {
-  return { state: store.state, dialect, settings, underWay: (id) => courier.underWay.get(id) };
+  return { state: store.state, dialect, settings, underWay: (id) => courier.openAttempt(id) };
 }

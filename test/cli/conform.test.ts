@@ -82,11 +82,12 @@ describe('conform', () => {
     const cwd = await folder();
     const { url, publicKey } = await startSim({ profile: 'newer-server' });
     const files = ['--out', 'out.json', '--junit', 'out.xml', '--update-profile', 'ours.json'];
-    const { code, stderr } = await run([...FEW, '--target', url, ...files], { cwd });
+    const { code, stderr } = await run([...FEW, '--target', `${url}/`, ...files], { cwd });
     expect([code, stderr]).toEqual([1, expect.stringContaining('start --profile ours.json')]);
     expect(stderr).toContain('Review out.json before you share it');
     const written = await readFile(join(cwd, 'out.json'), 'utf8');
     expect(JSON.parse(written)).toMatchObject({
+      target: url,
       profile: 'document',
       differ: [{ id: 'field-logo-missing' }],
     });

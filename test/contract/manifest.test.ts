@@ -9,13 +9,8 @@ const lines = readManifest(readFileSync(FILE, 'utf8'), 'the manifest');
 
 /** The settings with a profile and no other options. */
 function inForce(profile: (typeof PROFILE_NAMES)[number]) {
-  const options: Readonly<Record<string, unknown>> = {
-    amountFormat: 'sent',
-    errorStatus: 'ok',
-    currency: [],
-    ...PROFILES[profile].options,
-  };
-  return { profile, choices: choicesOf(profile), options };
+  const defaults = { amountFormat: 'sent', errorStatus: 'ok', currency: [] };
+  return { profile, choices: choicesOf(profile), ...defaults, ...PROFILES[profile].options };
 }
 
 /** The ids of lines for which `part` returns the same. */

@@ -1,9 +1,11 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { FaultRule } from '../../src/contract/fault.ts';
 import { timestamp } from '../../src/contract/timestamp.ts';
 import { Courier } from '../../src/delivery/courier.ts';
 import { Egress } from '../../src/delivery/egress.ts';
 import { Poster } from '../../src/delivery/poster.ts';
 import { headerPairs } from '../../src/delivery/sender.ts';
+import { Faults } from '../../src/domain/faults.ts';
 import type { Context } from '../../src/domain/settings.ts';
 import type { Delivery } from '../../src/domain/state.ts';
 import { Store } from '../../src/store/store.ts';
@@ -21,12 +23,13 @@ function deliveries(): (url: string, changes?: Partial<Delivery>) => Delivery {
 }
 
 interface Options {
+  faults?: readonly FaultRule[];
   ipn?: SettingsChanges['ipn'];
   store?: Store;
 }
 
 /** A running courier on a store with these deliveries. */
-async function running(due: Delivery[], { ipn = {}, ...options }: Options = {}) {
+async function running(due: Delivery[], { ipn = {}, faults = [], ...options }: Options = {}) {
   const store = options.store ?? (await Store.inMemory({ ...records(), deliveries: due }));
   const clock = new Clock();
   const { settings } = context({ ipn: { schedule: [], ...ipn } });
@@ -34,8 +37,10 @@ async function running(due: Delivery[], { ipn = {}, ...options }: Options = {}) 
   const courier = new Courier({
     store,
     clock,
-    poster: new Poster(new Egress([], () => undefined)),
+    poster: new Poster(new Egress([], () => undefined), {}),
     context: () => ({ now: clock.now(), ids, settings, ipn: dialect.ipn }),
+    faults: new Faults({ fraction: () => 0, initial: faults }),
+    onWaiting: () => {},
   });
   const watchers: (() => void)[] = [];
   store.onChange(() => {
@@ -149,6 +154,15 @@ describe('the due time of a delivery', () => {
     expect(store.state.deliveries.get(lost.id)).toBeUndefined();
     expect(store.state.attempts.size).toBe(1);
   });
+});
+
+it('a delivery that a fault rule postponed has the other effects of that rule, even after a restart', async () => {
+  const rule: FaultRule = { route: 'ipn', delay: '1h', status: 503 };
+  const postponed = deliveries()('http://127.0.0.1:1', { postponedBy: rule });
+  const { store, done } = await running([postponed], { faults: [{ route: 'ipn', delay: '1h' }] });
+  expect(await done(postponed)).toMatchObject({ state: 'failed', postponedBy: null });
+  const { delay: _, ...rest } = rule;
+  expect(store.state.attemptsOf(postponed.id)).toMatchObject([{ responseStatus: 503, fault: rest }]);
 });
 
 describe('a failed delivery', () => {

@@ -8,7 +8,7 @@ import { type Answer, gate, startReceiver } from '../helpers/receiver.ts';
 
 /** A poster whose reports also describe the error. */
 function poster(egress = new Egress([], () => undefined)) {
-  const made = new Poster(egress);
+  const made = new Poster(egress, {});
   onTestFinished(() => made.close());
   return {
     async post(request: PostRequest) {

@@ -27,8 +27,7 @@ export const DEPENDING = linesNamed(...LINES.filter(({ choice }) => choice).map(
 
 /** The lines that apply to an emulator with these options. */
 export function inForce(values: StartOptions): ConformOptions['inForce'] {
-  const options = resolveOptions([{ label: (name) => name, values }]);
-  return { profile: options.profile, choices: options.choices, options };
+  return resolveOptions([{ label: (name) => name, values }]);
 }
 
 /** Checks an emulator with `conform`. */

@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { htmlReport } from '../../src/audit/html-report.ts';
-import { keyMask } from '../../src/conform/mask.ts';
-import { conformJunit, maskedReport } from '../../src/conform/reports.ts';
+import type { Verdict } from '../../src/conform/expectation.ts';
+import { keyMask, maskAll } from '../../src/conform/mask.ts';
+import { conformJunit, reportOf } from '../../src/conform/report.ts';
 import { auditSummary } from '../../src/contract/audit-summary.ts';
-import { LINES, linesNamed } from '../helpers/conform.ts';
+import { inForce, LINES, linesNamed } from '../helpers/conform.ts';
 
 describe('a report to share', () => {
   const line = linesNamed('refusal-key')[0] ?? expect.fail('no such line');
   const keys = ['sec_live_0123456789abcdef', 'a-public-key-of-their-own'];
   const ipnUrl = 'https://a1b2c3.tunnel.example/ipn';
 
+  const maskedWith = (verdict: Verdict) =>
+    reportOf('https://pay.example', inForce({}), new Map([[line, verdict]]), maskAll(keys, ipnUrl));
+
   /** The part of a mismatch that is in the file. */
   function written(got: string, expected = 'a refusal') {
-    const { id } = line;
-    const target = 'https://pay.example/base';
-    const differing = [{ id, expected, got }];
-    const report = { target, profile: 'document', agree: 1, unseen: [], causes: [], differ: differing };
-    const verdicts = new Map([[line, { mismatches: [{ expected, got, cause: `${expected}, got ${got}` }] }]]);
-    const masked = maskedReport({ report, verdicts }, { keys, ipnUrl });
-    expect(masked.target).toBe('https://pay.example');
+    const mismatch = { expected, got, cause: `${expected}, got ${got}` };
+    const verdict = { mismatches: [mismatch], met: [], isNoRoute: false };
+    const masked = maskedWith(verdict);
     const [differ = expect.fail('no difference')] = masked.differ;
     const [{ cause } = expect.fail('no cause')] = masked.causes;
     return { ...differ, cause };
@@ -110,16 +110,7 @@ describe('a report to share', () => {
   });
 
   it('explains why a line was skipped, without showing the address of our IPNs', () => {
-    const unseen = [{ id: line.id, why: 'nothing is listening on a1b2c3.tunnel.example' }];
-    const report = {
-      target: 'https://pay.example',
-      profile: 'document',
-      agree: 0,
-      differ: [],
-      causes: [],
-      unseen,
-    };
-    const masked = maskedReport({ report, verdicts: new Map() }, { keys, ipnUrl });
+    const masked = maskedWith({ why: 'nothing is listening on a1b2c3.tunnel.example' });
     expect(masked.unseen).toEqual([{ id: line.id, why: 'nothing is listening on …' }]);
   });
 

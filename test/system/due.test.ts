@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import TinyQueue from 'tinyqueue';
 import { describe, expect, it } from 'vitest';
-import { type Due, earlier, soonest } from '../../src/system/due.ts';
+import { type Due, earlier, soonest } from '../../src/system/clock.ts';
 
 const work = { isDue: (id: string) => !id.startsWith('gone'), run: () => undefined };
 

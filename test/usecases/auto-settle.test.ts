@@ -2,8 +2,7 @@ import { expect, it } from 'vitest';
 import { GatewayError } from '../../src/contract/error.ts';
 import { timestamp } from '../../src/contract/timestamp.ts';
 import { Store } from '../../src/store/store.ts';
-import type { Clock } from '../../src/system/clock.ts';
-import type { DueWork } from '../../src/system/due.ts';
+import type { Clock, DueWork } from '../../src/system/clock.ts';
 import { startAutoSettling } from '../../src/usecases/auto-settle.ts';
 import { NOW, pendingPayment, records, state } from '../helpers/records.ts';
 

@@ -2,6 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { Courier } from '../../src/delivery/courier.ts';
 import { Egress } from '../../src/delivery/egress.ts';
 import { Poster } from '../../src/delivery/poster.ts';
+import { Faults } from '../../src/domain/faults.ts';
 import { Store } from '../../src/store/store.ts';
 import { Clock } from '../../src/system/clock.ts';
 import { ipnUseCases } from '../../src/usecases/ipns.ts';
@@ -14,9 +15,10 @@ it('a resend fails if no attempt is made in time, and stays due', async () => {
   const delivery = dueDelivery('http://127.0.0.1:9/ipn');
   const store = await Store.inMemory({ ...records(), deliveries: [delivery] });
   const parts = { store, context: () => context(), settings: context().settings, dialect };
-  const poster = new Poster(new Egress([], () => undefined));
+  const faults = new Faults({ fraction: () => 0 });
+  const poster = new Poster(new Egress([], () => undefined), {});
   // A courier that was not started makes no attempts, as when all its lanes are busy.
-  const courier = new Courier({ ...parts, clock: new Clock(), poster });
+  const courier = new Courier({ ...parts, clock: new Clock(), poster, faults, onWaiting: () => {} });
   const resent = expect(ipnUseCases({ ...parts, courier }).resend(delivery.id)).rejects.toMatchObject({
     code: 'timed_out',
     message: `IPN ${delivery.id} was not attempted within 13 s`,

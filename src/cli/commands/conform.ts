@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { ConformOptions } from '../../conform/conform.ts';
-import type { Conformed } from '../../conform/reports.ts';
+import type { Conformed, ConformOptions } from '../../conform/conform.ts';
 import { isLoopback, urlProblem } from '../../contract/address.ts';
 import { GatewayError, usage } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
@@ -87,7 +86,7 @@ export const conform = defineCommand({
         ipnPort: portOf(options.ipnPort),
         live: live >= 2,
         alsoTry: updateProfile !== undefined,
-        inForce: { profile: inForce.profile, choices: inForce.choices, options: inForce },
+        inForce,
         tools: await dialect.ipn(),
         onLine: progress(output),
         onLost: ({ id }, why, status) => {
@@ -224,26 +223,25 @@ async function result(
   conformed: Conformed,
   { context, place, inForce, lines }: Held,
 ): Promise<CommandResult> {
-  const [{ explainedBy }, { appliesWith }, { conformJunit, maskedReport }, { conformText }] =
+  const [{ appliesWith }, { maskAll }, { conformJunit, explainedBy, reportOf }, { conformText }] =
     await Promise.all([
-      import('../../conform/explain.ts'),
       import('../../conform/manifest.ts'),
-      import('../../conform/reports.ts'),
+      import('../../conform/mask.ts'),
+      import('../../conform/report.ts'),
       import('../format-conform.ts'),
     ]);
   const { options, io, output } = context;
   const { report, verdicts, gone } = conformed;
   const notices = [];
-  const force = { profile: inForce.profile, choices: inForce.choices, options: inForce };
-  const held = lines.filter((line) => appliesWith(line, force));
+  const held = lines.filter((line) => appliesWith(line, inForce));
   const { out, updateProfile, junit } = options;
   const toJson = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
   const masked = () => {
-    const keys = [place.publicKey, place.secretKey];
-    const { differ, ...rest } = maskedReport(conformed, { keys, ipnUrl: options.ipnUrl });
+    const mask = maskAll([place.publicKey, place.secretKey], options.ipnUrl);
+    const { differ, ...rest } = reportOf(new URL(place.url).origin, inForce, verdicts, mask);
     return toJson({ gatewaySim: VERSION, ...rest, differ });
   };
-  const explained = updateProfile === undefined ? undefined : explainedBy(verdicts, force);
+  const explained = updateProfile === undefined ? undefined : explainedBy(verdicts, inForce);
   const unwritten = await writeReports(
     [
       [junit, () => conformJunit(report, held)],

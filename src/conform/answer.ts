@@ -18,10 +18,21 @@ const isDeeper = (value: unknown, levels: number): boolean =>
 
 /** The value at a dotted path; undefined if there is none. */
 export function at(value: unknown, path: string): unknown {
-  let here: unknown = value;
+  let here = value;
   for (const step of path.split('.')) {
     if (typeof here !== 'object' || here === null || !Object.hasOwn(here, step)) return undefined;
-    here = Object.entries(here).find(([name]) => name === step)?.[1];
+    here = Reflect.get(here, step);
   }
   return here;
+}
+
+export function header(headers: readonly (readonly [string, string])[], name: string): string | undefined {
+  return headers.find(([one]) => one.toLowerCase() === name)?.[1];
+}
+
+/** The id of an initiated payment: a parameter of its checkout's address. */
+export function paymentIdIn(json: unknown): string | null {
+  const url = at(json, 'url');
+  if (typeof url !== 'string') return null;
+  return new URLSearchParams(/\?([^#]*)/.exec(url)?.[1]).get('payment_id');
 }
