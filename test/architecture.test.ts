@@ -96,7 +96,7 @@ const ALLOWED: Record<string, Doors> = {
     node: ['*'],
   },
   conform: {
-    layers: ['contract', 'audit/client.ts', 'audit/junit-report.ts', 'delivery/egress.ts', 'system'],
+    layers: ['contract', 'audit/client.ts', 'audit/reports.ts', 'delivery/egress.ts', 'system'],
     types: ['wire'],
     node: ['*'],
   },

@@ -31,6 +31,6 @@ export async function writeAuditReports(folder: string, report: AuditReport, ipn
 
 /** Loaded only if a report is requested. */
 export const htmlOf = async (report: AuditReport, ipnUrl: string): Promise<string> =>
-  (await import('./html-report.ts')).htmlReport(report, ipnUrl);
+  (await import('./reports.ts')).htmlReport(report, ipnUrl);
 export const junitOf = async (report: AuditReport): Promise<string> =>
-  (await import('./junit-report.ts')).junitReport(report);
+  (await import('./reports.ts')).junitReport(report);

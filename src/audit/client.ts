@@ -1,12 +1,22 @@
 import { once } from 'node:events';
-import type { ClientRequest } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Agent } from 'node:https';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { curlRequest } from '../contract/curl.ts';
 import { describeFailure } from '../contract/describe-delivery.ts';
+import { GatewayError } from '../contract/error.ts';
 import type { AttemptFailure } from '../contract/failure.ts';
 import { type Egress, EgressError, endpointOf } from '../delivery/egress.ts';
-import { failureOf, headerPairs, IDENTITY, MAX_RESPONSE_BYTES, open, readBody } from '../delivery/sender.ts';
+import {
+  failureOf,
+  headerPairs,
+  IDENTITY,
+  MAX_RESPONSE_BYTES,
+  type Outgoing,
+  open,
+  readBody,
+} from '../delivery/sender.ts';
 import { VERSION } from '../system/package-info.ts';
 
 /** How a body is sent: whole with its length, in chunks, slowly, cut off, or without waiting for the response. */
@@ -216,5 +226,90 @@ async function write(
       await new Promise<void>((resolve) => request.end(bytes, resolve));
       await sleep(LEAVE_AFTER_MS);
       request.destroy();
+  }
+}
+
+/** A curl command that repeats a request; null if curl cannot. */
+export function curlOf({
+  method,
+  url,
+  headers = [],
+  contentType = FORM,
+  body,
+  manner = 'whole',
+}: ProbeRequest) {
+  if (manner !== 'whole' || (body !== undefined && (typeof body !== 'string' || body.length > 20_000))) {
+    return null;
+  }
+  const type: readonly (readonly [string, string])[] =
+    body === undefined ? [] : [['Content-Type', contentType]];
+  return curlRequest({ ...(method !== undefined && { method }), url, headers: [...type, ...headers], body });
+}
+
+/** A curl command that repeats all requests at the same time; null if curl cannot. */
+export function curlOfAll(requests: readonly ProbeRequest[]): string | null {
+  const commands = requests.map(curlOf);
+  if (commands.some((one) => one === null)) return null;
+  const parts = commands.map((one) => one?.replace(/^curl /, ''));
+  return `curl --parallel --parallel-immediate ${parts.join(' \\\n  --next ')}`;
+}
+
+/** An observation as text. */
+export function described({ status, body, error, headers }: Observation): string {
+  if (status === null) return error ? `no response: ${error}` : 'no response';
+  const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1];
+  const line = body.trim().split(/\r?\n/, 1)[0]?.slice(0, 120) ?? '';
+  const to = location === undefined ? '' : ` to ${location}`;
+  return `answered ${status}${to}${line ? ` “${line}”` : ' with an empty body'}`;
+}
+
+/** A request as text. */
+export function requestText({ method, url, body, manner }: ProbeRequest): string {
+  const how = manner === undefined || manner === 'whole' ? '' : ` (${manner})`;
+  const shown = typeof body === 'string' ? decoded(body).slice(0, 600) : `${body?.length ?? 0} bytes`;
+  return `${method ?? (body === undefined ? 'GET' : 'POST')} ${url}${how}${body === undefined ? '' : `: ${shown}`}`;
+}
+
+function decoded(body: string): string {
+  try {
+    return decodeURIComponent(body.replaceAll('+', ' '));
+  } catch {
+    return body;
+  }
+}
+
+const HEADERS = [
+  ['User-Agent', `gateway-sim/${VERSION}`],
+  ['Accept', '*/*'],
+  IDENTITY,
+  ['Connection', 'close'],
+] as const;
+
+/**
+ * Sends a request to one of the user's addresses, which places or probes an order.
+ *
+ * @param read reads the needed part of the response
+ * @param failed the error message before its cause
+ * @throws GatewayError `forbidden` if the guard rejects the address, otherwise `check_failed`
+ */
+export async function ask<Result>(
+  request: Pick<Outgoing, 'url' | 'method' | 'guard' | 'timeoutMs'> & { signal?: AbortSignal | undefined },
+  read: (answer: IncomingMessage) => Result,
+  failed: string,
+): Promise<Awaited<Result>> {
+  const headers = request.method === 'POST' ? [...HEADERS, ['Content-Length', '0'] as const] : HEADERS;
+  try {
+    const { signal, ...rest } = request;
+    const answer = await open({ ...rest, headers, agent: false, ...(signal && { signal }) });
+    try {
+      return await read(answer);
+    } finally {
+      answer.destroy();
+    }
+  } catch (error) {
+    if (error instanceof EgressError) throw error;
+    request.signal?.throwIfAborted();
+    const why = describeFailure(failureOf(error, request.url), request);
+    throw new GatewayError('check_failed', `${failed}: ${why}`, { cause: error });
   }
 }

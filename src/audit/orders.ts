@@ -1,49 +1,35 @@
+import type { IncomingMessage } from 'node:http';
 import { shorten } from '../contract/address.ts';
+import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
+import { errorPage, ownWords } from '../contract/receiver-answer.ts';
+import { readText } from '../delivery/sender.ts';
+import { ask } from './client.ts';
+import { callUserFunction, type OrderValues, readCommand, runCommand, valuesOf } from './command.ts';
 import type { AuditGateway } from './gateway.ts';
 
-/**
- * Makes the shop initiate a payment.
- *
- * @param givenUp aborts the order when the audit stops waiting for it
- * @returns optionally the shop's own name for the order, as text or a number
- */
-export type PlaceOrder = (givenUp: AbortSignal) => Promise<unknown>;
-
-interface OrderLimits {
-  /** Time for the shop to initiate a payment after the order was placed, in milliseconds. */
-  limitMs: number;
-  /** Maximum number of orders. */
-  max: number;
-  /** Collects notices for the user. */
-  notices: Set<string>;
-  /** Whether a payment is the attacker's, and not an order of the shop. */
-  isOurs: (payment: Payment) => boolean;
-  cancelled?: AbortSignal | undefined;
-}
+const MAX_ORDERS = 150;
+const MAX_ORDERS_BY_HAND = 3;
+/** Time for the shop to initiate a payment after the order; placing orders by hand takes longer. */
+const INITIATE_LIMIT_MS = 15_000;
+const BY_HAND_LIMIT_MS = 10 * 60_000;
 
 const POLL_MS = 20;
 /** The number of recent payments that may contain the new one. */
 const RECENT = 10;
 
-const SETTLES_ITSELF = () =>
-  new GatewayError(
-    'check_failed',
-    "the emulator settles the shop's payments automatically: run the audit without --auto and without magic e-mails",
-  );
-
-/** The last line of the output. */
-function nameIn(output: unknown): string | undefined {
-  const isText = typeof output === 'string' || typeof output === 'number';
-  return isText ? String(output).trimEnd().split('\n').at(-1)?.trim() : undefined;
-}
-
 /** Supplies orders, one for each case. */
 export class Orders {
   readonly #gateway: AuditGateway;
   readonly #place: PlaceOrder;
-  readonly #limits: OrderLimits;
+  /** Maximum number of orders. */
+  readonly #max: number;
+  /** Time for the shop to initiate a payment after the order was placed, in milliseconds. */
+  readonly #limitMs: number;
+  readonly #notices: Set<string>;
+  readonly #attackerUrl: string;
+  readonly #cancelled: AbortSignal | undefined;
   /** The shop's own names for its orders, by payment id. */
   readonly #names = new Map<string, string>();
   readonly #known = new Set<string>();
@@ -59,10 +45,20 @@ export class Orders {
   /** Additional payments that the same order initiated. */
   readonly spare: Payment[] = [];
 
-  constructor(gateway: AuditGateway, place: PlaceOrder, limits: OrderLimits) {
+  /**
+   * @param notices collects messages for the user
+   * @param attackerUrl the ipn_url of the attacker's own payments, which are no orders of the shop
+   * @throws GatewayError `usage` for an order command with invalid placeholders
+   */
+  constructor(gateway: AuditGateway, options: AuditOptions, notices: Set<string>, attackerUrl: string) {
+    const { orderWait, timeoutMs = INITIATE_LIMIT_MS } = options;
     this.#gateway = gateway;
-    this.#place = place;
-    this.#limits = limits;
+    this.#place = placeOf(gateway, options);
+    this.#max = options.orders ?? (orderWait ? MAX_ORDERS_BY_HAND : MAX_ORDERS);
+    this.#limitMs = orderWait ? BY_HAND_LIMIT_MS : timeoutMs;
+    this.#notices = notices;
+    this.#attackerUrl = attackerUrl;
+    this.#cancelled = options.cancelled;
   }
 
   /** Ignores existing payments. */
@@ -79,16 +75,15 @@ export class Orders {
    * @throws GatewayError `timed_out` if the shop initiates no payment, `check_failed` if the order cannot be placed
    */
   async take(): Promise<Payment | undefined> {
-    if (this.made.length < this.#limits.max || this.made.length === 0) {
-      const next = this.#queue.then(() => (this.made.length < this.#limits.max ? this.#make() : undefined));
-      this.#queue = next.catch(() => {});
-      const made = await next;
-      if (made) {
-        this.#inUse++;
-        return made;
-      }
+    const next = this.#queue.then(() => (this.made.length < this.#max ? this.#make() : undefined));
+    this.#queue = next.catch(() => {});
+    const made = (await next) ?? this.#untouched.pop();
+    if (made) {
+      this.#inUse++;
+      return made;
     }
-    return this.#again();
+    // Waits until a case releases an unchanged order.
+    return this.#inUse === 0 ? undefined : new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   /** Whether another order has the same identifier. */
@@ -96,9 +91,9 @@ export class Orders {
     return this.made.some((other) => other.identifier === identifier && other.id !== id);
   }
 
-  /** The shop's own name for an order; undefined if it is unknown. */
-  nameOf({ id }: Payment): string | undefined {
-    return this.#names.get(id);
+  /** The known values of an order, with the shop's own name for it. */
+  valuesOf(payment: Payment): OrderValues {
+    return valuesOf(payment, this.#names.get(payment.id));
   }
 
   /** Also records payments of an abandoned order and of the attacker, so that they can be canceled. */
@@ -106,7 +101,7 @@ export class Orders {
     const { data } = await this.#gateway.payments.list({ limit: RECENT });
     this.made.push(
       ...data.filter(
-        (payment) => this.#limits.isOurs(payment) || (this.#isPlacing && !this.#known.has(payment.id)),
+        (payment) => this.#isAttackers(payment) || (this.#isPlacing && !this.#known.has(payment.id)),
       ),
     );
   }
@@ -122,17 +117,6 @@ export class Orders {
       } else this.#untouched.push(order);
     }
     if (this.#inUse === 0) for (const next of this.#waiting.splice(0)) next(undefined);
-  }
-
-  /** Reuses an unchanged order. If none is free, waits until a case releases one. */
-  #again(): Promise<Payment | undefined> {
-    const found = this.#untouched.pop();
-    if (found) {
-      this.#inUse++;
-      return Promise.resolve(found);
-    }
-    if (this.#inUse === 0) return Promise.resolve(undefined);
-    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   async #make(): Promise<Payment> {
@@ -152,9 +136,9 @@ export class Orders {
     });
     // A failure counts only if no payment was initiated: a shop may answer 500 after a successful order.
     placed.catch(() => {});
-    const deadline = performance.now() + this.#limits.limitMs;
+    const deadline = performance.now() + this.#limitMs;
     for (;;) {
-      this.#limits.cancelled?.throwIfAborted();
+      this.#cancelled?.throwIfAborted();
       const wasPlaced = isPlaced;
       const fresh = (await this.#recent()).filter(({ id }) => !this.#known.has(id));
       const order = fresh.at(-1);
@@ -163,18 +147,21 @@ export class Orders {
         for (const { id } of fresh) this.#known.add(id);
         this.spare.push(...fresh.slice(0, -1));
         if (fresh.length > 1) {
-          this.#limits.notices.add('one order initiated several payments: the audit uses the first');
+          this.#notices.add('one order initiated several payments: the audit uses the first');
         }
         this.made.push(order);
         this.#isPlacing = false;
-        const name = wasPlaced ? nameIn(await placed.catch(() => undefined)) : undefined;
+        const name = wasPlaced ? lastLineOf(await placed.catch(() => undefined)) : undefined;
         if (name !== undefined) this.#names.set(order.id, name);
-        if (order.auto) throw SETTLES_ITSELF();
-        return order;
+        if (!order.auto) return order;
+        throw new GatewayError(
+          'check_failed',
+          "the emulator settles the shop's payments automatically: run the audit without --auto and without magic e-mails",
+        );
       }
       if (wasPlaced) await placed.catch((error: unknown) => this.#failedToPlace(error));
       if (performance.now() > deadline) {
-        const text = `the shop initiated no payment within ${this.#limits.limitMs / 1_000} s of the order`;
+        const text = `the shop initiated no payment within ${this.#limitMs / 1_000} s of the order`;
         throw new GatewayError('timed_out', `${text}: ${await this.#whyNone()}`);
       }
       const poll = new Promise((resolve) => setTimeout(resolve, POLL_MS));
@@ -206,6 +193,57 @@ export class Orders {
 
   async #recent(): Promise<Payment[]> {
     const { data } = await this.#gateway.payments.list({ limit: RECENT });
-    return data.filter((payment) => !this.#limits.isOurs(payment));
+    return data.filter((payment) => !this.#isAttackers(payment));
   }
+
+  #isAttackers({ ipnUrl }: Payment): boolean {
+    return ipnUrl === this.#attackerUrl;
+  }
+}
+
+/** The last line of an output. */
+function lastLineOf(output: unknown): string | undefined {
+  const isText = typeof output === 'string' || typeof output === 'number';
+  return isText ? String(output).trimEnd().split('\n').at(-1)?.trim() : undefined;
+}
+
+/**
+ * Makes the shop initiate a payment.
+ *
+ * @param givenUp aborts the order when the audit stops waiting for it
+ * @returns optionally the shop's own name for the order, as text or a number
+ */
+type PlaceOrder = (givenUp: AbortSignal) => Promise<unknown>;
+
+function placeOf(gateway: AuditGateway, options: AuditOptions): PlaceOrder {
+  const { orderCmd, orderUrl, orderMethod = 'POST', order, orderWait, ipnUrl, onNotice } = options;
+  const { timeoutMs, cancelled } = options;
+  const endedBy = (givenUp: AbortSignal) => (cancelled ? AbortSignal.any([cancelled, givenUp]) : givenUp);
+  if (order) return () => callUserFunction('placing an order', order);
+  if (orderCmd !== undefined) {
+    const command = readCommand('the order command', orderCmd, ['ipn_url']);
+    const running = { environment: gateway.env, limitMs: timeoutMs };
+    return (givenUp) => runCommand(command, { ipn_url: ipnUrl }, { ...running, cancelled: endedBy(givenUp) });
+  }
+  if (orderUrl !== undefined) {
+    const request = { url: orderUrl, method: orderMethod, guard: gateway.egress };
+    const limited = { ...request, timeoutMs: timeoutMs ?? INITIATE_LIMIT_MS };
+    return (givenUp) => requestOrder({ ...limited, signal: endedBy(givenUp) });
+  }
+  if (orderWait) return async () => onNotice?.('Place an order in the shop within 10 minutes.');
+  return () => gateway.payments.create({ ipnUrl });
+}
+
+/** @throws GatewayError `forbidden`; `check_failed` if the shop responds with an error, or not at all */
+async function requestOrder(request: Parameters<typeof ask>[0]): Promise<void> {
+  const what = `could not place an order: ${request.method} ${request.url}`;
+  const read = async (answer: IncomingMessage) => {
+    const { statusCode: status = 0 } = answer;
+    // The response may break off.
+    return { status, body: status < 400 ? '' : await readText(answer).catch(() => '') };
+  };
+  const { status, body } = await ask(request, read, `${what} failed`);
+  if (status < 400) return;
+  const words = errorPage(body) ?? ownWords(body);
+  throw new GatewayError('check_failed', `${what} answered ${status}${words ? ` “${words}”` : ''}`);
 }

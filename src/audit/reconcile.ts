@@ -2,8 +2,7 @@ import { counted } from '../contract/audit-summary.ts';
 import { GatewayError, usage } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import { plainText } from '../contract/plain-text.ts';
-import { requireReachable } from './ask.ts';
-import { unlessAborted } from './audit.ts';
+import { runConcurrently, unlessAborted } from './audit.ts';
 import { valuesOf } from './command.ts';
 import { type AuditGateway, secretMask, withoutSecrets } from './gateway.ts';
 import { requireConsistent } from './options.ts';
@@ -66,8 +65,7 @@ type Gateway = Pick<AuditGateway, 'payments' | 'env' | 'egress' | 'secretKey' | 
 async function compare(gateway: Gateway, options: ReconcileOptions): Promise<Comparison> {
   const { probe, isPaid } = probesOf(options, gateway);
   if (!probe) throw usage('reconcile needs a probe: specify --probe-cmd or --probe-url');
-  requireConsistent(options);
-  if (options.probeUrl !== undefined) requireReachable(gateway.egress, 'probeUrl', options.probeUrl);
+  requireConsistent(options, gateway.egress);
   const byIdentifier = new Map<string, Payment[]>();
   for await (const payment of allPayments(gateway)) {
     options.cancelled?.throwIfAborted();
@@ -76,28 +74,23 @@ async function compare(gateway: Gateway, options: ReconcileOptions): Promise<Com
     if (same) same.push(payment);
     else byIdentifier.set(payment.identifier, [payment]);
   }
-  const queue = [...byIdentifier];
   const found = new Map<string, Reconciled[]>();
   let compared = 0;
-  const work = async () => {
-    for (let next = queue.shift(); next; next = queue.shift()) {
-      const [identifier, payments] = next;
-      const [newest] = payments;
-      const probed = payments.find(({ status }) => status === 'succeeded') ?? newest;
-      if (!probed) continue;
-      try {
-        const output = await probe(valuesOf(probed));
-        found.set(identifier, differences(identifier, payments, output, isPaid(output), options));
-        compared += payments.length;
-      } catch (error) {
-        options.cancelled?.throwIfAborted();
-        // A failed probe affects one payment; a forbidden address affects all.
-        if (!(error instanceof GatewayError) || error.code === 'forbidden') throw error;
-        found.set(identifier, [{ identifier, problem: 'not-probed', detail: error.message }]);
-      }
+  await runConcurrently([...byIdentifier], CONCURRENCY, async ([identifier, payments]) => {
+    const [newest] = payments;
+    const probed = payments.find(({ status }) => status === 'succeeded') ?? newest;
+    if (!probed) return;
+    try {
+      const output = await probe(valuesOf(probed));
+      found.set(identifier, differences(identifier, payments, output, isPaid(output), options));
+      compared += payments.length;
+    } catch (error) {
+      options.cancelled?.throwIfAborted();
+      // A failed probe affects one payment; a forbidden address affects all.
+      if (!(error instanceof GatewayError) || error.code === 'forbidden') throw error;
+      found.set(identifier, [{ identifier, problem: 'not-probed', detail: error.message }]);
     }
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  });
   const inOrder = [...byIdentifier.keys()].flatMap((identifier) => found.get(identifier) ?? []);
   return { compared, found: inOrder };
 }

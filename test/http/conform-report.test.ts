@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { htmlReport } from '../../src/audit/html-report.ts';
+import { htmlReport } from '../../src/audit/reports.ts';
 import { keyMask } from '../../src/conform/mask.ts';
 import { conformJunit, maskedReport } from '../../src/conform/reports.ts';
 import { auditSummary } from '../../src/contract/audit-summary.ts';
