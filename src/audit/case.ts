@@ -38,18 +38,19 @@ interface Common extends Pick<AuditCaseInfo, 'group' | 'class'> {
   last?: true;
 }
 
-type Run = (shop: Shop) => Promise<Finding>;
+export type Run = (shop: Shop) => Promise<Finding>;
 
 export interface AuditCase extends AuditCaseInfo, Common {
   run: Run;
 }
 
-/** A case as declared: its name, its description, what it does, and what differs from its family. */
-export type Row = readonly [name: string, about: string, run: Run, own?: Partial<Common> | undefined];
+/** Cases by name: what each tests and does, and what differs from its family. */
+export type Cases = Readonly<Record<string, { about: string; run: Run } & Partial<Common>>>;
 
-export function family(common: Common, rows: readonly Row[]): AuditCase[] {
-  return rows.map(([name, about, run, own]) => ({ name, about, ...common, ...own, run }));
-}
+export const family =
+  (common: Common) =>
+  (cases: Cases): AuditCase[] =>
+    Object.entries(cases).map(([name, one]) => ({ name, ...common, ...one }));
 
 export const NO_ORDERS = 'no orders are left: raise --orders';
 

@@ -6,7 +6,7 @@ import {
   family,
   judgeRejected,
   NO_ORDERS,
-  type Row,
+  type Run,
   sendAndLook,
   skipped,
   type Target,
@@ -50,7 +50,7 @@ const posted = (url: string, payment: Payment): ProbeRequest => ({
  *
  * @param requestOf the request, or the reason to skip the case
  */
-function returns(requestOf: (target: Target) => ProbeRequest | string): Row[2] {
+function returns(requestOf: (target: Target) => ProbeRequest | string): Run {
   const run = withOrder(async (target) => {
     const made = requestOf(target);
     if (typeof made === 'string') return skipped(made);
@@ -81,42 +81,41 @@ const confirms = (go: typeof opened) =>
       : go(filledAddress(confirmUrl, shop.orders.valuesOf(payment)), payment);
   });
 
-const RETURN = family(
-  {
-    class: 'F',
-    group: 'return',
-    harm: 'Anyone who opens the success_url gets the order without paying. The URL is visible to the customer.',
-    mistake: 'return-page-pays',
+const RETURN = family({
+  class: 'F',
+  group: 'return',
+  harm: 'Anyone who opens the success_url gets the order without paying. The URL is visible to the customer.',
+  mistake: 'return-page-pays',
+})({
+  'return-get': {
+    about: 'A GET request to the success_url without a payment, in a new session.',
+    run: returns(({ payment }) => ({ url: payment.successUrl })),
   },
-  [
-    [
-      'return-get',
-      'A GET request to the success_url without a payment, in a new session.',
-      returns(({ payment }) => ({ url: payment.successUrl })),
-    ],
-    [
-      'return-post',
-      'A POST request to the success_url without a payment.',
-      returns(({ payment }) => ({ url: payment.successUrl, method: 'POST', body: '' })),
-    ],
-    [
-      'return-get-parameters',
-      'A GET request to the success_url with plausible parameters.',
-      atSuccessUrl(opened),
-    ],
-    [
-      'return-post-parameters',
-      'A POST request to the success_url with plausible fields.',
-      atSuccessUrl(posted),
-    ],
-    ['confirm-get', 'A GET request to the confirmation URL without a payment.', confirms(opened)],
-    ['confirm-post', 'A POST request to the confirmation URL without a payment.', confirms(posted)],
-  ],
-);
+  'return-post': {
+    about: 'A POST request to the success_url without a payment.',
+    run: returns(({ payment }) => ({ url: payment.successUrl, method: 'POST', body: '' })),
+  },
+  'return-get-parameters': {
+    about: 'A GET request to the success_url with plausible parameters.',
+    run: atSuccessUrl(opened),
+  },
+  'return-post-parameters': {
+    about: 'A POST request to the success_url with plausible fields.',
+    run: atSuccessUrl(posted),
+  },
+  'confirm-get': {
+    about: 'A GET request to the confirmation URL without a payment.',
+    run: confirms(opened),
+  },
+  'confirm-post': {
+    about: 'A POST request to the confirmation URL without a payment.',
+    run: confirms(posted),
+  },
+});
 
 /** A case that inspects the shop's initiate request and sends nothing. */
 const inspects =
-  (judge: (shop: Shop, payment: Payment) => Finding | Promise<Finding>): Row[2] =>
+  (judge: (shop: Shop, payment: Payment) => Finding | Promise<Finding>): Run =>
   async (shop) => {
     const { hasOrders, orders } = shop;
     if (!hasOrders)
@@ -175,87 +174,74 @@ function isGuessable(one: string, other: string): boolean {
   );
 }
 
-const INITIATE = family(
-  {
-    class: 'M',
-    group: 'initiate',
-    harm: 'Your shop asks the customer for an amount that is not the order total.',
-    mistake: 'initiate-from-outside',
+const INITIATE = family({
+  class: 'M',
+  group: 'initiate',
+  harm: 'Your shop asks the customer for an amount that is not the order total.',
+  mistake: 'initiate-from-outside',
+})({
+  'amount-of-initiate': {
+    about: 'The amount in the initiate request, which must be the order total.',
+    run: inspects(async (shop, payment) => {
+      const { orderAmount } = shop.options;
+      if (orderAmount === undefined)
+        return skipped('use --order-amount to locate the order total in the probe output');
+      const { text: output } = await shop.look(payment);
+      const total = valueAt(output, orderAmount);
+      if (total === undefined) return skipped(`the probe output has no ${orderAmount}`);
+      const shown = `the order costs ${total}, and the shop initiated a payment of ${payment.amount}`;
+      return found(plain(String(total)) === plain(payment.amount) ? 'pass' : 'fail', shown);
+    }),
   },
-  [
-    [
-      'amount-of-initiate',
-      'The amount in the initiate request, which must be the order total.',
-      inspects(async (shop, payment) => {
-        const { orderAmount } = shop.options;
-        if (orderAmount === undefined)
-          return skipped('use --order-amount to locate the order total in the probe output');
-        const { text: output } = await shop.look(payment);
-        const total = valueAt(output, orderAmount);
-        if (total === undefined) return skipped(`the probe output has no ${orderAmount}`);
-        const shown = `the order costs ${total}, and the shop initiated a payment of ${payment.amount}`;
-        return found(plain(String(total)) === plain(payment.amount) ? 'pass' : 'fail', shown);
-      }),
-    ],
-    [
-      'key-in-browser',
-      "The origin of the initiate request, which must be the shop's server and not a browser.",
-      inspects(async ({ gateway }, { id }) => {
-        const { data } = await gateway.requests.list({ payment: id });
-        const initiate = data.find(({ method }) => method === 'POST');
-        if (!initiate) return skipped('the request is no longer in the request log');
-        const { origin } = initiate.requestHeaders;
-        return origin === undefined
-          ? found('pass', 'the initiate request had no Origin header')
-          : found('fail', `the initiate request had the header Origin: ${origin}`);
-      }),
-      { harm: 'A customer can change the amount and the URLs, and anyone can read the public key.' },
-    ],
-    [
-      'identifier-guessable',
-      'Sequential identifiers, without an unguessable token in the ipn_url.',
-      inspects(({ orders }, payment) => {
-        const other = orders.made.find(({ id }) => id !== payment.id);
-        if (!other) return skipped('this case compares two orders, but there is only one');
-        const isSafe = !isGuessable(other.identifier, payment.identifier) || hasToken(payment, other);
-        const shown = `${other.identifier} and ${payment.identifier}, ${payment.ipnUrl}`;
-        return found(isSafe ? 'pass' : 'at-risk', shown);
-      }),
-      {
-        harm: "An attacker can guess the identifier and ipn_url of another customer's order, and mark it as paid with the IPN of a sandbox payment.",
-        mistake: 'no-token-in-ipn-url',
-        last: true,
-      },
-    ],
-    [
-      'ipn-url-is-success-url',
-      'The ipn_url, which must not be the success_url.',
-      inspects((_, { ipnUrl, successUrl }) =>
-        found(same(ipnUrl, successUrl) ? 'fail' : 'pass', `${ipnUrl}, ${successUrl}`),
-      ),
-      {
-        harm: 'The shop uses one URL for the gateway and for browsers, and cannot tell their requests apart.',
-      },
-    ],
-    [
-      'ipn-url-is-logo',
-      'The ipn_url, which must not be the URL of the logo.',
-      inspects((_, { ipnUrl, siteLogo }) =>
-        found(same(ipnUrl, siteLogo) ? 'fail' : 'pass', `${ipnUrl}, ${siteLogo ?? 'no logo'}`),
-      ),
-      { harm: 'Every customer can see the ipn_url and its token.' },
-    ],
-    [
-      'success-url-public',
-      'The success_url of a local shop, which must also be local.',
-      inspects(({ gateway: { egress } }, { ipnUrl, successUrl }) => {
-        const isElsewhere = !egress.looksLocal(successUrl) && egress.unreachable(successUrl) !== null;
-        const isPublic = isElsewhere && egress.unreachable(ipnUrl) === null;
-        return found(isPublic ? 'fail' : 'pass', successUrl);
-      }),
-      { harm: 'Customers of the test shop return to a different shop, perhaps to production.' },
-    ],
-  ],
-);
+  'key-in-browser': {
+    about: "The origin of the initiate request, which must be the shop's server and not a browser.",
+    run: inspects(async ({ gateway }, { id }) => {
+      const { data } = await gateway.requests.list({ payment: id });
+      const initiate = data.find(({ method }) => method === 'POST');
+      if (!initiate) return skipped('the request is no longer in the request log');
+      const { origin } = initiate.requestHeaders;
+      return origin === undefined
+        ? found('pass', 'the initiate request had no Origin header')
+        : found('fail', `the initiate request had the header Origin: ${origin}`);
+    }),
+    harm: 'A customer can change the amount and the URLs, and anyone can read the public key.',
+  },
+  'identifier-guessable': {
+    about: 'Sequential identifiers, without an unguessable token in the ipn_url.',
+    run: inspects(({ orders }, payment) => {
+      const other = orders.made.find(({ id }) => id !== payment.id);
+      if (!other) return skipped('this case compares two orders, but there is only one');
+      const isSafe = !isGuessable(other.identifier, payment.identifier) || hasToken(payment, other);
+      const shown = `${other.identifier} and ${payment.identifier}, ${payment.ipnUrl}`;
+      return found(isSafe ? 'pass' : 'at-risk', shown);
+    }),
+    harm: "An attacker can guess the identifier and ipn_url of another customer's order, and mark it as paid with the IPN of a sandbox payment.",
+    mistake: 'no-token-in-ipn-url',
+    last: true,
+  },
+  'ipn-url-is-success-url': {
+    about: 'The ipn_url, which must not be the success_url.',
+    run: inspects((_, { ipnUrl, successUrl }) =>
+      found(same(ipnUrl, successUrl) ? 'fail' : 'pass', `${ipnUrl}, ${successUrl}`),
+    ),
+    harm: 'The shop uses one URL for the gateway and for browsers, and cannot tell their requests apart.',
+  },
+  'ipn-url-is-logo': {
+    about: 'The ipn_url, which must not be the URL of the logo.',
+    run: inspects((_, { ipnUrl, siteLogo }) =>
+      found(same(ipnUrl, siteLogo) ? 'fail' : 'pass', `${ipnUrl}, ${siteLogo ?? 'no logo'}`),
+    ),
+    harm: 'Every customer can see the ipn_url and its token.',
+  },
+  'success-url-public': {
+    about: 'The success_url of a local shop, which must also be local.',
+    run: inspects(({ gateway: { egress } }, { ipnUrl, successUrl }) => {
+      const isElsewhere = !egress.looksLocal(successUrl) && egress.unreachable(successUrl) !== null;
+      const isPublic = isElsewhere && egress.unreachable(ipnUrl) === null;
+      return found(isPublic ? 'fail' : 'pass', successUrl);
+    }),
+    harm: 'Customers of the test shop return to a different shop, perhaps to production.',
+  },
+});
 
 export const CHECKOUT: readonly AuditCase[] = [...RETURN, ...INITIATE];

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   type AuditCase,
   afterPayment,
+  type Cases,
   CHANGES_ORDERS,
   evidence,
   type Finding,
@@ -9,7 +10,7 @@ import {
   judgeTraces,
   PAYS_BY_ANY_STATUS,
   payByIpn,
-  type Row,
+  type Run,
   sendAndLook,
   skipped,
   type Target,
@@ -30,7 +31,7 @@ const HARM =
 const LATER_MS = 1_000;
 
 /** A copy of the IPN that paid the order. Any change after it is a second effect. */
-const replay = (copyOf: (target: Target) => Ipn | Promise<Ipn>): Row[2] =>
+const replay = (copyOf: (target: Target) => Ipn | Promise<Ipn>): Run =>
   afterPayment(async (target) => {
     const { shop, paid } = target;
     const { shown, after } = await sendAndLook(target, await copyOf(target));
@@ -95,7 +96,7 @@ async function changesOfOne(shop: Shop): Promise<Map<string, number> | undefined
 }
 
 /** Requests that reach the shop at the same time. */
-const together = (requestsOf: (target: Target) => readonly ProbeRequest[] | string): Row[2] =>
+const together = (requestsOf: (target: Target) => readonly ProbeRequest[] | string): Run =>
   withOrder(async (target) => {
     const { shop, payment } = target;
     const requests = requestsOf(target);
@@ -111,11 +112,8 @@ const together = (requestsOf: (target: Target) => readonly ProbeRequest[] | stri
     return { ...shown, sent, curl: curlOfAll(requests), ...judged };
   });
 
-const copies = (count: number): Row => [
-  `copies-${count}`,
-  `${count} copies of the IPN at the same time.`,
-  together(({ post, ipn }) => Array.from({ length: count }, () => post(ipn))),
-];
+const copies = (count: number): Run =>
+  together(({ post, ipn }) => Array.from({ length: count }, () => post(ipn)));
 
 /** The IPN, and the returning browser. */
 function withReturn({ shop, payment, ipn, post }: Target): ProbeRequest[] | string {
@@ -125,60 +123,61 @@ function withReturn({ shop, payment, ipn, post }: Target): ProbeRequest[] | stri
   return [post(ipn), { url: payment.successUrl }];
 }
 
-const COPIED = family(
-  { class: 'once', group: 'once', harm: HARM, mistake: 'paid-more-than-once', alone: true },
-  [
-    ['replay-at-once', 'The same IPN again, immediately.', replay(({ ipn }) => ipn)],
-    ['replay-later', 'The same IPN again, a second later.', replay(({ ipn }) => pause(LATER_MS, ipn))],
-    [
-      'replay-twice',
-      'The same IPN twice more, each on its own connection.',
-      replay(async ({ shop, ipn, post }) => {
-        await shop.send(post(ipn));
-        return ipn;
-      }),
-    ],
-    [
-      'replay-other-trx',
-      'The same IPN with a different payment_trx (the payment_trx is not signed).',
-      replay(({ ipn }) => ipn.set('trx', [...ipn.get('trx')].toReversed().join(''))),
-    ],
-    copies(2),
-    copies(20),
-    [
-      'ipn-with-return',
-      'The IPN and the returning browser at the same time, the IPN first.',
-      together(withReturn),
-    ],
-    [
-      'return-with-ipn',
-      'The IPN and the returning browser at the same time, the browser first.',
-      together((target) => {
-        const both = withReturn(target);
-        return typeof both === 'string' ? both : both.toReversed();
-      }),
-    ],
-    [
-      'retry-while-running',
-      'A retry while the first attempt is still running.',
-      withOrder(async (target) => {
-        const { shop, payment, ipn, post } = target;
-        await shop.pay(payment);
-        const request = post(ipn);
-        const first = shop.send(request);
-        await pause(Math.max(shop.calibration.answerMs / 2, 1));
-        const observation = await shop.send(request);
-        await first;
-        return { ...evidence(request, observation), ...(await judgeTogether(target)) };
-      }),
-    ],
-  ],
-);
+const COPIED = family({
+  class: 'once',
+  group: 'once',
+  harm: HARM,
+  mistake: 'paid-more-than-once',
+  alone: true,
+})({
+  'replay-at-once': { about: 'The same IPN again, immediately.', run: replay(({ ipn }) => ipn) },
+  'replay-later': {
+    about: 'The same IPN again, a second later.',
+    run: replay(({ ipn }) => pause(LATER_MS, ipn)),
+  },
+  'replay-twice': {
+    about: 'The same IPN twice more, each on its own connection.',
+    run: replay(async ({ shop, ipn, post }) => {
+      await shop.send(post(ipn));
+      return ipn;
+    }),
+  },
+  'replay-other-trx': {
+    about: 'The same IPN with a different payment_trx (the payment_trx is not signed).',
+    run: replay(({ ipn }) => ipn.set('trx', [...ipn.get('trx')].toReversed().join(''))),
+  },
+  'copies-2': { about: '2 copies of the IPN at the same time.', run: copies(2) },
+  'copies-20': { about: '20 copies of the IPN at the same time.', run: copies(20) },
+  'ipn-with-return': {
+    about: 'The IPN and the returning browser at the same time, the IPN first.',
+    run: together(withReturn),
+  },
+  'return-with-ipn': {
+    about: 'The IPN and the returning browser at the same time, the browser first.',
+    run: together((target) => {
+      const both = withReturn(target);
+      return typeof both === 'string' ? both : both.toReversed();
+    }),
+  },
+  'retry-while-running': {
+    about: 'A retry while the first attempt is still running.',
+    run: withOrder(async (target) => {
+      const { shop, payment, ipn, post } = target;
+      await shop.pay(payment);
+      const request = post(ipn);
+      const first = shop.send(request);
+      await pause(Math.max(shop.calibration.answerMs / 2, 1));
+      const observation = await shop.send(request);
+      await first;
+      return { ...evidence(request, observation), ...(await judgeTogether(target)) };
+    }),
+  },
+});
 
 type Change = (ipn: Ipn) => Ipn;
 
 /** A forged IPN for a pending order, which must stay pending and payable. */
-const onPending = (forge: Change): Row[2] =>
+const onPending = (forge: Change): Run =>
   withOrder(async (target) => {
     const { shop, payment, before, ipn, post } = target;
     const { shown, after } = await sendAndLook(target, forge(ipn));
@@ -205,7 +204,7 @@ const AGAIN = 'An IPN for a payment that did not succeed fulfills a paid order a
  *
  * @param isSigned whether its signature is valid, so that the shop may count it as a payment
  */
-const onPaid = (forge: Change, isSigned = false): Row[2] =>
+const onPaid = (forge: Change, isSigned = false): Run =>
   afterPayment(async (target): Promise<Finding> => {
     const { shop, paid, ipn } = target;
     const { shown, after } = await sendAndLook(target, forge(ipn));
@@ -234,43 +233,40 @@ const badlySigned =
   (ipn) =>
     ipn.set('status', status).badlySigned();
 
-const STATUS = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mistake: 'status-not-checked' }, [
-  ...['failed', 'canceled', 'error'].flatMap((status): Row[] => [
-    [
-      `${status}-unsigned`,
-      `An unsigned IPN with status "${status}" for a pending order.`,
-      onPending(unsigned(status)),
-    ],
-    [
-      `${status}-badly-signed`,
-      `An incorrectly signed IPN with status "${status}" for a pending order.`,
-      onPending(badlySigned(status)),
-    ],
-  ]),
-  [
-    'failed-unsigned-paid',
-    'An unsigned IPN with status "failed" for a paid order.',
-    onPaid(unsigned('failed')),
-  ],
-  [
-    'failed-badly-signed-paid',
-    'An incorrectly signed IPN with status "failed" for a paid order.',
-    onPaid(badlySigned('failed')),
-  ],
-  [
-    'success-badly-signed-paid',
-    'An incorrectly signed IPN with status "success" for a paid order.',
-    onPaid(badlySigned('success')),
-  ],
-  [
-    'canceled-after-success',
-    'A genuine IPN for a paid order with its status changed to "canceled" (the status is not signed).',
-    onPaid((ipn) => ipn.set('status', 'canceled'), true),
-  ],
-  [
-    'canceled-before-success',
-    'A genuine IPN for a pending order with its status changed to "canceled".',
-    withOrder(async (target) => {
+const pendingCases = (status: string): Cases => ({
+  [`${status}-unsigned`]: {
+    about: `An unsigned IPN with status "${status}" for a pending order.`,
+    run: onPending(unsigned(status)),
+  },
+  [`${status}-badly-signed`]: {
+    about: `An incorrectly signed IPN with status "${status}" for a pending order.`,
+    run: onPending(badlySigned(status)),
+  },
+});
+
+const STATUS = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mistake: 'status-not-checked' })({
+  ...pendingCases('failed'),
+  ...pendingCases('canceled'),
+  ...pendingCases('error'),
+  'failed-unsigned-paid': {
+    about: 'An unsigned IPN with status "failed" for a paid order.',
+    run: onPaid(unsigned('failed')),
+  },
+  'failed-badly-signed-paid': {
+    about: 'An incorrectly signed IPN with status "failed" for a paid order.',
+    run: onPaid(badlySigned('failed')),
+  },
+  'success-badly-signed-paid': {
+    about: 'An incorrectly signed IPN with status "success" for a paid order.',
+    run: onPaid(badlySigned('success')),
+  },
+  'canceled-after-success': {
+    about: 'A genuine IPN for a paid order with its status changed to "canceled" (the status is not signed).',
+    run: onPaid((ipn) => ipn.set('status', 'canceled'), true),
+  },
+  'canceled-before-success': {
+    about: 'A genuine IPN for a pending order with its status changed to "canceled".',
+    run: withOrder(async (target) => {
       const { shop, ipn } = target;
       const { shown, after } = await sendAndLook(target, ipn.set('status', 'canceled'));
       if (!shop.canLook) return { ...shown, ...withoutProbe() };
@@ -280,8 +276,8 @@ const STATUS = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mista
       const { amount, currency } = after.order;
       return { ...shown, verdict: 'fail', why, unpaid: { amount, currency } };
     }),
-    { harm: PAYS_BY_ANY_STATUS },
-  ],
-]);
+    harm: PAYS_BY_ANY_STATUS,
+  },
+});
 
 export const ONCE: readonly AuditCase[] = [...COPIED, ...STATUS];

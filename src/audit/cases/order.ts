@@ -5,7 +5,7 @@ import {
   family,
   judgeRejected,
   NO_ORDERS,
-  type Row,
+  type Run,
   rejects,
   sendAndLook,
   skipped,
@@ -38,65 +38,59 @@ const swapCase = (text: string) => {
   return upper === text ? text.toLowerCase() : upper;
 };
 
-const IDENTIFIER = family(
-  {
-    class: 'E',
-    group: 'order',
-    harm: 'An attacker pays for one cheap order and gets other orders for free.',
-    mistake: 'order-not-by-identifier',
+const IDENTIFIER = family({
+  class: 'E',
+  group: 'order',
+  harm: 'An attacker pays for one cheap order and gets other orders for free.',
+  mistake: 'order-not-by-identifier',
+})({
+  'other-ipn-to-order-url': {
+    about: "The genuine IPN of the attacker's own payment, sent to the order's ipn_url.",
+    run: rejects((target) => attackers(target)),
   },
-  [
-    [
-      'other-ipn-to-order-url',
-      "The genuine IPN of the attacker's own payment, sent to the order's ipn_url.",
-      rejects((target) => attackers(target)),
-    ],
-    [
-      'transaction-reused',
-      "The attacker's signature and payment_trx with the identifier and amount of the order.",
-      rejects(async (target) => {
-        const own = await attackers(target);
-        return target.ipn.set('signature', own.get('signature')).set('trx', own.get('trx'));
-      }),
-      { mistake: 'signature-not-checked' },
-    ],
-    [
-      'other-paid-order',
-      "The genuine IPN of another paid order, sent to this order's ipn_url.",
-      withOrder(async (target) => {
-        const { shop, payment } = target;
-        const other = await shop.orders.take();
-        if (!other) return skipped(NO_ORDERS);
-        try {
-          if (other.identifier === payment.identifier) return skipped('both orders have the same identifier');
-          await shop.pay(other);
-          const { shown, after } = await sendAndLook(target, shop.ipnOf(other));
-          return judgeRejected(target, after, shown);
-        } finally {
-          shop.orders.release(other, false);
-        }
-      }),
-    ],
-    [
-      'identifier-unknown',
-      'A genuine IPN for an identifier that the shop never issued.',
-      rejects((target) => attackers(target, 'no-such-order-here')),
-      // A shop that falls back to its newest order shows this only while no other case places orders.
-      { alone: true },
-    ],
-    ['identifier-case', 'A genuine IPN for the identifier in a different letter case.', nearly(swapCase)],
-    [
-      'identifier-spaces',
-      'A genuine IPN for the identifier with a trailing space.',
-      nearly((text) => `${text} `),
-    ],
-    [
-      'identifier-prefix',
-      'A genuine IPN for the identifier with a leading zero.',
-      nearly((text) => `0${text}`),
-    ],
-  ],
-);
+  'transaction-reused': {
+    about: "The attacker's signature and payment_trx with the identifier and amount of the order.",
+    run: rejects(async (target) => {
+      const own = await attackers(target);
+      return target.ipn.set('signature', own.get('signature')).set('trx', own.get('trx'));
+    }),
+    mistake: 'signature-not-checked',
+  },
+  'other-paid-order': {
+    about: "The genuine IPN of another paid order, sent to this order's ipn_url.",
+    run: withOrder(async (target) => {
+      const { shop, payment } = target;
+      const other = await shop.orders.take();
+      if (!other) return skipped(NO_ORDERS);
+      try {
+        if (other.identifier === payment.identifier) return skipped('both orders have the same identifier');
+        await shop.pay(other);
+        const { shown, after } = await sendAndLook(target, shop.ipnOf(other));
+        return judgeRejected(target, after, shown);
+      } finally {
+        shop.orders.release(other, false);
+      }
+    }),
+  },
+  'identifier-unknown': {
+    about: 'A genuine IPN for an identifier that the shop never issued.',
+    run: rejects((target) => attackers(target, 'no-such-order-here')),
+    // A shop that falls back to its newest order shows this only while no other case places orders.
+    alone: true,
+  },
+  'identifier-case': {
+    about: 'A genuine IPN for the identifier in a different letter case.',
+    run: nearly(swapCase),
+  },
+  'identifier-spaces': {
+    about: 'A genuine IPN for the identifier with a trailing space.',
+    run: nearly((text) => `${text} `),
+  },
+  'identifier-prefix': {
+    about: 'A genuine IPN for the identifier with a leading zero.',
+    run: nearly((text) => `0${text}`),
+  },
+});
 
 /** The address that an attacker can guess: the order's, with the unguessable parts of the attacker's own order. */
 function guessedAddress({ shop, payment }: Target): string {
@@ -117,58 +111,55 @@ const sandbox = (flag?: readonly [string, string]) =>
     return judgeRejected(target, flagged.after, flagged.shown);
   });
 
-const SANDBOX = family(
-  {
-    class: 'G',
-    group: 'merchant',
-    harm: 'With only the public key, an attacker makes a sandbox payment with the identifier and amount of a live order. The genuine IPN of that payment marks the live order as paid.',
-    mistake: 'no-token-in-ipn-url',
+const SANDBOX = family({
+  class: 'G',
+  group: 'merchant',
+  harm: 'With only the public key, an attacker makes a sandbox payment with the identifier and amount of a live order. The genuine IPN of that payment marks the live order as paid.',
+  mistake: 'no-token-in-ipn-url',
+})({
+  'sandbox-for-live': {
+    about: "The attacker's sandbox payment with the order's identifier and amount.",
+    run: sandbox(),
   },
-  [
-    ['sandbox-for-live', "The attacker's sandbox payment with the order's identifier and amount.", sandbox()],
-    ...(['test=1', 'sandbox=1', 'mode=sandbox'] as const).map((flag): Row => {
-      const [name = '', value = ''] = flag.split('=');
-      return [`sandbox-${name}-flag`, `The same payment with ${flag} added.`, sandbox([name, value])];
-    }),
-  ],
-);
+  'sandbox-test-flag': { about: 'The same payment with test=1 added.', run: sandbox(['test', '1']) },
+  'sandbox-sandbox-flag': { about: 'The same payment with sandbox=1 added.', run: sandbox(['sandbox', '1']) },
+  'sandbox-mode-flag': {
+    about: 'The same payment with mode=sandbox added.',
+    run: sandbox(['mode', 'sandbox']),
+  },
+});
 
-const SPLICE = family(
-  {
-    class: 'splice',
-    group: 'amount',
-    harm: 'With the public key and a tiny sandbox payment, an attacker gets a signature that is valid for the full price of the order.',
-    mistake: 'no-token-in-ipn-url',
+const SPLICE = family({
+  class: 'splice',
+  group: 'amount',
+  harm: 'With the public key and a tiny sandbox payment, an attacker gets a signature that is valid for the full price of the order.',
+  mistake: 'no-token-in-ipn-url',
+})({
+  splice: {
+    about: 'A cheap sandbox payment whose amount and identifier, concatenated, equal those of the order.',
+    run: withOrder(async (target) => {
+      const { shop, payment } = target;
+      const cheap = shop.tools.splice(payment.amount, payment.identifier);
+      if (!cheap) {
+        const why = 'the identifier has its maximum length, so no digit of the amount can move into it';
+        return { ...skipped(why), verdict: 'pass' };
+      }
+      const own = await shop.attackerIpn({ ...cheap, currency: payment.currency });
+      const ipn = target.ipn.set('signature', own.get('signature')).set('trx', own.get('trx'));
+      const { shown, after } = await sendAndLook(target, { url: guessedAddress(target), body: ipn.form });
+      return judgeRejected(target, after, shown, 'at-risk');
+    }),
   },
-  [
-    [
-      'splice',
-      'A cheap sandbox payment whose amount and identifier, concatenated, equal those of the order.',
-      withOrder(async (target) => {
-        const { shop, payment } = target;
-        const cheap = shop.tools.splice(payment.amount, payment.identifier);
-        if (!cheap) {
-          const why = 'the identifier has its maximum length, so no digit of the amount can move into it';
-          return { ...skipped(why), verdict: 'pass' };
-        }
-        const own = await shop.attackerIpn({ ...cheap, currency: payment.currency });
-        const ipn = target.ipn.set('signature', own.get('signature')).set('trx', own.get('trx'));
-        const { shown, after } = await sendAndLook(target, { url: guessedAddress(target), body: ipn.form });
-        return judgeRejected(target, after, shown, 'at-risk');
-      }),
-    ],
-  ],
-);
+});
 
 /** A validly signed IPN with a different amount. */
 const withAmount = ({ ipn, shop }: Target, change: (price: string) => string) =>
   ipn.set('amount', change(ipn.get('amount'))).signedWith(shop.gateway.secretKey);
 
-const amounts = (change: (price: string) => string): Row[2] =>
-  rejects((target) => withAmount(target, change));
+const amounts = (change: (price: string) => string): Run => rejects((target) => withAmount(target, change));
 
 /** A shop loses nothing if it accepts more than the order costs. */
-function notTheTotal(change: (price: string) => string): Row[2] {
+function notTheTotal(change: (price: string) => string): Run {
   const run = amounts(change);
   return async (shop) => {
     const finding = await run(shop);
@@ -210,83 +201,80 @@ function movesOtherwise(paid: OrderSnapshot, copied: OrderSnapshot, after: Order
   return before.size !== last.size || [...last].some(([place, change]) => before.get(place) !== change);
 }
 
-const AMOUNT = family(
-  {
-    class: 'D',
-    group: 'amount',
-    harm: 'The customer pays less than the order costs, or in a weaker currency, and still receives everything.',
-    mistake: 'amount-not-compared',
+const AMOUNT = family({
+  class: 'D',
+  group: 'amount',
+  harm: 'The customer pays less than the order costs, or in a weaker currency, and still receives everything.',
+  mistake: 'amount-not-compared',
+})({
+  'amount-too-low': {
+    about: 'A validly signed IPN for a hundredth of the price.',
+    run: amounts(hundredth),
   },
-  [
-    ['amount-too-low', 'A validly signed IPN for a hundredth of the price.', amounts(hundredth)],
-    [
-      'amount-cut',
+  'amount-cut': {
+    about:
       'A validly signed IPN for a lower amount that truncates or rounds to the same whole number as the price.',
-      rejects(cut),
-    ],
-    ['amount-too-high', 'A validly signed IPN for more than the price.', notTheTotal((price) => `9${price}`)],
-    ['amount-zero', 'A validly signed IPN for zero.', amounts(() => '0.00')],
-    ['amount-negative', 'A validly signed IPN for a negative amount.', amounts((price) => `-${price}`)],
-    [
-      'amount-exponent',
-      'A validly signed IPN for 1e2, which some languages read as 100.',
-      // For an order of 100, a shop that parses 1e2 loses nothing.
-      notTheTotal((price) => (Number(price) === 100 ? '1e3' : '1e2')),
-    ],
-    [
-      'amount-exponent-low',
-      'A validly signed IPN for 1e-2, which some languages read as 0.01.',
-      amounts((price) => (Number(price) === 0.01 ? '1e-3' : '1e-2')),
-    ],
-    [
-      'currency-other',
-      'A validly signed IPN in a different currency (the currency is not signed).',
-      rejects(({ ipn }) => otherCurrency(ipn)),
-    ],
-    [
-      'currency-missing',
-      'A validly signed IPN without a currency.',
-      rejects(({ ipn }) => ipn.unset('currency')),
-    ],
-    [
-      'key-of-other-merchant',
-      "An IPN for a payment to another merchant, signed with that merchant's key.",
-      rejects(({ ipn }) => ipn.signedWith('sec_sim_of_another_merchant_0001')),
-      { group: 'merchant', mistake: 'signature-not-checked' },
-    ],
-    [
-      'amount-changed',
-      'An IPN whose amount was changed after signing.',
-      rejects(({ ipn }) => ipn.set('amount', hundredth(ipn.get('amount')))),
-    ],
-    [
-      'currency-and-amount-changed',
-      'An IPN whose currency and amount were changed after signing.',
-      rejects(({ ipn }) => otherCurrency(ipn).set('amount', hundredth(ipn.get('amount')))),
-    ],
-    [
-      'charge-changed',
-      'A copy of a genuine IPN with a different charge (the charge is not signed).',
-      afterPayment(async (target) => {
-        const { shop, ipn, paid } = target;
-        // The cases of class `once` test the effect of an unchanged copy.
-        const { after: copied } = await sendAndLook(target, ipn);
-        const { shown, after } = await sendAndLook(target, ipn.set('charge', OTHER_CHARGE));
-        if (!shop.canLook) return { ...shown, ...withoutProbe('what changed') };
-        const outputOf = ({ text, effects }: OrderSnapshot) => [text, ...effects.values()].join('\n');
-        const isShown = outputOf(after).includes(OTHER_CHARGE) && !outputOf(paid).includes(OTHER_CHARGE);
-        const isMoved = movesOtherwise(paid, copied, after);
-        const isHarmed = after.paid === false || isShown || isMoved;
-        return { ...shown, verdict: isHarmed ? 'fail' : 'pass' };
-      }),
-      {
-        harm: 'Anyone who can replay an IPN can change the charge that the shop recorded.',
-        mistake: 'paid-more-than-once',
-        // The probe may also report shared data, such as the stock.
-        alone: true,
-      },
-    ],
-  ],
-);
+    run: rejects(cut),
+  },
+  'amount-too-high': {
+    about: 'A validly signed IPN for more than the price.',
+    run: notTheTotal((price) => `9${price}`),
+  },
+  'amount-zero': { about: 'A validly signed IPN for zero.', run: amounts(() => '0.00') },
+  'amount-negative': {
+    about: 'A validly signed IPN for a negative amount.',
+    run: amounts((price) => `-${price}`),
+  },
+  'amount-exponent': {
+    about: 'A validly signed IPN for 1e2, which some languages read as 100.',
+    // For an order of 100, a shop that parses 1e2 loses nothing.
+    run: notTheTotal((price) => (Number(price) === 100 ? '1e3' : '1e2')),
+  },
+  'amount-exponent-low': {
+    about: 'A validly signed IPN for 1e-2, which some languages read as 0.01.',
+    run: amounts((price) => (Number(price) === 0.01 ? '1e-3' : '1e-2')),
+  },
+  'currency-other': {
+    about: 'A validly signed IPN in a different currency (the currency is not signed).',
+    run: rejects(({ ipn }) => otherCurrency(ipn)),
+  },
+  'currency-missing': {
+    about: 'A validly signed IPN without a currency.',
+    run: rejects(({ ipn }) => ipn.unset('currency')),
+  },
+  'key-of-other-merchant': {
+    about: "An IPN for a payment to another merchant, signed with that merchant's key.",
+    run: rejects(({ ipn }) => ipn.signedWith('sec_sim_of_another_merchant_0001')),
+    group: 'merchant',
+    mistake: 'signature-not-checked',
+  },
+  'amount-changed': {
+    about: 'An IPN whose amount was changed after signing.',
+    run: rejects(({ ipn }) => ipn.set('amount', hundredth(ipn.get('amount')))),
+  },
+  'currency-and-amount-changed': {
+    about: 'An IPN whose currency and amount were changed after signing.',
+    run: rejects(({ ipn }) => otherCurrency(ipn).set('amount', hundredth(ipn.get('amount')))),
+  },
+  'charge-changed': {
+    about: 'A copy of a genuine IPN with a different charge (the charge is not signed).',
+    run: afterPayment(async (target) => {
+      const { shop, ipn, paid } = target;
+      // The cases of class `once` test the effect of an unchanged copy.
+      const { after: copied } = await sendAndLook(target, ipn);
+      const { shown, after } = await sendAndLook(target, ipn.set('charge', OTHER_CHARGE));
+      if (!shop.canLook) return { ...shown, ...withoutProbe('what changed') };
+      const outputOf = ({ text, effects }: OrderSnapshot) => [text, ...effects.values()].join('\n');
+      const isShown = outputOf(after).includes(OTHER_CHARGE) && !outputOf(paid).includes(OTHER_CHARGE);
+      const isMoved = movesOtherwise(paid, copied, after);
+      const isHarmed = after.paid === false || isShown || isMoved;
+      return { ...shown, verdict: isHarmed ? 'fail' : 'pass' };
+    }),
+    harm: 'Anyone who can replay an IPN can change the charge that the shop recorded.',
+    mistake: 'paid-more-than-once',
+    // The probe may also report shared data, such as the stock.
+    alone: true,
+  },
+});
 
 export const ORDER: readonly AuditCase[] = [...IDENTIFIER, ...SANDBOX, ...SPLICE, ...AMOUNT];

@@ -12,7 +12,7 @@ import {
   judgeAccepted,
   PAYS_BY_ANY_STATUS,
   PAYS_ORDERS,
-  type Row,
+  type Run,
   rejects,
   send,
   skipped,
@@ -61,35 +61,42 @@ function flaw(observation: Observation, plain: Observation): string | undefined 
   return undefined;
 }
 
-/** @param identifiers none of which can identify an order */
-const hostile = (name: string, what: string, ...identifiers: readonly string[]): Row => [
-  `identifier-${name}`,
-  `A validly signed IPN whose identifier contains ${what}.`,
+/** A validly signed IPN with each of these identifiers, none of which can identify an order. */
+const hostile = (...identifiers: readonly string[]): Run =>
   rejects(
     ({ ipn, shop }) =>
       [UNKNOWN, ...identifiers].map((identifier) =>
         ipn.set('identifier', identifier).signedWith(shop.gateway.secretKey),
       ),
     flaw,
-  ),
-];
+  );
 
-const INJECTION = family({ class: 'K', group: 'robustness', harm: INJECTED, mistake: 'input-not-escaped' }, [
-  hostile('sql', 'SQL', "' OR '1'='1", "x' OR 1=1 -- ", '" OR ""="'),
-  hostile('markup', 'markup', '<script>alert(1)</script>', '"><img src=x onerror=alert(1)>'),
-  hostile('template', 'template code', '{{7*7}}', '#{7*7}', '<%= 7*7 %>'),
-  hostile('newline', 'control characters', 'a\r\nX-Injected: 1', 'a\u0000b'),
-  [
-    'name-markup',
-    'A genuine IPN with quotes and markup in the customer name.',
-    accepts(({ ipn }) => ipn.set('holder', `O'Brien "<script>alert(1)</script>"`)),
-  ],
-  [
-    'name-newline',
-    'A genuine IPN with a line break in the customer name.',
-    accepts(({ ipn }) => ipn.set('holder', 'Ada\r\nBcc: everybody@example.com')),
-  ],
-]);
+const INJECTION = family({ class: 'K', group: 'robustness', harm: INJECTED, mistake: 'input-not-escaped' })({
+  'identifier-sql': {
+    about: 'A validly signed IPN whose identifier contains SQL.',
+    run: hostile("' OR '1'='1", "x' OR 1=1 -- ", '" OR ""="'),
+  },
+  'identifier-markup': {
+    about: 'A validly signed IPN whose identifier contains markup.',
+    run: hostile('<script>alert(1)</script>', '"><img src=x onerror=alert(1)>'),
+  },
+  'identifier-template': {
+    about: 'A validly signed IPN whose identifier contains template code.',
+    run: hostile('{{7*7}}', '#{7*7}', '<%= 7*7 %>'),
+  },
+  'identifier-newline': {
+    about: 'A validly signed IPN whose identifier contains control characters.',
+    run: hostile('a\r\nX-Injected: 1', 'a\u0000b'),
+  },
+  'name-markup': {
+    about: 'A genuine IPN with quotes and markup in the customer name.',
+    run: accepts(({ ipn }) => ipn.set('holder', `O'Brien "<script>alert(1)</script>"`)),
+  },
+  'name-newline': {
+    about: 'A genuine IPN with a line break in the customer name.',
+    run: accepts(({ ipn }) => ipn.set('holder', 'Ada\r\nBcc: everybody@example.com')),
+  },
+});
 
 /** The cost of a handler that unusual input breaks. */
 export const BREAKS = 'Unusual input breaks the handler, and a payment is lost.';
@@ -111,7 +118,7 @@ function breakdown({ status, error, body }: Observation): string | undefined {
 }
 
 /** A genuine IPN in an unusual form: the handler may reject it, but must accept the next correct IPN. */
-const survives = (changed: (target: Target) => Omit<ProbeRequest, 'url'>): Row[2] =>
+const survives = (changed: (target: Target) => Omit<ProbeRequest, 'url'>): Run =>
   withOrder(async (target) => {
     const { shop, payment, ipn, post } = target;
     await shop.pay(payment);
@@ -124,86 +131,82 @@ const survives = (changed: (target: Target) => Omit<ProbeRequest, 'url'>): Row[2
 
 const stillAlive = accepts(({ ipn }) => ipn);
 
-const ROBUST = family({ class: 'robustness', group: 'robustness', harm: BREAKS, mistake: 'handler-breaks' }, [
-  [
-    'status-unknown',
-    'A validly signed IPN with an unknown status.',
-    rejects(
+const ROBUST = family({ class: 'robustness', group: 'robustness', harm: BREAKS, mistake: 'handler-breaks' })({
+  'status-unknown': {
+    about: 'A validly signed IPN with an unknown status.',
+    run: rejects(
       ({ ipn }) => ['refunded', 'pending', '', 'SUCCESSFUL'].map((status) => ipn.set('status', status)),
       breakdown,
     ),
-    { mistake: 'status-not-checked', harm: PAYS_BY_ANY_STATUS, group: 'status' },
-  ],
-  [
-    'fields-missing',
-    'An IPN without its status, identifier or amount.',
-    rejects(({ ipn }) => [ipn.unset('status'), ipn.unset('identifier'), ipn.unset('amount')], breakdown),
-    INCOMPLETE,
-  ],
-  [
-    'body-empty',
-    'A POST request without a body.',
-    rejects(({ payment, shop }) => ({ url: shop.addressOf(payment), body: '' }), breakdown),
-    INCOMPLETE,
-  ],
-  [
-    'fields-extra',
-    'A correct IPN with unknown fields.',
-    accepts(({ ipn }) => ipn.and(['version', '2'], ['data[note]', 'a new field'])),
-  ],
-  [
-    'charset',
-    'A correct IPN with a charset in its content type.',
-    accepts(({ ipn, post }) => ({ ...post(ipn), contentType: `${FORM}; charset=UTF-8` })),
-  ],
-  [
-    'json',
-    'The IPN as JSON.',
-    survives(({ ipn }) => ({ contentType: 'application/json', body: JSON.stringify(ipn.fields) })),
-  ],
-  ['chunked', 'The IPN in chunks, without a Content-Length.', survives(() => ({ manner: 'chunked' }))],
-  [
-    'gzip',
-    'The IPN compressed with gzip.',
-    survives(({ ipn }) => ({ body: gzipSync(ipn.form), headers: [['Content-Encoding', 'gzip']] })),
-  ],
-  [
-    'one-megabyte',
-    'The IPN with a field of 1 MiB.',
-    survives(({ ipn }) => ({ body: ipn.and(['padding', 'x'.repeat(MEBIBYTE)]).form })),
-  ],
-  [
-    'truncated',
-    'The IPN, cut off in the middle.',
-    survives(() => ({ manner: 'truncated' })),
-    { alone: true },
-  ],
-  [
-    'early-disconnect',
-    'A sender that disconnects before the response.',
-    survives(() => ({ manner: 'disconnected' })),
-    { alone: true },
-  ],
-  ['slow-body', 'The IPN in small, slow parts.', survives(() => ({ manner: 'slow' })), { alone: true }],
-  [
-    'get',
-    'An incorrectly signed IPN in the query string of a GET request.',
-    rejects(({ payment, ipn, shop }) => ({
+    mistake: 'status-not-checked',
+    harm: PAYS_BY_ANY_STATUS,
+    group: 'status',
+  },
+  'fields-missing': {
+    about: 'An IPN without its status, identifier or amount.',
+    run: rejects(({ ipn }) => [ipn.unset('status'), ipn.unset('identifier'), ipn.unset('amount')], breakdown),
+    ...INCOMPLETE,
+  },
+  'body-empty': {
+    about: 'A POST request without a body.',
+    run: rejects(({ payment, shop }) => ({ url: shop.addressOf(payment), body: '' }), breakdown),
+    ...INCOMPLETE,
+  },
+  'fields-extra': {
+    about: 'A correct IPN with unknown fields.',
+    run: accepts(({ ipn }) => ipn.and(['version', '2'], ['data[note]', 'a new field'])),
+  },
+  charset: {
+    about: 'A correct IPN with a charset in its content type.',
+    run: accepts(({ ipn, post }) => ({ ...post(ipn), contentType: `${FORM}; charset=UTF-8` })),
+  },
+  json: {
+    about: 'The IPN as JSON.',
+    run: survives(({ ipn }) => ({ contentType: 'application/json', body: JSON.stringify(ipn.fields) })),
+  },
+  chunked: {
+    about: 'The IPN in chunks, without a Content-Length.',
+    run: survives(() => ({ manner: 'chunked' })),
+  },
+  gzip: {
+    about: 'The IPN compressed with gzip.',
+    run: survives(({ ipn }) => ({ body: gzipSync(ipn.form), headers: [['Content-Encoding', 'gzip']] })),
+  },
+  'one-megabyte': {
+    about: 'The IPN with a field of 1 MiB.',
+    run: survives(({ ipn }) => ({ body: ipn.and(['padding', 'x'.repeat(MEBIBYTE)]).form })),
+  },
+  truncated: {
+    about: 'The IPN, cut off in the middle.',
+    run: survives(() => ({ manner: 'truncated' })),
+    alone: true,
+  },
+  'early-disconnect': {
+    about: 'A sender that disconnects before the response.',
+    run: survives(() => ({ manner: 'disconnected' })),
+    alone: true,
+  },
+  'slow-body': {
+    about: 'The IPN in small, slow parts.',
+    run: survives(() => ({ manner: 'slow' })),
+    alone: true,
+  },
+  get: {
+    about: 'An incorrectly signed IPN in the query string of a GET request.',
+    run: rejects(({ payment, ipn, shop }) => ({
       url: withQuery(shop.addressOf(payment), ...ipn.badlySigned().pairs),
       method: 'GET',
     })),
-    UNSIGNED,
-  ],
-  [
-    'put',
-    'An incorrectly signed IPN as a PUT request.',
-    rejects(({ ipn, post }) => ({ ...post(ipn.badlySigned()), method: 'PUT' })),
-    UNSIGNED,
-  ],
-  [
-    'still-alive',
-    'A new order and its correct IPN after all other cases.',
-    async (shop) => {
+    ...UNSIGNED,
+  },
+  put: {
+    about: 'An incorrectly signed IPN as a PUT request.',
+    run: rejects(({ ipn, post }) => ({ ...post(ipn.badlySigned()), method: 'PUT' })),
+    ...UNSIGNED,
+  },
+  'still-alive': {
+    about: 'A new order and its correct IPN after all other cases.',
+    run: async (shop) => {
       try {
         return await stillAlive(shop);
       } catch (error) {
@@ -213,12 +216,11 @@ const ROBUST = family({ class: 'robustness', group: 'robustness', harm: BREAKS, 
         return { verdict: 'fail', sent: null, observed: error.message, why, curl: null };
       }
     },
-    { last: true },
-  ],
-  [
-    'answer',
-    'The status and duration of the response to a correct IPN.',
-    withOrder(async (target) => {
+    last: true,
+  },
+  answer: {
+    about: 'The status and duration of the response to a correct IPN.',
+    run: withOrder(async (target) => {
       const { shop, payment, ipn } = target;
       await shop.pay(payment);
       const { shown, observation } = await send(target, ipn);
@@ -239,8 +241,8 @@ const ROBUST = family({ class: 'robustness', group: 'robustness', harm: BREAKS, 
       }
       return { ...shown, verdict: 'pass' };
     }),
-  ],
-]);
+  },
+});
 
 /** The secret that a response reveals; undefined if there is none. */
 function leakIn({ gateway, tools }: Shop, request: ProbeRequest, { body, headers }: Observation) {
@@ -260,7 +262,7 @@ function leakIn({ gateway, tools }: Shop, request: ProbeRequest, { body, headers
 }
 
 /** A request that anyone can send to the handler. */
-const plainRequest = (method: string): Row[2] =>
+const plainRequest = (method: string): Run =>
   withOrder(async (target) => {
     const { shop, payment } = target;
     const request = { url: shop.addressOf(payment), method };
@@ -306,42 +308,38 @@ function decoded(text: string): string {
   }
 }
 
-const LEAKS = family(
-  {
-    class: 'L',
-    group: 'leaks',
-    harm: 'Anyone who has the secret key or an expected signature can mark orders as paid. A stack trace shows an attacker where to start.',
-    mistake: 'secrets-shown',
+const LEAKS = family({
+  class: 'L',
+  group: 'leaks',
+  harm: 'Anyone who has the secret key or an expected signature can mark orders as paid. A stack trace shows an attacker where to start.',
+  mistake: 'secrets-shown',
+})({
+  'handler-get': { about: 'A GET request to the handler.', run: plainRequest('GET') },
+  'handler-head': { about: 'A HEAD request to the handler.', run: plainRequest('HEAD') },
+  'error-bodies': {
+    about: 'Every response of the shop during the audit, including error responses.',
+    run: withOrder(async (target) => {
+      const { shop, ipn } = target;
+      // Error responses reveal the most.
+      await send(target, ipn.badlySigned());
+      await send(target, ipn.unset('signature'));
+      await send(target, ipn.unset('amount'));
+      await send(target, ipn.set('identifier', 'no-such-order-here'));
+      const sent = `all ${shop.seen.length} requests of the audit`;
+      for (const { request, observation } of shop.seen) {
+        const leak = leakIn(shop, request, observation);
+        if (leak) return { ...evidence(request, observation), verdict: 'fail', why: `${leak}.` };
+      }
+      return { verdict: 'pass', sent, observed: 'no response contained a secret', curl: null };
+    }),
+    last: true,
   },
-  [
-    ['handler-get', 'A GET request to the handler.', plainRequest('GET')],
-    ['handler-head', 'A HEAD request to the handler.', plainRequest('HEAD')],
-    [
-      'error-bodies',
-      'Every response of the shop during the audit, including error responses.',
-      withOrder(async (target) => {
-        const { shop, ipn } = target;
-        // Error responses reveal the most.
-        await send(target, ipn.badlySigned());
-        await send(target, ipn.unset('signature'));
-        await send(target, ipn.unset('amount'));
-        await send(target, ipn.set('identifier', 'no-such-order-here'));
-        const sent = `all ${shop.seen.length} requests of the audit`;
-        for (const { request, observation } of shop.seen) {
-          const leak = leakIn(shop, request, observation);
-          if (leak) return { ...evidence(request, observation), verdict: 'fail', why: `${leak}.` };
-        }
-        return { verdict: 'pass', sent, observed: 'no response contained a secret', curl: null };
-      }),
-      { last: true },
-    ],
-    [
-      'secret-in-initiate',
-      'Every initiate request of the shop.',
-      inInitiate,
-      { mistake: 'initiate-from-outside', last: true },
-    ],
-  ],
-);
+  'secret-in-initiate': {
+    about: 'Every initiate request of the shop.',
+    run: inInitiate,
+    mistake: 'initiate-from-outside',
+    last: true,
+  },
+});
 
 export const ROBUSTNESS: readonly AuditCase[] = [...INJECTION, ...ROBUST, ...LEAKS];

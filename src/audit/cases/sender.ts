@@ -1,15 +1,18 @@
-import { type AuditCase, type Forge, family, PAYS_ORDERS, type Row, rejects, type Target } from '../case.ts';
+import {
+  type AuditCase,
+  type Cases,
+  type Forge,
+  family,
+  PAYS_ORDERS,
+  rejects,
+  type Target,
+} from '../case.ts';
 import type { ProbeRequest } from '../client.ts';
 import { type Ipn, type Pair, withQuery } from '../ipn.ts';
+import type { MistakeName } from '../mistakes.ts';
 
-/** An attack on the check of the sender, and how it differs from its family. */
-type Attack = readonly [name: string, about: string, forge: Forge, own?: Row[3]];
-
-const attacks = (common: Pick<AuditCase, 'class' | 'mistake'>, rows: readonly Attack[]): AuditCase[] =>
-  family(
-    { group: 'sender', harm: PAYS_ORDERS, ...common },
-    rows.map(([name, about, forge, own]) => [name, about, rejects(forge, undefined, true), own]),
-  );
+/** Forgeries must neither pay the order nor change it. */
+const forged = (forge: Forge) => rejects(forge, undefined, true);
 
 /** Keys from documentation and examples. */
 const EXAMPLE_KEYS = [
@@ -49,118 +52,130 @@ const inQuery = (request: ProbeRequest, pair: Pair): ProbeRequest => ({
 const asList = (name: string) => `${name}[]`;
 
 /** An IPN as JSON with a signature that may pass a loose comparison. */
-const jsonSigned = (name: string, signature: unknown): Attack => [
-  `signature-json-${name}`,
-  `An IPN as JSON with the signature ${signature}, which may pass a loose comparison.`,
-  ({ ipn, payment, shop }) => ({
-    url: shop.addressOf(payment),
+const jsonSigned = (signature: unknown) =>
+  forged(({ ipn, post }) => ({
+    ...post(ipn),
     contentType: 'application/json',
     body: JSON.stringify({ ...ipn.fields, [ipn.nameOf('signature')]: signature }),
-  }),
-];
+  }));
 
 /** The attacker's own genuine IPN, to which the victim's identifier is added. */
 const secondIdentifier = (
   name: string,
   where: string,
   add: (own: Ipn, victim: Pair, target: Target) => Ipn | ProbeRequest,
-  own: Row[3] = { mistake: 'order-not-by-identifier' },
-): Attack => [
-  `identifier-doubled-${name}`,
-  `The attacker's own genuine IPN with the order's identifier ${where}: a shop may verify one and look up the other.`,
-  async (target) => add(await attackerIpn(target), ['identifier', target.payment.identifier], target),
-  own,
-];
+  mistake: MistakeName = 'order-not-by-identifier',
+): Cases => ({
+  [`identifier-doubled-${name}`]: {
+    about: `The attacker's own genuine IPN with the order's identifier ${where}: a shop may verify one and look up the other.`,
+    run: forged(async (target) =>
+      add(await attackerIpn(target), ['identifier', target.payment.identifier], target),
+    ),
+    mistake,
+  },
+});
+
+const ofSender = (common: Pick<AuditCase, 'class' | 'mistake'>) =>
+  family({ group: 'sender', harm: PAYS_ORDERS, ...common });
 
 export const SENDER: readonly AuditCase[] = [
-  ...attacks({ class: 'A', mistake: 'signature-not-checked' }, [
-    ['signature-missing', 'An IPN without a signature.', ({ ipn }) => ipn.unset('signature')],
-    [
-      'signature-garbage',
-      'An IPN with 64 arbitrary digits as its signature.',
-      ({ ipn }) => ipn.badlySigned(),
-    ],
-    ['signature-other-secret', 'An IPN signed with a different key.', signedWith(OTHER_KEY)],
-    [
-      'signature-public-key',
-      'An IPN signed with the public key, which anyone can read.',
-      ({ ipn, shop }) => ipn.signedWith(shop.gateway.publicKey),
-    ],
-    [
-      'signature-lower-case',
-      'An IPN with a wrong signature in lower case.',
-      ({ ipn }) => ipn.set('signature', ipn.signedWith(OTHER_KEY).get('signature').toLowerCase()),
-    ],
-    [
-      'signature-beginning',
-      'An IPN with only the first digits of its signature, which an attacker can find by trial and error.',
-      ({ ipn, shop }) => {
+  ...ofSender({ class: 'A', mistake: 'signature-not-checked' })({
+    'signature-missing': {
+      about: 'An IPN without a signature.',
+      run: forged(({ ipn }) => ipn.unset('signature')),
+    },
+    'signature-garbage': {
+      about: 'An IPN with 64 arbitrary digits as its signature.',
+      run: forged(({ ipn }) => ipn.badlySigned()),
+    },
+    'signature-other-secret': {
+      about: 'An IPN signed with a different key.',
+      run: forged(signedWith(OTHER_KEY)),
+    },
+    'signature-public-key': {
+      about: 'An IPN signed with the public key, which anyone can read.',
+      run: forged(({ ipn, shop }) => ipn.signedWith(shop.gateway.publicKey)),
+    },
+    'signature-lower-case': {
+      about: 'An IPN with a wrong signature in lower case.',
+      run: forged(({ ipn }) =>
+        ipn.set('signature', ipn.signedWith(OTHER_KEY).get('signature').toLowerCase()),
+      ),
+    },
+    'signature-beginning': {
+      about:
+        'An IPN with only the first digits of its signature, which an attacker can find by trial and error.',
+      run: forged(({ ipn, shop }) => {
         const genuine = ipn.signedWith(shop.gateway.secretKey).get('signature');
         const wrongEnd = genuine.endsWith('0') ? '1' : '0';
         return [genuine.slice(0, 1), genuine.slice(0, 8)]
           .flatMap((begin) => [begin, begin.padEnd(genuine.length, wrongEnd)])
           .map((signature) => ipn.set('signature', signature));
-      },
-    ],
-    [
-      'signature-base64',
-      'An IPN with a wrong signature in base64.',
-      ({ ipn }) => {
+      }),
+    },
+    'signature-base64': {
+      about: 'An IPN with a wrong signature in base64.',
+      run: forged(({ ipn }) => {
         const wrong = Buffer.from(ipn.signedWith(OTHER_KEY).get('signature'), 'hex');
         return ipn.set('signature', wrong.toString('base64'));
-      },
-    ],
-    [
-      'signature-other-order',
-      'An IPN with the genuine signature of another order.',
-      async (target) => target.ipn.set('signature', (await attackerIpn(target)).get('signature')),
-    ],
-    [
-      'signature-garbage-test-flag',
-      'An incorrectly signed IPN with a test flag, such as test=1, sandbox=1 or mode=sandbox.',
-      ({ ipn, post }) =>
+      }),
+    },
+    'signature-other-order': {
+      about: 'An IPN with the genuine signature of another order.',
+      run: forged(async (target) =>
+        target.ipn.set('signature', (await attackerIpn(target)).get('signature')),
+      ),
+    },
+    'signature-garbage-test-flag': {
+      about: 'An incorrectly signed IPN with a test flag, such as test=1, sandbox=1 or mode=sandbox.',
+      run: forged(({ ipn, post }) =>
         TEST_FLAGS.flatMap((flag) => [ipn.badlySigned().and(flag), inQuery(post(ipn.badlySigned()), flag)]),
-    ],
-  ]),
-  ...attacks({ class: 'B', mistake: 'fields-not-required' }, [
-    ['signature-empty', 'An IPN with an empty signature.', ({ ipn }) => ipn.set('signature', '')],
-    [
-      'signature-null',
-      'An IPN with the text null as its signature.',
-      ({ ipn }) => ipn.set('signature', 'null'),
-      { mistake: 'signature-not-checked' },
-    ],
-    [
-      'signature-empty-array',
-      'An IPN with an empty list as its signature, which may crash the check.',
-      ({ ipn }) => ipn.set('signature', '').renamed('signature', asList),
-    ],
-    [
-      'data-missing',
-      'An IPN without its data, signed with an empty key over the identifier only.',
-      ({ ipn }) => ipn.set('amount', '').signedWith('').withoutGroups(),
-    ],
-  ]),
-  ...attacks({ class: 'C', mistake: 'secret-known' }, [
-    ['secret-empty', 'An IPN signed with an empty key, which an unconfigured shop uses.', signedWith('')],
-    [
-      'secret-null',
-      'An IPN signed with the text null as the key.',
-      ({ ipn }) => ['null', 'undefined', 'None', 'false', '0'].map((key) => ipn.signedWith(key)),
-    ],
-    [
-      'secret-of-documentation',
-      'An IPN signed with keys from documentation and examples.',
-      ({ ipn, shop }) =>
+      ),
+    },
+  }),
+  ...ofSender({ class: 'B', mistake: 'fields-not-required' })({
+    'signature-empty': {
+      about: 'An IPN with an empty signature.',
+      run: forged(({ ipn }) => ipn.set('signature', '')),
+    },
+    'signature-null': {
+      about: 'An IPN with the text null as its signature.',
+      run: forged(({ ipn }) => ipn.set('signature', 'null')),
+      mistake: 'signature-not-checked',
+    },
+    'signature-empty-array': {
+      about: 'An IPN with an empty list as its signature, which may crash the check.',
+      run: forged(({ ipn }) => ipn.set('signature', '').renamed('signature', asList)),
+    },
+    'data-missing': {
+      about: 'An IPN without its data, signed with an empty key over the identifier only.',
+      run: forged(({ ipn }) => ipn.set('amount', '').signedWith('').withoutGroups()),
+    },
+  }),
+  ...ofSender({ class: 'C', mistake: 'secret-known' })({
+    'secret-empty': {
+      about: 'An IPN signed with an empty key, which an unconfigured shop uses.',
+      run: forged(signedWith('')),
+    },
+    'secret-null': {
+      about: 'An IPN signed with the text null as the key.',
+      run: forged(({ ipn }) => ['null', 'undefined', 'None', 'false', '0'].map((key) => ipn.signedWith(key))),
+    },
+    'secret-of-documentation': {
+      about: 'An IPN signed with keys from documentation and examples.',
+      run: forged(({ ipn, shop }) =>
         EXAMPLE_KEYS.filter((key) => key !== shop.gateway.secretKey).map((key) => ipn.signedWith(key)),
-    ],
-    ['secret-of-emulator', 'An IPN signed with the default key of the emulator.', signedWith(DEFAULT_KEY)],
-  ]),
-  ...attacks({ class: 'I', mistake: 'headers-trusted' }, [
-    [
-      'origin-spoofed',
-      'An incorrectly signed IPN with headers that name the gateway as the sender.',
-      ({ ipn, post, shop: { gateway } }) => ({
+      ),
+    },
+    'secret-of-emulator': {
+      about: 'An IPN signed with the default key of the emulator.',
+      run: forged(signedWith(DEFAULT_KEY)),
+    },
+  }),
+  ...ofSender({ class: 'I', mistake: 'headers-trusted' })({
+    'origin-spoofed': {
+      about: 'An incorrectly signed IPN with headers that name the gateway as the sender.',
+      run: forged(({ ipn, post, shop: { gateway } }) => ({
         ...post(ipn.badlySigned()),
         headers: [
           ['X-Forwarded-For', '127.0.0.1'],
@@ -169,70 +184,75 @@ export const SENDER: readonly AuditCase[] = [
           ['Origin', gateway.url],
           ['Referer', `${gateway.url}/`],
         ],
-      }),
-    ],
-  ]),
-  ...attacks({ class: 'J', mistake: 'fields-not-required' }, [
-    [
-      'signature-array',
-      'An IPN whose signature is a list with one entry.',
-      ({ ipn }) => ipn.badlySigned().renamed('signature', asList),
-    ],
-    [
-      'signature-nested',
-      'An IPN whose signature is a group of fields.',
-      ({ ipn }) => ipn.set('signature', '1').renamed('signature', (name) => `${name}[value]`),
-    ],
-    [
-      'amount-array',
-      'An IPN whose amount is a list, signed over the text that PHP converts it to: Array.',
-      ({ ipn }) => {
+      })),
+    },
+  }),
+  ...ofSender({ class: 'J', mistake: 'fields-not-required' })({
+    'signature-array': {
+      about: 'An IPN whose signature is a list with one entry.',
+      run: forged(({ ipn }) => ipn.badlySigned().renamed('signature', asList)),
+    },
+    'signature-nested': {
+      about: 'An IPN whose signature is a group of fields.',
+      run: forged(({ ipn }) => ipn.set('signature', '1').renamed('signature', (name) => `${name}[value]`)),
+    },
+    'amount-array': {
+      about: 'An IPN whose amount is a list, signed over the text that PHP converts it to: Array.',
+      run: forged(({ ipn }) => {
         const forged = ipn.set('amount', 'Array').signedWith('');
         return forged.set('amount', ipn.get('amount')).renamed('amount', asList);
-      },
-    ],
-    [
-      'identifier-array',
-      'An IPN whose identifier is a list with one entry.',
-      ({ ipn }) => ipn.badlySigned().renamed('identifier', asList),
-    ],
-    jsonSigned('true', true),
-    jsonSigned('zero', 0),
-    jsonSigned('null', null),
-    [
-      'signature-magic-hash',
-      'An IPN with the signature 0e123, which a loose comparison reads as zero.',
-      ({ ipn }) => ipn.set('signature', '0e123'),
-      { mistake: 'signature-not-checked' },
-    ],
-    [
-      'fields-doubled',
-      'An IPN with two values in some fields: only a handler that mixes first and last values finds a valid signature.',
-      ({ ipn }) => {
+      }),
+    },
+    'identifier-array': {
+      about: 'An IPN whose identifier is a list with one entry.',
+      run: forged(({ ipn }) => ipn.badlySigned().renamed('identifier', asList)),
+    },
+    'signature-json-true': {
+      about: 'An IPN as JSON with the signature true, which may pass a loose comparison.',
+      run: jsonSigned(true),
+    },
+    'signature-json-zero': {
+      about: 'An IPN as JSON with the signature 0, which may pass a loose comparison.',
+      run: jsonSigned(0),
+    },
+    'signature-json-null': {
+      about: 'An IPN as JSON with the signature null, which may pass a loose comparison.',
+      run: jsonSigned(null),
+    },
+    'signature-magic-hash': {
+      about: 'An IPN with the signature 0e123, which a loose comparison reads as zero.',
+      run: forged(({ ipn }) => ipn.set('signature', '0e123')),
+      mistake: 'signature-not-checked',
+    },
+    'fields-doubled': {
+      about:
+        'An IPN with two values in some fields: only a handler that mixes first and last values finds a valid signature.',
+      run: forged(({ ipn }) => {
         const [signature, amount] = [ipn.get('signature'), ipn.get('amount')];
         return ipn
           .badlySigned()
           .and([ipn.nameOf('amount'), `9${amount}`], [ipn.nameOf('signature'), signature]);
-      },
-    ],
-    secondIdentifier('last', 'after its own', (own, victim) => own.and(victim)),
-    secondIdentifier('first', 'before its own', (own, victim) => own.after(victim)),
-    secondIdentifier('array', 'as identifier[]', (own, [, id]) => own.and(['identifier[]', id])),
-    secondIdentifier('nested', 'as data[identifier]', (own, [, id]) => own.and(['data[identifier]', id])),
-    secondIdentifier('query', 'in the query string', (own, victim, { post }) => inQuery(post(own), victim)),
-    secondIdentifier(
+      }),
+    },
+    ...secondIdentifier('last', 'after its own', (own, victim) => own.and(victim)),
+    ...secondIdentifier('first', 'before its own', (own, victim) => own.after(victim)),
+    ...secondIdentifier('array', 'as identifier[]', (own, [, id]) => own.and(['identifier[]', id])),
+    ...secondIdentifier('nested', 'as data[identifier]', (own, [, id]) => own.and(['data[identifier]', id])),
+    ...secondIdentifier('query', 'in the query string', (own, victim, { post }) =>
+      inQuery(post(own), victim),
+    ),
+    ...secondIdentifier(
       'body',
       'in the body and its own in the query string',
       (own, [name, id], { post }) => inQuery(post(own.set('identifier', id)), [name, own.get('identifier')]),
-      { mistake: 'signature-not-checked' },
+      'signature-not-checked',
     ),
-    [
-      'data-as-text',
-      'An incorrectly signed IPN whose data is a JSON string.',
-      ({ ipn }) => {
+    'data-as-text': {
+      about: 'An incorrectly signed IPN whose data is a JSON string.',
+      run: forged(({ ipn }) => {
         const data = JSON.stringify(ipn.fields['data'] ?? {});
         return ipn.badlySigned().withoutGroups().and(['data', data]);
-      },
-    ],
-  ]),
+      }),
+    },
+  }),
 ];
