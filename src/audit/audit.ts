@@ -1,4 +1,4 @@
-import { setMaxListeners } from 'node:events';
+import { addAbortListener, setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AUDIT_CLASSES, AUDIT_GROUPS, isReportable } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
@@ -120,10 +120,7 @@ export async function unlessAborted<Result>(
   setMaxListeners(0, signal);
   return Promise.race([
     run,
-    new Promise<never>((_, reject) => {
-      if (signal.aborted) reject(signal.reason);
-      else signal.addEventListener('abort', () => reject(signal.reason));
-    }),
+    new Promise<never>((_, reject) => addAbortListener(signal, () => reject(signal.reason))),
   ]);
 }
 
@@ -133,11 +130,9 @@ const CLEAN_UP_MS = 2_000;
 /** Waits for the cleanup; for a limited time if the audit was cancelled. */
 async function unlessLate(signal: AbortSignal | undefined, run: Promise<void>): Promise<void> {
   if (!signal) return run;
-  const late = new Promise<void>((resolve) => {
-    const begin = () => void setTimeout(resolve, CLEAN_UP_MS).unref();
-    if (signal.aborted) begin();
-    else signal.addEventListener('abort', begin);
-  });
+  const late = new Promise<void>((resolve) =>
+    addAbortListener(signal, () => void setTimeout(resolve, CLEAN_UP_MS).unref()),
+  );
   return Promise.race([run, late]);
 }
 
@@ -168,7 +163,7 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
   };
   const run = (one: AuditCase) => {
     options.signal?.throwIfAborted();
-    return shop.during(() => findingOf(shop, one));
+    return findingOf(shop, one);
   };
   record(CONTROL, await run(CONTROL));
   options.signal?.throwIfAborted();

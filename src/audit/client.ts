@@ -77,7 +77,7 @@ export class AuditClient {
   }
 
   send(sent: ProbeRequest): Promise<Observation> {
-    return this.#send(sent, Promise.resolve());
+    return this.#send(sent);
   }
 
   /** Whether no server listens at an address. */
@@ -96,40 +96,29 @@ export class AuditClient {
 
   /** Sends all requests without their last bytes, then the last bytes together. */
   async sendTogether(requests: readonly ProbeRequest[]): Promise<Observation[]> {
-    let release = () => {};
-    const gate = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    let waiting = requests.length;
-    const arrival = () => {
-      let isIn = false;
-      return () => {
-        if (isIn) return;
-        isIn = true;
-        waiting--;
-        if (waiting === 0) release();
-      };
-    };
-    return Promise.all(requests.map((sent) => this.#send(sent, gate, arrival())));
+    const ready: (() => void)[] = [];
+    const all = Promise.all(requests.map(() => new Promise<void>((resolve) => ready.push(resolve))));
+    return Promise.all(
+      requests.map((sent, index) => this.#send(sent, { all, ready: () => ready[index]?.() })),
+    );
   }
 
   /** @throws GatewayError `forbidden` for an address that the egress rules do not allow */
-  async #send(sent: ProbeRequest, gate: Promise<void>, arrived?: () => void): Promise<Observation> {
+  async #send(sent: ProbeRequest, start?: JointStart): Promise<Observation> {
     const { url, method = sent.body === undefined ? 'GET' : 'POST' } = sent;
+    const { agent, trustBy, cancelled } = this.#options;
     const began = performance.now();
-    const observed = (seen: Partial<Observation>): Observation => ({
+    const seen: Observation = {
       status: null,
       headers: [],
       body: '',
       failure: null,
       error: null,
-      ...seen,
-      durationMs: Math.round(performance.now() - began),
-    });
-    const { agent, trustBy, cancelled } = this.#options;
-    const failed = (error: unknown) => {
-      const failure = failureOf(error, url);
-      return { failure, error: describeFailure(failure, { url }, trustBy) };
+      durationMs: 0,
+    };
+    const fail = (error: unknown) => {
+      seen.failure = failureOf(error, url);
+      seen.error = describeFailure(seen.failure, { url }, trustBy);
     };
     try {
       const answer = await open({
@@ -140,22 +129,28 @@ export class AuditClient {
         timeoutMs: this.#timeoutMs,
         agent: (/^https:/i.test(url) && agent) || false,
         ...(cancelled && { signal: cancelled }),
-        body: (request) => write(request, sent, gate, arrived),
+        body: (request) => write(request, sent, start),
       });
       const { body, error } = await readBody(answer, MAX_RESPONSE_BYTES);
-      return observed({
-        status: answer.statusCode ?? 0,
-        headers: headerPairs(answer.rawHeaders),
-        body: body.toString('utf8'),
-        ...(error && failed(error)),
-      });
+      seen.status = answer.statusCode ?? 0;
+      seen.headers = headerPairs(answer.rawHeaders);
+      seen.body = body.toString('utf8');
+      if (error) fail(error);
     } catch (error) {
       if (error instanceof EgressError) throw error;
-      return observed(failed(error));
+      fail(error);
     } finally {
-      arrived?.();
+      start?.ready();
     }
+    seen.durationMs = Math.round(performance.now() - began);
+    return seen;
   }
+}
+
+/** Holds back the last bytes of requests until the rest of all of them is sent, or has failed. */
+interface JointStart {
+  ready: () => void;
+  all: Promise<unknown>;
 }
 
 /** The lines above the body, in this order. */
@@ -165,44 +160,37 @@ export function headersOf({
   contentType = FORM,
   body,
   manner,
-  unmarked = false,
+  unmarked,
 }: ProbeRequest): [string, string][] {
-  const framing: [string, string] =
-    manner === 'chunked'
-      ? ['Transfer-Encoding', 'chunked']
-      : ['Content-Length', String(Buffer.byteLength(body ?? ''))];
-  return [
+  const lines: [string, string][] = [
     ['Host', new URL(url).host],
     ['User-Agent', `gateway-sim/${VERSION}`],
-    ...(unmarked ? [] : [['X-Gateway-Sim', '1'] as [string, string]]),
-    ['Connection', 'close'],
-    [...IDENTITY],
-    ...(body === undefined ? [] : [['Content-Type', contentType] as [string, string], framing]),
-    ...headers.map(([name, value]): [string, string] => [name, value]),
   ];
+  if (!unmarked) lines.push(['X-Gateway-Sim', '1']);
+  lines.push(['Connection', 'close'], [...IDENTITY]);
+  if (body !== undefined) {
+    lines.push(['Content-Type', contentType]);
+    if (manner === 'chunked') lines.push(['Transfer-Encoding', 'chunked']);
+    else lines.push(['Content-Length', String(Buffer.byteLength(body))]);
+  }
+  for (const [name, value] of headers) lines.push([name, value]);
+  return lines;
 }
 
 async function write(
   request: ClientRequest,
   { body, manner = 'whole' }: ProbeRequest,
-  gate: Promise<void>,
-  arrived?: () => void,
+  start?: JointStart,
 ): Promise<void> {
   const bytes = Buffer.from(body ?? '');
   const half = Math.ceil(bytes.length / 2);
   switch (manner) {
     case 'whole': {
-      const last = Math.max(bytes.length - 1, 0);
-      if (arrived && last > 0) {
-        await new Promise((resolve) => request.write(bytes.subarray(0, last), resolve));
-        arrived();
-        await gate;
-        request.end(bytes.subarray(last));
-      } else {
-        arrived?.();
-        await gate;
-        request.end(bytes);
-      }
+      const last = start ? Math.max(bytes.length - 1, 0) : 0;
+      if (last > 0) await new Promise((resolve) => request.write(bytes.subarray(0, last), resolve));
+      start?.ready();
+      await start?.all;
+      request.end(bytes.subarray(last));
       return;
     }
     case 'chunked':
@@ -218,12 +206,11 @@ async function write(
       request.end();
       return;
     case 'truncated':
-      await new Promise((resolve) => request.write(bytes.subarray(0, half), resolve));
-      await sleep(LEAVE_AFTER_MS);
-      request.destroy();
-      return;
     case 'disconnected':
-      await new Promise<void>((resolve) => request.end(bytes, resolve));
+      await new Promise<void>((resolve) => {
+        if (manner === 'truncated') request.write(bytes.subarray(0, half), () => resolve());
+        else request.end(bytes, resolve);
+      });
       await sleep(LEAVE_AFTER_MS);
       request.destroy();
   }

@@ -24,18 +24,6 @@ export class Ipn {
     this.pairs = pairs;
   }
 
-  /** The correct IPN of a payment, as the emulator would send it. */
-  static of(
-    tools: IpnTools,
-    { identifier, amount, currency, trx, charge, customerName }: Payment,
-    secretKey: string,
-  ): Ipn {
-    const set = { 'data.charge': charge, 'data.account_holder': customerName };
-    const made = { trx, now: Date.now(), secretKey };
-    const { body } = tools.invent({ identifier, amount, currency }, made, { format: 'form', set });
-    return Ipn.read(tools, body);
-  }
-
   static read(tools: IpnTools, body: string): Ipn {
     return new Ipn(tools, [...new URLSearchParams(body)]);
   }
@@ -92,24 +80,6 @@ export class Ipn {
 
   get form(): string {
     return new URLSearchParams(this.pairs.map(([name, value]): [string, string] => [name, value])).toString();
-  }
-
-  /** The fields, nested as in JSON. */
-  get fields(): Record<string, unknown> {
-    const all: Record<string, unknown> = {};
-    for (const [name, value] of this.pairs) {
-      const parts = name.split(/[[\]]+/).filter(Boolean);
-      const last = parts.pop() ?? '';
-      const group = parts.reduce<Record<string, unknown>>((within, part) => {
-        const inner = within[part];
-        if (typeof inner === 'object' && inner !== null) return inner as Record<string, unknown>;
-        const made = {};
-        within[part] = made;
-        return made;
-      }, all);
-      group[last] = value;
-    }
-    return all;
   }
 
   #changed(field: FieldName, change: (name: string, value: string) => readonly Pair[]): Ipn {

@@ -1,3 +1,4 @@
+import type { AuditOptions } from '../contract/audit-options.ts';
 import { counted } from '../contract/audit-summary.ts';
 import { GatewayError, usage } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
@@ -22,18 +23,14 @@ export interface Reconciled {
   detail: string;
 }
 
-interface ReconcileOptions {
-  probeCmd?: string | undefined;
-  probeUrl?: string | undefined;
-  /** The condition for a paid order: `.path=value` for JSON, or a regular expression. */
-  paidWhen?: string | undefined;
-  /** The path of the amount in the probe's output, such as `.total`. */
-  orderAmount?: string | undefined;
+/** `orderAmount` is the path of the amount in the probe's output, such as `.total`. */
+interface ReconcileOptions
+  extends Pick<AuditOptions, 'probeCmd' | 'probeUrl' | 'paidWhen' | 'orderAmount' | 'cancelled'> {
   /** The path of the number or list of fulfillments in the probe's output, such as `.shipments`. */
   fulfilled?: string | undefined;
-  /** Immediately ends all requests, commands and their processes. */
-  cancelled?: AbortSignal | undefined;
 }
+
+type Gateway = Pick<AuditGateway, 'payments' | 'env' | 'egress' | 'secretKey' | 'controlToken'>;
 
 const PAGE = 200;
 const CONCURRENCY = 4;
@@ -45,7 +42,7 @@ const CONCURRENCY = 4;
  * @throws GatewayError `usage`; `forbidden` for an address that the egress rules do not allow; `check_failed` if
  *   cancelled
  */
-export async function reconcile(gateway: Gateway, options: ReconcileOptions): Promise<Comparison> {
+export async function reconcile(gateway: Gateway, options: ReconcileOptions) {
   return withoutSecrets(gateway, async () => {
     const { compared, found } = await unlessAborted(options.cancelled, compare(gateway, options));
     const mask = secretMask(gateway);
@@ -53,27 +50,24 @@ export async function reconcile(gateway: Gateway, options: ReconcileOptions): Pr
   });
 }
 
-export interface Comparison {
-  /** The number of payments that could be compared. */
-  compared: number;
-  /** Payments that differ, and payments that could not be probed. */
-  found: Reconciled[];
-}
-
-type Gateway = Pick<AuditGateway, 'payments' | 'env' | 'egress' | 'secretKey' | 'controlToken'>;
-
-async function compare(gateway: Gateway, options: ReconcileOptions): Promise<Comparison> {
+/** @returns the number of payments that could be compared, and those that differ or could not be probed */
+async function compare(gateway: Gateway, options: ReconcileOptions) {
   const { probe, isPaid } = probesOf(options, gateway);
   if (!probe) throw usage('reconcile needs a probe: specify --probe-cmd or --probe-url');
   requireConsistent(options, gateway.egress);
   const byIdentifier = new Map<string, Payment[]>();
-  for await (const payment of allPayments(gateway)) {
+  let cursor: string | null | undefined;
+  do {
+    const page = await gateway.payments.list({ limit: PAGE, ...(cursor && { cursor }) });
     options.cancelled?.throwIfAborted();
-    if (payment.settledBy === 'audit') continue;
-    const same = byIdentifier.get(payment.identifier);
-    if (same) same.push(payment);
-    else byIdentifier.set(payment.identifier, [payment]);
-  }
+    for (const payment of page.data) {
+      if (payment.settledBy === 'audit') continue;
+      const same = byIdentifier.get(payment.identifier);
+      if (same) same.push(payment);
+      else byIdentifier.set(payment.identifier, [payment]);
+    }
+    cursor = page.nextCursor;
+  } while (cursor);
   const found = new Map<string, Reconciled[]>();
   let compared = 0;
   await runConcurrently([...byIdentifier], CONCURRENCY, async ([identifier, payments]) => {
@@ -93,15 +87,6 @@ async function compare(gateway: Gateway, options: ReconcileOptions): Promise<Com
   });
   const inOrder = [...byIdentifier.keys()].flatMap((identifier) => found.get(identifier) ?? []);
   return { compared, found: inOrder };
-}
-
-async function* allPayments({ payments }: Pick<AuditGateway, 'payments'>): AsyncGenerator<Payment> {
-  let cursor: string | undefined;
-  do {
-    const { data, nextCursor } = await payments.list({ limit: PAGE, ...(cursor && { cursor }) });
-    yield* data;
-    cursor = nextCursor ?? undefined;
-  } while (cursor !== undefined);
 }
 
 function differences(

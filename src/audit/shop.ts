@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError } from '../contract/error.ts';
@@ -12,18 +11,10 @@ import { hasOrders } from './options.ts';
 import { Orders } from './orders.ts';
 import { type OrderSnapshot, probesOf } from './probe.ts';
 
-/** A request, the response, and what sent it. */
+/** A request and the response. */
 interface Exchange {
   request: ProbeRequest;
   observation: Observation;
-  endedAt: number;
-  /** The run of a case that sent it. */
-  by: CaseRun | undefined;
-}
-
-/** One run of a case. */
-interface CaseRun {
-  isEnded: boolean;
 }
 
 /** Maximum requests that may have been running when the shop crashed. */
@@ -56,8 +47,6 @@ export class Shop {
   /** All requests and responses, to search for leaks. */
   readonly seen: Exchange[] = [];
   readonly #client: AuditClient;
-  /** The run of the case whose code is executing: cases run concurrently. */
-  readonly #run = new AsyncLocalStorage<CaseRun>();
   /** Requests that a case has reported as the cause of a crash. */
   readonly #blamed = new Set<Exchange>();
   /** The part of the probe's output for an order that changes only with a cause. */
@@ -110,9 +99,25 @@ export class Shop {
     return isStable || [...this.calibration.changes.values()].some((change) => change > 0);
   }
 
+  /** The body of a payment's correct IPN, as the emulator would send it. */
+  #bodyOf(
+    { identifier, amount, currency, trx, charge, customerName }: Payment,
+    format: 'form' | 'json',
+  ): string {
+    const { secretKey } = this.gateway;
+    const set = { 'data.charge': charge, 'data.account_holder': customerName };
+    const made = { trx, now: Date.now(), secretKey };
+    return this.tools.invent({ identifier, amount, currency }, made, { format, set }).body;
+  }
+
   /** The correct IPN of a payment. */
   ipnOf(payment: Payment): Ipn {
-    return Ipn.of(this.tools, payment, this.gateway.secretKey);
+    return Ipn.read(this.tools, this.#bodyOf(payment, 'form'));
+  }
+
+  /** The correct IPN of a payment as JSON. */
+  jsonOf(payment: Payment): Record<string, unknown> {
+    return JSON.parse(this.#bodyOf(payment, 'json'));
   }
 
   /** The address for IPNs of an order, including its query string. */
@@ -121,37 +126,17 @@ export class Shop {
     return forwardTo === null ? ipnUrl : withQueryOf(forwardTo, ipnUrl);
   }
 
-  see(request: ProbeRequest, observation: Observation): void {
-    this.seen.push({ request, observation, endedAt: performance.now(), by: this.#run.getStore() });
-  }
-
-  /** Runs a case. All requests that it sends are recorded as its own. */
-  async during<Result>(work: () => Promise<Result>): Promise<Result> {
-    const run: CaseRun = { isEnded: false };
-    try {
-      return await this.#run.run(run, work);
-    } finally {
-      run.isEnded = true;
-    }
-  }
-
-  /**
-   * Claims a crash for the running case. Only one case reports it: the one that sent the request or, if that one ended
-   * before the shop did, the next.
-   *
-   * @returns whether this case reports the crash
-   */
+  /** Only the first case that claims a crash reports it. @returns whether this is the first claim */
   claimCrash(cause: Exchange): boolean {
-    if (this.#blamed.has(cause)) return false;
-    if (cause.by !== this.#run.getStore() && cause.by?.isEnded === false) return false;
+    const isFirst = !this.#blamed.has(cause);
     this.#blamed.add(cause);
-    return true;
+    return isFirst;
   }
 
   async send(request: ProbeRequest): Promise<Observation> {
     this.options.cancelled?.throwIfAborted();
     const observation = await this.#client.send(request);
-    this.see(request, observation);
+    this.seen.push({ request, observation });
     if (observation.status === null) await this.#requireAlive();
     return observation;
   }
@@ -161,7 +146,7 @@ export class Shop {
     const observations = await this.#client.sendTogether(requests);
     for (const [index, request] of requests.entries()) {
       const observation = observations[index];
-      if (observation) this.see(request, observation);
+      if (observation) this.seen.push({ request, observation });
     }
     if (observations.some(({ status }) => status === null)) await this.#requireAlive();
     return observations;
@@ -188,12 +173,7 @@ export class Shop {
     const before = this.seen.slice(0, first < 0 ? undefined : first);
     const last = before.slice(-SUSPECTS);
     const unanswered = last.filter(({ observation }) => observation.status === null);
-    const until = unanswered[0]?.endedAt ?? 0;
-    // Requests sent after the first one without a response reached a shop that was already crashing.
-    const together = unanswered.filter(
-      ({ observation, endedAt }) => endedAt - observation.durationMs < until,
-    );
-    const suspects = together.length ? together : last.slice(-1);
+    const suspects = unanswered.length ? unanswered : last.slice(-1);
     const how = `has crashed: nothing is listening on ${new URL(this.options.ipnUrl).host}. The probable cause is ${suspects.length > 1 ? 'one of these requests' : 'this request'}: ${suspects.map(({ request }) => requestText(request)).join('; ')}`;
     return { how, suspects };
   }

@@ -78,7 +78,7 @@ async function payByCourier(shop: Shop, { id, ipnUrl }: Payment) {
     durationMs: attempt?.durationMs ?? 0,
   };
   const request = { url: attempt?.url ?? ipnUrl, body: attempt?.requestBody ?? '' };
-  shop.see(request, observation);
+  shop.seen.push({ request, observation });
   return { observation, shown: evidence(request, observation) };
 }
 

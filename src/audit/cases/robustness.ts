@@ -162,7 +162,10 @@ const ROBUST = family({ class: 'robustness', group: 'robustness', harm: BREAKS, 
   },
   json: {
     about: 'The IPN as JSON.',
-    run: survives(({ ipn }) => ({ contentType: 'application/json', body: JSON.stringify(ipn.fields) })),
+    run: survives(({ shop, payment }) => ({
+      contentType: 'application/json',
+      body: JSON.stringify(shop.jsonOf(payment)),
+    })),
   },
   chunked: {
     about: 'The IPN in chunks, without a Content-Length.',

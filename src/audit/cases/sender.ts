@@ -53,11 +53,10 @@ const asList = (name: string) => `${name}[]`;
 
 /** An IPN as JSON with a signature that may pass a loose comparison. */
 const jsonSigned = (signature: unknown) =>
-  forged(({ ipn, post }) => ({
-    ...post(ipn),
-    contentType: 'application/json',
-    body: JSON.stringify({ ...ipn.fields, [ipn.nameOf('signature')]: signature }),
-  }));
+  forged(({ shop, payment, ipn, post }) => {
+    const body = JSON.stringify({ ...shop.jsonOf(payment), [ipn.nameOf('signature')]: signature });
+    return { ...post(ipn), contentType: 'application/json', body };
+  });
 
 /** The attacker's own genuine IPN, to which the victim's identifier is added. */
 const secondIdentifier = (
@@ -249,8 +248,8 @@ export const SENDER: readonly AuditCase[] = [
     ),
     'data-as-text': {
       about: 'An incorrectly signed IPN whose data is a JSON string.',
-      run: forged(({ ipn }) => {
-        const data = JSON.stringify(ipn.fields['data'] ?? {});
+      run: forged(({ shop, payment, ipn }) => {
+        const data = JSON.stringify(shop.jsonOf(payment)['data']);
         return ipn.badlySigned().withoutGroups().and(['data', data]);
       }),
     },
