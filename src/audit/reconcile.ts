@@ -10,16 +10,9 @@ import { requireConsistent } from './options.ts';
 import { probesOf, valueAt } from './probe.ts';
 
 /** How the shop and the emulator disagree (chosen). */
-export type Difference =
-  | 'paid-not-fulfilled'
-  | 'fulfilled-not-paid'
-  | 'fulfilled-twice'
-  | 'amount-differs'
-  | 'not-probed';
-
 export interface Reconciled {
   identifier: string;
-  problem: Difference;
+  problem: 'paid-not-fulfilled' | 'fulfilled-not-paid' | 'fulfilled-twice' | 'amount-differs' | 'not-probed';
   detail: string;
 }
 
@@ -98,7 +91,8 @@ function differences(
 ): Reconciled[] {
   const paid = payments.filter(({ status }) => status === 'succeeded');
   const found: Reconciled[] = [];
-  const report = (problem: Difference, detail: string) => found.push({ identifier, problem, detail });
+  const report = (problem: Reconciled['problem'], detail: string) =>
+    found.push({ identifier, problem, detail });
   if (paid.length && !isFulfilled)
     report('paid-not-fulfilled', `${counted(paid.length, 'payment')} succeeded`);
   if (!paid.length && isFulfilled)
