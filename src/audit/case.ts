@@ -118,37 +118,55 @@ export async function send({ shop, post }: Target, sent: Sent) {
   return { observation, shown: evidence(request, observation) };
 }
 
-/** Sends a request, waits until the shop has processed it, and probes the order. */
-export async function sendAndLook(target: Target, sent: Sent) {
-  const { shown } = await send(target, sent);
-  return { shown, after: await target.shop.lookAfterGrace(target.payment) };
-}
+/** The part of a finding that does not follow from its request. */
+export type Judgement = Pick<Finding, 'verdict'> & Partial<Finding>;
+
+export const fail = (why: string, more?: Partial<Finding>): Judgement => ({ verdict: 'fail', why, ...more });
 
 /** @param matter the fact that a probe would show */
-export function withoutProbe(matter = 'what the shop did'): { verdict: 'unproven'; why: string } {
-  return { verdict: 'unproven', why: `no probe shows ${matter}: a status code alone proves little` };
+export const withoutProbe = (matter = 'what the shop did') => ({
+  verdict: 'unproven' as const,
+  why: `no probe shows ${matter}: a status code alone proves little`,
+});
+
+/**
+ * Probes an order after the shop has had time to process a request. Without a probe, nothing is proven.
+ *
+ * @param matter what the probe shows
+ */
+async function lookAndJudge(
+  { shop, payment }: Target,
+  judge: (after: OrderSnapshot) => Judgement | Promise<Judgement>,
+  matter?: string,
+): Promise<Judgement> {
+  const after = await shop.lookAfterGrace(payment);
+  return shop.canLook ? judge(after) : withoutProbe(matter);
 }
 
-/** The verdict on a request that must not mark an order as paid. */
-export function judgeRejected(
-  { shop, before }: Target,
-  after: OrderSnapshot,
-  shown: ReturnType<typeof evidence>,
-  bad: 'fail' | 'at-risk' = 'fail',
-): Finding {
-  if (after.paid) {
-    const { amount, currency } = after.order;
-    const observed = `${shown.observed}, and the order is paid`;
-    return { ...shown, observed, verdict: bad, unpaid: { amount, currency } };
-  }
-  const changed = shop.changedEffects(before, after);
-  if (changed.length) {
-    const why = `The order is not paid, but this changed: ${changed.join(', ')}.`;
-    return { ...shown, verdict: 'fail', why, again: true };
-  }
-  if (!shop.canLook) return { ...shown, ...withoutProbe() };
-  return { ...shown, verdict: 'pass' };
+/** Sends a request and judges its effect on the order. @param matter what a probe shows */
+export async function attack(
+  target: Target,
+  sent: Sent,
+  judge: (after: OrderSnapshot, observed: string) => Judgement | Promise<Judgement>,
+  matter?: string,
+): Promise<Finding> {
+  const { shown } = await send(target, sent);
+  const judged = await lookAndJudge(target, (after) => judge(after, shown.observed), matter);
+  return { ...shown, ...judged };
 }
+
+/** Judges a request that must not mark an order as paid. */
+export const rejected =
+  ({ shop, before }: Target, bad: 'fail' | 'at-risk' = 'fail') =>
+  (after: OrderSnapshot, observed: string): Judgement => {
+    if (after.paid) {
+      const { amount, currency } = after.order;
+      return { observed: `${observed}, and the order is paid`, verdict: bad, unpaid: { amount, currency } };
+    }
+    const changed = shop.changedEffects(before, after);
+    if (!changed.length) return { verdict: 'pass' };
+    return fail(`The order is not paid, but this changed: ${changed.join(', ')}.`, { again: true });
+  };
 
 /** The harm of an IPN that is accepted without its signature. */
 export const PAYS_ORDERS = 'Anyone who knows the ipn_url can mark orders as paid without a payment.';
@@ -160,11 +178,9 @@ export const PAYS_BY_ANY_STATUS = 'An IPN for a payment that did not succeed mar
 /**
  * The verdict on the changes that a forged IPN made to an order without paying it. Only a log line or a count is
  * harmless.
- *
- * @returns undefined if the order is unchanged
  */
-export function judgeTraces(before: OrderSnapshot, after: OrderSnapshot): Partial<Finding> | undefined {
-  if (after.text === before.text) return undefined;
+export function judgeTraces(before: OrderSnapshot, after: OrderSnapshot): Judgement {
+  if (after.text === before.text) return { verdict: 'pass' };
   const change = differenceOf(before.text, after.text);
   const isHarmless = isCountOrLog(before.text, after.text);
   const why = isHarmless
@@ -175,7 +191,7 @@ export function judgeTraces(before: OrderSnapshot, after: OrderSnapshot): Partia
 }
 
 /** The verdict on a request that must mark an order as paid. */
-export function judgeAccepted(shop: Shop, after: OrderSnapshot): Pick<Finding, 'verdict' | 'why'> {
+export function judgeAccepted(shop: Shop, after: OrderSnapshot): Judgement {
   if (!shop.canLook) return withoutProbe();
   return after.paid ? { verdict: 'pass' } : { verdict: 'fail' };
 }
@@ -197,7 +213,6 @@ export function rejects(
   leavesNoTraces = false,
 ): Run {
   return withOrder(async (target) => {
-    const { shop, payment, before } = target;
     const forged = await forge(target);
     if (typeof forged === 'string') return skipped(forged);
     let finding = skipped('there is nothing to send');
@@ -205,12 +220,13 @@ export function rejects(
     for (const sent of [forged].flat()) {
       const { observation, shown } = await send(target, sent);
       first ??= observation;
-      const why = findFlaw(observation, first);
-      if (why !== undefined) return { ...shown, verdict: 'fail', why };
-      const after = await shop.lookAfterGrace(payment);
-      finding = judgeRejected(target, after, shown);
-      if (finding.verdict === 'pass' && leavesNoTraces)
-        finding = { ...finding, ...judgeTraces(before, after) };
+      const flaw = findFlaw(observation, first);
+      if (flaw !== undefined) return { ...shown, ...fail(flaw) };
+      const judged = await lookAndJudge(target, (after) => {
+        const judged = rejected(target)(after, shown.observed);
+        return judged.verdict === 'pass' && leavesNoTraces ? judgeTraces(target.before, after) : judged;
+      });
+      finding = { ...shown, ...judged };
       if (finding.verdict === 'fail') return finding;
     }
     return finding;

@@ -2,12 +2,12 @@ import type { Payment } from '../../contract/payment.ts';
 import { endpointOf } from '../../delivery/egress.ts';
 import {
   type AuditCase,
+  attack,
   type Finding,
   family,
-  judgeRejected,
   NO_ORDERS,
   type Run,
-  sendAndLook,
+  rejected,
   skipped,
   type Target,
   withOrder,
@@ -63,8 +63,7 @@ function returns(requestOf: (target: Target) => ProbeRequest | string): Run {
     const refused = egress.unreachable(made.url);
     if (refused) return skipped(`${made.url} is not local: ${refused}`);
     const headers = [['User-Agent', 'Mozilla/5.0'] as const];
-    const { shown, after } = await sendAndLook(target, { headers, ...made });
-    return judgeRejected(target, after, shown);
+    return attack(target, { headers, ...made }, rejected(target));
   });
   return async (shop) =>
     shop.hasOrders ? run(shop) : skipped("the order is made up: only the shop's orders have a success_url");

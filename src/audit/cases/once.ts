@@ -2,16 +2,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   type AuditCase,
   afterPayment,
+  attack,
   type Cases,
   CHANGES_ORDERS,
   evidence,
-  type Finding,
+  fail,
   family,
+  type Judgement,
   judgeTraces,
   PAYS_BY_ANY_STATUS,
   payByIpn,
   type Run,
-  sendAndLook,
   skipped,
   type Target,
   withOrder,
@@ -19,7 +20,7 @@ import {
 } from '../case.ts';
 import { curlOfAll, type ProbeRequest } from '../client.ts';
 import type { Ipn } from '../ipn.ts';
-import { numericChanges } from '../probe.ts';
+import { numericChanges, type OrderSnapshot } from '../probe.ts';
 import type { Shop } from '../shop.ts';
 
 /*
@@ -34,20 +35,18 @@ const LATER_MS = 1_000;
 const replay = (copyOf: (target: Target) => Ipn | Promise<Ipn>): Run =>
   afterPayment(async (target) => {
     const { shop, paid } = target;
-    const { shown, after } = await sendAndLook(target, await copyOf(target));
-    if (!shop.canLook) return { ...shown, ...withoutProbe('whether the copy had a second effect') };
-    if (!after.paid) {
-      return { ...shown, verdict: 'fail', why: 'After a copy of its IPN, the order is no longer paid.' };
-    }
-    const changed = shop.changedEffects(paid, after);
-    if (after.text !== paid.text) changed.unshift('the probe output');
-    if (!changed.length) return { ...shown, ...provenOnce(shop) };
-    const why = `A copy took effect again. This changed: ${changed.join(', ')}. ${HARM}`;
-    return { ...shown, verdict: 'fail', why };
+    const judge = (after: OrderSnapshot) => {
+      if (!after.paid) return fail('After a copy of its IPN, the order is no longer paid.');
+      const changed = shop.changedEffects(paid, after);
+      if (after.text !== paid.text) changed.unshift('the probe output');
+      if (!changed.length) return provenOnce(shop);
+      return fail(`A copy took effect again. This changed: ${changed.join(', ')}. ${HARM}`);
+    };
+    return attack(target, await copyOf(target), judge, 'whether the copy had a second effect');
   });
 
 /** An unchanged order proves something only if a probe shows the effect of a payment. */
-function provenOnce(shop: Shop): Pick<Finding, 'verdict' | 'why'> {
+function provenOnce(shop: Shop): Judgement {
   if (shop.hasEffectProbe) return { verdict: 'pass' };
   const why =
     "the probe shows only whether the order is paid: add one that counts e-mails, stock or credit, such as --probe mails='<command or url>', or include such a number in the order's probe";
@@ -55,12 +54,11 @@ function provenOnce(shop: Shop): Pick<Finding, 'verdict' | 'why'> {
 }
 
 /** Simultaneous requests must have the effect of one payment, like the control, and not a multiple of it. */
-async function judgeTogether({ shop, payment, before }: Target): Promise<Pick<Finding, 'verdict' | 'why'>> {
+async function judgeTogether({ shop, payment, before }: Target): Promise<Judgement> {
   await shop.lookUntilPaid(payment);
   const after = await shop.lookAfterGrace(payment);
   if (!shop.canLook) return withoutProbe('how often the payment took effect');
-  if (!after.paid)
-    return { verdict: 'fail', why: 'After simultaneous copies of its IPN, the order is not paid.' };
+  if (!after.paid) return fail('After simultaneous copies of its IPN, the order is not paid.');
   const { changes, amount } = shop.calibration;
   if (amount !== payment.amount) return provenOnce(shop);
   const several = [...numericChanges(before, after)].flatMap(([place, change]) => {
@@ -71,9 +69,7 @@ async function judgeTogether({ shop, payment, before }: Target): Promise<Pick<Fi
   // Values such as invoice numbers differ for each order: a place counts only if another payment changes it as the control did.
   const single = await changesOfOne(shop);
   const found = several.find(({ place }) => single?.get(place) === changes.get(place));
-  if (found) {
-    return { verdict: 'fail', why: `One payment took effect ${found.times} times (${found.place}). ${HARM}` };
-  }
+  if (found) return fail(`One payment took effect ${found.times} times (${found.place}). ${HARM}`);
   if (single && several.every(({ place }) => single.has(place))) return { verdict: 'pass' };
   const missing = single ? 'a single payment showed no such effect' : 'no order is left';
   return {
@@ -180,21 +176,17 @@ type Change = (ipn: Ipn) => Ipn;
 const onPending = (forge: Change): Run =>
   withOrder(async (target) => {
     const { shop, payment, before, ipn, post } = target;
-    const { shown, after } = await sendAndLook(target, forge(ipn));
-    if (!shop.canLook) return { ...shown, ...withoutProbe() };
-    if (after.paid)
-      return {
-        ...shown,
-        verdict: 'fail',
-        why: 'Your shop accepted a forged failure and marked the order as paid.',
-        because: { mistake: 'status-not-checked', harm: PAYS_BY_ANY_STATUS },
-      };
-    await shop.pay(payment);
-    await shop.send(post(ipn));
-    const { paid } = await shop.lookUntilPaid(payment);
-    if (paid) return { ...shown, verdict: 'pass', ...judgeTraces(before, after) };
-    const why = `After the forged IPN, the order can no longer be paid. ${CHANGES_ORDERS}`;
-    return { ...shown, verdict: 'fail', why };
+    return attack(target, forge(ipn), async (after) => {
+      if (after.paid) {
+        const because = { mistake: 'status-not-checked', harm: PAYS_BY_ANY_STATUS } as const;
+        return fail('Your shop accepted a forged failure and marked the order as paid.', { because });
+      }
+      await shop.pay(payment);
+      await shop.send(post(ipn));
+      const { paid } = await shop.lookUntilPaid(payment);
+      if (paid) return judgeTraces(before, after);
+      return fail(`After the forged IPN, the order can no longer be paid. ${CHANGES_ORDERS}`);
+    });
   });
 
 const AGAIN = 'An IPN for a payment that did not succeed fulfills a paid order again.';
@@ -205,23 +197,20 @@ const AGAIN = 'An IPN for a payment that did not succeed fulfills a paid order a
  * @param isSigned whether its signature is valid, so that the shop may count it as a payment
  */
 const onPaid = (forge: Change, isSigned = false): Run =>
-  afterPayment(async (target): Promise<Finding> => {
+  afterPayment((target) => {
     const { shop, paid, ipn } = target;
-    const { shown, after } = await sendAndLook(target, forge(ipn));
-    if (!shop.canLook) return { ...shown, ...withoutProbe() };
-    const changed = shop.changedEffects(paid, after);
-    if (changed.length) {
-      const why = `A forged IPN changed: ${changed.join(', ')}. ${CHANGES_ORDERS}`;
-      return { ...shown, verdict: 'fail', why, again: true };
-    }
-    if (!after.paid) return { ...shown, verdict: 'fail' };
-    const { changes } = shop.calibration;
-    const again = [...numericChanges(paid, after)].find(([place, change]) => changes.get(place) === change);
-    if (isSigned && again) {
-      const why = `The IPN took effect like a second payment (${again[0]}).`;
-      return { ...shown, verdict: 'fail', why, because: { mistake: 'status-not-checked', harm: AGAIN } };
-    }
-    return { ...shown, verdict: 'pass', ...judgeTraces(paid, after) };
+    return attack(target, forge(ipn), (after) => {
+      const changed = shop.changedEffects(paid, after);
+      if (changed.length) {
+        return fail(`A forged IPN changed: ${changed.join(', ')}. ${CHANGES_ORDERS}`, { again: true });
+      }
+      if (!after.paid) return { verdict: 'fail' };
+      const { changes } = shop.calibration;
+      const again = [...numericChanges(paid, after)].find(([place, change]) => changes.get(place) === change);
+      if (!isSigned || !again) return judgeTraces(paid, after);
+      const because = { mistake: 'status-not-checked', harm: AGAIN } as const;
+      return fail(`The IPN took effect like a second payment (${again[0]}).`, { because });
+    });
   });
 
 const unsigned =
@@ -266,16 +255,16 @@ const STATUS = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mista
   },
   'canceled-before-success': {
     about: 'A genuine IPN for a pending order with its status changed to "canceled".',
-    run: withOrder(async (target) => {
-      const { shop, ipn } = target;
-      const { shown, after } = await sendAndLook(target, ipn.set('status', 'canceled'));
-      if (!shop.canLook) return { ...shown, ...withoutProbe() };
-      if (!after.paid) return { ...shown, verdict: 'pass' };
-      const why =
-        'Your shop accepted a cancellation and marked the order as paid: it does not check the status.';
-      const { amount, currency } = after.order;
-      return { ...shown, verdict: 'fail', why, unpaid: { amount, currency } };
-    }),
+    run: withOrder((target) =>
+      attack(target, target.ipn.set('status', 'canceled'), (after) => {
+        if (!after.paid) return { verdict: 'pass' };
+        const { amount, currency } = after.order;
+        return fail(
+          'Your shop accepted a cancellation and marked the order as paid: it does not check the status.',
+          { unpaid: { amount, currency } },
+        );
+      }),
+    ),
     harm: PAYS_BY_ANY_STATUS,
   },
 });

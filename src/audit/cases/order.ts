@@ -1,17 +1,17 @@
 import {
   type AuditCase,
   afterPayment,
+  attack,
   type Forge,
   family,
-  judgeRejected,
   NO_ORDERS,
   type Run,
+  rejected,
   rejects,
-  sendAndLook,
+  send,
   skipped,
   type Target,
   withOrder,
-  withoutProbe,
 } from '../case.ts';
 import { type Ipn, withTokensOf } from '../ipn.ts';
 import { isCountOrLog, numericChanges, type OrderSnapshot } from '../probe.ts';
@@ -65,8 +65,7 @@ const IDENTIFIER = family({
       try {
         if (other.identifier === payment.identifier) return skipped('both orders have the same identifier');
         await shop.pay(other);
-        const { shown, after } = await sendAndLook(target, shop.ipnOf(other));
-        return judgeRejected(target, after, shown);
+        return await attack(target, shop.ipnOf(other), rejected(target));
       } finally {
         shop.orders.release(other, false);
       }
@@ -104,11 +103,9 @@ const sandbox = (flag?: readonly [string, string]) =>
   withOrder(async (target) => {
     const ipn = await attackers(target, target.payment.identifier);
     const url = guessedAddress(target);
-    const plain = await sendAndLook(target, { url, body: ipn.form });
-    const finding = judgeRejected(target, plain.after, plain.shown, 'at-risk');
+    const finding = await attack(target, { url, body: ipn.form }, rejected(target, 'at-risk'));
     if (!flag || finding.verdict === 'at-risk') return finding;
-    const flagged = await sendAndLook(target, { url, body: ipn.and(flag).form });
-    return judgeRejected(target, flagged.after, flagged.shown);
+    return attack(target, { url, body: ipn.and(flag).form }, rejected(target));
   });
 
 const SANDBOX = family({
@@ -146,8 +143,8 @@ const SPLICE = family({
       }
       const own = await shop.attackerIpn({ ...cheap, currency: payment.currency });
       const ipn = target.ipn.set('signature', own.get('signature')).set('trx', own.get('trx'));
-      const { shown, after } = await sendAndLook(target, { url: guessedAddress(target), body: ipn.form });
-      return judgeRejected(target, after, shown, 'at-risk');
+      const request = { url: guessedAddress(target), body: ipn.form };
+      return attack(target, request, rejected(target, 'at-risk'));
     }),
   },
 });
@@ -259,16 +256,21 @@ const AMOUNT = family({
   'charge-changed': {
     about: 'A copy of a genuine IPN with a different charge (the charge is not signed).',
     run: afterPayment(async (target) => {
-      const { shop, ipn, paid } = target;
+      const { shop, payment, ipn, paid } = target;
       // The cases of class `once` test the effect of an unchanged copy.
-      const { after: copied } = await sendAndLook(target, ipn);
-      const { shown, after } = await sendAndLook(target, ipn.set('charge', OTHER_CHARGE));
-      if (!shop.canLook) return { ...shown, ...withoutProbe('what changed') };
+      await send(target, ipn);
+      const copied = await shop.lookAfterGrace(payment);
       const outputOf = ({ text, effects }: OrderSnapshot) => [text, ...effects.values()].join('\n');
-      const isShown = outputOf(after).includes(OTHER_CHARGE) && !outputOf(paid).includes(OTHER_CHARGE);
-      const isMoved = movesOtherwise(paid, copied, after);
-      const isHarmed = after.paid === false || isShown || isMoved;
-      return { ...shown, verdict: isHarmed ? 'fail' : 'pass' };
+      return attack(
+        target,
+        ipn.set('charge', OTHER_CHARGE),
+        (after) => {
+          const isShown = outputOf(after).includes(OTHER_CHARGE) && !outputOf(paid).includes(OTHER_CHARGE);
+          const isMoved = movesOtherwise(paid, copied, after);
+          return { verdict: after.paid === false || isShown || isMoved ? 'fail' : 'pass' };
+        },
+        'what changed',
+      );
     }),
     harm: 'Anyone who can replay an IPN can change the charge that the shop recorded.',
     mistake: 'paid-more-than-once',

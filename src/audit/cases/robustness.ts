@@ -8,6 +8,7 @@ import {
   accepts,
   evidence,
   type Finding,
+  fail,
   family,
   judgeAccepted,
   PAYS_BY_ANY_STATUS,
@@ -227,18 +228,18 @@ const ROBUST = family({ class: 'robustness', group: 'robustness', harm: BREAKS, 
       const { shop, payment, ipn } = target;
       await shop.pay(payment);
       const { shown, observation } = await send(target, ipn);
-      const fail = (why: string): Finding => ({ ...shown, verdict: 'fail', why });
+      const failed = (why: string) => ({ ...shown, ...fail(why) });
       const fault = errorPage(observation.body);
       if (fault !== undefined) {
-        return fail(
+        return failed(
           `The response is an error from your code: ${fault}. A gateway sees only the status, so the error goes unnoticed.`,
         );
       }
       const problem = shop.hasOrders ? answerProblem(observation) : undefined;
-      if (problem !== undefined) return fail(`A gateway would retry: ${problem}.`);
+      if (problem !== undefined) return failed(`A gateway would retry: ${problem}.`);
       if (observation.durationMs > SLOW_MS) {
         const seconds = (observation.durationMs / 1_000).toFixed(1);
-        return fail(
+        return failed(
           `Your handler took ${seconds} s. A gateway gives up and sends the IPN again while the first attempt is still running.`,
         );
       }
@@ -331,7 +332,7 @@ const LEAKS = family({
       const sent = `all ${shop.seen.length} requests of the audit`;
       for (const { request, observation } of shop.seen) {
         const leak = leakIn(shop, request, observation);
-        if (leak) return { ...evidence(request, observation), verdict: 'fail', why: `${leak}.` };
+        if (leak) return { ...evidence(request, observation), ...fail(`${leak}.`) };
       }
       return { verdict: 'pass', sent, observed: 'no response contained a secret', curl: null };
     }),
