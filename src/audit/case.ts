@@ -104,10 +104,12 @@ export function withOrder(run: (target: Target) => Promise<Finding>): Run {
 }
 
 /** The request and its response, for a finding. */
-export function evidence(request: ProbeRequest, observation: Observation, sent = requestText(request)) {
-  const answer = { url: request.url, status: observation.status };
-  return { sent, observed: described(observation), curl: curlOf(request), answer };
-}
+export const evidence = (request: ProbeRequest, observation: Observation) => ({
+  sent: requestText(request),
+  observed: described(observation),
+  curl: curlOf(request),
+  answer: { url: request.url, status: observation.status },
+});
 
 /** An IPN is posted to the order's ipn_url. */
 type Sent = Ipn | ProbeRequest;
@@ -157,10 +159,9 @@ export async function attack(
 
 /** Judges a request that must not mark an order as paid. */
 export const rejected =
-  ({ shop, before }: Target, bad: 'fail' | 'at-risk' = 'fail') =>
+  ({ shop, payment: { amount, currency }, before }: Target, bad: 'fail' | 'at-risk' = 'fail') =>
   (after: OrderSnapshot, observed: string): Judgement => {
     if (after.paid) {
-      const { amount, currency } = after.order;
       return { observed: `${observed}, and the order is paid`, verdict: bad, unpaid: { amount, currency } };
     }
     const changed = shop.changedEffects(before, after);

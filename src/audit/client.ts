@@ -253,15 +253,19 @@ export function described({ status, body, error, headers }: Observation): string
 /** A request as text. */
 export function requestText({ method, url, body, manner }: ProbeRequest): string {
   const how = manner === undefined || manner === 'whole' ? '' : ` (${manner})`;
-  const shown = typeof body === 'string' ? decoded(body).slice(0, 600) : `${body?.length ?? 0} bytes`;
+  const shown =
+    typeof body === 'string'
+      ? decoded(body.replaceAll('+', ' ')).slice(0, 600)
+      : `${body?.length ?? 0} bytes`;
   return `${method ?? (body === undefined ? 'GET' : 'POST')} ${url}${how}${body === undefined ? '' : `: ${shown}`}`;
 }
 
-function decoded(body: string): string {
+/** A percent-encoded text; unchanged if it is malformed. */
+export function decoded(text: string): string {
   try {
-    return decodeURIComponent(body.replaceAll('+', ' '));
+    return decodeURIComponent(text);
   } catch {
-    return body;
+    return text;
   }
 }
 

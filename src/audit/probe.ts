@@ -2,7 +2,6 @@ import { shorten } from '../contract/address.ts';
 import { PLACEHOLDERS, type Placeholder } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError, usage } from '../contract/error.ts';
-import type { Payment } from '../contract/payment.ts';
 import { plainText } from '../contract/plain-text.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import type { Egress } from '../delivery/egress.ts';
@@ -31,8 +30,6 @@ export interface OrderSnapshot {
   text: string;
   /** The outputs of the other probes, by name. */
   effects: ReadonlyMap<string, string>;
-  /** The initiated amount. */
-  order: Pick<Payment, 'amount' | 'currency'>;
   /** When the probe started, since it may be slower than the shop. */
   at: number;
 }

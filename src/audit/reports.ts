@@ -1,9 +1,29 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { AUDIT_CLASSES, AUDIT_GROUPS, AUDIT_VERDICTS, isReportable } from '../contract/audit.ts';
 import type { AuditedCase, AuditReport } from '../contract/audit-report.ts';
 import { auditHeadline, counted, releases } from '../contract/audit-summary.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { VERSION } from '../system/package-info.ts';
 import { effortOf } from './mistakes.ts';
+
+/** An audit's reports by file name: JSON, HTML and JUnit XML. A second audit does not overwrite the first. */
+export function auditReports(
+  folder: string,
+  report: AuditReport,
+  ipnUrl: string,
+): [file: string, text: () => string][] {
+  const free = (stem: string) => !existsSync(join(folder, `${stem}.json`));
+  let name = free('audit') ? 'audit' : `audit-${process.pid}`;
+  // One process may run several audits.
+  for (let number = 2; !free(name); number++) name = `audit-${number}`;
+  const stem = join(folder, name);
+  return [
+    [`${stem}.json`, () => JSON.stringify(report)],
+    [`${stem}.html`, () => htmlReport(report, ipnUrl)],
+    [`${stem}.xml`, () => junitReport(report)],
+  ];
+}
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',

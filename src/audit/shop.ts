@@ -210,7 +210,7 @@ export class Shop {
     const looked = new Map<string, string>();
     for (const [name, effect] of effects) looked.set(name, await effect(values));
     const paid = probe ? isPaid(text) : null;
-    return { paid, text: this.stablePart(text), effects: looked, order: payment, at };
+    return { paid, text: this.stablePart(text), effects: looked, at };
   }
 
   /** Waits until the order is paid, or until the time-out. */

@@ -258,7 +258,7 @@ const STATUS = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mista
     run: withOrder((target) =>
       attack(target, target.ipn.set('status', 'canceled'), (after) => {
         if (!after.paid) return { verdict: 'pass' };
-        const { amount, currency } = after.order;
+        const { amount, currency } = target.payment;
         return fail(
           'Your shop accepted a cancellation and marked the order as paid: it does not check the status.',
           { unpaid: { amount, currency } },

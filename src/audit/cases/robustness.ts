@@ -20,7 +20,7 @@ import {
   type Target,
   withOrder,
 } from '../case.ts';
-import { FORM, type Observation, type ProbeRequest } from '../client.ts';
+import { decoded, FORM, type Observation, type ProbeRequest } from '../client.ts';
 import { withQuery } from '../ipn.ts';
 import type { Shop } from '../shop.ts';
 import { answerProblem, isBroken } from './control.ts';
@@ -302,14 +302,6 @@ async function inInitiate({ hasOrders, orders, gateway: { secretKey } }: Shop): 
   }
   const observed = `none of ${orders.made.length} initiate requests contained the secret key`;
   return { verdict: 'pass', sent: null, observed, curl: null };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 const LEAKS = family({
