@@ -36,6 +36,8 @@ interface Common extends Pick<AuditCaseInfo, 'group' | 'class'> {
   alone?: true;
   /** Whether the case checks the responses to all other cases. */
   last?: true;
+  /** Why it is skipped if the audit makes up the orders. */
+  needsOrders?: string;
 }
 
 export type Run = (shop: Shop) => Promise<Finding>;

@@ -1,13 +1,11 @@
-import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Agent } from 'node:https';
-import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { curlRequest } from '../contract/curl.ts';
 import { describeFailure } from '../contract/describe-delivery.ts';
 import { GatewayError } from '../contract/error.ts';
 import type { AttemptFailure } from '../contract/failure.ts';
-import { type Egress, EgressError, endpointOf } from '../delivery/egress.ts';
+import { type Egress, EgressError } from '../delivery/egress.ts';
 import {
   failureOf,
   headerPairs,
@@ -80,18 +78,15 @@ export class AuditClient {
     return this.#send(sent);
   }
 
-  /** Whether no server listens at an address. */
+  /** Whether no server listens at an address. Connects, and sends nothing. */
   async isDown(url: string): Promise<boolean> {
-    const { host, port } = endpointOf(new URL(url));
-    const socket = connect({ host, port: Number(port), lookup: this.#egress.admit(new URL(url)) });
-    try {
-      await once(socket, 'connect');
-      return false;
-    } catch (error) {
-      return (error as NodeJS.ErrnoException).code === 'ECONNREFUSED';
-    } finally {
-      socket.destroy();
-    }
+    const leave = (request: ClientRequest) =>
+      request.once('socket', (socket) => socket.once('connect', () => request.destroy()));
+    const connection = { url, method: 'GET', headers: [], guard: this.#egress, agent: false as const };
+    return open({ ...connection, body: leave, timeoutMs: this.#timeoutMs }).then(
+      () => false,
+      (error) => failureOf(error, url).code === 'connection_refused',
+    );
   }
 
   /** Sends all requests without their last bytes, then the last bytes together. */

@@ -4,8 +4,7 @@ import type { AuditOptions } from '../contract/audit-options.ts';
 import { AuditRequest } from '../contract/audit-report.ts';
 import { GatewayError, usage } from '../contract/error.ts';
 import type { Egress } from '../delivery/egress.ts';
-import { placeholdersIn } from './command.ts';
-import { isAddress } from './probe.ts';
+import { isAboutOneOrder, isAddress } from './probe.ts';
 
 /** The options that only the command line and the library have. */
 const LOCAL = {
@@ -51,7 +50,7 @@ export function requireConsistent(options: Partial<AuditOptions>, egress: Egress
     throw usage(`specify exactly one probe for orders: ${ways.map(spelled).join(' or ')}`);
   }
   const orderProbe = probeCmd ?? probeUrl;
-  if (orderProbe !== undefined && !placeholdersIn(orderProbe).length) {
+  if (orderProbe !== undefined && !isAboutOneOrder(orderProbe)) {
     throw usage(`the probe must refer to one order: include {identifier} (got "${orderProbe}")`);
   }
   if (ways.length && paidWhen === undefined) {

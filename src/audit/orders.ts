@@ -22,14 +22,10 @@ const RECENT = 10;
 /** Supplies orders, one for each case. */
 export class Orders {
   readonly #gateway: AuditGateway;
+  readonly #options: AuditOptions;
   readonly #place: PlaceOrder;
-  /** Maximum number of orders. */
-  readonly #max: number;
-  /** Time for the shop to initiate a payment after the order was placed, in milliseconds. */
-  readonly #limitMs: number;
   readonly #notices: Set<string>;
   readonly #attackerUrl: string;
-  readonly #cancelled: AbortSignal | undefined;
   /** The shop's own names for its orders, by payment id. */
   readonly #names = new Map<string, string>();
   readonly #known = new Set<string>();
@@ -51,14 +47,11 @@ export class Orders {
    * @throws GatewayError `usage` for an order command with invalid placeholders
    */
   constructor(gateway: AuditGateway, options: AuditOptions, notices: Set<string>, attackerUrl: string) {
-    const { orderWait, timeoutMs = INITIATE_LIMIT_MS } = options;
     this.#gateway = gateway;
+    this.#options = options;
     this.#place = placeOf(gateway, options);
-    this.#max = options.orders ?? (orderWait ? MAX_ORDERS_BY_HAND : MAX_ORDERS);
-    this.#limitMs = orderWait ? BY_HAND_LIMIT_MS : timeoutMs;
     this.#notices = notices;
     this.#attackerUrl = attackerUrl;
-    this.#cancelled = options.cancelled;
   }
 
   /** Ignores existing payments. */
@@ -75,7 +68,8 @@ export class Orders {
    * @throws GatewayError `timed_out` if the shop initiates no payment, `check_failed` if the order cannot be placed
    */
   async take(): Promise<Payment | undefined> {
-    const next = this.#queue.then(() => (this.made.length < this.#max ? this.#make() : undefined));
+    const { orderWait, orders: max = orderWait ? MAX_ORDERS_BY_HAND : MAX_ORDERS } = this.#options;
+    const next = this.#queue.then(() => (this.made.length < max ? this.#make() : undefined));
     this.#queue = next.catch(() => {});
     const made = (await next) ?? this.#untouched.pop();
     if (made) {
@@ -120,53 +114,58 @@ export class Orders {
   }
 
   async #make(): Promise<Payment> {
+    const { orderWait, timeoutMs = INITIATE_LIMIT_MS, cancelled } = this.#options;
+    const limitMs = orderWait ? BY_HAND_LIMIT_MS : timeoutMs;
+    const deadline = performance.now() + limitMs;
     const givenUp = new AbortController();
+    let result: { output: unknown } | { error: unknown } | undefined;
+    this.#isPlacing = true;
+    const placed = this.#place(givenUp.signal).then(
+      (output) => {
+        result = { output };
+      },
+      (error: unknown) => {
+        result = { error };
+      },
+    );
     try {
-      return await this.#placeUntil(givenUp.signal);
+      for (;;) {
+        cancelled?.throwIfAborted();
+        const ended = result;
+        const fresh = (await this.#recent()).filter(({ id }) => !this.#known.has(id));
+        const order = fresh.at(-1);
+        const isLate = performance.now() > deadline;
+        // A failure counts only if no payment was initiated: a shop may answer 500 after a successful order, or hang.
+        if (order && (ended || isLate))
+          return this.#add(order, fresh, ended && 'output' in ended && ended.output);
+        if (ended && 'error' in ended) await this.#failedToPlace(ended.error);
+        if (isLate) {
+          const text = `the shop initiated no payment within ${limitMs / 1_000} s of the order`;
+          throw new GatewayError('timed_out', `${text}: ${await this.#whyNone()}`);
+        }
+        const poll = new Promise((resolve) => setTimeout(resolve, POLL_MS));
+        await (ended ? poll : Promise.race([placed, poll]));
+      }
     } finally {
       givenUp.abort();
     }
   }
 
-  async #placeUntil(givenUp: AbortSignal): Promise<Payment> {
-    let isPlaced = false;
-    this.#isPlacing = true;
-    const placed = this.#place(givenUp).finally(() => {
-      isPlaced = true;
-    });
-    // A failure counts only if no payment was initiated: a shop may answer 500 after a successful order.
-    placed.catch(() => {});
-    const deadline = performance.now() + this.#limitMs;
-    for (;;) {
-      this.#cancelled?.throwIfAborted();
-      const wasPlaced = isPlaced;
-      const fresh = (await this.#recent()).filter(({ id }) => !this.#known.has(id));
-      const order = fresh.at(-1);
-      // A shop that hangs after it initiated a payment has placed its order.
-      if (order && (wasPlaced || performance.now() > deadline)) {
-        for (const { id } of fresh) this.#known.add(id);
-        this.spare.push(...fresh.slice(0, -1));
-        if (fresh.length > 1) {
-          this.#notices.add('one order initiated several payments: the audit uses the first');
-        }
-        this.made.push(order);
-        this.#isPlacing = false;
-        const name = wasPlaced ? lastLineOf(await placed.catch(() => undefined)) : undefined;
-        if (name !== undefined) this.#names.set(order.id, name);
-        if (!order.auto) return order;
-        throw new GatewayError(
-          'check_failed',
-          "the emulator settles the shop's payments automatically: run the audit without --auto and without magic e-mails",
-        );
-      }
-      if (wasPlaced) await placed.catch((error: unknown) => this.#failedToPlace(error));
-      if (performance.now() > deadline) {
-        const text = `the shop initiated no payment within ${this.#limitMs / 1_000} s of the order`;
-        throw new GatewayError('timed_out', `${text}: ${await this.#whyNone()}`);
-      }
-      const poll = new Promise((resolve) => setTimeout(resolve, POLL_MS));
-      await (wasPlaced ? poll : Promise.race([placed.catch(() => {}), poll]));
+  #add(order: Payment, fresh: readonly Payment[], output: unknown): Payment {
+    for (const { id } of fresh) this.#known.add(id);
+    this.spare.push(...fresh.slice(0, -1));
+    if (fresh.length > 1) {
+      this.#notices.add('one order initiated several payments: the audit uses the first');
     }
+    this.made.push(order);
+    this.#isPlacing = false;
+    const name = lastLineOf(output);
+    if (name !== undefined) this.#names.set(order.id, name);
+    if (!order.auto) return order;
+    throw new GatewayError(
+      'check_failed',
+      "the emulator settles the shop's payments automatically: run the audit without --auto and without magic e-mails",
+    );
   }
 
   async #failedToPlace(error: unknown): Promise<never> {

@@ -50,8 +50,8 @@ const posted = (url: string, payment: Payment): ProbeRequest => ({
  *
  * @param requestOf the request, or the reason to skip the case
  */
-function returns(requestOf: (target: Target) => ProbeRequest | string): Run {
-  const run = withOrder(async (target) => {
+const returns = (requestOf: (target: Target) => ProbeRequest | string): Run =>
+  withOrder(async (target) => {
     const made = requestOf(target);
     if (typeof made === 'string') return skipped(made);
     const { egress, url } = target.shop.gateway;
@@ -65,9 +65,6 @@ function returns(requestOf: (target: Target) => ProbeRequest | string): Run {
     const headers = [['User-Agent', 'Mozilla/5.0'] as const];
     return attack(target, { headers, ...made }, rejected(target));
   });
-  return async (shop) =>
-    shop.hasOrders ? run(shop) : skipped("the order is made up: only the shop's orders have a success_url");
-}
 
 const atSuccessUrl = (go: typeof opened) => returns(({ payment }) => go(payment.successUrl, payment));
 
@@ -85,6 +82,7 @@ const RETURN = family({
   group: 'return',
   harm: 'Anyone who opens the success_url gets the order without paying. The URL is visible to the customer.',
   mistake: 'return-page-pays',
+  needsOrders: "only the shop's orders have a success_url",
 })({
   'return-get': {
     about: 'A GET request to the success_url without a payment, in a new session.',
@@ -116,9 +114,7 @@ const RETURN = family({
 const inspects =
   (judge: (shop: Shop, payment: Payment) => Finding | Promise<Finding>): Run =>
   async (shop) => {
-    const { hasOrders, orders } = shop;
-    if (!hasOrders)
-      return skipped("the order is made up: only the shop's orders have an initiate request to check");
+    const { orders } = shop;
     const payment = await orders.take();
     if (!payment) return skipped(NO_ORDERS);
     try {
@@ -178,6 +174,7 @@ const INITIATE = family({
   group: 'initiate',
   harm: 'Your shop asks the customer for an amount that is not the order total.',
   mistake: 'initiate-from-outside',
+  needsOrders: "only the shop's orders have an initiate request to check",
 })({
   'amount-of-initiate': {
     about: 'The amount in the initiate request, which must be the order total.',

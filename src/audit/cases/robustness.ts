@@ -16,7 +16,6 @@ import {
   type Run,
   rejects,
   send,
-  skipped,
   type Target,
   withOrder,
 } from '../case.ts';
@@ -289,8 +288,7 @@ const TEXTS = [
   'customerEmail',
 ] as const satisfies (keyof Payment)[];
 
-async function inInitiate({ hasOrders, orders, gateway: { secretKey } }: Shop): Promise<Finding> {
-  if (!hasOrders) return skipped("the order is made up: only a shop's initiate request can reveal the key");
+async function inInitiate({ orders, gateway: { secretKey } }: Shop): Promise<Finding> {
   // The emulator masks the key in payments.
   const isIn = (text: string) => text.includes(secretKey) || text.includes(masked(secretKey));
   for (const payment of orders.made) {
@@ -334,6 +332,7 @@ const LEAKS = family({
     about: 'Every initiate request of the shop.',
     run: inInitiate,
     mistake: 'initiate-from-outside',
+    needsOrders: "only a shop's initiate request can reveal the key",
     last: true,
   },
 });
