@@ -110,6 +110,9 @@ async function waitForShop(shop: Shop, waitMs: number): Promise<void> {
   }
 }
 
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => addAbortListener(signal, () => resolve()));
+
 /** Rejects immediately when cancelled. The running requests and commands then fail automatically. */
 export async function unlessAborted<Result>(
   signal: AbortSignal | undefined,
@@ -118,10 +121,10 @@ export async function unlessAborted<Result>(
   if (!signal) return run;
   // Each running request and command adds a listener.
   setMaxListeners(0, signal);
-  return Promise.race([
-    run,
-    new Promise<never>((_, reject) => addAbortListener(signal, () => reject(signal.reason))),
-  ]);
+  const rejected = aborted(signal).then(() => {
+    throw signal.reason;
+  });
+  return Promise.race([run, rejected]);
 }
 
 /** Time to clean up after the audit is cancelled, since the emulator may hang. */
@@ -130,10 +133,7 @@ const CLEAN_UP_MS = 2_000;
 /** Waits for the cleanup; for a limited time if the audit was cancelled. */
 async function unlessLate(signal: AbortSignal | undefined, run: Promise<void>): Promise<void> {
   if (!signal) return run;
-  const late = new Promise<void>((resolve) =>
-    addAbortListener(signal, () => void setTimeout(resolve, CLEAN_UP_MS).unref()),
-  );
-  return Promise.race([run, late]);
+  return Promise.race([run, aborted(signal).then(() => pause(CLEAN_UP_MS, undefined, { ref: false }))]);
 }
 
 /** Cancels the audit's pending orders: if they were settled later, the shop would ship goods that no customer bought. */
