@@ -75,33 +75,28 @@ export interface Target {
   post: (ipn: Ipn) => ProbeRequest;
 }
 
-/** A case with a pending order, which is released afterwards. */
+/** A case with a pending order. */
 export function withOrder(run: (target: Target) => Promise<Finding>): Run {
   return async (shop) => {
-    const { orders, canLook } = shop;
-    const payment = await orders.take();
-    if (!payment) return skipped(NO_ORDERS);
-    let untouched = false;
-    try {
-      if (canLook && !shop.probes.distinguishes && orders.isRepeated(payment)) {
-        return unproven(
-          `several orders share the identifier "${payment.identifier}", and the probe cannot tell them apart`,
-        );
-      }
-      const before = await shop.look(payment);
-      if (before.paid) {
-        return unproven(
-          'the probe reports the order as paid before anything was sent: is its identifier reused?',
-        );
-      }
-      const post = (ipn: Ipn): ProbeRequest => ({ url: shop.addressOf(payment), body: ipn.form });
-      const finding = await run({ shop, payment, before, ipn: shop.ipnOf(payment), post });
-      const after = canLook ? await shop.look(payment) : before;
-      untouched = finding.verdict === 'pass' && after.paid === false && after.text === before.text;
-      return finding;
-    } finally {
-      orders.release(payment, untouched);
+    using order = await shop.orders.take();
+    if (!order) return skipped(NO_ORDERS);
+    const { payment } = order;
+    if (shop.canLook && !shop.probes.distinguishes && shop.orders.isRepeated(payment)) {
+      return unproven(
+        `several orders share the identifier "${payment.identifier}", and the probe cannot tell them apart`,
+      );
     }
+    const before = await shop.look(payment);
+    if (before.paid) {
+      return unproven(
+        'the probe reports the order as paid before anything was sent: is its identifier reused?',
+      );
+    }
+    const post = (ipn: Ipn): ProbeRequest => ({ url: shop.addressOf(payment), body: ipn.form });
+    const finding = await run({ shop, payment, before, ipn: shop.ipnOf(payment), post });
+    const after = shop.canLook ? await shop.look(payment) : before;
+    order.isUntouched = finding.verdict === 'pass' && after.paid === false && after.text === before.text;
+    return finding;
   };
 }
 

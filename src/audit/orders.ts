@@ -19,6 +19,13 @@ const POLL_MS = 20;
 /** The number of recent payments that may contain the new one. */
 const RECENT = 10;
 
+/** A pending order that a case uses, and releases when it is disposed. */
+interface UsedOrder extends Disposable {
+  readonly payment: Payment;
+  /** Whether the case left it unchanged, so that another can use it. */
+  isUntouched: boolean;
+}
+
 /** Supplies orders, one for each case. */
 export class Orders {
   readonly #gateway: AuditGateway;
@@ -31,7 +38,7 @@ export class Orders {
   readonly #known = new Set<string>();
   /** Unchanged orders, reused when no new ones are allowed. */
   readonly #untouched: Payment[] = [];
-  readonly #waiting: ((order: Payment | undefined) => void)[] = [];
+  readonly #waiting: ((order: UsedOrder | undefined) => void)[] = [];
   #inUse = 0;
   #isPlacing = false;
   /** The newest request to the emulator before the audit. */
@@ -67,17 +74,30 @@ export class Orders {
    * @returns undefined if the maximum is reached and no order can be reused
    * @throws GatewayError `timed_out` if the shop initiates no payment, `check_failed` if the order cannot be placed
    */
-  async take(): Promise<Payment | undefined> {
+  async take(): Promise<UsedOrder | undefined> {
     const { orderWait, orders: max = orderWait ? MAX_ORDERS_BY_HAND : MAX_ORDERS } = this.#options;
     const next = this.#queue.then(() => (this.made.length < max ? this.#make() : undefined));
     this.#queue = next.catch(() => {});
-    const made = (await next) ?? this.#untouched.pop();
-    if (made) {
-      this.#inUse++;
-      return made;
-    }
+    const payment = (await next) ?? this.#untouched.pop();
+    if (payment) return this.#use(payment);
     // Waits until a case releases an unchanged order.
     return this.#inUse === 0 ? undefined : new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #use(payment: Payment): UsedOrder {
+    this.#inUse++;
+    const used = { payment, isUntouched: false, [Symbol.dispose]: () => this.#release(used) };
+    return used;
+  }
+
+  #release({ payment, isUntouched }: UsedOrder): void {
+    this.#inUse--;
+    if (isUntouched) {
+      const next = this.#waiting.shift();
+      if (next) next(this.#use(payment));
+      else this.#untouched.push(payment);
+    }
+    if (this.#inUse === 0) for (const next of this.#waiting.splice(0)) next(undefined);
   }
 
   /** Whether another order has the same identifier. */
@@ -98,19 +118,6 @@ export class Orders {
         (payment) => this.#isAttackers(payment) || (this.#isPlacing && !this.#known.has(payment.id)),
       ),
     );
-  }
-
-  /** Returns an order. An `untouched` one can be reused. */
-  release(order: Payment, untouched: boolean): void {
-    this.#inUse--;
-    if (untouched) {
-      const next = this.#waiting.shift();
-      if (next) {
-        this.#inUse++;
-        next(order);
-      } else this.#untouched.push(order);
-    }
-    if (this.#inUse === 0) for (const next of this.#waiting.splice(0)) next(undefined);
   }
 
   async #make(): Promise<Payment> {

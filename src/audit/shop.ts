@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError } from '../contract/error.ts';
-import type { Payment } from '../contract/payment.ts';
+import type { Payment, Settled } from '../contract/payment.ts';
 import { withQueryOf } from '../delivery/forward.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 import { AuditClient, type Observation, type ProbeRequest, requestText } from './client.ts';
@@ -183,16 +183,17 @@ export class Shop {
     await this.gateway.payments.approve(id, { delivery: 'redirect-only', by: 'audit' });
   }
 
+  /** The customer pays, and the emulator sends the IPN. @returns its delivery; null if it sends none */
+  async payWithIpn({ id }: Payment): Promise<Settled['delivery']> {
+    const how = { delivery: 'ipn-only', awaitDelivery: true, by: 'audit' } as const;
+    return (await this.gateway.payments.approve(id, how)).delivery;
+  }
+
   /** Initiates and pays a sandbox payment of the attacker, who receives its genuine IPN. */
   async attackerIpn(fields: { identifier?: string; amount?: string; currency?: string }): Promise<Ipn> {
     const { gateway, attackerUrl, tools } = this;
     const payment = await gateway.payments.create({ ...fields, ipnUrl: attackerUrl, mode: 'sandbox' });
-    const { delivery } = await gateway.payments.approve(payment.id, {
-      delivery: 'ipn-only',
-      awaitDelivery: true,
-      by: 'audit',
-    });
-    const body = delivery?.body;
+    const body = (await this.payWithIpn(payment))?.body;
     // Without a delivery, the emulator is configured to send no IPN: reconstruct it.
     return body === undefined || body.startsWith('{') ? this.ipnOf(payment) : Ipn.read(tools, body);
   }

@@ -114,15 +114,11 @@ const RETURN = family({
 const inspects =
   (judge: (shop: Shop, payment: Payment) => Finding | Promise<Finding>): Run =>
   async (shop) => {
-    const { orders } = shop;
-    const payment = await orders.take();
-    if (!payment) return skipped(NO_ORDERS);
-    try {
-      const finding = await judge(shop, payment);
-      return finding.sent === null ? finding : { ...finding, curl: await curlOfInitiate(shop, payment) };
-    } finally {
-      orders.release(payment, true);
-    }
+    using order = await shop.orders.take();
+    if (!order) return skipped(NO_ORDERS);
+    order.isUntouched = true;
+    const finding = await judge(shop, order.payment);
+    return finding.sent === null ? finding : { ...finding, curl: await curlOfInitiate(shop, order.payment) };
   };
 
 /** The shop's initiate request as received; null if it is no longer in the request log. */

@@ -59,13 +59,10 @@ async function unstableNumbers({ shop, payment, before }: Target): Promise<Reado
   return numericChanges(before, again);
 }
 
-/** The customer pays, and the emulator sends the IPN. */
-async function payByCourier(shop: Shop, { id, ipnUrl }: Payment) {
-  const { delivery } = await shop.gateway.payments.approve(id, {
-    delivery: 'ipn-only',
-    awaitDelivery: true,
-    by: 'audit',
-  });
+/** Pays an order, and observes the response to the IPN that the emulator sends. */
+async function payAndObserve(shop: Shop, payment: Payment) {
+  const { ipnUrl } = payment;
+  const delivery = await shop.payWithIpn(payment);
   const attempt = delivery?.attempts.at(-1);
   const forwardTo = attempt && attempt.url !== ipnUrl ? withoutQueryOf(attempt.url, ipnUrl) : null;
   shop.calibration = { ...shop.calibration, forwardTo };
@@ -118,7 +115,7 @@ export const CONTROL: AuditCase = {
       shop.notices.add(`the order's ipn_url is ${payment.ipnUrl}: the audit attacks it instead of ${ipnUrl}`);
     }
     const idle = await unstableNumbers(target);
-    const { observation, shown } = await payByCourier(shop, payment);
+    const { observation, shown } = await payAndObserve(shop, payment);
     const answered = performance.now();
     const problem = answerProblem(observation);
     const isUnknown = isUnknownOrder(shop, observation);

@@ -80,15 +80,12 @@ async function judgeTogether({ shop, payment, before }: Target): Promise<Judgeme
 
 /** The changes when an order is paid once. */
 async function changesOfOne(shop: Shop): Promise<Map<string, number> | undefined> {
-  const order = await shop.orders.take();
+  using order = await shop.orders.take();
   if (!order) return undefined;
-  try {
-    const before = await shop.look(order);
-    const paid = await payByIpn(shop, order);
-    return paid && numericChanges(before, (await shop.lookUntilQuiet(order, paid)).look);
-  } finally {
-    shop.orders.release(order, false);
-  }
+  const { payment } = order;
+  const before = await shop.look(payment);
+  const paid = await payByIpn(shop, payment);
+  return paid && numericChanges(before, (await shop.lookUntilQuiet(payment, paid)).look);
 }
 
 /** Requests that reach the shop at the same time. */

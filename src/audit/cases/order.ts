@@ -60,15 +60,12 @@ const IDENTIFIER = family({
     about: "The genuine IPN of another paid order, sent to this order's ipn_url.",
     run: withOrder(async (target) => {
       const { shop, payment } = target;
-      const other = await shop.orders.take();
+      using other = await shop.orders.take();
       if (!other) return skipped(NO_ORDERS);
-      try {
-        if (other.identifier === payment.identifier) return skipped('both orders have the same identifier');
-        await shop.pay(other);
-        return await attack(target, shop.ipnOf(other), rejected(target));
-      } finally {
-        shop.orders.release(other, false);
-      }
+      const paid = other.payment;
+      if (paid.identifier === payment.identifier) return skipped('both orders have the same identifier');
+      await shop.pay(paid);
+      return await attack(target, shop.ipnOf(paid), rejected(target));
     }),
   },
   'identifier-unknown': {
