@@ -189,10 +189,18 @@ export class Shop {
     return (await this.gateway.payments.approve(id, how)).delivery;
   }
 
-  /** Initiates and pays a sandbox payment of the attacker, who receives its genuine IPN. */
-  async attackerIpn(fields: { identifier?: string; amount?: string; currency?: string }): Promise<Ipn> {
-    const { gateway, attackerUrl, tools } = this;
-    const payment = await gateway.payments.create({ ...fields, ipnUrl: attackerUrl, mode: 'sandbox' });
+  /**
+   * Initiates and pays a sandbox payment of the attacker, who receives its genuine IPN.
+   *
+   * @param identifier default: an identifier of the attacker's own
+   */
+  async attackerIpn(
+    { amount, currency }: Pick<Payment, 'amount' | 'currency'>,
+    identifier?: string,
+  ): Promise<Ipn> {
+    const { gateway, attackerUrl: ipnUrl, tools } = this;
+    const fields = { amount, currency, ipnUrl, mode: 'sandbox', ...(identifier && { identifier }) } as const;
+    const payment = await gateway.payments.create(fields);
     const body = (await this.payWithIpn(payment))?.body;
     // Without a delivery, the emulator is configured to send no IPN: reconstruct it.
     return body === undefined || body.startsWith('{') ? this.ipnOf(payment) : Ipn.read(tools, body);

@@ -20,10 +20,6 @@ import { isCountOrLog, numericChanges, type OrderSnapshot } from '../probe.ts';
  * An IPN pays its own order and no other, and only if the customer paid the price.
  */
 
-/** The genuine IPN of the attacker's own payment, for the amount of the order. */
-const attackers = ({ shop, payment: { amount, currency } }: Target, identifier?: string) =>
-  shop.attackerIpn({ amount, currency, ...(identifier !== undefined && { identifier }) });
-
 /** A genuine IPN for an identifier that is almost the same as the order's. */
 const nearly = (change: (identifier: string) => string) =>
   rejects(({ payment: { identifier }, ipn, shop }) => {
@@ -46,13 +42,13 @@ const IDENTIFIER = family({
 })({
   'other-ipn-to-order-url': {
     about: "The genuine IPN of the attacker's own payment, sent to the order's ipn_url.",
-    run: rejects((target) => attackers(target)),
+    run: rejects(({ shop, payment }) => shop.attackerIpn(payment)),
   },
   'transaction-reused': {
     about: "The attacker's signature and payment_trx with the identifier and amount of the order.",
-    run: rejects(async (target) => {
-      const own = await attackers(target);
-      return target.ipn.set('signature', own.get('signature')).set('trx', own.get('trx'));
+    run: rejects(async ({ shop, payment, ipn }) => {
+      const own = await shop.attackerIpn(payment);
+      return ipn.set('signature', own.get('signature')).set('trx', own.get('trx'));
     }),
     mistake: 'signature-not-checked',
   },
@@ -70,7 +66,7 @@ const IDENTIFIER = family({
   },
   'identifier-unknown': {
     about: 'A genuine IPN for an identifier that the shop never issued.',
-    run: rejects((target) => attackers(target, 'no-such-order-here')),
+    run: rejects(({ shop, payment }) => shop.attackerIpn(payment, 'no-such-order-here')),
     // A shop that falls back to its newest order shows this only while no other case places orders.
     alone: true,
   },
@@ -98,7 +94,8 @@ function guessedAddress({ shop, payment }: Target): string {
 /** A sandbox payment with the order's identifier, and optionally a flag that a shop may obey. */
 const sandbox = (flag?: readonly [string, string]) =>
   withOrder(async (target) => {
-    const ipn = await attackers(target, target.payment.identifier);
+    const { shop, payment } = target;
+    const ipn = await shop.attackerIpn(payment, payment.identifier);
     const url = guessedAddress(target);
     const finding = await attack(target, { url, body: ipn.form }, rejected(target, 'at-risk'));
     if (!flag || finding.verdict === 'at-risk') return finding;
@@ -138,7 +135,10 @@ const SPLICE = family({
         const why = 'the identifier has its maximum length, so no digit of the amount can move into it';
         return { ...skipped(why), verdict: 'pass' };
       }
-      const own = await shop.attackerIpn({ ...cheap, currency: payment.currency });
+      const own = await shop.attackerIpn(
+        { amount: cheap.amount, currency: payment.currency },
+        cheap.identifier,
+      );
       const ipn = target.ipn.set('signature', own.get('signature')).set('trx', own.get('trx'));
       const request = { url: guessedAddress(target), body: ipn.form };
       return attack(target, request, rejected(target, 'at-risk'));

@@ -30,10 +30,6 @@ const signedWith =
       ? 'the emulator itself uses this key, so the IPN would be genuine; to run this case, start it with another --secret-key'
       : ipn.signedWith(key);
 
-/** The genuine IPN of the attacker's own payment, for the amount of the order. */
-const attackerIpn = ({ shop, payment: { amount, currency } }: Target) =>
-  shop.attackerIpn({ amount, currency });
-
 /** Flags that may make a shop treat a request as a test. */
 const TEST_FLAGS: readonly Pair[] = [
   ['test', '1'],
@@ -67,9 +63,10 @@ const secondIdentifier = (
 ): Cases => ({
   [`identifier-doubled-${name}`]: {
     about: `The attacker's own genuine IPN with the order's identifier ${where}: a shop may verify one and look up the other.`,
-    run: forged(async (target) =>
-      add(await attackerIpn(target), ['identifier', target.payment.identifier], target),
-    ),
+    run: forged(async (target) => {
+      const { shop, payment } = target;
+      return add(await shop.attackerIpn(payment), ['identifier', payment.identifier], target);
+    }),
     mistake,
   },
 });
@@ -121,8 +118,8 @@ export const SENDER: readonly AuditCase[] = [
     },
     'signature-other-order': {
       about: 'An IPN with the genuine signature of another order.',
-      run: forged(async (target) =>
-        target.ipn.set('signature', (await attackerIpn(target)).get('signature')),
+      run: forged(async ({ shop, payment, ipn }) =>
+        ipn.set('signature', (await shop.attackerIpn(payment)).get('signature')),
       ),
     },
     'signature-garbage-test-flag': {
