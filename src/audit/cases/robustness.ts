@@ -1,6 +1,5 @@
 import { gzipSync } from 'node:zlib';
 import { GatewayError } from '../../contract/error.ts';
-import type { Payment } from '../../contract/payment.ts';
 import { errorPage } from '../../contract/receiver-answer.ts';
 import { masked } from '../../contract/secret.ts';
 import {
@@ -10,6 +9,7 @@ import {
   type Finding,
   fail,
   family,
+  type Judgement,
   judgeAccepted,
   PAYS_BY_ANY_STATUS,
   PAYS_ORDERS,
@@ -247,21 +247,25 @@ const ROBUST = family({ class: 'robustness', group: 'robustness', harm: BREAKS, 
   },
 });
 
-/** The secret that a response reveals; undefined if there is none. */
-function leakIn({ gateway, tools }: Shop, request: ProbeRequest, { body, headers }: Observation) {
+/** Judges a response, which must not reveal a secret. */
+function judgeLeak(
+  { gateway, tools }: Shop,
+  request: ProbeRequest,
+  { body, headers }: Observation,
+): Judgement {
   const response = `${headers.map((pair) => pair.join(': ')).join('\n')}\n${body}`;
   if (gateway.secretKey.length >= 6 && response.includes(gateway.secretKey))
-    return 'The response contains the secret key';
+    return fail('The response contains the secret key.');
   const form = typeof request.body === 'string' ? new URLSearchParams(request.body) : undefined;
   const [amount, identifier] = [form?.get(tools.names.amount), form?.get(tools.names.identifier)];
   if (amount && identifier) {
     const expected = tools.sign(amount, identifier, gateway.secretKey);
     const isOwn = form?.getAll(tools.names.signature).includes(expected);
     if (!isOwn && response.toUpperCase().includes(expected))
-      return 'The response contains the expected signature';
+      return fail('The response contains the expected signature.');
   }
   const fault = errorPage(body);
-  return fault && `The response contains an error from your code: ${fault}`;
+  return fault ? fail(`The response contains an error from your code: ${fault}.`) : { verdict: 'pass' };
 }
 
 /** A request that anyone can send to the handler. */
@@ -270,30 +274,16 @@ const plainRequest = (method: string): Run =>
     const { shop, payment } = target;
     const request = { url: shop.addressOf(payment), method };
     const { shown, observation } = await send(target, request);
-    const leak = leakIn(shop, request, observation);
-    return leak === undefined
-      ? { ...shown, verdict: 'pass' }
-      : { ...shown, verdict: 'fail', why: `${leak}.` };
+    return { ...shown, ...judgeLeak(shop, request, observation) };
   });
-
-/** Every text that the shop sends to the gateway for an order. */
-const TEXTS = [
-  'identifier',
-  'details',
-  'ipnUrl',
-  'successUrl',
-  'cancelUrl',
-  'siteLogo',
-  'customerName',
-  'customerEmail',
-] as const satisfies (keyof Payment)[];
 
 async function inInitiate({ orders, gateway: { secretKey } }: Shop): Promise<Finding> {
   // The emulator masks the key in payments.
   const isIn = (text: string) => text.includes(secretKey) || text.includes(masked(secretKey));
   for (const payment of orders.made) {
-    const name = TEXTS.find((name) => isIn(decoded(payment[name] ?? '')));
-    if (!name) continue;
+    const isExposed = (value: unknown) => typeof value === 'string' && isIn(decoded(value));
+    const [name] = Object.entries(payment).find(([, value]) => isExposed(value)) ?? [];
+    if (name === undefined) continue;
     const observed = `the field ${name} of an initiate request contains the secret key`;
     const why = `The shop sends the secret key in ${name} of its initiate request.`;
     return { verdict: 'fail', sent: null, observed, why, curl: null };
@@ -321,8 +311,8 @@ const LEAKS = family({
       await send(target, ipn.set('identifier', 'no-such-order-here'));
       const sent = `all ${shop.seen.length} requests of the audit`;
       for (const { request, observation } of shop.seen) {
-        const leak = leakIn(shop, request, observation);
-        if (leak) return { ...evidence(request, observation), ...fail(`${leak}.`) };
+        const judged = judgeLeak(shop, request, observation);
+        if (judged.verdict === 'fail') return { ...evidence(request, observation), ...judged };
       }
       return { verdict: 'pass', sent, observed: 'no response contained a secret', curl: null };
     }),
