@@ -1,31 +1,31 @@
-import { setMaxListeners } from 'node:events';
+import { addAbortListener, setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { AUDIT_CLASSES, AUDIT_GROUPS } from '../contract/audit.ts';
+import { AUDIT_CLASSES, AUDIT_GROUPS, isReportable } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
-import type { AuditCaseInfo, AuditReport } from '../contract/audit-report.ts';
+import type { AuditCaseInfo, AuditedCase, AuditReport } from '../contract/audit-report.ts';
 import { auditMistakes, auditSummary } from '../contract/audit-summary.ts';
 import { duration } from '../contract/duration.ts';
 import { didYouMean, GatewayError, usage } from '../contract/error.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { receiveOnLoopback } from '../system/loopback-receiver.ts';
 import type { IpnTools } from '../wire/dialect.ts';
-import { requireReachable } from './ask.ts';
-import type { AuditCase } from './case.ts';
+import { type AuditCase, evidence, type Finding, skipped, unproven } from './case.ts';
+import { CHECKOUT } from './cases/checkout.ts';
 import { CONTROL } from './cases/control.ts';
-import { CASES } from './cases/list.ts';
-import { AuditClient } from './client.ts';
-import { type AuditGateway, withoutSecrets } from './gateway.ts';
-import { hasOrders, requireConsistent } from './options.ts';
+import { ONCE } from './cases/once.ts';
+import { ORDER } from './cases/order.ts';
+import { BREAKS, ROBUSTNESS } from './cases/robustness.ts';
+import { SENDER } from './cases/sender.ts';
+import { Withheld } from './command.ts';
+import { type AuditGateway, secretMask, withoutSecrets } from './gateway.ts';
+import { type Fix, languageOf, MISTAKES } from './mistakes.ts';
+import { completeOptions, hasOrders } from './options.ts';
 import type { Orders } from './orders.ts';
-import { withPreset } from './presets.ts';
-import { isAddress, probesOf } from './probe.ts';
-import { runCases } from './run.ts';
-import { Shop } from './shop.ts';
-import { ordersOf } from './sources.ts';
+import { isAboutOneOrder } from './probe.ts';
+import { routeOf, Shop } from './shop.ts';
 
-const TIMEOUT_MS = 10_000;
-/** Time to clean up after the audit is cancelled, since the emulator may hang. */
-const CLEAN_UP_MS = 2_000;
+/** Every case, in the order of the report. */
+const CASES: readonly AuditCase[] = [CONTROL, ...SENDER, ...ORDER, ...ONCE, ...CHECKOUT, ...ROBUSTNESS];
 
 /** Every case with its description, in the order of the report. */
 export function auditCases(): AuditCaseInfo[] {
@@ -43,43 +43,19 @@ export async function audit(
   tools: IpnTools,
   given: AuditOptions,
 ): Promise<AuditReport> {
-  return withoutSecrets(gateway, () => audited(gateway, tools, given));
-}
-
-async function audited(gateway: AuditGateway, tools: IpnTools, given: AuditOptions): Promise<AuditReport> {
-  const { ipnUrl } = given;
-  const { egress } = gateway;
-  requireReachable(egress, 'ipnUrl', ipnUrl);
-  const options = withPreset(given, ipnUrl);
-  requireConsistent(options);
-  for (const [name, url] of addressesIn(options)) requireReachable(egress, name, url);
-  const { cancelled } = options;
-  cancelled?.throwIfAborted();
-  const chosen = chooseCases(options);
-  // The receiver of the attacker's own payments accepts every IPN.
-  await using attacker = await receiveOnLoopback(() => ({ status: 200 }));
-  const attackerUrl = `${attacker.url}/ipn-of-the-attacker`;
-  const notices = new Set<string>();
-  const orders = ordersOf(gateway, options, notices, attackerUrl);
-  await unlessAborted(cancelled, orders.begin());
-  const shop = new Shop({
-    gateway,
-    tools,
-    orders,
-    ipnUrl,
-    notices,
-    attackerUrl,
-    ...probesOf(options, gateway),
-    client: new AuditClient(egress, options.timeoutMs ?? TIMEOUT_MS, { cancelled }),
-    hasOrders: hasOrders(options),
-    orderAmount: options.orderAmount,
-    confirmUrl: options.confirmUrl,
-    cancelled,
-  });
-  await waitForShop(shop, options.waitMs ?? 0);
-  options.onBegin?.(chosen.length);
-  const cases = await unlessAborted(cancelled, runCases(shop, chosen, options)).catch(
-    async (error: unknown) => {
+  return withoutSecrets(gateway, async () => {
+    const options = completeOptions(given, gateway.egress);
+    const { cancelled } = options;
+    cancelled?.throwIfAborted();
+    const chosen = chooseCases(options);
+    // The receiver of the attacker's own payments accepts every IPN.
+    await using attacker = await receiveOnLoopback(() => ({ status: 200 }));
+    const shop = new Shop(gateway, tools, options, `${attacker.url}/ipn-of-the-attacker`);
+    const { orders, notices } = shop;
+    await unlessAborted(cancelled, orders.begin());
+    await waitForShop(shop, options.waitMs ?? 0);
+    options.onBegin?.(chosen.length);
+    const cases = await unlessAborted(cancelled, runCases(shop, chosen)).catch(async (error: unknown) => {
       // A failing cleanup must not hide the original error.
       const cleanUp = async () => {
         await orders.abandon().catch(() => {});
@@ -87,50 +63,20 @@ async function audited(gateway: AuditGateway, tools: IpnTools, given: AuditOptio
       };
       await unlessLate(cancelled, cleanUp());
       throw error;
-    },
-  );
-  await unlessLate(cancelled, cancelLeftOver(gateway, orders)).catch((error: unknown) => {
-    if (!(error instanceof GatewayError)) throw error;
-    notices.add(`the audit could not cancel its pending orders: ${error.message}`);
+    });
+    await unlessLate(cancelled, cancelLeftOver(gateway, orders)).catch((error: unknown) => {
+      if (!(error instanceof GatewayError)) throw error;
+      notices.add(`the audit could not cancel its pending orders: ${error.message}`);
+    });
+    for (const notice of notices) options.onNotice?.(notice);
+    return {
+      cases,
+      summary: auditSummary(cases),
+      mistakes: auditMistakes(cases),
+      orders: hasOrders(options) ? orders.made.length : 0,
+      notices: [...notices],
+    };
   });
-  for (const notice of notices) options.onNotice?.(notice);
-  return {
-    cases,
-    summary: auditSummary(cases),
-    mistakes: auditMistakes(cases),
-    orders: hasOrders(options) ? orders.made.length : 0,
-    notices: [...notices],
-  };
-}
-
-/** @throws GatewayError `timed_out` if the shop does not listen in time */
-async function waitForShop({ parts: { client, ipnUrl, cancelled } }: Shop, waitMs: number): Promise<void> {
-  if (waitMs === 0) return;
-  const deadline = performance.now() + waitMs;
-  while (await client.isDown(ipnUrl)) {
-    cancelled?.throwIfAborted();
-    if (performance.now() > deadline) {
-      const text = `nothing is listening on ${new URL(ipnUrl).host} after ${duration(waitMs)}`;
-      throw new GatewayError('timed_out', text);
-    }
-    await pause(WAIT_POLL_MS);
-  }
-}
-const WAIT_POLL_MS = 100;
-
-/** The addresses of orders and probes, by option. */
-function* addressesIn({
-  orderUrl,
-  probeUrl,
-  confirmUrl,
-  probes = {},
-}: AuditOptions): Generator<[string, string]> {
-  if (orderUrl !== undefined) yield ['orderUrl', orderUrl];
-  if (probeUrl !== undefined) yield ['probeUrl', probeUrl];
-  if (confirmUrl !== undefined) yield ['confirmUrl', confirmUrl];
-  for (const [name, one] of Object.entries(probes)) {
-    if (typeof one === 'string' && isAddress(one)) yield [`the probe ${name}`, one];
-  }
 }
 
 /** @throws GatewayError `usage` for an unknown name */
@@ -147,6 +93,26 @@ function chooseCases({ only, skip }: AuditOptions): readonly AuditCase[] {
   );
 }
 
+const WAIT_POLL_MS = 100;
+
+/** @throws GatewayError `timed_out` if the shop does not listen in time */
+async function waitForShop(shop: Shop, waitMs: number): Promise<void> {
+  if (waitMs === 0) return;
+  const { ipnUrl, cancelled } = shop.options;
+  const deadline = performance.now() + waitMs;
+  while (await shop.isDown()) {
+    cancelled?.throwIfAborted();
+    if (performance.now() > deadline) {
+      const text = `nothing is listening on ${new URL(ipnUrl).host} after ${duration(waitMs)}`;
+      throw new GatewayError('timed_out', text);
+    }
+    await pause(WAIT_POLL_MS);
+  }
+}
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => addAbortListener(signal, () => resolve()));
+
 /** Rejects immediately when cancelled. The running requests and commands then fail automatically. */
 export async function unlessAborted<Result>(
   signal: AbortSignal | undefined,
@@ -155,24 +121,19 @@ export async function unlessAborted<Result>(
   if (!signal) return run;
   // Each running request and command adds a listener.
   setMaxListeners(0, signal);
-  return Promise.race([
-    run,
-    new Promise<never>((_, reject) => {
-      if (signal.aborted) reject(signal.reason);
-      else signal.addEventListener('abort', () => reject(signal.reason));
-    }),
-  ]);
+  const rejected = aborted(signal).then(() => {
+    throw signal.reason;
+  });
+  return Promise.race([run, rejected]);
 }
+
+/** Time to clean up after the audit is cancelled, since the emulator may hang. */
+const CLEAN_UP_MS = 2_000;
 
 /** Waits for the cleanup; for a limited time if the audit was cancelled. */
 async function unlessLate(signal: AbortSignal | undefined, run: Promise<void>): Promise<void> {
   if (!signal) return run;
-  const late = new Promise<void>((resolve) => {
-    const begin = () => void setTimeout(resolve, CLEAN_UP_MS).unref();
-    if (signal.aborted) begin();
-    else signal.addEventListener('abort', begin);
-  });
-  return Promise.race([run, late]);
+  return Promise.race([run, aborted(signal).then(() => pause(CLEAN_UP_MS, undefined, { ref: false }))]);
 }
 
 /** Cancels the audit's pending orders: if they were settled later, the shop would ship goods that no customer bought. */
@@ -182,4 +143,166 @@ async function cancelLeftOver(gateway: AuditGateway, orders: Orders): Promise<vo
       if (!(error instanceof GatewayError) || error.code !== 'wrong_state') throw error;
     });
   }
+}
+
+/** Maximum concurrent cases. */
+const CONCURRENCY = 6;
+/** The number of responses that are searched for the shop's language. */
+const LANGUAGE_SAMPLE = 30;
+
+/**
+ * Runs the control, then concurrent cases, then cases that must run alone, and finally the cases that check all others.
+ */
+async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<AuditedCase[]> {
+  const { options } = shop;
+  const done = new Map<AuditCase, AuditedCase>();
+  const record = (one: AuditCase, finding: Finding) => {
+    const audited = auditedCase(shop, one, provenBy(shop, done.get(CONTROL), one, finding));
+    done.set(one, audited);
+    options.onCase?.(audited, done.size, chosen.length);
+  };
+  const run = (one: AuditCase) => {
+    options.signal?.throwIfAborted();
+    return findingOf(shop, one);
+  };
+  record(CONTROL, await run(CONTROL));
+  options.signal?.throwIfAborted();
+  const impossible = whyNothingElseRuns(done.get(CONTROL));
+  if (impossible)
+    for (const one of chosen) {
+      // Attacks from a browser need no IPN, only orders.
+      const isByBrowser = CHECKOUT.includes(one) && impossible.verdict === 'skipped';
+      if (one !== CONTROL && !isByBrowser) record(one, impossible);
+    }
+  const cases = chosen.filter((one) => !done.has(one));
+  // With a probe of the whole shop, the effect of one case would look like the effect of another.
+  const isShared = Object.values(options.probes ?? {}).some((one) =>
+    typeof one === 'string' ? !isAboutOneOrder(one) : one.length === 0,
+  );
+  const limit = isShared ? 1 : CONCURRENCY;
+  const again: AuditCase[] = [];
+  await runConcurrently(
+    cases.filter(({ alone, last }) => !alone && !last),
+    limit,
+    async (one) => {
+      const finding = await run(one);
+      if (finding.again && limit > 1) again.push(one);
+      else record(one, finding);
+    },
+  );
+  const alone = cases.filter((one) => one.alone && !one.last);
+  const last = cases.filter((one) => one.last);
+  for (const one of [...again, ...alone, ...last]) record(one, await run(one));
+  return withOneCause(chosen.flatMap((one) => done.get(one) ?? []));
+}
+
+/** Why no other case can run. */
+function whyNothingElseRuns(control: AuditedCase | undefined): Finding | undefined {
+  if (control?.verdict === 'fail') {
+    return skipped('the control failed: a shop that rejects every IPN also rejects forged ones');
+  }
+  return control?.sent === null ? unproven(`the control could not run: ${control.why}`) : undefined;
+}
+
+/** After a failure, starts nothing else, but finishes what is running before it rejects. */
+export async function runConcurrently<Item>(
+  items: readonly Item[],
+  limit: number,
+  run: (item: Item) => Promise<void>,
+): Promise<void> {
+  const queue = [...items];
+  const work = async () => {
+    try {
+      for (let item = queue.shift(); item !== undefined; item = queue.shift()) await run(item);
+    } catch (error) {
+      queue.length = 0;
+      throw error;
+    }
+  };
+  const ended = await Promise.allSettled(Array.from({ length: limit }, work));
+  for (const one of ended) if (one.status === 'rejected') throw one.reason;
+}
+
+/** Runs a case. A case that cannot run, or that crashes the shop, is also a finding. */
+async function findingOf(shop: Shop, one: AuditCase): Promise<Finding> {
+  if (one.needsOrders && !shop.hasOrders) return skipped(`the order is made up: ${one.needsOrders}`);
+  try {
+    return await one.run(shop);
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const { message } = error;
+    if (error instanceof Withheld) return skipped(message);
+    const ended = one === CONTROL ? undefined : await shop.outage();
+    const [suspect, another] = ended?.suspects ?? [];
+    if (!ended || !suspect || !shop.claimCrash(suspect)) {
+      return { ...unproven(ended ? `the shop ${ended.how}` : message), observed: message };
+    }
+    // If several requests were running, blame the first: a crash must not be missed.
+    const why = another
+      ? `The shop ${ended.how}.`
+      : 'This request probably crashed your shop, which no longer accepts connections.';
+    // Whatever the case tried, a crash shows only that the handler breaks.
+    const because = { mistake: 'handler-breaks', harm: BREAKS } as const;
+    return { ...evidence(suspect.request, suspect.observation), verdict: 'fail', why, because };
+  }
+}
+
+/**
+ * A rejection proves something only if the control passed, and only at an address that accepts a genuine IPN. A missing
+ * handler, or one that ignores everything, looks the same.
+ */
+function provenBy(shop: Shop, control: AuditedCase | undefined, one: AuditCase, finding: Finding): Finding {
+  if (finding.verdict !== 'pass' || one === CONTROL) return finding;
+  if (control?.verdict !== 'pass') {
+    const why = 'nothing shows that the handler works: one that ignores every request looks the same';
+    return { ...finding, verdict: 'unproven', why };
+  }
+  if (!finding.answer) return finding;
+  const { url, status } = finding.answer;
+  // Such a response may come from a server without a handler.
+  const isNoHandler = status === null || status === 404 || status === 405 || (status >= 300 && status < 400);
+  const isReturn = one.group === 'return';
+  if (!isNoHandler || (isReturn ? status !== null : routeOf(url) === shop.calibration.route)) return finding;
+  const problem = `${status === null ? 'no response' : `status ${status}`} from ${url}`;
+  const why = isReturn ? problem : `${problem}, which has not accepted a genuine IPN`;
+  return { ...finding, verdict: 'unproven', why };
+}
+
+/** The result of a case for the report, without secrets that the shop may have revealed. */
+function auditedCase(shop: Shop, one: AuditCase, finding: Finding): AuditedCase {
+  const { verdict, sent, observed, why, curl, unpaid, because = one } = finding;
+  const mask = secretMask(shop.gateway);
+  const isBad = isReportable(verdict);
+  const known: Fix = finding.fix ?? MISTAKES[because.mistake];
+  const language = languageOf(shop.seen.slice(0, LANGUAGE_SAMPLE).map(({ observation }) => observation));
+  const codes = typeof known.code === 'function' ? known.code(shop.tools.signatureCode()) : known.code;
+  const code = codes && language ? { [language]: codes[language] } : codes;
+  const lines = Object.entries(code ?? {}).map(([of, line]) => `${of}: ${line}`);
+  return {
+    name: one.name,
+    group: one.group,
+    class: one.class,
+    about: one.about,
+    verdict,
+    sent: sent && mask(sent),
+    observed: observed && mask(observed),
+    why: mask(why ?? (isBad ? because.harm : one.about)),
+    mistake: isBad ? because.mistake : null,
+    cost: isBad ? because.harm : null,
+    fix: isBad ? [known.text, ...lines].join('\n') : null,
+    instruction: isBad ? known.text : null,
+    code: (isBad && code) || null,
+    unpaid: (isBad && unpaid) || null,
+    curl: curl && mask(curl),
+  };
+}
+
+/** A shop that accepts any signature accepts everything an attacker sends: one mistake, and one fix. */
+function withOneCause(cases: AuditedCase[]): AuditedCase[] {
+  const any = cases.find(({ name }) => name === 'signature-garbage');
+  if (!any?.unpaid) return cases;
+  const { mistake, cost, fix, instruction, code } = any;
+  return cases.map((one) =>
+    one.mistake && one.group === 'sender' ? { ...one, mistake, cost, fix, instruction, code } : one,
+  );
 }

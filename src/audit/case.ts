@@ -1,12 +1,10 @@
-import { shorten } from '../contract/address.ts';
 import type { AuditVerdict } from '../contract/audit.ts';
 import type { AuditCaseInfo } from '../contract/audit-report.ts';
 import type { Payment } from '../contract/payment.ts';
-import type { Observation, ProbeRequest } from './client.ts';
-import { curlOf, described, requestText } from './describe-request.ts';
+import { curlOf, described, type Observation, type ProbeRequest, requestText } from './client.ts';
 import { Ipn } from './ipn.ts';
 import type { Fix, MistakeName } from './mistakes.ts';
-import type { OrderSnapshot } from './probe.ts';
+import { differenceOf, isCountOrLog, type OrderSnapshot } from './probe.ts';
 import type { Shop } from './shop.ts';
 
 /** The result of a case. */
@@ -29,7 +27,8 @@ export interface Finding {
   again?: true;
 }
 
-export interface AuditCase extends AuditCaseInfo {
+/** What the cases of a family have in common. */
+interface Common extends Pick<AuditCaseInfo, 'group' | 'class'> {
   /** The cost of the mistake for the merchant, in a sentence. */
   harm: string;
   mistake: MistakeName;
@@ -37,16 +36,23 @@ export interface AuditCase extends AuditCaseInfo {
   alone?: true;
   /** Whether the case checks the responses to all other cases. */
   last?: true;
-  run(shop: Shop): Promise<Finding>;
+  /** Why it is skipped if the audit makes up the orders. */
+  needsOrders?: string;
 }
 
-/** A case without its code. */
-export type CaseText = Omit<AuditCase, 'run'>;
+export type Run = (shop: Shop) => Promise<Finding>;
 
-/** Creates cases that differ only in name and description. */
+export interface AuditCase extends AuditCaseInfo, Common {
+  run: Run;
+}
+
+/** Cases by name: what each tests and does, and what differs from its family. */
+export type Cases = Readonly<Record<string, { about: string; run: Run } & Partial<Common>>>;
+
 export const family =
-  (common: Omit<CaseText, 'name' | 'about'>) =>
-  (name: string, about: string): CaseText => ({ name, about, ...common });
+  (common: Common) =>
+  (cases: Cases): AuditCase[] =>
+    Object.entries(cases).map(([name, one]) => ({ name, ...common, ...one }));
 
 export const NO_ORDERS = 'no orders are left: raise --orders';
 
@@ -54,262 +60,201 @@ export function skipped(why: string): Finding {
   return { verdict: 'skipped', sent: null, observed: null, why, curl: null };
 }
 
-/** Runs a case with an order, and releases the order afterwards. */
-export async function withOrder(
-  shop: Shop,
-  run: (payment: Payment, before: OrderSnapshot) => Promise<Finding>,
-): Promise<Finding> {
-  const payment = await shop.parts.orders.take();
-  if (!payment) return skipped(NO_ORDERS);
-  let untouched = false;
-  try {
-    if (shop.canLook && !shop.parts.distinguishes && shop.parts.orders.isRepeated(payment)) {
-      const why = `several orders share the identifier "${payment.identifier}", and the probe cannot tell them apart`;
-      return { ...skipped(why), verdict: 'unproven' };
-    }
-    const before = await shop.look(payment);
-    if (before.paid) {
-      return {
-        ...skipped('the probe reports the order as paid before anything was sent: is its identifier reused?'),
-        verdict: 'unproven',
-      };
-    }
-    const finding = await run(payment, before);
-    const after = shop.canLook ? await shop.look(payment) : before;
-    untouched = finding.verdict === 'pass' && after.paid === false && after.text === before.text;
-    return finding;
-  } finally {
-    shop.parts.orders.release(payment, untouched);
-  }
-}
-
-/** The request and its response, for a finding. */
-export function evidence(request: ProbeRequest, observation: Observation, sent = requestText(request)) {
-  const answer = { url: request.url, status: observation.status };
-  return { sent, observed: described(observation), curl: curlOf(request), answer };
-}
-
-/** Sends a request, waits until the shop has processed it, and probes the order. */
-export async function sendAndLook(shop: Shop, payment: Payment, request: ProbeRequest) {
-  const observation = await shop.send(request);
-  const after = await shop.lookAfterGrace(payment);
-  return { shown: evidence(request, observation), after };
-}
-
-/** @param matter the fact that a probe would show */
-export function withoutProbe(matter = 'what the shop did'): { verdict: 'unproven'; why: string } {
-  return { verdict: 'unproven', why: `no probe shows ${matter}: a status code alone proves little` };
-}
-
-/** The verdict on a request that must not mark an order as paid. */
-export function judgeRejected(
-  shop: Shop,
-  before: OrderSnapshot,
-  after: OrderSnapshot,
-  shown: ReturnType<typeof evidence>,
-  bad: 'fail' | 'at-risk' = 'fail',
-): Finding {
-  if (after.paid) {
-    const { amount, currency } = after.order;
-    const observed = `${shown.observed}, and the order is paid`;
-    return { ...shown, observed, verdict: bad, unpaid: { amount, currency } };
-  }
-  const changed = shop.changedEffects(before, after);
-  if (changed.length) {
-    const why = `The order is not paid, but this changed: ${changed.join(', ')}.`;
-    return { ...shown, verdict: 'fail', why, again: true };
-  }
-  if (!shop.canLook) return { ...shown, ...withoutProbe() };
-  return { ...shown, verdict: 'pass' };
-}
-
-/** The harm of an IPN that changes an order without a payment. */
-export const CHANGES_ORDERS = 'Anyone can cancel or reopen the orders of other customers, even paid ones.';
-/** The harm of an IPN that pays an order although its status is not success. */
-export const PAYS_BY_ANY_STATUS = 'An IPN for a payment that did not succeed marks the order as paid.';
-const CHANGED = { mistake: 'status-not-checked', harm: CHANGES_ORDERS } as const;
-
-/**
- * The verdict on the changes that a forged IPN made to an order without paying it. Only a log line or a count is
- * harmless.
- *
- * @returns undefined if the order is unchanged
- */
-export function judgeTraces(
-  before: OrderSnapshot,
-  after: OrderSnapshot,
-): Pick<Finding, 'verdict' | 'why' | 'again' | 'because'> | undefined {
-  if (after.text === before.text) return undefined;
-  const change = differenceOf(before.text, after.text);
-  const isHarmless = isCountOrLog(before.text, after.text);
-  const why = isHarmless
-    ? `A forged IPN changed only a count or a log of the order: ${change}. If this is more than a record of the IPN, such as stock or credit, it is a mistake.`
-    : `A forged IPN changed the order: ${change}.`;
-  return { verdict: isHarmless ? 'note' : 'fail', why, again: true, because: CHANGED };
-}
-
-/** Whether a text is a time today, in any time zone. A later time may be the end of a customer&#39;s access. */
-const isRecentTime = (text: string) =>
-  /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text) && Math.abs(Date.parse(text) - Date.now()) < DAY_MS;
-const DAY_MS = 86_400_000;
-
-/** The difference between two outputs of a probe: the changed JSON members, otherwise both texts. */
-function differenceOf(before: string, after: string): string {
-  const members = (text: string): Map<string, string> => {
-    try {
-      return new Map(Object.entries(JSON.parse(text)).map(([name, value]) => [name, JSON.stringify(value)]));
-    } catch {
-      return new Map();
-    }
-  };
-  const [old, current] = [members(before), members(after)];
-  const changed = [...current].filter(([name, value]) => old.get(name) !== value);
-  const shown = changed.map(
-    ([name, value]) => `${name} from ${shorten(old.get(name) ?? 'nothing')} to ${shorten(value)}`,
-  );
-  if (shown.length) return shown.join(', ');
-  const [was, is] = [before, after].map((text) => text.split('\n'));
-  const line = is?.findIndex((text, index) => text !== was?.[index]) ?? -1;
-  return `${shorten(was?.[line] ?? 'nothing')} before, ${shorten(is?.[line] ?? 'nothing')} after`;
-}
-
-/** Whether texts differ only in numbers, recent times, list lengths and added lines. */
-export function isCountOrLog(before: string, after: string): boolean {
-  const plain = (text: string): unknown => {
-    try {
-      return JSON.parse(text, (_, value) => {
-        if (typeof value === 'number' || Array.isArray(value)) return null;
-        return typeof value === 'string' && isRecentTime(value) ? 'a time' : value;
-      });
-    } catch {
-      return undefined;
-    }
-  };
-  const [one, other] = [plain(before), plain(after)];
-  if (one !== undefined && other !== undefined) return JSON.stringify(one) === JSON.stringify(other);
-  return after.startsWith(before) || after.replace(/\d+/g, '0') === before.replace(/\d+/g, '0');
-}
-
-/** The verdict on a request that must mark an order as paid. */
-export function judgeAccepted(shop: Shop, after: OrderSnapshot): Pick<Finding, 'verdict' | 'why'> {
-  if (!shop.canLook) return withoutProbe();
-  return after.paid ? { verdict: 'pass' } : { verdict: 'fail' };
+export function unproven(why: string): Finding {
+  return { ...skipped(why), verdict: 'unproven' };
 }
 
 /** The order that a case attacks. */
 export interface Target {
   shop: Shop;
   payment: Payment;
+  before: OrderSnapshot;
   /** The correct IPN, which the shop has not yet received. */
   ipn: Ipn;
   /** The request that posts an IPN to the order's ipn_url. */
   post: (ipn: Ipn) => ProbeRequest;
 }
 
-export function targetOf(shop: Shop, payment: Payment): Target {
-  return {
-    shop,
-    payment,
-    ipn: shop.ipnOf(payment),
-    post: (ipn) => shop.requestTo(shop.addressOf(payment), ipn),
+/** A case with a pending order. */
+export function withOrder(run: (target: Target) => Promise<Finding>): Run {
+  return async (shop) => {
+    using order = await shop.orders.take();
+    if (!order) return skipped(NO_ORDERS);
+    const { payment } = order;
+    if (shop.canLook && !shop.probes.distinguishes && shop.orders.isRepeated(payment)) {
+      return unproven(
+        `several orders share the identifier "${payment.identifier}", and the probe cannot tell them apart`,
+      );
+    }
+    const before = await shop.look(payment);
+    if (before.paid) {
+      return unproven(
+        'the probe reports the order as paid before anything was sent: is its identifier reused?',
+      );
+    }
+    const post = (ipn: Ipn): ProbeRequest => ({ url: shop.addressOf(payment), body: ipn.form });
+    const finding = await run({ shop, payment, before, ipn: shop.ipnOf(payment), post });
+    const after = shop.canLook ? await shop.look(payment) : before;
+    order.isUntouched = finding.verdict === 'pass' && after.paid === false && after.text === before.text;
+    return finding;
   };
 }
 
+/** The request and its response, for a finding. */
+export const evidence = (request: ProbeRequest, observation: Observation) => ({
+  sent: requestText(request),
+  observed: described(observation),
+  curl: curlOf(request),
+  answer: { url: request.url, status: observation.status },
+});
+
 /** An IPN is posted to the order's ipn_url. */
 type Sent = Ipn | ProbeRequest;
-type Forged = Sent | readonly Sent[] | string;
-export type Forge = (target: Target) => Forged | Promise<Forged>;
 
-const requestOf = (sent: Sent, { post }: Target) => (sent instanceof Ipn ? post(sent) : sent);
+export async function send({ shop, post }: Target, sent: Sent) {
+  const request = sent instanceof Ipn ? post(sent) : sent;
+  const observation = await shop.send(request);
+  return { observation, shown: evidence(request, observation) };
+}
+
+/** The part of a finding that does not follow from its request. */
+export type Judgement = Pick<Finding, 'verdict'> & Partial<Finding>;
+
+export const fail = (why: string, more?: Partial<Finding>): Judgement => ({ verdict: 'fail', why, ...more });
+
+/** @param matter the fact that a probe would show */
+export const withoutProbe = (matter = 'what the shop did') => ({
+  verdict: 'unproven' as const,
+  why: `no probe shows ${matter}: a status code alone proves little`,
+});
 
 /**
- * Finds a flaw in a response, whether or not the order is paid.
+ * Probes an order after the shop has had time to process a request. Without a probe, nothing is proven.
  *
- * @param first the response to the first request of the case
+ * @param matter what the probe shows
  */
-type FindFlaw = (observation: Observation, first: Observation) => string | undefined;
+async function lookAndJudge(
+  { shop, payment }: Target,
+  judge: (after: OrderSnapshot) => Judgement | Promise<Judgement>,
+  matter?: string,
+): Promise<Judgement> {
+  const after = await shop.lookAfterGrace(payment);
+  return shop.canLook ? judge(after) : withoutProbe(matter);
+}
+
+/** Sends a request and judges its effect on the order. @param matter what a probe shows */
+export async function attack(
+  target: Target,
+  sent: Sent,
+  judge: (after: OrderSnapshot, observed: string) => Judgement | Promise<Judgement>,
+  matter?: string,
+): Promise<Finding> {
+  const { shown } = await send(target, sent);
+  const judged = await lookAndJudge(target, (after) => judge(after, shown.observed), matter);
+  return { ...shown, ...judged };
+}
+
+/** Judges a request that must not mark an order as paid. */
+export const rejected =
+  ({ shop, payment: { amount, currency }, before }: Target, bad: 'fail' | 'at-risk' = 'fail') =>
+  (after: OrderSnapshot, observed: string): Judgement => {
+    if (after.paid) {
+      return { observed: `${observed}, and the order is paid`, verdict: bad, unpaid: { amount, currency } };
+    }
+    const changed = shop.changedEffects(before, after);
+    if (!changed.length) return { verdict: 'pass' };
+    return fail(`The order is not paid, but this changed: ${changed.join(', ')}.`, { again: true });
+  };
+
+/** The harm of an IPN that is accepted without its signature. */
+export const PAYS_ORDERS = 'Anyone who knows the ipn_url can mark orders as paid without a payment.';
+/** The harm of an IPN that changes an order without a payment. */
+export const CHANGES_ORDERS = 'Anyone can cancel or reopen the orders of other customers, even paid ones.';
+/** The harm of an IPN that pays an order although its status is not success. */
+export const PAYS_BY_ANY_STATUS = 'An IPN for a payment that did not succeed marks the order as paid.';
+
+/**
+ * The verdict on the changes that a forged IPN made to an order without paying it. Only a log line or a count is
+ * harmless.
+ */
+export function judgeTraces(before: OrderSnapshot, after: OrderSnapshot): Judgement {
+  if (after.text === before.text) return { verdict: 'pass' };
+  const change = differenceOf(before.text, after.text);
+  const isHarmless = isCountOrLog(before.text, after.text);
+  const why = isHarmless
+    ? `A forged IPN changed only a count or a log of the order: ${change}. If this is more than a record of the IPN, such as stock or credit, it is a mistake.`
+    : `A forged IPN changed the order: ${change}.`;
+  const because = { mistake: 'status-not-checked', harm: CHANGES_ORDERS } as const;
+  return { verdict: isHarmless ? 'note' : 'fail', why, again: true, because };
+}
+
+/** The verdict on a request that must mark an order as paid. */
+export function judgeAccepted(shop: Shop, after: OrderSnapshot): Judgement {
+  if (!shop.canLook) return withoutProbe();
+  return after.paid ? { verdict: 'pass' } : { verdict: 'fail' };
+}
+
+type Forged = Sent | readonly Sent[] | string;
+export type Forge = (target: Target) => Forged | Promise<Forged>;
 
 /**
  * A case whose requests must not mark a pending order as paid.
  *
  * @param forge the requests, sent one after another until one does harm, or the reason to skip the case
+ * @param findFlaw finds a flaw in a response, whether or not the order is paid. `first` is the response to the first
+ *   request.
+ * @param leavesNoTraces whether a request that does not pay the order must not change it either
  */
-export function rejects(text: CaseText, forge: Forge, findFlaw: FindFlaw = () => undefined): AuditCase {
-  return {
-    ...text,
-    run: (shop) =>
-      withOrder(shop, async (payment, before) => {
-        const target = targetOf(shop, payment);
-        const forged = await forge(target);
-        if (typeof forged === 'string') return skipped(forged);
-        let finding = skipped('there is nothing to send');
-        let first: Observation | undefined;
-        for (const request of [forged].flat().map((sent) => requestOf(sent, target))) {
-          const observation = await shop.send(request);
-          first ??= observation;
-          const shown = evidence(request, observation);
-          const why = findFlaw(observation, first);
-          if (why !== undefined) return { ...shown, verdict: 'fail', why };
-          const after = await shop.lookAfterGrace(payment);
-          finding = judgeRejected(shop, before, after, shown);
-          if (finding.verdict === 'pass' && text.group === 'sender') {
-            finding = { ...finding, ...judgeTraces(before, after) };
-          }
-          if (finding.verdict === 'fail') return finding;
-        }
-        return finding;
-      }),
-  };
+export function rejects(
+  forge: Forge,
+  findFlaw: (observation: Observation, first: Observation) => string | undefined = () => undefined,
+  leavesNoTraces = false,
+): Run {
+  return withOrder(async (target) => {
+    const forged = await forge(target);
+    if (typeof forged === 'string') return skipped(forged);
+    let finding = skipped('there is nothing to send');
+    let first: Observation | undefined;
+    for (const sent of [forged].flat()) {
+      const { observation, shown } = await send(target, sent);
+      first ??= observation;
+      const flaw = findFlaw(observation, first);
+      if (flaw !== undefined) return { ...shown, ...fail(flaw) };
+      const judged = await lookAndJudge(target, (after) => {
+        const judged = rejected(target)(after, shown.observed);
+        return judged.verdict === 'pass' && leavesNoTraces ? judgeTraces(target.before, after) : judged;
+      });
+      finding = { ...shown, ...judged };
+      if (finding.verdict === 'fail') return finding;
+    }
+    return finding;
+  });
 }
 
 /** A case whose unusual request must mark its order as paid. */
-export function accepts(text: CaseText, make: (target: Target) => Sent): AuditCase {
-  return {
-    ...text,
-    run: (shop) =>
-      withOrder(shop, async (payment) => {
-        await shop.pay(payment);
-        const target = targetOf(shop, payment);
-        const request = requestOf(make(target), target);
-        const observation = await shop.send(request);
-        const after = await shop.lookUntilPaid(payment);
-        return { ...evidence(request, observation), ...judgeAccepted(shop, after) };
-      }),
-  };
+export function accepts(make: (target: Target) => Sent): Run {
+  return withOrder(async (target) => {
+    const { shop, payment } = target;
+    await shop.pay(payment);
+    const { shown } = await send(target, make(target));
+    return { ...shown, ...judgeAccepted(shop, await shop.lookUntilPaid(payment)) };
+  });
 }
 
 /** Pays an order with its correct IPN. @returns undefined if the shop did not accept it */
-export async function paidOrder(
-  shop: Shop,
-  payment: Payment,
-): Promise<{ look: OrderSnapshot; request: ProbeRequest } | undefined> {
+export async function payByIpn(shop: Shop, payment: Payment): Promise<OrderSnapshot | undefined> {
   await shop.pay(payment);
-  const request = shop.requestTo(shop.addressOf(payment), shop.ipnOf(payment));
-  await shop.send(request);
-  const look = await shop.lookUntilPaid(payment);
-  if (look.paid === false) return undefined;
+  await shop.send({ url: shop.addressOf(payment), body: shop.ipnOf(payment).form });
+  const { paid } = await shop.lookUntilPaid(payment);
+  if (paid === false) return undefined;
   // The effects of a payment may appear shortly after it.
-  await shop.grace();
-  return { look: await shop.look(payment), request };
+  return shop.lookAfterGrace(payment);
 }
 
-/** A case with a paid order. */
-export function afterPayment(
-  text: CaseText,
-  run: (
-    target: Target,
-    paid: { look: OrderSnapshot; request: ProbeRequest },
-    before: OrderSnapshot,
-  ) => Promise<Finding>,
-): AuditCase {
-  return {
-    ...text,
-    run: (shop) =>
-      withOrder(shop, async (payment, before) => {
-        const paid = await paidOrder(shop, payment);
-        if (!paid)
-          return { ...skipped('its correct IPN did not mark the order as paid'), verdict: 'unproven' };
-        return run(targetOf(shop, payment), paid, before);
-      }),
-  };
+/** A case with an order that its correct IPN has paid. @param run gets the order after the payment, as `paid` */
+export function afterPayment(run: (target: Target & { paid: OrderSnapshot }) => Promise<Finding>): Run {
+  return withOrder(async (target) => {
+    const paid = await payByIpn(target.shop, target.payment);
+    return paid ? run({ ...target, paid }) : unproven('its correct IPN did not mark the order as paid');
+  });
 }

@@ -1,12 +1,20 @@
-import { once } from 'node:events';
-import type { ClientRequest } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Agent } from 'node:https';
-import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { curlRequest } from '../contract/curl.ts';
 import { describeFailure } from '../contract/describe-delivery.ts';
+import { GatewayError } from '../contract/error.ts';
 import type { AttemptFailure } from '../contract/failure.ts';
-import { type Egress, EgressError, endpointOf } from '../delivery/egress.ts';
-import { failureOf, headerPairs, IDENTITY, MAX_RESPONSE_BYTES, open, readBody } from '../delivery/sender.ts';
+import { type Egress, EgressError } from '../delivery/egress.ts';
+import {
+  failureOf,
+  headerPairs,
+  IDENTITY,
+  MAX_RESPONSE_BYTES,
+  type Outgoing,
+  open,
+  readBody,
+} from '../delivery/sender.ts';
 import { VERSION } from '../system/package-info.ts';
 
 /** How a body is sent: whole with its length, in chunks, slowly, cut off, or without waiting for the response. */
@@ -67,59 +75,45 @@ export class AuditClient {
   }
 
   send(sent: ProbeRequest): Promise<Observation> {
-    return this.#send(sent, Promise.resolve());
+    return this.#send(sent);
   }
 
-  /** Whether no server listens at an address. */
+  /** Whether no server listens at an address. Connects, and sends nothing. */
   async isDown(url: string): Promise<boolean> {
-    const { host, port } = endpointOf(new URL(url));
-    const socket = connect({ host, port: Number(port), lookup: this.#egress.admit(new URL(url)) });
-    try {
-      await once(socket, 'connect');
-      return false;
-    } catch (error) {
-      return (error as NodeJS.ErrnoException).code === 'ECONNREFUSED';
-    } finally {
-      socket.destroy();
-    }
+    const leave = (request: ClientRequest) =>
+      request.once('socket', (socket) => socket.once('connect', () => request.destroy()));
+    const connection = { url, method: 'GET', headers: [], guard: this.#egress, agent: false as const };
+    return open({ ...connection, body: leave, timeoutMs: this.#timeoutMs }).then(
+      () => false,
+      (error) => failureOf(error, url).code === 'connection_refused',
+    );
   }
 
   /** Sends all requests without their last bytes, then the last bytes together. */
   async sendTogether(requests: readonly ProbeRequest[]): Promise<Observation[]> {
-    let release = () => {};
-    const gate = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    let waiting = requests.length;
-    const arrival = () => {
-      let isIn = false;
-      return () => {
-        if (isIn) return;
-        isIn = true;
-        waiting--;
-        if (waiting === 0) release();
-      };
-    };
-    return Promise.all(requests.map((sent) => this.#send(sent, gate, arrival())));
+    const ready: (() => void)[] = [];
+    const all = Promise.all(requests.map(() => new Promise<void>((resolve) => ready.push(resolve))));
+    return Promise.all(
+      requests.map((sent, index) => this.#send(sent, { all, ready: () => ready[index]?.() })),
+    );
   }
 
   /** @throws GatewayError `forbidden` for an address that the egress rules do not allow */
-  async #send(sent: ProbeRequest, gate: Promise<void>, arrived?: () => void): Promise<Observation> {
+  async #send(sent: ProbeRequest, start?: JointStart): Promise<Observation> {
     const { url, method = sent.body === undefined ? 'GET' : 'POST' } = sent;
+    const { agent, trustBy, cancelled } = this.#options;
     const began = performance.now();
-    const observed = (seen: Partial<Observation>): Observation => ({
+    const seen: Observation = {
       status: null,
       headers: [],
       body: '',
       failure: null,
       error: null,
-      ...seen,
-      durationMs: Math.round(performance.now() - began),
-    });
-    const { agent, trustBy, cancelled } = this.#options;
-    const failed = (error: unknown) => {
-      const failure = failureOf(error, url);
-      return { failure, error: describeFailure(failure, { url }, trustBy) };
+      durationMs: 0,
+    };
+    const fail = (error: unknown) => {
+      seen.failure = failureOf(error, url);
+      seen.error = describeFailure(seen.failure, { url }, trustBy);
     };
     try {
       const answer = await open({
@@ -130,22 +124,28 @@ export class AuditClient {
         timeoutMs: this.#timeoutMs,
         agent: (/^https:/i.test(url) && agent) || false,
         ...(cancelled && { signal: cancelled }),
-        body: (request) => write(request, sent, gate, arrived),
+        body: (request) => write(request, sent, start),
       });
       const { body, error } = await readBody(answer, MAX_RESPONSE_BYTES);
-      return observed({
-        status: answer.statusCode ?? 0,
-        headers: headerPairs(answer.rawHeaders),
-        body: body.toString('utf8'),
-        ...(error && failed(error)),
-      });
+      seen.status = answer.statusCode ?? 0;
+      seen.headers = headerPairs(answer.rawHeaders);
+      seen.body = body.toString('utf8');
+      if (error) fail(error);
     } catch (error) {
       if (error instanceof EgressError) throw error;
-      return observed(failed(error));
+      fail(error);
     } finally {
-      arrived?.();
+      start?.ready();
     }
+    seen.durationMs = Math.round(performance.now() - began);
+    return seen;
   }
+}
+
+/** Holds back the last bytes of requests until the rest of all of them is sent, or has failed. */
+interface JointStart {
+  ready: () => void;
+  all: Promise<unknown>;
 }
 
 /** The lines above the body, in this order. */
@@ -155,44 +155,37 @@ export function headersOf({
   contentType = FORM,
   body,
   manner,
-  unmarked = false,
+  unmarked,
 }: ProbeRequest): [string, string][] {
-  const framing: [string, string] =
-    manner === 'chunked'
-      ? ['Transfer-Encoding', 'chunked']
-      : ['Content-Length', String(Buffer.byteLength(body ?? ''))];
-  return [
+  const lines: [string, string][] = [
     ['Host', new URL(url).host],
     ['User-Agent', `gateway-sim/${VERSION}`],
-    ...(unmarked ? [] : [['X-Gateway-Sim', '1'] as [string, string]]),
-    ['Connection', 'close'],
-    [...IDENTITY],
-    ...(body === undefined ? [] : [['Content-Type', contentType] as [string, string], framing]),
-    ...headers.map(([name, value]): [string, string] => [name, value]),
   ];
+  if (!unmarked) lines.push(['X-Gateway-Sim', '1']);
+  lines.push(['Connection', 'close'], [...IDENTITY]);
+  if (body !== undefined) {
+    lines.push(['Content-Type', contentType]);
+    if (manner === 'chunked') lines.push(['Transfer-Encoding', 'chunked']);
+    else lines.push(['Content-Length', String(Buffer.byteLength(body))]);
+  }
+  for (const [name, value] of headers) lines.push([name, value]);
+  return lines;
 }
 
 async function write(
   request: ClientRequest,
   { body, manner = 'whole' }: ProbeRequest,
-  gate: Promise<void>,
-  arrived?: () => void,
+  start?: JointStart,
 ): Promise<void> {
   const bytes = Buffer.from(body ?? '');
   const half = Math.ceil(bytes.length / 2);
   switch (manner) {
     case 'whole': {
-      const last = Math.max(bytes.length - 1, 0);
-      if (arrived && last > 0) {
-        await new Promise((resolve) => request.write(bytes.subarray(0, last), resolve));
-        arrived();
-        await gate;
-        request.end(bytes.subarray(last));
-      } else {
-        arrived?.();
-        await gate;
-        request.end(bytes);
-      }
+      const last = start ? Math.max(bytes.length - 1, 0) : 0;
+      if (last > 0) await new Promise((resolve) => request.write(bytes.subarray(0, last), resolve));
+      start?.ready();
+      await start?.all;
+      request.end(bytes.subarray(last));
       return;
     }
     case 'chunked':
@@ -208,13 +201,101 @@ async function write(
       request.end();
       return;
     case 'truncated':
-      await new Promise((resolve) => request.write(bytes.subarray(0, half), resolve));
-      await sleep(LEAVE_AFTER_MS);
-      request.destroy();
-      return;
     case 'disconnected':
-      await new Promise<void>((resolve) => request.end(bytes, resolve));
+      await new Promise<void>((resolve) => {
+        if (manner === 'truncated') request.write(bytes.subarray(0, half), () => resolve());
+        else request.end(bytes, resolve);
+      });
       await sleep(LEAVE_AFTER_MS);
       request.destroy();
+  }
+}
+
+/** A curl command that repeats a request; null if curl cannot. */
+export function curlOf({
+  method,
+  url,
+  headers = [],
+  contentType = FORM,
+  body,
+  manner = 'whole',
+}: ProbeRequest) {
+  if (manner !== 'whole' || (body !== undefined && (typeof body !== 'string' || body.length > 20_000))) {
+    return null;
+  }
+  const type: readonly (readonly [string, string])[] =
+    body === undefined ? [] : [['Content-Type', contentType]];
+  return curlRequest({ ...(method !== undefined && { method }), url, headers: [...type, ...headers], body });
+}
+
+/** A curl command that repeats all requests at the same time; null if curl cannot. */
+export function curlOfAll(requests: readonly ProbeRequest[]): string | null {
+  const commands = requests.map(curlOf);
+  if (commands.some((one) => one === null)) return null;
+  const parts = commands.map((one) => one?.replace(/^curl /, ''));
+  return `curl --parallel --parallel-immediate ${parts.join(' \\\n  --next ')}`;
+}
+
+/** An observation as text. */
+export function described({ status, body, error, headers }: Observation): string {
+  if (status === null) return error ? `no response: ${error}` : 'no response';
+  const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1];
+  const line = body.trim().split(/\r?\n/, 1)[0]?.slice(0, 120) ?? '';
+  const to = location === undefined ? '' : ` to ${location}`;
+  return `answered ${status}${to}${line ? ` “${line}”` : ' with an empty body'}`;
+}
+
+/** A request as text. */
+export function requestText({ method, url, body, manner }: ProbeRequest): string {
+  const how = manner === undefined || manner === 'whole' ? '' : ` (${manner})`;
+  const shown =
+    typeof body === 'string'
+      ? decoded(body.replaceAll('+', ' ')).slice(0, 600)
+      : `${body?.length ?? 0} bytes`;
+  return `${method ?? (body === undefined ? 'GET' : 'POST')} ${url}${how}${body === undefined ? '' : `: ${shown}`}`;
+}
+
+/** A percent-encoded text; unchanged if it is malformed. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const HEADERS = [
+  ['User-Agent', `gateway-sim/${VERSION}`],
+  ['Accept', '*/*'],
+  IDENTITY,
+  ['Connection', 'close'],
+] as const;
+
+/**
+ * Sends a request to one of the user's addresses, which places or probes an order.
+ *
+ * @param read reads the needed part of the response
+ * @param failed the error message before its cause
+ * @throws GatewayError `forbidden` if the guard rejects the address, otherwise `check_failed`
+ */
+export async function ask<Result>(
+  request: Pick<Outgoing, 'url' | 'method' | 'guard' | 'timeoutMs'> & { signal?: AbortSignal | undefined },
+  read: (answer: IncomingMessage) => Result,
+  failed: string,
+): Promise<Awaited<Result>> {
+  const headers = request.method === 'POST' ? [...HEADERS, ['Content-Length', '0'] as const] : HEADERS;
+  try {
+    const { signal, ...rest } = request;
+    const answer = await open({ ...rest, headers, agent: false, ...(signal && { signal }) });
+    try {
+      return await read(answer);
+    } finally {
+      answer.destroy();
+    }
+  } catch (error) {
+    if (error instanceof EgressError) throw error;
+    request.signal?.throwIfAborted();
+    const why = describeFailure(failureOf(error, request.url), request);
+    throw new GatewayError('check_failed', `${failed}: ${why}`, { cause: error });
   }
 }

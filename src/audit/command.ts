@@ -88,7 +88,11 @@ export function readCommand(
 ): Command {
   const asks = placeholdersIn(text);
   for (const name of asks) {
-    if (!known.includes(name)) throw unknown(what, name, known);
+    if (known.includes(name)) continue;
+    if (name === 'order')
+      throw usage(`${what} uses {order}, which is known only if an order command or function prints it`);
+    const can = known.length ? `: use ${known.map((one) => `{${one}}`).join(', ')}` : '';
+    throw usage(`${what} uses {${name}}, which is not available there${can}`);
   }
   if (asks.length && platform === 'win32') {
     throw usage(
@@ -119,13 +123,6 @@ export function readCommand(
     return name === undefined ? piece : `"$${PLACEHOLDERS[name as Placeholder]}"`;
   });
   return { line, asks };
-}
-
-function unknown(what: string, name: Placeholder, known: readonly Placeholder[]): GatewayError {
-  if (name === 'order')
-    return usage(`${what} uses {order}, which is known only if an order command or function prints it`);
-  const can = known.length ? `: use ${known.map((one) => `{${one}}`).join(', ')}` : '';
-  return usage(`${what} uses {${name}}, which is not available there${can}`);
 }
 
 function insideQuotes(what: string, text: string, quoted: string): GatewayError {
@@ -203,21 +200,17 @@ export async function runCommand(
     env: { ...process.env, ...environment, ...Object.fromEntries(given) },
     detached: ownGroup,
   });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    if (stdout.length < MAX_OUTPUT) stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    if (stderr.length < MAX_OUTPUT) stderr += text;
-  });
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      if (output[name].length < MAX_OUTPUT) output[name] += text;
+    });
+  }
   return new Promise((resolve, reject) => {
     const failed = (why: string) => {
-      const lastLine = stderr.trim().split('\n').at(-1);
-      return new GatewayError(
-        'check_failed',
-        `\`${line}\` ${why}${lastLine ? `: ${lastLine.slice(0, 200)}` : ''}`,
-      );
+      const lastLine = output.stderr.trim().split('\n').at(-1);
+      const words = lastLine ? `: ${lastLine.slice(0, 200)}` : '';
+      return new GatewayError('check_failed', `\`${line}\` ${why}${words}`);
     };
     const closePipes = () => {
       child.stdout.destroy();
@@ -241,7 +234,7 @@ export async function runCommand(
     });
     child.on('close', (code, signal) => {
       cancelled?.removeEventListener('abort', cancel);
-      if (code === 0) resolve(stdout);
+      if (code === 0) resolve(output.stdout);
       else reject(failed(signal ? `was killed by ${signal}` : `exited with code ${code}`));
     });
   });

@@ -24,18 +24,21 @@ const signed = (expected: Code): Code => ({
   Python: `${WHOLE.Python}\n${expected.Python}\nif not hmac.compare_digest(expected.encode(), form['signature'].encode()): return refuse()`,
 });
 
-/** The fix of each mistake. */
-export const MISTAKE_FIXES = {
+/** The fix of each mistake, and its effort, estimated for a shop of typical size. */
+export const MISTAKES = {
   'signature-not-checked': {
     text: 'Before anything else, compute the HMAC over data.amount and identifier as received, and compare it in constant time. Reject the IPN if it does not match.',
+    effort: 'a few lines in the IPN handler',
     code: signed,
   },
   'fields-not-required': {
     text: 'Before you check the signature, reject IPNs whose fields are missing, empty or not strings.',
+    effort: 'one line in the IPN handler',
     code: WHOLE,
   },
   'secret-known': {
     text: 'Read the secret key from the configuration, reject every IPN if no key is set, and accept no other key.',
+    effort: 'a new secret key, and a few lines in the configuration',
     code: (expected) => ({
       PHP: `$secretKey = getenv('GATEWAY_SECRET_KEY'); if (!$secretKey) { http_response_code(500); exit; }\n${signed(expected).PHP}`,
       Node: `const secretKey = process.env.GATEWAY_SECRET_KEY; if (!secretKey) throw new Error('no secret key');\n${signed(expected).Node}`,
@@ -44,6 +47,7 @@ export const MISTAKE_FIXES = {
   },
   'amount-not-compared': {
     text: 'Compare the amount (as a number) and the currency with your own order, and reject anything else. Only the amount is signed, and it states what was paid, not what was owed.',
+    effort: 'one line in the IPN handler',
     code: {
       PHP: `if (!$order || !is_numeric($_POST['data']['amount'] ?? null) || (float) $_POST['data']['amount'] !== (float) $order['total'] || ($_POST['data']['currency']['code'] ?? null) !== $order['currency']) { http_response_code(400); exit; }`,
       Node: `if (!order || Number(body.data?.amount) !== Number(order.total) || body.data.currency?.code !== order.currency) return refuse();`,
@@ -52,6 +56,7 @@ export const MISTAKE_FIXES = {
   },
   'order-not-by-identifier': {
     text: 'Find the order by its exact signed identifier, and never by the query string.',
+    effort: 'a few lines in the IPN handler',
     code: {
       PHP: `$order = find_order($_POST['identifier']); if (!$order || $order['identifier'] !== $_POST['identifier']) { http_response_code(404); exit; }`,
       Node: `const order = orders.get(body.identifier); if (!order || order.identifier !== body.identifier) return refuse();`,
@@ -60,6 +65,7 @@ export const MISTAKE_FIXES = {
   },
   'no-token-in-ipn-url': {
     text: 'Put an unguessable token in the ipn_url, store it with the order, and check it in the handler. The signature does not cover the mode, and does not separate amount from identifier. The token closes both gaps; identifiers of exactly 20 characters close only the second.',
+    effort: 'a database column, and a few lines where you initiate payments and in the IPN handler',
     code: {
       PHP: `$order['token'] = bin2hex(random_bytes(16)); $fields['ipn_url'] = "$base/ipn?token={$order['token']}"; // when you initiate\nif (!$order || !hash_equals($order['token'], (string) ($_GET['token'] ?? ''))) { http_response_code(404); exit; } // in the handler`,
       Node: `order.token = randomBytes(16).toString('hex'); fields.ipn_url = \`\${base}/ipn?token=\${order.token}\`; // when you initiate\nif (!order || url.searchParams.get('token') !== order.token) return refuse(); // in the handler`,
@@ -68,6 +74,7 @@ export const MISTAKE_FIXES = {
   },
   'return-page-pays': {
     text: 'Use the return page only to show the status of the order. Only an IPN may change it.',
+    effort: 'a few lines in the return page',
     code: {
       PHP: `exit(($order['status'] ?? '') === 'paid' ? 'Thank you' : 'We are waiting for the confirmation of your payment');`,
       Node: `return res.end(order?.status === 'paid' ? 'Thank you' : 'We are waiting for the confirmation of your payment');`,
@@ -76,6 +83,7 @@ export const MISTAKE_FIXES = {
   },
   'status-not-checked': {
     text: 'Check the signature first: an IPN that you reject changes nothing. Only the status success marks an order as paid. No other status may change an order, least of all a paid one.',
+    effort: 'one line in the IPN handler',
     code: {
       PHP: `if (!$order || ($_POST['status'] ?? '') !== 'success' || $order['status'] === 'paid') { http_response_code(200); exit; }`,
       Node: `if (!order || body.status !== 'success' || order.status === 'paid') return accept();`,
@@ -84,6 +92,7 @@ export const MISTAKE_FIXES = {
   },
   'paid-more-than-once': {
     text: 'Wherever your shop marks an order as paid, use one conditional database update, and fulfill the order only if that update changed the row. A copy of an IPN must change nothing else.',
+    effort: 'one database query',
     code: {
       PHP: `$pay = $db->prepare("UPDATE orders SET status = 'paid' WHERE identifier = ? AND status <> 'paid'"); $pay->execute([$identifier]); if ($pay->rowCount() === 1) fulfill($order);`,
       Node: `const { rowCount } = await db.query("UPDATE orders SET status = 'paid' WHERE identifier = $1 AND status <> 'paid'", [identifier]); if (rowCount === 1) await fulfill(order);`,
@@ -92,10 +101,12 @@ export const MISTAKE_FIXES = {
   },
   'headers-trusted': {
     text: 'Do not trust headers: anyone can set them. Only the signature proves the sender.',
+    effort: 'a few lines in the IPN handler',
     code: signed,
   },
   'input-not-escaped': {
     text: 'Reject control characters, bind values as SQL parameters, escape output, and use a fixed text for error responses.',
+    effort: 'a review of the queries and pages that use the IPN',
     code: {
       PHP: `if (preg_match('/[\\x00-\\x1f]/', $identifier)) { http_response_code(400); exit('rejected'); }\n$find = $db->prepare('SELECT * FROM orders WHERE identifier = ?'); $find->execute([$identifier]); $order = $find->fetchAll()[0] ?? null;\nif (!$order) { http_response_code(404); exit('rejected'); }`,
       Node: `if (/[\\x00-\\x1f]/.test(identifier)) return res.writeHead(400).end('rejected');\nconst { rows: [order] } = await db.query('SELECT * FROM orders WHERE identifier = $1', [identifier]);\nif (!order) return res.writeHead(404).end('rejected');`,
@@ -104,6 +115,7 @@ export const MISTAKE_FIXES = {
   },
   'secrets-shown': {
     text: 'Log errors on the server, respond with a fixed text, and never print a key or the expected signature.',
+    effort: 'a setting of the shop',
     code: {
       PHP: `ini_set('display_errors', '0'); http_response_code(400); exit('rejected');`,
       Node: `return res.writeHead(400).end('rejected'); // log the details with console.error(error)`,
@@ -112,6 +124,7 @@ export const MISTAKE_FIXES = {
   },
   'initiate-from-outside': {
     text: 'Initiate payments on the server. Read the total and currency from the database, and the keys and the address of your shop from the configuration. No URL may contain a key, and ipn_url must have no other use.',
+    effort: 'a few lines where you initiate payments',
     code: {
       PHP: `$fields = ['amount' => $order['total'], 'currency' => $order['currency'], 'ipn_url' => "$base/ipn?token={$order['token']}", 'success_url' => "$base/thanks?order={$order['identifier']}", 'site_logo' => "$base/logo.png"] + $fields;`,
       Node: `Object.assign(fields, { amount: order.total, currency: order.currency, ipn_url: \`\${base}/ipn?token=\${order.token}\`, success_url: \`\${base}/thanks?order=\${order.identifier}\`, site_logo: \`\${base}/logo.png\` });`,
@@ -120,10 +133,11 @@ export const MISTAKE_FIXES = {
   },
   'handler-breaks': {
     text: 'Accept the POST without a session, login or CSRF token. Ignore unknown fields, and catch every error, including a truncated body. Answer 2xx within two seconds if you accept the IPN, and 4xx if you reject it.',
+    effort: 'a review of the IPN handler',
   },
-} as const satisfies Record<string, Fix>;
+} as const satisfies Record<string, Fix & { effort: string }>;
 
-export type MistakeName = keyof typeof MISTAKE_FIXES;
+export type MistakeName = keyof typeof MISTAKES;
 
 /** Patterns in responses that reveal a language. */
 const SIGNS: Readonly<Record<keyof Code, RegExp>> = {
@@ -131,6 +145,9 @@ const SIGNS: Readonly<Record<keyof Code, RegExp>> = {
   Node: /^x-powered-by: .*Express|\.[cm]?js:\d+:\d+/im,
   Python: /^server: .*(?:Python|Werkzeug|gunicorn|uvicorn|WSGIServer)|Traceback \(most recent call last\)/im,
 };
+
+/** Maximum characters read from each response. */
+const READ = 4_096;
 
 /** The language that a shop's responses reveal; undefined if there is none, or more than one. */
 export function languageOf(observations: readonly Observation[]): keyof Code | undefined {
@@ -141,29 +158,7 @@ export function languageOf(observations: readonly Observation[]): keyof Code | u
   return another === undefined ? language : undefined;
 }
 
-/** Maximum characters read from each response. */
-const READ = 4_096;
-
-/** The effort of a fix, estimated for a shop of typical size. */
-const EFFORT = {
-  'signature-not-checked': 'a few lines in the IPN handler',
-  'fields-not-required': 'one line in the IPN handler',
-  'secret-known': 'a new secret key, and a few lines in the configuration',
-  'amount-not-compared': 'one line in the IPN handler',
-  'order-not-by-identifier': 'a few lines in the IPN handler',
-  'no-token-in-ipn-url':
-    'a database column, and a few lines where you initiate payments and in the IPN handler',
-  'return-page-pays': 'a few lines in the return page',
-  'status-not-checked': 'one line in the IPN handler',
-  'paid-more-than-once': 'one database query',
-  'headers-trusted': 'a few lines in the IPN handler',
-  'input-not-escaped': 'a review of the queries and pages that use the IPN',
-  'secrets-shown': 'a setting of the shop',
-  'initiate-from-outside': 'a few lines where you initiate payments',
-  'handler-breaks': 'a review of the IPN handler',
-} as const satisfies Record<MistakeName, string>;
-
 /** The effort to fix a mistake of a report. */
 export function effortOf(name: string): string {
-  return Object.hasOwn(EFFORT, name) ? EFFORT[name as MistakeName] : 'effort unknown';
+  return Object.hasOwn(MISTAKES, name) ? MISTAKES[name as MistakeName].effort : 'effort unknown';
 }

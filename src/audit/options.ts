@@ -1,8 +1,10 @@
-import { MAX_TIMEOUT_MS } from '../contract/audit.ts';
+import { requireAddress } from '../contract/address.ts';
+import { type AuditPreset, MAX_TIMEOUT_MS, PLACEHOLDERS } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import { AuditRequest } from '../contract/audit-report.ts';
-import { usage } from '../contract/error.ts';
-import { placeholdersIn } from './command.ts';
+import { GatewayError, usage } from '../contract/error.ts';
+import type { Egress } from '../delivery/egress.ts';
+import { isAboutOneOrder, isAddress } from './probe.ts';
 
 /** The options that only the command line and the library have. */
 const LOCAL = {
@@ -28,11 +30,15 @@ export const AUDIT_OPTION_NAMES = [...Object.keys(AuditRequest.def.shape), ...Ob
 export const hasOrders = ({ orderCmd, orderUrl, order, orderWait }: AuditOptions) =>
   Boolean(orderCmd ?? orderUrl ?? order) || orderWait === true;
 
-/** @throws GatewayError `usage` for contradictory or incomplete options */
-export function requireConsistent(options: Partial<AuditOptions>): void {
-  const { orderCmd, orderUrl, order, orderWait, probeCmd, probeUrl, probe, paidWhen, orders, probes } =
-    options;
-  const { timeoutMs = 1 } = options;
+/**
+ * Checks that options are complete and consistent, and that their addresses are allowed.
+ *
+ * @throws GatewayError `usage`; `invalid_fields` for an invalid address, `forbidden` for one that the egress rules
+ *   reject
+ */
+export function requireConsistent(options: Partial<AuditOptions>, egress: Egress): void {
+  const { orderCmd, orderUrl, order, orderWait, probeCmd, probeUrl, probe, paidWhen, orders } = options;
+  const { probes = {}, confirmUrl, timeoutMs = 1 } = options;
   const given = (values: Readonly<Record<string, unknown>>) =>
     Object.keys(values).filter((name) => values[name] !== undefined && values[name] !== false);
   const sources = given({ orderCmd, orderUrl, order, orderWait });
@@ -44,7 +50,7 @@ export function requireConsistent(options: Partial<AuditOptions>): void {
     throw usage(`specify exactly one probe for orders: ${ways.map(spelled).join(' or ')}`);
   }
   const orderProbe = probeCmd ?? probeUrl;
-  if (orderProbe !== undefined && !placeholdersIn(orderProbe).length) {
+  if (orderProbe !== undefined && !isAboutOneOrder(orderProbe)) {
     throw usage(`the probe must refer to one order: include {identifier} (got "${orderProbe}")`);
   }
   if (ways.length && paidWhen === undefined) {
@@ -55,7 +61,7 @@ export function requireConsistent(options: Partial<AuditOptions>): void {
   if (paidWhen !== undefined && typeof paidWhen !== 'string') {
     throw usage('paidWhen must be a text, such as .status=paid or /paid/, and not a function');
   }
-  if (!ways.length && (paidWhen !== undefined || Object.keys(probes ?? {}).length)) {
+  if (!ways.length && (paidWhen !== undefined || Object.keys(probes).length)) {
     throw usage('--paid-when and --probe require an order probe: specify --probe-cmd or --probe-url');
   }
   if (orders !== undefined && !(Number.isInteger(orders) && orders >= 1 && orders <= 10_000)) {
@@ -64,6 +70,24 @@ export function requireConsistent(options: Partial<AuditOptions>): void {
   if (!(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
     throw usage(`the timeout must be more than 0 and at most 1 h (got ${timeoutMs} ms)`);
   }
+  for (const [name, url] of Object.entries({ orderUrl, probeUrl, confirmUrl })) {
+    if (url !== undefined) requireReachable(egress, name, url);
+  }
+  for (const [name, one] of Object.entries(probes)) {
+    if (typeof one === 'string' && isAddress(one)) requireReachable(egress, `the probe ${name}`, one);
+  }
+}
+
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  ipnUrl: 'the URL of the IPN handler',
+  orderUrl: 'the URL that places orders',
+  probeUrl: 'the URL of the probe',
+};
+
+/** @param name the name of the option */
+function requireReachable(egress: Egress, name: string, url: string | undefined): void {
+  const problem = egress.unreachable(requireAddress(url, DESCRIPTIONS[name] ?? name));
+  if (problem !== null) throw new GatewayError('forbidden', `${name} is not allowed: ${problem}`);
 }
 
 /** An option as written on the command line, or the name of a function of the library. */
@@ -71,3 +95,103 @@ const spelled = (name: string) =>
   name === 'order' || name === 'probe'
     ? name
     : `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+type Filled = Pick<
+  AuditOptions,
+  'orderCmd' | 'orderUrl' | 'orderWait' | 'probeCmd' | 'probeUrl' | 'paidWhen' | 'orderAmount'
+>;
+
+/**
+ * The identifier as a MySQL literal, for use between double quotes in a shell. MySQL cannot parse hexadecimal digits as
+ * SQL.
+ */
+const SQL_IDENTIFIER = `CAST(x'$(printf %s "$${PLACEHOLDERS.identifier}" | od -An -v -tx1 | tr -d ' \\n')' AS CHAR)`;
+
+/** mysql reads its credentials from ~/.my.cnf. */
+const mysql = (database: string, query: string) =>
+  `mysql --batch --skip-column-names "\${MYSQL_DATABASE:-${database}}" -e "${query}"`;
+
+/** Orders one product with the payment gateway WC_GATEWAY, or with the first enabled gateway. */
+const WOOCOMMERCE_ORDER = [
+  '$gateways = WC()->payment_gateways()->get_available_payment_gateways();',
+  '$gateway = $gateways[getenv("WC_GATEWAY")] ?? reset($gateways);',
+  '$products = wc_get_products(["limit" => 1, "status" => "publish"]);',
+  '$order = wc_create_order();',
+  '$order->add_product($products[0]);',
+  '$order->set_address(["first_name" => "Ada", "email" => "ada@example.com"], "billing");',
+  '$order->set_payment_method($gateway);',
+  '$order->calculate_totals();',
+  '$order->save();',
+  '$gateway->process_payment($order->get_id());',
+].join(' ');
+
+/** SHOP_MODEL is the model of an order, SHOP_COLUMN the column of its identifier. */
+const LARAVEL_ORDER = [
+  '$model = getenv("SHOP_MODEL") ?: "App\\\\Models\\\\Order";',
+  '$order = $model::where(getenv("SHOP_COLUMN") ?: "identifier", getenv("SHOP_ORDER"))->first();',
+  'echo json_encode($order ?? ["status" => "unknown"]);',
+].join(' ');
+
+const PRESTASHOP_QUERY = `SELECT CONCAT('orders=', COUNT(*), ' paid=', COALESCE(SUM(valid), 0), ' total=', COALESCE(SUM(total_paid_real), 0)) FROM \${DB_PREFIX:-ps_}orders WHERE id_cart = ${SQL_IDENTIFIER}`;
+
+const WHMCS_QUERY = `SELECT CONCAT('status=', COALESCE(MAX(i.status), 'unknown'), ' transactions=', COUNT(a.id)) FROM tblinvoices i LEFT JOIN tblaccounts a ON a.invoiceid = i.id WHERE i.id = ${SQL_IDENTIFIER}`;
+
+/** The options of each preset, by the origin of the IPN handler. */
+const PRESETS: Readonly<Record<AuditPreset, (origin: string) => Filled>> = {
+  plain: (origin) => ({
+    orderUrl: `${origin}/orders`,
+    probeUrl: `${origin}/orders/{identifier}`,
+    paidWhen: '.status=paid',
+  }),
+  woocommerce: () => ({
+    orderCmd: `wp eval '${WOOCOMMERCE_ORDER}'`,
+    probeCmd: 'wp wc shop_order get {identifier} --user=1 --format=json',
+    paidWhen: '/"status":\\s*"(processing|completed)"/',
+    orderAmount: '.total',
+  }),
+  laravel: () => ({
+    orderWait: true,
+    probeCmd: `SHOP_ORDER={identifier} php artisan tinker --execute='${LARAVEL_ORDER}'`,
+    paidWhen: '/"(payment_)?status":\\s*"(paid|success|completed|processing)"|"(is_)?paid":\\s*(true|1)/',
+  }),
+  prestashop: () => ({
+    orderWait: true,
+    probeCmd: mysql('prestashop', PRESTASHOP_QUERY),
+    paidWhen: '/paid=[1-9]/',
+  }),
+  whmcs: () => ({ orderWait: true, probeCmd: mysql('whmcs', WHMCS_QUERY), paidWhen: '/status=Paid/' }),
+};
+
+/** Adds the options of a preset that the user omitted, and reports its commands and addresses to `onNotice`. */
+export function withPreset(options: AuditOptions): AuditOptions {
+  const { preset, ipnUrl, onNotice } = options;
+  if (preset === undefined) return options;
+  const { orderCmd, orderUrl, orderWait, probeCmd, probeUrl, ...probe } = PRESETS[preset](
+    new URL(ipnUrl).origin,
+  );
+  const filled = { ...options };
+  const uses: (string | undefined)[] = [];
+  if (!hasOrders(options)) {
+    Object.assign(filled, { orderCmd, orderUrl, orderWait });
+    uses.push(orderWait ? 'place orders by hand' : (orderCmd ?? orderUrl));
+  }
+  if (!(options.probeCmd ?? options.probeUrl ?? options.probe)) {
+    const { paidWhen = probe.paidWhen, orderAmount = probe.orderAmount } = options;
+    Object.assign(filled, { probeCmd, probeUrl, paidWhen, orderAmount });
+    uses.push(probeCmd ?? probeUrl, `paid when ${paidWhen}`);
+  }
+  if (uses.length) onNotice?.(`the preset ${preset} uses: ${uses.join('\n  ')}`);
+  return filled;
+}
+
+/**
+ * The options of an audit with those of its preset.
+ *
+ * @throws GatewayError `usage`, `invalid_fields` or `forbidden`
+ */
+export function completeOptions(options: AuditOptions, egress: Egress): AuditOptions {
+  requireReachable(egress, 'ipnUrl', options.ipnUrl);
+  const complete = withPreset(options);
+  requireConsistent(complete, egress);
+  return complete;
+}

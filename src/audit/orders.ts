@@ -1,55 +1,44 @@
+import type { IncomingMessage } from 'node:http';
 import { shorten } from '../contract/address.ts';
+import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
+import { readText } from '../delivery/sender.ts';
+import { errorPage, ownWords } from '../domain/receiver-answer.ts';
+import { ask } from './client.ts';
+import { callUserFunction, type OrderValues, readCommand, runCommand, valuesOf } from './command.ts';
 import type { AuditGateway } from './gateway.ts';
 
-/**
- * Makes the shop initiate a payment.
- *
- * @param givenUp aborts the order when the audit stops waiting for it
- * @returns optionally the shop's own name for the order, as text or a number
- */
-export type PlaceOrder = (givenUp: AbortSignal) => Promise<unknown>;
-
-interface OrderLimits {
-  /** Time for the shop to initiate a payment after the order was placed, in milliseconds. */
-  limitMs: number;
-  /** Maximum number of orders. */
-  max: number;
-  /** Collects notices for the user. */
-  notices: Set<string>;
-  /** Whether a payment is the attacker's, and not an order of the shop. */
-  isOurs: (payment: Payment) => boolean;
-  cancelled?: AbortSignal | undefined;
-}
+const MAX_ORDERS = 150;
+const MAX_ORDERS_BY_HAND = 3;
+/** Time for the shop to initiate a payment after the order; placing orders by hand takes longer. */
+const INITIATE_LIMIT_MS = 15_000;
+const BY_HAND_LIMIT_MS = 10 * 60_000;
 
 const POLL_MS = 20;
 /** The number of recent payments that may contain the new one. */
 const RECENT = 10;
 
-const SETTLES_ITSELF = () =>
-  new GatewayError(
-    'check_failed',
-    "the emulator settles the shop's payments automatically: run the audit without --auto and without magic e-mails",
-  );
-
-/** The last line of the output. */
-function nameIn(output: unknown): string | undefined {
-  const isText = typeof output === 'string' || typeof output === 'number';
-  return isText ? String(output).trimEnd().split('\n').at(-1)?.trim() : undefined;
+/** A pending order that a case uses, and releases when it is disposed. */
+interface UsedOrder extends Disposable {
+  readonly payment: Payment;
+  /** Whether the case left it unchanged, so that another can use it. */
+  isUntouched: boolean;
 }
 
 /** Supplies orders, one for each case. */
 export class Orders {
   readonly #gateway: AuditGateway;
+  readonly #options: AuditOptions;
   readonly #place: PlaceOrder;
-  readonly #limits: OrderLimits;
+  readonly #notices: Set<string>;
+  readonly #attackerUrl: string;
   /** The shop's own names for its orders, by payment id. */
   readonly #names = new Map<string, string>();
   readonly #known = new Set<string>();
   /** Unchanged orders, reused when no new ones are allowed. */
   readonly #untouched: Payment[] = [];
-  readonly #waiting: ((order: Payment | undefined) => void)[] = [];
+  readonly #waiting: ((order: UsedOrder | undefined) => void)[] = [];
   #inUse = 0;
   #isPlacing = false;
   /** The newest request to the emulator before the audit. */
@@ -59,10 +48,17 @@ export class Orders {
   /** Additional payments that the same order initiated. */
   readonly spare: Payment[] = [];
 
-  constructor(gateway: AuditGateway, place: PlaceOrder, limits: OrderLimits) {
+  /**
+   * @param notices collects messages for the user
+   * @param attackerUrl the ipn_url of the attacker's own payments, which are no orders of the shop
+   * @throws GatewayError `usage` for an order command with invalid placeholders
+   */
+  constructor(gateway: AuditGateway, options: AuditOptions, notices: Set<string>, attackerUrl: string) {
     this.#gateway = gateway;
-    this.#place = place;
-    this.#limits = limits;
+    this.#options = options;
+    this.#place = placeOf(gateway, options);
+    this.#notices = notices;
+    this.#attackerUrl = attackerUrl;
   }
 
   /** Ignores existing payments. */
@@ -78,17 +74,30 @@ export class Orders {
    * @returns undefined if the maximum is reached and no order can be reused
    * @throws GatewayError `timed_out` if the shop initiates no payment, `check_failed` if the order cannot be placed
    */
-  async take(): Promise<Payment | undefined> {
-    if (this.made.length < this.#limits.max || this.made.length === 0) {
-      const next = this.#queue.then(() => (this.made.length < this.#limits.max ? this.#make() : undefined));
-      this.#queue = next.catch(() => {});
-      const made = await next;
-      if (made) {
-        this.#inUse++;
-        return made;
-      }
+  async take(): Promise<UsedOrder | undefined> {
+    const { orderWait, orders: max = orderWait ? MAX_ORDERS_BY_HAND : MAX_ORDERS } = this.#options;
+    const next = this.#queue.then(() => (this.made.length < max ? this.#make() : undefined));
+    this.#queue = next.catch(() => {});
+    const payment = (await next) ?? this.#untouched.pop();
+    if (payment) return this.#use(payment);
+    // Waits until a case releases an unchanged order.
+    return this.#inUse === 0 ? undefined : new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #use(payment: Payment): UsedOrder {
+    this.#inUse++;
+    const used = { payment, isUntouched: false, [Symbol.dispose]: () => this.#release(used) };
+    return used;
+  }
+
+  #release({ payment, isUntouched }: UsedOrder): void {
+    this.#inUse--;
+    if (isUntouched) {
+      const next = this.#waiting.shift();
+      if (next) next(this.#use(payment));
+      else this.#untouched.push(payment);
     }
-    return this.#again();
+    if (this.#inUse === 0) for (const next of this.#waiting.splice(0)) next(undefined);
   }
 
   /** Whether another order has the same identifier. */
@@ -96,9 +105,9 @@ export class Orders {
     return this.made.some((other) => other.identifier === identifier && other.id !== id);
   }
 
-  /** The shop's own name for an order; undefined if it is unknown. */
-  nameOf({ id }: Payment): string | undefined {
-    return this.#names.get(id);
+  /** The known values of an order, with the shop's own name for it. */
+  valuesOf(payment: Payment): OrderValues {
+    return valuesOf(payment, this.#names.get(payment.id));
   }
 
   /** Also records payments of an abandoned order and of the attacker, so that they can be canceled. */
@@ -106,80 +115,64 @@ export class Orders {
     const { data } = await this.#gateway.payments.list({ limit: RECENT });
     this.made.push(
       ...data.filter(
-        (payment) => this.#limits.isOurs(payment) || (this.#isPlacing && !this.#known.has(payment.id)),
+        (payment) => this.#isAttackers(payment) || (this.#isPlacing && !this.#known.has(payment.id)),
       ),
     );
   }
 
-  /** Returns an order. An `untouched` one can be reused. */
-  release(order: Payment, untouched: boolean): void {
-    this.#inUse--;
-    if (untouched) {
-      const next = this.#waiting.shift();
-      if (next) {
-        this.#inUse++;
-        next(order);
-      } else this.#untouched.push(order);
-    }
-    if (this.#inUse === 0) for (const next of this.#waiting.splice(0)) next(undefined);
-  }
-
-  /** Reuses an unchanged order. If none is free, waits until a case releases one. */
-  #again(): Promise<Payment | undefined> {
-    const found = this.#untouched.pop();
-    if (found) {
-      this.#inUse++;
-      return Promise.resolve(found);
-    }
-    if (this.#inUse === 0) return Promise.resolve(undefined);
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
   async #make(): Promise<Payment> {
+    const { orderWait, timeoutMs = INITIATE_LIMIT_MS, cancelled } = this.#options;
+    const limitMs = orderWait ? BY_HAND_LIMIT_MS : timeoutMs;
+    const deadline = performance.now() + limitMs;
     const givenUp = new AbortController();
+    let result: { output: unknown } | { error: unknown } | undefined;
+    this.#isPlacing = true;
+    const placed = this.#place(givenUp.signal).then(
+      (output) => {
+        result = { output };
+      },
+      (error: unknown) => {
+        result = { error };
+      },
+    );
     try {
-      return await this.#placeUntil(givenUp.signal);
+      for (;;) {
+        cancelled?.throwIfAborted();
+        const ended = result;
+        const fresh = (await this.#recent()).filter(({ id }) => !this.#known.has(id));
+        const order = fresh.at(-1);
+        const isLate = performance.now() > deadline;
+        // A failure counts only if no payment was initiated: a shop may answer 500 after a successful order, or hang.
+        if (order && (ended || isLate))
+          return this.#add(order, fresh, ended && 'output' in ended && ended.output);
+        if (ended && 'error' in ended) await this.#failedToPlace(ended.error);
+        if (isLate) {
+          const text = `the shop initiated no payment within ${limitMs / 1_000} s of the order`;
+          throw new GatewayError('timed_out', `${text}: ${await this.#whyNone()}`);
+        }
+        const poll = new Promise((resolve) => setTimeout(resolve, POLL_MS));
+        await (ended ? poll : Promise.race([placed, poll]));
+      }
     } finally {
       givenUp.abort();
     }
   }
 
-  async #placeUntil(givenUp: AbortSignal): Promise<Payment> {
-    let isPlaced = false;
-    this.#isPlacing = true;
-    const placed = this.#place(givenUp).finally(() => {
-      isPlaced = true;
-    });
-    // A failure counts only if no payment was initiated: a shop may answer 500 after a successful order.
-    placed.catch(() => {});
-    const deadline = performance.now() + this.#limits.limitMs;
-    for (;;) {
-      this.#limits.cancelled?.throwIfAborted();
-      const wasPlaced = isPlaced;
-      const fresh = (await this.#recent()).filter(({ id }) => !this.#known.has(id));
-      const order = fresh.at(-1);
-      // A shop that hangs after it initiated a payment has placed its order.
-      if (order && (wasPlaced || performance.now() > deadline)) {
-        for (const { id } of fresh) this.#known.add(id);
-        this.spare.push(...fresh.slice(0, -1));
-        if (fresh.length > 1) {
-          this.#limits.notices.add('one order initiated several payments: the audit uses the first');
-        }
-        this.made.push(order);
-        this.#isPlacing = false;
-        const name = wasPlaced ? nameIn(await placed.catch(() => undefined)) : undefined;
-        if (name !== undefined) this.#names.set(order.id, name);
-        if (order.auto) throw SETTLES_ITSELF();
-        return order;
-      }
-      if (wasPlaced) await placed.catch((error: unknown) => this.#failedToPlace(error));
-      if (performance.now() > deadline) {
-        const text = `the shop initiated no payment within ${this.#limits.limitMs / 1_000} s of the order`;
-        throw new GatewayError('timed_out', `${text}: ${await this.#whyNone()}`);
-      }
-      const poll = new Promise((resolve) => setTimeout(resolve, POLL_MS));
-      await (wasPlaced ? poll : Promise.race([placed.catch(() => {}), poll]));
+  #add(order: Payment, fresh: readonly Payment[], output: unknown): Payment {
+    for (const { id } of fresh) this.#known.add(id);
+    this.spare.push(...fresh.slice(0, -1));
+    if (fresh.length > 1) {
+      this.#notices.add('one order initiated several payments: the audit uses the first');
     }
+    this.made.push(order);
+    this.#isPlacing = false;
+    const name = lastLineOf(output);
+    if (name !== undefined) this.#names.set(order.id, name);
+    if (!order.auto) return order;
+    throw new GatewayError(
+      'check_failed',
+      "the emulator settles the shop's payments automatically: run the audit without --auto and without magic e-mails",
+    );
   }
 
   async #failedToPlace(error: unknown): Promise<never> {
@@ -206,6 +199,57 @@ export class Orders {
 
   async #recent(): Promise<Payment[]> {
     const { data } = await this.#gateway.payments.list({ limit: RECENT });
-    return data.filter((payment) => !this.#limits.isOurs(payment));
+    return data.filter((payment) => !this.#isAttackers(payment));
   }
+
+  #isAttackers({ ipnUrl }: Payment): boolean {
+    return ipnUrl === this.#attackerUrl;
+  }
+}
+
+/** The last line of an output. */
+function lastLineOf(output: unknown): string | undefined {
+  const isText = typeof output === 'string' || typeof output === 'number';
+  return isText ? String(output).trimEnd().split('\n').at(-1)?.trim() : undefined;
+}
+
+/**
+ * Makes the shop initiate a payment.
+ *
+ * @param givenUp aborts the order when the audit stops waiting for it
+ * @returns optionally the shop's own name for the order, as text or a number
+ */
+type PlaceOrder = (givenUp: AbortSignal) => Promise<unknown>;
+
+function placeOf(gateway: AuditGateway, options: AuditOptions): PlaceOrder {
+  const { orderCmd, orderUrl, orderMethod = 'POST', order, orderWait, ipnUrl, onNotice } = options;
+  const { timeoutMs, cancelled } = options;
+  const endedBy = (givenUp: AbortSignal) => (cancelled ? AbortSignal.any([cancelled, givenUp]) : givenUp);
+  if (order) return () => callUserFunction('placing an order', order);
+  if (orderCmd !== undefined) {
+    const command = readCommand('the order command', orderCmd, ['ipn_url']);
+    const running = { environment: gateway.env, limitMs: timeoutMs };
+    return (givenUp) => runCommand(command, { ipn_url: ipnUrl }, { ...running, cancelled: endedBy(givenUp) });
+  }
+  if (orderUrl !== undefined) {
+    const request = { url: orderUrl, method: orderMethod, guard: gateway.egress };
+    const limited = { ...request, timeoutMs: timeoutMs ?? INITIATE_LIMIT_MS };
+    return (givenUp) => requestOrder({ ...limited, signal: endedBy(givenUp) });
+  }
+  if (orderWait) return async () => onNotice?.('Place an order in the shop within 10 minutes.');
+  return () => gateway.payments.create({ ipnUrl });
+}
+
+/** @throws GatewayError `forbidden`; `check_failed` if the shop responds with an error, or not at all */
+async function requestOrder(request: Parameters<typeof ask>[0]): Promise<void> {
+  const what = `could not place an order: ${request.method} ${request.url}`;
+  const read = async (answer: IncomingMessage) => {
+    const { statusCode: status = 0 } = answer;
+    // The response may break off.
+    return { status, body: status < 400 ? '' : await readText(answer).catch(() => '') };
+  };
+  const { status, body } = await ask(request, read, `${what} failed`);
+  if (status < 400) return;
+  const words = errorPage(body) ?? ownWords(body);
+  throw new GatewayError('check_failed', `${what} answered ${status}${words ? ` “${words}”` : ''}`);
 }

@@ -1,13 +1,13 @@
+import { shorten } from '../contract/address.ts';
 import { PLACEHOLDERS, type Placeholder } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError, usage } from '../contract/error.ts';
-import type { Payment } from '../contract/payment.ts';
 import { plainText } from '../contract/plain-text.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import type { Egress } from '../delivery/egress.ts';
 import { readText } from '../delivery/sender.ts';
 import { matches } from '../system/match-pattern.ts';
-import { ask } from './ask.ts';
+import { ask } from './client.ts';
 import {
   type CommandRun,
   callUserFunction,
@@ -20,7 +20,7 @@ import {
 import type { AuditGateway } from './gateway.ts';
 
 /** Reads a value from the shop: the output of a command, the response of a URL or the result of a function. */
-export type Probe = (values: OrderValues) => Promise<string>;
+type Probe = (values: OrderValues) => Promise<string>;
 
 /** The state of one order in the shop. */
 export interface OrderSnapshot {
@@ -30,13 +30,16 @@ export interface OrderSnapshot {
   text: string;
   /** The outputs of the other probes, by name. */
   effects: ReadonlyMap<string, string>;
-  /** The initiated amount. */
-  order: Pick<Payment, 'amount' | 'currency'>;
   /** When the probe started, since it may be slower than the shop. */
   at: number;
 }
 
 const LIMIT_MS = 10_000;
+
+/** Whether a probe is an address, and not a command. */
+export function isAddress(given: string): boolean {
+  return /^https?:\/\//i.test(given);
+}
 
 /** Whether a probe refers to one order, and not to the whole shop. */
 export function isAboutOneOrder(probe: string): boolean {
@@ -49,10 +52,44 @@ const WITHOUT_ORDER = namesOf(PLACEHOLDERS).filter((name) => name !== 'order');
 /** Values that several orders may have in common. */
 const SHARED: readonly Placeholder[] = ['identifier', 'amount'];
 
-/** @param what the probe's name in errors. @throws GatewayError `usage` */
-function commandProbe(what: string, line: string, known: readonly Placeholder[], running: CommandRun): Probe {
-  const command = readCommand(what, line, known);
-  return (values) => runCommand(command, values, running);
+/**
+ * Creates the probes that the options specify.
+ *
+ * @param gateway provides the variables of their commands and the egress rules for their addresses
+ * @throws GatewayError `usage`
+ */
+export function probesOf(
+  options: Partial<AuditOptions>,
+  { env: environment, egress }: Pick<AuditGateway, 'env' | 'egress'>,
+) {
+  const { probeCmd, probeUrl, probe, paidWhen = '', probes = {}, timeoutMs: limitMs, cancelled } = options;
+  const known = (options.orderCmd ?? options.order) ? namesOf(PLACEHOLDERS) : WITHOUT_ORDER;
+  const byUrl = (url: string) => urlProbe(url, egress, { limitMs, cancelled });
+  const byCommand = (what: string, line: string): Probe => {
+    const command = readCommand(what, line, known);
+    return (values) => runCommand(command, values, { environment, limitMs, cancelled });
+  };
+  const byFunction = (look: (identifier: string) => unknown): Probe => {
+    return async ({ identifier = '' }) => textOf(await callUserFunction('the probe', () => look(identifier)));
+  };
+  const orderProbe = (): Probe | undefined => {
+    if (probe) return byFunction(probe);
+    // A shell never parses an address.
+    if (probeUrl !== undefined) return byUrl(probeUrl);
+    return probeCmd === undefined ? undefined : byCommand('the probe command', probeCmd);
+  };
+  const effects = new Map<string, Probe>();
+  for (const [name, given] of Object.entries(probes)) {
+    if (typeof given !== 'string') effects.set(name, byFunction(given));
+    else effects.set(name, isAddress(given) ? byUrl(given) : byCommand(`the probe "${name}"`, given));
+  }
+  return {
+    probe: orderProbe(),
+    effects,
+    isPaid: readCondition(paidWhen),
+    /** Whether the probe distinguishes orders with the same identifier. */
+    distinguishes: placeholdersIn(probeUrl ?? probeCmd ?? '').some((name) => !SHARED.includes(name)),
+  };
 }
 
 export function urlProbe(
@@ -69,47 +106,6 @@ export function urlProbe(
     );
     if (status < 300 || (status >= 400 && status < 500)) return text;
     throw new GatewayError('check_failed', `the probe ${address} answered ${status}`);
-  };
-}
-
-/** Whether a probe is an address, and not a command. */
-export function isAddress(given: string): boolean {
-  return /^https?:\/\//i.test(given);
-}
-
-/**
- * Creates the probes that the options specify.
- *
- * @param gateway provides the variables of their commands and the egress rules for their addresses
- * @throws GatewayError `usage`, `invalid_fields`
- */
-export function probesOf(
-  options: Partial<AuditOptions>,
-  { env, egress }: Pick<AuditGateway, 'env' | 'egress'>,
-) {
-  const { probeCmd, probeUrl, probe, paidWhen = '', probes = {}, timeoutMs: limitMs, cancelled } = options;
-  const known = (options.orderCmd ?? options.order) ? namesOf(PLACEHOLDERS) : WITHOUT_ORDER;
-  const running = { environment: env, limitMs, cancelled };
-  const functionProbe =
-    (look: (identifier: string) => unknown): Probe =>
-    async ({ identifier = '' }) =>
-      textOf(await callUserFunction('the probe', () => look(identifier)));
-  const orderProbe = (): Probe | undefined => {
-    if (probe) return functionProbe(probe);
-    // A shell never parses an address.
-    if (probeUrl !== undefined) return urlProbe(probeUrl, egress, running);
-    return probeCmd === undefined ? undefined : commandProbe('the probe command', probeCmd, known, running);
-  };
-  const effect = (name: string, given: string | ((identifier: string) => unknown)) => {
-    if (typeof given !== 'string') return functionProbe(given);
-    if (isAddress(given)) return urlProbe(given, egress, running);
-    return commandProbe(`the probe "${name}"`, given, known, running);
-  };
-  return {
-    probe: orderProbe(),
-    distinguishes: placeholdersIn(probeUrl ?? probeCmd ?? '').some((name) => !SHARED.includes(name)),
-    isPaid: readCondition(paidWhen),
-    effects: new Map(Object.entries(probes).map(([name, one]) => [name, effect(name, one)])),
   };
 }
 
@@ -154,14 +150,18 @@ export function readCondition(condition: string): (text: string) => boolean {
   }
 }
 
-/** The value at a path such as `.order.total` in a JSON text; undefined if there is none. */
-export function valueAt(text: string, path: string): unknown {
-  let value: unknown;
+/** A JSON text as a value; undefined for other text. */
+function parsed(text: string, revive?: (name: string, value: unknown) => unknown): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text, revive);
   } catch {
     return undefined;
   }
+}
+
+/** The value at a path such as `.order.total` in a JSON text; undefined if there is none. */
+export function valueAt(text: string, path: string): unknown {
+  let value = parsed(text);
   for (const name of path.split('.').filter(Boolean)) {
     if (typeof value !== 'object' || value === null) return undefined;
     value = (value as Record<string, unknown>)[name];
@@ -214,7 +214,7 @@ function without(paths: ReadonlySet<string>, value: unknown, path = ''): unknown
 }
 
 /** Limits for probe output that is crafted to be slow to compare. The rest is not measured. */
-export const MAX_MEASURES = 1_000;
+const MAX_MEASURES = 1_000;
 const MAX_DEPTH = 20;
 const MAX_PATH = 200;
 
@@ -228,10 +228,8 @@ export function measures(text: string): Map<string, number> {
     if (typeof value !== 'object' || value === null) return;
     for (const [name, inner] of Object.entries(value)) walk(`${path}.${name}`, inner, depth + 1);
   };
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
+  const value = parsed(text);
+  if (value === undefined) {
     found.set('lines', text.trim() === '' ? 0 : text.trim().split('\n').length);
     for (const [number] of text.matchAll(/-?\d+(?:\.\d+)?/g)) {
       if (found.size > MAX_MEASURES) break;
@@ -241,4 +239,53 @@ export function measures(text: string): Map<string, number> {
   }
   walk('', value, 0);
   return found;
+}
+
+/** How much the numbers in the probes' output changed, by probe and place. Unchanged numbers are omitted. */
+export function numericChanges(before: OrderSnapshot, after: OrderSnapshot): Map<string, number> {
+  const texts = (look: OrderSnapshot): [string, string][] => [['', look.text], ...look.effects];
+  const old = new Map(texts(before));
+  const changes = new Map<string, number>();
+  for (const [name, text] of texts(after)) {
+    const was = measures(old.get(name) ?? '');
+    // If the output exceeded the limit, a number that seems new is not necessarily new.
+    const isAll = was.size < MAX_MEASURES;
+    for (const [place, value] of measures(text)) {
+      const change = value - (was.get(place) ?? (isAll ? 0 : value));
+      if (change !== 0) changes.set(`${name}${place}`, change);
+    }
+  }
+  return changes;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Whether a text is a time today, in any time zone. A later time may be the end of a customer's access. */
+const isRecentTime = (text: string) =>
+  /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text) && Math.abs(Date.parse(text) - Date.now()) < DAY_MS;
+
+/** The difference between two outputs of a probe: the changed JSON members, otherwise both texts. */
+export function differenceOf(before: string, after: string): string {
+  const members = (text: string) =>
+    new Map(Object.entries(parsed(text) ?? {}).map(([name, value]) => [name, JSON.stringify(value)]));
+  const [old, current] = [members(before), members(after)];
+  const changed = [...current].filter(([name, value]) => old.get(name) !== value);
+  const shown = changed.map(
+    ([name, value]) => `${name} from ${shorten(old.get(name) ?? 'nothing')} to ${shorten(value)}`,
+  );
+  if (shown.length) return shown.join(', ');
+  const [was, is] = [before, after].map((text) => text.split('\n'));
+  const line = is?.findIndex((text, index) => text !== was?.[index]) ?? -1;
+  return `${shorten(was?.[line] ?? 'nothing')} before, ${shorten(is?.[line] ?? 'nothing')} after`;
+}
+
+/** Whether texts differ only in numbers, recent times, list lengths and added lines. */
+export function isCountOrLog(before: string, after: string): boolean {
+  const plain = (_: string, value: unknown) => {
+    if (typeof value === 'number' || Array.isArray(value)) return null;
+    return typeof value === 'string' && isRecentTime(value) ? 'a time' : value;
+  };
+  const [one, other] = [parsed(before, plain), parsed(after, plain)];
+  if (one !== undefined && other !== undefined) return JSON.stringify(one) === JSON.stringify(other);
+  return after.startsWith(before) || after.replace(/\d+/g, '0') === before.replace(/\d+/g, '0');
 }

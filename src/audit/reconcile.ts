@@ -1,40 +1,29 @@
+import type { AuditOptions } from '../contract/audit-options.ts';
 import { counted } from '../contract/audit-summary.ts';
 import { GatewayError, usage } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import { plainText } from '../contract/plain-text.ts';
-import { requireReachable } from './ask.ts';
-import { unlessAborted } from './audit.ts';
+import { runConcurrently, unlessAborted } from './audit.ts';
 import { valuesOf } from './command.ts';
 import { type AuditGateway, secretMask, withoutSecrets } from './gateway.ts';
 import { requireConsistent } from './options.ts';
 import { probesOf, valueAt } from './probe.ts';
 
 /** How the shop and the emulator disagree (chosen). */
-export type Difference =
-  | 'paid-not-fulfilled'
-  | 'fulfilled-not-paid'
-  | 'fulfilled-twice'
-  | 'amount-differs'
-  | 'not-probed';
-
 export interface Reconciled {
   identifier: string;
-  problem: Difference;
+  problem: 'paid-not-fulfilled' | 'fulfilled-not-paid' | 'fulfilled-twice' | 'amount-differs' | 'not-probed';
   detail: string;
 }
 
-interface ReconcileOptions {
-  probeCmd?: string | undefined;
-  probeUrl?: string | undefined;
-  /** The condition for a paid order: `.path=value` for JSON, or a regular expression. */
-  paidWhen?: string | undefined;
-  /** The path of the amount in the probe's output, such as `.total`. */
-  orderAmount?: string | undefined;
+/** `orderAmount` is the path of the amount in the probe's output, such as `.total`. */
+interface ReconcileOptions
+  extends Pick<AuditOptions, 'probeCmd' | 'probeUrl' | 'paidWhen' | 'orderAmount' | 'cancelled'> {
   /** The path of the number or list of fulfillments in the probe's output, such as `.shipments`. */
   fulfilled?: string | undefined;
-  /** Immediately ends all requests, commands and their processes. */
-  cancelled?: AbortSignal | undefined;
 }
+
+type Gateway = Pick<AuditGateway, 'payments' | 'env' | 'egress' | 'secretKey' | 'controlToken'>;
 
 const PAGE = 200;
 const CONCURRENCY = 4;
@@ -46,7 +35,7 @@ const CONCURRENCY = 4;
  * @throws GatewayError `usage`; `forbidden` for an address that the egress rules do not allow; `check_failed` if
  *   cancelled
  */
-export async function reconcile(gateway: Gateway, options: ReconcileOptions): Promise<Comparison> {
+export async function reconcile(gateway: Gateway, options: ReconcileOptions) {
   return withoutSecrets(gateway, async () => {
     const { compared, found } = await unlessAborted(options.cancelled, compare(gateway, options));
     const mask = secretMask(gateway);
@@ -54,61 +43,43 @@ export async function reconcile(gateway: Gateway, options: ReconcileOptions): Pr
   });
 }
 
-export interface Comparison {
-  /** The number of payments that could be compared. */
-  compared: number;
-  /** Payments that differ, and payments that could not be probed. */
-  found: Reconciled[];
-}
-
-type Gateway = Pick<AuditGateway, 'payments' | 'env' | 'egress' | 'secretKey' | 'controlToken'>;
-
-async function compare(gateway: Gateway, options: ReconcileOptions): Promise<Comparison> {
+/** @returns the number of payments that could be compared, and those that differ or could not be probed */
+async function compare(gateway: Gateway, options: ReconcileOptions) {
   const { probe, isPaid } = probesOf(options, gateway);
   if (!probe) throw usage('reconcile needs a probe: specify --probe-cmd or --probe-url');
-  requireConsistent(options);
-  if (options.probeUrl !== undefined) requireReachable(gateway.egress, 'probeUrl', options.probeUrl);
+  requireConsistent(options, gateway.egress);
   const byIdentifier = new Map<string, Payment[]>();
-  for await (const payment of allPayments(gateway)) {
+  let cursor: string | null | undefined;
+  do {
+    const page = await gateway.payments.list({ limit: PAGE, ...(cursor && { cursor }) });
     options.cancelled?.throwIfAborted();
-    if (payment.settledBy === 'audit') continue;
-    const same = byIdentifier.get(payment.identifier);
-    if (same) same.push(payment);
-    else byIdentifier.set(payment.identifier, [payment]);
-  }
-  const queue = [...byIdentifier];
+    for (const payment of page.data) {
+      if (payment.settledBy === 'audit') continue;
+      const same = byIdentifier.get(payment.identifier);
+      if (same) same.push(payment);
+      else byIdentifier.set(payment.identifier, [payment]);
+    }
+    cursor = page.nextCursor;
+  } while (cursor);
   const found = new Map<string, Reconciled[]>();
   let compared = 0;
-  const work = async () => {
-    for (let next = queue.shift(); next; next = queue.shift()) {
-      const [identifier, payments] = next;
-      const [newest] = payments;
-      const probed = payments.find(({ status }) => status === 'succeeded') ?? newest;
-      if (!probed) continue;
-      try {
-        const output = await probe(valuesOf(probed));
-        found.set(identifier, differences(identifier, payments, output, isPaid(output), options));
-        compared += payments.length;
-      } catch (error) {
-        options.cancelled?.throwIfAborted();
-        // A failed probe affects one payment; a forbidden address affects all.
-        if (!(error instanceof GatewayError) || error.code === 'forbidden') throw error;
-        found.set(identifier, [{ identifier, problem: 'not-probed', detail: error.message }]);
-      }
+  await runConcurrently([...byIdentifier], CONCURRENCY, async ([identifier, payments]) => {
+    const [newest] = payments;
+    const probed = payments.find(({ status }) => status === 'succeeded') ?? newest;
+    if (!probed) return;
+    try {
+      const output = await probe(valuesOf(probed));
+      found.set(identifier, differences(identifier, payments, output, isPaid(output), options));
+      compared += payments.length;
+    } catch (error) {
+      options.cancelled?.throwIfAborted();
+      // A failed probe affects one payment; a forbidden address affects all.
+      if (!(error instanceof GatewayError) || error.code === 'forbidden') throw error;
+      found.set(identifier, [{ identifier, problem: 'not-probed', detail: error.message }]);
     }
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  });
   const inOrder = [...byIdentifier.keys()].flatMap((identifier) => found.get(identifier) ?? []);
   return { compared, found: inOrder };
-}
-
-async function* allPayments({ payments }: Pick<AuditGateway, 'payments'>): AsyncGenerator<Payment> {
-  let cursor: string | undefined;
-  do {
-    const { data, nextCursor } = await payments.list({ limit: PAGE, ...(cursor && { cursor }) });
-    yield* data;
-    cursor = nextCursor ?? undefined;
-  } while (cursor !== undefined);
 }
 
 function differences(
@@ -120,7 +91,8 @@ function differences(
 ): Reconciled[] {
   const paid = payments.filter(({ status }) => status === 'succeeded');
   const found: Reconciled[] = [];
-  const report = (problem: Difference, detail: string) => found.push({ identifier, problem, detail });
+  const report = (problem: Reconciled['problem'], detail: string) =>
+    found.push({ identifier, problem, detail });
   if (paid.length && !isFulfilled)
     report('paid-not-fulfilled', `${counted(paid.length, 'payment')} succeeded`);
   if (!paid.length && isFulfilled)

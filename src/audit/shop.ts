@@ -1,72 +1,24 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError } from '../contract/error.ts';
-import type { Payment } from '../contract/payment.ts';
+import type { Payment, Settled } from '../contract/payment.ts';
 import { withQueryOf } from '../delivery/forward.ts';
 import type { IpnTools } from '../wire/dialect.ts';
-import type { AuditClient, Observation, ProbeRequest } from './client.ts';
-import { valuesOf } from './command.ts';
-import { requestText } from './describe-request.ts';
+import { AuditClient, type Observation, type ProbeRequest, requestText } from './client.ts';
 import type { AuditGateway } from './gateway.ts';
 import { Ipn } from './ipn.ts';
-import type { Orders } from './orders.ts';
-import { MAX_MEASURES, measures, type OrderSnapshot, type Probe } from './probe.ts';
+import { hasOrders } from './options.ts';
+import { Orders } from './orders.ts';
+import { type OrderSnapshot, probesOf } from './probe.ts';
 
-/** Everything that the audit knows about the shop. */
-interface ShopParts {
-  gateway: AuditGateway;
-  client: AuditClient;
-  tools: IpnTools;
-  orders: Orders;
-  /** The handler's address as the user gave it, which an attacker knows without seeing an order. */
-  ipnUrl: string;
-  /** Receives the IPNs of the attacker's own payments. */
-  attackerUrl: string;
-  probe: Probe | undefined;
-  /** Whether the probe distinguishes orders with the same identifier. */
-  distinguishes: boolean;
-  isPaid: (text: string) => boolean;
-  effects: ReadonlyMap<string, Probe>;
-  /** The path of the order's total in the probe's output, such as `.total`. */
-  orderAmount: string | undefined;
-  /** A URL with placeholders that confirms a payment in addition to success_url; undefined if there is none. */
-  confirmUrl: string | undefined;
-  /** Whether the shop places the orders. Otherwise the audit invents them. */
-  hasOrders: boolean;
-  notices: Set<string>;
-  /** Stops all requests and probes. */
-  cancelled: AbortSignal | undefined;
-}
-
-/** Measurements of the control, which all other cases are compared with. */
-interface Calibration {
-  /** From the response until the probe reports the order as paid, in milliseconds. */
-  lagMs: number;
-  /** From the request to the response, in milliseconds. */
-  answerMs: number;
-  /** How much one payment changes the numbers in the probes' output, by probe and place. */
-  changes: ReadonlyMap<string, number>;
-  amount: string;
-  /** The route that accepted a genuine IPN (`routeOf`). */
-  route: string;
-  /** Where the emulator forwards all IPNs (`--forward-ipn`), without the order's query string; null if it does not. */
-  forwardTo: string | null;
-}
-
-/** A request, the response, and what sent it. */
+/** A request and the response. */
 interface Exchange {
   request: ProbeRequest;
   observation: Observation;
-  endedAt: number;
-  /** The run of a case that sent it. */
-  by: CaseRun | undefined;
 }
 
-/** One run of a case. */
-interface CaseRun {
-  isEnded: boolean;
-}
-
+/** Maximum requests that may have been running when the shop crashed. */
+const SUSPECTS = 6;
 /** Maximum wait for a handler that responds before it processes the IPN. */
 const LONGEST_WAIT_MS = 5_000;
 const POLL_MS = 15;
@@ -78,34 +30,64 @@ const BREAK_MS = 50;
 const SHORTEST_GRACE_MS = 60;
 const SHORTEST_PATIENCE_MS = 700;
 
-/** The shop under test. */
+/** The default limit for a response, in milliseconds. */
+const TIMEOUT_MS = 10_000;
+
+/** The shop under test, and everything that the audit knows about it. */
 export class Shop {
-  readonly parts: ShopParts;
+  readonly gateway: AuditGateway;
+  readonly tools: IpnTools;
+  readonly options: AuditOptions;
+  /** Receives the IPNs of the attacker's own payments. */
+  readonly attackerUrl: string;
+  readonly orders: Orders;
+  readonly probes: ReturnType<typeof probesOf>;
+  /** Messages for the user. */
+  readonly notices = new Set<string>();
   /** All requests and responses, to search for leaks. */
   readonly seen: Exchange[] = [];
-  /** The run of the case whose code is executing: cases run concurrently. */
-  readonly #run = new AsyncLocalStorage<CaseRun>();
+  readonly #client: AuditClient;
   /** Requests that a case has reported as the cause of a crash. */
   readonly #blamed = new Set<Exchange>();
   /** The part of the probe's output for an order that changes only with a cause. */
   stablePart = (text: string) => text;
   /** Other probes whose output changes without a cause. */
   readonly unstable = new Set<string>();
-  calibration: Calibration = {
+  /** Measurements of the control, which all other cases are compared with. */
+  calibration = {
+    /** From the response until the probe reports the order as paid, in milliseconds. */
     lagMs: 0,
+    /** From the request to the response, in milliseconds. */
     answerMs: 0,
-    changes: new Map(),
+    /** How much one payment changes the numbers in the probes' output, by probe and place. */
+    changes: new Map<string, number>(),
     amount: '',
+    /** The route that accepted a genuine IPN (`routeOf`). */
     route: '',
-    forwardTo: null,
+    /** Where the emulator forwards all IPNs (`--forward-ipn`), without the order's query string; null if it does not. */
+    forwardTo: null as string | null,
   };
 
-  constructor(parts: ShopParts) {
-    this.parts = parts;
+  /** @throws GatewayError `usage` for an invalid command or condition */
+  constructor(gateway: AuditGateway, tools: IpnTools, options: AuditOptions, attackerUrl: string) {
+    const { timeoutMs = TIMEOUT_MS, cancelled } = options;
+    this.gateway = gateway;
+    this.tools = tools;
+    this.options = options;
+    this.attackerUrl = attackerUrl;
+    this.orders = new Orders(gateway, options, this.notices, attackerUrl);
+    this.probes = probesOf(options, gateway);
+    this.#client = new AuditClient(gateway.egress, timeoutMs, { cancelled });
   }
 
+  /** Whether the shop places the orders. Otherwise the audit invents them. */
+  get hasOrders(): boolean {
+    return hasOrders(this.options);
+  }
+
+  /** Whether a probe shows the state of an order. */
   get canLook(): boolean {
-    return this.parts.probe !== undefined;
+    return this.probes.probe !== undefined;
   }
 
   /**
@@ -113,13 +95,29 @@ export class Shop {
    * control.
    */
   get hasEffectProbe(): boolean {
-    const isStable = [...this.parts.effects.keys()].some((name) => !this.unstable.has(name));
+    const isStable = [...this.probes.effects.keys()].some((name) => !this.unstable.has(name));
     return isStable || [...this.calibration.changes.values()].some((change) => change > 0);
+  }
+
+  /** The body of a payment's correct IPN, as the emulator would send it. */
+  #bodyOf(
+    { identifier, amount, currency, trx, charge, customerName }: Payment,
+    format: 'form' | 'json',
+  ): string {
+    const { secretKey } = this.gateway;
+    const set = { 'data.charge': charge, 'data.account_holder': customerName };
+    const made = { trx, now: Date.now(), secretKey };
+    return this.tools.invent({ identifier, amount, currency }, made, { format, set }).body;
   }
 
   /** The correct IPN of a payment. */
   ipnOf(payment: Payment): Ipn {
-    return Ipn.of(this.parts.tools, payment, this.parts.gateway.secretKey);
+    return Ipn.read(this.tools, this.#bodyOf(payment, 'form'));
+  }
+
+  /** The correct IPN of a payment as JSON. */
+  jsonOf(payment: Payment): Record<string, unknown> {
+    return JSON.parse(this.#bodyOf(payment, 'json'));
   }
 
   /** The address for IPNs of an order, including its query string. */
@@ -128,52 +126,27 @@ export class Shop {
     return forwardTo === null ? ipnUrl : withQueryOf(forwardTo, ipnUrl);
   }
 
-  /** The request that posts an IPN. */
-  requestTo(url: string, ipn: Ipn): ProbeRequest {
-    return { url, body: ipn.form };
-  }
-
-  see(request: ProbeRequest, observation: Observation): void {
-    this.seen.push({ request, observation, endedAt: performance.now(), by: this.#run.getStore() });
-  }
-
-  /** Runs a case. All requests that it sends are recorded as its own. */
-  async during<Result>(work: () => Promise<Result>): Promise<Result> {
-    const run: CaseRun = { isEnded: false };
-    try {
-      return await this.#run.run(run, work);
-    } finally {
-      run.isEnded = true;
-    }
-  }
-
-  /**
-   * Claims a crash for the running case. Only one case reports it: the one that sent the request or, if that one ended
-   * before the shop did, the next.
-   *
-   * @returns whether this case reports the crash
-   */
+  /** Only the first case that claims a crash reports it. @returns whether this is the first claim */
   claimCrash(cause: Exchange): boolean {
-    if (this.#blamed.has(cause)) return false;
-    if (cause.by !== this.#run.getStore() && cause.by?.isEnded === false) return false;
+    const isFirst = !this.#blamed.has(cause);
     this.#blamed.add(cause);
-    return true;
+    return isFirst;
   }
 
   async send(request: ProbeRequest): Promise<Observation> {
-    this.parts.cancelled?.throwIfAborted();
-    const observation = await this.parts.client.send(request);
-    this.see(request, observation);
+    this.options.cancelled?.throwIfAborted();
+    const observation = await this.#client.send(request);
+    this.seen.push({ request, observation });
     if (observation.status === null) await this.#requireAlive();
     return observation;
   }
 
   async sendTogether(requests: readonly ProbeRequest[]): Promise<Observation[]> {
-    this.parts.cancelled?.throwIfAborted();
-    const observations = await this.parts.client.sendTogether(requests);
+    this.options.cancelled?.throwIfAborted();
+    const observations = await this.#client.sendTogether(requests);
     for (const [index, request] of requests.entries()) {
       const observation = observations[index];
-      if (observation) this.see(request, observation);
+      if (observation) this.seen.push({ request, observation });
     }
     if (observations.some(({ status }) => status === null)) await this.#requireAlive();
     return observations;
@@ -185,52 +158,60 @@ export class Shop {
     if (ended !== undefined) throw new GatewayError('check_failed', `the shop ${ended.how}`);
   }
 
+  /** Whether nothing listens at the address of the handler. */
+  isDown(): Promise<boolean> {
+    return this.#client.isDown(this.options.ipnUrl);
+  }
+
   /** How the shop has crashed since the control, and the requests that probably caused it; undefined if it has not. */
   async outage(): Promise<{ how: string; suspects: Exchange[] } | undefined> {
-    const { client, ipnUrl } = this.parts;
     await pause(BREAK_MS);
-    if (!(await client.isDown(ipnUrl))) return undefined;
+    if (!(await this.isDown())) return undefined;
     const first = this.seen.findIndex(
       ({ observation }) => observation.failure?.code === 'connection_refused',
     );
     const before = this.seen.slice(0, first < 0 ? undefined : first);
     const last = before.slice(-SUSPECTS);
     const unanswered = last.filter(({ observation }) => observation.status === null);
-    const until = unanswered[0]?.endedAt ?? 0;
-    // Requests sent after the first one without a response reached a shop that was already crashing.
-    const together = unanswered.filter(
-      ({ observation, endedAt }) => endedAt - observation.durationMs < until,
-    );
-    const suspects = together.length ? together : last.slice(-1);
-    const how = `has crashed: nothing is listening on ${new URL(ipnUrl).host}. The probable cause is ${suspects.length > 1 ? 'one of these requests' : 'this request'}: ${suspects.map(({ request }) => requestText(request)).join('; ')}`;
+    const suspects = unanswered.length ? unanswered : last.slice(-1);
+    const how = `has crashed: nothing is listening on ${new URL(this.options.ipnUrl).host}. The probable cause is ${suspects.length > 1 ? 'one of these requests' : 'this request'}: ${suspects.map(({ request }) => requestText(request)).join('; ')}`;
     return { how, suspects };
   }
 
   /** The customer pays, and the emulator sends no IPN. */
   async pay({ id }: Payment): Promise<void> {
-    await this.parts.gateway.payments.approve(id, { delivery: 'redirect-only', by: 'audit' });
+    await this.gateway.payments.approve(id, { delivery: 'redirect-only', by: 'audit' });
   }
 
-  /** Initiates and pays a sandbox payment of the attacker, who receives its genuine IPN. */
-  async attackerIpn(fields: { identifier?: string; amount?: string; currency?: string }): Promise<Ipn> {
-    const { gateway, attackerUrl, tools } = this.parts;
-    const payment = await gateway.payments.create({ ...fields, ipnUrl: attackerUrl, mode: 'sandbox' });
-    const { delivery } = await gateway.payments.approve(payment.id, {
-      delivery: 'ipn-only',
-      awaitDelivery: true,
-      by: 'audit',
-    });
-    const body = delivery?.body;
+  /** The customer pays, and the emulator sends the IPN. @returns its delivery; null if it sends none */
+  async payWithIpn({ id }: Payment): Promise<Settled['delivery']> {
+    const how = { delivery: 'ipn-only', awaitDelivery: true, by: 'audit' } as const;
+    return (await this.gateway.payments.approve(id, how)).delivery;
+  }
+
+  /**
+   * Initiates and pays a sandbox payment of the attacker, who receives its genuine IPN.
+   *
+   * @param identifier default: an identifier of the attacker's own
+   */
+  async attackerIpn(
+    { amount, currency }: Pick<Payment, 'amount' | 'currency'>,
+    identifier?: string,
+  ): Promise<Ipn> {
+    const { gateway, attackerUrl: ipnUrl, tools } = this;
+    const fields = { amount, currency, ipnUrl, mode: 'sandbox', ...(identifier && { identifier }) } as const;
+    const payment = await gateway.payments.create(fields);
+    const body = (await this.payWithIpn(payment))?.body;
     // Without a delivery, the emulator is configured to send no IPN: reconstruct it.
     return body === undefined || body.startsWith('{') ? this.ipnOf(payment) : Ipn.read(tools, body);
   }
 
   /** @throws GatewayError `check_failed` if a probe fails */
   async look(payment: Payment): Promise<OrderSnapshot> {
-    const { probe, isPaid, effects, orders, cancelled } = this.parts;
-    cancelled?.throwIfAborted();
+    const { probe, isPaid, effects } = this.probes;
+    this.options.cancelled?.throwIfAborted();
     const at = performance.now();
-    const values = valuesOf(payment, orders.nameOf(payment));
+    const values = this.orders.valuesOf(payment);
     const text = probe ? await probe(values) : '';
     if (probe && text.trim() === '') {
       throw new GatewayError('check_failed', `the probe returned nothing for "${payment.identifier}"`);
@@ -238,7 +219,7 @@ export class Shop {
     const looked = new Map<string, string>();
     for (const [name, effect] of effects) looked.set(name, await effect(values));
     const paid = probe ? isPaid(text) : null;
-    return { paid, text: this.stablePart(text), effects: looked, order: payment, at };
+    return { paid, text: this.stablePart(text), effects: looked, at };
   }
 
   /** Waits until the order is paid, or until the time-out. */
@@ -256,7 +237,7 @@ export class Shop {
     payment: Payment,
     first: OrderSnapshot,
   ): Promise<{ look: OrderSnapshot; changedAt: number }> {
-    const quietMs = this.parts.effects.size ? QUIET_WITH_EFFECTS_MS : QUIET_MS;
+    const quietMs = this.probes.effects.size ? QUIET_WITH_EFFECTS_MS : QUIET_MS;
     const deadline = performance.now() + LONGEST_WAIT_MS;
     let [look, changedAt] = [first, first.at];
     while (performance.now() < Math.min(changedAt + quietMs, deadline)) {
@@ -299,24 +280,4 @@ export function routeOf(url: string): string {
   if (!URL.canParse(url)) return url;
   const { origin, pathname } = new URL(url);
   return origin + pathname.replace(/[^/]{16,}|\d+/g, '*');
-}
-
-/** Maximum requests that may have been running when the shop crashed. */
-const SUSPECTS = 6;
-
-/** How much the numbers in the probes' output changed, by probe and place. Unchanged numbers are omitted. */
-export function numericChanges(before: OrderSnapshot, after: OrderSnapshot): Map<string, number> {
-  const texts = (look: OrderSnapshot): [string, string][] => [['', look.text], ...look.effects];
-  const old = new Map(texts(before));
-  const changes = new Map<string, number>();
-  for (const [name, text] of texts(after)) {
-    const was = measures(old.get(name) ?? '');
-    // If the output exceeded the limit, a number that seems new is not necessarily new.
-    const isAll = was.size < MAX_MEASURES;
-    for (const [place, value] of measures(text)) {
-      const change = value - (was.get(place) ?? (isAll ? 0 : value));
-      if (change !== 0) changes.set(`${name}${place}`, change);
-    }
-  }
-  return changes;
 }

@@ -1,4 +1,4 @@
-import { type JunitCase, junitSuite } from '../audit/junit-report.ts';
+import { type JunitCase, junitSuite } from '../audit/reports.ts';
 import type { Cause, ConformReport } from '../contract/conform.ts';
 import { AREAS, type ManifestLine } from '../contract/manifest.ts';
 import { LOOSE } from '../contract/profiles.ts';

@@ -1,8 +1,14 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { AuditClient, type ProbeRequest } from '../../src/audit/client.ts';
-import { curlOf, curlOfAll, described, requestText } from '../../src/audit/describe-request.ts';
+import {
+  AuditClient,
+  curlOf,
+  curlOfAll,
+  described,
+  type ProbeRequest,
+  requestText,
+} from '../../src/audit/client.ts';
 import { Egress } from '../../src/delivery/egress.ts';
 
 const BODY = 'status=success&identifier=a%20b+c';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { filledAddress, readCommand, runCommand, Withheld } from '../../src/audit/command.ts';
-import { withPreset } from '../../src/audit/presets.ts';
+import { withPreset } from '../../src/audit/options.ts';
 import { AUDIT_PRESETS } from '../../src/contract/audit.ts';
 import { namesOf } from '../../src/contract/vocabulary.ts';
 import { isAlive } from '../../src/store/process-identity.ts';
@@ -283,7 +283,7 @@ describe('the commands of presets', () => {
   /** Replaces a shop's program with one that prints its arguments. */
   const stub = (name: string) => `${name}() { for word in "$@"; do printf '%s\\0' "$word"; done; }\n`;
   const commands = namesOf(AUDIT_PRESETS).flatMap((preset) => {
-    const { probeCmd } = withPreset({ ipnUrl: 'http://localhost/ipn', preset }, 'http://localhost/ipn');
+    const { probeCmd } = withPreset({ ipnUrl: 'http://localhost/ipn', preset });
     return probeCmd === undefined ? [] : [[preset, command(probeCmd).line] as const];
   });
 

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { AuditGateway } from '../../src/audit/gateway.ts';
-import { ordersOf } from '../../src/audit/sources.ts';
+import { Orders } from '../../src/audit/orders.ts';
 import { isAlive } from '../../src/store/process-identity.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { hangingCommand } from '../helpers/shells.ts';
@@ -9,7 +9,7 @@ it('an order command and its processes are killed when the order times out', asy
   const list = () => Promise.resolve({ data: [] });
   const gateway = { env: {}, payments: { list }, requests: { list } } as unknown as AuditGateway;
   const { cmd, pids } = hangingCommand(await temporaryFolder());
-  const orders = ordersOf(gateway, { ipnUrl: 'http://localhost/ipn', orderCmd: cmd }, new Set(), '');
+  const orders = new Orders(gateway, { ipnUrl: 'http://localhost/ipn', orderCmd: cmd }, new Set(), '');
   vi.useFakeTimers({ toFake: ['performance'] });
   onTestFinished(() => void vi.useRealTimers());
   const taken = orders.take();

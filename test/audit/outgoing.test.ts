@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { AuditClient } from '../../src/audit/client.ts';
+import { Orders } from '../../src/audit/orders.ts';
 import { measures, readCondition, stablePart, urlProbe } from '../../src/audit/probe.ts';
 import { reconcile } from '../../src/audit/reconcile.ts';
-import { ordersOf } from '../../src/audit/sources.ts';
 import type { AuditOptions } from '../../src/contract/audit-options.ts';
 import { Egress } from '../../src/delivery/egress.ts';
 import { egressOf } from '../../src/library/client.ts';
@@ -97,7 +97,7 @@ describe('an order, a probe and an attack', () => {
   /** Sends one of each. */
   async function sendAll(url: string, egress: Egress): Promise<void> {
     const gateway = { egress, payments: { list: async () => ({ data: [{ id: 'pay_1' }] }) } };
-    const orders = ordersOf(gateway as never, { ipnUrl: url, orderUrl: url }, new Set(), '');
+    const orders = new Orders(gateway as never, { ipnUrl: url, orderUrl: url }, new Set(), '');
     const attack = new AuditClient(egress, 10_000).send({ url });
     await Promise.allSettled([orders.take(), urlProbe(url, egress)({}), attack]);
   }

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { htmlReport } from '../../src/audit/html-report.ts';
-import { escaped, junitReport } from '../../src/audit/junit-report.ts';
+import { escaped, htmlReport, junitReport } from '../../src/audit/reports.ts';
 import { AUDIT_VERDICTS, isReportable } from '../../src/contract/audit.ts';
 import type { AuditedCase } from '../../src/contract/audit-report.ts';
 import { auditMistakes, auditSummary } from '../../src/contract/audit-summary.ts';

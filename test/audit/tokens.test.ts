@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { withTokensOf } from '../../src/audit/tokens.ts';
+import { withTokensOf } from '../../src/audit/ipn.ts';
 import type { Payment } from '../../src/contract/payment.ts';
 
 const VICTIM = { identifier: 'k3J9+xQ2mZ7pL0aVbN4w', trx: 'ABCDEFGHJKLM' } as Payment;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { auditCases } from '../../src/audit/audit.ts';
-import { isCountOrLog } from '../../src/audit/case.ts';
+import { isCountOrLog } from '../../src/audit/probe.ts';
 import { AUDIT_CLASSES, AUDIT_GROUPS } from '../../src/contract/audit.ts';
 import type { AuditOptions } from '../../src/contract/audit-options.ts';
 import { auditHeadline, releases } from '../../src/contract/audit-summary.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { htmlReport } from '../../src/audit/html-report.ts';
+import { htmlReport } from '../../src/audit/reports.ts';
 import type { Verdict } from '../../src/conform/expectation.ts';
 import { keyMask, maskAll } from '../../src/conform/mask.ts';
 import { conformJunit, reportOf } from '../../src/conform/report.ts';

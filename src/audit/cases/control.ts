@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fixOfFailure } from '../../contract/describe-delivery.ts';
 import type { Payment } from '../../contract/payment.ts';
 import { errorPage, ownWords, answerProblem as problemOfAnswer } from '../../domain/receiver-answer.ts';
-import { type AuditCase, evidence, type Finding, withOrder, withoutProbe } from '../case.ts';
+import { type AuditCase, evidence, type Finding, type Target, withOrder, withoutProbe } from '../case.ts';
 import type { Observation } from '../client.ts';
-import { type Fix, MISTAKE_FIXES } from '../mistakes.ts';
-import { type OrderSnapshot, stablePart } from '../probe.ts';
-import { numericChanges, routeOf, type Shop } from '../shop.ts';
+import { type Fix, MISTAKES } from '../mistakes.ts';
+import { numericChanges, stablePart } from '../probe.ts';
+import { routeOf, type Shop } from '../shop.ts';
 
 /** Whether the handler crashed. Plain servers such as Python's http.server answer 501 to an unknown method. */
 export const isBroken = (status: number) => status >= 500 && status !== 501;
@@ -33,7 +33,7 @@ function fixOf(observation: Observation): Fix {
   const known = problemOfAnswer(observation)?.fix;
   if (known !== undefined) return { text: known };
   return /\b(?:signature|hmac|hash)\b/i.test(observation.body)
-    ? { ...MISTAKE_FIXES['signature-not-checked'], text: REJECTED_SIGNATURE }
+    ? { ...MISTAKES['signature-not-checked'], text: REJECTED_SIGNATURE }
     : { text: "The response does not show the cause: check your shop's log and the code of its handler." };
 }
 
@@ -42,12 +42,8 @@ const CLOCK = /\d\d:\d\d|\d{10}/;
 const CLOCK_MS = 1_100;
 
 /** Probes an untouched order twice. @returns the numbers that change without a cause */
-async function unstableNumbers(
-  shop: Shop,
-  payment: Payment,
-  before: OrderSnapshot,
-): Promise<ReadonlyMap<string, number>> {
-  const { notices } = shop.parts;
+async function unstableNumbers({ shop, payment, before }: Target): Promise<ReadonlyMap<string, number>> {
+  const { notices } = shop;
   if ([before.text, ...before.effects.values()].some((text) => CLOCK.test(text))) await pause(CLOCK_MS);
   const again = await shop.look(payment);
   if (again.text !== before.text) {
@@ -63,13 +59,10 @@ async function unstableNumbers(
   return numericChanges(before, again);
 }
 
-/** The customer pays, and the emulator sends the IPN. */
-async function payByCourier(shop: Shop, { id, ipnUrl }: Payment) {
-  const { delivery } = await shop.parts.gateway.payments.approve(id, {
-    delivery: 'ipn-only',
-    awaitDelivery: true,
-    by: 'audit',
-  });
+/** Pays an order, and observes the response to the IPN that the emulator sends. */
+async function payAndObserve(shop: Shop, payment: Payment) {
+  const { ipnUrl } = payment;
+  const delivery = await shop.payWithIpn(payment);
   const attempt = delivery?.attempts.at(-1);
   const forwardTo = attempt && attempt.url !== ipnUrl ? withoutQueryOf(attempt.url, ipnUrl) : null;
   shop.calibration = { ...shop.calibration, forwardTo };
@@ -82,21 +75,13 @@ async function payByCourier(shop: Shop, { id, ipnUrl }: Payment) {
     durationMs: attempt?.durationMs ?? 0,
   };
   const request = { url: attempt?.url ?? ipnUrl, body: attempt?.requestBody ?? '' };
-  shop.see(request, observation);
+  shop.seen.push({ request, observation });
   return { observation, shown: evidence(request, observation) };
 }
 
 /** A shop is right to reject an order that it does not know. */
 function isUnknownOrder(shop: Shop, { status }: Observation): boolean {
-  return (
-    !shop.parts.hasOrders && status !== null && status >= 400 && status < 500 && ![405, 419].includes(status)
-  );
-}
-
-function whyUnproven(shop: Shop, observation: Observation): string {
-  return isUnknownOrder(shop, observation)
-    ? 'the order is made up, and the shop does not know it: give the audit a way to place orders'
-    : withoutProbe('whether the order is paid').why;
+  return !shop.hasOrders && status !== null && status >= 400 && status < 500 && ![405, 419].includes(status);
 }
 
 function whyNotPaid(shop: Shop, { body }: Observation): string {
@@ -104,45 +89,9 @@ function whyNotPaid(shop: Shop, { body }: Observation): string {
   if (fault) {
     return `Your shop answered a correct IPN with an error from its own code, and the order is not paid: ${fault}.`;
   }
-  return shop.parts.hasOrders
+  return shop.hasOrders
     ? "Your shop answered a correct IPN, but the order is still unpaid: check the handler and the probe's condition."
     : 'Your shop did not mark a made-up order as paid: give the audit a way to place orders.';
-}
-
-async function runControl(shop: Shop): Promise<Finding> {
-  return withOrder(shop, async (payment, before) => {
-    const { ipnUrl, notices, hasOrders } = shop.parts;
-    if (hasOrders && routeOf(payment.ipnUrl) !== routeOf(ipnUrl)) {
-      notices.add(`the order's ipn_url is ${payment.ipnUrl}: the audit attacks it instead of ${ipnUrl}`);
-    }
-    const idle = await unstableNumbers(shop, payment, before);
-    const { observation, shown } = await payByCourier(shop, payment);
-    const answered = performance.now();
-    const problem = answerProblem(observation);
-    if (problem !== undefined && !isUnknownOrder(shop, observation)) {
-      return {
-        ...shown,
-        verdict: 'fail',
-        why: `Your shop does not accept a correct IPN: ${problem.replace(/\.$/, '')}.`,
-        fix: fixOf(observation),
-      };
-    }
-    if (!shop.canLook) return { ...shown, verdict: 'unproven', why: whyUnproven(shop, observation) };
-    const after = await shop.lookUntilPaid(payment);
-    if (!after.paid) return { ...shown, verdict: 'fail', why: whyNotPaid(shop, observation) };
-    const { look: settled, changedAt } = await shop.lookUntilQuiet(payment, after);
-    const changes = numericChanges({ ...before, text: shop.stablePart(before.text) }, settled);
-    for (const place of idle.keys()) changes.delete(place);
-    shop.calibration = {
-      ...shop.calibration,
-      lagMs: Math.max(changedAt - answered, 1),
-      answerMs: observation.durationMs,
-      changes,
-      amount: payment.amount,
-      route: routeOf(shown.answer.url),
-    };
-    return { ...shown, verdict: 'pass' };
-  });
 }
 
 /** The address that an IPN was forwarded to, without the query string of the order's ipn_url. */
@@ -159,5 +108,44 @@ export const CONTROL: AuditCase = {
   harm: 'Customers pay, but their orders are not fulfilled.',
   mistake: 'handler-breaks',
   alone: true,
-  run: runControl,
+  run: withOrder(async (target): Promise<Finding> => {
+    const { shop, payment, before } = target;
+    const { ipnUrl } = shop.options;
+    if (shop.hasOrders && routeOf(payment.ipnUrl) !== routeOf(ipnUrl)) {
+      shop.notices.add(`the order's ipn_url is ${payment.ipnUrl}: the audit attacks it instead of ${ipnUrl}`);
+    }
+    const idle = await unstableNumbers(target);
+    const { observation, shown } = await payAndObserve(shop, payment);
+    const answered = performance.now();
+    const problem = answerProblem(observation);
+    const isUnknown = isUnknownOrder(shop, observation);
+    if (problem !== undefined && !isUnknown) {
+      return {
+        ...shown,
+        verdict: 'fail',
+        why: `Your shop does not accept a correct IPN: ${problem.replace(/\.$/, '')}.`,
+        fix: fixOf(observation),
+      };
+    }
+    if (!shop.canLook) {
+      const why = isUnknown
+        ? 'the order is made up, and the shop does not know it: give the audit a way to place orders'
+        : withoutProbe('whether the order is paid').why;
+      return { ...shown, verdict: 'unproven', why };
+    }
+    const after = await shop.lookUntilPaid(payment);
+    if (!after.paid) return { ...shown, verdict: 'fail', why: whyNotPaid(shop, observation) };
+    const { look: settled, changedAt } = await shop.lookUntilQuiet(payment, after);
+    const changes = numericChanges({ ...before, text: shop.stablePart(before.text) }, settled);
+    for (const place of idle.keys()) changes.delete(place);
+    shop.calibration = {
+      ...shop.calibration,
+      lagMs: Math.max(changedAt - answered, 1),
+      answerMs: observation.durationMs,
+      changes,
+      amount: payment.amount,
+      route: routeOf(shown.answer.url),
+    };
+    return { ...shown, verdict: 'pass' };
+  }),
 };

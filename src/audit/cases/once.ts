@@ -1,76 +1,64 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Payment } from '../../contract/payment.ts';
 import {
   type AuditCase,
   afterPayment,
+  attack,
+  type Cases,
+  CHANGES_ORDERS,
   evidence,
-  type Finding,
+  fail,
   family,
-  paidOrder,
-  sendAndLook,
+  type Judgement,
+  judgeTraces,
+  PAYS_BY_ANY_STATUS,
+  payByIpn,
+  type Run,
   skipped,
-  targetOf,
+  type Target,
   withOrder,
   withoutProbe,
 } from '../case.ts';
-import type { ProbeRequest } from '../client.ts';
-import { curlOfAll } from '../describe-request.ts';
-import type { OrderSnapshot } from '../probe.ts';
-import { numericChanges, type Shop } from '../shop.ts';
+import { curlOfAll, type ProbeRequest } from '../client.ts';
+import type { Ipn } from '../ipn.ts';
+import { numericChanges, type OrderSnapshot } from '../probe.ts';
+import type { Shop } from '../shop.ts';
+
+/*
+ * A payment takes effect once, only with the status success, and a paid order stays paid.
+ */
 
 const HARM =
   'Each copy of an IPN changes stock or credit again, or sends e-mails or downloads again. Gateways do send copies.';
 const LATER_MS = 1_000;
 
-const text = family({
-  class: 'once',
-  group: 'once',
-  harm: HARM,
-  mistake: 'paid-more-than-once',
-  alone: true,
-});
-
-/** The verdict on a copy sent after the payment: any change is a second effect. */
-function judgeCopy(shop: Shop, look: OrderSnapshot, after: OrderSnapshot): Pick<Finding, 'verdict' | 'why'> {
-  if (!shop.canLook) return withoutProbe('whether the copy had a second effect');
-  if (!after.paid) return { verdict: 'fail', why: 'After a copy of its IPN, the order is no longer paid.' };
-  const changed = shop.changedEffects(look, after);
-  if (after.text !== look.text) changed.unshift('the probe output');
-  return changed.length
-    ? { verdict: 'fail', why: `A copy took effect again. This changed: ${changed.join(', ')}. ${HARM}` }
-    : provenOnce(shop);
-}
+/** A copy of the IPN that paid the order. Any change after it is a second effect. */
+const replay = (copyOf: (target: Target) => Ipn | Promise<Ipn>): Run =>
+  afterPayment(async (target) => {
+    const { shop, paid } = target;
+    const judge = (after: OrderSnapshot) => {
+      if (!after.paid) return fail('After a copy of its IPN, the order is no longer paid.');
+      const changed = shop.changedEffects(paid, after);
+      if (after.text !== paid.text) changed.unshift('the probe output');
+      if (!changed.length) return provenOnce(shop);
+      return fail(`A copy took effect again. This changed: ${changed.join(', ')}. ${HARM}`);
+    };
+    return attack(target, await copyOf(target), judge, 'whether the copy had a second effect');
+  });
 
 /** An unchanged order proves something only if a probe shows the effect of a payment. */
-function provenOnce(shop: Shop): Pick<Finding, 'verdict' | 'why'> {
+function provenOnce(shop: Shop): Judgement {
   if (shop.hasEffectProbe) return { verdict: 'pass' };
   const why =
     "the probe shows only whether the order is paid: add one that counts e-mails, stock or credit, such as --probe mails='<command or url>', or include such a number in the order's probe";
   return { verdict: 'unproven', why };
 }
 
-/** A copy of the IPN that paid the order. */
-const replay = (
-  name: string,
-  about: string,
-  send: (shop: Shop, request: ProbeRequest) => Promise<unknown>,
-): AuditCase =>
-  afterPayment(text(name, about), async ({ shop, payment }, { look, request }) => {
-    await send(shop, request);
-    const { shown, after } = await sendAndLook(shop, payment, request);
-    return { ...shown, ...judgeCopy(shop, look, after) };
-  });
-
 /** Simultaneous requests must have the effect of one payment, like the control, and not a multiple of it. */
-async function judgeTogether(
-  shop: Shop,
-  payment: Payment,
-  before: OrderSnapshot,
-  after: OrderSnapshot,
-): Promise<Pick<Finding, 'verdict' | 'why'>> {
+async function judgeTogether({ shop, payment, before }: Target): Promise<Judgement> {
+  await shop.lookUntilPaid(payment);
+  const after = await shop.lookAfterGrace(payment);
   if (!shop.canLook) return withoutProbe('how often the payment took effect');
-  if (!after.paid)
-    return { verdict: 'fail', why: 'After simultaneous copies of its IPN, the order is not paid.' };
+  if (!after.paid) return fail('After simultaneous copies of its IPN, the order is not paid.');
   const { changes, amount } = shop.calibration;
   if (amount !== payment.amount) return provenOnce(shop);
   const several = [...numericChanges(before, after)].flatMap(([place, change]) => {
@@ -81,9 +69,7 @@ async function judgeTogether(
   // Values such as invoice numbers differ for each order: a place counts only if another payment changes it as the control did.
   const single = await changesOfOne(shop);
   const found = several.find(({ place }) => single?.get(place) === changes.get(place));
-  if (found) {
-    return { verdict: 'fail', why: `One payment took effect ${found.times} times (${found.place}). ${HARM}` };
-  }
+  if (found) return fail(`One payment took effect ${found.times} times (${found.place}). ${HARM}`);
   if (single && several.every(({ place }) => single.has(place))) return { verdict: 'pass' };
   const missing = single ? 'a single payment showed no such effect' : 'no order is left';
   return {
@@ -94,96 +80,190 @@ async function judgeTogether(
 
 /** The changes when an order is paid once. */
 async function changesOfOne(shop: Shop): Promise<Map<string, number> | undefined> {
-  const order = await shop.parts.orders.take();
+  using order = await shop.orders.take();
   if (!order) return undefined;
-  try {
-    const before = await shop.look(order);
-    const paid = await paidOrder(shop, order);
-    if (!paid) return undefined;
-    const { look } = await shop.lookUntilQuiet(order, paid.look);
-    return numericChanges(before, look);
-  } finally {
-    shop.parts.orders.release(order, false);
-  }
+  const { payment } = order;
+  const before = await shop.look(payment);
+  const paid = await payByIpn(shop, payment);
+  return paid && numericChanges(before, (await shop.lookUntilQuiet(payment, paid)).look);
 }
 
 /** Requests that reach the shop at the same time. */
-const together = (
-  name: string,
-  about: string,
-  requestsOf: (shop: Shop, payment: Payment) => readonly ProbeRequest[] | string,
-): AuditCase => ({
-  ...text(name, about),
-  run: (shop) =>
-    withOrder(shop, async (payment, before) => {
-      const requests = requestsOf(shop, payment);
-      if (typeof requests === 'string') return skipped(requests);
-      await shop.pay(payment);
-      const observations = await shop.sendTogether(requests);
-      await shop.lookUntilPaid(payment);
-      const after = await shop.lookAfterGrace(payment);
-      const judged = await judgeTogether(shop, payment, before, after);
-      const index = Math.max(
-        requests.findIndex(({ body }) => body !== undefined),
-        0,
-      );
-      const [request, observation] = [requests[index], observations[index]];
-      if (!request || !observation) return skipped('there was nothing to send');
-      const sent = `${requests.length} requests at the same time: ${evidence(request, observation).sent}`;
-      return { ...evidence(request, observation, sent), curl: curlOfAll(requests), ...judged };
-    }),
-});
-
-const copies = (count: number) =>
-  together(`copies-${count}`, `${count} copies of the IPN at the same time.`, (shop, payment) =>
-    Array.from({ length: count }, () => targetOf(shop, payment).post(shop.ipnOf(payment))),
-  );
-
-/** The browser returns while the IPN arrives. */
-const withReturn = (name: string, about: string, ipnFirst: boolean): AuditCase =>
-  together(name, about, (shop, payment) => {
-    const refused = shop.parts.gateway.egress.unreachable(payment.successUrl);
-    if (!shop.parts.hasOrders || refused)
-      return 'the success_url is not a page of this shop, or cannot be opened from here';
-    const both = [targetOf(shop, payment).post(shop.ipnOf(payment)), { url: payment.successUrl }];
-    return ipnFirst ? both : both.toReversed();
+const together = (requestsOf: (target: Target) => readonly ProbeRequest[] | string): Run =>
+  withOrder(async (target) => {
+    const { shop, payment } = target;
+    const requests = requestsOf(target);
+    if (typeof requests === 'string') return skipped(requests);
+    await shop.pay(payment);
+    const observations = await shop.sendTogether(requests);
+    const judged = await judgeTogether(target);
+    const index = requests.findIndex(({ body }) => body !== undefined);
+    const [request, observation] = [requests[index], observations[index]];
+    if (!request || !observation) return skipped('there was nothing to send');
+    const shown = evidence(request, observation);
+    const sent = `${requests.length} requests at the same time: ${shown.sent}`;
+    return { ...shown, sent, curl: curlOfAll(requests), ...judged };
   });
 
-export const ONCE: readonly AuditCase[] = [
-  replay('replay-at-once', 'The same IPN again, immediately.', () => Promise.resolve()),
-  replay('replay-later', 'The same IPN again, a second later.', () => pause(LATER_MS)),
-  replay('replay-twice', 'The same IPN twice more, each on its own connection.', (shop, request) =>
-    shop.send(request),
-  ),
-  afterPayment(
-    text('replay-other-trx', 'The same IPN with a different payment_trx (the payment_trx is not signed).'),
-    async ({ shop, payment, ipn, post }, { look }) => {
-      const request = post(ipn.set('trx', [...ipn.get('trx')].toReversed().join('')));
-      const { shown, after } = await sendAndLook(shop, payment, request);
-      return { ...shown, ...judgeCopy(shop, look, after) };
-    },
-  ),
-  copies(2),
-  copies(20),
-  withReturn('ipn-with-return', 'The IPN and the returning browser at the same time, the IPN first.', true),
-  withReturn(
-    'return-with-ipn',
-    'The IPN and the returning browser at the same time, the browser first.',
-    false,
-  ),
-  {
-    ...text('retry-while-running', 'A retry while the first attempt is still running.'),
-    run: (shop) =>
-      withOrder(shop, async (payment, before) => {
-        await shop.pay(payment);
-        const request = targetOf(shop, payment).post(shop.ipnOf(payment));
-        const first = shop.send(request);
-        await pause(Math.max(shop.calibration.answerMs / 2, 1));
-        const observation = await shop.send(request);
-        await first;
-        await shop.lookUntilPaid(payment);
-        const after = await shop.lookAfterGrace(payment);
-        return { ...evidence(request, observation), ...(await judgeTogether(shop, payment, before, after)) };
-      }),
+const copies = (count: number): Run =>
+  together(({ post, ipn }) => Array.from({ length: count }, () => post(ipn)));
+
+/** The IPN, and the returning browser. */
+function withReturn({ shop, payment, ipn, post }: Target): ProbeRequest[] | string {
+  const refused = shop.gateway.egress.unreachable(payment.successUrl);
+  if (!shop.hasOrders || refused)
+    return 'the success_url is not a page of this shop, or cannot be opened from here';
+  return [post(ipn), { url: payment.successUrl }];
+}
+
+const COPIED = family({
+  class: 'once',
+  group: 'once',
+  harm: HARM,
+  mistake: 'paid-more-than-once',
+  alone: true,
+})({
+  'replay-at-once': { about: 'The same IPN again, immediately.', run: replay(({ ipn }) => ipn) },
+  'replay-later': {
+    about: 'The same IPN again, a second later.',
+    run: replay(({ ipn }) => pause(LATER_MS, ipn)),
   },
-];
+  'replay-twice': {
+    about: 'The same IPN twice more, each on its own connection.',
+    run: replay(async ({ shop, ipn, post }) => {
+      await shop.send(post(ipn));
+      return ipn;
+    }),
+  },
+  'replay-other-trx': {
+    about: 'The same IPN with a different payment_trx (the payment_trx is not signed).',
+    run: replay(({ ipn }) => ipn.set('trx', [...ipn.get('trx')].toReversed().join(''))),
+  },
+  'copies-2': { about: '2 copies of the IPN at the same time.', run: copies(2) },
+  'copies-20': { about: '20 copies of the IPN at the same time.', run: copies(20) },
+  'ipn-with-return': {
+    about: 'The IPN and the returning browser at the same time, the IPN first.',
+    run: together(withReturn),
+  },
+  'return-with-ipn': {
+    about: 'The IPN and the returning browser at the same time, the browser first.',
+    run: together((target) => {
+      const both = withReturn(target);
+      return typeof both === 'string' ? both : both.toReversed();
+    }),
+  },
+  'retry-while-running': {
+    about: 'A retry while the first attempt is still running.',
+    run: withOrder(async (target) => {
+      const { shop, payment, ipn, post } = target;
+      await shop.pay(payment);
+      const request = post(ipn);
+      const first = shop.send(request);
+      await pause(Math.max(shop.calibration.answerMs / 2, 1));
+      const observation = await shop.send(request);
+      await first;
+      return { ...evidence(request, observation), ...(await judgeTogether(target)) };
+    }),
+  },
+});
+
+type Change = (ipn: Ipn) => Ipn;
+
+/** A forged IPN for a pending order, which must stay pending and payable. */
+const onPending = (forge: Change): Run =>
+  withOrder(async (target) => {
+    const { shop, payment, before, ipn, post } = target;
+    return attack(target, forge(ipn), async (after) => {
+      if (after.paid) {
+        const because = { mistake: 'status-not-checked', harm: PAYS_BY_ANY_STATUS } as const;
+        return fail('Your shop accepted a forged failure and marked the order as paid.', { because });
+      }
+      await shop.pay(payment);
+      await shop.send(post(ipn));
+      const { paid } = await shop.lookUntilPaid(payment);
+      if (paid) return judgeTraces(before, after);
+      return fail(`After the forged IPN, the order can no longer be paid. ${CHANGES_ORDERS}`);
+    });
+  });
+
+const AGAIN = 'An IPN for a payment that did not succeed fulfills a paid order again.';
+
+/**
+ * A forged IPN for a paid order, which must not change.
+ *
+ * @param isSigned whether its signature is valid, so that the shop may count it as a payment
+ */
+const onPaid = (forge: Change, isSigned = false): Run =>
+  afterPayment((target) => {
+    const { shop, paid, ipn } = target;
+    return attack(target, forge(ipn), (after) => {
+      const changed = shop.changedEffects(paid, after);
+      if (changed.length) {
+        return fail(`A forged IPN changed: ${changed.join(', ')}. ${CHANGES_ORDERS}`, { again: true });
+      }
+      if (!after.paid) return { verdict: 'fail' };
+      const { changes } = shop.calibration;
+      const again = [...numericChanges(paid, after)].find(([place, change]) => changes.get(place) === change);
+      if (!isSigned || !again) return judgeTraces(paid, after);
+      const because = { mistake: 'status-not-checked', harm: AGAIN } as const;
+      return fail(`The IPN took effect like a second payment (${again[0]}).`, { because });
+    });
+  });
+
+const unsigned =
+  (status: string): Change =>
+  (ipn) =>
+    ipn.set('status', status).unset('signature');
+const badlySigned =
+  (status: string): Change =>
+  (ipn) =>
+    ipn.set('status', status).badlySigned();
+
+const pendingCases = (status: string): Cases => ({
+  [`${status}-unsigned`]: {
+    about: `An unsigned IPN with status "${status}" for a pending order.`,
+    run: onPending(unsigned(status)),
+  },
+  [`${status}-badly-signed`]: {
+    about: `An incorrectly signed IPN with status "${status}" for a pending order.`,
+    run: onPending(badlySigned(status)),
+  },
+});
+
+const STATUS = family({ class: 'H', group: 'status', harm: CHANGES_ORDERS, mistake: 'status-not-checked' })({
+  ...pendingCases('failed'),
+  ...pendingCases('canceled'),
+  ...pendingCases('error'),
+  'failed-unsigned-paid': {
+    about: 'An unsigned IPN with status "failed" for a paid order.',
+    run: onPaid(unsigned('failed')),
+  },
+  'failed-badly-signed-paid': {
+    about: 'An incorrectly signed IPN with status "failed" for a paid order.',
+    run: onPaid(badlySigned('failed')),
+  },
+  'success-badly-signed-paid': {
+    about: 'An incorrectly signed IPN with status "success" for a paid order.',
+    run: onPaid(badlySigned('success')),
+  },
+  'canceled-after-success': {
+    about: 'A genuine IPN for a paid order with its status changed to "canceled" (the status is not signed).',
+    run: onPaid((ipn) => ipn.set('status', 'canceled'), true),
+  },
+  'canceled-before-success': {
+    about: 'A genuine IPN for a pending order with its status changed to "canceled".',
+    run: withOrder((target) =>
+      attack(target, target.ipn.set('status', 'canceled'), (after) => {
+        if (!after.paid) return { verdict: 'pass' };
+        const { amount, currency } = target.payment;
+        return fail(
+          'Your shop accepted a cancellation and marked the order as paid: it does not check the status.',
+          { unpaid: { amount, currency } },
+        );
+      }),
+    ),
+    harm: PAYS_BY_ANY_STATUS,
+  },
+});
+
+export const ONCE: readonly AuditCase[] = [...COPIED, ...STATUS];

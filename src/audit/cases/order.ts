@@ -1,47 +1,32 @@
 import {
   type AuditCase,
+  afterPayment,
+  attack,
+  type Forge,
   family,
-  judgeRejected,
   NO_ORDERS,
+  type Run,
+  rejected,
   rejects,
-  sendAndLook,
+  send,
   skipped,
   type Target,
-  targetOf,
   withOrder,
 } from '../case.ts';
-import { withTokensOf } from '../tokens.ts';
+import { type Ipn, withTokensOf } from '../ipn.ts';
+import { isCountOrLog, numericChanges, type OrderSnapshot } from '../probe.ts';
 
-const unbound = family({
-  class: 'E',
-  group: 'order',
-  harm: 'An attacker pays for one cheap order and gets other orders for free.',
-  mistake: 'order-not-by-identifier',
-});
-const sandboxed = family({
-  class: 'G',
-  group: 'merchant',
-  harm: 'With only the public key, an attacker makes a sandbox payment with the identifier and amount of a live order. The genuine IPN of that payment marks the live order as paid.',
-  mistake: 'no-token-in-ipn-url',
-});
-const spliced = family({
-  class: 'splice',
-  group: 'amount',
-  harm: 'With the public key and a tiny sandbox payment, an attacker gets a signature that is valid for the full price of the order.',
-  mistake: 'no-token-in-ipn-url',
-});
-
-/** The genuine IPN of the attacker's own payment, for the amount of the order. */
-const attackers = ({ shop, payment: { amount, currency } }: Target, identifier?: string) =>
-  shop.attackerIpn({ amount, currency, ...(identifier !== undefined && { identifier }) });
+/*
+ * An IPN pays its own order and no other, and only if the customer paid the price.
+ */
 
 /** A genuine IPN for an identifier that is almost the same as the order's. */
-const nearly = (name: string, about: string, change: (identifier: string) => string): AuditCase =>
-  rejects(unbound(name, about), ({ payment: { identifier }, ipn, shop }) => {
+const nearly = (change: (identifier: string) => string) =>
+  rejects(({ payment: { identifier }, ipn, shop }) => {
     const changed = change(identifier);
     return changed === identifier
       ? 'the identifier has no letters'
-      : ipn.set('identifier', changed).signedWith(shop.parts.gateway.secretKey);
+      : ipn.set('identifier', changed).signedWith(shop.gateway.secretKey);
   });
 
 const swapCase = (text: string) => {
@@ -49,108 +34,246 @@ const swapCase = (text: string) => {
   return upper === text ? text.toLowerCase() : upper;
 };
 
+const IDENTIFIER = family({
+  class: 'E',
+  group: 'order',
+  harm: 'An attacker pays for one cheap order and gets other orders for free.',
+  mistake: 'order-not-by-identifier',
+})({
+  'other-ipn-to-order-url': {
+    about: "The genuine IPN of the attacker's own payment, sent to the order's ipn_url.",
+    run: rejects(({ shop, payment }) => shop.attackerIpn(payment)),
+  },
+  'transaction-reused': {
+    about: "The attacker's signature and payment_trx with the identifier and amount of the order.",
+    run: rejects(async ({ shop, payment, ipn }) => {
+      const own = await shop.attackerIpn(payment);
+      return ipn.set('signature', own.get('signature')).set('trx', own.get('trx'));
+    }),
+    mistake: 'signature-not-checked',
+  },
+  'other-paid-order': {
+    about: "The genuine IPN of another paid order, sent to this order's ipn_url.",
+    run: withOrder(async (target) => {
+      const { shop, payment } = target;
+      using other = await shop.orders.take();
+      if (!other) return skipped(NO_ORDERS);
+      const paid = other.payment;
+      if (paid.identifier === payment.identifier) return skipped('both orders have the same identifier');
+      await shop.pay(paid);
+      return await attack(target, shop.ipnOf(paid), rejected(target));
+    }),
+  },
+  'identifier-unknown': {
+    about: 'A genuine IPN for an identifier that the shop never issued.',
+    run: rejects(({ shop, payment }) => shop.attackerIpn(payment, 'no-such-order-here')),
+    // A shop that falls back to its newest order shows this only while no other case places orders.
+    alone: true,
+  },
+  'identifier-case': {
+    about: 'A genuine IPN for the identifier in a different letter case.',
+    run: nearly(swapCase),
+  },
+  'identifier-spaces': {
+    about: 'A genuine IPN for the identifier with a trailing space.',
+    run: nearly((text) => `${text} `),
+  },
+  'identifier-prefix': {
+    about: 'A genuine IPN for the identifier with a leading zero.',
+    run: nearly((text) => `0${text}`),
+  },
+});
+
 /** The address that an attacker can guess: the order's, with the unguessable parts of the attacker's own order. */
 function guessedAddress({ shop, payment }: Target): string {
   const url = shop.addressOf(payment);
-  const other = shop.parts.orders.made.find(({ id }) => id !== payment.id);
+  const other = shop.orders.made.find(({ id }) => id !== payment.id);
   return other ? withTokensOf(url, payment, shop.addressOf(other)) : url;
 }
 
 /** A sandbox payment with the order's identifier, and optionally a flag that a shop may obey. */
-function sandbox(name: string, about: string, flag?: readonly [string, string]): AuditCase {
-  return {
-    ...sandboxed(name, about),
-    run: (shop) =>
-      withOrder(shop, async (payment, before) => {
-        const target = targetOf(shop, payment);
-        const ipn = await attackers(target, payment.identifier);
-        const address = guessedAddress(target);
-        const plain = await sendAndLook(shop, payment, shop.requestTo(address, ipn));
-        const finding = judgeRejected(shop, before, plain.after, plain.shown, 'at-risk');
-        if (!flag || finding.verdict === 'at-risk') return finding;
-        const flagged = await sendAndLook(shop, payment, shop.requestTo(address, ipn.and(flag)));
-        return judgeRejected(shop, before, flagged.after, flagged.shown);
-      }),
+const sandbox = (flag?: readonly [string, string]) =>
+  withOrder(async (target) => {
+    const { shop, payment } = target;
+    const ipn = await shop.attackerIpn(payment, payment.identifier);
+    const url = guessedAddress(target);
+    const finding = await attack(target, { url, body: ipn.form }, rejected(target, 'at-risk'));
+    if (!flag || finding.verdict === 'at-risk') return finding;
+    return attack(target, { url, body: ipn.and(flag).form }, rejected(target));
+  });
+
+const SANDBOX = family({
+  class: 'G',
+  group: 'merchant',
+  harm: 'With only the public key, an attacker makes a sandbox payment with the identifier and amount of a live order. The genuine IPN of that payment marks the live order as paid.',
+  mistake: 'no-token-in-ipn-url',
+})({
+  'sandbox-for-live': {
+    about: "The attacker's sandbox payment with the order's identifier and amount.",
+    run: sandbox(),
+  },
+  'sandbox-test-flag': { about: 'The same payment with test=1 added.', run: sandbox(['test', '1']) },
+  'sandbox-sandbox-flag': { about: 'The same payment with sandbox=1 added.', run: sandbox(['sandbox', '1']) },
+  'sandbox-mode-flag': {
+    about: 'The same payment with mode=sandbox added.',
+    run: sandbox(['mode', 'sandbox']),
+  },
+});
+
+const SPLICE = family({
+  class: 'splice',
+  group: 'amount',
+  harm: 'With the public key and a tiny sandbox payment, an attacker gets a signature that is valid for the full price of the order.',
+  mistake: 'no-token-in-ipn-url',
+})({
+  splice: {
+    about: 'A cheap sandbox payment whose amount and identifier, concatenated, equal those of the order.',
+    run: withOrder(async (target) => {
+      const { shop, payment } = target;
+      const cheap = shop.tools.splice(payment.amount, payment.identifier);
+      if (!cheap) {
+        const why = 'the identifier has its maximum length, so no digit of the amount can move into it';
+        return { ...skipped(why), verdict: 'pass' };
+      }
+      const own = await shop.attackerIpn(
+        { amount: cheap.amount, currency: payment.currency },
+        cheap.identifier,
+      );
+      const ipn = target.ipn.set('signature', own.get('signature')).set('trx', own.get('trx'));
+      const request = { url: guessedAddress(target), body: ipn.form };
+      return attack(target, request, rejected(target, 'at-risk'));
+    }),
+  },
+});
+
+/** A validly signed IPN with a different amount. */
+const withAmount = ({ ipn, shop }: Target, change: (price: string) => string) =>
+  ipn.set('amount', change(ipn.get('amount'))).signedWith(shop.gateway.secretKey);
+
+const amounts = (change: (price: string) => string): Run => rejects((target) => withAmount(target, change));
+
+/** A shop loses nothing if it accepts more than the order costs. */
+function notTheTotal(change: (price: string) => string): Run {
+  const run = amounts(change);
+  return async (shop) => {
+    const finding = await run(shop);
+    const { unpaid } = finding;
+    if (!unpaid || Number(change(unpaid.amount)) < Number(unpaid.amount)) return finding;
+    const why = 'Your shop accepts overpayments. It loses nothing, but customers may ask for a refund.';
+    return { ...finding, verdict: 'note', why };
   };
 }
 
-export const ORDER: readonly AuditCase[] = [
-  rejects(
-    unbound(
-      'other-ipn-to-order-url',
-      "The genuine IPN of the attacker's own payment, sent to the order's ipn_url.",
-    ),
-    (target) => attackers(target),
-  ),
-  rejects(
-    {
-      ...unbound(
-        'transaction-reused',
-        "The attacker's signature and payment_trx with the identifier and amount of the order.",
-      ),
-      mistake: 'signature-not-checked',
-    },
-    async (target) => {
-      const own = await attackers(target);
-      return target.ipn.set('signature', own.get('signature')).set('trx', own.get('trx'));
-    },
-  ),
-  {
-    ...unbound('other-paid-order', "The genuine IPN of another paid order, sent to this order's ipn_url."),
-    run: (shop) =>
-      withOrder(shop, async (payment, before) => {
-        const other = await shop.parts.orders.take();
-        if (!other) return skipped(NO_ORDERS);
-        try {
-          if (other.identifier === payment.identifier) return skipped('both orders have the same identifier');
-          await shop.pay(other);
-          const request = shop.requestTo(shop.addressOf(payment), shop.ipnOf(other));
-          const { shown, after } = await sendAndLook(shop, payment, request);
-          return judgeRejected(shop, before, after, shown);
-        } finally {
-          shop.parts.orders.release(other, false);
-        }
-      }),
+/** The lower amounts that equal a price when both are truncated, or rounded, to whole units. */
+const cut: Forge = (target) => {
+  const price = target.ipn.get('amount');
+  const [whole = '0', fraction = ''] = price.split('.');
+  const less = [`${whole}.00`, `${fraction >= '5' ? whole : BigInt(whole) - 1n}.50`].filter(
+    (amount) => Number(amount) > 0 && Number(amount) < Number(price),
+  );
+  if (!less.length) return 'no lower amount has the same whole units as the price';
+  return less.map((amount) => withAmount(target, () => amount));
+};
+
+/** A hundredth of an amount, as decimal text, at least 0.01. */
+function hundredth(text: string): string {
+  const [whole = '0', fraction = ''] = text.split('.');
+  const digits = whole.padStart(3, '0');
+  const shifted = `${digits.slice(0, -2)}.${digits.slice(-2)}${fraction}`.slice(0, 20);
+  return /[1-9]/.test(shifted) ? shifted : '0.01';
+}
+
+const otherCurrency = (ipn: Ipn) => ipn.set('currency', ipn.get('currency') === 'GNF' ? 'USD' : 'GNF');
+
+/** A charge that no real order would have. */
+const OTHER_CHARGE = '12345.67';
+
+/** Whether the second step changes the order differently from the first. */
+function movesOtherwise(paid: OrderSnapshot, copied: OrderSnapshot, after: OrderSnapshot): boolean {
+  if (!isCountOrLog(copied.text, after.text)) return true;
+  const [before, last] = [numericChanges(paid, copied), numericChanges(copied, after)];
+  return before.size !== last.size || [...last].some(([place, change]) => before.get(place) !== change);
+}
+
+const AMOUNT = family({
+  class: 'D',
+  group: 'amount',
+  harm: 'The customer pays less than the order costs, or in a weaker currency, and still receives everything.',
+  mistake: 'amount-not-compared',
+})({
+  'amount-too-low': {
+    about: 'A validly signed IPN for a hundredth of the price.',
+    run: amounts(hundredth),
   },
-  {
-    ...rejects(
-      unbound('identifier-unknown', 'A genuine IPN for an identifier that the shop never issued.'),
-      (target) => attackers(target, 'no-such-order-here'),
-    ),
-    // A shop that falls back to its newest order shows this only while no other case places orders.
+  'amount-cut': {
+    about:
+      'A validly signed IPN for a lower amount that truncates or rounds to the same whole number as the price.',
+    run: rejects(cut),
+  },
+  'amount-too-high': {
+    about: 'A validly signed IPN for more than the price.',
+    run: notTheTotal((price) => `9${price}`),
+  },
+  'amount-zero': { about: 'A validly signed IPN for zero.', run: amounts(() => '0.00') },
+  'amount-negative': {
+    about: 'A validly signed IPN for a negative amount.',
+    run: amounts((price) => `-${price}`),
+  },
+  'amount-exponent': {
+    about: 'A validly signed IPN for 1e2, which some languages read as 100.',
+    // For an order of 100, a shop that parses 1e2 loses nothing.
+    run: notTheTotal((price) => (Number(price) === 100 ? '1e3' : '1e2')),
+  },
+  'amount-exponent-low': {
+    about: 'A validly signed IPN for 1e-2, which some languages read as 0.01.',
+    run: amounts((price) => (Number(price) === 0.01 ? '1e-3' : '1e-2')),
+  },
+  'currency-other': {
+    about: 'A validly signed IPN in a different currency (the currency is not signed).',
+    run: rejects(({ ipn }) => otherCurrency(ipn)),
+  },
+  'currency-missing': {
+    about: 'A validly signed IPN without a currency.',
+    run: rejects(({ ipn }) => ipn.unset('currency')),
+  },
+  'key-of-other-merchant': {
+    about: "An IPN for a payment to another merchant, signed with that merchant's key.",
+    run: rejects(({ ipn }) => ipn.signedWith('sec_sim_of_another_merchant_0001')),
+    group: 'merchant',
+    mistake: 'signature-not-checked',
+  },
+  'amount-changed': {
+    about: 'An IPN whose amount was changed after signing.',
+    run: rejects(({ ipn }) => ipn.set('amount', hundredth(ipn.get('amount')))),
+  },
+  'currency-and-amount-changed': {
+    about: 'An IPN whose currency and amount were changed after signing.',
+    run: rejects(({ ipn }) => otherCurrency(ipn).set('amount', hundredth(ipn.get('amount')))),
+  },
+  'charge-changed': {
+    about: 'A copy of a genuine IPN with a different charge (the charge is not signed).',
+    run: afterPayment(async (target) => {
+      const { shop, payment, ipn, paid } = target;
+      // The cases of class `once` test the effect of an unchanged copy.
+      await send(target, ipn);
+      const copied = await shop.lookAfterGrace(payment);
+      const outputOf = ({ text, effects }: OrderSnapshot) => [text, ...effects.values()].join('\n');
+      return attack(
+        target,
+        ipn.set('charge', OTHER_CHARGE),
+        (after) => {
+          const isShown = outputOf(after).includes(OTHER_CHARGE) && !outputOf(paid).includes(OTHER_CHARGE);
+          const isMoved = movesOtherwise(paid, copied, after);
+          return { verdict: after.paid === false || isShown || isMoved ? 'fail' : 'pass' };
+        },
+        'what changed',
+      );
+    }),
+    harm: 'Anyone who can replay an IPN can change the charge that the shop recorded.',
+    mistake: 'paid-more-than-once',
+    // The probe may also report shared data, such as the stock.
     alone: true,
   },
-  nearly('identifier-case', 'A genuine IPN for the identifier in a different letter case.', swapCase),
-  nearly(
-    'identifier-spaces',
-    'A genuine IPN for the identifier with a trailing space.',
-    (text) => `${text} `,
-  ),
-  nearly('identifier-prefix', 'A genuine IPN for the identifier with a leading zero.', (text) => `0${text}`),
-  sandbox('sandbox-for-live', "The attacker's sandbox payment with the order's identifier and amount."),
-  sandbox('sandbox-test-flag', 'The same payment with test=1 added.', ['test', '1']),
-  sandbox('sandbox-sandbox-flag', 'The same payment with sandbox=1 added.', ['sandbox', '1']),
-  sandbox('sandbox-mode-flag', 'The same payment with mode=sandbox added.', ['mode', 'sandbox']),
-  {
-    ...spliced(
-      'splice',
-      'A cheap sandbox payment whose amount and identifier, concatenated, equal those of the order.',
-    ),
-    run: (shop) =>
-      withOrder(shop, async (payment, before) => {
-        const { tools } = shop.parts;
-        const cheap = tools.splice(payment.amount, payment.identifier);
-        if (!cheap) {
-          return {
-            ...skipped('the identifier has its maximum length, so no digit of the amount can move into it'),
-            verdict: 'pass',
-          };
-        }
-        const own = await shop.attackerIpn({ ...cheap, currency: payment.currency });
-        const ipn = shop.ipnOf(payment).set('signature', own.get('signature')).set('trx', own.get('trx'));
-        const request = shop.requestTo(guessedAddress(targetOf(shop, payment)), ipn);
-        const { shown, after } = await sendAndLook(shop, payment, request);
-        return judgeRejected(shop, before, after, shown, 'at-risk');
-      }),
-  },
-];
+});
+
+export const ORDER: readonly AuditCase[] = [...IDENTIFIER, ...SANDBOX, ...SPLICE, ...AMOUNT];

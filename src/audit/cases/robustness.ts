@@ -1,173 +1,217 @@
 import { gzipSync } from 'node:zlib';
 import { GatewayError } from '../../contract/error.ts';
 import { errorPage } from '../../domain/receiver-answer.ts';
+import { masked } from '../../system/secret.ts';
 import {
   type AuditCase,
   accepts,
   evidence,
+  type Finding,
+  fail,
   family,
+  type Judgement,
   judgeAccepted,
   PAYS_BY_ANY_STATUS,
+  PAYS_ORDERS,
+  type Run,
   rejects,
+  send,
   type Target,
-  targetOf,
   withOrder,
 } from '../case.ts';
-import type { Observation, ProbeRequest } from '../client.ts';
+import { decoded, FORM, type Observation, type ProbeRequest } from '../client.ts';
 import { withQuery } from '../ipn.ts';
+import type { Shop } from '../shop.ts';
 import { answerProblem, isBroken } from './control.ts';
-import { PAYS_ORDERS } from './sender.ts';
+
+/*
+ * Untrusted text, malformed requests, and what responses reveal.
+ */
+
+const INJECTED = 'Untrusted text reaches the database or a page as code.';
+
+/** The response to this identifier is the baseline for all others. */
+const UNKNOWN = 'no-such-order';
+
+const MARKUP = ['<script>alert(1)</script>', '<img src=x onerror=alert(1)>'];
+
+/** A response that takes this much longer shows that an injected sleep ran. */
+const DELAY_MS = 4_000;
+
+const isCrash = ({ status }: Observation) => status !== null && status >= 500;
+
+/** A sign that the shop read the text as code. Its response to a plain unknown identifier has no such sign. */
+function flaw(observation: Observation, plain: Observation): string | undefined {
+  const { status, body, headers, durationMs } = observation;
+  if (status === null && plain.status !== null) return `Your handler sent no response. ${INJECTED}`;
+  if (isCrash(observation) && !isCrash(plain))
+    return `Your handler crashed and answered ${status}. ${INJECTED}`;
+  const fault = errorPage(body);
+  if (fault !== undefined && errorPage(plain.body) === undefined)
+    return `The response shows an error from your code: ${fault}. ${INJECTED}`;
+  if (durationMs > plain.durationMs + DELAY_MS)
+    return `The response took ${Math.round(durationMs)} ms, compared with ${Math.round(plain.durationMs)} ms for a plain identifier. ${INJECTED}`;
+  const type = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
+  const isPage = !/json|text\/plain/.test(type);
+  if (isPage && MARKUP.some((markup) => body.includes(markup))) {
+    return `The response repeats the markup unescaped. ${INJECTED}`;
+  }
+  if (headers.some(([name]) => name.toLowerCase() === 'x-injected'))
+    return `A line break in the identifier became a response header. ${INJECTED}`;
+  return undefined;
+}
+
+/** A validly signed IPN with each of these identifiers, none of which can identify an order. */
+const hostile = (...identifiers: readonly string[]): Run =>
+  rejects(
+    ({ ipn, shop }) =>
+      [UNKNOWN, ...identifiers].map((identifier) =>
+        ipn.set('identifier', identifier).signedWith(shop.gateway.secretKey),
+      ),
+    flaw,
+  );
+
+const INJECTION = family({ class: 'K', group: 'robustness', harm: INJECTED, mistake: 'input-not-escaped' })({
+  'identifier-sql': {
+    about: 'A validly signed IPN whose identifier contains SQL.',
+    run: hostile("' OR '1'='1", "x' OR 1=1 -- ", '" OR ""="'),
+  },
+  'identifier-markup': {
+    about: 'A validly signed IPN whose identifier contains markup.',
+    run: hostile('<script>alert(1)</script>', '"><img src=x onerror=alert(1)>'),
+  },
+  'identifier-template': {
+    about: 'A validly signed IPN whose identifier contains template code.',
+    run: hostile('{{7*7}}', '#{7*7}', '<%= 7*7 %>'),
+  },
+  'identifier-newline': {
+    about: 'A validly signed IPN whose identifier contains control characters.',
+    run: hostile('a\r\nX-Injected: 1', 'a\u0000b'),
+  },
+  'name-markup': {
+    about: 'A genuine IPN with quotes and markup in the customer name.',
+    run: accepts(({ ipn }) => ipn.set('holder', `O'Brien "<script>alert(1)</script>"`)),
+  },
+  'name-newline': {
+    about: 'A genuine IPN with a line break in the customer name.',
+    run: accepts(({ ipn }) => ipn.set('holder', 'Ada\r\nBcc: everybody@example.com')),
+  },
+});
 
 /** The cost of a handler that unusual input breaks. */
-export const HARM = 'Unusual input breaks the handler, and a payment is lost.';
-const INCOMPLETE = 'An incomplete IPN marks an order as paid, or breaks the handler.';
+export const BREAKS = 'Unusual input breaks the handler, and a payment is lost.';
+const INCOMPLETE = {
+  mistake: 'fields-not-required',
+  harm: 'An incomplete IPN marks an order as paid, or breaks the handler.',
+} as const;
+const UNSIGNED = { mistake: 'signature-not-checked', harm: PAYS_ORDERS } as const;
 const MEBIBYTE = 2 ** 20;
 /** A slower handler may exceed the time-out of a gateway, which then sends the IPN again. */
 const SLOW_MS = 5_000;
 
-const text = family({
-  class: 'robustness',
-  group: 'robustness',
-  harm: HARM,
-  mistake: 'handler-breaks',
-});
-
-const unsigned = family({
-  class: 'robustness',
-  group: 'robustness',
-  harm: PAYS_ORDERS,
-  mistake: 'signature-not-checked',
-});
-
 /** A sign that the handler crashed. */
 function breakdown({ status, error, body }: Observation): string | undefined {
-  if (status === null) return `Your handler sent no response: ${error}. ${HARM}`;
-  if (isBroken(status)) return `Your handler crashed and answered ${status}. ${HARM}`;
+  if (status === null) return `Your handler sent no response: ${error}. ${BREAKS}`;
+  if (isBroken(status)) return `Your handler crashed and answered ${status}. ${BREAKS}`;
   const fault = errorPage(body);
-  return fault && `The response is an error from your code: ${fault}. ${HARM}`;
+  return fault && `The response is an error from your code: ${fault}. ${BREAKS}`;
 }
 
 /** A genuine IPN in an unusual form: the handler may reject it, but must accept the next correct IPN. */
-const survives = (
-  name: string,
-  about: string,
-  requestOf: (target: Target) => ProbeRequest,
-  alone = false,
-): AuditCase => ({
-  ...text(name, about),
-  ...(alone && { alone: true }),
-  run: (shop) =>
-    withOrder(shop, async (payment) => {
-      await shop.pay(payment);
-      const target = targetOf(shop, payment);
-      const request = requestOf(target);
-      const shown = evidence(request, await shop.send(request));
-      await shop.send(target.post(target.ipn));
-      const after = await shop.lookUntilPaid(payment);
-      const why = `Afterwards, your shop does not accept the correct IPN of the same order. ${HARM}`;
-      const judged = judgeAccepted(shop, after);
-      return { ...shown, ...judged, ...(judged.verdict === 'fail' && { why }) };
-    }),
-});
+const survives = (changed: (target: Target) => Omit<ProbeRequest, 'url'>): Run =>
+  withOrder(async (target) => {
+    const { shop, payment, ipn, post } = target;
+    await shop.pay(payment);
+    const { shown } = await send(target, { ...post(ipn), ...changed(target) });
+    await send(target, ipn);
+    const judged = judgeAccepted(shop, await shop.lookUntilPaid(payment));
+    const why = `Afterwards, your shop does not accept the correct IPN of the same order. ${BREAKS}`;
+    return { ...shown, ...judged, ...(judged.verdict === 'fail' && { why }) };
+  });
 
-const json = ({ payment, ipn, shop }: Target): ProbeRequest => ({
-  url: shop.addressOf(payment),
-  contentType: 'application/json',
-  body: JSON.stringify(ipn.fields),
-});
+const stillAlive = accepts(({ ipn }) => ipn);
 
-const FIELDS = ['status', 'identifier', 'amount'] as const;
-
-const STILL_ALIVE = accepts(
-  text('still-alive', 'A new order and its correct IPN after all other cases.'),
-  ({ ipn }) => ipn,
-);
-
-export const ROBUSTNESS: readonly AuditCase[] = [
-  rejects(
-    {
-      ...text('status-unknown', 'A validly signed IPN with an unknown status.'),
-      mistake: 'status-not-checked',
-      harm: PAYS_BY_ANY_STATUS,
-      group: 'status',
-    },
-    ({ ipn }) => ['refunded', 'pending', '', 'SUCCESSFUL'].map((status) => ipn.set('status', status)),
-    breakdown,
-  ),
-  rejects(
-    {
-      ...text('fields-missing', 'An IPN without its status, identifier or amount.'),
-      mistake: 'fields-not-required',
-      harm: INCOMPLETE,
-    },
-    ({ ipn }) => FIELDS.map((field) => ipn.unset(field)),
-    breakdown,
-  ),
-  rejects(
-    {
-      ...text('body-empty', 'A POST request without a body.'),
-      mistake: 'fields-not-required',
-      harm: INCOMPLETE,
-    },
-    ({ payment, shop }) => ({ url: shop.addressOf(payment), body: '' }),
-    breakdown,
-  ),
-  accepts(text('fields-extra', 'A correct IPN with unknown fields.'), ({ ipn }) =>
-    ipn.and(['version', '2'], ['data[note]', 'a new field']),
-  ),
-  accepts(text('charset', 'A correct IPN with a charset in its content type.'), ({ ipn, post }) => ({
-    ...post(ipn),
-    contentType: 'application/x-www-form-urlencoded; charset=UTF-8',
-  })),
-  survives('json', 'The IPN as JSON.', json),
-  survives('chunked', 'The IPN in chunks, without a Content-Length.', ({ ipn, post }) => ({
-    ...post(ipn),
-    manner: 'chunked',
-  })),
-  survives('gzip', 'The IPN compressed with gzip.', ({ ipn, post }) => ({
-    ...post(ipn),
-    body: gzipSync(ipn.form),
-    headers: [['Content-Encoding', 'gzip']],
-  })),
-  survives('one-megabyte', 'The IPN with a field of 1 MiB.', ({ ipn, post }) =>
-    post(ipn.and(['padding', 'x'.repeat(MEBIBYTE)])),
-  ),
-  survives(
-    'truncated',
-    'The IPN, cut off in the middle.',
-    ({ ipn, post }) => ({ ...post(ipn), manner: 'truncated' }),
-    true,
-  ),
-  survives(
-    'early-disconnect',
-    'A sender that disconnects before the response.',
-    ({ ipn, post }) => ({ ...post(ipn), manner: 'disconnected' }),
-    true,
-  ),
-  survives(
-    'slow-body',
-    'The IPN in small, slow parts.',
-    ({ ipn, post }) => ({ ...post(ipn), manner: 'slow' }),
-    true,
-  ),
-  rejects(
-    unsigned('get', 'An incorrectly signed IPN in the query string of a GET request.'),
-    ({ payment, ipn, shop }) => ({
+const ROBUST = family({ class: 'robustness', group: 'robustness', harm: BREAKS, mistake: 'handler-breaks' })({
+  'status-unknown': {
+    about: 'A validly signed IPN with an unknown status.',
+    run: rejects(
+      ({ ipn }) => ['refunded', 'pending', '', 'SUCCESSFUL'].map((status) => ipn.set('status', status)),
+      breakdown,
+    ),
+    mistake: 'status-not-checked',
+    harm: PAYS_BY_ANY_STATUS,
+    group: 'status',
+  },
+  'fields-missing': {
+    about: 'An IPN without its status, identifier or amount.',
+    run: rejects(({ ipn }) => [ipn.unset('status'), ipn.unset('identifier'), ipn.unset('amount')], breakdown),
+    ...INCOMPLETE,
+  },
+  'body-empty': {
+    about: 'A POST request without a body.',
+    run: rejects(({ payment, shop }) => ({ url: shop.addressOf(payment), body: '' }), breakdown),
+    ...INCOMPLETE,
+  },
+  'fields-extra': {
+    about: 'A correct IPN with unknown fields.',
+    run: accepts(({ ipn }) => ipn.and(['version', '2'], ['data[note]', 'a new field'])),
+  },
+  charset: {
+    about: 'A correct IPN with a charset in its content type.',
+    run: accepts(({ ipn, post }) => ({ ...post(ipn), contentType: `${FORM}; charset=UTF-8` })),
+  },
+  json: {
+    about: 'The IPN as JSON.',
+    run: survives(({ shop, payment }) => ({
+      contentType: 'application/json',
+      body: JSON.stringify(shop.jsonOf(payment)),
+    })),
+  },
+  chunked: {
+    about: 'The IPN in chunks, without a Content-Length.',
+    run: survives(() => ({ manner: 'chunked' })),
+  },
+  gzip: {
+    about: 'The IPN compressed with gzip.',
+    run: survives(({ ipn }) => ({ body: gzipSync(ipn.form), headers: [['Content-Encoding', 'gzip']] })),
+  },
+  'one-megabyte': {
+    about: 'The IPN with a field of 1 MiB.',
+    run: survives(({ ipn }) => ({ body: ipn.and(['padding', 'x'.repeat(MEBIBYTE)]).form })),
+  },
+  truncated: {
+    about: 'The IPN, cut off in the middle.',
+    run: survives(() => ({ manner: 'truncated' })),
+    alone: true,
+  },
+  'early-disconnect': {
+    about: 'A sender that disconnects before the response.',
+    run: survives(() => ({ manner: 'disconnected' })),
+    alone: true,
+  },
+  'slow-body': {
+    about: 'The IPN in small, slow parts.',
+    run: survives(() => ({ manner: 'slow' })),
+    alone: true,
+  },
+  get: {
+    about: 'An incorrectly signed IPN in the query string of a GET request.',
+    run: rejects(({ payment, ipn, shop }) => ({
       url: withQuery(shop.addressOf(payment), ...ipn.badlySigned().pairs),
       method: 'GET',
-    }),
-  ),
-  rejects(unsigned('put', 'An incorrectly signed IPN as a PUT request.'), ({ payment, ipn, shop }) => ({
-    url: shop.addressOf(payment),
-    method: 'PUT',
-    body: ipn.badlySigned().form,
-  })),
-  {
-    ...STILL_ALIVE,
-    last: true,
+    })),
+    ...UNSIGNED,
+  },
+  put: {
+    about: 'An incorrectly signed IPN as a PUT request.',
+    run: rejects(({ ipn, post }) => ({ ...post(ipn.badlySigned()), method: 'PUT' })),
+    ...UNSIGNED,
+  },
+  'still-alive': {
+    about: 'A new order and its correct IPN after all other cases.',
     run: async (shop) => {
       try {
-        return await STILL_ALIVE.run(shop);
+        return await stillAlive(shop);
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error;
         const ended = await shop.outage();
@@ -175,30 +219,112 @@ export const ROBUSTNESS: readonly AuditCase[] = [
         return { verdict: 'fail', sent: null, observed: error.message, why, curl: null };
       }
     },
+    last: true,
   },
-  {
-    ...text('answer', 'The status and duration of the response to a correct IPN.'),
-    run: (shop) =>
-      withOrder(shop, async (payment) => {
-        await shop.pay(payment);
-        const { ipn, post } = targetOf(shop, payment);
-        const request = post(ipn);
-        const observation = await shop.send(request);
-        const shown = evidence(request, observation);
-        const fault = errorPage(observation.body);
-        if (fault !== undefined) {
-          const why = `The response is an error from your code: ${fault}. A gateway sees only the status, so the error goes unnoticed.`;
-          return { ...shown, verdict: 'fail', why };
-        }
-        const problem = shop.parts.hasOrders ? answerProblem(observation) : undefined;
-        if (problem !== undefined)
-          return { ...shown, verdict: 'fail', why: `A gateway would retry: ${problem}.` };
-        const seconds = observation.durationMs / 1_000;
-        if (observation.durationMs > SLOW_MS) {
-          const why = `Your handler took ${seconds.toFixed(1)} s. A gateway gives up and sends the IPN again while the first attempt is still running.`;
-          return { ...shown, verdict: 'fail', why };
-        }
-        return { ...shown, verdict: 'pass' };
-      }),
+  answer: {
+    about: 'The status and duration of the response to a correct IPN.',
+    run: withOrder(async (target) => {
+      const { shop, payment, ipn } = target;
+      await shop.pay(payment);
+      const { shown, observation } = await send(target, ipn);
+      const failed = (why: string) => ({ ...shown, ...fail(why) });
+      const fault = errorPage(observation.body);
+      if (fault !== undefined) {
+        return failed(
+          `The response is an error from your code: ${fault}. A gateway sees only the status, so the error goes unnoticed.`,
+        );
+      }
+      const problem = shop.hasOrders ? answerProblem(observation) : undefined;
+      if (problem !== undefined) return failed(`A gateway would retry: ${problem}.`);
+      if (observation.durationMs > SLOW_MS) {
+        const seconds = (observation.durationMs / 1_000).toFixed(1);
+        return failed(
+          `Your handler took ${seconds} s. A gateway gives up and sends the IPN again while the first attempt is still running.`,
+        );
+      }
+      return { ...shown, verdict: 'pass' };
+    }),
   },
-];
+});
+
+/** Judges a response, which must not reveal a secret. */
+function judgeLeak(
+  { gateway, tools }: Shop,
+  request: ProbeRequest,
+  { body, headers }: Observation,
+): Judgement {
+  const response = `${headers.map((pair) => pair.join(': ')).join('\n')}\n${body}`;
+  if (gateway.secretKey.length >= 6 && response.includes(gateway.secretKey))
+    return fail('The response contains the secret key.');
+  const form = typeof request.body === 'string' ? new URLSearchParams(request.body) : undefined;
+  const [amount, identifier] = [form?.get(tools.names.amount), form?.get(tools.names.identifier)];
+  if (amount && identifier) {
+    const expected = tools.sign(amount, identifier, gateway.secretKey);
+    const isOwn = form?.getAll(tools.names.signature).includes(expected);
+    if (!isOwn && response.toUpperCase().includes(expected))
+      return fail('The response contains the expected signature.');
+  }
+  const fault = errorPage(body);
+  return fault ? fail(`The response contains an error from your code: ${fault}.`) : { verdict: 'pass' };
+}
+
+/** A request that anyone can send to the handler. */
+const plainRequest = (method: string): Run =>
+  withOrder(async (target) => {
+    const { shop, payment } = target;
+    const request = { url: shop.addressOf(payment), method };
+    const { shown, observation } = await send(target, request);
+    return { ...shown, ...judgeLeak(shop, request, observation) };
+  });
+
+async function inInitiate({ orders, gateway: { secretKey } }: Shop): Promise<Finding> {
+  // The emulator masks the key in payments.
+  const isIn = (text: string) => text.includes(secretKey) || text.includes(masked(secretKey));
+  for (const payment of orders.made) {
+    const isExposed = (value: unknown) => typeof value === 'string' && isIn(decoded(value));
+    const [name] = Object.entries(payment).find(([, value]) => isExposed(value)) ?? [];
+    if (name === undefined) continue;
+    const observed = `the field ${name} of an initiate request contains the secret key`;
+    const why = `The shop sends the secret key in ${name} of its initiate request.`;
+    return { verdict: 'fail', sent: null, observed, why, curl: null };
+  }
+  const observed = `none of ${orders.made.length} initiate requests contained the secret key`;
+  return { verdict: 'pass', sent: null, observed, curl: null };
+}
+
+const LEAKS = family({
+  class: 'L',
+  group: 'leaks',
+  harm: 'Anyone who has the secret key or an expected signature can mark orders as paid. A stack trace shows an attacker where to start.',
+  mistake: 'secrets-shown',
+})({
+  'handler-get': { about: 'A GET request to the handler.', run: plainRequest('GET') },
+  'handler-head': { about: 'A HEAD request to the handler.', run: plainRequest('HEAD') },
+  'error-bodies': {
+    about: 'Every response of the shop during the audit, including error responses.',
+    run: withOrder(async (target) => {
+      const { shop, ipn } = target;
+      // Error responses reveal the most.
+      await send(target, ipn.badlySigned());
+      await send(target, ipn.unset('signature'));
+      await send(target, ipn.unset('amount'));
+      await send(target, ipn.set('identifier', 'no-such-order-here'));
+      const sent = `all ${shop.seen.length} requests of the audit`;
+      for (const { request, observation } of shop.seen) {
+        const judged = judgeLeak(shop, request, observation);
+        if (judged.verdict === 'fail') return { ...evidence(request, observation), ...judged };
+      }
+      return { verdict: 'pass', sent, observed: 'no response contained a secret', curl: null };
+    }),
+    last: true,
+  },
+  'secret-in-initiate': {
+    about: 'Every initiate request of the shop.',
+    run: inInitiate,
+    mistake: 'initiate-from-outside',
+    needsOrders: "only a shop's initiate request can reveal the key",
+    last: true,
+  },
+});
+
+export const ROBUSTNESS: readonly AuditCase[] = [...INJECTION, ...ROBUST, ...LEAKS];

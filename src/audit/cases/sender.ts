@@ -1,21 +1,18 @@
-import { type AuditCase, type CaseText, type Forge, family, rejects, type Target } from '../case.ts';
+import {
+  type AuditCase,
+  type Cases,
+  type Forge,
+  family,
+  PAYS_ORDERS,
+  rejects,
+  type Target,
+} from '../case.ts';
 import type { ProbeRequest } from '../client.ts';
 import { type Ipn, type Pair, withQuery } from '../ipn.ts';
 import type { MistakeName } from '../mistakes.ts';
 
-/** The harm of an IPN that is accepted without its signature. */
-export const PAYS_ORDERS = 'Anyone who knows the ipn_url can mark orders as paid without a payment.';
-
-const SENDER_CASE = {
-  group: 'sender',
-  harm: PAYS_ORDERS,
-} as const satisfies Partial<CaseText>;
-
-const unauthenticated = family({ ...SENDER_CASE, class: 'A', mistake: 'signature-not-checked' });
-const failingOpen = family({ ...SENDER_CASE, class: 'B', mistake: 'fields-not-required' });
-const knownSecret = family({ ...SENDER_CASE, class: 'C', mistake: 'secret-known' });
-const spoofed = family({ ...SENDER_CASE, class: 'I', mistake: 'headers-trusted' });
-const juggled = family({ ...SENDER_CASE, class: 'J', mistake: 'fields-not-required' });
+/** Forgeries must neither pay the order nor change it. */
+const forged = (forge: Forge) => rejects(forge, undefined, true);
 
 /** Keys from documentation and examples. */
 const EXAMPLE_KEYS = [
@@ -23,18 +20,15 @@ const EXAMPLE_KEYS = [
   ...['secret_key', 'test', 'changeme', 'sk_test', '123456'],
 ];
 const DEFAULT_KEY = 'sec_sim_example_not_a_real_key';
+const OTHER_KEY = 'not-the-secret-key';
 
 /** Signs with a key that is not the merchant's. */
 const signedWith =
   (key: string): Forge =>
   ({ ipn, shop }) =>
-    key === shop.parts.gateway.secretKey
+    key === shop.gateway.secretKey
       ? 'the emulator itself uses this key, so the IPN would be genuine; to run this case, start it with another --secret-key'
       : ipn.signedWith(key);
-
-/** The genuine IPN of the attacker's own payment, for the amount of the order. */
-const attackerIpn = ({ shop, payment: { amount, currency } }: Target) =>
-  shop.attackerIpn({ amount, currency });
 
 /** Flags that may make a shop treat a request as a test. */
 const TEST_FLAGS: readonly Pair[] = [
@@ -51,208 +45,210 @@ const inQuery = (request: ProbeRequest, pair: Pair): ProbeRequest => ({
   url: withQuery(request.url, pair),
 });
 
-/** Positions for the victim's identifier in the attacker's own genuine IPN. */
-const SECOND_IDENTIFIERS: readonly (readonly [
+const asList = (name: string) => `${name}[]`;
+
+/** An IPN as JSON with a signature that may pass a loose comparison. */
+const jsonSigned = (signature: unknown) =>
+  forged(({ shop, payment, ipn, post }) => {
+    const body = JSON.stringify({ ...shop.jsonOf(payment), [ipn.nameOf('signature')]: signature });
+    return { ...post(ipn), contentType: 'application/json', body };
+  });
+
+/** The attacker's own genuine IPN, to which the victim's identifier is added. */
+const secondIdentifier = (
   name: string,
   where: string,
-  make: (own: Ipn, target: Target) => Ipn | ProbeRequest,
-  mistake?: MistakeName,
-])[] = [
-  ['last', 'after its own', (own, { payment }) => own.and(['identifier', payment.identifier])],
-  ['first', 'before its own', (own, { payment }) => own.after(['identifier', payment.identifier])],
-  ['array', 'as identifier[]', (own, { payment }) => own.and(['identifier[]', payment.identifier])],
-  ['nested', 'as data[identifier]', (own, { payment }) => own.and(['data[identifier]', payment.identifier])],
-  [
-    'query',
-    'in the query string',
-    (own, { payment, post }) => inQuery(post(own), ['identifier', payment.identifier]),
-  ],
-  [
-    'body',
-    'in the body and its own in the query string',
-    (own, { payment, post }) =>
-      inQuery(post(own.set('identifier', payment.identifier)), ['identifier', own.get('identifier')]),
-    'signature-not-checked',
-  ],
-];
+  add: (own: Ipn, victim: Pair, target: Target) => Ipn | ProbeRequest,
+  mistake: MistakeName = 'order-not-by-identifier',
+): Cases => ({
+  [`identifier-doubled-${name}`]: {
+    about: `The attacker's own genuine IPN with the order's identifier ${where}: a shop may verify one and look up the other.`,
+    run: forged(async (target) => {
+      const { shop, payment } = target;
+      return add(await shop.attackerIpn(payment), ['identifier', payment.identifier], target);
+    }),
+    mistake,
+  },
+});
+
+const ofSender = (common: Pick<AuditCase, 'class' | 'mistake'>) =>
+  family({ group: 'sender', harm: PAYS_ORDERS, ...common });
 
 export const SENDER: readonly AuditCase[] = [
-  rejects(unauthenticated('signature-missing', 'An IPN without a signature.'), ({ ipn }) =>
-    ipn.unset('signature'),
-  ),
-  rejects(
-    unauthenticated('signature-garbage', 'An IPN with 64 arbitrary digits as its signature.'),
-    ({ ipn }) => ipn.badlySigned(),
-  ),
-  rejects(
-    unauthenticated('signature-other-secret', 'An IPN signed with a different key.'),
-    signedWith('not-the-secret-key'),
-  ),
-  rejects(
-    unauthenticated('signature-public-key', 'An IPN signed with the public key, which anyone can read.'),
-    ({ ipn, shop }) => ipn.signedWith(shop.parts.gateway.publicKey),
-  ),
-  rejects(
-    unauthenticated('signature-lower-case', 'An IPN with a wrong signature in lower case.'),
-    ({ ipn }) => {
-      const wrong = ipn.signedWith('not-the-secret-key');
-      return wrong.set('signature', wrong.get('signature').toLowerCase());
+  ...ofSender({ class: 'A', mistake: 'signature-not-checked' })({
+    'signature-missing': {
+      about: 'An IPN without a signature.',
+      run: forged(({ ipn }) => ipn.unset('signature')),
     },
-  ),
-  rejects(
-    unauthenticated(
-      'signature-beginning',
-      'An IPN with only the first digits of its signature, which an attacker can find by trial and error.',
-    ),
-    ({ ipn, shop }) => {
-      const genuine = ipn.signedWith(shop.parts.gateway.secretKey).get('signature');
-      return [1, 8]
-        .flatMap((count) => {
-          const begin = genuine.slice(0, count);
-          return [begin, begin.padEnd(genuine.length, genuine.endsWith('0') ? '1' : '0')];
-        })
-        .map((signature) => ipn.set('signature', signature));
+    'signature-garbage': {
+      about: 'An IPN with 64 arbitrary digits as its signature.',
+      run: forged(({ ipn }) => ipn.badlySigned()),
     },
-  ),
-  rejects(unauthenticated('signature-base64', 'An IPN with a wrong signature in base64.'), ({ ipn }) => {
-    const wrong = Buffer.from(ipn.signedWith('not-the-secret-key').get('signature'), 'hex');
-    return ipn.set('signature', wrong.toString('base64'));
-  }),
-  rejects(
-    unauthenticated('signature-other-order', 'An IPN with the genuine signature of another order.'),
-    async (target) => target.ipn.set('signature', (await attackerIpn(target)).get('signature')),
-  ),
-  rejects(
-    unauthenticated(
-      'signature-garbage-test-flag',
-      'An incorrectly signed IPN with a test flag, such as test=1, sandbox=1 or mode=sandbox.',
-    ),
-    ({ ipn, post }) =>
-      TEST_FLAGS.flatMap((flag) => [ipn.badlySigned().and(flag), inQuery(post(ipn.badlySigned()), flag)]),
-  ),
-  rejects(failingOpen('signature-empty', 'An IPN with an empty signature.'), ({ ipn }) =>
-    ipn.set('signature', ''),
-  ),
-  rejects(
-    {
-      ...failingOpen('signature-null', 'An IPN with the text null as its signature.'),
-      mistake: 'signature-not-checked',
+    'signature-other-secret': {
+      about: 'An IPN signed with a different key.',
+      run: forged(signedWith(OTHER_KEY)),
     },
-    ({ ipn }) => ipn.set('signature', 'null'),
-  ),
-  rejects(
-    failingOpen(
-      'signature-empty-array',
-      'An IPN with an empty list as its signature, which may crash the check.',
-    ),
-    ({ ipn }) => ipn.set('signature', '').renamed('signature', (name) => `${name}[]`),
-  ),
-  rejects(
-    failingOpen(
-      'data-missing',
-      'An IPN without its data, signed with an empty key over the identifier only.',
-    ),
-    ({ ipn }) => ipn.set('amount', '').signedWith('').withoutGroups(),
-  ),
-  rejects(
-    knownSecret('secret-empty', 'An IPN signed with an empty key, which an unconfigured shop uses.'),
-    signedWith(''),
-  ),
-  rejects(knownSecret('secret-null', 'An IPN signed with the text null as the key.'), ({ ipn }) =>
-    ['null', 'undefined', 'None', 'false', '0'].map((key) => ipn.signedWith(key)),
-  ),
-  rejects(
-    knownSecret('secret-of-documentation', 'An IPN signed with keys from documentation and examples.'),
-    ({ ipn, shop }) =>
-      EXAMPLE_KEYS.filter((key) => key !== shop.parts.gateway.secretKey).map((key) => ipn.signedWith(key)),
-  ),
-  rejects(
-    knownSecret('secret-of-emulator', 'An IPN signed with the default key of the emulator.'),
-    signedWith(DEFAULT_KEY),
-  ),
-  rejects(
-    spoofed('origin-spoofed', 'An incorrectly signed IPN with headers that name the gateway as the sender.'),
-    ({ ipn, post, shop }) => ({
-      ...post(ipn.badlySigned()),
-      headers: [
-        ['X-Forwarded-For', '127.0.0.1'],
-        ['X-Real-IP', '127.0.0.1'],
-        ['X-Forwarded-Host', new URL(shop.parts.gateway.url).host],
-        ['Origin', shop.parts.gateway.url],
-        ['Referer', `${shop.parts.gateway.url}/`],
-      ],
-    }),
-  ),
-  rejects(juggled('signature-array', 'An IPN whose signature is a list with one entry.'), ({ ipn }) =>
-    ipn.badlySigned().renamed('signature', (name) => `${name}[]`),
-  ),
-  rejects(juggled('signature-nested', 'An IPN whose signature is a group of fields.'), ({ ipn }) =>
-    ipn.set('signature', '1').renamed('signature', (name) => `${name}[value]`),
-  ),
-  rejects(
-    juggled(
-      'amount-array',
-      'An IPN whose amount is a list, signed over the text that PHP converts it to: Array.',
-    ),
-    ({ ipn }) => {
-      const forged = ipn.set('amount', 'Array').signedWith('');
-      return forged.set('amount', ipn.get('amount')).renamed('amount', (name) => `${name}[]`);
+    'signature-public-key': {
+      about: 'An IPN signed with the public key, which anyone can read.',
+      run: forged(({ ipn, shop }) => ipn.signedWith(shop.gateway.publicKey)),
     },
-  ),
-  rejects(juggled('identifier-array', 'An IPN whose identifier is a list with one entry.'), ({ ipn }) =>
-    ipn.badlySigned().renamed('identifier', (name) => `${name}[]`),
-  ),
-  ...Object.entries({ true: true, zero: 0, null: null }).map(([name, signature]) =>
-    rejects(
-      juggled(
-        `signature-json-${name}`,
-        `An IPN as JSON with the signature ${signature}, which may pass a loose comparison.`,
+    'signature-lower-case': {
+      about: 'An IPN with a wrong signature in lower case.',
+      run: forged(({ ipn }) =>
+        ipn.set('signature', ipn.signedWith(OTHER_KEY).get('signature').toLowerCase()),
       ),
-      ({ ipn, payment, shop }) => ({
-        url: shop.addressOf(payment),
-        contentType: 'application/json',
-        body: JSON.stringify({ ...ipn.fields, [ipn.nameOf('signature')]: signature }),
+    },
+    'signature-beginning': {
+      about:
+        'An IPN with only the first digits of its signature, which an attacker can find by trial and error.',
+      run: forged(({ ipn, shop }) => {
+        const genuine = ipn.signedWith(shop.gateway.secretKey).get('signature');
+        const wrongEnd = genuine.endsWith('0') ? '1' : '0';
+        return [genuine.slice(0, 1), genuine.slice(0, 8)]
+          .flatMap((begin) => [begin, begin.padEnd(genuine.length, wrongEnd)])
+          .map((signature) => ipn.set('signature', signature));
       }),
-    ),
-  ),
-  rejects(
-    {
-      ...juggled(
-        'signature-magic-hash',
-        'An IPN with the signature 0e123, which a loose comparison reads as zero.',
+    },
+    'signature-base64': {
+      about: 'An IPN with a wrong signature in base64.',
+      run: forged(({ ipn }) => {
+        const wrong = Buffer.from(ipn.signedWith(OTHER_KEY).get('signature'), 'hex');
+        return ipn.set('signature', wrong.toString('base64'));
+      }),
+    },
+    'signature-other-order': {
+      about: 'An IPN with the genuine signature of another order.',
+      run: forged(async ({ shop, payment, ipn }) =>
+        ipn.set('signature', (await shop.attackerIpn(payment)).get('signature')),
       ),
+    },
+    'signature-garbage-test-flag': {
+      about: 'An incorrectly signed IPN with a test flag, such as test=1, sandbox=1 or mode=sandbox.',
+      run: forged(({ ipn, post }) =>
+        TEST_FLAGS.flatMap((flag) => [ipn.badlySigned().and(flag), inQuery(post(ipn.badlySigned()), flag)]),
+      ),
+    },
+  }),
+  ...ofSender({ class: 'B', mistake: 'fields-not-required' })({
+    'signature-empty': {
+      about: 'An IPN with an empty signature.',
+      run: forged(({ ipn }) => ipn.set('signature', '')),
+    },
+    'signature-null': {
+      about: 'An IPN with the text null as its signature.',
+      run: forged(({ ipn }) => ipn.set('signature', 'null')),
       mistake: 'signature-not-checked',
     },
-    ({ ipn }) => ipn.set('signature', '0e123'),
-  ),
-  rejects(
-    juggled(
-      'fields-doubled',
-      'An IPN with two values in some fields: only a handler that mixes first and last values finds a valid signature.',
-    ),
-    ({ ipn }) => {
-      const [signature, amount] = [ipn.get('signature'), ipn.get('amount')];
-      return ipn
-        .badlySigned()
-        .and([ipn.nameOf('amount'), `9${amount}`], [ipn.nameOf('signature'), signature]);
+    'signature-empty-array': {
+      about: 'An IPN with an empty list as its signature, which may crash the check.',
+      run: forged(({ ipn }) => ipn.set('signature', '').renamed('signature', asList)),
     },
-  ),
-  ...SECOND_IDENTIFIERS.map(([name, where, make, mistake = 'order-not-by-identifier']) =>
-    rejects(
-      {
-        ...juggled(
-          `identifier-doubled-${name}`,
-          `The attacker's own genuine IPN with the order's identifier ${where}: a shop may verify one and look up the other.`,
-        ),
-        mistake,
-      },
-      async (target) => make(await attackerIpn(target), target),
+    'data-missing': {
+      about: 'An IPN without its data, signed with an empty key over the identifier only.',
+      run: forged(({ ipn }) => ipn.set('amount', '').signedWith('').withoutGroups()),
+    },
+  }),
+  ...ofSender({ class: 'C', mistake: 'secret-known' })({
+    'secret-empty': {
+      about: 'An IPN signed with an empty key, which an unconfigured shop uses.',
+      run: forged(signedWith('')),
+    },
+    'secret-null': {
+      about: 'An IPN signed with the text null as the key.',
+      run: forged(({ ipn }) => ['null', 'undefined', 'None', 'false', '0'].map((key) => ipn.signedWith(key))),
+    },
+    'secret-of-documentation': {
+      about: 'An IPN signed with keys from documentation and examples.',
+      run: forged(({ ipn, shop }) =>
+        EXAMPLE_KEYS.filter((key) => key !== shop.gateway.secretKey).map((key) => ipn.signedWith(key)),
+      ),
+    },
+    'secret-of-emulator': {
+      about: 'An IPN signed with the default key of the emulator.',
+      run: forged(signedWith(DEFAULT_KEY)),
+    },
+  }),
+  ...ofSender({ class: 'I', mistake: 'headers-trusted' })({
+    'origin-spoofed': {
+      about: 'An incorrectly signed IPN with headers that name the gateway as the sender.',
+      run: forged(({ ipn, post, shop: { gateway } }) => ({
+        ...post(ipn.badlySigned()),
+        headers: [
+          ['X-Forwarded-For', '127.0.0.1'],
+          ['X-Real-IP', '127.0.0.1'],
+          ['X-Forwarded-Host', new URL(gateway.url).host],
+          ['Origin', gateway.url],
+          ['Referer', `${gateway.url}/`],
+        ],
+      })),
+    },
+  }),
+  ...ofSender({ class: 'J', mistake: 'fields-not-required' })({
+    'signature-array': {
+      about: 'An IPN whose signature is a list with one entry.',
+      run: forged(({ ipn }) => ipn.badlySigned().renamed('signature', asList)),
+    },
+    'signature-nested': {
+      about: 'An IPN whose signature is a group of fields.',
+      run: forged(({ ipn }) => ipn.set('signature', '1').renamed('signature', (name) => `${name}[value]`)),
+    },
+    'amount-array': {
+      about: 'An IPN whose amount is a list, signed over the text that PHP converts it to: Array.',
+      run: forged(({ ipn }) => {
+        const forged = ipn.set('amount', 'Array').signedWith('');
+        return forged.set('amount', ipn.get('amount')).renamed('amount', asList);
+      }),
+    },
+    'identifier-array': {
+      about: 'An IPN whose identifier is a list with one entry.',
+      run: forged(({ ipn }) => ipn.badlySigned().renamed('identifier', asList)),
+    },
+    'signature-json-true': {
+      about: 'An IPN as JSON with the signature true, which may pass a loose comparison.',
+      run: jsonSigned(true),
+    },
+    'signature-json-zero': {
+      about: 'An IPN as JSON with the signature 0, which may pass a loose comparison.',
+      run: jsonSigned(0),
+    },
+    'signature-json-null': {
+      about: 'An IPN as JSON with the signature null, which may pass a loose comparison.',
+      run: jsonSigned(null),
+    },
+    'signature-magic-hash': {
+      about: 'An IPN with the signature 0e123, which a loose comparison reads as zero.',
+      run: forged(({ ipn }) => ipn.set('signature', '0e123')),
+      mistake: 'signature-not-checked',
+    },
+    'fields-doubled': {
+      about:
+        'An IPN with two values in some fields: only a handler that mixes first and last values finds a valid signature.',
+      run: forged(({ ipn }) => {
+        const [signature, amount] = [ipn.get('signature'), ipn.get('amount')];
+        return ipn
+          .badlySigned()
+          .and([ipn.nameOf('amount'), `9${amount}`], [ipn.nameOf('signature'), signature]);
+      }),
+    },
+    ...secondIdentifier('last', 'after its own', (own, victim) => own.and(victim)),
+    ...secondIdentifier('first', 'before its own', (own, victim) => own.after(victim)),
+    ...secondIdentifier('array', 'as identifier[]', (own, [, id]) => own.and(['identifier[]', id])),
+    ...secondIdentifier('nested', 'as data[identifier]', (own, [, id]) => own.and(['data[identifier]', id])),
+    ...secondIdentifier('query', 'in the query string', (own, victim, { post }) =>
+      inQuery(post(own), victim),
     ),
-  ),
-  rejects(juggled('data-as-text', 'An incorrectly signed IPN whose data is a JSON string.'), ({ ipn }) =>
-    ipn
-      .badlySigned()
-      .withoutGroups()
-      .and(['data', JSON.stringify(ipn.fields['data'] ?? {})]),
-  ),
+    ...secondIdentifier(
+      'body',
+      'in the body and its own in the query string',
+      (own, [name, id], { post }) => inQuery(post(own.set('identifier', id)), [name, own.get('identifier')]),
+      'signature-not-checked',
+    ),
+    'data-as-text': {
+      about: 'An incorrectly signed IPN whose data is a JSON string.',
+      run: forged(({ shop, payment, ipn }) => {
+        const data = JSON.stringify(shop.jsonOf(payment)['data']);
+        return ipn.badlySigned().withoutGroups().and(['data', data]);
+      }),
+    },
+  }),
 ];

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { ARTIFACTS, auditReports, htmlOf, junitOf } from '../../audit/artifacts.ts';
+import { ARTIFACTS } from '../../audit/artifacts.ts';
 import type { Reconciled } from '../../audit/reconcile.ts';
 import { AUDIT_PRESETS, type AuditVerdict } from '../../contract/audit.ts';
 import type { AuditedCase, AuditReport } from '../../contract/audit-report.ts';
@@ -113,11 +113,12 @@ export const audit = defineCommand({
         onNotice: (text) => output.notice(`gateway-sim: ${text}`),
       });
       const artifacts = io.env[ARTIFACTS];
+      const { auditReports, htmlReport, junitReport } = await import('../../audit/reports.ts');
       const unwritten = await writeReports(
         [
           ...(artifacts ? auditReports(artifacts, report, mask(ipnUrl)) : []),
-          [junit, () => junitOf(report)],
-          [html, () => htmlOf(report, mask(ipnUrl))],
+          [junit, () => junitReport(report)],
+          [html, () => htmlReport(report, mask(ipnUrl))],
         ],
         io.cwd,
       );

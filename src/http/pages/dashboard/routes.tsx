@@ -115,7 +115,7 @@ export function mountDashboard(app: Hono<AppEnvironment>, parts: AppParts): void
   app.get(AUDIT_REPORT, async (c) => {
     const { last } = parts.audits;
     if (!last?.endedAt || last.orders === null) return show(c, parts, missing);
-    const { htmlReport } = await import('../../../audit/html-report.ts');
+    const { htmlReport } = await import('../../../audit/reports.ts');
     const html = htmlReport({ ...last, orders: last.orders }, last.options.ipnUrl, new Date(last.endedAt));
     c.header('Content-Disposition', 'attachment; filename="gateway-sim-audit.html"');
     return c.html(parts.mask(html));

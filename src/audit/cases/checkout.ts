@@ -1,0 +1,239 @@
+import type { Payment } from '../../contract/payment.ts';
+import { endpointOf } from '../../delivery/egress.ts';
+import {
+  type AuditCase,
+  attack,
+  type Finding,
+  family,
+  NO_ORDERS,
+  type Run,
+  rejected,
+  skipped,
+  type Target,
+  withOrder,
+} from '../case.ts';
+import { curlOf, FORM, type ProbeRequest } from '../client.ts';
+import { filledAddress } from '../command.ts';
+import { hasToken, withQuery } from '../ipn.ts';
+import { valueAt } from '../probe.ts';
+import type { Shop } from '../shop.ts';
+
+/*
+ * The browser's way through the checkout: the shop initiates the payment, and the customer returns. These cases need
+ * orders, but no IPNs.
+ */
+
+/** Parameters that an attacker knows from other gateways. */
+const plausible = ({ identifier, id, trx, amount }: Payment): [string, string][] => [
+  ['status', 'success'],
+  ['success', '1'],
+  ['paid', '1'],
+  ['identifier', identifier],
+  ['order_id', identifier],
+  ['payment_id', id],
+  ['trx', trx],
+  ['amount', amount],
+];
+
+const opened = (url: string, payment: Payment): ProbeRequest => ({
+  url: withQuery(url, ...plausible(payment)),
+});
+
+const posted = (url: string, payment: Payment): ProbeRequest => ({
+  url,
+  method: 'POST',
+  body: new URLSearchParams(plausible(payment)).toString(),
+});
+
+/**
+ * Returns from an unpaid checkout, like a browser without a session.
+ *
+ * @param requestOf the request, or the reason to skip the case
+ */
+const returns = (requestOf: (target: Target) => ProbeRequest | string): Run =>
+  withOrder(async (target) => {
+    const made = requestOf(target);
+    if (typeof made === 'string') return skipped(made);
+    const { egress, url } = target.shop.gateway;
+    const { host, port } = endpointOf(new URL(made.url));
+    const own = new URL(url);
+    if (host === own.hostname && String(port) === own.port) {
+      return skipped('the success_url is a page of the emulator, not of the shop');
+    }
+    const refused = egress.unreachable(made.url);
+    if (refused) return skipped(`${made.url} is not local: ${refused}`);
+    const headers = [['User-Agent', 'Mozilla/5.0'] as const];
+    return attack(target, { headers, ...made }, rejected(target));
+  });
+
+const atSuccessUrl = (go: typeof opened) => returns(({ payment }) => go(payment.successUrl, payment));
+
+/** Requests the confirmation URL that a shop has in addition to success_url. */
+const confirms = (go: typeof opened) =>
+  returns(({ shop, payment }) => {
+    const { confirmUrl } = shop.options;
+    return confirmUrl === undefined
+      ? 'use --confirm-url if a URL other than success_url confirms payments'
+      : go(filledAddress(confirmUrl, shop.orders.valuesOf(payment)), payment);
+  });
+
+const RETURN = family({
+  class: 'F',
+  group: 'return',
+  harm: 'Anyone who opens the success_url gets the order without paying. The URL is visible to the customer.',
+  mistake: 'return-page-pays',
+  needsOrders: "only the shop's orders have a success_url",
+})({
+  'return-get': {
+    about: 'A GET request to the success_url without a payment, in a new session.',
+    run: returns(({ payment }) => ({ url: payment.successUrl })),
+  },
+  'return-post': {
+    about: 'A POST request to the success_url without a payment.',
+    run: returns(({ payment }) => ({ url: payment.successUrl, method: 'POST', body: '' })),
+  },
+  'return-get-parameters': {
+    about: 'A GET request to the success_url with plausible parameters.',
+    run: atSuccessUrl(opened),
+  },
+  'return-post-parameters': {
+    about: 'A POST request to the success_url with plausible fields.',
+    run: atSuccessUrl(posted),
+  },
+  'confirm-get': {
+    about: 'A GET request to the confirmation URL without a payment.',
+    run: confirms(opened),
+  },
+  'confirm-post': {
+    about: 'A POST request to the confirmation URL without a payment.',
+    run: confirms(posted),
+  },
+});
+
+/** A case that inspects the shop's initiate request and sends nothing. */
+const inspects =
+  (judge: (shop: Shop, payment: Payment) => Finding | Promise<Finding>): Run =>
+  async (shop) => {
+    using order = await shop.orders.take();
+    if (!order) return skipped(NO_ORDERS);
+    order.isUntouched = true;
+    const finding = await judge(shop, order.payment);
+    return finding.sent === null ? finding : { ...finding, curl: await curlOfInitiate(shop, order.payment) };
+  };
+
+/** The shop's initiate request as received; null if it is no longer in the request log. */
+async function curlOfInitiate({ gateway }: Shop, { id }: Payment): Promise<string | null> {
+  const { data } = await gateway.requests.list({ payment: id });
+  // The list begins with the newest request.
+  const initiate = data.at(-1);
+  if (!initiate?.requestBody) return null;
+  const { target, requestHeaders, requestBody: body } = initiate;
+  const contentType = String(requestHeaders['content-type'] ?? FORM);
+  return curlOf({ url: gateway.url + target, body, contentType });
+}
+
+const found = (verdict: Finding['verdict'], observed: string): Finding => ({
+  verdict,
+  sent: "nothing: the audit read the shop's initiate request",
+  observed,
+  curl: null,
+});
+
+/** Whether both URLs open the same page. With a front controller (`/`, `index.php`) the query string selects the page. */
+function same(one: string, other: string | null): boolean {
+  if (other === null || !URL.canParse(one) || !URL.canParse(other)) return one === other;
+  const [here, there] = [new URL(one), new URL(other)];
+  if (here.origin + here.pathname !== there.origin + there.pathname) return false;
+  if (/(?:\/|\.php)$/.test(here.pathname)) return here.search === there.search;
+  return [...here.searchParams].every(([name, value]) => (there.searchParams.get(name) ?? value) === value);
+}
+
+/** A decimal amount without insignificant zeros. */
+const plain = (amount: string) =>
+  amount
+    .replace(/^0+(?=\d)/, '')
+    .replace(/(\.\d*?)0+$/, '$1')
+    .replace(/\.$/, '');
+
+/** Whether one identifier can be derived from another. */
+function isGuessable(one: string, other: string): boolean {
+  if (one === other) return true;
+  const [, head = '', tail = ''] = /^(.*?)(\d{1,15})$/s.exec(one) ?? [];
+  const [, otherHead = '', otherTail = ''] = /^(.*?)(\d{1,15})$/s.exec(other) ?? [];
+  return (
+    tail !== '' && otherTail !== '' && head === otherHead && Math.abs(Number(tail) - Number(otherTail)) <= 200
+  );
+}
+
+const INITIATE = family({
+  class: 'M',
+  group: 'initiate',
+  harm: 'Your shop asks the customer for an amount that is not the order total.',
+  mistake: 'initiate-from-outside',
+  needsOrders: "only the shop's orders have an initiate request to check",
+})({
+  'amount-of-initiate': {
+    about: 'The amount in the initiate request, which must be the order total.',
+    run: inspects(async (shop, payment) => {
+      const { orderAmount } = shop.options;
+      if (orderAmount === undefined)
+        return skipped('use --order-amount to locate the order total in the probe output');
+      const { text: output } = await shop.look(payment);
+      const total = valueAt(output, orderAmount);
+      if (total === undefined) return skipped(`the probe output has no ${orderAmount}`);
+      const shown = `the order costs ${total}, and the shop initiated a payment of ${payment.amount}`;
+      return found(plain(String(total)) === plain(payment.amount) ? 'pass' : 'fail', shown);
+    }),
+  },
+  'key-in-browser': {
+    about: "The origin of the initiate request, which must be the shop's server and not a browser.",
+    run: inspects(async ({ gateway }, { id }) => {
+      const { data } = await gateway.requests.list({ payment: id });
+      const initiate = data.find(({ method }) => method === 'POST');
+      if (!initiate) return skipped('the request is no longer in the request log');
+      const { origin } = initiate.requestHeaders;
+      return origin === undefined
+        ? found('pass', 'the initiate request had no Origin header')
+        : found('fail', `the initiate request had the header Origin: ${origin}`);
+    }),
+    harm: 'A customer can change the amount and the URLs, and anyone can read the public key.',
+  },
+  'identifier-guessable': {
+    about: 'Sequential identifiers, without an unguessable token in the ipn_url.',
+    run: inspects(({ orders }, payment) => {
+      const other = orders.made.find(({ id }) => id !== payment.id);
+      if (!other) return skipped('this case compares two orders, but there is only one');
+      const isSafe = !isGuessable(other.identifier, payment.identifier) || hasToken(payment, other);
+      const shown = `${other.identifier} and ${payment.identifier}, ${payment.ipnUrl}`;
+      return found(isSafe ? 'pass' : 'at-risk', shown);
+    }),
+    harm: "An attacker can guess the identifier and ipn_url of another customer's order, and mark it as paid with the IPN of a sandbox payment.",
+    mistake: 'no-token-in-ipn-url',
+    last: true,
+  },
+  'ipn-url-is-success-url': {
+    about: 'The ipn_url, which must not be the success_url.',
+    run: inspects((_, { ipnUrl, successUrl }) =>
+      found(same(ipnUrl, successUrl) ? 'fail' : 'pass', `${ipnUrl}, ${successUrl}`),
+    ),
+    harm: 'The shop uses one URL for the gateway and for browsers, and cannot tell their requests apart.',
+  },
+  'ipn-url-is-logo': {
+    about: 'The ipn_url, which must not be the URL of the logo.',
+    run: inspects((_, { ipnUrl, siteLogo }) =>
+      found(same(ipnUrl, siteLogo) ? 'fail' : 'pass', `${ipnUrl}, ${siteLogo ?? 'no logo'}`),
+    ),
+    harm: 'Every customer can see the ipn_url and its token.',
+  },
+  'success-url-public': {
+    about: 'The success_url of a local shop, which must also be local.',
+    run: inspects(({ gateway: { egress } }, { ipnUrl, successUrl }) => {
+      const isElsewhere = !egress.looksLocal(successUrl) && egress.unreachable(successUrl) !== null;
+      const isPublic = isElsewhere && egress.unreachable(ipnUrl) === null;
+      return found(isPublic ? 'fail' : 'pass', successUrl);
+    }),
+    harm: 'Customers of the test shop return to a different shop, perhaps to production.',
+  },
+});
+
+export const CHECKOUT: readonly AuditCase[] = [...RETURN, ...INITIATE];
