@@ -91,7 +91,7 @@ function writeModule(path, commonJs) {
  * Every file costs time to open, so modules that are loaded together are one file. Each file also contains the modules
  * that these import, unless a parent file contains them.
  */
-const ROUTES = /src[\\/]http[\\/]request-listener\.ts$/;
+const ROUTES = /src[\\/]http[\\/]app\.ts$/;
 const FILES = [
   // Loaded before the compile cache, so they must be small.
   ['version', /(src[\\/]system[\\/]package-info\.ts|real-time\.mjs)$/],

@@ -66,10 +66,10 @@ async function frontOf(plan: FrontPlan, identity: Identity | null): Promise<Fron
   const { notices = [], remove = async () => {} } = identity ?? {};
   const tlsCa = identity && resolve(identity.caFile);
   if (!identity && !options.proxy) return { edge: undefined, tlsCa, notices, remove };
-  const { Edge } = await import('./http/edge.ts');
+  const { createEdge } = await import('./http/edge.ts');
   const onUntrusted = (why: string) =>
     warn(`a client does not trust the certificate (${why}): make it trust ${tlsCa}`);
-  const edge = new Edge({
+  const edge = createEdge({
     credentials: identity,
     aliases: options.proxy ? aliases : null,
     url,

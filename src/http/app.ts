@@ -1,21 +1,55 @@
-import { Hono } from 'hono';
-import type { GatewayError } from '../contract/error.ts';
-import { probeRoutes } from './control/emulator.ts';
-import { mountControl } from './control/route.ts';
+import type { IncomingMessage } from 'node:http';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
+import { Hono, type MiddlewareHandler } from 'hono';
+import { GatewayError } from '../contract/error.ts';
+import { takeChunks } from './body.ts';
+import { mountControl, mountProbes } from './control/route.ts';
 import { controlRoutes } from './control/routes.ts';
-import type { App, AppContext, AppEnvironment, AppParts } from './environment.ts';
-import { answerError, asGatewayError, unknownRoute } from './errors.ts';
-import { siteGuard, tokenGuard } from './guard.ts';
+import { type App, type AppContext, type AppEnvironment, type AppParts, basePath } from './environment.ts';
+import { answerError, asGatewayError, statusOf, unknownRoute } from './errors.ts';
+import { proxiedGuard, siteGuard, tokenGuard } from './guard.ts';
 import { injectFaults } from './inject-faults.ts';
-import { basePath, linksBelow } from './links-below.ts';
+import type { RequestListener } from './listener.ts';
+import { HTML_TYPE } from './operation.ts';
 import { dashboardError, isDashboard, mountDashboard } from './pages/dashboard/routes.tsx';
 import { ICON_SVG } from './pages/layout.tsx';
 import { mountOpenPages } from './pages/open-pages.tsx';
-import { proxiedGuard } from './proxied.ts';
 import { noteError, recordRequests } from './record-requests.ts';
 import { mountCards } from './service/cards.ts';
 import { mountCheckout } from './service/checkout.ts';
 import { mountInitiate } from './service/initiate.ts';
+
+/**
+ * Creates a listener that answers requests with the routes of the app.
+ *
+ * @param replaceGlobals whether to replace the fetch globals with faster ones
+ * @param report receives every internal error
+ */
+export function requestListener(
+  parts: AppParts,
+  { host, replaceGlobals }: { host: string; replaceGlobals: boolean },
+  report: (error: unknown) => void,
+): RequestListener {
+  const app = createApp(parts, report);
+  const answer = async (request: Request, env: HttpBindings) => {
+    const response = await app.fetch(request, env);
+    if (!env.incoming.complete) await discardRest(env.incoming);
+    return response;
+  };
+  return getRequestListener((request, env) => answer(request, env as HttpBindings), {
+    hostname: host,
+    overrideGlobalObjects: replaceGlobals,
+    errorHandler: (thrown) => {
+      // The URL or the Host header is invalid.
+      const isMalformed = thrown instanceof Error && thrown.name === 'RequestError';
+      const error = isMalformed
+        ? new GatewayError('unparseable_body', `the request is malformed: ${thrown.message}`)
+        : asGatewayError(thrown);
+      if (!isMalformed) report(thrown);
+      return Response.json(parts.dialect.serviceError(error), { status: statusOf(error) });
+    },
+  });
+}
 
 /** Creates the app: the only list of routes, in order of precedence. */
 export function createApp(parts: AppParts, report: (error: unknown) => void): App {
@@ -37,7 +71,7 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
   mountCards(app, parts);
   // The base URL leads users to the dashboard (chosen: route-root).
   app.get('/', (c) => c.redirect('/_sim'));
-  mountControl(app, { 'Control: emulator': probeRoutes() }, parts.mask);
+  mountProbes(app);
   app.use('/_sim/*', siteGuard(parts.runtime));
   mountOpenPages(app, parts);
   app.use('/_sim/*', tokenGuard(parts.runtime));
@@ -63,4 +97,43 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
     return explain(c, error);
   });
   return app;
+}
+
+/** The attributes of our pages that contain paths of the dashboard. Their values are escaped. */
+const DASHBOARD_LINK = /\b(href|src|action|formaction|data-events|data-page)="(?=\/_sim\b)/g;
+
+/**
+ * Puts a base path before all links to the dashboard, also in redirects: a proxy may forward only that path.
+ *
+ * @param base such as `/gateway`
+ */
+function linksBelow(base: string): MiddlewareHandler<AppEnvironment> {
+  return async (c, next) => {
+    c.set('isRewritten', true);
+    await next();
+    const { headers } = c.res;
+    const location = headers.get('Location');
+    if (location?.startsWith('/_sim')) headers.set('Location', base + location);
+    if (!headers.get('Content-Type')?.startsWith(HTML_TYPE)) return;
+    const html = await c.res.text();
+    c.res = new Response(html.replace(DASHBOARD_LINK, `$1="${base}`), c.res);
+  };
+}
+
+/** Maximum size of an unread body that is read before the response is sent, and maximum time for it (real time). */
+const MAX_DISCARDED_BYTES = 64 * 2 ** 20;
+const MAX_DISCARD_MS = 2_000;
+
+/**
+ * Reads and discards the rest of a body. Closing a connection while the client still sends resets it. A blocking client,
+ * which reads only after it has sent everything, would never see the response.
+ */
+async function discardRest(incoming: IncomingMessage): Promise<void> {
+  if (incoming.destroyed) return;
+  let size = 0;
+  const wantsMore = (chunk: Buffer) => {
+    size += chunk.length;
+    return size <= MAX_DISCARDED_BYTES;
+  };
+  await takeChunks(incoming.resume(), wantsMore, MAX_DISCARD_MS);
 }

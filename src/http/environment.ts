@@ -29,6 +29,11 @@ export interface ServerRuntime {
   stop: () => Promise<void>;
 }
 
+/** The path of --public-url, which browsers see before all our paths; empty if it has none. */
+export function basePath({ baseUrl }: Pick<ServerRuntime, 'baseUrl'>): string {
+  return new URL(baseUrl()).pathname.replace(/\/+$/, '');
+}
+
 /** Everything that the routes need: the use cases by noun, and the dialect of the service. */
 export interface AppParts extends UseCases {
   runtime: ServerRuntime;

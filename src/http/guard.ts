@@ -5,9 +5,25 @@ import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import { sameSecret } from '../contract/secret.ts';
 import type { AppContext, AppEnvironment, ServerRuntime } from './environment.ts';
+import { proxied } from './listener.ts';
 
 /** The cookie in which the dashboard keeps the control token. */
 export const TOKEN_COOKIE = 'gateway_sim_token';
+
+/** Restricts clients of the proxy to the routes of the service, however they write the URL. */
+export function proxiedGuard(): MiddlewareHandler<AppEnvironment> {
+  return async (c, next) => {
+    const { path } = c.req;
+    const isOurs = path === '/' || path === '/_sim' || path.startsWith('/_sim/');
+    if (isOurs && c.env?.incoming && proxied.has(c.env.incoming)) {
+      throw new GatewayError(
+        'forbidden',
+        `${path} is not served through the proxy: use the address of the emulator`,
+      );
+    }
+    await next();
+  };
+}
 
 /**
  * Guards `/_sim`. The Host header must be known, or a page could read the keys through DNS rebinding. Pages on other
