@@ -6,8 +6,8 @@ import { takeChunks } from './body.ts';
 import { mountControl, mountProbes } from './control/route.ts';
 import { controlRoutes } from './control/routes.ts';
 import { type App, type AppContext, type AppEnvironment, type AppParts, basePath } from './environment.ts';
-import { answerError, asGatewayError, statusOf, unknownRoute } from './errors.ts';
-import { proxiedGuard, siteGuard, tokenGuard } from './guard.ts';
+import { asGatewayError, statusOf, unknownRoute } from './errors.ts';
+import { isControl, proxiedGuard, siteGuard, tokenGuard } from './guard.ts';
 import { injectFaults } from './inject-faults.ts';
 import type { RequestListener } from './listener.ts';
 import { HTML_TYPE } from './operation.ts';
@@ -79,17 +79,12 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
   const document = async () => (await import('./openapi.ts')).openApiDocument(app.routes, parts);
   mountDashboard(app, parts);
   mountControl(app, controlRoutes(parts, document), parts.mask);
-  const explain = (c: AppContext, error: GatewayError) => {
-    noteError(c.get('requestLog'), error, parts);
-    return answerError(c, error, parts.dialect);
-  };
   app.notFound((c) => {
+    const { method, path } = c.req;
     // Users of the dashboard do not know the routes of its forms.
-    const routes = isDashboard(c.req.path) ? [] : app.routes.filter(({ method }) => method !== 'ALL');
-    const error = unknownRoute(c.req.method, c.req.path, routes, parts.dialect);
-    if (!isDashboard(c.req.path)) return explain(c, error);
-    noteError(c.get('requestLog'), error, parts);
-    return dashboardError(c, parts, error);
+    const known = isDashboard(path) ? [] : app.routes.filter((route) => route.method !== 'ALL');
+    const error = unknownRoute(method, path, known, parts.dialect);
+    return isDashboard(path) ? dashboardError(c, parts, error) : explain(c, error);
   });
   app.onError((thrown, c) => {
     const error = asGatewayError(thrown);
@@ -97,6 +92,16 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
     return explain(c, error);
   });
   return app;
+
+  /** Creates every error response except for initiate, which uses different statuses. */
+  function explain(c: AppContext, error: GatewayError): Response {
+    const { path } = c.req;
+    const { dialect } = parts;
+    noteError(c.get('requestLog'), error, parts);
+    if (error.allow) c.header('Allow', error.allow.join(', '));
+    if (error.code === 'unauthorized') c.header('WWW-Authenticate', 'Bearer realm="gateway-sim"');
+    return c.json(isControl(path) ? error.toJSON() : dialect.serviceError(error), statusOf(error));
+  }
 }
 
 /** The attributes of our pages that contain paths of the dashboard. Their values are escaped. */

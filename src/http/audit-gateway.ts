@@ -32,7 +32,6 @@ function auditGateway(parts: AppParts, egress: AuditGateway['egress']): AuditGat
         listPage(
           payments.all,
           { limit, cursor: cursor === undefined ? undefined : Number(cursor) },
-          {},
           (payment) => paymentView(payment, parts),
         ),
       create: async ({ mode = 'sandbox', ...values }) => {

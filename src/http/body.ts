@@ -9,15 +9,12 @@ export const MAX_BODY_BYTES = 2 ** 20;
 /** Maximum size of a whole state, about 100,000 payments (chosen). All of it is read into memory. */
 const MAX_STATE_BYTES = 64 * 2 ** 20;
 
-/** Bodies that were read before their handler needed them. A connection can be read only once. */
-const kept = new WeakMap<AppContext, Promise<Buffer>>();
-
 /** Reads the body early and keeps it, or its error, for the handler. */
 export function keepBody(c: AppContext): void {
   const body = readBody(c, MAX_BODY_BYTES);
   // The handler may reject the type without reading the body. An uncaught error would end the process.
   body.catch(() => {});
-  kept.set(c, body);
+  c.set('body', body);
 }
 
 async function readBody(c: AppContext, limit: number): Promise<Buffer> {
@@ -98,7 +95,7 @@ function header(c: AppContext, name: 'content-type' | 'content-length'): string 
 export async function readFields(c: AppContext, { jsonOnly = false } = {}): Promise<PostedFields> {
   const type = header(c, 'content-type');
   const read = fieldReader(type, jsonOnly);
-  return read(await (kept.get(c) ?? readBody(c, MAX_BODY_BYTES)), type);
+  return read(await (c.get('body') ?? readBody(c, MAX_BODY_BYTES)), type);
 }
 
 /** Reads the text of a whole state without parsing it. @throws GatewayError like `readFields` */

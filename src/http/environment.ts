@@ -57,6 +57,8 @@ export interface AppEnvironment {
   };
   Variables: {
     requestLog: RequestLog;
+    /** The body, if it was read before its handler needed it. A connection can be read only once. */
+    body?: Promise<Buffer>;
     /** Whether the text of pages changes after they are rendered. */
     isRewritten?: boolean;
   };

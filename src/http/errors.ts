@@ -1,4 +1,3 @@
-import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { GatewayError, nearestName, STATUS } from '../contract/error.ts';
 import { command, hint } from '../contract/hint.ts';
@@ -15,19 +14,6 @@ export function asGatewayError(thrown: unknown): GatewayError {
 
 export function statusOf({ code }: GatewayError): ContentfulStatusCode {
   return STATUS[code];
-}
-
-/** Creates every error response except for initiate, which uses different statuses. */
-export function answerError(
-  c: Context,
-  error: GatewayError,
-  dialect: Pick<Dialect, 'serviceError'>,
-): Response {
-  const { path } = c.req;
-  if (error.allow) c.header('Allow', error.allow.join(', '));
-  if (error.code === 'unauthorized') c.header('WWW-Authenticate', 'Bearer realm="gateway-sim"');
-  const isControl = path === '/_sim' || path.startsWith('/_sim/');
-  return c.json(isControl ? error.toJSON() : dialect.serviceError(error), statusOf(error));
 }
 
 /** A route as Hono lists it. */

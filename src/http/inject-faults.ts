@@ -8,6 +8,7 @@ import { realPause } from '../system/clock.ts';
 import type { Dialect } from '../wire/dialect.ts';
 import { keepBody, readFields } from './body.ts';
 import type { AppContext, AppEnvironment, AppParts } from './environment.ts';
+import { isControl } from './guard.ts';
 
 /** The logged status of a response that was not sent: "no response", as in the logs of web servers. */
 const NO_RESPONSE = 444;
@@ -28,7 +29,7 @@ export function injectFaults(parts: AppParts): MiddlewareHandler<AppEnvironment>
   const { faults, dialect } = parts;
   return async (c, next) => {
     const { path, method } = c.req;
-    if (!faults.areOn || method === 'OPTIONS' || /^\/_sim(\/|$)/.test(path)) return next();
+    if (!faults.areOn || method === 'OPTIONS' || isControl(path)) return next();
     const route = serviceRoute(path, dialect);
     const needsIdentifier = faults.needsIdentifier({ route, path });
     const identifier = needsIdentifier ? await identifierOf(c, parts) : undefined;

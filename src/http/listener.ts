@@ -78,18 +78,13 @@ export async function listen(
   dialect: Dialect,
   surroundings: Surroundings = {},
 ): Promise<Server[]> {
-  let loading: Promise<void> | undefined;
-  let loaded: RequestListener | undefined;
+  let loading: Promise<RequestListener> | undefined;
   const start = () => {
-    loading ??= load().then((listener) => {
-      loaded = listener;
-    });
+    loading ??= load();
     return loading;
   };
-  const listener: RequestListener = (incoming, outgoing) => {
-    if (loaded) loaded(incoming, outgoing);
-    else void start().then(() => loaded?.(incoming, outgoing));
-  };
+  const listener: RequestListener = (incoming, outgoing) =>
+    start().then((answer) => answer(incoming, outgoing));
   const server = serverFor(listener, dialect, surroundings);
   await bind(server, port, host);
   const timer = setTimeout(start, LOAD_AFTER_MS).unref();

@@ -50,11 +50,7 @@ export function openApiDocument(
       responses: ERROR_RESPONSES,
       headers: { Emulator: EMULATOR_HEADER },
       securitySchemes: {
-        secretKey: {
-          type: 'http',
-          scheme: 'bearer',
-          description: "The merchant's secret key.",
-        },
+        secretKey: { type: 'http', scheme: 'bearer', description: "The merchant's secret key." },
         controlToken: {
           type: 'http',
           scheme: 'bearer',
@@ -89,18 +85,13 @@ function sourced(schemas: Record<string, JsonSchema>): Record<string, JsonSchema
       'x-fidelity': lines.map(({ id }) => id),
     };
   };
-  const properties = ({ properties }: JsonSchema, message: Message | undefined) =>
-    properties && {
-      properties: Object.fromEntries(
-        Object.entries(properties).map(([name, one]) => [name, withSources(one, message?.fields?.[name])]),
-      ),
-    };
-  return Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => {
-      const message = MESSAGES.get(name);
-      return [name, withSources({ ...schema, ...properties(schema, message) }, message)];
-    }),
-  );
+  return mapValues(schemas, (schema, name) => {
+    const message = MESSAGES.get(name);
+    const properties =
+      schema.properties &&
+      mapValues(schema.properties, (one, field) => withSources(one, message?.fields?.[field]));
+    return withSources({ ...schema, ...(properties && { properties }) }, message);
+  });
 }
 
 /** Sorted by group, then in the order of mounting. */
@@ -140,20 +131,17 @@ function ipnOperation(schema: z.ZodMiniType): OperationObject {
     ],
     responses: {
       '2XX': { description: 'Delivered.' },
-      default: {
-        description: 'Any other response, or none within 10 s: retried on schedule.',
-      },
+      default: { description: 'Any other response, or none within 10 s: retried on schedule.' },
     },
   };
 }
 
 /** An operation of the document. */
-export type OperationObject = ReturnType<typeof describeOperation>;
+type OperationObject = ReturnType<typeof describeOperation>;
 
 type ContentObject = Readonly<Record<string, ReturnType<typeof media>>>;
 
-/** Exported so that the declaration of the document can name it: without the export, the build fails. */
-export interface ResponseObject {
+interface ResponseObject {
   description: string;
   headers?: object;
   content?: ContentObject | undefined;
@@ -162,7 +150,7 @@ export interface ResponseObject {
 const TEXT: JsonSchema = { type: 'string' };
 
 /** Part of every response. */
-export const EMULATOR_HEADER = {
+const EMULATOR_HEADER = {
   description: 'Always 1: marks responses of the emulator.',
   required: true,
   schema: { type: 'string', const: '1' },
@@ -201,7 +189,7 @@ function sideOf(tag: Tag): keyof typeof SHAPES {
 }
 
 /** Every error in each format, as components. */
-export const ERROR_RESPONSES: Readonly<Record<string, ResponseObject>> = Object.fromEntries(
+const ERROR_RESPONSES: Readonly<Record<string, ResponseObject>> = Object.fromEntries(
   Object.entries(SHAPES).flatMap(([side, content]) =>
     Object.entries(MEANINGS).map(([status, description]) => [
       `${side}-${status}`,
@@ -215,7 +203,7 @@ const SECURITY: Readonly<Record<NonNullable<Operation['security']>, readonly obj
   secretKey: [{ secretKey: [] }],
 };
 
-export function describeOperation(method: string, path: string, operation: Operation) {
+function describeOperation(method: string, path: string, operation: Operation) {
   const { tag, summary, description, source, lines, security, body, answers } = operation;
   const parameters = parametersOf(path, operation);
   const errors = [...(security ? [401] : []), ...(body ? [400, 413, 415] : []), ...operation.errors, 507];
@@ -258,8 +246,11 @@ function media(schema: JsonSchema, examples?: Examples) {
   return { schema, examples: examples && mapValues(examples, (value) => ({ value })) };
 }
 
-function mapValues<Value, Result>(values: Readonly<Record<string, Value>>, change: (value: Value) => Result) {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
+function mapValues<Value, Result>(
+  values: Readonly<Record<string, Value>>,
+  change: (value: Value, name: string) => Result,
+) {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value, name)]));
 }
 
 function response(answer: Answer, summary: string): ResponseObject {
@@ -278,7 +269,7 @@ function response(answer: Answer, summary: string): ResponseObject {
   };
 }
 
-export function parameter(name: string, place: string, description: string, required = true, schema = TEXT) {
+function parameter(name: string, place: string, description: string, required = true, schema = TEXT) {
   return { name, in: place, required, description, schema };
 }
 

@@ -112,25 +112,23 @@ export function mountControl(
 
 /** Mounts the probes, with their descriptions. The listener answers nearly all of them before the app. */
 export function mountProbes(app: App): void {
-  const operation = { tag: 'Control: emulator', source: 'chosen', errors: [] } as const;
-  const live: Operation = {
-    ...operation,
-    summary: 'Check that the process responds',
-    answers: [{ status: 200, schemas: [Live] }],
-  };
-  const ready: Operation = {
-    ...operation,
-    summary: 'Check that the state is loaded and requests are accepted',
-    answers: [{ status: 200, schemas: [Ready] }],
-  };
-  app.get(
-    '/_sim/livez',
-    described(live, (c: AppContext) => c.json(PROBES['/_sim/livez'])),
-  );
-  app.get(
-    '/_sim/readyz',
-    described(ready, (c: AppContext) => c.json(PROBES['/_sim/readyz'])),
-  );
+  const probes = [
+    ['/_sim/livez', 'Check that the process responds', Live],
+    ['/_sim/readyz', 'Check that the state is loaded and requests are accepted', Ready],
+  ] as const;
+  for (const [path, summary, schema] of probes) {
+    const operation: Operation = {
+      tag: 'Control: emulator',
+      summary,
+      source: 'chosen',
+      answers: [{ status: 200, schemas: [schema] }],
+      errors: [],
+    };
+    app.get(
+      path,
+      described(operation, (c: AppContext) => c.json(PROBES[path])),
+    );
+  }
 }
 
 /** The last value of a repeated parameter counts. */

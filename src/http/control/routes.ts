@@ -43,7 +43,7 @@ import { readStateText } from '../body.ts';
 import type { AppParts } from '../environment.ts';
 import { statusOf } from '../errors.ts';
 import { JSON_TYPE } from '../operation.ts';
-import { eventStreams } from './event-stream.ts';
+import { eventStream } from './event-stream.ts';
 import { type ApiOf, control } from './route.ts';
 import {
   cardView,
@@ -55,7 +55,6 @@ import {
   maskedRequest,
   paymentView,
   settledView,
-  simEventView,
   wholeList,
 } from './views.ts';
 
@@ -86,7 +85,6 @@ export function controlRoutes(parts: AppParts, document: () => Promise<object>) 
   } = parts;
   const viewPayment = (payment: stored.Payment) => paymentView(payment, parts);
   const viewDelivery = (delivery: stored.Delivery) => deliveryView(delivery, parts);
-  const stream = eventStreams(parts, (event) => simEventView(event, parts));
   const faultList = () => wholeList(faults.list.map(faultView));
   return {
     'Control: payments': [
@@ -94,8 +92,7 @@ export function controlRoutes(parts: AppParts, document: () => Promise<object>) 
         summary: 'Payments, newest first',
         query: PaymentQuery,
         answer: PaymentList,
-        run: ({ query: { limit, cursor, ...wanted } }) =>
-          listPage(payments.all, { limit, cursor }, wanted, viewPayment),
+        run: ({ query }) => listPage(payments.all, query, viewPayment),
       }),
       control('GET /payments/:ref', {
         summary: 'A payment with its timeline',
@@ -123,9 +120,9 @@ export function controlRoutes(parts: AppParts, document: () => Promise<object>) 
         query: DeliveryQuery,
         answer: DeliveryList,
         errors: [404],
-        run: ({ query: { payment, limit, cursor, ...wanted } }) => {
+        run: ({ query: { payment, ...query } }) => {
           const paymentId = payment === undefined ? undefined : payments.require(payment).id;
-          return listPage(ipns.all, { limit, cursor }, { ...wanted, paymentId }, viewDelivery);
+          return listPage(ipns.all, { ...query, paymentId }, viewDelivery);
         },
       }),
       control('GET /ipns/:id', {
@@ -164,8 +161,8 @@ export function controlRoutes(parts: AppParts, document: () => Promise<object>) 
         summary: 'Cards of all merchants, newest first',
         query: CardQuery,
         answer: CardList,
-        run: ({ query: { limit, cursor, merchant: merchantId, ...wanted } }) =>
-          listPage(cards.all, { limit, cursor }, { ...wanted, merchantId }, cardView),
+        run: ({ query: { merchant: merchantId, ...query } }) =>
+          listPage(cards.all, { ...query, merchantId }, cardView),
       }),
       control('GET /cards/:id', {
         summary: 'A card with its transactions',
@@ -253,7 +250,7 @@ export function controlRoutes(parts: AppParts, document: () => Promise<object>) 
       control('GET /inbox', {
         summary: 'Verification codes that were "sent", newest first',
         answer: MessageList,
-        run: () => wholeList(listPage(checkout.messages, { limit: 100 }, {}, inboxMessage).data),
+        run: () => wholeList(listPage(checkout.messages, { limit: 100 }, inboxMessage).data),
       }),
       control('GET /events', {
         summary: 'Stream all events (server-sent events)',
@@ -265,7 +262,7 @@ export function controlRoutes(parts: AppParts, document: () => Promise<object>) 
         headers: { 'Last-Event-ID': 'Resume after this event. Browsers send it when they reconnect.' },
         run: ({ c, query: { since, follow = true } }) => {
           const from = Number(c.req.header('last-event-id') ?? since ?? events.newest);
-          return stream(c, Number.isInteger(from) ? from : events.newest, follow);
+          return eventStream(c, parts, Number.isInteger(from) ? from : events.newest, follow);
         },
       }),
     ],

@@ -122,26 +122,23 @@ function mountMode(app: App, parts: AppParts, mode: Mode): void {
     query: messages.CheckoutQuery,
     lines: 'checkout-*',
   } as const;
-  const shown = {
-    ...operation,
-    source: 'observed',
-    headers: { 'Accept-Language': 'English, or French if preferred.' },
-    answers: [page, seeOtherPage],
-    errors: [404, 409, 410],
-  } as const;
-  const summary = `Hosted checkout in ${MODE_WORDS[mode]}`;
-  const byGet = {
-    ...shown,
-    summary,
-    description:
-      'The current step of the payment. A payment that settled automatically redirects to the merchant.',
+  const shows = {
+    GET: 'The current step of the payment. A payment that settled automatically redirects to the merchant.',
+    POST: 'Same as GET. One published client sends the browser here by POST.',
   };
-  app.get(path, described(byGet, guarded(show)));
-  // A POST responds like the GET (observed: checkout-post), or with 405 (observed: checkout-post-refused).
-  if (choices.checkoutByPost !== 'refused') {
-    const description = 'Same as GET. One published client sends the browser here by POST.';
-    const byPost = { ...shown, summary: `${summary}, by POST`, description };
-    app.post(path, described(byPost, guarded(show)));
+  for (const [method, description] of Object.entries(shows)) {
+    // A POST responds like the GET (observed: checkout-post), or with 405 (observed: checkout-post-refused).
+    if (method === 'POST' && choices.checkoutByPost === 'refused') continue;
+    const about = {
+      ...operation,
+      summary: `Hosted checkout in ${MODE_WORDS[mode]}${method === 'POST' ? ', by POST' : ''}`,
+      description,
+      source: 'observed',
+      headers: { 'Accept-Language': 'English, or French if preferred.' },
+      answers: [page, seeOtherPage],
+      errors: [404, 409, 410],
+    } as const;
+    app.on(method, path, described(about, guarded(show)));
   }
   for (const [name, { summary, description, form, settles, submit }] of Object.entries(steps)) {
     if (name === 'panel' && !runtime.options.panel) continue;

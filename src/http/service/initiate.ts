@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { bareHost, isLoopback, isPlainHost, shorten } from '../../contract/address.ts';
 import { shellWord } from '../../contract/curl.ts';
@@ -128,10 +128,17 @@ export function initiateFastPath(parts: AppParts, report: Report): FastPath {
   const { faults, dialect } = parts;
   const modes = new Map<string, Mode>(MODES.map((mode) => [dialect.paths.initiate[mode], mode]));
   return (incoming, outgoing) => {
-    const mode = modes.get(incoming.url ?? '');
-    if (mode === undefined || faults.areOn || incoming.method !== 'POST' || incoming.httpVersion !== '1.1')
-      return false;
-    if (!arePlain(incoming.headers)) return false;
+    const { method, url = '', httpVersion, headers } = incoming;
+    const mode = modes.get(url);
+    if (mode === undefined || faults.areOn || method !== 'POST' || httpVersion !== '1.1') return false;
+    // Whether the app would handle these headers in the same way. Without a length the body is chunked or empty.
+    const arePlain =
+      Number(headers['content-length']) <= MAX_BODY_BYTES &&
+      FORM.test(headers['content-type'] ?? '') &&
+      isPlainHost(headers.host ?? '') &&
+      headers.expect === undefined &&
+      headers.upgrade === undefined;
+    if (!arePlain) return false;
     answer(incoming, outgoing, mode).catch((error) => {
       report(error);
       outgoing.destroy();
@@ -163,18 +170,6 @@ export function initiateFastPath(parts: AppParts, report: Report): FastPath {
 
 async function readForm(incoming: IncomingMessage, type: string) {
   return fieldReader(type)(await readIncoming(incoming, MAX_BODY_BYTES), type);
-}
-
-/** Whether the app would handle these headers in the same way. */
-function arePlain(headers: IncomingHttpHeaders): boolean {
-  return (
-    // Without a length the body is chunked or empty.
-    Number(headers['content-length']) <= MAX_BODY_BYTES &&
-    FORM.test(headers['content-type'] ?? '') &&
-    isPlainHost(headers.host ?? '') &&
-    headers.expect === undefined &&
-    headers.upgrade === undefined
-  );
 }
 
 /**
