@@ -204,15 +204,10 @@ async function start(
     stopped: shutdown.stopping.signal,
   };
   const mask = createMask(useCases, controlToken);
-  const parts: AppParts = { ...useCases, audits, runtime, dialect, mask };
-  const load = async () =>
-    (await import('./http/app.ts')).requestListener(
-      parts,
-      { host: options.host, replaceGlobals: !sharesProcess },
-      report,
-    );
+  const parts: AppParts = { ...useCases, audits, runtime, dialect, mask, report };
+  const load = async () => (await import('./http/app.ts')).requestListener(parts, !sharesProcess);
   const servers = await listen(options, load, dialect, {
-    fastPath: initiateFastPath(parts, report),
+    fastPath: initiateFastPath(parts),
     edge,
     basePaths: basePathsOf(options),
   });

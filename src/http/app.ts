@@ -23,21 +23,16 @@ import { mountInitiate } from './service/initiate.ts';
  * Creates a listener that answers requests with the routes of the app.
  *
  * @param replaceGlobals whether to replace the fetch globals with faster ones
- * @param report receives every internal error
  */
-export function requestListener(
-  parts: AppParts,
-  { host, replaceGlobals }: { host: string; replaceGlobals: boolean },
-  report: (error: unknown) => void,
-): RequestListener {
-  const app = createApp(parts, report);
+export function requestListener(parts: AppParts, replaceGlobals: boolean): RequestListener {
+  const app = createApp(parts);
   const answer = async (request: Request, env: HttpBindings) => {
     const response = await app.fetch(request, env);
     if (!env.incoming.complete) await discardRest(env.incoming);
     return response;
   };
   return getRequestListener((request, env) => answer(request, env as HttpBindings), {
-    hostname: host,
+    hostname: parts.runtime.options.host,
     overrideGlobalObjects: replaceGlobals,
     errorHandler: (thrown) => {
       // The URL or the Host header is invalid.
@@ -45,14 +40,14 @@ export function requestListener(
       const error = isMalformed
         ? new GatewayError('unparseable_body', `the request is malformed: ${thrown.message}`)
         : asGatewayError(thrown);
-      if (!isMalformed) report(thrown);
+      if (!isMalformed) parts.report(thrown);
       return Response.json(parts.dialect.serviceError(error), { status: statusOf(error) });
     },
   });
 }
 
 /** Creates the app: the only list of routes, in order of precedence. */
-export function createApp(parts: AppParts, report: (error: unknown) => void): App {
+export function createApp(parts: AppParts): App {
   const app = new Hono<AppEnvironment>();
   // Before the log, because browsers request it for pages without an icon and for JSON.
   app.all('/favicon.ico', (c) => c.body(ICON_SVG, 200, { 'Content-Type': 'image/svg+xml' }));
@@ -66,7 +61,7 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
   app.use(recordRequests(parts));
   if (parts.runtime.options.proxy) app.use(proxiedGuard());
   app.use(injectFaults(parts));
-  mountInitiate(app, parts, report);
+  mountInitiate(app, parts);
   mountCheckout(app, parts);
   mountCards(app, parts);
   // The base URL leads users to the dashboard (chosen: route-root).
@@ -88,7 +83,7 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
   });
   app.onError((thrown, c) => {
     const error = asGatewayError(thrown);
-    if (error.code === 'internal') report(error.cause);
+    if (error.code === 'internal') parts.report(error.cause);
     return explain(c, error);
   });
   return app;

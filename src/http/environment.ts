@@ -40,6 +40,8 @@ export interface AppParts extends UseCases {
   dialect: Dialect;
   audits: Audits;
   mask: Mask;
+  /** Receives every internal error. */
+  report: (error: unknown) => void;
 }
 
 /**

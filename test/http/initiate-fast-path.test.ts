@@ -53,10 +53,9 @@ const manyFields = (count: number) =>
 /** Starts an emulator with or without the fast path for initiate. */
 async function emulator(hasFastPath: boolean, options: StartOptions) {
   const { server, control } = await startSim(options);
-  const { parts } = server;
   const reported: unknown[] = [];
-  const report = (error: unknown) => reported.push(error);
-  const accepts = initiateFastPath(parts, report);
+  const parts = { ...server.parts, report: (error: unknown) => reported.push(error) };
+  const accepts = initiateFastPath(parts);
   let accepted = 0;
   const fastPath: FastPath = (incoming, outgoing) => {
     const isAccepted = hasFastPath && accepts(incoming, outgoing);
@@ -64,7 +63,7 @@ async function emulator(hasFastPath: boolean, options: StartOptions) {
     return isAccepted;
   };
   const listening = { host: '127.0.0.1', port: 0 };
-  const app = requestListener(parts, { ...listening, replaceGlobals: true }, report);
+  const app = requestListener(parts, true);
   const servers = await listen(listening, async () => app, dialect, { fastPath });
   onTestFinished(async () => void (await Promise.all(servers.map(close))));
   return {

@@ -24,17 +24,9 @@ import { noteError, recordRequest } from '../record-requests.ts';
 /** The parts of an initiate request except its body. */
 interface InitiateRequest {
   mode: Mode;
-  /** Headers with which a browser describes the page that sends the request. */
-  page: {
-    origin: string | undefined;
-    /** `Sec-Fetch-Site`. */
-    site: string | undefined;
-    host: string | undefined;
-  };
+  headers: Readonly<Record<string, string | undefined>>;
   log: RequestLog;
 }
-
-type Report = (error: unknown) => void;
 
 /** Headers of every initiate response. CORS is open (observed: initiate-cors*). */
 const ANSWER_HEADERS = {
@@ -45,17 +37,12 @@ const ANSWER_HEADERS = {
 export const MODE_WORDS = { live: 'live mode', sandbox: 'test mode' } as const satisfies Record<Mode, string>;
 
 /** Mounts initiate in both modes. CORS is open because one published client calls it from the browser (observed: initiate-cors*). A preflight is answered, too (chosen: initiate-preflight*). */
-export function mountInitiate(app: App, parts: AppParts, report: Report): void {
+export function mountInitiate(app: App, parts: AppParts): void {
   for (const mode of MODES) {
     const path = parts.dialect.paths.initiate[mode];
     const answer = async (c: AppContext, posted: Promise<PostedFields>) => {
-      const page = {
-        origin: c.req.header('origin'),
-        site: c.req.header('sec-fetch-site'),
-        host: c.req.header('host'),
-      };
-      const request = { mode, page, log: c.get('requestLog') };
-      const { status, body } = await answerInitiate(posted, request, parts, report);
+      const request = { mode, headers: c.req.header(), log: c.get('requestLog') };
+      const { status, body } = await answerInitiate(posted, request, parts);
       return c.body(body, status, ANSWER_HEADERS);
     };
     app.options(path, (c) =>
@@ -124,8 +111,8 @@ const ALL_HEADERS = Object.entries({ 'X-Gateway-Sim': '1', ...ANSWER_HEADERS }).
  * A fast path for initiate as nearly all clients send it. It skips the app, whose `Request`, `Response` and routing cost
  * more CPU time than the payment. Unusual requests go through the app.
  */
-export function initiateFastPath(parts: AppParts, report: Report): FastPath {
-  const { faults, dialect } = parts;
+export function initiateFastPath(parts: AppParts): FastPath {
+  const { faults, dialect, report } = parts;
   const modes = new Map<string, Mode>(MODES.map((mode) => [dialect.paths.initiate[mode], mode]));
   return (incoming, outgoing) => {
     const { method, url = '', httpVersion, headers } = incoming;
@@ -148,17 +135,11 @@ export function initiateFastPath(parts: AppParts, report: Report): FastPath {
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse, mode: Mode): Promise<void> {
     const started = performance.now();
-    const { headers } = incoming;
+    const headers = incoming.headers as Record<string, string>;
     const log: RequestLog = { id: parts.events.nextRequestId() };
     const posted = readForm(incoming, headers['content-type'] ?? '');
-    const { origin, host } = headers;
-    const page = { origin, site: headers['sec-fetch-site'] as string | undefined, host };
-    const { status, body } = await answerInitiate(posted, { mode, page, log }, parts, report);
-    const request = {
-      method: 'POST',
-      target: dialect.paths.initiate[mode],
-      requestHeaders: headers as Record<string, string>,
-    };
+    const { status, body } = await answerInitiate(posted, { mode, headers, log }, parts);
+    const request = { method: 'POST', target: dialect.paths.initiate[mode], requestHeaders: headers };
     recordRequest(request, status, log, started, parts);
     outgoing.writeHead(status, [...ALL_HEADERS, 'Content-Length', String(Buffer.byteLength(body))]);
     outgoing.write(body);
@@ -179,15 +160,14 @@ async function readForm(incoming: IncomingMessage, type: string) {
  */
 async function answerInitiate(
   posted: Promise<PostedFields>,
-  { mode, page, log }: InitiateRequest,
+  { mode, headers, log }: InitiateRequest,
   parts: AppParts,
-  report: Report,
 ): Promise<{ status: ContentfulStatusCode; body: string }> {
   const { dialect, runtime, payments } = parts;
   const { choices } = runtime.settings;
   let read: PostedFields | undefined;
   try {
-    const foreign = foreignPage(page, runtime);
+    const foreign = foreignPage(headers, runtime);
     if (foreign) {
       // Logs the body even if it is invalid.
       log.requestBody = (await posted.catch(() => undefined))?.text ?? null;
@@ -203,7 +183,7 @@ async function answerInitiate(
     return { status: 200, body };
   } catch (thrown) {
     const error = asGatewayError(thrown);
-    if (error.code === 'internal') report(error.cause);
+    if (error.code === 'internal') parts.report(error.cause);
     const isRefusal = dialect.refusals.has(error.code);
     const isOk = isRefusal && runtime.options.errorStatus === 'ok';
     const given = isRefusal ? read : undefined;
@@ -218,7 +198,7 @@ async function answerInitiate(
  * initiate-cross-site). Clients that are not browsers send neither header.
  */
 function foreignPage(
-  { origin, site, host }: InitiateRequest['page'],
+  { origin, 'sec-fetch-site': site, host }: InitiateRequest['headers'],
   { settings, style }: Pick<ServerRuntime, 'settings' | 'style'>,
 ): GatewayError | undefined {
   const allowing = (value: string) => style.option({ option: 'allowOrigin', value });
