@@ -19,7 +19,7 @@ import type { Context } from './domain/settings.ts';
 import { planFront, readIpnCa } from './front.ts';
 import { faultView, simEventView } from './http/control/views.ts';
 import type { AppParts, ServerRuntime } from './http/environment.ts';
-import { close, listen, portOf } from './http/listener.ts';
+import { listen } from './http/listener.ts';
 import { createMask } from './http/mask.ts';
 import { initiateFastPath } from './http/service/initiate.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
@@ -206,14 +206,13 @@ async function start(
   const mask = createMask(useCases, controlToken);
   const parts: AppParts = { ...useCases, audits, runtime, dialect, mask, report };
   const load = async () => (await import('./http/app.ts')).requestListener(parts, !sharesProcess);
-  const servers = await listen(options, load, dialect, {
+  const listening = await listen(options, load, dialect, {
     fastPath: initiateFastPath(parts),
     edge,
     basePaths: basePathsOf(options),
   });
-  shutdown.add(() => Promise.all(servers.map(close)));
-  shutdown.add(() => edge?.close());
-  port = portOf(servers[0]);
+  shutdown.add(listening.close);
+  port = listening.port;
   // A running audit cancels its payments while they can still be stored.
   shutdown.add(() => audits.ended());
   shutdown.add(() => {

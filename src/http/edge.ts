@@ -32,16 +32,13 @@ const MAX_WAITING = 1_000;
 
 type Problem = readonly [status: number, text: string];
 
-export interface Edge extends Frontend {
-  /** Closes the connections without a request. The servers close the others. */
-  close(): void;
-}
+export type Edge = ReturnType<typeof createEdge>;
 
 /**
  * Terminates TLS and acts as a proxy, before a Node server. One port serves both: the first byte shows whether it is TLS
  * or HTTP. If TLS is on, plain HTTP is rejected with a message, except requests to the proxy.
  */
-export function createEdge(options: EdgeOptions): Edge {
+export function createEdge(options: EdgeOptions): Frontend {
   const { credentials, aliases, url, dialect, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   /**
    * Connections without a request, oldest first. The key is the remote address, because TLS wraps the socket in another

@@ -33,6 +33,8 @@ export interface Frontend {
   attach(server: Server): (incoming: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /** Whether a request may pass to the routes. If not, it has been answered. */
   admits(incoming: IncomingMessage, outgoing: ServerResponse): boolean;
+  /** Closes the connections without a request. The servers close the others. */
+  close(): void;
 }
 
 interface Surroundings {
@@ -70,6 +72,7 @@ const DRAIN_MS = 1_500;
  * Listens on the host. For 127.0.0.1, also listens on ::1, because `localhost` means either.
  *
  * @param load loads the listener; called once
+ * @returns the bound port, and a function that ends when all requests have ended
  * @throws GatewayError `port_in_use`, or `usage` for an address of another machine
  */
 export async function listen(
@@ -77,7 +80,7 @@ export async function listen(
   load: () => Promise<RequestListener>,
   dialect: Dialect,
   surroundings: Surroundings = {},
-): Promise<Server[]> {
+): Promise<{ port: number; close: () => Promise<void> }> {
   let loading: Promise<RequestListener> | undefined;
   const start = () => {
     loading ??= load();
@@ -86,27 +89,25 @@ export async function listen(
   const listener: RequestListener = (incoming, outgoing) =>
     start().then((answer) => answer(incoming, outgoing));
   const server = serverFor(listener, dialect, surroundings);
-  await bind(server, port, host);
-  const timer = setTimeout(start, LOAD_AFTER_MS).unref();
-  server.once('close', () => clearTimeout(timer));
-  if (host !== '127.0.0.1') return [server];
-  const second = serverFor(listener, dialect, surroundings);
-  try {
-    await bind(second, portOf(server), '::1');
-    return [server, second];
-  } catch (error) {
+  const bound = await bind(server, port, host);
+  const servers = [server];
+  if (host === '127.0.0.1') {
+    const second = serverFor(listener, dialect, surroundings);
+    const isBound = await bind(second, bound, '::1').catch(() => false);
     // Without IPv6, or if another program uses the port there, IPv4 is enough.
-    if (error instanceof GatewayError) return [server];
-    throw error;
+    if (isBound) servers.push(second);
   }
-}
-
-export function portOf(server: Server | undefined): number {
-  return (server?.address() as AddressInfo | null)?.port ?? 0;
+  const timer = setTimeout(start, LOAD_AFTER_MS).unref();
+  const close = async () => {
+    clearTimeout(timer);
+    surroundings.edge?.close();
+    await Promise.all(servers.map(drained));
+  };
+  return { port: bound, close };
 }
 
 /** Closes a server when its open requests end, or after `DRAIN_MS`. */
-export async function close(server: Server): Promise<void> {
+async function drained(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   const force = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
   await closed;
@@ -192,10 +193,11 @@ function withoutBase(url: string, basePaths: readonly string[], { paths }: Diale
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-function bind(server: Server, port: number, host: string): Promise<void> {
+/** @returns the bound port */
+function bind(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(bindError(error, port, host)));
-    server.listen({ port, host }, resolve);
+    server.listen({ port, host }, () => resolve((server.address() as AddressInfo).port));
   });
 }
 

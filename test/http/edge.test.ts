@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createEdge, type EdgeOptions } from '../../src/http/edge.ts';
-import { close, listen, portOf } from '../../src/http/listener.ts';
+import { listen } from '../../src/http/listener.ts';
 import { readJson, request } from '../../src/library/request.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { issue } from '../../src/tls/certificates.ts';
@@ -251,13 +251,9 @@ describe('a connection without a request', () => {
     const options = { credentials, aliases: [ALIAS], url: () => 'https://x', dialect, requestTimeoutMs };
     const made = createEdge({ ...options, onUntrusted: () => {} });
     const load = async () => (_: unknown, outgoing: { end: (text: string) => void }) => outgoing.end('hello');
-    const servers = await listen({ host: '127.0.0.1', port: 0 }, load, dialect, { edge: made });
-    const stop = () => {
-      made.close();
-      return Promise.all(servers.map(close));
-    };
-    onTestFinished(async () => void (await stop()));
-    return { port: portOf(servers[0]), stop };
+    const listening = await listen({ host: '127.0.0.1', port: 0 }, load, dialect, { edge: made });
+    onTestFinished(listening.close);
+    return { port: listening.port, stop: listening.close };
   }
 
   it('is closed if it sends nothing, outside or inside a tunnel', async () => {

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { requestListener } from '../../src/http/app.ts';
-import { close, type FastPath, listen, portOf } from '../../src/http/listener.ts';
+import { type FastPath, listen } from '../../src/http/listener.ts';
 import { initiateFastPath } from '../../src/http/service/initiate.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { dialect } from '../../src/wire/documented/service.ts';
@@ -64,12 +64,12 @@ async function emulator(hasFastPath: boolean, options: StartOptions) {
   };
   const listening = { host: '127.0.0.1', port: 0 };
   const app = requestListener(parts, true);
-  const servers = await listen(listening, async () => app, dialect, { fastPath });
-  onTestFinished(async () => void (await Promise.all(servers.map(close))));
+  const { port, close } = await listen(listening, async () => app, dialect, { fastPath });
+  onTestFinished(close);
   return {
     parts,
     reported,
-    port: portOf(servers[0]),
+    port,
     accepted: () => accepted,
     log: async () => anonymous(JSON.stringify(await control('/requests?limit=1000'))),
     payments: async () => anonymous(JSON.stringify(await control('/payments?limit=1000'))),
