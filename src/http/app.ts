@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import { finished } from 'node:stream/promises';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { GatewayError } from '../contract/error.ts';
-import { takeChunks } from './body.ts';
 import { mountControl, mountProbes } from './control/route.ts';
 import { controlRoutes } from './control/routes.ts';
 import { type App, type AppContext, type AppEnvironment, type AppParts, basePath } from './environment.ts';
@@ -120,8 +120,7 @@ function linksBelow(base: string): MiddlewareHandler<AppEnvironment> {
   };
 }
 
-/** Maximum size of an unread body that is read before the response is sent, and maximum time for it (real time). */
-const MAX_DISCARDED_BYTES = 64 * 2 ** 20;
+/** Maximum time for which an unread body is read before the response is sent (real time). */
 const MAX_DISCARD_MS = 2_000;
 
 /**
@@ -129,11 +128,7 @@ const MAX_DISCARD_MS = 2_000;
  * which reads only after it has sent everything, would never see the response.
  */
 async function discardRest(incoming: IncomingMessage): Promise<void> {
-  if (incoming.destroyed) return;
-  let size = 0;
-  const wantsMore = (chunk: Buffer) => {
-    size += chunk.length;
-    return size <= MAX_DISCARDED_BYTES;
-  };
-  await takeChunks(incoming.resume(), wantsMore, MAX_DISCARD_MS);
+  const signal = AbortSignal.timeout(MAX_DISCARD_MS);
+  // It also ends if the client disconnects.
+  await finished(incoming.resume(), { signal, cleanup: true }).catch(() => {});
 }

@@ -41,10 +41,19 @@ export async function readIncoming(incoming: IncomingMessage, limit: number): Pr
   }
   const chunks: Buffer[] = [];
   let size = 0;
-  const isBroken = await takeChunks(incoming, (chunk) => {
-    chunks.push(chunk);
-    size += chunk.length;
-    return size <= limit;
+  const isBroken = await new Promise<boolean>((resolve) => {
+    const finish = (isBroken: boolean) => {
+      incoming.off('data', onData).off('end', onEnd).off('error', onBreak).off('close', onBreak);
+      resolve(isBroken);
+    };
+    const onData = (chunk: Buffer) => {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > limit) finish(false);
+    };
+    const onEnd = () => finish(false);
+    const onBreak = () => finish(true);
+    incoming.on('data', onData).on('end', onEnd).on('error', onBreak).on('close', onBreak);
   });
   if (isBroken) {
     throw new GatewayError('unparseable_body', 'the client disconnected before the body was complete');
@@ -52,32 +61,6 @@ export async function readIncoming(incoming: IncomingMessage, limit: number): Pr
   if (size > limit) incoming.pause();
   // Most bodies arrive in one piece: no need to copy it.
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-}
-
-/**
- * Reads a body until its end, until `take` returns false, or for `maxMs` of real time.
- *
- * @returns whether the body is incomplete, because the client disconnected or the time ran out
- */
-export function takeChunks(
-  incoming: IncomingMessage,
-  take: (chunk: Buffer) => boolean,
-  maxMs?: number,
-): Promise<boolean> {
-  return new Promise((resolve) => {
-    const onData = (chunk: Buffer) => {
-      if (!take(chunk)) onEnd();
-    };
-    const onEnd = () => finish(false);
-    const onBreak = () => finish(true);
-    const timer = maxMs === undefined ? undefined : setTimeout(onBreak, maxMs);
-    const finish = (isBroken: boolean) => {
-      clearTimeout(timer);
-      incoming.off('data', onData).off('end', onEnd).off('error', onBreak).off('close', onBreak);
-      resolve(isBroken);
-    };
-    incoming.on('data', onData).on('end', onEnd).on('error', onBreak).on('close', onBreak);
-  });
 }
 
 /** A header as Node parsed it. Hono would create all headers to find one. */
