@@ -101,7 +101,7 @@ const FILES = [
     /src[\\/]cli[\\/](run|banner|commands[\\/](?!exec|audit|conform|openapi|init|completion)\w+)\.ts$/,
   ],
   ['server', /src[\\/]cli[\\/]start-emulator\.ts$/],
-  ['routes', /src[\\/]http[\\/]request-listener\.ts$/],
+  ['routes', /src[\\/]http[\\/]app\.ts$/],
   // Loaded by the package and by the commands that audit a shop.
   ['library', /src[\\/]library[\\/]client\.ts$/],
 ];

@@ -45,8 +45,8 @@ export async function planFront({ options, aliases, label, url, dialect, warn }:
     const hosts = options.proxy ? aliases : null;
     let edge: Edge | undefined;
     if (identity || hosts) {
-      const { Edge } = await import('./http/edge.ts');
-      edge = new Edge({ credentials: identity, aliases: hosts, url, dialect, onUntrusted });
+      const { createEdge } = await import('./http/edge.ts');
+      edge = createEdge({ credentials: identity, aliases: hosts, url, dialect, onUntrusted });
     }
     return { edge, tlsCa, notices: identity?.notices ?? [], remove: async () => identity?.remove?.() };
   };

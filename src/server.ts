@@ -8,7 +8,7 @@ import { parseInput } from './contract/input.ts';
 import { timestamp } from './contract/timestamp.ts';
 import { Courier } from './delivery/courier.ts';
 import { allowedHosts, Egress } from './delivery/egress.ts';
-import { Poster, type ReceiverTrust } from './delivery/poster.ts';
+import { Poster } from './delivery/poster.ts';
 import { prepare } from './domain/bootstrap.ts';
 import { readStructures } from './domain/configuration.ts';
 import { Faults } from './domain/faults.ts';
@@ -16,12 +16,12 @@ import { createIds } from './domain/ids.ts';
 import { defaultMerchant } from './domain/merchant.ts';
 import { newestIds } from './domain/retention.ts';
 import type { Context } from './domain/settings.ts';
-import { type Front, planFront, readIpnCa } from './front.ts';
+import { planFront, readIpnCa } from './front.ts';
 import { faultView, simEventView } from './http/control/views.ts';
 import type { AppParts, ServerRuntime } from './http/environment.ts';
-import { close, listen, portOf } from './http/listener.ts';
+import { listen } from './http/listener.ts';
 import { createMask } from './http/mask.ts';
-import { initiateFastPath } from './http/service/initiate-fast-path.ts';
+import { initiateFastPath } from './http/service/initiate.ts';
 import { aliasesOf, settingsOf } from './interpret-options.ts';
 import { basePathsOf, baseUrlOf, givenAs, isGivenByUser, ownUrlOf } from './options/resolve.ts';
 import type { OptionName, ResolvedOptions } from './options/table.ts';
@@ -54,7 +54,7 @@ interface ServerSurroundings {
   warn: (text: string) => void;
 }
 
-export type RunningServer = Awaited<ReturnType<typeof serve>>;
+export type RunningServer = Awaited<ReturnType<typeof start>>;
 
 /**
  * Builds and starts an emulator. Resolves when it is ready.
@@ -70,18 +70,7 @@ export async function startServer(
   // Every open event stream adds a listener.
   setMaxListeners(0, shutdown.stopping.signal);
   try {
-    // Errors in the options must be found before anything is opened.
-    const plan = planOf(options, surroundings);
-    const front = await planFront({
-      ...plan,
-      url: () => baseUrlOf(options, plan.listening.port),
-      dialect,
-      warn: surroundings.warn,
-    });
-    const trust = { ca: await readIpnCa(options, plan.label), insecure: options.ipnInsecure };
-    const opened = await openState(plan, shutdown);
-    const engine = await buildEngine(plan, opened, trust);
-    return await serve(plan, opened, engine, await front(opened.folder?.path ?? null), shutdown);
+    return await start(options, surroundings, shutdown);
   } catch (error) {
     // The user needs the first error, not a later one.
     await shutdown.close().catch(() => {});
@@ -89,41 +78,33 @@ export async function startServer(
   }
 }
 
-/** Interprets the options before anything is opened. @throws GatewayError `usage` */
-function planOf(options: ResolvedOptions, surroundings: ServerSurroundings) {
-  const { host, faults } = options;
+async function start(
+  options: ResolvedOptions,
+  { standingFixtures = false, sharesProcess = false, style = NPX, report, warn }: ServerSurroundings,
+  shutdown: Shutdown,
+) {
+  // Errors in the options must be found before anything is opened.
   const terms = readStructures(options);
-  const style = surroundings.style ?? NPX;
   const label = (name: OptionName) => givenAs(options, name) ?? style.option({ option: name });
-  const listening: { port?: number } = {};
-  const egress = new Egress(allowedHosts(options), () => listening.port);
+  /** The port while the server listens. */
+  let port: number | undefined;
+  const baseUrl = () => baseUrlOf(options, port);
+  const egress = new Egress(allowedHosts(options), () => port);
   const aliases = aliasesOf(options, label);
   const settings = settingsOf(options, terms, egress, label);
   const currencies = [...settings.currencies.keys()];
-  return {
-    options,
-    surroundings,
-    style,
-    label,
-    listening,
-    egress,
-    settings,
-    currencies,
-    aliases,
-    clock: new Clock(),
-    preparation: { ...options, wallets: terms.wallets },
-    firstFaults: faults === undefined ? [] : parseInput(FaultRules, { faults }).faults,
-    initial: initialSnapshots(packagedFixtures(), options.fixtures, label('fixtures'), currencies),
-    random: systemRandom(),
-    controlToken: options.controlToken ?? (isLoopback(host) ? null : randomBytes(18).toString('base64url')),
-  };
-}
-type Plan = ReturnType<typeof planOf>;
+  const clock = new Clock();
+  const preparation = { ...options, wallets: terms.wallets };
+  const firstFaults =
+    options.faults === undefined ? [] : parseInput(FaultRules, { faults: options.faults }).faults;
+  const initial = initialSnapshots(packagedFixtures(), options.fixtures, label('fixtures'), currencies);
+  const random = systemRandom();
+  const controlToken =
+    options.controlToken ?? (isLoopback(options.host) ? null : randomBytes(18).toString('base64url'));
+  const openFront = await planFront({ options, aliases, label, url: baseUrl, dialect, warn });
+  const trust = { ca: await readIpnCa(options, label), insecure: options.ipnInsecure };
 
-/** Locks the folder and reads the state. */
-async function openState(plan: Plan, shutdown: Shutdown) {
-  const { options, surroundings, label, initial, controlToken, currencies } = plan;
-  const { warn } = surroundings;
+  // Lock the folder and read the state.
   const isNamed = isGivenByUser(options, 'dataDir');
   const folder = options.inMemory ? null : await DataFolder.acquire(options.dataDir, { isNamed });
   shutdown.add(() => folder?.release());
@@ -135,7 +116,7 @@ async function openState(plan: Plan, shutdown: Shutdown) {
     : await Store.inMemory(await initial());
   shutdown.add(() => store.close());
   store.notices.unshift(...(folder?.notices ?? []));
-  if (store.found && options.fixtures !== undefined && !surroundings.standingFixtures) {
+  if (store.found && options.fixtures !== undefined && !standingFixtures) {
     store.notices.push(
       `${label('fixtures')} is ignored because ${folder?.path} already has a state (use state reset to load it)`,
     );
@@ -145,13 +126,8 @@ async function openState(plan: Plan, shutdown: Shutdown) {
       `anyone who can reach ${options.publicUrl} can read the keys and settle payments; set ${label('controlToken')} to require a token`,
     );
   }
-  return { folder, store };
-}
-type Opened = Awaited<ReturnType<typeof openState>>;
 
-/** Builds the use cases, after the state is adapted to the options. */
-async function buildEngine(plan: Plan, { store }: Opened, trust: ReceiverTrust) {
-  const { options, clock, egress, settings, random } = plan;
+  // Adapt the state to the options, and build the use cases.
   resumeClock(clock, store.state);
   const drawIds = () =>
     createIds(
@@ -170,11 +146,11 @@ async function buildEngine(plan: Plan, { store }: Opened, trust: ReceiverTrust) 
     ipn: dialect.ipn,
     requestId: requestId === undefined ? undefined : events.storedRequestId(requestId),
   });
-  await store.commit((state) => prepare(state, plan.preparation, settings));
+  await store.commit((state) => prepare(state, preparation, settings));
   const events = new EventLog(store, clock, randomUUID().slice(0, 8));
   const faults = new Faults({
     fraction: () => ids.fraction('fault'),
-    initial: plan.firstFaults,
+    initial: firstFaults,
     notice: (text) => events.notice(text),
   });
   const courier = new Courier({
@@ -185,68 +161,66 @@ async function buildEngine(plan: Plan, { store }: Opened, trust: ReceiverTrust) 
     poster: new Poster(egress, trust),
     onWaiting: (delivery, attempt) => events.waiting(delivery, attempt),
   });
-  return {
+  const useCases = createUseCases({
+    store,
+    clock,
     courier,
-    useCases: createUseCases({ ...plan, dialect, store, courier, context, events, faults, renewIds }),
-  };
-}
-type Engine = Awaited<ReturnType<typeof buildEngine>>;
+    dialect,
+    settings,
+    context,
+    random,
+    events,
+    faults,
+    initial,
+    preparation,
+    renewIds,
+  });
 
-/** Listens, starts the clock and announces the address. */
-async function serve(
-  plan: Plan,
-  { folder, store }: Opened,
-  { courier, useCases }: Engine,
-  { edge, tlsCa, notices, remove }: Front,
-  shutdown: Shutdown,
-) {
-  const { options, surroundings, clock, listening, controlToken } = plan;
-  const { sharesProcess = false, report } = surroundings;
+  // Listen, then start the work that is due.
+  const dataDir = folder?.path ?? null;
+  const { edge, tlsCa, notices, remove } = await openFront(dataDir);
   shutdown.add(remove);
   store.notices.push(...notices);
-  const dataDir = folder?.path ?? null;
   const audits = new Audits({
     clock,
-    events: useCases.events,
+    events,
     report,
     stopped: shutdown.stopping.signal,
     // Loaded only when used, to keep the start fast.
-    audit: async (options) =>
-      (await import('./http/audit-gateway.ts')).auditShop(parts, plan.egress, options),
+    audit: async (options) => (await import('./http/audit-gateway.ts')).auditShop(parts, egress, options),
   });
   const runtime: ServerRuntime = {
     options,
-    settings: plan.settings,
+    settings,
     dataDir,
     tlsCa,
     controlToken,
-    style: plan.style,
+    style,
     stop: shutdown.stop,
     pid: process.pid,
     startedAt: timestamp(clock.now()),
-    baseUrl: () => baseUrlOf(options, listening.port),
+    baseUrl,
     stopped: shutdown.stopping.signal,
   };
   const mask = createMask(useCases, controlToken);
-  const parts: AppParts = { ...useCases, audits, runtime, dialect, mask };
-  const load = async () =>
-    (await import('./http/request-listener.ts')).requestListener(
-      parts,
-      { host: options.host, replaceGlobals: !sharesProcess },
-      report,
-    );
-  const servers = await listen(options, load, dialect, {
-    fastPath: initiateFastPath(parts, report),
+  const parts: AppParts = { ...useCases, audits, runtime, dialect, mask, report };
+  const load = async () => (await import('./http/app.ts')).requestListener(parts, !sharesProcess);
+  const listening = await listen(options, load, dialect, {
+    fastPath: initiateFastPath(parts),
     edge,
     basePaths: basePathsOf(options),
   });
-  shutdown.add(() => Promise.all(servers.map(close)));
-  shutdown.add(() => edge?.close());
-  const port = portOf(servers[0]);
-  listening.port = port;
+  shutdown.add(listening.close);
+  port = listening.port;
   // A running audit cancels its payments while they can still be stored.
   shutdown.add(() => audits.ended());
-  startWork(plan, store, { courier, useCases }, shutdown);
+  shutdown.add(() => {
+    clock.stop();
+    courier.stop();
+  });
+  courier.start();
+  startAutoSettling(store, clock, useCases.payments);
+  if (settings.keep) shutdown.add(startRetaining({ store, clock, courier, retention: settings.keep }));
   const url = ownUrlOf(options, port);
   await folder?.announce({ url, pid: process.pid, controlToken, tlsCa });
   const { publicKey, secretKey } = defaultMerchant(store.state);
@@ -262,12 +236,12 @@ async function serve(
     /** Notices about the existing state and the certificate. */
     notices: store.notices,
     /** The fault rules in force. */
-    faults: () => parts.faults.list.map(faultView),
+    faults: () => faults.list.map(faultView),
     /** The current or last audit, without secrets; undefined before the first. */
-    lastAudit: () => parts.audits.last && mask(parts.audits.last),
+    lastAudit: () => audits.last && mask(audits.last),
     /** Calls the listener for every new event. */
     onEvent(listener: (event: SimEvent) => void): void {
-      parts.events.subscribe((event) => listener(simEventView(event, parts)));
+      events.subscribe((event) => listener(simEventView(event, parts)));
     },
     /** Whether the data folder was removed, moved or replaced. Known after the stop. */
     get isLost() {
@@ -278,19 +252,4 @@ async function serve(
     /** Finishes open requests, stores everything, and releases the port and the folder. */
     stop: shutdown.stop,
   };
-}
-
-function startWork(
-  { clock, settings }: Plan,
-  store: Store,
-  { courier, useCases }: Engine,
-  shutdown: Shutdown,
-) {
-  shutdown.add(() => {
-    clock.stop();
-    courier.stop();
-  });
-  courier.start();
-  startAutoSettling(store, clock, useCases.payments);
-  if (settings.keep) shutdown.add(startRetaining({ store, clock, courier, retention: settings.keep }));
 }

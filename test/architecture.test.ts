@@ -295,7 +295,7 @@ describe('the layers of src/', () => {
   });
 
   it('answer initiate without loading the HTTP framework', () => {
-    const { files, packages } = reachedFrom('http/service/initiate-fast-path.ts');
+    const { files, packages } = reachedFrom('http/service/initiate.ts');
     expect(packages.filter((name) => /hono/.test(name))).toEqual([]);
     expect(files.length).toBeGreaterThan(10);
   });
@@ -303,9 +303,9 @@ describe('the layers of src/', () => {
   it('load the code of single pages on request, not at startup', () => {
     const late =
       /^http\/(test-texts\/|pages\/(reference|assets\/live|dashboard\/(frame|payment-page|search|signature-checker)\.))/;
-    const { files } = reachedFrom('http/request-listener.ts', false);
+    const { files } = reachedFrom('http/app.ts', false);
     expect(files.filter((file) => late.test(file))).toEqual([]);
-    expect(reachedFrom('http/request-listener.ts').files.some((file) => late.test(file))).toBe(true);
+    expect(reachedFrom('http/app.ts').files.some((file) => late.test(file))).toBe(true);
   });
 
   it('send requests only through the client with the egress guard', async () => {

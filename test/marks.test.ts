@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { linesMatching } from '../src/http/openapi-operation.ts';
+import { linesMatching } from '../src/http/openapi.ts';
 import { LINES } from './helpers/conform.ts';
 
 const SRC = fileURLToPath(new URL('../src/', import.meta.url));

@@ -1,24 +1,53 @@
-import { Hono } from 'hono';
-import type { GatewayError } from '../contract/error.ts';
-import { probeRoutes } from './control/emulator.ts';
-import { mountControl } from './control/route.ts';
+import type { IncomingMessage } from 'node:http';
+import { finished } from 'node:stream/promises';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
+import { Hono, type MiddlewareHandler } from 'hono';
+import { GatewayError } from '../contract/error.ts';
+import { mountControl, mountProbes } from './control/route.ts';
 import { controlRoutes } from './control/routes.ts';
-import type { App, AppContext, AppEnvironment, AppParts } from './environment.ts';
-import { answerError, asGatewayError, unknownRoute } from './errors.ts';
-import { siteGuard, tokenGuard } from './guard.ts';
+import { type App, type AppContext, type AppEnvironment, type AppParts, basePath } from './environment.ts';
+import { asGatewayError, statusOf, unknownRoute } from './errors.ts';
+import { isControl, proxiedGuard, siteGuard, tokenGuard } from './guard.ts';
 import { injectFaults } from './inject-faults.ts';
-import { basePath, linksBelow } from './links-below.ts';
+import type { RequestListener } from './listener.ts';
+import { HTML_TYPE } from './operation.ts';
 import { dashboardError, isDashboard, mountDashboard } from './pages/dashboard/routes.tsx';
 import { ICON_SVG } from './pages/layout.tsx';
 import { mountOpenPages } from './pages/open-pages.tsx';
-import { proxiedGuard } from './proxied.ts';
 import { noteError, recordRequests } from './record-requests.ts';
 import { mountCards } from './service/cards.ts';
 import { mountCheckout } from './service/checkout.ts';
 import { mountInitiate } from './service/initiate.ts';
 
+/**
+ * Creates a listener that answers requests with the routes of the app.
+ *
+ * @param replaceGlobals whether to replace the fetch globals with faster ones
+ */
+export function requestListener(parts: AppParts, replaceGlobals: boolean): RequestListener {
+  const app = createApp(parts);
+  const answer = async (request: Request, env: HttpBindings) => {
+    const response = await app.fetch(request, env);
+    if (!env.incoming.complete) await discardRest(env.incoming);
+    return response;
+  };
+  return getRequestListener((request, env) => answer(request, env as HttpBindings), {
+    hostname: parts.runtime.options.host,
+    overrideGlobalObjects: replaceGlobals,
+    errorHandler: (thrown) => {
+      // The URL or the Host header is invalid.
+      const isMalformed = thrown instanceof Error && thrown.name === 'RequestError';
+      const error = isMalformed
+        ? new GatewayError('unparseable_body', `the request is malformed: ${thrown.message}`)
+        : asGatewayError(thrown);
+      if (!isMalformed) parts.report(thrown);
+      return Response.json(parts.dialect.serviceError(error), { status: statusOf(error) });
+    },
+  });
+}
+
 /** Creates the app: the only list of routes, in order of precedence. */
-export function createApp(parts: AppParts, report: (error: unknown) => void): App {
+export function createApp(parts: AppParts): App {
   const app = new Hono<AppEnvironment>();
   // Before the log, because browsers request it for pages without an icon and for JSON.
   app.all('/favicon.ico', (c) => c.body(ICON_SVG, 200, { 'Content-Type': 'image/svg+xml' }));
@@ -32,12 +61,12 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
   app.use(recordRequests(parts));
   if (parts.runtime.options.proxy) app.use(proxiedGuard());
   app.use(injectFaults(parts));
-  mountInitiate(app, parts, report);
+  mountInitiate(app, parts);
   mountCheckout(app, parts);
   mountCards(app, parts);
   // The base URL leads users to the dashboard (chosen: route-root).
   app.get('/', (c) => c.redirect('/_sim'));
-  mountControl(app, { 'Control: emulator': probeRoutes() }, parts.mask);
+  mountProbes(app);
   app.use('/_sim/*', siteGuard(parts.runtime));
   mountOpenPages(app, parts);
   app.use('/_sim/*', tokenGuard(parts.runtime));
@@ -45,22 +74,61 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
   const document = async () => (await import('./openapi.ts')).openApiDocument(app.routes, parts);
   mountDashboard(app, parts);
   mountControl(app, controlRoutes(parts, document), parts.mask);
-  const explain = (c: AppContext, error: GatewayError) => {
-    noteError(c.get('requestLog'), error, parts);
-    return answerError(c, error, parts.dialect);
-  };
   app.notFound((c) => {
+    const { method, path } = c.req;
     // Users of the dashboard do not know the routes of its forms.
-    const routes = isDashboard(c.req.path) ? [] : app.routes.filter(({ method }) => method !== 'ALL');
-    const error = unknownRoute(c.req.method, c.req.path, routes, parts.dialect);
-    if (!isDashboard(c.req.path)) return explain(c, error);
-    noteError(c.get('requestLog'), error, parts);
-    return dashboardError(c, parts, error);
+    const known = isDashboard(path) ? [] : app.routes.filter((route) => route.method !== 'ALL');
+    const error = unknownRoute(method, path, known, parts.dialect);
+    return isDashboard(path) ? dashboardError(c, parts, error) : explain(c, error);
   });
   app.onError((thrown, c) => {
     const error = asGatewayError(thrown);
-    if (error.code === 'internal') report(error.cause);
+    if (error.code === 'internal') parts.report(error.cause);
     return explain(c, error);
   });
   return app;
+
+  /** Creates every error response except for initiate, which uses different statuses. */
+  function explain(c: AppContext, error: GatewayError): Response {
+    const { path } = c.req;
+    const { dialect } = parts;
+    noteError(c.get('requestLog'), error, parts);
+    if (error.allow) c.header('Allow', error.allow.join(', '));
+    if (error.code === 'unauthorized') c.header('WWW-Authenticate', 'Bearer realm="gateway-sim"');
+    return c.json(isControl(path) ? error.toJSON() : dialect.serviceError(error), statusOf(error));
+  }
+}
+
+/** The attributes of our pages that contain paths of the dashboard. Their values are escaped. */
+const DASHBOARD_LINK = /\b(href|src|action|formaction|data-events|data-page)="(?=\/_sim\b)/g;
+
+/**
+ * Puts a base path before all links to the dashboard, also in redirects: a proxy may forward only that path.
+ *
+ * @param base such as `/gateway`
+ */
+function linksBelow(base: string): MiddlewareHandler<AppEnvironment> {
+  return async (c, next) => {
+    c.set('isRewritten', true);
+    await next();
+    const { headers } = c.res;
+    const location = headers.get('Location');
+    if (location?.startsWith('/_sim')) headers.set('Location', base + location);
+    if (!headers.get('Content-Type')?.startsWith(HTML_TYPE)) return;
+    const html = await c.res.text();
+    c.res = new Response(html.replace(DASHBOARD_LINK, `$1="${base}`), c.res);
+  };
+}
+
+/** Maximum time for which an unread body is read before the response is sent (real time). */
+const MAX_DISCARD_MS = 2_000;
+
+/**
+ * Reads and discards the rest of a body. Closing a connection while the client still sends resets it. A blocking client,
+ * which reads only after it has sent everything, would never see the response.
+ */
+async function discardRest(incoming: IncomingMessage): Promise<void> {
+  const signal = AbortSignal.timeout(MAX_DISCARD_MS);
+  // It also ends if the client disconnects.
+  await finished(incoming.resume(), { signal, cleanup: true }).catch(() => {});
 }

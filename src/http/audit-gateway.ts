@@ -3,8 +3,7 @@ import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditReport } from '../contract/audit-report.ts';
 import { withPaymentDefaults } from '../contract/defaults.ts';
 import type { SettleInput } from '../contract/payment.ts';
-import { listPage } from './control/list.ts';
-import { maskedRequest, paymentView, settledView } from './control/views.ts';
+import { listPage, maskedRequest, paymentView, settledView } from './control/views.ts';
 import type { AppParts } from './environment.ts';
 
 /** The gateway of an audit inside the emulator, without HTTP requests to itself. */
@@ -33,7 +32,6 @@ function auditGateway(parts: AppParts, egress: AuditGateway['egress']): AuditGat
         listPage(
           payments.all,
           { limit, cursor: cursor === undefined ? undefined : Number(cursor) },
-          {},
           (payment) => paymentView(payment, parts),
         ),
       create: async ({ mode = 'sandbox', ...values }) => {

@@ -9,15 +9,12 @@ export const MAX_BODY_BYTES = 2 ** 20;
 /** Maximum size of a whole state, about 100,000 payments (chosen). All of it is read into memory. */
 const MAX_STATE_BYTES = 64 * 2 ** 20;
 
-/** Bodies that were read before their handler needed them. A connection can be read only once. */
-const kept = new WeakMap<AppContext, Promise<Buffer>>();
-
 /** Reads the body early and keeps it, or its error, for the handler. */
 export function keepBody(c: AppContext): void {
   const body = readBody(c, MAX_BODY_BYTES);
   // The handler may reject the type without reading the body. An uncaught error would end the process.
   body.catch(() => {});
-  kept.set(c, body);
+  c.set('body', body);
 }
 
 async function readBody(c: AppContext, limit: number): Promise<Buffer> {
@@ -44,10 +41,19 @@ export async function readIncoming(incoming: IncomingMessage, limit: number): Pr
   }
   const chunks: Buffer[] = [];
   let size = 0;
-  const isBroken = await takeChunks(incoming, (chunk) => {
-    chunks.push(chunk);
-    size += chunk.length;
-    return size <= limit;
+  const isBroken = await new Promise<boolean>((resolve) => {
+    const finish = (isBroken: boolean) => {
+      incoming.off('data', onData).off('end', onEnd).off('error', onBreak).off('close', onBreak);
+      resolve(isBroken);
+    };
+    const onData = (chunk: Buffer) => {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > limit) finish(false);
+    };
+    const onEnd = () => finish(false);
+    const onBreak = () => finish(true);
+    incoming.on('data', onData).on('end', onEnd).on('error', onBreak).on('close', onBreak);
   });
   if (isBroken) {
     throw new GatewayError('unparseable_body', 'the client disconnected before the body was complete');
@@ -55,32 +61,6 @@ export async function readIncoming(incoming: IncomingMessage, limit: number): Pr
   if (size > limit) incoming.pause();
   // Most bodies arrive in one piece: no need to copy it.
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-}
-
-/**
- * Reads a body until its end, until `take` returns false, or for `maxMs` of real time.
- *
- * @returns whether the body is incomplete, because the client disconnected or the time ran out
- */
-export function takeChunks(
-  incoming: IncomingMessage,
-  take: (chunk: Buffer) => boolean,
-  maxMs?: number,
-): Promise<boolean> {
-  return new Promise((resolve) => {
-    const onData = (chunk: Buffer) => {
-      if (!take(chunk)) onEnd();
-    };
-    const onEnd = () => finish(false);
-    const onBreak = () => finish(true);
-    const timer = maxMs === undefined ? undefined : setTimeout(onBreak, maxMs);
-    const finish = (isBroken: boolean) => {
-      clearTimeout(timer);
-      incoming.off('data', onData).off('end', onEnd).off('error', onBreak).off('close', onBreak);
-      resolve(isBroken);
-    };
-    incoming.on('data', onData).on('end', onEnd).on('error', onBreak).on('close', onBreak);
-  });
 }
 
 /** A header as Node parsed it. Hono would create all headers to find one. */
@@ -98,7 +78,7 @@ function header(c: AppContext, name: 'content-type' | 'content-length'): string 
 export async function readFields(c: AppContext, { jsonOnly = false } = {}): Promise<PostedFields> {
   const type = header(c, 'content-type');
   const read = fieldReader(type, jsonOnly);
-  return read(await (kept.get(c) ?? readBody(c, MAX_BODY_BYTES)), type);
+  return read(await (c.get('body') ?? readBody(c, MAX_BODY_BYTES)), type);
 }
 
 /** Reads the text of a whole state without parsing it. @throws GatewayError like `readFields` */

@@ -29,12 +29,19 @@ export interface ServerRuntime {
   stop: () => Promise<void>;
 }
 
+/** The path of --public-url, which browsers see before all our paths; empty if it has none. */
+export function basePath({ baseUrl }: Pick<ServerRuntime, 'baseUrl'>): string {
+  return new URL(baseUrl()).pathname.replace(/\/+$/, '');
+}
+
 /** Everything that the routes need: the use cases by noun, and the dialect of the service. */
 export interface AppParts extends UseCases {
   runtime: ServerRuntime;
   dialect: Dialect;
   audits: Audits;
   mask: Mask;
+  /** Receives every internal error. */
+  report: (error: unknown) => void;
 }
 
 /**
@@ -52,6 +59,8 @@ export interface AppEnvironment {
   };
   Variables: {
     requestLog: RequestLog;
+    /** The body, if it was read before its handler needed it. A connection can be read only once. */
+    body?: Promise<Buffer>;
     /** Whether the text of pages changes after they are rendered. */
     isRewritten?: boolean;
   };

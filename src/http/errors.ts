@@ -1,8 +1,6 @@
-import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { firstProblems, GatewayError, nearestName, STATUS } from '../contract/error.ts';
-import { command, type HintStyle, hint, renderHint } from '../contract/hint.ts';
-import type { Mode } from '../contract/vocabulary.ts';
+import { GatewayError, nearestName, STATUS } from '../contract/error.ts';
+import { command, hint } from '../contract/hint.ts';
 import type { Dialect } from '../wire/dialect.ts';
 
 /** Converts anything thrown to an error. An unexpected error is `internal`, and its details appear only in the log. */
@@ -14,30 +12,8 @@ export function asGatewayError(thrown: unknown): GatewayError {
   });
 }
 
-/** Maximum number of problems per request in the log. */
-const NOTED = 6;
-
-/** The log entry of an error: its problems and the fix. */
-export function notesOf({ problems, problemCount, hint: fix }: GatewayError, style: HintStyle): string[] {
-  const noted = firstProblems(problems, problemCount, NOTED);
-  return fix ? [...noted, renderHint(fix, style)] : [...noted];
-}
-
 export function statusOf({ code }: GatewayError): ContentfulStatusCode {
   return STATUS[code];
-}
-
-/** Creates every error response except for initiate, which uses different statuses. */
-export function answerError(
-  c: Context,
-  error: GatewayError,
-  dialect: Pick<Dialect, 'serviceError'>,
-): Response {
-  const { path } = c.req;
-  if (error.allow) c.header('Allow', error.allow.join(', '));
-  if (error.code === 'unauthorized') c.header('WWW-Authenticate', 'Bearer realm="gateway-sim"');
-  const isControl = path === '/_sim' || path.startsWith('/_sim/');
-  return c.json(isControl ? error.toJSON() : dialect.serviceError(error), statusOf(error));
 }
 
 /** A route as Hono lists it. */
@@ -54,53 +30,41 @@ export function unknownRoute(
   method: string,
   path: string,
   routes: readonly KnownRoute[],
-  dialect: Pick<Dialect, 'missingPath' | 'paths'>,
+  { missingPath, paths }: Pick<Dialect, 'missingPath' | 'paths'>,
 ): GatewayError {
   const literal = routes.filter((route) => route.path === path);
   // A path without its last part is incomplete, not a parameter of another route.
   const incomplete = routes.find((route) => route.path.startsWith(`${path}/:`));
   const fitting =
     literal.length || incomplete ? literal : routes.filter((route) => matches(route.path, path));
-  const methods = new Set(fitting.map((route) => route.method));
-  if (methods.size) {
-    const allow = [...methods].sort();
-    const names = allow.filter((name) => name !== 'OPTIONS').join(' or ');
+  if (fitting.length) {
     // A verb instead of an id: `POST …/ipns/fire`.
     const above = path.slice(0, path.lastIndexOf('/'));
     const isMeant =
       !literal.length && routes.some((route) => route.method === method && route.path === above);
-    const meant = isMeant ? `${method} ${above}` : names;
+    const meant = isMeant ? `${method} ${above}` : methodsOf(fitting).sort().join(' or ');
+    const allow = [...new Set(fitting.map((route) => route.method))].sort();
     return new GatewayError('method_not_allowed', `${path} does not support ${method}: use ${meant}`, {
       allow,
     });
   }
-  const missing = dialect.missingPath(path);
+  const missing = missingPath(path);
   if (missing !== undefined) return new GatewayError('not_found', missing);
-  const nearest = incomplete?.path ?? nearestName(path, sameMode(path, routes, dialect.paths.initiate));
-  const hint = nearest ? `; the nearest route is ${methodsOf(nearest, routes)} ${nearest}` : '';
-  return new GatewayError('not_found', `there is no route ${method} ${path.slice(0, 200)}${hint}`);
-}
-
-/** Only routes of the same mode: a route of the other mode would move real money, or none. */
-function sameMode(
-  path: string,
-  routes: readonly KnownRoute[],
-  { sandbox }: Record<Mode, string>,
-): Set<string> {
-  const prefix = firstPart(sandbox);
-  const isSandbox = (one: string) => firstPart(one) === prefix;
-  const wanted = nearestName(firstPart(path), [prefix]) === prefix;
-  return new Set(routes.map((route) => route.path).filter((one) => isSandbox(one) === wanted));
+  // Only routes of the same mode: a route of the other mode would move real money, or none.
+  const prefix = firstPart(paths.initiate.sandbox);
+  const isSandbox = nearestName(firstPart(path), [prefix]) === prefix;
+  const known = routes.map((route) => route.path).filter((one) => (firstPart(one) === prefix) === isSandbox);
+  const nearest = incomplete?.path ?? nearestName(path, new Set(known));
+  const allowed = methodsOf(routes.filter((route) => route.path === nearest)).join('/');
+  const advice = nearest ? `; the nearest route is ${allowed} ${nearest}` : '';
+  return new GatewayError('not_found', `there is no route ${method} ${path.slice(0, 200)}${advice}`);
 }
 
 const firstPart = (path: string): string => path.split('/', 2)[1] ?? '';
 
-function methodsOf(path: string, routes: readonly KnownRoute[]): string {
-  return [
-    ...new Set(
-      routes.filter((route) => route.path === path && route.method !== 'OPTIONS').map(({ method }) => method),
-    ),
-  ].join('/');
+/** The methods of routes for humans, each once. */
+function methodsOf(routes: readonly KnownRoute[]): string[] {
+  return [...new Set(routes.map(({ method }) => method))].filter((method) => method !== 'OPTIONS');
 }
 
 function matches(pattern: string, path: string): boolean {

@@ -5,9 +5,28 @@ import { GatewayError } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import { sameSecret } from '../system/secret.ts';
 import type { AppContext, AppEnvironment, ServerRuntime } from './environment.ts';
+import { proxied } from './listener.ts';
 
 /** The cookie in which the dashboard keeps the control token. */
 export const TOKEN_COOKIE = 'gateway_sim_token';
+
+/** Whether a path belongs to the emulator itself, not to the service. */
+export const isControl = (path: string): boolean => path === '/_sim' || path.startsWith('/_sim/');
+
+/** Restricts clients of the proxy to the routes of the service, however they write the URL. */
+export function proxiedGuard(): MiddlewareHandler<AppEnvironment> {
+  return async (c, next) => {
+    const { path } = c.req;
+    const isOurs = path === '/' || isControl(path);
+    if (isOurs && c.env?.incoming && proxied.has(c.env.incoming)) {
+      throw new GatewayError(
+        'forbidden',
+        `${path} is not served through the proxy: use the address of the emulator`,
+      );
+    }
+    await next();
+  };
+}
 
 /**
  * Guards `/_sim`. The Host header must be known, or a page could read the keys through DNS rebinding. Pages on other

@@ -4,11 +4,11 @@ import { effectsOf, malformed, retryAfterSeconds, statusOfFault } from '../contr
 import type { FaultRule } from '../contract/fault.ts';
 import type { RequestEffect } from '../contract/fault-effects.ts';
 import { type FaultRoute, MODES } from '../contract/vocabulary.ts';
-import type { FaultSubject } from '../domain/faults.ts';
 import { realPause } from '../system/clock.ts';
 import type { Dialect } from '../wire/dialect.ts';
 import { keepBody, readFields } from './body.ts';
 import type { AppContext, AppEnvironment, AppParts } from './environment.ts';
+import { isControl } from './guard.ts';
 
 /** The logged status of a response that was not sent: "no response", as in the logs of web servers. */
 const NO_RESPONSE = 444;
@@ -19,57 +19,33 @@ const BODILESS = new Set([204, 205, 304]);
 interface Faulty {
   c: AppContext;
   rule: FaultRule;
-  subject: FaultSubject;
+  route: FaultRoute | null;
   parts: AppParts;
 }
 type Answer = Promise<Response | undefined>;
 
-/** What each effect does to a request, like middleware around the later effects and the route. */
-const REQUEST_EFFECTS: Readonly<Record<RequestEffect, (faulty: Faulty, next: () => Answer) => Answer>> = {
-  async latency({ rule, parts: { faults, runtime } }, next) {
-    // A stop interrupts the latency.
-    await realPause(faults.latencyOf(rule), runtime.stopped);
-    return next();
-  },
-  drop: async ({ c }) => drop(c),
-  status: async (faulty) => answerWithFault(faulty),
-  retryAfter: async (faulty) => answerWithFault(faulty),
-  async truncate({ c }, next) {
-    await next();
-    await truncate(c);
-    return undefined;
-  },
-  async malformed({ c }, next) {
-    await next();
-    await malform(c);
-    return undefined;
-  },
-};
-
 /** Applies fault rules to requests to the service. */
 export function injectFaults(parts: AppParts): MiddlewareHandler<AppEnvironment> {
-  const mayAct = (c: AppContext) =>
-    parts.faults.areOn && c.req.method !== 'OPTIONS' && !/^\/_sim(\/|$)/.test(c.req.path);
-  return (c, next) => (mayAct(c) ? inject(c, next, parts) : next());
-}
-
-async function inject(c: AppContext, next: () => Promise<void>, parts: AppParts): Answer {
   const { faults, dialect } = parts;
-  const { path } = c.req;
-  const subject: FaultSubject = { route: serviceRoute(path, dialect), path };
-  if (faults.needsIdentifier(subject)) subject.identifier = await identifierOf(c, parts);
-  const rule = faults.take(subject);
-  const route = async () => {
-    await next();
-    return undefined;
+  return async (c, next) => {
+    const { path, method } = c.req;
+    if (!faults.areOn || method === 'OPTIONS' || isControl(path)) return next();
+    const route = serviceRoute(path, dialect);
+    const needsIdentifier = faults.needsIdentifier({ route, path });
+    const identifier = needsIdentifier ? await identifierOf(c, parts) : undefined;
+    const rule = faults.take({ route, path, identifier });
+    if (!rule) return next();
+    c.get('requestLog').fault = rule;
+    const faulty = { c, rule, route, parts };
+    const handle = async () => {
+      await next();
+      return undefined;
+    };
+    return effectsOf(rule, REQUEST_EFFECTS).reduceRight<() => Answer>(
+      (later, effect) => () => effect(faulty, later),
+      handle,
+    )();
   };
-  if (!rule) return route();
-  c.get('requestLog').fault = rule;
-  const faulty = { c, rule, subject, parts };
-  return effectsOf(rule, REQUEST_EFFECTS).reduceRight<() => Answer>(
-    (later, effect) => () => effect(faulty, later),
-    route,
-  )();
 }
 
 /** The route of the service for a path; null for any other path. */
@@ -93,16 +69,65 @@ async function identifierOf(c: AppContext, { payments, dialect }: AppParts): Pro
   return dialect.identifierIn(fields);
 }
 
-/** Closes the connection without a response. */
-function drop(c: AppContext): Response {
-  c.get('requestLog').status = NO_RESPONSE;
-  const incoming = c.env?.incoming;
-  if (!incoming) return new Response(null, { status: NO_RESPONSE });
-  incoming.socket.destroy();
-  return RESPONSE_ALREADY_SENT;
-}
+/** What each effect does to a request, like middleware around the later effects and the route. */
+const REQUEST_EFFECTS: Readonly<Record<RequestEffect, (faulty: Faulty, next: () => Answer) => Answer>> = {
+  async latency({ rule, parts: { faults, runtime } }, next) {
+    // A stop interrupts the latency.
+    await realPause(faults.latencyOf(rule), runtime.stopped);
+    return next();
+  },
 
-function answerWithFault({ rule, subject: { route }, parts: { dialect } }: Faulty): Response {
+  /** Closes the connection without a response. */
+  async drop({ c }) {
+    c.get('requestLog').status = NO_RESPONSE;
+    const incoming = c.env?.incoming;
+    if (!incoming) return new Response(null, { status: NO_RESPONSE });
+    incoming.socket.destroy();
+    return RESPONSE_ALREADY_SENT;
+  },
+
+  status: answerWithFault,
+  retryAfter: answerWithFault,
+
+  /** Declares the length of the whole body, sends half of it and closes the connection. */
+  async truncate({ c }, next) {
+    await next();
+    const { res } = c;
+    const body = Buffer.from(await res.arrayBuffer());
+    const half = body.subarray(0, Math.floor(body.length / 2));
+    const outgoing = c.env?.outgoing;
+    // Hono copies the headers of a previous response.
+    c.res = undefined;
+    if (!outgoing) {
+      c.res = new Response(half, res);
+      return undefined;
+    }
+    c.get('requestLog').status = res.status;
+    outgoing.writeHead(res.status, {
+      ...Object.fromEntries(res.headers),
+      'Content-Length': body.length,
+      'X-Gateway-Sim-Fault': '1',
+    });
+    outgoing.write(half, () => outgoing.socket?.end());
+    c.res = RESPONSE_ALREADY_SENT;
+    return undefined;
+  },
+
+  async malformed({ c }, next) {
+    await next();
+    const { res } = c;
+    const isJson = (res.headers.get('content-type') ?? '').includes('json');
+    const body = await res.text();
+    const headers = new Headers(res.headers);
+    headers.delete('Content-Length');
+    headers.set('X-Gateway-Sim-Fault', '1');
+    c.res = undefined;
+    c.res = new Response(isJson ? malformed(body, true) : body, { status: res.status, headers });
+    return undefined;
+  },
+};
+
+async function answerWithFault({ rule, route, parts: { dialect } }: Faulty): Promise<Response> {
   const status = statusOfFault(rule) ?? 500;
   const headers = new Headers({ 'X-Gateway-Sim-Fault': '1' });
   const seconds = retryAfterSeconds(rule);
@@ -112,37 +137,4 @@ function answerWithFault({ rule, subject: { route }, parts: { dialect } }: Fault
   if (BODILESS.has(status)) return new Response(null, { status, headers });
   const message = `a gateway-sim fault rule returns ${status} here on purpose`;
   return Response.json(dialect.serviceError({ message, problems: [message] }), { status, headers });
-}
-
-/** Declares the length of the whole body, sends half of it and closes the connection. */
-async function truncate(c: AppContext): Promise<void> {
-  const { res } = c;
-  const body = Buffer.from(await res.arrayBuffer());
-  const half = body.subarray(0, Math.floor(body.length / 2));
-  const outgoing = c.env?.outgoing;
-  // Hono copies the headers of a previous response.
-  c.res = undefined;
-  if (!outgoing) {
-    c.res = new Response(half, res);
-    return;
-  }
-  c.get('requestLog').status = res.status;
-  outgoing.writeHead(res.status, {
-    ...Object.fromEntries(res.headers),
-    'Content-Length': body.length,
-    'X-Gateway-Sim-Fault': '1',
-  });
-  outgoing.write(half, () => outgoing.socket?.end());
-  c.res = RESPONSE_ALREADY_SENT;
-}
-
-async function malform(c: AppContext): Promise<void> {
-  const { res } = c;
-  const isJson = (res.headers.get('content-type') ?? '').includes('json');
-  const body = await res.text();
-  const headers = new Headers(res.headers);
-  headers.delete('Content-Length');
-  headers.set('X-Gateway-Sim-Fault', '1');
-  c.res = undefined;
-  c.res = new Response(isJson ? malformed(body, true) : body, { status: res.status, headers });
 }

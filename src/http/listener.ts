@@ -1,27 +1,60 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GatewayError, usage } from '../contract/error.ts';
 import { hint, option } from '../contract/hint.ts';
 import type { ResolvedOptions } from '../options/table.ts';
 import type { Dialect } from '../wire/dialect.ts';
-import type { Edge } from './edge.ts';
-import { answerProbe } from './probes.ts';
-import { isProxied } from './proxied.ts';
-import { endRaw, NO_PROXY, refuse } from './refusal.ts';
+import { JSON_TYPE } from './operation.ts';
+
+/*
+ * From the socket to the app. Loads neither Hono nor TLS, because every start loads it.
+ */
+
+/** Answers a request of `node:http`. */
+export type RequestListener = (incoming: IncomingMessage, outgoing: ServerResponse) => unknown;
 
 /** Answers a request without the app. Returns false for a request that needs the app, before reading any of its body. */
 export type FastPath = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
-/** Maximum time for open requests to end after a stop (real time). */
-const DRAIN_MS = 1_500;
-
-export function portOf(server: Server | undefined): number {
-  return (server?.address() as AddressInfo | null)?.port ?? 0;
+/** TLS and the proxy, in front of a server. */
+export interface Frontend {
+  /**
+   * Handles the connections of a server.
+   *
+   * @returns answers a CONNECT; `head` is the bytes after the request
+   */
+  attach(server: Server): (incoming: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /** Whether a request may pass to the routes. If not, it has been answered. */
+  admits(incoming: IncomingMessage, outgoing: ServerResponse): boolean;
+  /** Closes the connections without a request. The servers close the others. */
+  close(): void;
 }
 
-/** Answers a request of `node:http`. */
-export type RequestListener = (incoming: IncomingMessage, outgoing: ServerResponse) => unknown;
+interface Surroundings {
+  /** Tried before the listener. */
+  fastPath?: FastPath;
+  /** Comes before both. */
+  edge?: Frontend | undefined;
+  /** The paths below which the routes are also served. */
+  basePaths?: readonly string[];
+}
+
+/** Requests that came through the proxy, which serves only the routes of the service. */
+export const proxied = new WeakSet<IncomingMessage>();
+
+/** Health checks and their responses. No guard applies to them, and they do not need the app. */
+export const PROBES = {
+  '/_sim/livez': { status: 'live' },
+  '/_sim/readyz': { status: 'ready' },
+} as const;
+const PROBE_BODIES = new Map(Object.entries(PROBES).map(([path, answer]) => [path, JSON.stringify(answer)]));
 
 /**
  * Hono and its fetch classes take as long to load as everything else together. They are loaded this many milliseconds
@@ -29,63 +62,106 @@ export type RequestListener = (incoming: IncomingMessage, outgoing: ServerRespon
  */
 const LOAD_AFTER_MS = 50;
 
+/** Maximum number of pipelined requests that wait on one connection (chosen). */
+const MAX_WAITING = 1_000;
+
+/** Maximum time for open requests to end after a stop (real time). */
+const DRAIN_MS = 1_500;
+
 /**
  * Listens on the host. For 127.0.0.1, also listens on ::1, because `localhost` means either.
  *
  * @param load loads the listener; called once
- * @param fastPath tried before the listener
- * @param edge handles TLS and the proxy, before both
- * @param basePaths the paths below which the routes are also served
+ * @returns the bound port, and a function that ends when all requests have ended
  * @throws GatewayError `port_in_use`, or `usage` for an address of another machine
  */
 export async function listen(
   { host, port }: Pick<ResolvedOptions, 'host' | 'port'>,
   load: () => Promise<RequestListener>,
   dialect: Dialect,
-  { fastPath = () => false, edge, basePaths = [] }: Surroundings = {},
-): Promise<Server[]> {
-  const { listener, start } = lazyListener(load);
-  const surroundings = { fastPath, edge, basePaths };
-  const server = serverFor(listener, dialect, surroundings);
-  await bind(server, port, host);
-  const timer = setTimeout(start, LOAD_AFTER_MS).unref();
-  server.once('close', () => clearTimeout(timer));
-  if (host !== '127.0.0.1') return [server];
-  const second = serverFor(listener, dialect, surroundings);
-  try {
-    await bind(second, portOf(server), '::1');
-    return [server, second];
-  } catch (error) {
-    // Without IPv6, or if another program uses the port there, IPv4 is enough.
-    if (error instanceof GatewayError) return [server];
-    throw error;
-  }
-}
-
-interface Surroundings {
-  fastPath?: FastPath;
-  edge?: Edge | undefined;
-  basePaths?: readonly string[];
-}
-
-function lazyListener(load: () => Promise<RequestListener>) {
-  let loading: Promise<void> | undefined;
-  let loaded: RequestListener | undefined;
+  surroundings: Surroundings = {},
+): Promise<{ port: number; close: () => Promise<void> }> {
+  let loading: Promise<RequestListener> | undefined;
   const start = () => {
-    loading ??= load().then((listener) => {
-      loaded = listener;
-    });
+    loading ??= load();
     return loading;
   };
-  const listener: RequestListener = (incoming, outgoing) => {
-    if (loaded) loaded(incoming, outgoing);
-    else void start().then(() => loaded?.(incoming, outgoing));
+  const listener: RequestListener = (incoming, outgoing) =>
+    start().then((answer) => answer(incoming, outgoing));
+  const server = serverFor(listener, dialect, surroundings);
+  const bound = await bind(server, port, host);
+  const servers = [server];
+  if (host === '127.0.0.1') {
+    const second = serverFor(listener, dialect, surroundings);
+    const isBound = await bind(second, bound, '::1').catch(() => false);
+    // Without IPv6, or if another program uses the port there, IPv4 is enough.
+    if (isBound) servers.push(second);
+  }
+  const timer = setTimeout(start, LOAD_AFTER_MS).unref();
+  const close = async () => {
+    clearTimeout(timer);
+    surroundings.edge?.close();
+    await Promise.all(servers.map(drained));
   };
-  return { listener, start };
+  return { port: bound, close };
 }
 
-/** Maximum number of pipelined requests that wait on one connection (chosen). */
-const MAX_WAITING = 1_000;
+/** Closes a server when its open requests end, or after `DRAIN_MS`. */
+async function drained(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const force = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  await closed;
+  clearTimeout(force);
+}
+
+function serverFor(
+  listener: RequestListener,
+  dialect: Dialect,
+  { fastPath, edge, basePaths = [] }: Surroundings,
+): Server {
+  const answer = inTurn((incoming, outgoing) => {
+    // Set here because adding a header to a finished response costs many times more.
+    outgoing.setHeader('X-Gateway-Sim', '1');
+    const { method, url = '', headers, httpVersion } = incoming;
+    const probe = method === 'GET' && !proxied.has(incoming) ? PROBE_BODIES.get(url) : undefined;
+    if (headers.host === undefined && httpVersion === '1.1')
+      refuse(outgoing, 400, 'the request has no Host header', dialect);
+    else if (probe === undefined) listener(incoming, outgoing);
+    else outgoing.writeHead(200, { 'Content-Type': JSON_TYPE, 'Content-Length': probe.length }).end(probe);
+  });
+  /** The last two responses of each connection, newest first. */
+  const newest = new WeakMap<Duplex, [ServerResponse, ServerResponse | undefined]>();
+  const server = createServer(
+    // Node rejects a request without Host but sends no body, so the listener does it.
+    { requestTimeout: 30_000, keepAliveTimeout: 65_000, requireHostHeader: false },
+    (incoming, outgoing) => {
+      newest.set(incoming.socket, [outgoing, newest.get(incoming.socket)?.[0]]);
+      if (edge && !edge.admits(incoming, outgoing)) return;
+      if (basePaths.length) incoming.url = withoutBase(incoming.url ?? '', basePaths, dialect);
+      // The fast path needs no queue: its responses are small, and Node stops reading when many of them wait.
+      if (!fastPath?.(incoming, outgoing)) answer(incoming, outgoing);
+    },
+  );
+  /** Waits for the earlier responses, because clients match responses by order. */
+  const afterOthers = (socket: Duplex, refusal: () => void) => {
+    const [last, former] = newest.get(socket) ?? [];
+    // The last response may belong to the broken request.
+    const before = last?.req.complete ? last : former;
+    if (before && !before.writableFinished && !socket.destroyed) before.once('close', refusal);
+    else refusal();
+  };
+  server.on('clientError', (error, socket) =>
+    afterOthers(socket, () => answerMalformed(error, socket, dialect)),
+  );
+  const connect = edge?.attach(server) ?? ((_, socket) => endRaw(socket, 405, NO_PROXY, dialect));
+  // By default, Node closes the connection on CONNECT and rejects an Expect header without a body.
+  server.on('connect', (request, socket, head) => {
+    socket.on('error', () => socket.destroy());
+    afterOthers(socket, () => connect(request, socket, head));
+  });
+  server.on('checkExpectation', (_, outgoing) => refuse(outgoing, 417, 'unsupported Expect header', dialect));
+  return server;
+}
 
 /**
  * Answers the requests of one connection one after another. A client could otherwise pipeline requests without reading,
@@ -117,59 +193,11 @@ function withoutBase(url: string, basePaths: readonly string[], { paths }: Diale
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-function serverFor(
-  listener: RequestListener,
-  dialect: Dialect,
-  { fastPath, edge, basePaths }: Required<Surroundings>,
-): Server {
-  const answer = inTurn((incoming, outgoing) => {
-    // Set here because adding a header to a finished response costs many times more.
-    outgoing.setHeader('X-Gateway-Sim', '1');
-    if (incoming.headers.host === undefined && incoming.httpVersion === '1.1')
-      refuse(outgoing, 400, 'the request has no Host header', dialect);
-    else if (isProxied(incoming) || !answerProbe(incoming, outgoing)) listener(incoming, outgoing);
-  });
-  /** The last two responses of each connection, newest first. */
-  const newest = new WeakMap<Duplex, [ServerResponse, ServerResponse | undefined]>();
-  const server = createServer(
-    // Node rejects a request without Host but sends no body, so the listener does it.
-    { requestTimeout: 30_000, keepAliveTimeout: 65_000, requireHostHeader: false },
-    (incoming, outgoing) => {
-      newest.set(incoming.socket, [outgoing, newest.get(incoming.socket)?.[0]]);
-      if (edge && !edge.admits(incoming, outgoing)) return;
-      if (basePaths.length) incoming.url = withoutBase(incoming.url ?? '', basePaths, dialect);
-      // The fast path needs no queue: its responses are small, and Node stops reading when many of them wait.
-      if (!fastPath(incoming, outgoing)) answer(incoming, outgoing);
-    },
-  );
-  /** Waits for the earlier responses, because clients match responses by order. */
-  const afterOthers = (socket: Duplex, refusal: () => void) => {
-    const [last, former] = newest.get(socket) ?? [];
-    // The last response may belong to the broken request.
-    const before = last?.req.complete ? last : former;
-    if (before && !before.writableFinished && !socket.destroyed) before.once('close', refusal);
-    else refusal();
-  };
-  server.on('clientError', (error, socket) =>
-    afterOthers(socket, () => answerMalformed(error, socket, dialect)),
-  );
-  // By default, Node closes the connection on CONNECT and rejects an Expect header without a body.
-  server.on('connect', (request, socket, head) => {
-    socket.on('error', () => socket.destroy());
-    afterOthers(socket, () => {
-      if (edge) edge.connect(server, request, socket, head);
-      else endRaw(socket, 405, NO_PROXY, dialect);
-    });
-  });
-  server.on('checkExpectation', (_, outgoing) => refuse(outgoing, 417, 'unsupported Expect header', dialect));
-  edge?.attach(server);
-  return server;
-}
-
-function bind(server: Server, port: number, host: string): Promise<void> {
+/** @returns the bound port */
+function bind(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(bindError(error, port, host)));
-    server.listen({ port, host }, resolve);
+    server.listen({ port, host }, () => resolve((server.address() as AddressInfo).port));
   });
 }
 
@@ -198,10 +226,34 @@ function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex, dialect: 
   else end(400, 'the request is not valid HTTP');
 }
 
-/** Closes a server when its open requests end, or after `DRAIN_MS`. */
-export async function close(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const force = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-  await closed;
-  clearTimeout(force);
+/*
+ * Error responses without the app, in the same format. Each closes its connection.
+ */
+
+export const NO_PROXY = 'CONNECT is not supported: the proxy is off';
+
+/** Rejects a request. */
+export function refuse(outgoing: ServerResponse, status: number, reason: string, dialect: Dialect): void {
+  const { headers, body } = refusalOf(outgoing.req, reason, dialect);
+  outgoing.writeHead(status, headers).end(body);
+}
+
+/** Rejects a connection that has no response object. */
+export function endRaw(socket: Duplex, status: number, reason: string, dialect: Dialect): void {
+  const { headers, body } = refusalOf(undefined, reason, dialect);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+}
+
+function refusalOf(request: IncomingMessage | undefined, reason: string, { serviceError }: Dialect) {
+  const error = new GatewayError('unparseable_body', reason);
+  const isControl = request?.url?.startsWith('/_sim') ?? false;
+  const body = JSON.stringify(isControl ? error : serviceError(error));
+  const headers = {
+    'Content-Type': JSON_TYPE,
+    'Content-Length': Buffer.byteLength(body),
+    'X-Gateway-Sim': '1',
+    Connection: 'close',
+  };
+  return { headers, body };
 }

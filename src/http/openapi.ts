@@ -1,20 +1,25 @@
 import type { RouterRoute } from 'hono/types';
 import type * as z from 'zod/mini';
-import { type Field, type JsonSchema, MESSAGES, type Message } from '../contract/field.ts';
-import { componentSchemas } from '../contract/json-schema.ts';
+import { ControlError, ServiceError } from '../contract/error-body.ts';
+import { SimEvent } from '../contract/event.ts';
+import { type Field, type JsonSchema, MESSAGES, type Message, messageOf } from '../contract/field.ts';
+import { componentSchemas, inlineSchema, ref } from '../contract/json-schema.ts';
 import { SOURCES } from '../contract/vocabulary.ts';
 import { optionsSchema } from '../options/json-schema.ts';
 import { MANIFEST_LINES } from '../system/manifest-lines.ts';
 import { VERSION } from '../system/package-info.ts';
 import type { AppParts } from './environment.ts';
 import {
-  describeOperation,
-  EMULATOR_HEADER,
-  ERROR_RESPONSES,
-  type OperationObject,
-  parameter,
-} from './openapi-operation.ts';
-import { FORM_TYPE, JSON_TYPE, operationOf, TAGS } from './operation.ts';
+  type Answer,
+  type Examples,
+  FORM_TYPE,
+  HTML_TYPE,
+  JSON_TYPE,
+  type Operation,
+  operationOf,
+  TAGS,
+  type Tag,
+} from './operation.ts';
 
 const DESCRIPTION = `A local emulator of a hosted payment gateway and virtual-card service. No real money moves.
 
@@ -45,11 +50,7 @@ export function openApiDocument(
       responses: ERROR_RESPONSES,
       headers: { Emulator: EMULATOR_HEADER },
       securitySchemes: {
-        secretKey: {
-          type: 'http',
-          scheme: 'bearer',
-          description: "The merchant's secret key.",
-        },
+        secretKey: { type: 'http', scheme: 'bearer', description: "The merchant's secret key." },
         controlToken: {
           type: 'http',
           scheme: 'bearer',
@@ -84,18 +85,13 @@ function sourced(schemas: Record<string, JsonSchema>): Record<string, JsonSchema
       'x-fidelity': lines.map(({ id }) => id),
     };
   };
-  const properties = ({ properties }: JsonSchema, message: Message | undefined) =>
-    properties && {
-      properties: Object.fromEntries(
-        Object.entries(properties).map(([name, one]) => [name, withSources(one, message?.fields?.[name])]),
-      ),
-    };
-  return Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => {
-      const message = MESSAGES.get(name);
-      return [name, withSources({ ...schema, ...properties(schema, message) }, message)];
-    }),
-  );
+  return mapValues(schemas, (schema, name) => {
+    const message = MESSAGES.get(name);
+    const properties =
+      schema.properties &&
+      mapValues(schema.properties, (one, field) => withSources(one, message?.fields?.[field]));
+    return withSources({ ...schema, ...(properties && { properties }) }, message);
+  });
 }
 
 /** Sorted by group, then in the order of mounting. */
@@ -135,9 +131,157 @@ function ipnOperation(schema: z.ZodMiniType): OperationObject {
     ],
     responses: {
       '2XX': { description: 'Delivered.' },
-      default: {
-        description: 'Any other response, or none within 10 s: retried on schedule.',
-      },
+      default: { description: 'Any other response, or none within 10 s: retried on schedule.' },
     },
   };
+}
+
+/** An operation of the document. */
+type OperationObject = ReturnType<typeof describeOperation>;
+
+type ContentObject = Readonly<Record<string, ReturnType<typeof media>>>;
+
+interface ResponseObject {
+  description: string;
+  headers?: object;
+  content?: ContentObject | undefined;
+}
+
+const TEXT: JsonSchema = { type: 'string' };
+
+/** Part of every response. */
+const EMULATOR_HEADER = {
+  description: 'Always 1: marks responses of the emulator.',
+  required: true,
+  schema: { type: 'string', const: '1' },
+};
+const OURS = { 'X-Gateway-Sim': { $ref: '#/components/headers/Emulator' } };
+
+/** The meaning of each error status. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  400: 'The body cannot be read.',
+  401: 'The key or token is missing or wrong.',
+  403: 'Rejected: a page on another site, an unknown Host, or a forbidden IPN address.',
+  404: 'Not found.',
+  405: 'The path does not support this method. Allow lists the supported methods.',
+  409: 'The current state of the record does not allow this.',
+  410: 'The payment has expired.',
+  413: 'The body is too large.',
+  415: 'The Content-Type is not supported.',
+  422: 'Fields are missing or invalid. Each is named.',
+  504: 'The operation did not end within the time limit.',
+  507: 'Any route: a change could not be stored and was not applied.',
+  default: 'Any other error.',
+};
+
+/** The format of an error by side: pages for humans, JSON for programs. */
+const SHAPES = {
+  service: { [JSON_TYPE]: media(ref(ServiceError)) },
+  checkout: { [HTML_TYPE]: media(TEXT), [JSON_TYPE]: media(ref(ServiceError)) },
+  control: { [JSON_TYPE]: media(ref(ControlError)) },
+  page: { [HTML_TYPE]: media(TEXT), [JSON_TYPE]: media(ref(ControlError)) },
+} satisfies Record<string, ContentObject>;
+
+function sideOf(tag: Tag): keyof typeof SHAPES {
+  if (tag === 'Service: checkout') return 'checkout';
+  if (tag === 'Dashboard') return 'page';
+  return tag.startsWith('Control') ? 'control' : 'service';
+}
+
+/** Every error in each format, as components. */
+const ERROR_RESPONSES: Readonly<Record<string, ResponseObject>> = Object.fromEntries(
+  Object.entries(SHAPES).flatMap(([side, content]) =>
+    Object.entries(MEANINGS).map(([status, description]) => [
+      `${side}-${status}`,
+      { description, headers: OURS, content },
+    ]),
+  ),
+);
+
+const SECURITY: Readonly<Record<NonNullable<Operation['security']>, readonly object[]>> = {
+  controlToken: [{}, { controlToken: [] }],
+  secretKey: [{ secretKey: [] }],
+};
+
+function describeOperation(method: string, path: string, operation: Operation) {
+  const { tag, summary, description, source, lines, security, body, answers } = operation;
+  const parameters = parametersOf(path, operation);
+  const errors = [...(security ? [401] : []), ...(body ? [400, 413, 415] : []), ...operation.errors, 507];
+  return {
+    // `post /_sim/ipns/{id}/resend` → `postSimIpnsIdResend`
+    operationId: (method + path).replace(/[^a-zA-Z0-9]+(.)?/g, (_, next = '') => next.toUpperCase()),
+    tags: [tag],
+    summary,
+    description: [description, `Source: ${source}.`].filter(Boolean).join(' '),
+    'x-source': source,
+    'x-fidelity': lines && linesMatching(lines),
+    security: security && SECURITY[security],
+    parameters: parameters.length ? parameters : undefined,
+    requestBody: body && { required: !body.optional, content: contentOf(body) },
+    responses: {
+      ...Object.fromEntries(answers.map((answer) => [answer.status, response(answer, summary)])),
+      ...Object.fromEntries(
+        ['default', ...errors].map((status) => [
+          status,
+          { $ref: `#/components/responses/${sideOf(tag)}-${status}` },
+        ]),
+      ),
+    },
+  };
+}
+
+/** The ids of the manifest lines that match any of these patterns, in which `*` matches anything. */
+export function linesMatching(patterns: string): string[] {
+  const pattern = new RegExp(`^(?:${patterns.replaceAll(', ', '|').replaceAll('*', '.*')})$`);
+  return MANIFEST_LINES.map(({ id }) => id).filter((id) => pattern.test(id));
+}
+
+function contentOf({ types = [JSON_TYPE], schema, examples }: NonNullable<Operation['body']>): ContentObject {
+  const example = messageOf(schema)?.example;
+  const mediaExamples = examples ?? (example === undefined ? undefined : { example });
+  return Object.fromEntries(types.map((type) => [type, media(ref(schema), mediaExamples)]));
+}
+
+function media(schema: JsonSchema, examples?: Examples) {
+  return { schema, examples: examples && mapValues(examples, (value) => ({ value })) };
+}
+
+function mapValues<Value, Result>(
+  values: Readonly<Record<string, Value>>,
+  change: (value: Value, name: string) => Result,
+) {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value, name)]));
+}
+
+function response(answer: Answer, summary: string): ResponseObject {
+  const { status, type = JSON_TYPE, headers = {}, examples } = answer;
+  const named = (answer.schemas ?? []).filter((schema) => messageOf(schema));
+  const [only, ...more] = named;
+  const about = only && !more.length ? messageOf(only)?.description : undefined;
+  const schema = more.length ? { anyOf: named.map(ref) } : only && ref(only);
+  const body = media(schema ?? (type === JSON_TYPE ? { type: 'object' } : TEXT), examples);
+  // OpenAPI 3.1 has no schema for the items of a stream.
+  const eventData = type === 'text/event-stream' && { 'x-event-data': ref(SimEvent) };
+  return {
+    description: answer.description ?? about ?? `${summary}.`,
+    headers: { ...OURS, ...mapValues(headers, (description) => ({ description, schema: TEXT })) },
+    content: status < 300 ? { [type]: { ...body, ...eventData } } : undefined,
+  };
+}
+
+function parameter(name: string, place: string, description: string, required = true, schema = TEXT) {
+  return { name, in: place, required, description, schema };
+}
+
+function parametersOf(path: string, { params = {}, query, headers = {} }: Operation) {
+  const { properties = {}, required = [] } = query ? inlineSchema(query) : {};
+  return [
+    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) =>
+      parameter(name, 'path', params[name] ?? 'Id of the record.'),
+    ),
+    ...Object.entries(properties).map(([name, { description = '', ...schema }]) =>
+      parameter(name, 'query', description, required.includes(name), schema),
+    ),
+    ...Object.entries(headers).map(([name, description]) => parameter(name, 'header', description, false)),
+  ];
 }

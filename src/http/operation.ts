@@ -69,9 +69,9 @@ export interface Operation {
     | undefined;
   query?: z.ZodMiniType | undefined;
   /** Descriptions of the path parameters, by name. */
-  params?: Readonly<Record<string, string>>;
+  params?: Readonly<Record<string, string>> | undefined;
   /** Headers of the request that change the response. */
-  headers?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string>> | undefined;
   answers: readonly Answer[];
   /** Error statuses, except those that follow from its security and its body. */
   errors: readonly number[];

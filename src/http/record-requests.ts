@@ -1,13 +1,16 @@
 import type { MiddlewareHandler } from 'hono';
 import { describeEffects } from '../contract/active-fault.ts';
-import type { GatewayError } from '../contract/error.ts';
+import { firstProblems, type GatewayError } from '../contract/error.ts';
 import type { RecordedRequest } from '../contract/event.ts';
+import { renderHint } from '../contract/hint.ts';
 import { timestamp } from '../contract/timestamp.ts';
-import type { AppContext, AppEnvironment, AppParts, RequestLog } from './environment.ts';
-import { notesOf } from './errors.ts';
+import type { AppContext, AppEnvironment, AppParts, RequestLog, ServerRuntime } from './environment.ts';
 
 /** Maximum number of characters of a request body in the request log. */
 export const KEPT_BODY_CHARACTERS = 16_384;
+
+/** Maximum number of problems per request in the log. */
+const NOTED = 6;
 
 /** Records every request to the service and its response, but none under /_sim. */
 export function recordRequests(parts: AppParts): MiddlewareHandler<AppEnvironment> {
@@ -41,12 +44,14 @@ export function recordRequest(
   started: number,
   { events, clock }: Pick<AppParts, 'events' | 'clock'>,
 ): RecordedRequest {
-  const { fault = null } = log;
+  const { requestBody = null, fault = null } = log;
+  const isLong = requestBody !== null && requestBody.length > KEPT_BODY_CHARACTERS;
   return events.record({
     id: log.id,
     at: timestamp(clock.now()),
     ...request,
-    requestBody: beginning(log.requestBody ?? null),
+    // Copied, because a slice keeps the whole text in memory.
+    requestBody: isLong ? Buffer.from(requestBody.slice(0, KEPT_BODY_CHARACTERS)).toString() : requestBody,
     status: log.status ?? status,
     responseBody: log.responseBody ?? null,
     durationMs: Math.round((performance.now() - started) * 10) / 10,
@@ -64,13 +69,16 @@ export function noteError(
   answer: object = dialect.serviceError(error),
 ): string {
   const body = JSON.stringify(answer);
-  log.notes = notesOf(error, runtime.style);
+  log.notes = notesOf(error, runtime);
   log.responseBody = body;
   return body;
 }
 
-/** The beginning of a long text. Copied, because a slice keeps the whole text in memory. */
-function beginning(text: string | null): string | null {
-  if (text === null || text.length <= KEPT_BODY_CHARACTERS) return text;
-  return Buffer.from(text.slice(0, KEPT_BODY_CHARACTERS)).toString();
+/** The log entry of an error: its problems and the fix. */
+export function notesOf(
+  { problems, problemCount, hint }: GatewayError,
+  { style }: Pick<ServerRuntime, 'style'>,
+): string[] {
+  const noted = firstProblems(problems, problemCount, NOTED);
+  return hint ? [...noted, renderHint(hint, style)] : [...noted];
 }

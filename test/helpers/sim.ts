@@ -100,7 +100,12 @@ export async function brokenApp(): Promise<{ app: ReturnType<typeof createApp>; 
   });
   const reported: unknown[] = [];
   return {
-    app: createApp({ ...server.parts, state: broken, payments: broken }, (error) => reported.push(error)),
+    app: createApp({
+      ...server.parts,
+      state: broken,
+      payments: broken,
+      report: (error) => reported.push(error),
+    }),
     reported,
   };
 }

@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { SimEvent } from '../../src/contract/event.ts';
-import { eventStreams } from '../../src/http/control/event-stream.ts';
-import { simEventView } from '../../src/http/control/views.ts';
+import { eventStream } from '../../src/http/control/event-stream.ts';
 import type { AppContext } from '../../src/http/environment.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
@@ -59,12 +58,11 @@ it('a client that does not read is dropped, and can resume where it stopped', as
 
 it('the connection of a client that never reads is closed', async () => {
   const { parts } = (await startSim()).server;
-  const stream = eventStreams(parts, (event) => simEventView(event, parts));
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const destroy = vi.fn();
   const context = contextWith({ outgoing: { destroy } });
-  const { body } = stream(context, parts.events.newest, true);
+  const { body } = eventStream(context, parts, parts.events.newest, true);
   const reader = body?.getReader();
   await reader?.read();
   for (let number = 0; number < 1_001; number++) parts.events.notice('unread');

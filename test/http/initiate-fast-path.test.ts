@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { close, type FastPath, listen, portOf } from '../../src/http/listener.ts';
-import { requestListener } from '../../src/http/request-listener.ts';
-import { initiateFastPath } from '../../src/http/service/initiate-fast-path.ts';
+import { requestListener } from '../../src/http/app.ts';
+import { type FastPath, listen } from '../../src/http/listener.ts';
+import { initiateFastPath } from '../../src/http/service/initiate.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { dialect } from '../../src/wire/documented/service.ts';
 import { character } from '../helpers/characters.ts';
@@ -53,10 +53,9 @@ const manyFields = (count: number) =>
 /** Starts an emulator with or without the fast path for initiate. */
 async function emulator(hasFastPath: boolean, options: StartOptions) {
   const { server, control } = await startSim(options);
-  const { parts } = server;
   const reported: unknown[] = [];
-  const report = (error: unknown) => reported.push(error);
-  const accepts = initiateFastPath(parts, report);
+  const parts = { ...server.parts, report: (error: unknown) => reported.push(error) };
+  const accepts = initiateFastPath(parts);
   let accepted = 0;
   const fastPath: FastPath = (incoming, outgoing) => {
     const isAccepted = hasFastPath && accepts(incoming, outgoing);
@@ -64,13 +63,13 @@ async function emulator(hasFastPath: boolean, options: StartOptions) {
     return isAccepted;
   };
   const listening = { host: '127.0.0.1', port: 0 };
-  const app = requestListener(parts, { ...listening, replaceGlobals: true }, report);
-  const servers = await listen(listening, async () => app, dialect, { fastPath });
-  onTestFinished(async () => void (await Promise.all(servers.map(close))));
+  const app = requestListener(parts, true);
+  const { port, close } = await listen(listening, async () => app, dialect, { fastPath });
+  onTestFinished(close);
   return {
     parts,
     reported,
-    port: portOf(servers[0]),
+    port,
     accepted: () => accepted,
     log: async () => anonymous(JSON.stringify(await control('/requests?limit=1000'))),
     payments: async () => anonymous(JSON.stringify(await control('/payments?limit=1000'))),

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { close, listen, portOf, type RequestListener } from '../../src/http/listener.ts';
+import { listen, type RequestListener } from '../../src/http/listener.ts';
 import { dialect } from '../../src/wire/documented/service.ts';
 import { startSim } from '../helpers/sim.ts';
 
@@ -11,9 +11,9 @@ const COUNT = 80;
 
 /** Starts a server. @returns its port */
 async function server(answer: RequestListener) {
-  const servers = await listen({ host: '127.0.0.1', port: 0 }, async () => answer, dialect);
-  onTestFinished(async () => void (await Promise.all(servers.map(close))));
-  return portOf(servers[0]);
+  const { port, close } = await listen({ host: '127.0.0.1', port: 0 }, async () => answer, dialect);
+  onTestFinished(close);
+  return port;
 }
 
 async function opened(port: number): Promise<Socket> {

@@ -11,7 +11,7 @@ async function settledAndRead(fails: boolean) {
   const sim = await startSim({ inMemory: false, dataDir });
   await sim.initiate(ORDER);
   const { parts } = sim.server;
-  const app = createApp(parts, () => {});
+  const app = createApp(parts);
   if (fails) await rename(dataDir, `${dataDir}-away`);
   const settled = parts.payments
     .settle('order-1', { outcome: 'cancel', by: 'control' })

@@ -1,17 +1,17 @@
 import type { ParamKeys } from 'hono/types';
 import * as z from 'zod/mini';
+import { Live, Ready } from '../../contract/emulator.ts';
 import { parseInput } from '../../contract/input.ts';
 import { readFields } from '../body.ts';
 import type { App, AppContext } from '../environment.ts';
+import { PROBES } from '../listener.ts';
 import type { Mask } from '../mask.ts';
 import { described, type Operation, type Tag } from '../operation.ts';
 
 type Schema = z.ZodMiniType;
 type Awaitable<Value> = Value | Promise<Value>;
-/** Masks the secrets of a response. */
-type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 /** Method and path below `/_sim`, such as `POST /payments/:ref/settle`. */
-type RouteKey = `${Method} /${string}`;
+type RouteKey = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`;
 
 type ParamsOf<Path extends string> = [ParamKeys<Path>] extends [never]
   ? unknown
@@ -23,19 +23,19 @@ type OutputOf<One> = One extends readonly (infer Each)[]
     ? z.output<One>
     : never;
 
-/** The validated input of a handler. */
-interface Input<Key extends string, Query, Body> {
-  c: AppContext;
-  params: ParamsOf<Key>;
-  query: OutputOf<Query>;
-  body: OutputOf<Body>;
-}
-
 type AnswerSchemas = Schema | readonly Schema[] | null;
 
-/** The description of a control route. */
-export interface About<Query, Body, Answer>
-  extends Pick<Operation, 'summary' | 'description' | 'params' | 'headers'> {
+/**
+ * A route of the control API. Exported so that the declarations of the routes can name it: without the export, the build
+ * fails.
+ */
+export interface ControlRoute<
+  Key extends RouteKey = RouteKey,
+  Query = Schema | undefined,
+  Body = Schema | undefined,
+  Answer = AnswerSchemas,
+> extends Pick<Operation, 'summary' | 'description' | 'params' | 'headers'> {
+  key: Key;
   query?: Query;
   body?: Body;
   /** Whether the handler reads the body itself, because it may be large. */
@@ -50,20 +50,13 @@ export interface About<Query, Body, Answer>
   errors?: readonly number[];
   /** Whether the response is not masked, because it has no secrets or shows keys on purpose. */
   verbatim?: true;
-  /** Whether the route is not guarded, because clients that wait for the emulator need it. */
-  open?: true;
-}
-
-/** Exported so that the declarations of the routes can name it: without the export, the build fails. */
-export interface ControlRoute<
-  Key extends RouteKey = RouteKey,
-  Query = Schema | undefined,
-  Body = Schema | undefined,
-  Answer = AnswerSchemas,
-> {
-  key: Key;
-  about: About<Query, Body, Answer>;
-  handle: (c: AppContext, mask: Mask) => Promise<Response>;
+  /** Gets the validated input. */
+  run(input: {
+    c: AppContext;
+    params: ParamsOf<Key>;
+    query: OutputOf<Query>;
+    body: OutputOf<Body>;
+  }): Awaitable<OutputOf<Answer> | Response>;
 }
 
 /** Declares a route of the control API. The schemas type the handler. */
@@ -74,22 +67,68 @@ export function control<
   Body extends Schema | undefined = undefined,
 >(
   key: Key,
-  about: About<Query, Body, Answer> & {
-    run: (input: Input<Key, Query, Body>) => Awaitable<OutputOf<Answer> | Response>;
-  },
+  route: Omit<ControlRoute<Key, Query, Body, Answer>, 'key'>,
 ): ControlRoute<Key, Query, Body, Answer> {
-  const handle = async (c: AppContext, mask: Mask) => {
-    const input = {
-      c,
-      params: c.req.param(),
-      query: about.open ? undefined : parseInput(about.query ?? NOTHING, queryOf(c)),
-      body: about.readsBody ? undefined : await bodyOf(c, about),
-    } as unknown as Input<Key, Query, Body>;
-    const answer = await about.run(input);
-    if (answer instanceof Response) return answer;
-    return c.json(about.verbatim ? (answer as object) : mask(answer as object), about.status ?? 200);
-  };
-  return { key, about, handle };
+  return { key, ...route };
+}
+
+/** Mounts groups of routes, and masks the secrets of their responses. */
+export function mountControl(
+  app: App,
+  groups: Readonly<Partial<Record<Tag, readonly ControlRoute[]>>>,
+  mask: Mask,
+): void {
+  for (const [tag, routes] of Object.entries(groups)) {
+    for (const route of routes) {
+      const [method = '', path = ''] = route.key.split(' ');
+      const { summary, description, params, headers, query, body, answer, status = 200, type } = route;
+      const operation: Operation = {
+        tag: tag as Tag,
+        source: 'chosen',
+        security: 'controlToken',
+        summary,
+        description,
+        params,
+        headers,
+        query,
+        body: body && { schema: body, optional: route.optionalBody },
+        answers: [{ status, type, schemas: [answer ?? []].flat() }],
+        errors: [403, ...(path.includes(':') ? [404] : []), 422, ...(route.errors ?? [])],
+      };
+      const handle = async (c: AppContext) => {
+        const result = await route.run({
+          c,
+          params: c.req.param(),
+          query: parseInput(query ?? NOTHING, queryOf(c)),
+          body: route.readsBody ? undefined : await bodyOf(c, route),
+        });
+        if (result instanceof Response) return result;
+        return c.json(route.verbatim ? (result as object) : mask(result as object), status);
+      };
+      app.on(method, `/_sim${path}`, described(operation, handle));
+    }
+  }
+}
+
+/** Mounts the probes, with their descriptions. The listener answers nearly all of them before the app. */
+export function mountProbes(app: App): void {
+  const probes = [
+    ['/_sim/livez', 'Check that the process responds', Live],
+    ['/_sim/readyz', 'Check that the state is loaded and requests are accepted', Ready],
+  ] as const;
+  for (const [path, summary, schema] of probes) {
+    const operation: Operation = {
+      tag: 'Control: emulator',
+      summary,
+      source: 'chosen',
+      answers: [{ status: 200, schemas: [schema] }],
+      errors: [],
+    };
+    app.get(
+      path,
+      described(operation, (c: AppContext) => c.json(PROBES[path])),
+    );
+  }
 }
 
 /** The last value of a repeated parameter counts. */
@@ -102,7 +141,7 @@ const NOTHING = z.strictObject({});
 
 async function bodyOf(
   c: AppContext,
-  { body, optionalBody }: Pick<About<unknown, Schema | undefined, unknown>, 'body' | 'optionalBody'>,
+  { body, optionalBody }: Pick<ControlRoute, 'body' | 'optionalBody'>,
 ): Promise<unknown> {
   const { 'content-type': type, 'content-length': length, 'transfer-encoding': coding } = c.req.header();
   const read = async (schema: Schema) => parseInput(schema, (await readFields(c, { jsonOnly: true })).fields);
@@ -115,42 +154,9 @@ async function bodyOf(
   return hasJson ? read(NOTHING) : undefined;
 }
 
-export function mountControl(
-  app: App,
-  groups: Readonly<Partial<Record<Tag, readonly ControlRoute[]>>>,
-  mask: Mask,
-): void {
-  for (const [tag, routes] of Object.entries(groups)) {
-    for (const { key, about, handle } of routes) {
-      const [method = '', path = ''] = key.split(' ');
-      app.on(
-        method,
-        `/_sim${path}`,
-        described(operationFor(path, tag as Tag, about), (c: AppContext) => handle(c, mask)),
-      );
-    }
-  }
-}
-
-function operationFor(path: string, tag: Tag, about: ControlRoute['about']): Operation {
-  const { query, body, optionalBody, answer, status = 200, type, open, errors = [], ...rest } = about;
-  return {
-    ...rest,
-    tag,
-    source: 'chosen',
-    security: open ? undefined : 'controlToken',
-    query,
-    body: body && { schema: body, optional: optionalBody },
-    answers: [{ status, type, schemas: [answer ?? []].flat() }],
-    errors: open ? [] : [403, ...(path.includes(':') ? [404] : []), 422, ...errors],
-  };
-}
-
 /** Types of requests and responses by route key, for the client that the CLI and the library share. */
 export type ApiOf<Route> = {
-  [One in Route as KeyOf<One>]: One extends {
-    about: { query?: infer Query; body?: infer Body; answer: infer Answer };
-  }
+  [One in Route as KeyOf<One>]: One extends { query?: infer Query; body?: infer Body; answer: infer Answer }
     ? {
         param: ParamsOf<KeyOf<One>>;
         query: InputOf<Query>;

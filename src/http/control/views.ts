@@ -8,6 +8,7 @@ import type { Fault } from '../../contract/fault.ts';
 import type { InboxMessage } from '../../contract/message.ts';
 import type { MappedAddresses, Payment, Settled } from '../../contract/payment.ts';
 import { timestamp } from '../../contract/timestamp.ts';
+import type { ReadonlyCollection } from '../../domain/collection.ts';
 import type * as stored from '../../domain/state.ts';
 import type { ClockReading } from '../../system/clock.ts';
 import { masked } from '../../system/secret.ts';
@@ -17,8 +18,33 @@ import { verdictView } from '../../usecases/verdict.ts';
 import type { AppParts, ServerRuntime } from '../environment.ts';
 
 /*
- * Converts stored records to records of the control API.
+ * Converts stored records to records and lists of the control API.
  */
+
+/**
+ * A page of a collection, newest first.
+ *
+ * @param query the page, and the required values by field; undefined matches any value
+ * @param view converts a record for the response
+ */
+export function listPage<Item extends { id: string }, View>(
+  collection: ReadonlyCollection<Item>,
+  query: { limit?: number | undefined; cursor?: number | undefined } & {
+    [Name in keyof Item]?: Item[Name] | undefined;
+  },
+  view: (item: Item) => View,
+): { data: View[]; nextCursor: string | null } {
+  const { limit = 50, cursor, ...wanted } = query;
+  const filters = Object.entries(wanted).filter(([, value]) => value !== undefined);
+  const fits = (item: Item) => filters.every(([name, value]) => item[name as keyof Item] === value);
+  const page = collection.page(limit, cursor === undefined ? undefined : String(cursor), fits);
+  return { ...page, data: page.data.map(view) };
+}
+
+/** A list without further pages. */
+export function wholeList<View>(data: View[]): { data: View[]; nextCursor: null } {
+  return { data, nextCursor: null };
+}
 
 export function paymentView(payment: stored.Payment, { runtime, dialect, payments }: AppParts): Payment {
   const {
@@ -106,22 +132,17 @@ function openEventView(event: happened.SimEvent, parts: AppParts): SimEvent {
   switch (event.type) {
     case 'request':
       return { seq, at, type: 'request', request: requestView(event.request, parts) };
-    case 'payment':
-      return {
-        seq,
-        at,
-        type: 'payment',
-        ...changesOf(event, parts),
-        payment: paymentView(event.payment, parts),
-      };
-    case 'delivery':
-      return {
-        seq,
-        at,
-        type: 'delivery',
-        step: event.step,
-        delivery: deliveryView(event.delivery, parts, event.underWay),
-      };
+    case 'payment': {
+      const { payment, before } = event;
+      // What the change added to the payment.
+      const steps = parts.payments.steps(payment).slice(before ? before.history.length + 1 : 0);
+      const warnings = payment.warnings.slice(before?.warnings.length ?? 0);
+      return { seq, at, type: 'payment', steps, warnings, payment: paymentView(payment, parts) };
+    }
+    case 'delivery': {
+      const delivery = deliveryView(event.delivery, parts, event.underWay);
+      return { seq, at, type: 'delivery', step: event.step, delivery };
+    }
     case 'message':
       return { seq, at, type: 'message', message: inboxMessage(event.message) };
     case 'cardTransaction':
@@ -129,18 +150,6 @@ function openEventView(event: happened.SimEvent, parts: AppParts): SimEvent {
     case 'notice':
       return event;
   }
-}
-
-/** The steps and warnings that a change added to a payment. */
-function changesOf(
-  { payment, before }: { payment: stored.Payment; before: stored.Payment | undefined },
-  { payments }: AppParts,
-) {
-  const known = before ? before.history.length + 1 : 0;
-  return {
-    steps: payments.steps(payment).slice(known),
-    warnings: payment.warnings.slice(before?.warnings.length ?? 0),
-  };
 }
 
 /** Masks bearer tokens, cookies, card numbers and card codes. `mask` masks the secret keys. */

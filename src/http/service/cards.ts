@@ -17,15 +17,8 @@ interface Endpoint extends Omit<Operation, 'tag' | 'source'> {
 }
 
 export function mountCards(app: App, parts: AppParts): void {
-  const changing = changes(parts);
-  /** Path segments of the other routes, which are not card ids, with their methods. */
-  const reserved = new Map(
-    changing.map(({ path, method }) => {
-      const [word = ''] = path.slice(parts.dialect.paths.cards.list.length + 1).split('/', 1);
-      return [word, method];
-    }),
-  );
-  for (const { method, path, handle, ...details } of [...reads(parts), ...changing]) {
+  const endpoints = endpointsOf(parts);
+  for (const { method, path, handle, ...details } of endpoints) {
     const operation: Operation = {
       tag: 'Service: cards',
       source: 'documented',
@@ -34,7 +27,14 @@ export function mountCards(app: App, parts: AppParts): void {
       params: { id: 'Card identifier, at most 40 characters.' },
     };
     const answer = async (c: AppContext) => {
-      if (method === 'GET') refuseReserved(c, reserved);
+      // A path such as `…/save` is a wrong method, not a card.
+      const { path } = c.req;
+      const other = endpoints.find((one) => one.method !== 'GET' && one.path.split('/:')[0] === path);
+      if (method === 'GET' && other) {
+        throw new GatewayError('method_not_allowed', `${path} does not support GET: use ${other.method}`, {
+          allow: [other.method],
+        });
+      }
       const body = await handle(c, parts.merchants.requireBySecretKey(bearer(c)));
       c.get('requestLog').responseBody = JSON.stringify(body);
       return c.json(body);
@@ -47,9 +47,11 @@ const CardListQuery = query('CardListQuery', 'Which page.', {
   page: optionalText('Page number, from 1.'),
 });
 
-function reads({ cards, dialect }: AppParts): Endpoint[] {
+function endpointsOf({ cards, dialect }: AppParts): Endpoint[] {
   const { paths, messages } = dialect;
-  const { cardList, cardDetails } = messages.examples;
+  const { examples } = messages;
+  const changed = { status: 200, schemas: [messages.VirtualCardAnswer] };
+  const cardId = (c: AppContext) => dialect.readCardId(c.req.param('id') ?? '');
   return [
     {
       method: 'GET',
@@ -58,7 +60,7 @@ function reads({ cards, dialect }: AppParts): Endpoint[] {
       lines: 'card-list*, card-auth-*, card-route-list-post',
       description: 'Newest first, 15 per page. A page past the end is empty.',
       query: CardListQuery,
-      answers: [{ status: 200, schemas: [messages.VirtualCardList], examples: cardList }],
+      answers: [{ status: 200, schemas: [messages.VirtualCardList], examples: examples.cardList }],
       errors: [422],
       handle: (c, merchant) => {
         const page = dialect.readPage(c.req.queries('page')?.at(-1));
@@ -71,21 +73,13 @@ function reads({ cards, dialect }: AppParts): Endpoint[] {
       summary: 'Get a virtual card with its transactions',
       lines: 'card-read*, card-transaction-*, card-charged, card-funded, card-route-card-delete',
       description: 'A card of another merchant is not found.',
-      answers: [{ status: 200, schemas: [messages.VirtualCardDetails], examples: cardDetails }],
+      answers: [{ status: 200, schemas: [messages.VirtualCardDetails], examples: examples.cardDetails }],
       errors: [404, 405, 422],
       handle: (c, merchant) => {
-        const card = cards.require(cardId(c, dialect), merchant);
+        const card = cards.require(cardId(c), merchant);
         return dialect.cardDetails(card, cards.transactions(card));
       },
     },
-  ];
-}
-
-function changes({ cards, dialect }: AppParts): Endpoint[] {
-  const { paths, messages } = dialect;
-  const { cardRequest, cardCreated, toggleRequest, cardToggled, cardCanceled } = messages.examples;
-  const answer = { status: 200, schemas: [messages.VirtualCardAnswer] };
-  return [
     {
       method: 'POST',
       path: paths.cards.create,
@@ -93,8 +87,8 @@ function changes({ cards, dialect }: AppParts): Endpoint[] {
       lines:
         'card-create*, card-amount-*, card-currency-*, card-title-*, card-name-on-card-*, card-email-*, card-all-at-once, card-unknown-fields, card-form-refused, card-json-*, card-error-shape, card-record-*, card-charges-rate, card-route-save-*',
       description: 'New cards are active. Their charges are deducted from the amount.',
-      body: { schema: messages.CardRequest, examples: cardRequest },
-      answers: [{ ...answer, examples: cardCreated }],
+      body: { schema: messages.CardRequest, examples: examples.cardRequest },
+      answers: [{ ...changed, examples: examples.cardCreated }],
       errors: [422],
       handle: async (c, merchant) => {
         const card = await cards.issue(merchant, dialect.readCard(await postedFields(c)));
@@ -108,8 +102,8 @@ function changes({ cards, dialect }: AppParts): Endpoint[] {
       lines: 'card-toggle-*, card-block*, card-activate*, card-route-toggle-get',
       description:
         'Succeeds and changes nothing if the card already has this status. A canceled card is rejected.',
-      body: { schema: messages.ToggleRequest, examples: toggleRequest },
-      answers: [{ ...answer, examples: cardToggled }],
+      body: { schema: messages.ToggleRequest, examples: examples.toggleRequest },
+      answers: [{ ...changed, examples: examples.cardToggled }],
       errors: [404, 409, 422],
       handle: async (c, merchant) => {
         const { cardId: id, action } = dialect.readToggle(await postedFields(c));
@@ -123,29 +117,16 @@ function changes({ cards, dialect }: AppParts): Endpoint[] {
       summary: 'Cancel a virtual card',
       lines: 'card-cancel*, card-route-cancel-get',
       description: 'Permanent: a canceled card is rejected.',
-      answers: [{ ...answer, examples: cardCanceled }],
+      answers: [{ ...changed, examples: examples.cardCanceled }],
       errors: [404, 409, 422],
       handle: async (c, merchant) =>
-        dialect.cardAnswer('canceled', await cards.apply(merchant, cardId(c, dialect), 'cancel')),
+        dialect.cardAnswer('canceled', await cards.apply(merchant, cardId(c), 'cancel')),
     },
   ];
-}
-
-function cardId(c: AppContext, dialect: AppParts['dialect']): string {
-  return dialect.readCardId(c.req.param('id') ?? '');
 }
 
 async function postedFields(c: AppContext): Promise<PostedFields> {
   const posted = await readFields(c, { jsonOnly: true });
   c.get('requestLog').requestBody = posted.text;
   return posted;
-}
-
-/** Rejects GET on the path of another route: it is a wrong method, not a card. */
-function refuseReserved(c: AppContext, reserved: ReadonlyMap<string, string>): void {
-  const method = reserved.get(c.req.param('id') ?? '');
-  if (method === undefined) return;
-  throw new GatewayError('method_not_allowed', `${c.req.path} does not support GET: use ${method}`, {
-    allow: [method],
-  });
 }

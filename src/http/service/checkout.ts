@@ -1,3 +1,9 @@
+import { randomBytes } from 'node:crypto';
+import { urlProblem } from '../../contract/address.ts';
+import { CODE_LIFETIME_MS, MAX_ENTRY } from '../../contract/checkout.ts';
+import { shellWord } from '../../contract/curl.ts';
+import type { GatewayError } from '../../contract/error.ts';
+import { command } from '../../contract/hint.ts';
 import { parseInput } from '../../contract/input.ts';
 import { SettleInput } from '../../contract/payment.ts';
 import { MODES, type Mode } from '../../contract/vocabulary.ts';
@@ -5,178 +11,224 @@ import type { Payment } from '../../domain/state.ts';
 import type { StepResult } from '../../usecases/checkout.ts';
 import type { SettleCommand } from '../../usecases/payments.ts';
 import { readTextFields } from '../body.ts';
-import type { App, AppContext, AppParts } from '../environment.ts';
-import { asGatewayError } from '../errors.ts';
+import { type App, type AppContext, type AppParts, basePath } from '../environment.ts';
+import { asGatewayError, statusOf } from '../errors.ts';
 import { refuseCrossSite } from '../guard.ts';
-import { basePath } from '../links-below.ts';
-import { described } from '../operation.ts';
-import { readsForm, STEP_NAMES, type StepName, showOperation, stepOperation } from './checkout-operations.ts';
-import { type Entry, showClosed, showRefused, showStep } from './checkout-pages.ts';
-
-/** Mounts the hosted checkout in both modes. A POST to its URL responds like the GET (observed: checkout-post), or with 405 (observed: checkout-post-refused). */
-export function mountCheckout(app: App, parts: AppParts): void {
-  for (const mode of MODES) {
-    const path = parts.dialect.paths.checkout[mode];
-    const steps = new Checkout(parts, mode);
-    const isPostRefused = parts.runtime.settings.choices.checkoutByPost === 'refused';
-    for (const method of isPostRefused ? (['GET'] as const) : (['GET', 'POST'] as const)) {
-      const show = (c: AppContext) => steps.guarded(c, () => steps.show(c));
-      app.on(method, path, described(showOperation(mode, method, parts.dialect), show));
-    }
-    for (const name of STEP_NAMES) {
-      if (name === 'panel' && !parts.runtime.options.panel) continue;
-      // A phone that reopens its web view repeats the last post as a GET.
-      app.all(`${path}/${name}`, async (c, next) =>
-        c.req.method === 'GET' && isBrowser(c) ? steps.backToPage(c) : next(),
-      );
-      const submit = (c: AppContext) => steps.guarded(c, () => steps.submit(c, name));
-      app.post(`${path}/${name}`, described(stepOperation(mode, name, parts.dialect), submit));
-    }
-  }
-}
+import { type Answer, described, FORM_TYPE, HTML_TYPE, seeOtherAnswer } from '../operation.ts';
+import { checkoutPage, closedPage, refusedPage } from '../pages/checkout.tsx';
+import { PLACES, recordPath } from '../pages/dashboard/page.tsx';
+import { instant } from '../pages/dashboard/text.ts';
+import { type Language, type PageView, pageView } from '../pages/page-view.ts';
+import type { LiveTip } from '../pages/panel.tsx';
+import type { CheckoutView } from '../pages/step.tsx';
+import { type PaymentSummary, shownAmount } from '../pages/summary.tsx';
+import { notesOf } from '../record-requests.ts';
+import { MODE_WORDS } from './initiate.ts';
 
 /** Maximum number of rejected entries, and of results of settling forms, that are kept in memory. */
 const REMEMBERED = 1_000;
 
-/** Maximum length of a rejected entry that is shown again; longer than any e-mail address. */
-const SHOWN_AGAIN = 320;
+/** The value of a step's field, and its problem. */
+type Entry = Pick<CheckoutView, 'step' | 'value' | 'problem'>;
 
-/** Keeps only the newest entries, so that visitors cannot fill the memory. */
-class BoundedMap<Value> extends Map<string, Value> {
-  readonly #limit: number;
-
-  constructor(limit: number) {
-    super();
-    this.#limit = limit;
-  }
-
-  override set(key: string, value: Value): this {
-    this.delete(key);
-    super.set(key, value);
-    const [oldest = ''] = this.keys();
-    if (this.size > this.#limit) this.delete(oldest);
-    return this;
-  }
+/** A form of the checkout: one call and a redirect. */
+interface Step {
+  summary: string;
+  description?: string;
+  form?: 'EmailForm' | 'CodeForm' | 'PanelForm';
+  settles?: true;
+  submit: (
+    c: AppContext,
+    payment: Payment,
+    fields: Readonly<Record<string, string>>,
+  ) => Response | Promise<Response>;
 }
 
-/** The action of a form: one call and a redirect. */
-type Step = (c: AppContext, payment: Payment, fields: Readonly<Record<string, string>>) => Promise<Response>;
+const page: Answer = { status: 200, description: 'A page.', type: HTML_TYPE };
+const stays: Answer = { ...page, description: 'Settled without a redirect: delivery `ipn-only`.' };
+const seeOtherPage = seeOtherAnswer('To the next page, or to the merchant’s URL, exactly as received.');
 
-/** The steps of the checkout in one mode. */
-class Checkout {
-  readonly #parts: AppParts;
-  readonly #mode: Mode;
+/** Mounts the hosted checkout in both modes. */
+export function mountCheckout(app: App, parts: AppParts): void {
+  for (const mode of MODES) mountMode(app, parts, mode);
+}
+
+function mountMode(app: App, parts: AppParts, mode: Mode): void {
+  const { payments, checkout, runtime, dialect } = parts;
+  const { messages } = dialect;
+  const { choices, sandboxEmail, sandboxCode } = runtime.settings;
+  const path = dialect.paths.checkout[mode];
   /** The last rejected entry by payment, to show again with the problem. */
-  readonly #refused = new BoundedMap<Entry>(REMEMBERED);
+  const refused = new Map<string, Entry>();
   /** Results of the forms that settle, by form and page. */
-  readonly #sent = new BoundedMap<Promise<StepResult>>(REMEMBERED);
+  const sent = new Map<string, Promise<StepResult>>();
 
-  constructor(parts: AppParts, mode: Mode) {
-    this.#parts = parts;
-    this.#mode = mode;
-  }
-
-  /** The forms below the checkout's address. */
-  readonly #steps: Readonly<Record<StepName, Step>> = {
-    email: async (c, payment, { email: value = '' }) => {
-      const problem = await this.#parts.checkout.enterEmail(payment, value, requestId(c));
-      return problem ? this.#again(c, payment, { step: 'email', value, problem }) : this.backToPage(c);
+  /** The forms by the last part of their path. */
+  const steps: Readonly<Record<string, Step>> = {
+    email: {
+      summary: 'Enter the e-mail',
+      form: 'EmailForm',
+      submit: async (c, payment, { email: value = '' }) => {
+        const problem = await checkout.enterEmail(payment, value, requestId(c));
+        return problem ? again(c, payment, { step: 'email', value, problem }) : backToPage(c);
+      },
     },
-    code: (c, payment, { code: value = '' }) =>
-      this.#settle(c, payment, 'code', () => this.#parts.checkout.enterCode(payment, value, requestId(c))),
-    resend: async (c, payment) => {
-      await this.#parts.checkout.resendCode(payment, requestId(c));
-      return this.backToPage(c, '&resent=1');
+    code: {
+      summary: 'Enter the verification code',
+      description: `In live mode it is valid for ${CODE_LIFETIME_MS / 60_000} minutes. The correct code pays.`,
+      form: 'CodeForm',
+      settles: true,
+      submit: (c, payment, { code = '' }) =>
+        once(c, payment, 'code', () => checkout.enterCode(payment, code, requestId(c))),
     },
-    back: async (c, payment) => {
-      await this.#parts.checkout.changeEmail(payment);
-      return this.backToPage(c);
+    resend: {
+      summary: 'Request a new verification code',
+      submit: async (c, payment) => {
+        await checkout.resendCode(payment, requestId(c));
+        return backToPage(c, '&resent=1');
+      },
     },
-    cancel: (c, payment) =>
-      this.#settle(c, payment, 'cancel', () =>
-        this.#end(payment, { outcome: 'cancel', by: 'customer', requestId: requestId(c) }),
-      ),
-    panel: (c, payment, fields) => {
-      const { outcome, delivery } = parseInput(SettleInput, {
-        outcome: fields['outcome'],
-        delivery: fields['delivery'],
-      });
-      const end = () => this.#end(payment, { outcome, delivery, by: 'panel', requestId: requestId(c) });
-      return this.#settle(c, payment, `panel ${outcome}`, end);
+    back: {
+      summary: 'Change the e-mail',
+      submit: async (c, payment) => {
+        await checkout.changeEmail(payment);
+        return backToPage(c);
+      },
+    },
+    cancel: {
+      summary: 'Cancel',
+      settles: true,
+      submit: (c, payment) =>
+        once(c, payment, 'cancel', () => settle(c, payment, { outcome: 'cancel', by: 'customer' })),
+    },
+    panel: {
+      summary: 'Settle from the simulator panel',
+      description: 'Not available with --no-panel.',
+      form: 'PanelForm',
+      settles: true,
+      submit: (c, payment, fields) => {
+        const { outcome, delivery } = parseInput(SettleInput, {
+          outcome: fields['outcome'],
+          delivery: fields['delivery'],
+        });
+        const run = () => settle(c, payment, { outcome, delivery, by: 'panel' });
+        return once(c, payment, `panel ${outcome}`, run);
+      },
     },
   };
 
-  /** Runs the action of a form. */
-  async submit(c: AppContext, name: StepName): Promise<Response> {
-    refuseCrossSite(c, this.#parts.runtime);
-    const fields = readsForm(name) ? await readTextFields(c) : {};
-    return this.#steps[name](c, this.#payment(c), fields);
+  const operation = {
+    tag: 'Service: checkout',
+    query: messages.CheckoutQuery,
+    lines: 'checkout-*',
+  } as const;
+  const shows = {
+    GET: 'The current step of the payment. A payment that settled automatically redirects to the merchant.',
+    POST: 'Same as GET. One published client sends the browser here by POST.',
+  };
+  for (const [method, description] of Object.entries(shows)) {
+    // A POST responds like the GET (observed: checkout-post), or with 405 (observed: checkout-post-refused).
+    if (method === 'POST' && choices.checkoutByPost === 'refused') continue;
+    const about = {
+      ...operation,
+      summary: `Hosted checkout in ${MODE_WORDS[mode]}${method === 'POST' ? ', by POST' : ''}`,
+      description,
+      source: 'observed',
+      headers: { 'Accept-Language': 'English, or French if preferred.' },
+      answers: [page, seeOtherPage],
+      errors: [404, 409, 410],
+    } as const;
+    app.on(method, path, described(about, guarded(show)));
+  }
+  for (const [name, { summary, description, form, settles, submit }] of Object.entries(steps)) {
+    if (name === 'panel' && !runtime.options.panel) continue;
+    // A phone that reopens its web view repeats the last post as a GET.
+    app.all(`${path}/${name}`, async (c, next) =>
+      c.req.method === 'GET' && isBrowser(c) ? backToPage(c) : next(),
+    );
+    const about = {
+      ...operation,
+      summary: `${summary}, in ${MODE_WORDS[mode]}`,
+      description,
+      source: 'chosen',
+      body: form && { types: [FORM_TYPE], schema: messages[form] },
+      answers: settles ? [stays, seeOtherPage] : [seeOtherPage],
+      errors: [403, 404, 409, 410, ...(form ? [422] : [])],
+    } as const;
+    const post = guarded(async (c) => {
+      refuseCrossSite(c, runtime);
+      const fields = form ? await readTextFields(c) : {};
+      return submit(c, paymentOf(c), fields);
+    });
+    app.post(`${path}/${name}`, described(about, post));
   }
 
   /** Shows errors that a customer can cause as pages. */
-  async guarded(c: AppContext, step: () => Promise<Response>): Promise<Response> {
-    try {
-      return await step();
-    } catch (thrown) {
-      const error = asGatewayError(thrown);
-      const payment = this.#find(c);
-      if (error.code === (payment ? 'wrong_state' : 'not_found')) {
-        c.get('requestLog').notes = [error.message];
-        return payment?.status === 'pending' ? this.backToPage(c) : await this.#over(c, payment);
+  function guarded(run: (c: AppContext) => Promise<Response>) {
+    return async (c: AppContext): Promise<Response> => {
+      try {
+        return await run(c);
+      } catch (thrown) {
+        const error = asGatewayError(thrown);
+        const payment = find(c);
+        if (error.code === (payment ? 'wrong_state' : 'not_found')) {
+          c.get('requestLog').notes = [error.message];
+          return payment?.status === 'pending' ? backToPage(c) : over(c, payment);
+        }
+        if (!isBrowser(c) || error.code === 'internal') throw error;
+        return showRefused(c, parts, payment, error);
       }
-      if (!isBrowser(c) || error.code === 'internal') throw error;
-      return showRefused(c, this.#parts, payment, error);
-    }
+    };
   }
 
-  #id(c: AppContext): string {
-    return c.req.query(this.#parts.dialect.paymentParameter) ?? '';
+  function idOf(c: AppContext): string {
+    return c.req.query(dialect.paymentParameter) ?? '';
   }
 
-  #find(c: AppContext): Payment | null {
-    const payment = this.#parts.payments.all.get(this.#id(c));
-    return payment?.mode === this.#mode ? payment : null;
+  function find(c: AppContext): Payment | null {
+    const payment = payments.all.get(idOf(c));
+    return payment?.mode === mode ? payment : null;
   }
 
-  #payment(c: AppContext): Payment {
-    const payment = this.#parts.payments.requireInMode(this.#id(c), this.#mode);
+  /** @throws GatewayError `not_found` */
+  function paymentOf(c: AppContext): Payment {
+    const payment = payments.requireInMode(idOf(c), mode);
     c.get('requestLog').paymentId = payment.id;
     return payment;
   }
 
   /** The page of the current step. */
-  async show(c: AppContext): Promise<Response> {
-    const payment = this.#payment(c);
-    if (payment.status !== 'pending') return this.#over(c, payment);
-    await this.#parts.payments.note(payment, 'opened', null, requestId(c));
-    return showStep(c, this.#parts, payment, this.#entry(c, payment));
+  async function show(c: AppContext): Promise<Response> {
+    const payment = paymentOf(c);
+    if (payment.status !== 'pending') return over(c, payment);
+    await payments.note(payment, 'opened', null, requestId(c));
+    return showStep(c, parts, payment, entryOf(c, payment));
   }
 
   /** The value of the field (the rejected entry, the test value, or empty) and its problem, such as an expired code. */
-  #entry(c: AppContext, payment: Payment): Entry {
-    const step = this.#parts.checkout.stepOf(payment);
-    const refused = c.req.query('refused') === '1' ? this.#refused.get(payment.id) : undefined;
-    if (refused?.step === step) return refused;
-    const { sandboxEmail, sandboxCode } = this.#parts.runtime.settings;
-    const fills = this.#mode === 'sandbox' && c.req.query('fill') === '1';
+  function entryOf(c: AppContext, payment: Payment): Entry {
+    const step = checkout.stepOf(payment);
+    const rejected = c.req.query('refused') === '1' ? refused.get(payment.id) : undefined;
+    if (rejected?.step === step) return rejected;
+    const fills = mode === 'sandbox' && c.req.query('fill') === '1';
     const filled = step === 'email' ? sandboxEmail : sandboxCode;
-    const problem = step === 'code' ? this.#parts.checkout.codeProblem(payment) : null;
+    const problem = step === 'code' ? checkout.codeProblem(payment) : null;
     return { step, value: fills ? filled : '', problem };
   }
 
   /**
    * Shows the step again with the problem. A browser is redirected, so that its back button never leads to a posted
-   * page. Other clients get the page as the response.
+   * page. Other clients get the page as the response, with 422.
    */
-  #again(c: AppContext, payment: Payment, entry: Entry): Response | Promise<Response> {
+  function again(c: AppContext, payment: Payment, entry: Entry): Response | Promise<Response> {
     // Copied, because a slice keeps the whole text in memory.
-    const value = Buffer.from(entry.value.slice(0, SHOWN_AGAIN)).toString();
-    this.#refused.set(payment.id, { ...entry, value });
-    return isBrowser(c) ? this.backToPage(c, '&refused=1') : showStep(c, this.#parts, payment, entry, 422);
+    const value = Buffer.from(entry.value.slice(0, MAX_ENTRY)).toString();
+    remember(refused, payment.id, { ...entry, value });
+    return isBrowser(c) ? backToPage(c, '&refused=1') : showStep(c, parts, payment, entry, 422);
   }
 
-  async #end({ id }: Payment, input: SettleCommand): Promise<StepResult> {
-    const { redirectUrl } = await this.#parts.payments.settle(id, input);
+  async function settle(c: AppContext, { id }: Payment, how: SettleCommand): Promise<StepResult> {
+    const { redirectUrl } = await payments.settle(id, { ...how, requestId: requestId(c) });
     return { problem: null, redirectUrl };
   }
 
@@ -184,44 +236,50 @@ class Checkout {
    * Runs the action of a form once per page. After a double click, a browser follows only the last response, which must
    * be the same redirect and not the page of a settled payment.
    */
-  async #settle(c: AppContext, payment: Payment, form: string, run: () => Promise<StepResult>) {
+  async function once(c: AppContext, payment: Payment, form: string, run: () => Promise<StepResult>) {
     const page = c.req.query('page');
     const key = `${payment.id} ${form} ${page}`;
-    const sent = this.#sent.get(key) ?? run();
-    if (page) this.#sent.set(key, sent);
-    const result = await sent.catch((error) => {
-      this.#sent.delete(key);
+    const running = sent.get(key) ?? run();
+    if (page) remember(sent, key, running);
+    const result = await running.catch((error) => {
+      sent.delete(key);
       throw error;
     });
-    if (!result.problem) return this.#leave(c, payment, result.redirectUrl);
-    this.#sent.delete(key);
+    if (!result.problem) return leave(c, payment, result.redirectUrl);
+    sent.delete(key);
     // A wrong code is not shown again.
-    return this.#again(c, payment, { step: 'code', value: '', problem: result.problem });
+    return again(c, payment, { step: 'code', value: '', problem: result.problem });
   }
 
-  async #over(c: AppContext, payment: Payment | null): Promise<Response> {
-    const { payments, runtime, dialect } = this.#parts;
+  async function over(c: AppContext, payment: Payment | null): Promise<Response> {
     const address = payment && (await payments.autoSettled(payment));
-    if (payment && address !== null) return this.#leave(c, payment, address);
-    return payment && runtime.settings.choices.settledVisit === 'error'
+    if (payment && address !== null) return leave(c, payment, address);
+    return payment && choices.settledVisit === 'error'
       ? c.json(dialect.settledError)
-      : showClosed(c, this.#parts, payment);
+      : showClosed(c, parts, payment);
   }
 
   /** Redirects the browser to the merchant, or shows that the payment is settled. */
-  async #leave(c: AppContext, payment: Payment, redirectUrl: string | null): Promise<Response> {
-    const settled = this.#parts.payments.all.get(payment.id) ?? payment;
-    if (redirectUrl === null) return showClosed(c, this.#parts, settled, true);
-    await this.#parts.payments.note(settled, 'redirected', redirectUrl, requestId(c));
+  async function leave(c: AppContext, payment: Payment, redirectUrl: string | null): Promise<Response> {
+    const settled = payments.all.get(payment.id) ?? payment;
+    if (redirectUrl === null) return showClosed(c, parts, settled, true);
+    await payments.note(settled, 'redirected', redirectUrl, requestId(c));
     return seeOther(c, redirectUrl);
   }
 
   /** Redirects to the page of the current step. */
-  backToPage(c: AppContext, more = ''): Response {
-    const { dialect, runtime } = this.#parts;
-    const id = encodeURIComponent(this.#id(c));
-    return seeOther(c, dialect.checkoutUrl({ id, mode: this.#mode }, basePath(runtime)) + more);
+  function backToPage(c: AppContext, more = ''): Response {
+    const id = encodeURIComponent(idOf(c));
+    return seeOther(c, dialect.checkoutUrl({ id, mode }, basePath(runtime)) + more);
   }
+}
+
+/** Keeps only the newest entries of a map, so that visitors cannot fill the memory. */
+function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest = ''] = map.keys();
+  if (map.size > REMEMBERED) map.delete(oldest);
 }
 
 const requestId = (c: AppContext): number | undefined => c.get('requestLog').id;
@@ -238,4 +296,117 @@ function seeOther(c: AppContext, location: string): Response {
   c.header('Location', Buffer.from(location, 'utf8').toString('latin1'));
   c.header('Cache-Control', 'no-store');
   return c.body(null, 303);
+}
+
+/** The page of the current step. @param status 422 for a rejected entry */
+function showStep(
+  c: AppContext,
+  parts: AppParts,
+  before: Payment,
+  { value, problem }: Entry,
+  status: 200 | 422 = 200,
+) {
+  const { payments, runtime, dialect } = parts;
+  const { settings, options } = runtime;
+  const payment = payments.all.get(before.id) ?? before;
+  const isLive = payment.mode === 'live';
+  const page = customerView(c, payment, 'http: https: data:');
+  const html = checkoutPage({
+    ...page,
+    step: parts.checkout.stepOf(payment),
+    payment: summaryOf(parts, payment, page.language),
+    path: basePath(runtime) + dialect.paths.checkout[payment.mode],
+    parameter: dialect.paymentParameter,
+    page: randomBytes(16).toString('base64url'),
+    value,
+    email: payment.payerEmail ?? '',
+    problem,
+    resent: problem === null && c.req.query('resent') === '1',
+    sandbox: isLive ? null : { email: settings.sandboxEmail, code: settings.sandboxCode },
+    tip: isLive ? tipFor(parts, payment) : null,
+    panel: options.panel
+      ? { defaultDelivery: settings.delivery, dashboard: recordPath('payments', payment.id) }
+      : null,
+  });
+  return c.html(html, status);
+}
+
+/**
+ * The page of a settled or unknown payment.
+ *
+ * @param stays whether this request settled it, without a redirect
+ */
+function showClosed(c: AppContext, parts: AppParts, payment: Payment | null, stays = false) {
+  const page = customerView(c, payment, payment ? 'http: https: data:' : 'data:');
+  const { mapped } = parts.runtime.settings;
+  const back = payment && mapped(payment.status === 'succeeded' ? payment.successUrl : payment.cancelUrl);
+  const html = closedPage({
+    ...page,
+    stays,
+    payment: payment && summaryOf(parts, payment, page.language),
+    dashboard: dashboardOf(parts, payment),
+    // An imported state may contain any text.
+    backUrl: back !== null && urlProblem(back) === undefined ? back : null,
+  });
+  if (stays) return c.html(html);
+  return c.html(html, payment === null ? 404 : payment.status === 'expired' ? 410 : 409);
+}
+
+/** The page for a rejected request. */
+function showRefused(c: AppContext, parts: AppParts, payment: Payment | null, error: GatewayError) {
+  const backUrl = payment && parts.dialect.checkoutUrl(payment, '');
+  c.get('requestLog').notes = notesOf(error, parts.runtime);
+  const dashboard = dashboardOf(parts, payment);
+  const html = refusedPage({ ...customerView(c, payment), message: error.message, backUrl, dashboard });
+  return c.html(html, statusOf(error));
+}
+
+/** The dashboard's page for the payment; null if the panel is hidden, because then nothing may reveal the emulator. */
+function dashboardOf({ runtime }: AppParts, payment: Payment | null): string | null {
+  if (!runtime.options.panel) return null;
+  return payment ? recordPath('payments', payment.id) : PLACES.payments.path;
+}
+
+/**
+ * `form-action` also restricts the redirects after a post. The merchant's page may redirect further, so it must allow
+ * any http(s) URL. `frame-ancestors` can exclude other sites because a phone's web view uses no frame.
+ */
+const CHECKOUT_POLICY = { forms: "'self' http: https:", framedBy: "'self'", script: 'inline' } as const;
+
+function customerView(c: AppContext, payment: Payment | null, images = 'data:'): PageView {
+  const view = pageView(c, payment?.checkoutTheme ?? 'system', { ...CHECKOUT_POLICY, images });
+  c.header('Content-Language', view.language);
+  return view;
+}
+
+/** The tip for developers: a wallet that can pay or a command to fund one; in the next step, the code. */
+function tipFor({ wallets, runtime, checkout }: AppParts, payment: Payment): LiveTip {
+  const commandText = (name: string, ...args: string[]) => runtime.style.command(command(name, ...args));
+  if (checkout.stepOf(payment) === 'code') {
+    const sent = checkout.codeProblem(payment) ? undefined : checkout.messages.get(payment.messageId ?? '');
+    return { about: 'code', code: sent?.code ?? null, command: commandText('inbox') };
+  }
+  const found = wallets.payerOf(payment);
+  if (!found) return { about: 'no_wallet', command: commandText('wallets fund') };
+  const { id: walletId, email } = found.wallet;
+  if (found.canPay) return { about: 'wallet', email, command: commandText('wallets') };
+  // An imported state may have any wallet id.
+  return {
+    about: 'no_wallet',
+    command: commandText('wallets fund', shellWord(walletId), '--amount', payment.amount),
+  };
+}
+
+function receiptOf({ trx, settledAt, createdAt, payerEmail, customerName }: Payment) {
+  return { trx, date: `${instant(settledAt ?? createdAt)} UTC`, payer: payerEmail ?? customerName };
+}
+
+function summaryOf(parts: AppParts, payment: Payment, language: Language): PaymentSummary {
+  return {
+    ...payment,
+    siteLogo: payment.siteLogo && parts.runtime.settings.mapped(payment.siteLogo),
+    merchantName: parts.merchants.of(payment)?.name ?? '',
+    amount: shownAmount(parts, payment.amount, payment.currency, language),
+    receipt: payment.status === 'succeeded' ? receiptOf(payment) : null,
+  };
 }
