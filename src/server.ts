@@ -134,7 +134,7 @@ async function openState(plan: Plan, shutdown: Shutdown) {
         { folder: folder.path, fsync: options.fsync, assertOurs: folder.assertOurs, currencies, warn },
         initial,
       )
-    : await Store.inMemory(await initial());
+    : Store.inMemory(await initial());
   shutdown.add(() => store.close());
   store.notices.unshift(...(folder?.notices ?? []));
   if (store.found && options.fixtures !== undefined && !surroundings.standingFixtures) {
@@ -159,7 +159,7 @@ async function buildEngine(plan: Plan, { store }: Opened, trust: ReceiverTrust) 
     createIds(
       options.seed === undefined
         ? random
-        : seededRandom(options.seed, `${store.size}:${newestIds(store.state)}`),
+        : seededRandom(options.seed, `${store.state.size}:${newestIds(store.state)}`),
     );
   let ids = drawIds();
   const renewIds = () => {
