@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { link, mkdtemp, open, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -40,6 +41,12 @@ async function editJournal(folder: string, edit: (lines: string[]) => string[]):
       .map((line) => `${line}\n`)
       .join(''),
   );
+}
+
+/** A line with its checksum. */
+function sealed(json: string): string {
+  const content = json.slice(0, -1);
+  return `${content},"crc32":"${crc32(content).toString(16).padStart(8, '0')}"}`;
 }
 
 describe('a kill at any step', () => {
@@ -209,8 +216,7 @@ describe('a journal', () => {
     ['{"line":1,"removed":{"__proto__":[]}}', 1, /line 2: unknown key "__proto__"/],
   ])('with the sealed line %s from another source is rejected', async (json, at, message) => {
     const folder = await killed('a');
-    const checksum = crc32(json.slice(0, -1)).toString(16).padStart(8, '0');
-    await editJournal(folder, (lines) => lines.with(at, `${json.slice(0, -1)},"crc32":"${checksum}"}`));
+    await editJournal(folder, (lines) => lines.with(at, sealed(json)));
     await expect(openStore(folder)).rejects.toMatchObject({
       code: 'state_damaged',
       message: expect.stringMatching(message),
@@ -326,6 +332,25 @@ describe('a journal', () => {
     await store.commit(put('a'));
     await store.close();
     expect(await reopened(folder)).toEqual({ ids: ['a'], notices: [] });
+  });
+
+  it('that numbers its snapshots, as before, can be read after a kill between two of them', async () => {
+    const folder = await killed('a');
+    const [first = '', line = ''] = (await readFile(journalOf(folder), 'utf8')).split('\n');
+    const { db, after } = JSON.parse(first);
+    const copy = await leftByKill(folder);
+    await reopened(copy);
+    const next = await readFile(dbOf(copy));
+    const snapshot = { generation: 2, db: createHash('sha256').update(next).digest('hex'), after: 1 };
+    const lines = [
+      sealed(JSON.stringify({ journal: 2, generation: 1, db, after })),
+      line,
+      sealed(JSON.stringify({ line: 2, snapshot })),
+    ];
+    await editJournal(folder, () => lines);
+    const other = await leftByKill(folder);
+    await writeFile(dbOf(other), next);
+    for (const one of [folder, other]) expect(await reopened(one)).toEqual({ ids: ['a'], notices: [] });
   });
 
   it('in format 1 is migrated, and its changes move to db.json', async () => {
