@@ -113,7 +113,7 @@ async function start(
         { folder: folder.path, fsync: options.fsync, assertOurs: folder.assertOurs, currencies, warn },
         initial,
       )
-    : await Store.inMemory(await initial());
+    : Store.inMemory(await initial());
   shutdown.add(() => store.close());
   store.notices.unshift(...(folder?.notices ?? []));
   if (store.found && options.fixtures !== undefined && !standingFixtures) {
@@ -133,7 +133,7 @@ async function start(
     createIds(
       options.seed === undefined
         ? random
-        : seededRandom(options.seed, `${store.size}:${newestIds(store.state)}`),
+        : seededRandom(options.seed, `${store.state.size}:${newestIds(store.state)}`),
     );
   let ids = drawIds();
   const renewIds = () => {

@@ -8,8 +8,7 @@ import { hint } from '../contract/hint.ts';
 import { isGivenByUser } from '../options/resolve.ts';
 import type { ResolvedOptions } from '../options/table.ts';
 import { onFolder, openFile, unwritable } from '../store/files.ts';
-import { LOG_FILE } from '../store/folder.ts';
-import { makeDataFolder } from '../store/make-folder.ts';
+import { LOG_FILE, makeDataFolder } from '../store/folder.ts';
 import type { ReadyEvent } from './banner.ts';
 
 interface Started {

@@ -20,11 +20,6 @@ type Removed = { readonly [Name in CollectionName]?: readonly string[] };
  */
 export type Change = Lists & { removed?: Removed };
 
-/** Whole records, by collection, in any iterable. */
-type Iterables = { readonly [Name in CollectionName]?: Iterable<Records[Name]> };
-/** A whole state or a change, with records in any iterable. */
-export type Contents = Iterables & { readonly removed?: Removed };
-
 /** The change and the result of a rule. The caller receives the result when the change is stored. */
 export interface RuleResult<Result> {
   change: Change;
@@ -61,7 +56,7 @@ export class State implements Collections {
   }
 
   /** Stores all records of a state or change and removes others, without rollback. */
-  load(records: Contents): void {
+  load(records: Change): void {
     for (const name of COLLECTION_NAMES) if (records[name]) load(this, name, records);
     this.#remove(records.removed);
   }
@@ -111,9 +106,9 @@ export class State implements Collections {
   }
 }
 
-function load<Name extends CollectionName>(state: Collections, name: Name, contents: Iterables): void {
+function load<Name extends CollectionName>(state: Collections, name: Name, change: Lists): void {
   const collection: Collection<Records[Name]> = state[name];
-  const records: Iterable<Records[Name]> = contents[name] ?? [];
+  const records: readonly Records[Name][] = change[name] ?? [];
   for (const record of records) collection.put(record);
 }
 

@@ -1,109 +1,155 @@
 import { join } from 'node:path';
 import { Low } from 'lowdb';
 import { GatewayError } from '../contract/error.ts';
-import { hint, option } from '../contract/hint.ts';
-import type { State, Undo } from '../domain/state.ts';
-import { onFolder, reason, type StoreFiles, unwritable } from './files.ts';
+import { command, hint, option } from '../contract/hint.ts';
+import { COLLECTION_NAMES } from '../contract/state.ts';
+import { State, type Undo } from '../domain/state.ts';
+import { damaged, reason, type StoreFiles, unwritable } from './files.ts';
 import { hasOnlySnapshot } from './folder.ts';
-import { assertReferences, assertUniqueIds } from './integrity.ts';
+import { assertConsistent, assertReferences, assertUniqueIds } from './integrity.ts';
 import { Journal, readJournal } from './journal.ts';
-import { requireMatch } from './journal-match.ts';
-import {
-  assertRules,
-  changeText,
-  emptySnapshot,
-  isSame,
-  type SnapshotImage,
-  type StoredChange,
-  snapshotView,
-  wholeState,
-} from './snapshot.ts';
-import { SnapshotFile, type Writing } from './snapshot-file.ts';
-import { Staleness } from './staleness.ts';
-import { WriteQueue } from './write-queue.ts';
+import { changeText, emptySnapshot, type StoredChange, snapshotView, wholeState } from './snapshot.ts';
+import { SnapshotFile } from './snapshot-file.ts';
 
 /** A state with at most this many records gets a snapshot a second after its last change: people open the file. */
 const SMALL_STATE = 5_000;
 const SNAPSHOT_DELAY_MS = 1_000;
+/** Below this length of the journal, a new snapshot of a large state is not worthwhile. */
+const MIN_BYTES = 8 * 2 ** 20;
 
-/** The in-memory state that is restored from the files. */
-export interface ReplayTarget {
-  /** The current state. */
-  readonly state: State;
-  /** Loads the snapshot; null if there is none yet. */
-  load(snapshot: SnapshotImage | null): Promise<void>;
-  /** Applies a later change. Called for each change, in order. */
-  replay(change: StoredChange): void;
-  /** Messages for the user about the files. */
-  notices: string[];
+const countOf = (change: StoredChange) =>
+  COLLECTION_NAMES.reduce((sum, name) => sum + (change[name]?.length ?? 0), 0);
+
+const NO_JOURNAL = { dbs: [], end: { bytes: 0, last: 0, changes: 0 }, isCut: false, tornBytes: 0 };
+
+/**
+ * Reads the files of a folder, and checks that they belong together. Does not change them.
+ *
+ * @returns the state, null if nothing is stored, and messages for the user
+ * @throws GatewayError `state_damaged`, or the file system's error
+ */
+export async function readFolder({ folder, currencies = [] }: Pick<StoreFiles, 'folder' | 'currencies'>) {
+  const paths = { db: join(folder, 'db.json'), journal: join(folder, 'journal.jsonl') };
+  const file = new SnapshotFile(paths.db);
+  const low = new Low(file.adapter(), emptySnapshot());
+  await low.read();
+  let state = new State();
+  state.load(low.data);
+  assertUniqueIds(state, low.data, paths.db);
+  /** The number of all records in both files, including outdated ones. */
+  let records = state.size;
+  const journal = await readJournal(paths.journal, ({ reset, ...change }) => {
+    if (reset) state = new State();
+    state.load(change);
+    records += countOf(change);
+  });
+  const { dbs, end, isCut, tornBytes } = journal ?? NO_JOURNAL;
+  const isOurs = dbs.some((db) => db === file.sha256);
+  const notices: string[] = [];
+  if (file.sha256 === undefined) {
+    // The first start of a folder creates the journal just before db.json.
+    if (end.changes || end.last) throw missingSnapshot(paths);
+  } else {
+    // A db.json alone was put there by a user, so no journal was lost.
+    if (!journal && !(await hasOnlySnapshot(folder))) throw missingJournal(paths);
+    if (!isOurs && dbs.length) {
+      if (end.changes) throw otherSnapshot(paths, end.changes);
+      notices.push(`${paths.db} was changed after gateway-sim wrote it: using the changed file`);
+    }
+    assertReferences(state, paths.db);
+    if (!isOurs) assertConsistent(wholeState(state), paths.db, currencies);
+  }
+  if (tornBytes) {
+    notices.unshift(
+      `${paths.journal}: dropped a torn last line of ${tornBytes} bytes, which was never acknowledged`,
+    );
+  }
+  return {
+    state: file.sha256 === undefined ? null : state,
+    notices,
+    files: { paths, file, end, isCut, isOurs, records },
+  };
 }
 
-/** The state on disk: a snapshot in `db.json` and the changes since then in `journal.jsonl`. */
+type FoundFiles = Awaited<ReturnType<typeof readFolder>>['files'];
+type Paths = FoundFiles['paths'];
+
+function missingSnapshot({ db, journal }: Paths): GatewayError {
+  return damaged(`${db} is missing, but ${journal} contains changes to it`, {
+    hint: hint`Restore db.json, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`,
+  });
+}
+
+function missingJournal({ db, journal }: Paths): GatewayError {
+  return damaged(`${journal} is missing: it contained the changes since ${db} was written`, {
+    hint: hint`Restore journal.jsonl, or create an empty one to continue from db.json as it is, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`,
+  });
+}
+
+function otherSnapshot({ db, journal }: Paths, changes: number): GatewayError {
+  const count = changes === 1 ? '1 change' : `${changes} changes`;
+  return damaged(`${journal} has ${count} to a db.json other than ${db}`, {
+    hint: hint`Restore the original db.json, or clear journal.jsonl to continue without its changes, or start over with: ${command('state reset')} (or another ${option('dataDir')}).`,
+  });
+}
+
+/** A change that is applied in memory but not yet on disk. */
+interface Pending {
+  text: string;
+  undo: Undo;
+  resolve: () => void;
+  reject: (error: Error) => void;
+}
+
+/**
+ * The state on disk: a snapshot in `db.json` and the changes since then in `journal.jsonl`. All changes of one turn of
+ * the event loop, or during one sync, are written to the journal as one batch.
+ */
 export class Disk {
   readonly #file: SnapshotFile;
   readonly #journal: Journal;
-  readonly #queue: WriteQueue;
-  readonly #target: ReplayTarget;
-  readonly #staleness: Staleness;
-  /** Generation of the journal's snapshot; 0 for a journal without one. */
-  #generation: number;
-  #timer: NodeJS.Timeout | undefined;
-  #snapshotting: Promise<void> | undefined;
-  #closed = false;
+  readonly #stateOf: () => State;
   readonly #warn: (text: string) => void;
   /** The last warning, since a change and a snapshot can fail for the same reason. */
   #warned: string | undefined;
+  /** The number of records in both files, including outdated ones. */
+  #records: number;
+  #timer: NodeJS.Timeout | undefined;
+  #snapshotting: Promise<void> | undefined;
+  #closed = false;
+  #pending: Pending[] = [];
+  /** Work that waits for its turn between two batches. */
+  #turns: (() => Promise<void>)[] = [];
+  #isPlanned = false;
+  /** Why the last batch that failed was rolled back. */
+  #failure: GatewayError | undefined;
   /** Whether the folder or its journal had been removed or replaced when it was closed. */
   isLost = false;
 
   private constructor(
-    file: SnapshotFile,
-    { journal, warn = () => {} }: { journal: Journal; warn: StoreFiles['warn'] },
-    staleness: Staleness,
-    target: ReplayTarget,
-    generation: number,
+    { file, isOurs, records }: FoundFiles,
+    journal: Journal,
+    { warn = () => {} }: StoreFiles,
+    stateOf: () => State,
   ) {
     this.#file = file;
+    this.#records = isOurs ? records : stateOf().size;
     this.#journal = journal;
     this.#warn = warn;
-    this.#queue = new WriteQueue(
-      journal,
-      () => this.#planSnapshot(),
-      (text) => this.#report(text),
-    );
-    this.#staleness = staleness;
-    this.#target = target;
-    this.#generation = generation;
+    this.#stateOf = stateOf;
   }
 
   /**
-   * Loads the files into `target` and opens them for writing.
+   * Opens the files of a folder for writing, or creates them.
    *
-   * @throws GatewayError `state_damaged`, with both files unchanged, or `storage_failed`
+   * @param stateOf returns the current state: what was found, or the initial state
+   * @throws GatewayError `storage_failed`
    */
-  static open(files: StoreFiles, target: ReplayTarget): Promise<Disk> {
-    return onFolder(files.folder, () => Disk.#open(files, target));
-  }
-
-  /**
-   * Loads the files into `target` without changing them, so no lock is needed.
-   *
-   * @throws GatewayError `state_damaged` or `storage_failed`
-   */
-  static async read(folder: string, target: ReplayTarget): Promise<void> {
-    await onFolder(folder, () => readFiles({ folder }, target));
-  }
-
-  static async #open(files: StoreFiles, target: ReplayTarget): Promise<Disk> {
-    const found = await readFiles(files, target);
-    const { paths, file, staleness, match, isFound } = found;
-    const isCurrent = isFound && !match.isReplaced && match.generation > 0;
-    if (!isCurrent) staleness.begin();
-    const journal = isCurrent
-      ? await Journal.open(paths.journal, match.end, files)
-      : await newJournal(found, files, target.state);
-    const generation = isCurrent ? match.generation : match.generation + 1;
-    const disk = new Disk(file, { journal, warn: files.warn }, staleness, target, generation);
+  static async open(found: FoundFiles, files: StoreFiles, stateOf: () => State): Promise<Disk> {
+    const journal = found.isOurs
+      ? await Journal.open(found.paths.journal, found, files)
+      : await newJournal(found, files, stateOf());
+    const disk = new Disk(found, journal, files, stateOf);
     disk.#planSnapshot();
     return disk;
   }
@@ -116,11 +162,28 @@ export class Disk {
   write(change: StoredChange, apply: () => Undo, stored: () => void): Promise<void> {
     // Serialize first: a change that is too large to write must not be applied.
     const text = changeText(change);
-    return this.#queue.append(text, this.#staleness.measure(change, text.length, apply), stored);
+    const undo = apply();
+    this.#records += countOf(change);
+    return new Promise((resolve, reject) => {
+      const settle = () => {
+        stored();
+        resolve();
+      };
+      this.#pending.push({ text, undo, resolve: settle, reject });
+      this.#plan();
+    });
   }
 
-  stored(): Promise<void> {
-    return this.#queue.stored();
+  /**
+   * Resolves when all changes so far are stored, immediately if none is pending.
+   *
+   * @throws GatewayError `storage_failed` if some were rolled back
+   */
+  async stored(): Promise<void> {
+    if (!this.#isPlanned) return;
+    const failure = this.#failure;
+    await this.#between(() => {});
+    if (this.#failure !== failure) throw this.#failure;
   }
 
   /**
@@ -131,14 +194,13 @@ export class Disk {
     this.#closed = true;
     clearTimeout(this.#timer);
     await this.#snapshotting;
-    await this.#queue.idle();
+    await this.#between(() => {});
     try {
       if (this.#journal.end.changes) await this.#writeSnapshot();
     } catch (error) {
       const outdated = `db.json could not be updated (${reason(error)}): the changes are in journal.jsonl next to it`;
       this.#report(error instanceof GatewayError ? error.message : outdated);
     }
-    await this.#queue.idle();
     try {
       this.#journal.assertOurs();
     } catch (error) {
@@ -153,36 +215,102 @@ export class Disk {
     this.#warned = text;
   }
 
+  /** Runs work between two batches, while nothing is appended. */
+  #between<Result>(work: () => Result | Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#turns.push(() => (async () => work())().then(resolve, reject));
+      this.#plan();
+    });
+  }
+
+  #plan(): void {
+    if (this.#isPlanned) return;
+    this.#isPlanned = true;
+    setImmediate(() => this.#flush());
+  }
+
+  /** Writes a batch. Then runs one piece of work that needs exclusive access to the journal, even under constant load. */
+  async #flush(): Promise<void> {
+    const batch = this.#pending;
+    this.#pending = [];
+    // Waits only if necessary: each turn of the event loop would delay all changes of the batch.
+    const syncing = batch.length ? this.#store(batch) : undefined;
+    if (syncing) await syncing;
+    const turn = this.#turns.shift();
+    if (turn) await turn();
+    this.#isPlanned = false;
+    this.#planSnapshot();
+    if (this.#pending.length || this.#turns.length) this.#plan();
+  }
+
+  /** Returns a promise if the caller must wait. */
+  #store(batch: readonly Pending[]): Promise<void> | undefined {
+    const before = this.#journal.end;
+    try {
+      this.#journal.append(batch.map(({ text }) => text));
+    } catch (error) {
+      this.#rollBack(batch, error);
+      return undefined;
+    }
+    const settle = () => {
+      for (const { resolve } of batch) resolve();
+    };
+    if (this.#journal.fsync)
+      return this.#journal.sync().then(settle, (error) => {
+        this.#journal.cut(before);
+        this.#rollBack(batch, error);
+      });
+    settle();
+    return undefined;
+  }
+
+  /** Rolls back all changes that are not on disk, newest first, since later ones build on the failed ones. */
+  #rollBack(batch: readonly Pending[], error: unknown): void {
+    const lost = [...batch, ...this.#pending];
+    this.#pending = [];
+    for (const { undo } of lost.toReversed()) undo();
+    const failure =
+      error instanceof GatewayError
+        ? error
+        : new GatewayError('storage_failed', `the change could not be stored: ${reason(error)}`, {
+            hint: hint`Nothing was changed. Free disk space for the data folder and try again.`,
+            cause: error,
+          });
+    this.#failure = failure;
+    this.#report(failure.message);
+    for (const { reject } of lost) reject(failure);
+  }
+
   #planSnapshot(): void {
-    if (this.#closed || !this.#journal.end.changes || this.#snapshotting) return;
-    const { isLarge } = this.#staleness;
-    if (!isLarge && this.#target.state.size <= SMALL_STATE) {
+    if (this.#closed || this.#snapshotting || !this.#journal.end.changes) return;
+    const { size } = this.#stateOf();
+    // Most records on disk were replaced or removed. A journal with only new records is as good as a snapshot, however
+    // long it is.
+    const isOutdated = this.#journal.end.bytes > MIN_BYTES && this.#records > 2 * size;
+    if (!isOutdated && size <= SMALL_STATE) {
       if (this.#timer) this.#timer.refresh();
-      else this.#timer = setTimeout(() => this.#trySnapshot(), SNAPSHOT_DELAY_MS).unref();
+      else this.#timer = setTimeout(() => this.#startSnapshot(), SNAPSHOT_DELAY_MS).unref();
       return;
     }
     clearTimeout(this.#timer);
     this.#timer = undefined;
     // No timer here: each batch would restart it, so it would never fire under load.
-    if (isLarge) this.#trySnapshot();
+    if (isOutdated) this.#startSnapshot();
   }
 
-  #trySnapshot(): void {
-    // After a failure, the journal still has all changes. The next change triggers another snapshot.
-    this.#snapshotting ??= this.#writeSnapshot()
-      .then(
-        () => {
-          this.#warned = undefined;
-          return true;
-        },
-        (error: Error) => {
-          if (error instanceof GatewayError) this.#report(error.message);
-        },
-      )
-      .then((isWritten) => {
+  #startSnapshot(): void {
+    this.#snapshotting ??= this.#writeSnapshot().then(
+      () => {
         this.#snapshotting = undefined;
-        if (isWritten) this.#planSnapshot();
-      });
+        this.#warned = undefined;
+        this.#planSnapshot();
+      },
+      (error: Error) => {
+        // The journal still has all changes. The next change triggers another snapshot.
+        this.#snapshotting = undefined;
+        if (error instanceof GatewayError) this.#report(error.message);
+      },
+    );
   }
 
   /**
@@ -191,86 +319,58 @@ export class Disk {
    * already in a snapshot leads to the same state, because each line has whole records.
    */
   async #writeSnapshot(): Promise<void> {
-    const queue = this.#queue;
     const journal = this.#journal;
-    const { failures } = queue;
+    const failure = this.#failure;
     journal.assertOurs();
-    const { since, image, thaw } = await queue.between(() => {
-      this.#staleness.begin();
-      return { since: journal.end, ...snapshotView(this.#target.state) };
+    const { since, image, thaw } = await this.#between(() => {
+      const state = this.#stateOf();
+      this.#records = state.size;
+      return { since: journal.end, ...snapshotView(state) };
     });
-    const baseOf = (sha256: string) => ({ generation: this.#generation + 1, db: sha256, after: since.last });
+    let db = '';
     try {
       // The snapshot may include changes that were not yet in the journal. After this turn they are written or rolled
       // back. A snapshot with changes that were rolled back is discarded.
-      await queue.between(() => {});
-      if (queue.failures !== failures) throw new Error('changes were rolled back during the snapshot');
+      await this.#between(() => {});
+      if (this.#failure !== failure) throw new Error('changes were rolled back during the snapshot');
       const announce = async (sha256: string) => {
+        db = sha256;
         journal.assertOurs();
-        await queue.between(() => journal.announce(baseOf(sha256)));
-        // Outside `between`, so that appends can continue: after a heavy load, this takes a tenth of a second.
-        await journal.flush();
+        await this.#between(() => journal.announce(db));
+        // Outside `#between`, so that appends can continue: after a heavy load, this takes a tenth of a second.
+        await journal.sync();
       };
       await new Low(this.#file.adapter({ announce }), image).write();
     } finally {
       thaw();
     }
-    const closeOld = await queue.between(() => journal.rebase(baseOf(this.#file.sha256), since));
-    this.#generation++;
+    const closeOld = await this.#between(() => journal.rebase(db, since));
     await closeOld();
   }
 }
 
-/** Loads the files into `target`, and checks that they belong together. @throws GatewayError `state_damaged` */
-async function readFiles(
-  { folder, currencies }: Pick<StoreFiles, 'folder' | 'currencies'>,
-  target: ReplayTarget,
-) {
-  const paths = { db: join(folder, 'db.json'), journal: join(folder, 'journal.jsonl') };
-  const nothing = emptySnapshot();
-  const file = new SnapshotFile(paths.db);
-  const low = new Low<SnapshotImage>(file.adapter(), nothing);
-  await low.read();
-  const snapshot = low.data === nothing ? null : low.data;
-  await target.load(snapshot);
-  if (snapshot) assertUniqueIds(target.state, snapshot, paths.db);
-  const staleness = new Staleness(target, file);
-  const read = await readJournal(paths.journal, (change, bytes) =>
-    staleness.measure(change, bytes, () => target.replay(change)),
-  );
-  const isNewer = () => snapshot === null || !isSame(target.state, snapshot);
-  const isAlone = !read && snapshot !== null && (await hasOnlySnapshot(folder));
-  const match = requireMatch(paths, { sha256: snapshot && file.sha256, isAlone }, read, isNewer);
-  if (snapshot) assertReferences(target.state, folder);
-  // A person edited or created this db.json.
-  if (snapshot && (match.isReplaced || !read)) assertRules(target.state, paths.db, currencies);
-  target.notices.push(...match.notices);
-  return { paths, file, staleness, match, isFound: snapshot !== null };
-}
-
-/** Starts a journal: in a new folder, for a db.json that a person edited or put there, or after another format. */
+/** Starts a journal: in a new folder, for a db.json that a person edited or put there, or after format 1. */
 async function newJournal(
-  { paths, file, match, isFound }: Awaited<ReturnType<typeof readFiles>>,
+  { paths, file, end }: FoundFiles,
   files: StoreFiles,
   state: State,
 ): Promise<Journal> {
-  const { end, generation, isReplaced } = match;
-  const create = (db: string) =>
-    Journal.create(paths.journal, { generation: generation + 1, db, after: end.last }, files);
-  const write = (writing: Writing) => new Low(file.adapter(writing), wholeState(state)).write();
-  /** Whether the old journal has changes that db.json must get first. */
-  const isAhead = !isReplaced && end.changes > 0;
-  try {
-    if (isAhead) await write({});
-    if (isFound) return await create(file.sha256);
-    let journal!: Journal;
-    const announce = async (sha256: string) => {
-      journal = await create(sha256);
-    };
-    await write({ announce, isSynced: files.fsync });
+  const isNew = file.sha256 === undefined;
+  let journal: Journal | undefined;
+  const create = async (db = '') => {
+    // A number above 0 means that there is a db.json, even if no change was ever stored.
+    journal = await Journal.create(paths.journal, { db, after: isNew ? 0 : end.last + 1 }, files);
     return journal;
+  };
+  try {
+    // Format 1 does not name its db.json, so its changes can move there first.
+    if (isNew || end.changes) {
+      const writing = isNew ? { announce: create, isSynced: files.fsync } : {};
+      await new Low(file.adapter(writing), wholeState(state)).write();
+    }
+    return journal ?? (await create(file.sha256));
   } catch (error) {
     const advice = hint`Free disk space, choose another folder with ${option('dataDir')}, or use ${option('inMemory')}.`;
-    throw unwritable(isFound && !isAhead ? paths.journal : paths.db, error, advice);
+    throw unwritable(isNew || end.changes ? paths.db : paths.journal, error, advice);
   }
 }

@@ -1,5 +1,5 @@
 import { constants, statSync } from 'node:fs';
-import { type FileHandle, lstat, open, readlink, rename, unlink } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, readlink, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type ErrorCode, type ErrorDetails, GatewayError } from '../contract/error.ts';
 import { command, type Hint, hint, option } from '../contract/hint.ts';
@@ -11,7 +11,7 @@ export function fileId(path: string): string | undefined {
 }
 
 /** O_NOFOLLOW and O_NONBLOCK exist on Unix only: no link is followed, and opening a pipe does not block. */
-const { O_RDONLY, O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+const { O_RDONLY, O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 /** Much larger than any small file that gateway-sim writes. */
 const MAX_OWN_BYTES = 256 * 1024;
 /** Much larger than a file that a person writes, or any list of certificates. */
@@ -41,7 +41,7 @@ export async function openFile(
   flags: 'read' | 'append',
   { follows, isOurs, isAlone, isSecret, maxBytes = Number.POSITIVE_INFINITY }: Guard = {},
 ): Promise<FileHandle> {
-  const mode = flags === 'read' ? O_RDONLY : O_WRONLY | O_APPEND | O_CREAT;
+  const mode = flags === 'read' ? O_RDONLY : O_RDWR | O_APPEND | O_CREAT;
   const file = await open(path, mode | (follows ? 0 : O_NOFOLLOW) | O_NONBLOCK, 0o600).catch(
     (error: NodeJS.ErrnoException) => {
       if (error.code === 'ELOOP') throw new Error('it is a link', { cause: error });
@@ -111,6 +111,28 @@ export async function requireNoDanglingLink(path: string, code: ErrorCode): Prom
   });
 }
 
+/**
+ * Creates a folder and its missing parents, with one attempt each. Node's recursive mkdir never ends on a file system
+ * that returns ENOENT although the parent exists, such as /proc.
+ *
+ * @param path absolute
+ * @param mode the mode of the folder itself. Its parents get the default mode.
+ * @throws the file system's error, or GatewayError `storage_failed` for a dangling link
+ */
+export async function makeFolder(path: string, mode?: number): Promise<void> {
+  if (await isFolder(path)) return;
+  const parent = dirname(path);
+  if (parent !== path) await makeFolder(parent);
+  // Another process may have created it in the meantime.
+  if ((await isCreated(mkdir(path, { mode }))) || (await isFolder(path))) return;
+  await requireNoDanglingLink(path, 'storage_failed');
+  await mkdir(path);
+}
+
+export async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
+}
+
 const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   EACCES: 'permission denied',
@@ -143,18 +165,14 @@ export function unwritable(what: string, cause: unknown, advice?: Hint): Gateway
   });
 }
 
-function unwritableFolder(path: string, cause: unknown): GatewayError {
-  const advice = hint`Choose another one with ${option('dataDir')}, or use ${option('inMemory')}.`;
-  return unwritable(`the data folder ${path}`, cause, advice);
-}
-
 /** Runs work on a data folder. @throws GatewayError `storage_failed` for file system errors */
 export async function onFolder<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    const isOfSystem = typeof (error as NodeJS.ErrnoException).syscall === 'string';
-    throw isOfSystem ? unwritableFolder(folder, error) : error;
+    if (typeof (error as NodeJS.ErrnoException).syscall !== 'string') throw error;
+    const advice = hint`Choose another one with ${option('dataDir')}, or use ${option('inMemory')}.`;
+    throw unwritable(`the data folder ${folder}`, error, advice);
   }
 }
 
@@ -195,7 +213,7 @@ export async function replaceFile(
   const temporary = `${path}.tmp`;
   await removeFile(temporary);
   // 'x': do not write through a link that another user creates in the meantime.
-  const file = await open(temporary, 'ax', 0o600);
+  const file = await open(temporary, 'ax+', 0o600);
   try {
     await write(file);
     await swap(file, () => rename(temporary, path));

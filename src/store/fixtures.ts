@@ -17,13 +17,13 @@ import { readSnapshotFile } from './snapshot-file.ts';
 export function initialSnapshots(
   packaged: string,
   own: string | undefined,
-  label = '--fixtures',
-  currencies: readonly string[] = [],
+  label: string,
+  currencies: readonly string[],
 ): () => Promise<Snapshot> {
   let snapshot: Promise<Snapshot> | undefined;
   return () => {
     snapshot ??= (
-      own === undefined ? readPackaged(packaged) : readOwn(own, packaged, { label, currencies })
+      own === undefined ? readPackaged(packaged) : readOwn(own, packaged, label, currencies)
     ).catch((error) => {
       // Read the file again next time: the user may have fixed it.
       snapshot = undefined;
@@ -44,7 +44,8 @@ async function readPackaged(path: string): Promise<Snapshot> {
 async function readOwn(
   path: string,
   packaged: string,
-  { label, currencies }: { label: string; currencies: readonly string[] },
+  label: string,
+  currencies: readonly string[],
 ): Promise<Snapshot> {
   try {
     const read = await readSnapshotFile(path);

@@ -54,59 +54,34 @@ const ADDRESSES: ReadonlySet<string> = new Set<CollectionField[1]>([
  * @throws GatewayError `state_damaged` with the first problem
  */
 export function assertConsistent(state: WholeState, source: string, currencies: Iterable<string>): void {
-  for (const found of problems(state, currencies))
-    if (found) throw new GatewayError('state_damaged', `${source}: ${found}`);
+  for (const problem of problems(state, currencies))
+    throw new GatewayError('state_damaged', `${source}: ${problem}`);
 }
 
-/** The problem of each checked value, in order; undefined for a valid one. */
-type Findings = Generator<string | undefined, undefined>;
-
-/** Records with an invalid or unknown currency. */
-function* unknownCurrencies(
-  { merchants, wallets, payments, cards, cardTransactions }: WholeState,
-  known: ReadonlySet<string>,
-): Findings {
-  for (const { id, currency } of wallets) {
-    if (!CURRENCY_CODE.test(currency)) yield `wallets "${id}": currency "${currency}" is not a currency code`;
-  }
-  const unknown = (currency: string) =>
-    `"${currency}" is unknown: the options and wallets define ${[...known].join(', ')}`;
-  for (const { id, balances } of merchants) {
-    for (const code of Object.keys(balances)) {
-      if (!known.has(code)) yield `merchants "${id}": balances: currency ${unknown(code)}`;
-    }
-  }
-  for (const [name, records] of Object.entries({ payments, cards, cardTransactions })) {
-    for (const { id, currency } of records) {
-      yield known.has(currency) ? undefined : `${name} "${id}": currency ${unknown(currency)}`;
-    }
+/** Checks that a state that was loaded from a snapshot has all its records. @throws GatewayError `state_damaged` */
+export function assertUniqueIds(state: State, snapshot: WholeState, path: string): void {
+  for (const name of COLLECTION_NAMES) {
+    if (snapshot[name].length === state[name].size) continue;
+    for (const problem of repeatedIds(name, snapshot[name])) throw damaged(`${path} is damaged: ${problem}`);
   }
 }
 
-/** Payments and cards that break the rules. */
-function* brokenRules({ payments, cards }: WholeState): Findings {
-  for (const { id, status, settledAt, settledBy } of payments) {
-    yield undefined;
-    for (const [field, value] of Object.entries({ settledAt, settledBy })) {
-      if ((status === 'pending') === (value === null)) continue;
-      const rule = status === 'pending' ? 'must be null while' : 'must be set when';
-      yield `payments "${id}": ${field} ${rule} status is "${status}" (got ${JSON.stringify(value)})`;
-    }
-  }
-  for (const { id, number } of cards) {
-    yield isCardNumber(number) ? undefined : `cards "${id}": number "${number}" must be 16 Luhn-valid digits`;
-  }
+/** Checks that no record refers to a missing one. @throws GatewayError `state_damaged` */
+export function assertReferences(state: State, path: string): void {
+  const recordsOf = (name: CollectionName) => state[name].values() as Iterable<AnyRecord>;
+  const exists = (name: CollectionName, id: string) => state[name].get(id) !== undefined;
+  for (const problem of danglingReferences(recordsOf, exists))
+    throw damaged(`${path} is damaged: ${problem}`);
 }
 
 type AnyRecord = Records[CollectionName] & Readonly<Record<string, unknown>>;
 
-function* problems(state: WholeState, known: Iterable<string>): Findings {
+function* problems(state: WholeState, currencies: Iterable<string>): Generator<string> {
   const recordsOf = (name: CollectionName) => state[name] as readonly AnyRecord[];
   const ids = new Map<CollectionName, Set<string>>();
   for (const name of COLLECTION_NAMES) {
-    const known = new Set<string>();
-    yield* repeatedIds(name, state[name], known);
-    ids.set(name, known);
+    yield* repeatedIds(name, state[name]);
+    ids.set(name, new Set(recordsOf(name).map(({ id }) => id)));
   }
   for (const [name, field] of UNIQUE) {
     const owners = new Map<unknown, string>();
@@ -119,25 +94,31 @@ function* problems(state: WholeState, known: Iterable<string>): Findings {
   }
   if (!state.merchants.length) yield 'merchants is empty: at least one is required';
   yield* danglingReferences(recordsOf, (name, id) => ids.get(name)?.has(id) === true);
-  yield* brokenRules(state);
-  yield* unknownCurrencies(state, new Set([...known, ...state.wallets.map(({ currency }) => currency)]));
+  for (const { id, status, settledAt, settledBy } of state.payments) {
+    for (const [field, value] of Object.entries({ settledAt, settledBy })) {
+      if ((status === 'pending') === (value === null)) continue;
+      const rule = status === 'pending' ? 'must be null while' : 'must be set when';
+      yield `payments "${id}": ${field} ${rule} status is "${status}" (got ${JSON.stringify(value)})`;
+    }
+  }
+  for (const { id, number } of state.cards) {
+    if (!isCardNumber(number)) yield `cards "${id}": number "${number}" must be 16 Luhn-valid digits`;
+  }
+  yield* unknownCurrencies(state, new Set([...currencies, ...state.wallets.map(({ currency }) => currency)]));
   for (const name of COLLECTION_NAMES) {
     for (const record of recordsOf(name)) {
       for (const [field, value] of Object.entries(record)) {
         const problem = valueProblem(field, value);
-        yield problem && `${name} "${record.id}": ${field} ${problem}`;
+        if (problem) yield `${name} "${record.id}": ${field} ${problem}`;
       }
     }
   }
 }
 
-function* repeatedIds(
-  name: CollectionName,
-  records: Iterable<{ id: string }>,
-  known = new Set<string>(),
-): Findings {
+function* repeatedIds(name: CollectionName, records: readonly { id: string }[]): Generator<string> {
+  const known = new Set<string>();
   for (const { id } of records) {
-    yield known.has(id) ? `${name} has the id "${id}" twice` : undefined;
+    if (known.has(id)) yield `${name} has the id "${id}" twice`;
     known.add(id);
   }
 }
@@ -145,42 +126,37 @@ function* repeatedIds(
 function* danglingReferences(
   recordsOf: (name: CollectionName) => Iterable<AnyRecord>,
   exists: (name: CollectionName, id: string) => boolean,
-): Findings {
+): Generator<string> {
   for (const [from, field, to] of REFERENCES) {
     // In some collections, nearly all records refer to the same one.
     let last: unknown = null;
     for (const { id, [field]: other } of recordsOf(from)) {
       if (other === last || typeof other !== 'string') continue;
-      yield exists(to, other) ? undefined : `${from} "${id}": ${field} is "${other}", which is not in ${to}`;
+      if (!exists(to, other)) yield `${from} "${id}": ${field} is "${other}", which is not in ${to}`;
       last = other;
     }
   }
 }
 
-/** Checks that the state has all records of its snapshot, so no id occurs twice. @throws GatewayError `state_damaged` */
-export function assertUniqueIds(
-  state: State,
-  snapshot: { readonly [Name in CollectionName]: Iterable<Records[Name]> },
-  path: string,
-): void {
-  for (const name of COLLECTION_NAMES) {
-    let count = 0;
-    for (const _ of snapshot[name]) count++;
-    if (count !== state[name].size) requireNone(repeatedIds(name, snapshot[name]), path);
+function* unknownCurrencies(
+  { merchants, wallets, payments, cards, cardTransactions }: WholeState,
+  known: ReadonlySet<string>,
+): Generator<string> {
+  for (const { id, currency } of wallets) {
+    if (!CURRENCY_CODE.test(currency)) yield `wallets "${id}": currency "${currency}" is not a currency code`;
   }
-}
-
-/** Checks that no record refers to a missing one. @throws GatewayError `state_damaged` */
-export function assertReferences(state: State, path: string): void {
-  const recordsOf = (name: CollectionName) => state[name].values() as Iterable<AnyRecord>;
-  requireNone(
-    danglingReferences(recordsOf, (name, id) => state[name].get(id) !== undefined),
-    path,
-  );
-}
-
-function requireNone(findings: Iterable<string | undefined>, path: string): void {
-  for (const problem of findings) if (problem) throw damaged(`${path} is damaged: ${problem}`);
+  const unknown = (currency: string) =>
+    `"${currency}" is unknown: the options and wallets define ${[...known].join(', ')}`;
+  for (const { id, balances } of merchants) {
+    for (const code of Object.keys(balances)) {
+      if (!known.has(code)) yield `merchants "${id}": balances: currency ${unknown(code)}`;
+    }
+  }
+  for (const [name, records] of Object.entries({ payments, cards, cardTransactions })) {
+    for (const { id, currency } of records) {
+      if (!known.has(currency)) yield `${name} "${id}": currency ${unknown(currency)}`;
+    }
+  }
 }
 
 function valueProblem(field: string, value: unknown): string | undefined {

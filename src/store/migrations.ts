@@ -1,9 +1,9 @@
 import { shortJson } from '../contract/address.ts';
 import { hint, option } from '../contract/hint.ts';
 import { damaged } from './files.ts';
-import { isRecord } from './quick-check.ts';
+import { isRecord } from './parse-records.ts';
 
-/** Parsed JSON whose collections are not yet validated. */
+/** A parsed state, or one of its records, that is not yet validated. */
 export type RawState = Readonly<Record<string, unknown>>;
 
 /** One step from a version of the file format to the next. */
@@ -42,10 +42,8 @@ export const MIGRATIONS: readonly Migration[] = [
   },
 ];
 
-type RawRecord = Record<string, unknown>;
-
 /** Changes each record of a list. The schema rejects anything else later. */
-function each(name: string, list: unknown, change: (record: RawRecord) => RawRecord): RawRecord {
+function each(name: string, list: unknown, change: (record: RawState) => RawState): RawState {
   if (list === undefined) return {};
   const changed = (one: unknown) => (isRecord(one) ? change(one) : one);
   return { [name]: Array.isArray(list) ? list.map(changed) : list };
@@ -70,9 +68,15 @@ export function migrate(
   steps: readonly Migration[] = MIGRATIONS,
 ): RawState {
   const newest = steps.length + 1;
-  if (version === newest) return state;
-  const known = knownVersion(version, newest, source);
-  return steps.slice(known - 1).reduce((before, step) => {
+  if (typeof version !== 'number' || !Number.isInteger(version) || version < 1) {
+    throw damaged(`${source} is not a gateway-sim state: unknown version ${shortJson(version)}`);
+  }
+  if (version > newest) {
+    throw damaged(`${source} has version ${version}, but this gateway-sim reads versions up to ${newest}`, {
+      hint: hint`A newer gateway-sim wrote it. Use that version, or another ${option('dataDir')}.`,
+    });
+  }
+  return steps.slice(version - 1).reduce((before, step) => {
     try {
       return step.migrate(before);
     } catch (error) {
@@ -80,14 +84,4 @@ export function migrate(
       throw damaged(`${what}: ${(error as Error).message}`, { cause: error });
     }
   }, state);
-}
-
-function knownVersion(version: unknown, newest: number, source: string): number {
-  if (typeof version !== 'number' || !Number.isInteger(version) || version < 1) {
-    throw damaged(`${source} is not a gateway-sim state: unknown version ${shortJson(version)}`);
-  }
-  if (version <= newest) return version;
-  throw damaged(`${source} has version ${version}, but this gateway-sim reads versions up to ${newest}`, {
-    hint: hint`A newer gateway-sim wrote it. Use that version, or another ${option('dataDir')}.`,
-  });
 }

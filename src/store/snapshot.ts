@@ -2,10 +2,9 @@ import { nearestName } from '../contract/error.ts';
 import { COLLECTION_NAMES, type CollectionName, type Records } from '../contract/state.ts';
 import type { Change, State } from '../domain/state.ts';
 import { damaged } from './files.ts';
-import { assertConsistent, type WholeState } from './integrity.ts';
+import type { WholeState } from './integrity.ts';
 import { migrate, SNAPSHOT_VERSION } from './migrations.ts';
-import { parseRecords } from './parse-records.ts';
-import { isRecord } from './quick-check.ts';
+import { isRecord, parseRecords } from './parse-records.ts';
 
 /** The whole state as plain records, as in a snapshot file. */
 export type Snapshot = { version: number } & WholeState;
@@ -14,7 +13,7 @@ export type Snapshot = { version: number } & WholeState;
 export type SnapshotImage = { version: number } & { [Name in CollectionName]: Iterable<Records[Name]> };
 
 /** Creates a snapshot of the current version. */
-export function snapshotOf(recordsOf: (name: CollectionName) => readonly unknown[]): Snapshot {
+function snapshotOf(recordsOf: (name: CollectionName) => readonly unknown[]): Snapshot {
   const collections = COLLECTION_NAMES.map((name) => [name, recordsOf(name)] as const);
   return { version: SNAPSHOT_VERSION, ...Object.fromEntries(collections) } as Snapshot;
 }
@@ -22,23 +21,6 @@ export function snapshotOf(recordsOf: (name: CollectionName) => readonly unknown
 /** A state as plain records. */
 export function wholeState(state: State): Snapshot {
   return snapshotOf((name) => [...state[name].values()]);
-}
-
-/** Checks an edited state against the rules that gateway-sim's own states follow. @throws GatewayError `state_damaged` */
-export function assertRules(state: State, path: string, currencies: Iterable<string> = []): void {
-  assertConsistent(wholeState(state), path, currencies);
-}
-
-/** Whether a state has exactly the records of a snapshot, in the same order. */
-export function isSame(state: State, snapshot: SnapshotImage): boolean {
-  return COLLECTION_NAMES.every((name) => {
-    const values = state[name].values();
-    for (const record of snapshot[name]) {
-      const { value } = values.next();
-      if (value !== record && JSON.stringify(value) !== JSON.stringify(record)) return false;
-    }
-    return values.next().done === true;
-  });
 }
 
 /** The current state, to be written while the state itself continues to change. Call `thaw` afterwards. */
@@ -85,8 +67,8 @@ export function parseSnapshot(json: unknown, source: string): Snapshot {
 }
 
 /** Rejects unknown keys: a changed byte may have turned a known key into another one. */
-function requireKnownKeys(value: object, known: ReadonlySet<string>, source: string, extra?: string): void {
-  const unknown = Object.keys(value).find((key) => !known.has(key) && key !== extra);
+function requireKnownKeys(value: object, known: ReadonlySet<string>, source: string): void {
+  const unknown = Object.keys(value).find((key) => !known.has(key));
   if (unknown === undefined) return;
   const meant = nearestName(unknown, known);
   const help = meant ? `did you mean ${meant}?` : `known: ${[...known].join(', ')}`;
@@ -101,18 +83,14 @@ export function changeText(change: StoredChange): string {
   return JSON.stringify({ version: SNAPSHOT_VERSION, ...change });
 }
 
-const CHANGE_KEYS = new Set(['reset', 'removed', ...SNAPSHOT_KEYS]);
+const CHANGE_KEYS = new Set(['line', 'reset', 'removed', ...SNAPSHOT_KEYS]);
 const COLLECTION_KEYS: ReadonlySet<string> = new Set(COLLECTION_NAMES);
 
-/**
- * Validates a change, with the same checks as for a snapshot.
- *
- * @param extra an additional key to accept
- */
-export function parseChange(json: unknown, source: string, extra?: string): StoredChange {
+/** Validates a change, with the same checks as for a snapshot. A `line` is ignored: the journal numbers its lines. */
+export function parseChange(json: unknown, source: string): StoredChange {
   if (!isRecord(json)) throw damaged(`${source} is damaged: not a change`);
   const migrated = migrate(json, 'version' in json ? json['version'] : 1, source);
-  requireKnownKeys(migrated, CHANGE_KEYS, source, extra);
+  requireKnownKeys(migrated, CHANGE_KEYS, source);
   const change: Record<string, unknown> = {};
   if ('reset' in migrated) {
     if (migrated['reset'] !== true) throw damaged(`${source} is damaged: reset is not true`);

@@ -1,16 +1,8 @@
-import { Low, Memory } from 'lowdb';
 import { GatewayError } from '../contract/error.ts';
-import {
-  type Change,
-  type Contents,
-  type Payment,
-  type RuleResult,
-  State,
-  type Undo,
-} from '../domain/state.ts';
-import { Disk, type ReplayTarget } from './disk.ts';
-import type { StoreFiles } from './files.ts';
-import { emptySnapshot, type Snapshot, type StoredChange, wholeState } from './snapshot.ts';
+import { type Change, type Payment, type RuleResult, State, type Undo } from '../domain/state.ts';
+import { Disk, readFolder } from './disk.ts';
+import { onFolder, type StoreFiles } from './files.ts';
+import { type Snapshot, type StoredChange, wholeState } from './snapshot.ts';
 
 /**
  * @param replaced whether the change replaces the whole state. A listener must then forget all earlier records.
@@ -39,28 +31,29 @@ export class Store {
     return this.#state;
   }
 
-  /** The number of records. */
-  get size(): number {
-    return this.#state.size;
-  }
-
   /** Creates a store without files. */
-  static async inMemory(initial: Snapshot): Promise<Store> {
+  static inMemory(initial: Snapshot): Store {
     const store = new Store();
-    const low = new Low(new Memory<Snapshot>(), initial);
-    await low.read();
-    store.#load(low.data);
+    store.#state.load(initial);
     return store;
   }
 
   /**
    * Opens the state of a folder, or creates it from `initial` if there is none.
    *
-   * @throws GatewayError `state_damaged` if the state cannot be read, `storage_failed` if it cannot be written
+   * @throws GatewayError `state_damaged` if the state cannot be read, with its files unchanged; `storage_failed` if it
+   *   cannot be written
    */
   static async open(files: StoreFiles, initial: () => Promise<Snapshot>): Promise<Store> {
     const store = new Store();
-    store.#disk = await Disk.open(files, store.#replayTarget(initial));
+    await onFolder(files.folder, async () => {
+      const found = await readFolder(files);
+      store.found = found.state !== null;
+      store.notices.push(...found.notices);
+      if (found.state) store.#state = found.state;
+      else store.#state.load(await initial());
+      store.#disk = await Disk.open(found.files, files, () => store.#state);
+    });
     return store;
   }
 
@@ -71,35 +64,8 @@ export class Store {
    * @throws GatewayError `state_damaged` if the state cannot be read
    */
   static async read(folder: string): Promise<Snapshot | null> {
-    const store = new Store();
-    await Disk.read(
-      folder,
-      store.#replayTarget(async () => emptySnapshot()),
-    );
-    return store.found ? store.snapshot() : null;
-  }
-
-  #replayTarget(initial: () => Promise<Snapshot>): ReplayTarget {
-    const store = this;
-    return {
-      get state() {
-        return store.state;
-      },
-      notices: this.notices,
-      load: async (snapshot) => {
-        this.found = snapshot !== null;
-        this.#load(snapshot ?? (await initial()));
-      },
-      replay: ({ reset, ...change }) => {
-        if (reset) this.#load(change);
-        else this.#state.load(change);
-      },
-    };
-  }
-
-  #load(records: Contents): void {
-    this.#state = new State();
-    this.#state.load(records);
+    const { state } = await onFolder(folder, () => readFolder({ folder }));
+    return state && wholeState(state);
   }
 
   /** Calls the listener after each change is stored, in the order of the commits. */
@@ -125,7 +91,8 @@ export class Store {
   async replace({ version: _, ...change }: Snapshot): Promise<void> {
     const apply = () => {
       const previous = this.#state;
-      this.#load(change);
+      this.#state = new State();
+      this.#state.load(change);
       return () => {
         this.#state = previous;
       };

@@ -15,56 +15,32 @@ interface RetentionParts {
   retention: Retention;
 }
 
-/** Removes the oldest settled payments. */
-export class Retainer {
-  readonly #parts: RetentionParts;
+/** @returns a function that removes all payments that may be removed. After a storage error, the next call tries again. */
+export function retainer({ store, clock, courier, retention }: RetentionParts): () => Promise<void> {
   /** All settled payments, oldest first. */
-  readonly #settled = new Set<string>();
-  #running: Promise<void> | undefined;
+  const settled = new Set<string>();
+  let running: Promise<void> | undefined;
 
-  constructor(parts: RetentionParts) {
-    this.#parts = parts;
-    this.#load();
-    parts.store.onChange(({ payments = [], removed }, replaced) => {
-      if (replaced) return this.#load();
-      for (const { id, status } of payments) if (status !== 'pending') this.#settled.add(id);
-      for (const id of removed?.payments ?? []) this.#settled.delete(id);
-    });
-  }
-
-  /** Removes all payments that may be removed. After a storage error, the next run tries again. */
-  run(): Promise<void> {
-    this.#running ??= this.#removeAll()
-      .catch(() => {})
-      .finally(() => {
-        this.#running = undefined;
-      });
-    return this.#running;
-  }
-
-  #load(): void {
-    const { payments } = this.#parts.store.state;
-    const found = [...payments.values()].filter(({ settledAt }) => settledAt !== null);
+  const load = () => {
+    const found = [...store.state.payments.values()].filter(({ settledAt }) => settledAt !== null);
     found.sort((one, other) => Date.parse(one.settledAt ?? '') - Date.parse(other.settledAt ?? ''));
-    this.#settled.clear();
-    for (const { id } of found) this.#settled.add(id);
-  }
-
-  async #removeAll(): Promise<void> {
-    const { store } = this.#parts;
-    for (let ids = this.#removable(); ids.length && !store.state.isFrozen; ids = this.#removable()) {
-      await store.commit((state) => removePayments(state, ids));
-    }
-  }
+    settled.clear();
+    for (const { id } of found) settled.add(id);
+  };
+  load();
+  store.onChange(({ payments = [], removed }, replaced) => {
+    if (replaced) return load();
+    for (const { id, status } of payments) if (status !== 'pending') settled.add(id);
+    for (const id of removed?.payments ?? []) settled.delete(id);
+  });
 
   /** A batch of payments that are old enough and no longer needed. */
-  #removable(): string[] {
-    const { store, clock, courier, retention } = this.#parts;
+  const removable = () => {
     const { state } = store;
     const until = 'ageMs' in retention ? clock.now() - retention.ageMs : Number.POSITIVE_INFINITY;
-    let left = 'count' in retention ? this.#settled.size - retention.count : Number.POSITIVE_INFINITY;
+    let left = 'count' in retention ? settled.size - retention.count : Number.POSITIVE_INFINITY;
     const ids: string[] = [];
-    for (const id of this.#settled) {
+    for (const id of settled) {
       if (left-- <= 0 || ids.length === BATCH) break;
       const payment = state.payments.get(id);
       if (!payment) continue;
@@ -74,14 +50,29 @@ export class Retainer {
       if (!isUnderWay && !isNeeded(state, payment)) ids.push(id);
     }
     return ids;
-  }
+  };
+
+  const removeAll = async () => {
+    for (let ids = removable(); ids.length && !store.state.isFrozen; ids = removable()) {
+      await store.commit((state) => removePayments(state, ids));
+    }
+  };
+
+  return () => {
+    running ??= removeAll()
+      .catch(() => {})
+      .finally(() => {
+        running = undefined;
+      });
+    return running;
+  };
 }
 
 /** Checks now and every second, outside requests. @returns a function that stops the checks */
 export function startRetaining(parts: RetentionParts): () => void {
-  const retainer = new Retainer(parts);
-  const timer = setInterval(() => retainer.run(), EVERY_MS);
+  const run = retainer(parts);
+  const timer = setInterval(run, EVERY_MS);
   timer.unref();
-  void retainer.run();
+  void run();
   return () => clearInterval(timer);
 }

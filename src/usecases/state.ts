@@ -6,7 +6,7 @@ import { type Preparation, prepare } from '../domain/bootstrap.ts';
 import { State } from '../domain/state.ts';
 import { assertConsistent } from '../store/integrity.ts';
 import { parseSnapshot, type Snapshot } from '../store/snapshot.ts';
-import { snapshotText } from '../store/snapshot-lines.ts';
+import { snapshotText } from '../store/snapshot-file.ts';
 import { resumeClock } from './clock.ts';
 import type { UseCaseParts } from './parts.ts';
 

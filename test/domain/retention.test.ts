@@ -3,10 +3,8 @@ import { isNeeded, newestIds, removePayments } from '../../src/domain/retention.
 import { settle } from '../../src/domain/settle.ts';
 import { State } from '../../src/domain/state.ts';
 import { assertConsistent } from '../../src/store/integrity.ts';
-import { snapshotOf } from '../../src/store/snapshot.ts';
+import { wholeState } from '../../src/store/snapshot.ts';
 import { applied, context, fullSnapshot, pendingPayment, state } from '../helpers/records.ts';
-
-const whole = (held: State) => snapshotOf((name) => [...held[name].values()]);
 
 describe('the removal of old payments', () => {
   it('includes their records, and leaves a consistent state', () => {
@@ -22,7 +20,7 @@ describe('the removal of old payments', () => {
     held.apply({ ...records, deliveries, payments: records.payments.map((one) => ({ ...one, ...settled })) });
     const ids = [...held.payments.values()].map(({ id }) => id);
     applied(held, removePayments(held, ids));
-    const left = whole(held);
+    const left = wholeState(held);
     expect({ ...left, wallets: left.wallets.length }).toMatchObject({
       payments: [],
       messages: [],
@@ -43,13 +41,13 @@ describe('the removal of old payments', () => {
     const pending = pendingPayment(held, {}, using);
     const due = pendingPayment(held, {}, using);
     applied(held, settle(held, due, { outcome: 'approve', delivery: 'ipn-only', by: 'control' }, using));
-    const before = whole(held);
+    const before = wholeState(held);
     for (const { id } of [pending, due]) {
       const payment = held.payments.get(id);
       expect(payment && isNeeded(held, payment)).toBe(true);
     }
     applied(held, removePayments(held, [pending.id, due.id, 'pay_unknown']));
-    expect(whole(held)).toEqual(before);
+    expect(wholeState(held)).toEqual(before);
   });
 });
 

@@ -9,7 +9,7 @@ import { type InitiateCommand, initiate } from '../../src/domain/payment.ts';
 import type { Context, Settings } from '../../src/domain/settings.ts';
 import { settle } from '../../src/domain/settle.ts';
 import { type Delivery, type Payment, type RuleResult, State } from '../../src/domain/state.ts';
-import { emptySnapshot, type Snapshot, snapshotOf } from '../../src/store/snapshot.ts';
+import { emptySnapshot, type Snapshot, wholeState } from '../../src/store/snapshot.ts';
 import type { PostedFields } from '../../src/wire/body.ts';
 import { dialect } from '../../src/wire/documented/service.ts';
 
@@ -270,5 +270,5 @@ export function fullSnapshot(): Snapshot {
     ],
     clock: [{ id: 'clock', aheadMs: 7_200_000, frozenAt: null }],
   });
-  return snapshotOf((name) => [...on[name].values()]);
+  return wholeState(on);
 }

@@ -7,7 +7,9 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { fullSnapshot, merchant, wallet } from '../helpers/records.ts';
 
 const PACKAGED = fileURLToPath(new URL('../../fixtures/default.json', import.meta.url));
-const packaged = () => initialSnapshots(PACKAGED, undefined)();
+const fixturesOf = (own: string | undefined, currencies: string[] = []) =>
+  initialSnapshots(PACKAGED, own, '--fixtures', currencies);
+const packaged = () => fixturesOf(undefined)();
 
 /** Creates a user's file with this content. */
 async function own(content: unknown): Promise<string> {
@@ -27,7 +29,9 @@ describe('the fixtures of the package', () => {
   });
 
   it('are reported if the package lacks them', async () => {
-    await expect(initialSnapshots('/nowhere/default.json', undefined)()).rejects.toMatchObject({
+    await expect(
+      initialSnapshots('/nowhere/default.json', undefined, '--fixtures', [])(),
+    ).rejects.toMatchObject({
       code: 'state_damaged',
       message: 'the fixtures /nowhere/default.json do not exist: the package is incomplete',
     });
@@ -37,7 +41,7 @@ describe('the fixtures of the package', () => {
 describe("a user's own fixtures", () => {
   it('replace the fixtures of the package', async () => {
     const path = await own({ version: 1, merchants: [merchant()], wallets: [wallet()] });
-    expect(await initialSnapshots(PACKAGED, path)()).toMatchObject({
+    expect(await fixturesOf(path)()).toMatchObject({
       merchants: [merchant()],
       wallets: [wallet()],
       payments: [],
@@ -47,9 +51,9 @@ describe("a user's own fixtures", () => {
   it("without merchants or wallets get the package's", async () => {
     const { merchants, wallets } = await packaged();
     const onlyWallets = await own({ version: 1, wallets: [wallet()] });
-    expect(await initialSnapshots(PACKAGED, onlyWallets)()).toMatchObject({ merchants, wallets: [wallet()] });
+    expect(await fixturesOf(onlyWallets)()).toMatchObject({ merchants, wallets: [wallet()] });
     const onlyMerchants = await own({ version: 1, merchants: [merchant()] });
-    expect(await initialSnapshots(PACKAGED, onlyMerchants)()).toMatchObject({
+    expect(await fixturesOf(onlyMerchants)()).toMatchObject({
       merchants: [merchant()],
       wallets,
     });
@@ -57,7 +61,7 @@ describe("a user's own fixtures", () => {
 
   it('can begin with a byte order mark', async () => {
     const path = await own(`\uFEFF${JSON.stringify({ version: 1, merchants: [merchant()] })}`);
-    expect((await initialSnapshots(PACKAGED, path)()).merchants).toEqual([merchant()]);
+    expect((await fixturesOf(path)()).merchants).toEqual([merchant()]);
   });
 
   it.each([
@@ -73,7 +77,7 @@ describe("a user's own fixtures", () => {
     [{ version: 1, wallets: [wallet(), wallet()] }, ': wallets has the id "wal_rich_usd" twice'],
   ])('that are invalid are rejected: %j', async (content, problem) => {
     const path = await own(content);
-    const act = initialSnapshots(PACKAGED, path)();
+    const act = fixturesOf(path)();
     await expect(act).rejects.toMatchObject({
       name: 'GatewayError',
       code: 'usage',
@@ -87,16 +91,16 @@ describe("a user's own fixtures", () => {
     const inNpr = { ...state, payments: state.payments.map((payment) => ({ ...payment, currency: 'NPR' })) };
     const path = join(await temporaryFolder(), 'own.json');
     await writeFile(path, JSON.stringify(inNpr));
-    await expect(initialSnapshots(PACKAGED, path)()).rejects.toMatchObject({
+    await expect(fixturesOf(path)()).rejects.toMatchObject({
       code: 'usage',
       message: expect.stringMatching(/--fixtures: .*own\.json: payments "\w+": currency "NPR" is unknown/),
     });
-    expect(await initialSnapshots(PACKAGED, path, '--fixtures', ['NPR'])()).toEqual(inNpr);
+    expect(await fixturesOf(path, ['NPR'])()).toEqual(inNpr);
   });
 
   it('that do not exist are rejected', async () => {
     const path = join(await temporaryFolder(), 'none.json');
-    await expect(initialSnapshots(PACKAGED, path)()).rejects.toMatchObject({
+    await expect(fixturesOf(path)()).rejects.toMatchObject({
       code: 'usage',
       message: `--fixtures: ${path} does not exist`,
     });
@@ -104,7 +108,7 @@ describe("a user's own fixtures", () => {
 
   it('are read only once, even if the file changes later', async () => {
     const path = await own({ version: 1, wallets: [wallet({ balance: '1' })] });
-    const initial = initialSnapshots(PACKAGED, path);
+    const initial = fixturesOf(path);
     await initial();
     await writeFile(path, 'gone');
     expect((await initial()).wallets).toEqual([wallet({ balance: '1' })]);
@@ -112,7 +116,7 @@ describe("a user's own fixtures", () => {
 
   it('are read again after they have been rejected', async () => {
     const path = await own('not yet');
-    const initial = initialSnapshots(PACKAGED, path);
+    const initial = fixturesOf(path);
     await expect(initial()).rejects.toMatchObject({ code: 'usage' });
     await writeFile(path, await readFile(PACKAGED, 'utf8'));
     expect(await initial()).toEqual(await packaged());

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { link, mkdtemp, open, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { crc32 } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
 import { interceptFiles } from '../helpers/file-calls.ts';
@@ -39,6 +41,12 @@ async function editJournal(folder: string, edit: (lines: string[]) => string[]):
       .map((line) => `${line}\n`)
       .join(''),
   );
+}
+
+/** A line with its checksum. */
+function sealed(json: string): string {
+  const content = json.slice(0, -1);
+  return `${content},"crc32":"${crc32(content).toString(16).padStart(8, '0')}"}`;
 }
 
 describe('a kill at any step', () => {
@@ -198,6 +206,23 @@ describe('a journal', () => {
     });
   });
 
+  it.each([
+    ['{"journal":3,"db":"x","after":0}', 0, /line 1 is not in a format that this gateway-sim can read/],
+    ['{"journal":2,"db":7,"after":0}', 0, /line 1 is not in a format/],
+    ['{"journal":2,"db":"x","after":"0"}', 0, /line 1 is not in a format/],
+    ['{"line":1,"snapshot":"x"}', 1, /line 2: unknown key "snapshot"/],
+    ['{"line":1,"snapshot":{"db":7}}', 1, /line 2: unknown key "snapshot"/],
+    ['{"line":1,"wallets":[{"id":7}]}', 1, /line 2 is damaged: wallets\.0/],
+    ['{"line":1,"removed":{"__proto__":[]}}', 1, /line 2: unknown key "__proto__"/],
+  ])('with the sealed line %s from another source is rejected', async (json, at, message) => {
+    const folder = await killed('a');
+    await editJournal(folder, (lines) => lines.with(at, sealed(json)));
+    await expect(openStore(folder)).rejects.toMatchObject({
+      code: 'state_damaged',
+      message: expect.stringMatching(message),
+    });
+  });
+
   it('that is missing is rejected, and the user can continue with an empty one', async () => {
     const folder = await killed('a');
     await rm(journalOf(folder));
@@ -309,12 +334,66 @@ describe('a journal', () => {
     expect(await reopened(folder)).toEqual({ ids: ['a'], notices: [] });
   });
 
+  it('that numbers its snapshots, as before, can be read after a kill between two of them', async () => {
+    const folder = await killed('a');
+    const [first = '', line = ''] = (await readFile(journalOf(folder), 'utf8')).split('\n');
+    const { db, after } = JSON.parse(first);
+    const copy = await leftByKill(folder);
+    await reopened(copy);
+    const next = await readFile(dbOf(copy));
+    const snapshot = { generation: 2, db: createHash('sha256').update(next).digest('hex'), after: 1 };
+    const lines = [
+      sealed(JSON.stringify({ journal: 2, generation: 1, db, after })),
+      line,
+      sealed(JSON.stringify({ line: 2, snapshot })),
+    ];
+    await editJournal(folder, () => lines);
+    const other = await leftByKill(folder);
+    await writeFile(dbOf(other), next);
+    for (const one of [folder, other]) expect(await reopened(one)).toEqual({ ids: ['a'], notices: [] });
+  });
+
   it('in format 1 is migrated, and its changes move to db.json', async () => {
     const folder = await leftByKill(VERSION_1);
     const store = await openStore(folder);
     expect(await changesIn(folder)).toBe(0);
     expect(JSON.parse(await readFile(dbOf(folder), 'utf8'))).toEqual(store.snapshot());
-    expect(await readFile(journalOf(folder), 'utf8')).toMatch(/^\{"journal":2,"generation":1,/);
+    expect(await readFile(journalOf(folder), 'utf8')).toMatch(/^\{"journal":2,/);
+  });
+});
+
+describe('a db.json that is missing', () => {
+  const rejected = expect.objectContaining({
+    code: 'state_damaged',
+    message: expect.stringMatching(/db\.json is missing, but .*journal\.jsonl contains changes to it/),
+    remedy: expect.stringContaining('state reset'),
+  });
+
+  it.each([
+    ['has changes in its journal', () => killed('a')],
+    [
+      'includes changes',
+      async () => {
+        const folder = await killed('a');
+        await reopened(folder);
+        return folder;
+      },
+    ],
+    [
+      'was put there or edited by a user, even if nothing was ever stored',
+      async () => {
+        const folder = await temporaryFolder();
+        await writeFile(dbOf(folder), JSON.stringify(records()));
+        await reopened(folder);
+        return folder;
+      },
+    ],
+  ])('is reported if it %s', async (_, folderOf) => {
+    const folder = await folderOf();
+    await rm(dbOf(folder));
+    const journal = await readFile(journalOf(folder));
+    await expect(openStore(folder)).rejects.toEqual(rejected);
+    expect(await readFile(journalOf(folder))).toEqual(journal);
   });
 });
 

@@ -4,8 +4,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LineSplitter } from '../../src/store/lines.ts';
 import { emptySnapshot } from '../../src/store/snapshot.ts';
-import { readSnapshotFile, SnapshotFile } from '../../src/store/snapshot-file.ts';
-import { SnapshotLines, snapshotText } from '../../src/store/snapshot-lines.ts';
+import {
+  readSnapshotFile,
+  SnapshotFile,
+  SnapshotLines,
+  snapshotText,
+} from '../../src/store/snapshot-file.ts';
 import { character } from '../helpers/characters.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { fullSnapshot, wallet } from '../helpers/records.ts';

@@ -6,8 +6,7 @@ import { GatewayError } from '../../src/contract/error.ts';
 import { COLLECTION_NAMES } from '../../src/contract/state.ts';
 import { unwritable } from '../../src/store/files.ts';
 import { emptySnapshot, parseChange, parseSnapshot } from '../../src/store/snapshot.ts';
-import { readSnapshotFile, SnapshotFile } from '../../src/store/snapshot-file.ts';
-import { snapshotText } from '../../src/store/snapshot-lines.ts';
+import { readSnapshotFile, SnapshotFile, snapshotText } from '../../src/store/snapshot-file.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { fullSnapshot, wallet } from '../helpers/records.ts';
 

@@ -1,10 +1,11 @@
-import { open, readFile, stat } from 'node:fs/promises';
+import { open, readFile, stat, writeFile } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { GatewayError } from '../../src/contract/error.ts';
 import { initiate } from '../../src/domain/payment.ts';
 import { settle } from '../../src/domain/settle.ts';
 import type { Change, State } from '../../src/domain/state.ts';
 import { Store } from '../../src/store/store.ts';
+import { interceptFiles } from '../helpers/file-calls.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { context, input, records, wallet } from '../helpers/records.ts';
 import { changesIn, dbOf, idsIn, journalOf, leftByKill, openStore, put } from '../helpers/store.ts';
@@ -178,7 +179,7 @@ describe('the files of a store', () => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect(first).toMatchObject({ journal: 2, generation: 1, after: 0 });
+    expect(first).toMatchObject({ journal: 2, db: expect.stringMatching(/^[0-9a-f]{64}$/), after: 0 });
     const crc32 = expect.stringMatching(/^[0-9a-f]{8}$/);
     expect(lines).toEqual([
       { line: 1, version: 2, wallets: [wallet({ id: 'a' })], crc32 },
@@ -223,6 +224,27 @@ describe('the files of a store', () => {
       expect([warn.mock.calls, store.isLost]).toEqual([[['the files are lost']], true]);
     },
   );
+
+  it('are left unchanged if they are lost while a snapshot replaces them', async () => {
+    let areLost = false;
+    const assertOurs = () => {
+      if (areLost) throw new GatewayError('storage_failed', 'the files are lost');
+    };
+    const warn = vi.fn();
+    const { folder, store } = await fresh({ assertOurs, warn });
+    await store.commit(put('kept'));
+    let journal = Buffer.of();
+    interceptFiles(['rename'], async (_, rename, [path]) => {
+      await rename();
+      if (path !== `${dbOf(folder)}.tmp`) return;
+      areLost = true;
+      journal = await readFile(journalOf(folder));
+    });
+    await store.close();
+    expect(journal.toString()).toContain('"kept"');
+    expect(await readFile(journalOf(folder))).toEqual(journal);
+    expect([warn.mock.calls, store.isLost]).toEqual([[['the files are lost']], true]);
+  });
 
   it('can have lines of any length', async () => {
     const { folder, store } = await fresh();
@@ -273,15 +295,41 @@ describe('the files of a store', () => {
     expect(await readFile(dbOf(folder), 'utf8')).toContain('"last"');
   });
 
-  it('get a snapshot immediately if most of their data is outdated, and the next one after a delay', async () => {
+  it('get a snapshot immediately if most of their records are outdated, and the next one after a delay', async () => {
     useFakeTimeouts();
     const { store } = await fresh();
-    const large = { wallets: [wallet({ holder: 'x'.repeat(9 * 2 ** 20) })] };
+    const { size } = store.state;
+    const large = { wallets: [wallet({ holder: 'x'.repeat(2 ** 21) })] };
+    for (let count = 0; count < size; count++) await store.commit(() => ({ change: large, result: null }));
+    expect(vi.getTimerCount()).toBe(1);
     await store.commit(() => ({ change: large, result: null }));
     expect(vi.getTimerCount()).toBe(0);
-    await store.commit(() => ({ change: large, result: null }));
-    await store.commit(put('small'));
+    // The first one may be in the snapshot.
+    for (const id of ['small', 'later']) await store.commit(put(id));
     await expect.poll(() => vi.getTimerCount()).toBe(1);
+  });
+
+  it('get no snapshot while a large state only grows, but do once it has mostly changed', async () => {
+    const { folder, store } = await fresh();
+    const many = (name: string, length: number) => () => {
+      const holder = 'x'.repeat(2_000);
+      const wallets = Array.from({ length }, (_, index) => wallet({ id: `${name}-${index}`, holder }));
+      return { change: { wallets }, result: null };
+    };
+    /** Whether a snapshot is being written. It begins between two batches. */
+    const isWritten = async () => {
+      for (const id of ['small', 'later']) await store.commit(put(id));
+      return store.state.isFrozen;
+    };
+    for (const name of ['a', 'b']) await store.commit(many(name, 6_000));
+    expect(await isWritten()).toBe(false);
+    await store.commit(many('a', 6_000));
+    expect(await isWritten()).toBe(false);
+    for (const name of ['a', 'b']) await store.commit(many(name, 6_000));
+    expect(await isWritten()).toBe(true);
+    await expect.poll(() => changesIn(folder)).toBeLessThan(4);
+    await store.commit(many('c', 5_000));
+    expect(await isWritten()).toBe(false);
   });
 
   it('do not contain changes that could not be synced, or later changes based on them', async () => {
@@ -302,6 +350,62 @@ describe('the files of a store', () => {
     await store.commit(put('after'));
     const second = await openStore(await leftByKill(folder));
     expect(idsIn(second)).toEqual([...INITIAL, 'kept', 'after']);
+  });
+
+  it.each(['before', 'while'])(
+    'keep an edit of db.json that is made %s a snapshot is written',
+    async (moment) => {
+      const warn = vi.fn();
+      const { folder, store } = await fresh({ warn });
+      await store.commit(put('kept'));
+      const edit = () => writeFile(dbOf(folder), 'edited');
+      if (moment === 'before') await edit();
+      else {
+        interceptFiles(['open'], async (_, open, [path]) => {
+          if (path === `${dbOf(folder)}.tmp`) await edit();
+          return open();
+        });
+      }
+      await store.close();
+      expect(warn.mock.calls).toEqual([
+        [expect.stringMatching(/db\.json was edited while gateway-sim was using it/)],
+      ]);
+      expect(await readFile(dbOf(folder), 'utf8')).toBe('edited');
+      expect(await changesIn(folder)).toBe(1);
+    },
+  );
+
+  it('do not contain a change that a snapshot included before it was rolled back', async () => {
+    useFakeTimeouts();
+    const { folder, store } = await fresh({ fsync: true });
+    await store.commit(put('kept'));
+    const file = await open(dbOf(folder));
+    const handles = Object.getPrototypeOf(file);
+    await file.close();
+    const real = handles.datasync;
+    const change = { wallets: [wallet({ id: 'new' }), wallet({ id: 'kept', holder: 'replaced' })] };
+    let lost: Promise<string> | undefined;
+    const spy = vi
+      .spyOn(handles, 'datasync')
+      .mockImplementationOnce(function (this: unknown) {
+        // Applied before the snapshot begins, and written after that.
+        lost = store.commit(() => ({ change, result: 'lost' }));
+        return real.call(this);
+      })
+      .mockImplementationOnce(async () => {
+        // Long enough for a snapshot that does not wait.
+        for (let reads = 0; reads < 100; reads++) await readFile(`${dbOf(folder)}.tmp`).catch(() => {});
+        throw new Error('EIO');
+      });
+    onTestFinished(() => spy.mockRestore());
+    vi.advanceTimersByTime(1_000);
+    await store.commit(put('first'));
+    await expect(lost).rejects.toMatchObject({ code: 'storage_failed' });
+    await expect.poll(() => store.state.isFrozen).toBe(false);
+    expect(await readFile(dbOf(folder), 'utf8')).not.toMatch(/"new"|"replaced"/);
+    const left = await openStore(await leftByKill(folder));
+    expect(idsIn(left)).toEqual([...INITIAL, 'kept', 'first']);
+    expect(left.state.wallets.get('kept')).toEqual(wallet({ id: 'kept' }));
   });
 
   it('get a snapshot on close', async () => {

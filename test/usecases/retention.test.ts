@@ -4,7 +4,7 @@ import type { Retention } from '../../src/domain/retention.ts';
 import type { Delivery, Payment } from '../../src/domain/state.ts';
 import { emptySnapshot } from '../../src/store/snapshot.ts';
 import { Store } from '../../src/store/store.ts';
-import { Retainer } from '../../src/usecases/retention.ts';
+import { retainer } from '../../src/usecases/retention.ts';
 import { dueDelivery, NOW, pendingPayment, records, state } from '../helpers/records.ts';
 
 const template = pendingPayment(state());
@@ -29,7 +29,7 @@ async function retained(
   const store = await Store.inMemory({ ...records(), payments, deliveries });
   const time = { now: NOW };
   const underWay = new Set<string>();
-  const retainer = new Retainer({
+  const run = retainer({
     store,
     retention,
     clock: { now: () => time.now },
@@ -38,7 +38,7 @@ async function retained(
   const ids = () => [...store.state.payments.values()].map(({ id }) => id);
   const put = (change: { payments?: Payment[]; deliveries?: Delivery[] }) =>
     store.commit(() => ({ change, result: null }));
-  return { store, run: () => retainer.run(), ids, put, time, underWay };
+  return { store, run, ids, put, time, underWay };
 }
 
 describe('a settled payment', () => {

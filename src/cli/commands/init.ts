@@ -3,7 +3,7 @@ import { lstat, readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { usage } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
-import { makeFolder } from '../../store/make-folder.ts';
+import { makeFolder } from '../../store/files.ts';
 import { packaged, packagedFixtures } from '../../system/package-info.ts';
 import { defineCommand, flag, text } from '../command.ts';
 import { CONFIGURATION_FILE, configurationTemplate, FIXTURES_FILE } from '../config-template.ts';

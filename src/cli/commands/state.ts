@@ -95,7 +95,7 @@ const exportState = defineCommand({
     const { text, counts, from } = await orStopped(
       async () => exportByServer(await context.connect()),
       async ({ shown, snapshot }) => {
-        const { snapshotText } = await import('../../store/snapshot-lines.ts');
+        const { snapshotText } = await import('../../store/snapshot-file.ts');
         const text = [...snapshotText(snapshot)].join('');
         return { text, counts: countsIn(text) ?? {}, from: ` from ${shown} (no emulator is running)` };
       },
