@@ -125,7 +125,7 @@ async function loadSources() {
           export { AREAS } from './src/contract/manifest.ts';
           export { CHOICES, PROFILES, choicesOf } from './src/contract/profiles.ts';
           export { EXIT_CODES } from './src/cli/output.ts';
-          export { buildProgram } from './src/cli/program.ts';
+          export { buildProgram } from './src/cli/run.ts';
           export { environmentName } from './src/options/resolve.ts';
           export { START_OPTIONS } from './src/options/table.ts';`,
         resolveDir: ROOT,

@@ -3,8 +3,7 @@ import { command, hint } from '../contract/hint.ts';
 import type { ResolvedOptions } from '../options/table.ts';
 import { fidelityIn, fidelityText } from '../system/fidelity.ts';
 import { VERSION } from '../system/package-info.ts';
-import { pairs } from './layout.ts';
-import type { Output } from './output.ts';
+import { type Output, pairs } from './output.ts';
 import type { RunningServer } from './start-emulator.ts';
 
 /** The first line of `start --json`. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { packaged } from '../system/package-info.ts';
 import { makeTemporaryFolder, removeTemporaryFolder } from '../tls/temporary-folder.ts';
-import type { Io } from './io.ts';
+import type { Io } from './output.ts';
 import type { RunningServer } from './start-emulator.ts';
 
 /** The environment that redirects a client with a hard-coded gateway host to the emulator. */

@@ -8,8 +8,9 @@ import { environmentName, environmentSource, type OptionSource, resolveOptions }
 import { requireBelow } from '../options/secret-file.ts';
 import { type OptionName, type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../options/table.ts';
 import { readText, reason } from '../store/files.ts';
-import { CONFIGURATION_FILE } from './config-template.ts';
-import type { Io } from './io.ts';
+import type { Io } from './output.ts';
+
+export const CONFIGURATION_FILE = 'gateway-sim.config.json';
 
 type Flags = Readonly<Record<string, unknown>>;
 type Environment = Readonly<Record<string, string | undefined>>;

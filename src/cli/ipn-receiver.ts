@@ -5,8 +5,7 @@ import { failureOf, type HttpResponse, headerPairs, send } from '../delivery/sen
 import { dialect } from '../library/merchant-client.ts';
 import { type ReceivedRequest, receiveOnLoopback } from '../system/loopback-receiver.ts';
 import type { VerifyKeys } from '../wire/dialect.ts';
-import type { Io } from './io.ts';
-import type { Output } from './output.ts';
+import type { Io, Output } from './output.ts';
 import { verdictText } from './verify-input.ts';
 
 /** The port that the examples send IPNs to. */

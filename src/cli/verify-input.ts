@@ -10,8 +10,7 @@ import { signingKeys } from '../contract/signing-keys.ts';
 import { readSecret } from '../options/secret-file.ts';
 import type { Verification, VerifyKeys } from '../wire/dialect.ts';
 import type { Server } from './connect.ts';
-import type { Io } from './io.ts';
-import { onOneLine } from './printable.ts';
+import { type Io, onOneLine } from './output.ts';
 
 /** An IPN to verify, and the merchant whose key signs it, if known. */
 interface ToVerify {

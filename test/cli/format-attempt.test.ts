@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answerText } from '../../src/cli/format-attempt.ts';
+import { answerText } from '../../src/cli/format.ts';
 
 describe("the first line of a receiver's response", () => {
   it.each([

@@ -1,7 +1,6 @@
 import type { Clock, ClockInput } from '../../contract/clock.ts';
 import { type Context, defineCommand, type Group, text } from '../command.ts';
-import { pairs } from '../layout.ts';
-import type { CommandResult } from '../output.ts';
+import { type CommandResult, pairs } from '../output.ts';
 
 const TIMEOUT = {
   timeout: text(

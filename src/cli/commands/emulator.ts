@@ -7,9 +7,7 @@ import { fidelityText } from '../../system/fidelity.ts';
 import { leftText } from '../banner.ts';
 import { defineCommand, duration } from '../command.ts';
 import { foreignServer, probe, type Server } from '../connect.ts';
-import { pairs } from '../layout.ts';
-import { openInBrowser } from '../output.ts';
-import { onOneLine } from '../printable.ts';
+import { onOneLine, openInBrowser, pairs } from '../output.ts';
 
 /** How long `stop` waits for a server to stop, in real time. */
 const STOP_LIMIT_MS = 10_000;

@@ -3,7 +3,7 @@ import { FAULT_CONDITIONS, FAULT_EFFECTS, type FaultMember } from '../../contrac
 import { command, hint } from '../../contract/hint.ts';
 import { FAULT_ROUTES } from '../../contract/vocabulary.ts';
 import { defineCommand, type Group, type OptionDeclaration } from '../command.ts';
-import { listed } from '../layout.ts';
+import { listed } from '../output.ts';
 
 const MEMBERS = { ...FAULT_EFFECTS, ...FAULT_CONDITIONS };
 

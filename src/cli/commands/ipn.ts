@@ -32,9 +32,8 @@ import {
   receiverOf,
   verdictFacts,
   whatToDo,
-} from '../format-attempt.ts';
-import { listed, moment, pairs } from '../layout.ts';
-import type { CommandResult } from '../output.ts';
+} from '../format.ts';
+import { type CommandResult, listed, moment, pairs } from '../output.ts';
 import { bodyToVerify, formerKeys, verdictText, verifyKeys } from '../verify-input.ts';
 
 const KEYS = {

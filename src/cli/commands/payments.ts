@@ -33,10 +33,9 @@ import {
   timelineText,
   verdictFacts,
   whatToDo,
-} from '../format-attempt.ts';
+} from '../format.ts';
 import { harOf } from '../har.ts';
-import { fieldsOf, listed, moment, pairs } from '../layout.ts';
-import { type CommandResult, openInBrowser } from '../output.ts';
+import { type CommandResult, fieldsOf, listed, moment, openInBrowser, pairs } from '../output.ts';
 
 type OutcomeFlags = Record<PaymentOutcome, OptionDeclaration<true | undefined>>;
 

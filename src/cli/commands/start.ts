@@ -23,9 +23,8 @@ import { type Context, defineCommand, list, type OptionDeclaration, text } from 
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { probe } from '../connect.ts';
 import { detach, type ParentProcess, parentProcess, trimLog } from '../detach.ts';
-import { showEvent } from '../format-event.ts';
-import type { Io } from '../io.ts';
-import { connectionFlags, EXIT_CODES, type Output, openInBrowser } from '../output.ts';
+import { showEvent } from '../format.ts';
+import { connectionFlags, EXIT_CODES, type Io, type Output, openInBrowser } from '../output.ts';
 import { DOUBLED_SIGNAL_MS, endByHangup, INTERRUPTED, onNpmExit } from '../signals.ts';
 import type { RunningServer } from '../start-emulator.ts';
 

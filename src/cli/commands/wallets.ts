@@ -1,5 +1,5 @@
 import { defineCommand, type Group, requiredText } from '../command.ts';
-import { listed } from '../layout.ts';
+import { listed, moment } from '../output.ts';
 
 const list = defineCommand({
   summary: 'list all wallets',
@@ -29,3 +29,19 @@ export const wallets: Group = {
   examples: ['wallets', 'wallets fund wal_poor_usd --amount 100'],
   commands: { list, fund },
 };
+
+export const inbox = defineCommand({
+  summary: 'list the verification codes of live payments',
+  run: async ({ call }) =>
+    listed(
+      await call('GET /inbox'),
+      {
+        'Sent (UTC)': ({ sentAt }) => moment(sentAt),
+        'E-mail': ({ email }) => email,
+        Code: ({ code }) => code,
+        Identifier: ({ identifier }) => identifier,
+        'Valid until (UTC)': ({ expiresAt }) => moment(expiresAt),
+      },
+      ['No codes yet. A live checkout sends one when the customer enters an e-mail.'],
+    ),
+});
