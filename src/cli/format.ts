@@ -1,18 +1,22 @@
-import type { ChalkInstance } from 'chalk';
 import { isReportable } from '../contract/audit.ts';
 import type { Attempt, Delivery } from '../contract/delivery.ts';
 import { outcomeOf } from '../contract/describe-delivery.ts';
 import { REDIRECT_WAIT_MS } from '../contract/duration.ts';
 import type { SimEvent } from '../contract/event.ts';
-import { command, type Hint, type HintStyle, hint, renderHint } from '../contract/hint.ts';
+import { command, type Hint, hint, renderHint } from '../contract/hint.ts';
 import type { TimelineEntry } from '../contract/payment.ts';
 import type { Verdict } from '../contract/verdict.ts';
 import { PAYMENT_EVENTS } from '../contract/vocabulary.ts';
 import { isRefusedInitiate } from '../library/merchant-client.ts';
+import type { Verification } from '../wire/dialect.ts';
 import { moment, type Output, onOneLine } from './output.ts';
 
+/*
+ * IPNs, timelines and events as text.
+ */
+
 /** The reported part of a delivery. It has no id if it was sent without a server. */
-type ToldDelivery = Pick<
+type ReportedDelivery = Pick<
   Delivery,
   'url' | 'forwardedTo' | 'state' | 'tampered' | 'underWay' | 'nextAttemptAt'
 > & {
@@ -21,12 +25,12 @@ type ToldDelivery = Pick<
 };
 
 /** The address that the IPN was posted to. With `--forward-ipn`, it is not the delivery's own address. */
-export function receiverOf({ url, forwardedTo }: Pick<ToldDelivery, 'url' | 'forwardedTo'>): string {
+export function receiverOf({ url, forwardedTo }: Pick<Delivery, 'url' | 'forwardedTo'>): string {
   return forwardedTo === null ? `POST ${url}` : `forwarded to ${forwardedTo}`;
 }
 
 /** The result of a delivery so far. */
-export function describeLastAttempt({ attempts, underWay, nextAttemptAt }: ToldDelivery): string {
+export function describeLastAttempt({ attempts, underWay, nextAttemptAt }: ReportedDelivery): string {
   if (underWay) {
     return `attempt ${underWay.number} is waiting up to ${underWay.timeoutMs / 1_000} s for a response`;
   }
@@ -35,10 +39,14 @@ export function describeLastAttempt({ attempts, underWay, nextAttemptAt }: ToldD
   return nextAttemptAt === null ? 'no attempt' : `attempt 1 is due at ${moment(nextAttemptAt)} UTC`;
 }
 
-/** The time of the next retry; undefined if there is none. */
-export function nextAttempt({ attempts, underWay, nextAttemptAt }: ToldDelivery): string | undefined {
-  if (underWay || nextAttemptAt === null || !attempts.length) return undefined;
-  return `attempt ${attempts.length + 1} at ${moment(nextAttemptAt)} UTC`;
+/** The response to the last attempt and the next retry, if any. */
+export function progressFacts({ attempts, underWay, nextAttemptAt }: ReportedDelivery) {
+  const last = attempts.at(-1);
+  const hasNext = last && !underWay && nextAttemptAt !== null;
+  return {
+    Response: last && answerText(last),
+    Next: hasNext ? `attempt ${attempts.length + 1} at ${moment(nextAttemptAt)} UTC` : undefined,
+  };
 }
 
 export function verdictFacts({ cause, fix }: Verdict): Record<string, string | undefined> {
@@ -58,7 +66,7 @@ export function deliveryProblem(
 const SHOWN_OF_ANSWER = 200;
 
 /** The first line of the response to a rejected attempt, without markup; undefined if there is none. */
-export function answerText({ error, responseBody }: ToldDelivery['attempts'][number]): string | undefined {
+export function answerText({ error, responseBody }: Pick<Attempt, 'error' | 'responseBody'>) {
   if (error === null) return undefined;
   const body = (responseBody ?? '').slice(0, 16_384);
   const text = /^\s*</.test(body)
@@ -72,7 +80,7 @@ export function answerText({ error, responseBody }: ToldDelivery['attempts'][num
 const SIGNATURE_REFUSALS: readonly unknown[] = [400, 401, 403];
 
 /** What to run next if the last attempt was rejected or got no response. */
-export function whatToDo({ id, state, tampered, attempts }: ToldDelivery): Hint[] {
+export function whatToDo({ id, state, tampered, attempts }: ReportedDelivery): Hint[] {
   const last = attempts.at(-1);
   // The egress guard rejected it, so nothing was sent.
   if (id === null || !last || last.error === null || state === 'refused') return [];
@@ -86,7 +94,7 @@ export function whatToDo({ id, state, tampered, attempts }: ToldDelivery): Hint[
 
 /** An attempt as it was on the wire, line by line: the request (`>`), the response (`<`) and the error (`!`). */
 export function attemptText(attempt: Attempt): string {
-  const { number, startedAt, durationMs, url, error } = attempt;
+  const { number, startedAt, durationMs, url, error, responseStatus } = attempt;
   const side = (mark: string, first: string, headers: Attempt['requestHeaders'], body: string | null) =>
     [first, ...headers.map((pair) => pair.join(': ')), '', body ?? '']
       .flatMap((text) => text.split(/\r?\n/))
@@ -94,9 +102,9 @@ export function attemptText(attempt: Attempt): string {
   return [
     `Attempt ${number} at ${startedAt}, ${durationMs} ms`,
     ...side('>', `POST ${url}`, attempt.requestHeaders, attempt.requestBody),
-    ...(attempt.responseStatus === null
+    ...(responseStatus === null
       ? []
-      : side('<', `HTTP ${attempt.responseStatus}`, attempt.responseHeaders, attempt.responseBody)),
+      : side('<', `HTTP ${responseStatus}`, attempt.responseHeaders, attempt.responseBody)),
     ...(error === null ? [] : [`  ! ${error}`]),
   ].join('\n');
 }
@@ -113,11 +121,22 @@ export function timelineText(timeline: readonly TimelineEntry[]): string {
     .join('\n');
 }
 
-/** The style of lines: their colours, and the commands in them. */
-interface LineStyle {
-  colour: ChalkInstance;
-  style: HintStyle;
+/** The result of `ipn verify`. */
+export function verificationText(verification: Verification): string {
+  const { valid, reasons, fix, identifier, amount, status, expected } = verification;
+  return [
+    valid ? 'valid' : 'not valid',
+    ...reasons.map((reason) => `  ${onOneLine(reason)}`),
+    ...(fix === null ? [] : [`  Fix: ${fix}`]),
+    ...(identifier === null
+      ? []
+      : [`  ${onOneLine(`identifier ${identifier}, amount ${amount}, status ${status}`)}`]),
+    ...(valid || expected === null ? [] : [`  the signature must be ${expected}`]),
+  ].join('\n');
 }
+
+/** The style of lines: their colours, and the commands in them. */
+type LineStyle = Pick<Output, 'colour' | 'style'>;
 
 /** Prints an event as lines, or with --json as a document. */
 export function showEvent(event: SimEvent, output: Output): void {
@@ -136,6 +155,9 @@ export function eventLines(event: SimEvent, { colour, style }: LineStyle): strin
   return lines.map((line) => line.replaceAll('\n', '\\u000a'));
 }
 
+/** Reported by other lines: the request for a page, the sent code. */
+const TOLD_ELSEWHERE: readonly string[] = ['opened', 'code_sent'];
+
 /** The event without its time, followed by warnings and hints. */
 function linesOf(event: SimEvent, as: LineStyle): string[] {
   const { colour } = as;
@@ -148,8 +170,19 @@ function linesOf(event: SimEvent, as: LineStyle): string[] {
       const answer = isRefused ? colour.yellow(`${status} refused`) : statusText(status, colour);
       return [`-->  ${method} ${path}  ${answer}  ${durationMs} ms`, ...notes];
     }
-    case 'payment':
-      return paymentLines(event, colour);
+    case 'payment': {
+      // One line for the last step of a change. Other lines report the steps before it.
+      const step = event.steps.findLast((one) => !TOLD_ELSEWHERE.includes(one.event));
+      if (!step) return [];
+      const { id, identifier, mode, status, amount, currency } = event.payment;
+      if (step.event !== 'initiated' && step.event !== 'settled') {
+        const detail = step.detail === null ? '' : `: ${step.detail}`;
+        return [`     payment ${identifier}  ${PAYMENT_EVENTS[step.event]}${detail}`];
+      }
+      const line = `     payment ${identifier}  ${amount} ${currency}  ${mode}  ${colour.bold(status)}  ${id}`;
+      // The line of the initiate request reports its warnings.
+      return step.event === 'settled' ? [line, ...event.warnings] : [line];
+    }
     case 'delivery':
       return deliveryLines(event, as);
     case 'message': {
@@ -172,31 +205,11 @@ function linesOf(event: SimEvent, as: LineStyle): string[] {
   }
 }
 
-/** Reported by other lines: the request for a page, the sent code. */
-const TOLD_ELSEWHERE: readonly string[] = ['opened', 'code_sent'];
-
-/** One line for the last step of a change. Other lines report the steps before it. */
-function paymentLines(
-  { payment, steps, warnings }: Extract<SimEvent, { type: 'payment' }>,
-  colour: ChalkInstance,
-): string[] {
-  const step = steps.findLast(({ event }) => !TOLD_ELSEWHERE.includes(event));
-  if (!step) return [];
-  const { id, identifier, mode, status, amount, currency } = payment;
-  if (step.event !== 'initiated' && step.event !== 'settled') {
-    const detail = step.detail === null ? '' : `: ${step.detail}`;
-    return [`     payment ${identifier}  ${PAYMENT_EVENTS[step.event]}${detail}`];
-  }
-  const line = `     payment ${identifier}  ${amount} ${currency}  ${mode}  ${colour.bold(status)}  ${id}`;
-  // The line of the initiate request reports its warnings.
-  return step.event === 'settled' ? [line, ...warnings] : [line];
-}
-
 function deliveryLines(
   { delivery, step, at }: Extract<SimEvent, { type: 'delivery' }>,
   { colour, style }: LineStyle,
 ): string[] {
-  const { identifier, attempts, note, postponedBy, nextAttemptAt, underWay } = delivery;
+  const { identifier, attempts, note, postponedBy, nextAttemptAt, state, underWay } = delivery;
   const line = (what: string, number: number) =>
     `<--  IPN ${receiverOf(delivery)}  ${what}  ${identifier}  attempt ${number}`;
   if (step === 'planned') {
@@ -210,25 +223,20 @@ function deliveryLines(
   }
   const last = attempts.at(-1);
   if (!last) return [];
-  const result = line(`${resultText(delivery, last, colour)}  ${last.durationMs} ms`, last.number);
-  if (last.error === null) return [result];
-  const firstTime = attempts.filter(({ error }) => error !== null).length === 1;
-  const advice = firstTime ? whatToDo(delivery).map((hint) => renderHint(hint, style)) : [];
-  return [result, `${note ?? last.error}${responseText(last)}; ${nextText(delivery)}`, ...advice];
-}
-
-function resultText({ state }: Delivery, { responseStatus }: Attempt, colour: ChalkInstance): string {
-  if (responseStatus !== null) return statusText(responseStatus, colour);
-  return colour.red(state === 'refused' ? 'not sent' : 'no response');
-}
-
-function responseText(attempt: Attempt): string {
-  const text = answerText(attempt);
-  return text === undefined ? '' : `; response: ${text}`;
-}
-
-function nextText({ state, nextAttemptAt }: Delivery): string {
-  return nextAttemptAt === null ? state : `next attempt at ${clockTime(nextAttemptAt)}`;
+  const { responseStatus, durationMs, number, error } = last;
+  const result =
+    responseStatus === null
+      ? colour.red(state === 'refused' ? 'not sent' : 'no response')
+      : statusText(responseStatus, colour);
+  const lines = [line(`${result}  ${durationMs} ms`, number)];
+  if (error === null) return lines;
+  const answer = answerText(last);
+  const response = answer === undefined ? '' : `; response: ${answer}`;
+  const next = nextAttemptAt === null ? state : `next attempt at ${clockTime(nextAttemptAt)}`;
+  lines.push(`${note ?? error}${response}; ${next}`);
+  const isFirstFailure = attempts.filter((attempt) => attempt.error !== null).length === 1;
+  if (isFirstFailure) lines.push(...whatToDo(delivery).map((advice) => renderHint(advice, style)));
+  return lines;
 }
 
 /** The local time, to the second. */
@@ -236,7 +244,7 @@ function clockTime(at: string): string {
   return new Date(at).toTimeString().slice(0, 8);
 }
 
-function statusText(status: number, colour: ChalkInstance): string {
+function statusText(status: number, colour: Output['colour']): string {
   if (status >= 500) return colour.red(String(status));
   return status >= 400 ? colour.yellow(String(status)) : colour.green(String(status));
 }
