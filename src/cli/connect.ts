@@ -108,6 +108,9 @@ export function addressOf(url: string, flag = '--url'): string {
   throw usage(`${flag} must be an absolute http address, such as ${DEFAULT_URL} (got "${url}")`);
 }
 
+/** How long to wait for the server on our own port to identify itself. */
+export const PROBE_MS = 1_000;
+
 /** The server at an address: a ready emulator, one that is starting or stopping, another server, or none. */
 type Found = 'ready' | 'unready' | 'foreign' | 'nothing';
 

@@ -4,27 +4,17 @@ import { urlOf } from '../../contract/address.ts';
 import { shellWord } from '../../contract/curl.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { command, type HintStyle, hint, kebab, option } from '../../contract/hint.ts';
-import { controlServer } from '../../library/control-client.ts';
-import { requireMerchant } from '../../library/merchant-client.ts';
-import { isSecure, ownUrlOf } from '../../options/base-url.ts';
-import { givenAs } from '../../options/resolve.ts';
 import { SEEN_IN_PS } from '../../options/secret-file.ts';
-import {
-  type OptionName,
-  type OptionSpec,
-  type ResolvedOptions,
-  START_OPTIONS,
-} from '../../options/table.ts';
-import { LOG_FILE } from '../../store/folder.ts';
-import { DEFAULT_DATA_DIR, readServerInfo } from '../../store/server-file.ts';
+import { type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../../options/table.ts';
+import { DEFAULT_DATA_DIR } from '../../store/server-file.ts';
 import { VERSION } from '../../system/package-info.ts';
-import { bannerText, detachedBannerText, faultsOf, leftText, noticesOf, type ReadyEvent } from '../banner.ts';
+import { announce, bannerText, leftText, noticesOf, readyEvent } from '../banner.ts';
 import { type Context, defineCommand, list, type OptionDeclaration, text } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
-import { probe } from '../connect.ts';
-import { detach, type ParentProcess, parentProcess, trimLog } from '../detach.ts';
+import { PROBE_MS, probe } from '../connect.ts';
+import { type ParentProcess, parentProcess, startInBackground, trimLog } from '../detach.ts';
 import { showEvent } from '../format.ts';
-import { connectionFlags, EXIT_CODES, type Io, type Output, openInBrowser } from '../output.ts';
+import { EXIT_CODES, type Io, type Output, openInBrowser } from '../output.ts';
 import { DOUBLED_SIGNAL_MS, endByHangup, INTERRUPTED, onNpmExit } from '../signals.ts';
 import type { RunningServer } from '../start-emulator.ts';
 
@@ -65,9 +55,6 @@ function flagOf(
     ...(kind === 'list' && { parse: list(name, description).parse }),
   };
 }
-
-/** How long to wait for the server on our port to identify itself. */
-const PROBE_MS = 1_000;
 
 /**
  * The style of a running emulator. In its hints, `start` repeats the flags of the running command, so that a hint only
@@ -153,7 +140,7 @@ async function startHere(
     trimLog();
     output.notice(`--- gateway-sim ${VERSION}, process ${process.pid}, ${new Date().toISOString()}`);
   }
-  announce(ready, notices, context, () => bannerText(ready, overviewOf(server), options, output, io.cwd));
+  announce(ready, notices, context, () => bannerText(ready, server, output, io.cwd));
   // One line per event; with --json one document per event.
   if (!output.quiet) server.onEvent((event) => showEvent(event, output));
   if (parent) {
@@ -202,112 +189,6 @@ async function nameOwner(error: unknown, { host, port }: ResolvedOptions): Promi
     hint: hint`Use a free port with ${option('port', '0')}, or stop the other emulator with: ${command('stop', '--url', url)}`,
     cause: error,
   });
-}
-
-function overviewOf(server: RunningServer) {
-  const { payments, cards, wallets } = server.parts;
-  const liveEmail = wallets.all.values().next().value?.email ?? 'none';
-  return { payments: payments.all.size, cards: cards.all.size, liveEmail, faults: faultsOf(server) };
-}
-
-type Answering = Omit<ReadyEvent, 'event' | 'dashboardUrl' | 'proxyPort'>;
-
-function readyEvent(emulator: Answering, baseUrl: string, isProxy: boolean): ReadyEvent {
-  const { url, port, publicKey, secretKey, dataDir, controlToken, tlsCa, pid } = emulator;
-  return {
-    event: 'ready',
-    url,
-    port,
-    publicKey,
-    secretKey,
-    dashboardUrl: `${baseUrl}/_sim`,
-    dataDir,
-    controlToken,
-    tlsCa,
-    proxyPort: isProxy ? port : null,
-    pid,
-  };
-}
-
-async function startInBackground(options: ResolvedOptions, context: Context): Promise<void> {
-  const { io, output } = context;
-  const running = await runningOn(options);
-  if (running) {
-    const log = options.inMemory ? undefined : join(resolve(options.dataDir), LOG_FILE);
-    const notice = `gateway-sim: already running at ${running.url} with these options`;
-    announce(running, [notice], context, () => detachedBannerText(running, log, output, io.cwd));
-    if (options.open) await openInBrowser(running.dashboardUrl, output);
-    return;
-  }
-  const { ready, notices, log } = await detach(options);
-  announce(ready, notices, context, () => detachedBannerText(ready, log, output, io.cwd));
-  if (options.open) await openInBrowser(ready.dashboardUrl, output);
-}
-
-/**
- * The emulator that already uses the folder or, in memory, the port; undefined if none responds.
- *
- * @throws GatewayError `folder_in_use` or `port_in_use` if it was started with other options
- */
-async function runningOn(options: ResolvedOptions): Promise<ReadyEvent | undefined> {
-  const { inMemory } = options;
-  const found = inMemory ? onPort(options) : await readServerInfo(resolve(options.dataDir));
-  if (!found || (await probe(found, PROBE_MS)) !== 'ready') return undefined;
-  const { url, controlToken } = found;
-  const server = controlServer(found);
-  const keys = await requireMerchant(server).catch((error: unknown) => {
-    // The emulator has another token: the start fails because its port is in use.
-    if (inMemory && error instanceof GatewayError && error.code === 'unauthorized') return undefined;
-    throw error;
-  });
-  if (!keys) return undefined;
-  const { publicKey, secretKey } = keys;
-  const status = await server.call('GET /status');
-  const { dataDir, tlsCa, pid } = status;
-  const port = Number(new URL(url).port);
-  const secrets = { publicKey, secretKey, controlToken };
-  const differing = firstDiffering(options, { ...status.options, ...secrets, port });
-  if (differing !== undefined) {
-    throw new GatewayError(
-      inMemory ? 'port_in_use' : 'folder_in_use',
-      `the emulator at ${url} (process ${pid}) was started with a different ${differing}`,
-      {
-        hint: inMemory
-          ? hint`Use a free port with ${option('port', '0')}, or stop it with: ${command('stop', '--url', url)}`
-          : hint`Stop it with: ${command('stop')} (or choose another folder with ${option('dataDir')})`,
-      },
-    );
-  }
-  const emulator = { url, port, ...secrets, dataDir, tlsCa, pid };
-  return readyEvent(emulator, status.url, status.options['proxy'] === true);
-}
-
-/** An emulator in memory has no server.json. Its generated certificate is unknown, so HTTPS cannot be checked. */
-function onPort(options: ResolvedOptions) {
-  const { port, controlToken = null } = options;
-  return port === 0 || isSecure(options) ? undefined : { url: ownUrlOf(options, port), controlToken };
-}
-
-/** The first option that the user set and whose effective value differs, by its flag, variable or key. */
-function firstDiffering(requested: ResolvedOptions, effective: Readonly<Record<string, unknown>>) {
-  return (Object.keys(START_OPTIONS) as OptionName[])
-    .filter((name) => !('commandOnly' in START_OPTIONS[name]))
-    .filter((name) => JSON.stringify(requested[name]) !== JSON.stringify(effective[name]))
-    .filter((name) => name !== 'port' || requested.port !== 0)
-    .map((name) => givenAs(requested, name))
-    .find((label) => label !== undefined);
-}
-
-function announce(
-  ready: ReadyEvent,
-  notices: readonly string[],
-  { io, output }: Context,
-  banner: () => string,
-): void {
-  output.connection = connectionFlags(ready, io.cwd);
-  for (const notice of notices) output.notice(notice);
-  if (output.json) output.line(JSON.stringify(ready));
-  else output.line(output.quiet ? `ready ${ready.url}` : banner());
 }
 
 function stopOnSignals(server: RunningServer, output: Output, { signals }: Io): void {
