@@ -8,13 +8,16 @@ import { listed } from '../output.ts';
 const MEMBERS = { ...FAULT_EFFECTS, ...FAULT_CONDITIONS };
 
 const FIELDS = Object.fromEntries(
-  Object.entries(MEMBERS).map(([name, member]) => [name, optionOf(member)]),
+  Object.entries<FaultMember>(MEMBERS).map(([name, { kind, placeholder, description }]) => {
+    const isNumber = kind === 'integer' || kind === 'fraction';
+    const field: OptionDeclaration = {
+      description,
+      ...(placeholder && { placeholder }),
+      ...(isNumber && { parse: numeric }),
+    };
+    return [name, field];
+  }),
 ) as { [Name in keyof typeof MEMBERS]: OptionDeclaration<FaultRule[Name]> };
-
-function optionOf({ kind, placeholder, description }: FaultMember): OptionDeclaration {
-  const isNumber = kind === 'integer' || kind === 'fraction';
-  return { description, ...(placeholder && { placeholder }), ...(isNumber && { parse: numeric }) };
-}
 
 /** Anything but a number is passed as text, and the emulator rejects it. */
 function numeric(written: string): unknown {
