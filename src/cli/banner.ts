@@ -2,8 +2,7 @@ import { relative } from 'node:path';
 import { command, hint } from '../contract/hint.ts';
 import { fidelityIn, fidelityText } from '../system/fidelity.ts';
 import { VERSION } from '../system/package-info.ts';
-import type { Context } from './command.ts';
-import { connectionFlags, type Output, pairs } from './output.ts';
+import { type Output, pairs } from './output.ts';
 import type { RunningServer } from './start-emulator.ts';
 
 /** The first line of `start --json`. */
@@ -48,10 +47,10 @@ export function readyEvent(
 export function announce(
   ready: ReadyEvent,
   notices: readonly string[],
-  { io, output }: Pick<Context, 'io' | 'output'>,
+  output: Output,
   banner: () => string,
 ): void {
-  output.connection = connectionFlags(ready, io.cwd);
+  output.pointTo(ready);
   for (const notice of notices) output.notice(notice);
   if (output.json) output.line(JSON.stringify(ready));
   else output.line(output.quiet ? `ready ${ready.url}` : banner());

@@ -24,7 +24,7 @@ export async function startInBackground(options: ResolvedOptions, context: Conte
   const { io, output } = context;
   const running = await runningOn(options);
   const { ready, notices, log } = running ?? (await detach(options));
-  announce(ready, notices, context, () => detachedBannerText(ready, log, output, io.cwd));
+  announce(ready, notices, output, () => detachedBannerText(ready, log, output, io.cwd));
   if (options.open) await openInBrowser(ready.dashboardUrl, output);
 }
 

@@ -84,24 +84,6 @@ const NEED_NO_SERVER: readonly string[] = [
   '--help',
 ];
 
-/** The known location of an emulator. */
-interface Address {
-  url: string | undefined;
-  /** Null in memory. */
-  dataDir: string | null;
-  /** The certificate to trust; null for plain HTTP. */
-  tlsCa?: string | null;
-}
-
-/** The flags that let commands in a folder find an emulator. One in memory is found only by its URL. */
-export function connectionFlags({ url, dataDir, tlsCa = null }: Address, cwd: string): string {
-  const trust = tlsCa === null ? '' : ` --tls-ca ${shellWord(tlsCa)}`;
-  if (dataDir === null) return url === undefined ? '' : `--url ${url}${trust}`;
-  const folder = resolve(cwd, dataDir);
-  if (folder === resolve(cwd, DEFAULT_DATA_DIR)) return '';
-  return `--data-dir ${shellWord(relative(cwd, folder) || '.')}`;
-}
-
 /** Commands as the user would type them, with the flags that select the same emulator. */
 export function hintStyle(invocation: string, connection: () => string = () => ''): HintStyle {
   const typed = ({ command, args = [] }: CommandHint) => {
@@ -135,18 +117,37 @@ export class Output {
   /** Colours of stdout. Off if it is not a terminal or the user disables them. */
   readonly colour: ChalkInstance;
   /** The flags that printed commands need to find the same emulator; may be empty. */
-  connection = '';
+  #connection = '';
   /** Writes commands as the user would type them, for the same emulator. */
   readonly style: HintStyle;
-  readonly #io: Pick<Io, 'stdout' | 'stderr'>;
+  readonly #io: Pick<Io, 'stdout' | 'stderr' | 'cwd'>;
 
   constructor(io: Io, { json = false, quiet = false, color = true, invocation = 'gateway-sim' }) {
     this.json = json;
     this.quiet = quiet;
     this.#io = io;
-    this.style = hintStyle(invocation, () => this.connection);
+    this.style = hintStyle(invocation, () => this.#connection);
     const wanted = color && !io.env['NO_COLOR'] && io.stdout.isTTY;
     this.colour = new Chalk({ level: wanted ? 1 : 0 });
+  }
+
+  /**
+   * Printed commands find this emulator from now on. One in memory is found only by its URL.
+   *
+   * @param emulator.dataDir null in memory
+   * @param emulator.tlsCa the certificate to trust; null for plain HTTP
+   */
+  pointTo(emulator: { url: string | undefined; dataDir: string | null; tlsCa: string | null }): void {
+    const { url, dataDir, tlsCa } = emulator;
+    const { cwd } = this.#io;
+    if (dataDir === null) {
+      const trust = tlsCa === null ? '' : ` --tls-ca ${shellWord(tlsCa)}`;
+      this.#connection = url === undefined ? '' : `--url ${url}${trust}`;
+      return;
+    }
+    const folder = resolve(cwd, dataDir);
+    const isDefault = folder === resolve(cwd, DEFAULT_DATA_DIR);
+    this.#connection = isDefault ? '' : `--data-dir ${shellWord(relative(cwd, folder) || '.')}`;
   }
 
   /** A hint as text, with commands that the user can paste. */

@@ -18,7 +18,7 @@ import {
 } from './command.ts';
 import { readConfiguration, startConfiguration } from './configuration.ts';
 import { connect } from './connect.ts';
-import { connectionFlags, hintStyle, type Io, Output, pairs } from './output.ts';
+import { hintStyle, type Io, Output, pairs } from './output.ts';
 
 /** The commands and groups, in the order of the help. Only the requested one is loaded. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command | Group>>> = {
@@ -145,10 +145,7 @@ async function act(parsed: Commander, command: Command, invocation: string, io: 
   const text = (name: string) => (typeof flags[name] === 'string' ? flags[name] : undefined);
   const variable = (name: string) => io.env[environmentName(name)] || undefined;
   const [url, dataDir, tlsCa] = [text('url'), text('dataDir'), text('tlsCa')];
-  output.connection = connectionFlags(
-    { url, dataDir: url === undefined ? (dataDir ?? null) : null, tlsCa: tlsCa ?? null },
-    io.cwd,
-  );
+  output.pointTo({ url, dataDir: url === undefined ? (dataDir ?? null) : null, tlsCa: tlsCa ?? null });
   const choice = {
     // A folder on the command line overrides an address in the environment.
     url: url ?? (dataDir === undefined ? variable('url') : undefined),

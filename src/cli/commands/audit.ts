@@ -91,13 +91,16 @@ export const audit = defineCommand({
     if (list) {
       const { auditCases } = await import('../../audit/audit.ts');
       const cases = auditCases();
-      const columns = {
-        Case: ({ name }: (typeof cases)[number]) => name,
-        Class: ({ class: kind }: (typeof cases)[number]) => kind,
-        Group: ({ group }: (typeof cases)[number]) => group,
-        Meaning: ({ about }: (typeof cases)[number]) => about,
-      };
-      return { json: { cases }, text: table(columns, cases) };
+      const text = table(
+        {
+          Case: ({ name }) => name,
+          Class: ({ class: kind }) => kind,
+          Group: ({ group }) => group,
+          Meaning: ({ about }) => about,
+        },
+        cases,
+      );
+      return { json: { cases }, text };
     }
     const [ipnUrl] = args;
     if (ipnUrl === undefined) {
@@ -271,11 +274,14 @@ export const reconcile = defineCommand({
       { ...gateway, egress, controlToken },
       { ...options, cancelled: interrupted.soon },
     );
-    const columns = {
-      Identifier: ({ identifier }: (typeof differences)[number]) => identifier,
-      Problem: ({ problem }: (typeof differences)[number]) => problem,
-      Detail: ({ detail }: (typeof differences)[number]) => detail,
-    };
+    const rows = table(
+      {
+        Identifier: ({ identifier }) => identifier,
+        Problem: ({ problem }) => problem,
+        Detail: ({ detail }) => detail,
+      },
+      differences,
+    );
     const count = differences.length;
     const unseen = differences.filter(({ problem }) => problem === 'not-probed').length;
     const wrong = count - unseen;
@@ -289,7 +295,7 @@ export const reconcile = defineCommand({
       : 'the emulator has no payments, except those of audits';
     return {
       json: { data: differences },
-      text: table(columns, differences) || (compared ? agreement : 'Nothing to compare.'),
+      text: rows || (compared ? agreement : 'Nothing to compare.'),
       ...(count > 0 && { failure: `${problems.join(', ')} (${compared} compared)` }),
       ...(compared === 0 && { failure: `nothing was compared: ${whyNothing}`, failureCode: 'usage' }),
     };

@@ -21,7 +21,7 @@ import { defineCommand, duration, flag, text } from '../command.ts';
 import { execConfiguration, readConfiguration } from '../configuration.ts';
 import { addressOf } from '../connect.ts';
 import { harOf } from '../har.ts';
-import { connectionFlags, type Io, type Output } from '../output.ts';
+import type { Io, Output } from '../output.ts';
 import { interruption } from '../signals.ts';
 import type { RunningServer } from '../start-emulator.ts';
 import { orStorageFailed } from '../write-file.ts';
@@ -87,7 +87,7 @@ export const exec = defineCommand({
       reportRejections(server, output);
     }
     const { controlToken } = server;
-    output.connection = connectionFlags(server, io.cwd);
+    output.pointTo(server);
     const { hostAlias, proxy } = server.parts.runtime.options;
     const trusted = io.env['NODE_EXTRA_CA_CERTS'];
     let client: ClientEnvironment | undefined;

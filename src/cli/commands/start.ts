@@ -27,32 +27,29 @@ export function startFlags(
   isWanted: (spec: OptionSpec) => boolean,
   defaults: Readonly<Record<string, string>> = {},
 ) {
-  const flags = Object.entries<OptionSpec>(START_OPTIONS)
-    .filter(([, spec]) => spec.kind !== 'structure' && isWanted(spec))
-    .map(([name, spec]): [string, OptionDeclaration] => [name, flagOf(name, spec, defaults[name])]);
-  return {
-    ...Object.fromEntries(flags),
-    config: text('file', 'configuration file (default: gateway-sim.config.json, if it exists)'),
-  };
-}
-
-function flagOf(
-  name: string,
-  spec: OptionSpec,
-  fallback: OptionSpec['default'] = spec.default,
-): OptionDeclaration {
-  const { kind, description, choices, placeholder = choices?.join('|') } = spec;
-  if (kind === 'boolean') {
-    return spec.default === true
-      ? { flag: `--no-${kebab(name)}`, description: `do not ${description}` }
-      : { description };
+  const flags: Record<string, OptionDeclaration> = {};
+  for (const [name, spec] of Object.entries<OptionSpec>(START_OPTIONS)) {
+    const { kind, description, choices, placeholder = choices?.join('|') } = spec;
+    if (kind === 'structure' || !isWanted(spec)) continue;
+    if (kind === 'boolean') {
+      const isOn = spec.default === true;
+      flags[name] = isOn
+        ? { flag: `--no-${kebab(name)}`, description: `do not ${description}` }
+        : { description };
+      continue;
+    }
+    const fallback = defaults[name] ?? spec.default;
+    const shown = fallback === undefined ? '' : ` (default: ${fallback})`;
+    const isSecret = kind === 'secret' && name !== 'publicKey';
+    flags[name] = {
+      description: `${description}${shown}${isSecret ? `; ${SEEN_IN_PS}` : ''}`,
+      ...(placeholder !== undefined && { placeholder }),
+      ...(kind === 'list' && { parse: list(name, description).parse }),
+    };
   }
-  const shown = fallback === undefined ? '' : ` (default: ${fallback})`;
-  const isSecret = kind === 'secret' && name !== 'publicKey';
   return {
-    description: `${description}${shown}${isSecret ? `; ${SEEN_IN_PS}` : ''}`,
-    ...(placeholder !== undefined && { placeholder }),
-    ...(kind === 'list' && { parse: list(name, description).parse }),
+    ...flags,
+    config: text('file', 'configuration file (default: gateway-sim.config.json, if it exists)'),
   };
 }
 
@@ -140,7 +137,7 @@ async function startHere(
     trimLog();
     output.notice(`--- gateway-sim ${VERSION}, process ${process.pid}, ${new Date().toISOString()}`);
   }
-  announce(ready, notices, context, () => bannerText(ready, server, output, io.cwd));
+  announce(ready, notices, output, () => bannerText(ready, server, output, io.cwd));
   // One line per event; with --json one document per event.
   if (!output.quiet) server.onEvent((event) => showEvent(event, output));
   if (parent) {
