@@ -100,7 +100,7 @@ const FILES = [
   // Loaded by start and by the commands that query a running emulator.
   [
     'command',
-    /src[\\/]cli[\\/](run|banner|commands[\\/](?!exec|audit|conform|openapi|init|completion)\w+)\.ts$/,
+    /src[\\/]cli[\\/](run|banner|commands[\\/](?!exec|audit|conform|init|completion)\w+)\.ts$/,
   ],
   ['server', /src[\\/]cli[\\/]start-emulator\.ts$/],
   ['routes', ROUTES],

@@ -72,7 +72,6 @@ export async function fireFromHere(
   const { body, contentType, tampered = [], signedText, identifier, status } = composed;
   requireFireable(body, times);
   const request = { url, body, contentType };
-
   /** The request and response as a delivery. */
   const firedIpn = (startedAt: string, seen: Observation): FiredIpn => {
     const { status: responseStatus } = seen;
@@ -112,7 +111,6 @@ export async function fireFromHere(
       verdict: verdictView(verdictOnAttempt(signed, attempt, { secretKey }, dialect)),
     };
   };
-
   const client = new AuditClient(new Egress(allowIpnHost, () => undefined), TIMEOUT_MS);
   if (copies !== undefined) {
     const startedAt = new Date().toISOString();

@@ -48,7 +48,6 @@ export async function listenForIpns(
   const egress = new Egress(allowIpnHost, () => undefined);
   if (forwardTo !== undefined) egress.check(new URL(forwardTo));
   const keys = await readKeys();
-
   const receive = async (request: ReceivedRequest): Promise<HttpResponse> => {
     const { method, url, headers } = request;
     const text = request.body.toString();
@@ -68,7 +67,6 @@ export async function listenForIpns(
     );
     return answer;
   };
-
   const wanted = Number(portText);
   if (!Number.isInteger(wanted) || wanted < 0 || wanted > 65_535 || portText === '')
     throw usage(`--port must be a whole number from 0 to 65535 (got "${portText}")`);

@@ -14,9 +14,8 @@ import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { PROBE_MS, probe } from '../connect.ts';
 import { type ParentProcess, parentProcess, startInBackground, trimLog } from '../detach.ts';
 import { showEvent } from '../format.ts';
-import { EXIT_CODES, type Io, type Output, openInBrowser } from '../output.ts';
-import { DOUBLED_SIGNAL_MS, endByHangup, INTERRUPTED, onNpmExit } from '../signals.ts';
-import type { RunningServer } from '../start-emulator.ts';
+import { EXIT_CODES, openInBrowser } from '../output.ts';
+import { endByHangup, onceThenExit, onNpmExit } from '../signals.ts';
 
 /**
  * The flags of `start`, from the options table, and `--config`.
@@ -129,7 +128,12 @@ async function startHere(
     },
   );
   // Listens before the ready event, after which a signal may arrive.
-  stopOnSignals(server, output, io);
+  const stop = onceThenExit(() => {
+    if (!output.quiet && !output.json) output.notice('\nStopping…');
+    void server.stop();
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) io.signals.on(signal, () => stop());
+  io.signals.once('SIGHUP', endByHangup);
   const { runtime } = server.parts;
   const ready = readyEvent({ ...server, pid: process.pid }, runtime.baseUrl(), options.proxy);
   const notices = [...noticesOf(server, output), ...other];
@@ -186,18 +190,4 @@ async function nameOwner(error: unknown, { host, port }: ResolvedOptions): Promi
     hint: hint`Use a free port with ${option('port', '0')}, or stop the other emulator with: ${command('stop', '--url', url)}`,
     cause: error,
   });
-}
-
-function stopOnSignals(server: RunningServer, output: Output, { signals }: Io): void {
-  let first: number | undefined;
-  const onSignal = () => {
-    const now = performance.now();
-    if (first !== undefined && now - first > DOUBLED_SIGNAL_MS) process.exit(INTERRUPTED);
-    if (first !== undefined) return;
-    first = now;
-    if (!output.quiet && !output.json) output.notice('\nStopping…');
-    void server.stop();
-  };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) signals.on(signal, onSignal);
-  signals.once('SIGHUP', endByHangup);
 }
