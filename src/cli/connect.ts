@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError, usage } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import { type ControlServer, controlServer, noServer } from '../library/control-client.ts';
@@ -148,6 +149,30 @@ export function foreignServer(url: string): GatewayError {
 /** Whether an error means that no emulator is running. */
 export function isNoServer(error: unknown): error is GatewayError {
   return error instanceof GatewayError && error.code === 'no_server';
+}
+
+const POLL_MS = 50;
+
+/**
+ * Tries until it succeeds or the time is up, in real time.
+ *
+ * @param mayChange whether the next try may not have this error
+ * @throws the last error
+ */
+export async function retry<Result>(
+  limitMs: number,
+  attempt: (leftMs: number) => Promise<Result>,
+  mayChange: (error: unknown) => boolean,
+): Promise<Result> {
+  const deadline = performance.now() + limitMs;
+  for (;;) {
+    try {
+      return await attempt(deadline - performance.now());
+    } catch (error) {
+      if (performance.now() >= deadline || !mayChange(error)) throw error;
+    }
+    await sleep(Math.min(POLL_MS, Math.max(1, deadline - performance.now())));
+  }
 }
 
 /** Whether no emulator is running and the user named none, so that a command may start its own. */

@@ -6,7 +6,7 @@ import { isAlive } from '../../store/process-identity.ts';
 import { fidelityText } from '../../system/fidelity.ts';
 import { leftText } from '../banner.ts';
 import { defineCommand, duration } from '../command.ts';
-import { foreignServer, isNoServer, probe } from '../connect.ts';
+import { foreignServer, isNoServer, probe, retry } from '../connect.ts';
 import { onOneLine, openInBrowser, pairs } from '../output.ts';
 
 /** How long `stop` waits for a server to stop, in real time. */
@@ -15,7 +15,6 @@ const STOP_POLL_MS = 20;
 /** How long `stop` waits for a process after its port is free, if no server.json names it: it may run elsewhere. */
 const ELSEWHERE_MS = 2_000;
 const WAIT_LIMIT_MS = 30_000;
-const WAIT_POLL_MS = 50;
 
 export const status = defineCommand({
   summary: 'show the running emulator',
@@ -77,25 +76,19 @@ export const wait = defineCommand({
   options: { timeout: duration('wait at most this long, then exit 3 (default: 30s)') },
   examples: ['wait', 'wait --timeout 2m --url http://gateway:4477'],
   run: async ({ options: { timeout = WAIT_LIMIT_MS }, connect }) => {
-    const deadline = performance.now() + timeout;
-    for (;;) {
-      const left = deadline - performance.now();
-      try {
-        const server = await connect();
-        const { url } = server;
-        const found = await probe(server, Math.min(Math.max(left, 250), 2_000));
-        if (found === 'ready') return { json: { ready: true, url }, text: url };
-        throw found === 'foreign' ? foreignServer(url) : noServer(url);
-      } catch (error) {
-        if (!isNoServer(error)) throw error;
-        if (performance.now() >= deadline) {
-          throw new GatewayError('no_server', `${error.message} (waited ${timeout / 1_000} s)`, {
-            ...(error.hint && { hint: error.hint }),
-          });
-        }
-      }
-      await sleep(Math.min(WAIT_POLL_MS, Math.max(1, deadline - performance.now())));
-    }
+    const tryToReach = async (leftMs: number) => {
+      const server = await connect();
+      const found = await probe(server, Math.min(Math.max(leftMs, 250), 2_000));
+      if (found === 'ready') return server.url;
+      throw found === 'foreign' ? foreignServer(server.url) : noServer(server.url);
+    };
+    const url = await retry(timeout, tryToReach, isNoServer).catch((error: unknown) => {
+      if (!isNoServer(error)) throw error;
+      throw new GatewayError('no_server', `${error.message} (waited ${timeout / 1_000} s)`, {
+        ...(error.hint && { hint: error.hint }),
+      });
+    });
+    return { json: { ready: true, url }, text: url };
   },
 });
 

@@ -2,7 +2,6 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ARTIFACTS, writeAuditReports } from '../../audit/artifacts.ts';
 import type { AuditRun } from '../../contract/audit-report.ts';
 import type { Delivery } from '../../contract/delivery.ts';
@@ -19,7 +18,7 @@ import { runCommand } from '../child.ts';
 import type { ClientEnvironment } from '../client-environment.ts';
 import { defineCommand, duration, flag, text } from '../command.ts';
 import { execConfiguration, readConfiguration } from '../configuration.ts';
-import { addressOf } from '../connect.ts';
+import { addressOf, retry } from '../connect.ts';
 import { harOf } from '../har.ts';
 import type { Io, Output } from '../output.ts';
 import { interruption } from '../signals.ts';
@@ -115,36 +114,28 @@ export const exec = defineCommand({
 
 /** Long, because a shop in a container may need to be installed and built first. */
 const WAIT_LIMIT_MS = 60_000;
-const WAIT_POLL_MS = 100;
 /** After this time without a response, the request is sent again. */
 const MAX_TRY_MS = 30_000;
 
-/** Any response counts: the shop may have no page there, or its own certificate. */
 async function waitForAnswer(url: string, limitMs: number, io: Io): Promise<void> {
   using interrupted = interruption('waiting', io);
   const signal = interrupted.soon;
-  const deadline = performance.now() + limitMs;
-  for (;;) {
-    const left = deadline - performance.now();
-    const totalMs = Math.min(Math.max(1, left), MAX_TRY_MS);
-    const problem = await request(url, { totalMs, signal }).then(
-      (answer) => void answer.destroy(),
-      (error: Error) => (isUntrusted(error) ? undefined : error),
-    );
-    if (!problem) return;
+  const send = async (leftMs: number) => {
+    const answer = await request(url, { totalMs: Math.min(Math.max(1, leftMs), MAX_TRY_MS), signal });
+    // Any response counts: the shop may have no page there.
+    answer.destroy();
+  };
+  const mayChange = (error: unknown) => !isUntrusted(error) && !signal.aborted;
+  await retry(limitMs, send, mayChange).catch((cause: Error) => {
+    // It may have its own certificate.
+    if (isUntrusted(cause)) return;
     signal.throwIfAborted();
-    if (left <= 0) {
-      throw new GatewayError(
-        'timed_out',
-        `no response from ${url} within ${limitMs / 1_000} s: ${problem.message}`,
-        {
-          hint: hint`The command was not run. Set a longer limit with ${option('waitLimit')}.`,
-          cause: problem,
-        },
-      );
-    }
-    await sleep(WAIT_POLL_MS);
-  }
+    const limit = `${limitMs / 1_000} s`;
+    throw new GatewayError('timed_out', `no response from ${url} within ${limit}: ${cause.message}`, {
+      hint: hint`The command was not run. Set a longer limit with ${option('waitLimit')}.`,
+      cause,
+    });
+  });
 }
 
 /**

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { curlCommand } from '../../contract/curl.ts';
 import { PAYMENT_DEFAULTS } from '../../contract/defaults.ts';
 import { REDIRECT_WAIT_MS } from '../../contract/duration.ts';
@@ -22,7 +21,7 @@ import {
   text,
   textOr,
 } from '../command.ts';
-import type { Server } from '../connect.ts';
+import { retry, type Server } from '../connect.ts';
 import {
   deliveryProblem,
   describeLastAttempt,
@@ -51,9 +50,6 @@ type PayContext = Context & {
   args: readonly [ref: string | undefined];
   options: GivenValues<typeof PAY_OPTIONS>;
 };
-
-/** How often `--wait` checks, in real time. */
-const POLL_MS = 100;
 
 export const pay = defineCommand({
   args: ['[ref]'],
@@ -133,22 +129,20 @@ function settledText({ payment, delivery, redirectUrl, verdict }: Settled): stri
 }
 
 /** The payments to settle. With --wait, retries until the emulator and the payment are available or the time is up. */
-async function choosePayments({ args: [ref], options: { all, wait }, connect }: PayContext) {
-  const deadline = performance.now() + (wait ?? 0);
-  for (;;) {
-    try {
-      const server = await connect();
-      const payments = ref === undefined ? await pendingPayments(server, all) : [await find(server, ref)];
-      if (payments.length || all) return { server, payments };
-      throw new GatewayError('not_found', 'no payment is pending', {
-        hint: hint`Create one with: ${command('payments create')}. Or wait for one with --wait.`,
-      });
-    } catch (error) {
-      const mayChange = error instanceof GatewayError && ['no_server', 'not_found'].includes(error.code);
-      if (!mayChange || wait === undefined || performance.now() >= deadline) throw error;
-    }
-    await sleep(POLL_MS);
-  }
+function choosePayments({ args: [ref], options: { all, wait = 0 }, connect }: PayContext) {
+  const choose = async () => {
+    const server = await connect();
+    const payments = ref === undefined ? await pendingPayments(server, all) : [await find(server, ref)];
+    if (payments.length || all) return { server, payments };
+    throw new GatewayError('not_found', 'no payment is pending', {
+      hint: hint`Create one with: ${command('payments create')}. Or wait for one with --wait.`,
+    });
+  };
+  return retry(
+    wait,
+    choose,
+    (error) => error instanceof GatewayError && ['no_server', 'not_found'].includes(error.code),
+  );
 }
 
 async function pendingPayments(server: Server, all = false): Promise<Payment[]> {
