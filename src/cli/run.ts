@@ -70,9 +70,9 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   }
   const invocation = invocationOf(argv, io);
   try {
-    const version = verboseVersion(words);
-    if (version) {
-      new Output(io, {}).line(await versionText(version, io));
+    const version = await verboseVersion(words, io);
+    if (version !== undefined) {
+      new Output(io, {}).line(version);
       return 0;
     }
     let exitCode = 0;
@@ -100,17 +100,16 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** The flags of `--version --verbose`; undefined for any other command line. */
-function verboseVersion(words: readonly string[]): { profile: string | undefined } | undefined {
+/**
+ * The output of `--version --verbose`: the version, the profile that `start` would use here, and the facts behind each
+ * profile. Undefined for any other command line.
+ */
+async function verboseVersion(words: readonly string[], io: Io): Promise<string | undefined> {
   const rest = words.filter((word) => !['--verbose', '--version', '-V'].includes(word));
   if (words.length - rest.length !== 2 || !words.includes('--verbose')) return undefined;
   const [, profile] = /^--profile[= ](.*)$/s.exec(rest.join(' ')) ?? [];
-  return rest.length && profile === undefined ? undefined : { profile };
-}
-
-/** The version, the profile that `start` would use here, and the facts behind each profile. */
-async function versionText(flags: { profile: string | undefined }, io: Io): Promise<string> {
-  const options = startConfiguration(flags, io.env, await readConfiguration(undefined, io));
+  if (rest.length && profile === undefined) return undefined;
+  const options = startConfiguration({ profile }, io.env, await readConfiguration(undefined, io));
   const others = PROFILE_NAMES.filter((name) => name !== options.profile);
   const facts = pairs({
     Profile: fidelityText(fidelityIn(options)),

@@ -73,6 +73,8 @@ export const conform = defineCommand({
     if (ipnUrl !== undefined) requireUrl('--ipn-url', ipnUrl);
     if (ipnUrl !== undefined && ipnPort === undefined)
       throw usage('--ipn-url requires --ipn-port, the local port that it forwards to');
+    if (ipnPort !== undefined && !(/^\d{1,5}$/.test(ipnPort) && Number(ipnPort) <= 65_535))
+      throw usage(`--ipn-port must be a whole number from 0 to 65535 (got "${ipnPort}")`);
     if (live === 1) output.notice('gateway-sim: live mode is not tested; repeat --live to confirm');
     await requireWritable([out, updateProfile, junit], io.cwd);
     const { stop, ...target } = await placeOf(context, started);
@@ -88,7 +90,7 @@ export const conform = defineCommand({
         ...target,
         lines,
         ipnUrl,
-        ipnPort: ipnPort === undefined ? undefined : portOf(ipnPort),
+        ipnPort: ipnPort === undefined ? undefined : Number(ipnPort),
         live: live >= 2,
         alsoTry: updateProfile !== undefined,
         inForce,
@@ -151,11 +153,6 @@ async function manifestLines(file: string | undefined, cwd: string): Promise<Man
   });
   const { readManifest } = await import('../../conform/manifest.ts');
   return readManifest(text, file ?? 'the manifest');
-}
-
-function portOf(given: string): number {
-  if (/^\d{1,5}$/.test(given) && Number(given) <= 65_535) return Number(given);
-  throw usage(`--ipn-port must be a whole number from 0 to 65535 (got "${given}")`);
 }
 
 function requireUrl(flag: string, url: string): void {

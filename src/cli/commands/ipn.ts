@@ -293,18 +293,17 @@ async function bodyToVerify(
     const sent = await (await connect()).call('GET /ipns/:id', { param: { id: given } });
     return { body: sent.attempts.at(-1)?.requestBody ?? sent.body, merchant: sent.merchantId };
   }
-  const body = ipnBodyIn(await textOf(given ?? '-', io));
+  let text = given;
+  if (given === undefined || given === '-') text = await readAll(io.stdin);
+  else if (given.startsWith('@')) {
+    const path = given.slice(1);
+    text = await readFile(resolve(io.cwd, path), 'utf8').catch((error: NodeJS.ErrnoException) => {
+      throw usage(`${path} cannot be read: ${error.message}`, { cause: error });
+    });
+  }
+  const body = ipnBodyIn(text ?? '');
   if (body.trim()) return { body };
   throw usage('the body to verify is empty');
-}
-
-async function textOf(given: string, { stdin, cwd }: Io): Promise<string> {
-  if (given === '-') return readAll(stdin);
-  if (!given.startsWith('@')) return given;
-  const path = given.slice(1);
-  return readFile(resolve(cwd, path), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw usage(`${path} cannot be read: ${error.message}`, { cause: error });
-  });
 }
 
 /**

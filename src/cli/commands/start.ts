@@ -63,22 +63,20 @@ export function styleInForce(
   name: 'start' | 'exec',
   flags: Readonly<Record<string, unknown>>,
 ): HintStyle {
-  const given = Object.entries(flags).flatMap(([flag, value]) => flagAsGiven(flag, value));
+  const specs: Record<string, OptionSpec> = START_OPTIONS;
+  const given = Object.entries(flags).flatMap(([key, value]) => {
+    const spec = specs[key];
+    if (!spec && key !== 'config') return [];
+    const flag = `--${kebab(key)}`;
+    if (typeof value === 'boolean') return [value ? flag : `--no-${kebab(key)}`];
+    // Secrets must not appear in a log.
+    if (spec?.kind === 'secret' && key !== 'publicKey') return [`${flag} '…'`];
+    return [value].flat().map((one) => `${flag} ${shellWord(String(one))}`);
+  });
   return {
     ...style,
     command: (hint) => style.command(hint.command === 'start' ? { command: name, args: given } : hint),
   };
-}
-
-function flagAsGiven(name: string, value: unknown): string[] {
-  const specs: Record<string, OptionSpec> = START_OPTIONS;
-  const spec = specs[name];
-  if (!spec && name !== 'config') return [];
-  const flag = `--${kebab(name)}`;
-  if (typeof value === 'boolean') return [value ? flag : `--no-${kebab(name)}`];
-  // Secrets must not appear in a log.
-  if (spec?.kind === 'secret' && name !== 'publicKey') return [`${flag} '…'`];
-  return [value].flat().map((one) => `${flag} ${shellWord(String(one))}`);
 }
 
 export const start = defineCommand({
