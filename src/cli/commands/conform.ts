@@ -6,7 +6,7 @@ import { isLoopback, urlProblem } from '../../contract/address.ts';
 import type { ConformReport } from '../../contract/conform.ts';
 import { usage } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
-import { AREAS, type ManifestLine } from '../../contract/manifest.ts';
+import type { ManifestLine } from '../../contract/manifest.ts';
 import { PROFILE_NAMES } from '../../contract/profiles.ts';
 import { namesOf } from '../../contract/vocabulary.ts';
 import { controlServer } from '../../library/control-client.ts';
@@ -134,7 +134,7 @@ export const conform = defineCommand({
       const { length } = report.differ;
       return {
         json: report,
-        text: reportText(report, checked, { colour: output.colour, all: all === true }),
+        text: await reportText(report, checked, { colour: output.colour, all: all === true }),
         notices,
         ...(length > 0 && { failure: `${length} of ${checked.length} lines differ` }),
         ...unwritten,
@@ -236,11 +236,13 @@ async function targetAt(url: string, context: ConformContext): Promise<Place> {
 const EXAMPLES = 3;
 
 /** A report as text: differences, lines that were not seen and why, and the counts. */
-function reportText(
+async function reportText(
   { target, profile, agree, differ, causes, unseen }: ConformReport,
   checked: readonly ManifestLine[],
   { colour, all }: { colour: ChalkInstance; all: boolean },
-): string {
+): Promise<string> {
+  // Its schema is not needed to declare the command.
+  const { AREAS } = await import('../../contract/manifest.ts');
   const byId = new Map(checked.map((line) => [line.id, line]));
   const detailed = namesOf(AREAS).flatMap((area) => {
     const own = differ.filter(({ id }) => byId.get(id)?.area === area);
