@@ -98,10 +98,7 @@ const FILES = [
   // Declaring a command must not load the server.
   ['client', /src[\\/](library[\\/]connect|contract[\\/]secret)\.ts$/],
   // Loaded by start and by the commands that query a running emulator.
-  [
-    'command',
-    /src[\\/]cli[\\/](run|banner|commands[\\/](?!exec|audit|conform|init|completion)\w+)\.ts$/,
-  ],
+  ['command', /src[\\/]cli[\\/](run|banner|commands[\\/](?!exec|audit|conform|init|completion)\w+)\.ts$/],
   ['server', /src[\\/]cli[\\/]start-emulator\.ts$/],
   ['routes', ROUTES],
 ];
