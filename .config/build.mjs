@@ -96,10 +96,7 @@ const FILES = [
   // Declaring a command must not load the server.
   ['client', /src[\\/](library[\\/]control-client|system[\\/]secret)\.ts$/],
   // Loaded by start and by the commands that query a running emulator.
-  [
-    'command',
-    /src[\\/]cli[\\/](run|banner|commands[\\/](?!exec|audit|conform|openapi|init|completion)\w+)\.ts$/,
-  ],
+  ['command', /src[\\/]cli[\\/](run|banner|commands[\\/](?!exec|audit|conform|init|completion)\w+)\.ts$/],
   ['server', /src[\\/]cli[\\/]start-emulator\.ts$/],
   ['routes', /src[\\/]http[\\/]app\.ts$/],
   // Loaded by the package and by the commands that audit a shop.

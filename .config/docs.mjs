@@ -27,7 +27,7 @@ const {
     export { AREAS } from './src/contract/manifest.ts';
     export { CHOICES, PROFILES, choicesOf } from './src/contract/profiles.ts';
     export { EXIT_CODES } from './src/cli/output.ts';
-    export { buildProgram } from './src/cli/program.ts';
+    export { buildProgram } from './src/cli/run.ts';
     export { environmentName } from './src/options/resolve.ts';
     export { START_OPTIONS } from './src/options/table.ts';`,
   [

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it, test } from 'vitest';
 import manifest from '../package.json' with { type: 'json' };
-import { configurationTemplate } from '../src/cli/config-template.ts';
+import { configurationTemplate } from '../src/cli/commands/init.ts';
 import { FaultRules } from '../src/contract/fault.ts';
 import type { JsonSchema } from '../src/contract/field.ts';
 import { readStructures } from '../src/domain/configuration.ts';

@@ -1,10 +1,8 @@
 import { relative } from 'node:path';
 import { command, hint } from '../contract/hint.ts';
-import type { ResolvedOptions } from '../options/table.ts';
 import { fidelityIn, fidelityText } from '../system/fidelity.ts';
 import { VERSION } from '../system/package-info.ts';
-import { pairs } from './layout.ts';
-import type { Output } from './output.ts';
+import { type Output, pairs } from './output.ts';
 import type { RunningServer } from './start-emulator.ts';
 
 /** The first line of `start --json`. */
@@ -24,44 +22,79 @@ export interface ReadyEvent {
   pid: number;
 }
 
-interface Overview {
-  payments: number;
-  cards: number;
-  liveEmail: string;
-  faults: readonly string[];
+export function readyEvent(
+  emulator: Omit<ReadyEvent, 'event' | 'dashboardUrl' | 'proxyPort'>,
+  baseUrl: string,
+  isProxy: boolean,
+): ReadyEvent {
+  const { url, port, publicKey, secretKey, dataDir, controlToken, tlsCa, pid } = emulator;
+  return {
+    event: 'ready',
+    url,
+    port,
+    publicKey,
+    secretKey,
+    dashboardUrl: `${baseUrl}/_sim`,
+    dataDir,
+    controlToken,
+    tlsCa,
+    proxyPort: isProxy ? port : null,
+    pid,
+  };
+}
+
+/** Prints that an emulator is ready, in the form that its options request. */
+export function announce(
+  ready: ReadyEvent,
+  notices: readonly string[],
+  output: Output,
+  banner: () => string,
+): void {
+  output.pointTo(ready);
+  for (const notice of notices) output.notice(notice);
+  if (output.json) output.line(JSON.stringify(ready));
+  else output.line(output.quiet ? `ready ${ready.url}` : banner());
 }
 
 /** The text of `start`: how to connect, and what to try first. */
 export function bannerText(
   ready: ReadyEvent,
-  { payments, cards, liveEmail, faults }: Overview,
-  options: ResolvedOptions,
+  server: RunningServer,
   { colour, render }: Output,
   cwd: string,
 ): string {
-  const { url, dataDir } = ready;
+  const { url, dataDir, controlToken, tlsCa, proxyPort } = ready;
+  const { payments, cards, wallets, runtime } = server.parts;
+  const { options } = runtime;
+  const { protocol, hostname } = new URL(url);
+  const hosts = options.hostAlias.join(', ');
   // Commands read the token from the data folder. An emulator in memory has none.
-  const token = dataDir === null && ready.controlToken ? ['--control-token', ready.controlToken] : [];
+  const token = dataDir === null && controlToken ? ['--control-token', controlToken] : [];
   const order = ['--amount', '100', '--currency', 'USD', '--ipn-url', 'http://localhost:3000/ipn'];
   const example = command('payments create', ...order, ...token);
+  const liveEmail = wallets.all.values().next().value?.email ?? 'none';
   const facts = pairs({
     ['Base URL'.padEnd(12)]: options.publicUrl ? `${url}  (public: ${options.publicUrl})` : url,
     ...accessTo(ready),
-    ...waysIn(ready, options),
+    // How clients with a hard-coded gateway host connect, and the targets of mapped hosts.
+    Proxy: proxyPort === null ? undefined : `http://${hostname}:${proxyPort}   for ${hosts}`,
+    Mapped: options.map.length ? options.map.join(', ') : undefined,
+    Aliases:
+      proxyPort === null && hosts ? `${hosts}   (${protocol}//, add them to your hosts file)` : undefined,
     Sandbox: `e-mail ${options.sandboxEmail}   code ${options.sandboxCode}`,
     Live: render(hint`e-mail ${liveEmail}   code from: ${command('inbox', ...token)}`),
     Profile: fidelityText(fidelityIn(options)),
     Seed: options.seed && `${options.seed}   ids, codes and card numbers are repeatable`,
     State: dataDir
-      ? `${relative(cwd, dataDir) || '.'}/db.json  (${payments} payments, ${cards} cards)`
+      ? `${relative(cwd, dataDir) || '.'}/db.json  (${payments.all.size} payments, ${cards.all.size} cards)`
       : 'in memory, lost when the emulator stops',
   });
   const text = [
     `${colour.bold('gateway-sim')} ${VERSION}   ${colour.yellow('LOCAL EMULATOR, no real money moves')}`,
     '',
     facts,
-    ...faults.map((fault) => colour.red(`FAULT ON      ${fault}`)),
-    ...trustLines(ready, cwd),
+    ...faultsOf(server).map((fault) => colour.red(`FAULT ON      ${fault}`)),
+    ...(tlsCa === null ? [] : trustLines(tlsCa, cwd)),
     '',
     render(hint`Try it        ${example}`),
     render(hint`Press Ctrl-C to stop. For all commands, run: ${command('--help')}`),
@@ -69,21 +102,8 @@ export function bannerText(
   return `\n${text.replace(/^(?=.)/gm, '  ')}\n`;
 }
 
-/** How clients with a hard-coded gateway host connect, and the targets of mapped hosts. */
-function waysIn({ url, proxyPort }: ReadyEvent, { hostAlias, map }: ResolvedOptions) {
-  const { protocol, hostname } = new URL(url);
-  const hosts = hostAlias.join(', ');
-  return {
-    Proxy: proxyPort === null ? undefined : `http://${hostname}:${proxyPort}   for ${hosts}`,
-    Mapped: map.length ? map.join(', ') : undefined,
-    Aliases:
-      proxyPort === null && hosts ? `${hosts}   (${protocol}//, add them to your hosts file)` : undefined,
-  };
-}
-
 /** How clients trust the certificate. Nothing is installed. */
-function trustLines({ tlsCa }: ReadyEvent, cwd: string): string[] {
-  if (tlsCa === null) return [];
+function trustLines(tlsCa: string, cwd: string): string[] {
   const path = relative(cwd, tlsCa);
   return [
     '',
@@ -134,6 +154,6 @@ export function noticesOf(server: RunningServer, { quiet }: { quiet: boolean }):
   return [...server.notices, ...due, ...faults].map((notice) => `gateway-sim: ${notice}`);
 }
 
-export function faultsOf({ faults }: RunningServer): string[] {
+function faultsOf({ faults }: RunningServer): string[] {
   return faults().map(({ summary }) => summary);
 }

@@ -2,10 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { constants as system } from 'node:os';
 import { delimiter, join } from 'node:path';
-import type { Io } from './io.ts';
-import type { Output } from './output.ts';
+import type { Io, Output } from './output.ts';
 import { endByHangup, onNpmExit } from './signals.ts';
-import { spawnWatched, type WatchedCommand } from './watch-group.ts';
 
 /** Signals that a terminal sends to every foreground process, on Ctrl-C and Ctrl-\: the command already has them. */
 const SENT_BY_TERMINAL = ['SIGINT', 'SIGQUIT'] as const;
@@ -33,20 +31,36 @@ export async function runCommand(
   environment: Readonly<Record<string, string>>,
   { io, output }: { io: Io; output: Output },
 ): Promise<number> {
-  let watched: WatchedCommand | undefined;
+  const onTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
+  // Windows has no groups, and some containers have no shell to watch them.
+  const ownGroup = !onTerminal && existsSync('/bin/sh');
+  const env = { ...io.env, ...environment };
+  let disarm: (() => void) | undefined;
   try {
-    const onTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
-    // Windows has no groups, and some containers have no shell to watch them.
-    const ownGroup = !onTerminal && existsSync('/bin/sh');
-    const env = { ...io.env, ...environment };
+    let child: ChildProcess;
     if (ownGroup) {
       assertExecutable(command, env['PATH']);
-      watched = spawnWatched([command, ...args], env);
-    }
-    const child = watched?.child ?? spawn(command, args, { stdio: 'inherit', env });
+      ({ child, disarm } = spawnWatched([command, ...args], env));
+    } else child = spawn(command, args, { stdio: 'inherit', env });
     const signal = (name: NodeJS.Signals) => (ownGroup ? signalGroup(child, name) : child.kill(name));
-    forwardSignals(signal, onTerminal, io);
-    const code = await exitCodeOf(child);
+    // From here on no signal ends this process: it ends when the command has ended.
+    for (const name of ALWAYS_FORWARDED) io.signals.on(name, () => signal(name));
+    for (const name of SENT_BY_TERMINAL) {
+      io.signals.on(name, () => {
+        if (!onTerminal) signal(name);
+      });
+    }
+    io.signals.once('SIGHUP', endByHangup);
+    onNpmExit(io.env, () => signal('SIGTERM'));
+    const code = await new Promise<number>((resolve, reject) => {
+      child.once('error', (error) => {
+        // A signal that could not be forwarded also emits an error, but the child keeps running.
+        if (child.pid === undefined) reject(error);
+      });
+      child.once('exit', (code, by) =>
+        resolve(by === null ? (code ?? 0) : ENDED_BY_SIGNAL + system.signals[by]),
+      );
+    });
     if (ownGroup) await endGroup(child);
     return code;
   } catch (error) {
@@ -60,7 +74,7 @@ export async function runCommand(
       output.notice("  Pass the command and its arguments as separate words, or use: sh -c '…'");
     return NOT_FOUND;
   } finally {
-    watched?.disarm();
+    disarm?.();
   }
 }
 
@@ -81,32 +95,45 @@ function assertExecutable(command: string, path = ''): void {
     throw problems.find((problem) => problem?.code === 'EACCES') ?? problems[0];
 }
 
-function exitCodeOf(child: ChildProcess): Promise<number> {
-  return new Promise((resolve, reject) => {
-    child.once('error', (error) => {
-      // A signal that could not be forwarded also emits an error, but the child keeps running.
-      if (child.pid === undefined) reject(error);
-    });
-    child.once('exit', (code, signal) =>
-      resolve(signal === null ? (code ?? 0) : ENDED_BY_SIGNAL + system.signals[signal]),
-    );
-  });
-}
+/**
+ * Waits until its input ends, which is when the parent process ends for any reason. It is a shell script, because a shell
+ * starts in a millisecond and needs little memory. Some versions of `sleep` accept only whole seconds.
+ */
+const WATCHER = `
+read -r group || exit 0
+read -r disarmed && exit 0
+kill -TERM "-$group" || exit 0
+sleep 1
+kill -KILL "-$group"`;
 
-/** From here on no signal ends this process: it ends when the command has ended. */
-function forwardSignals(
-  signal: (name: NodeJS.Signals) => void,
-  onTerminal: boolean,
-  { env, signals }: Io,
-): void {
-  for (const name of SENT_BY_TERMINAL) {
-    signals.on(name, () => {
-      if (!onTerminal) signal(name);
-    });
-  }
-  for (const name of ALWAYS_FORWARDED) signals.on(name, () => signal(name));
-  signals.once('SIGHUP', endByHangup);
-  onNpmExit(env, () => signal('SIGTERM'));
+/**
+ * Sends its own process group to the watcher, then becomes the command. If this process sent the group instead, a kill
+ * before that could leave the command running.
+ */
+const LAUNCHER = 'echo "$$" >&3; exec 3>&-; exec "$0" "$@"';
+
+/**
+ * Starts a command on our stdin, stdout and stderr, in its own process group. Another process watches this one, and ends
+ * the group if this one is killed. The watcher has its own session, so a signal to our group does not reach it.
+ *
+ * @returns the command, and a function that stops watching
+ */
+function spawnWatched(command: readonly string[], env: NodeJS.ProcessEnv) {
+  const watcher = spawn('/bin/sh', ['-c', WATCHER], {
+    cwd: '/',
+    detached: true,
+    env: {},
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  // A killed watcher accepts no input.
+  watcher.stdin.on('error', () => {});
+  watcher.unref();
+  const child = spawn('/bin/sh', ['-c', LAUNCHER, ...command], {
+    detached: true,
+    env,
+    stdio: ['inherit', 'inherit', 'inherit', watcher.stdin],
+  });
+  return { child, disarm: () => void watcher.stdin.end('disarmed\n') };
 }
 
 /** Signals a command and all its processes. @returns whether any were left */

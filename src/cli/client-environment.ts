@@ -3,24 +3,13 @@ import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { packaged } from '../system/package-info.ts';
 import { makeTemporaryFolder, removeTemporaryFolder } from '../tls/temporary-folder.ts';
-import type { Io } from './io.ts';
+import type { Io } from './output.ts';
 import type { RunningServer } from './start-emulator.ts';
 
-/** The environment that redirects a client with a hard-coded gateway host to the emulator. */
-export interface ClientEnvironment {
-  variables: Readonly<Record<string, string>>;
-  /** The names of the variables, and the options for PHP, which has no variable. */
-  notices: readonly string[];
-  remove: () => Promise<void>;
-}
-
-/** The variables that name a file of trusted certificates, and whether its certificates are added to the default ones. */
-const TRUST = {
-  SSL_CERT_FILE: { isMore: false },
-  REQUESTS_CA_BUNDLE: { isMore: false },
-  CURL_CA_BUNDLE: { isMore: false },
-  NODE_EXTRA_CA_CERTS: { isMore: true },
-} as const;
+/** The variables that name a file of trusted certificates, which replaces the default ones. */
+const TRUST = ['SSL_CERT_FILE', 'REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE'];
+/** Its certificates are added to the default ones. */
+const MORE_TRUST = 'NODE_EXTRA_CA_CERTS';
 
 /** The trusted authorities of Debian, Red Hat, SUSE, Alpine and macOS. */
 const SYSTEM_ROOTS = [
@@ -46,30 +35,20 @@ function excludes(entry: string, alias: string): boolean {
   return suffix === '' ? entry.includes('*') : host === suffix || host.endsWith(`.${suffix}`);
 }
 
+/** What redirects a client with a hard-coded gateway host to the emulator. */
+export type ClientEnvironment = Awaited<ReturnType<typeof clientEnvironment>>;
+
 /** Redirects a command to the proxy of an emulator and, with --tls, makes it trust the certificate. */
-export async function clientEnvironment(
-  { port, tlsCa, parts }: RunningServer,
-  { env }: Io,
-): Promise<ClientEnvironment> {
+export async function clientEnvironment({ port, tlsCa, parts }: RunningServer, { env }: Io) {
   const { hostAlias } = parts.runtime.options;
   const address = `http://127.0.0.1:${port}`;
   const inherited = [env['NO_PROXY'], env['no_proxy']].flatMap((hosts) => hosts?.split(SEPARATOR) ?? []);
-  const past = [
-    ...LOOPBACK,
-    ...inherited.filter((entry) => !hostAlias.some((alias) => excludes(entry, alias))),
-  ]
-    .filter((entry, index, all) => entry !== '' && all.indexOf(entry) === index)
-    .join();
+  const kept = inherited.filter((entry) => entry && !hostAlias.some((alias) => excludes(entry, alias)));
+  const past = [...new Set([...LOOPBACK, ...kept])].join();
   const folder = tlsCa === null ? undefined : await makeTemporaryFolder();
   const trust = tlsCa !== null && folder !== undefined ? await trustFiles(tlsCa, folder, env) : {};
-  const node = readsProxyVariables(process.versions.node)
-    ? { NODE_USE_ENV_PROXY: '1' }
-    : {
-        NODE_OPTIONS: [env['NODE_OPTIONS'], `--require ${JSON.stringify(packaged('bin/alias-hosts.js'))}`]
-          .filter(Boolean)
-          .join(' '),
-      };
-  const variables = {
+  const required = `--require ${JSON.stringify(packaged('bin/alias-hosts.js'))}`;
+  const variables: Record<string, string> = {
     http_proxy: address,
     https_proxy: address,
     HTTP_PROXY: address,
@@ -77,11 +56,14 @@ export async function clientEnvironment(
     NO_PROXY: past,
     no_proxy: past,
     ...trust,
-    ...node,
+    ...(readsProxyVariables(process.versions.node)
+      ? { NODE_USE_ENV_PROXY: '1' }
+      : { NODE_OPTIONS: [env['NODE_OPTIONS'], required].filter(Boolean).join(' ') }),
   };
   const bundle = trust['SSL_CERT_FILE'];
   return {
     variables,
+    /** The names of the variables, and the options for PHP, which has no variable. */
     notices: [
       `gateway-sim: requests to ${hostAlias.join(', ')} go to this emulator; set ${Object.keys(variables).join(', ')}`,
       '  Any other host gets 403: add it to --host-alias or NO_PROXY',
@@ -98,25 +80,20 @@ export async function clientEnvironment(
 /** Writes files with our certificate, plus the certificates that each variable already names, or the system's. */
 async function trustFiles(tlsCa: string, folder: string, env: Io['env']): Promise<Record<string, string>> {
   const own = await readFile(tlsCa, 'utf8');
-  const system = await systemRoots();
-  const files = Object.entries(TRUST).map(async ([name, { isMore }]) => {
+  const readIfAny = (path: string) => readFile(path, 'utf8').catch(() => undefined);
+  let system: string | undefined;
+  for (const path of SYSTEM_ROOTS) system ??= await readIfAny(path);
+  system ??= rootCertificates.join('\n');
+  const trust: Record<string, string> = {};
+  for (const name of [...TRUST, MORE_TRUST]) {
     const given = env[name];
-    const before = given ? await readFile(given, 'utf8').catch(() => undefined) : isMore ? '' : system;
+    const byDefault = name === MORE_TRUST ? '' : system;
+    const before = given ? await readIfAny(given) : byDefault;
+    trust[name] = before === undefined ? (given ?? '') : join(folder, `${name}.pem`);
     // The user's file stays in use, even if it cannot be read.
-    if (before === undefined) return [name, given ?? ''];
-    const file = join(folder, `${name}.pem`);
-    await writeFile(file, `${before}\n${own}`);
-    return [name, file];
-  });
-  return Object.fromEntries(await Promise.all(files));
-}
-
-async function systemRoots(): Promise<string> {
-  for (const file of SYSTEM_ROOTS) {
-    const roots = await readFile(file, 'utf8').catch(() => undefined);
-    if (roots !== undefined) return roots;
+    if (before !== undefined) await writeFile(trust[name], `${before}\n${own}`);
   }
-  return rootCertificates.join('\n');
+  return trust;
 }
 
 /**

@@ -2,8 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '../contract/duration.ts';
 import type { Hint } from '../contract/hint.ts';
 import type { Server, ServerChoice } from './connect.ts';
-import type { Io } from './io.ts';
-import type { CommandResult, Output } from './output.ts';
+import type { CommandResult, Io, Output } from './output.ts';
 
 /*
  * Each command is declared once, as data. The declaration defines its command line, the types of its options, the names

@@ -36,48 +36,38 @@ const FLUSH_AFTER_MS = 1_000;
 export function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): void {
   if (env['NODE_COMPILE_CACHE'] || env['NODE_DISABLE_COMPILE_CACHE']) return;
   try {
-    const folder = makeFolder(env);
-    if (folder === undefined) return;
-    const flush = keepCodeIn(folder);
-    process.once('exit', flush);
-    // A killed emulator emits no exit event.
-    setTimeout(flush, FLUSH_AFTER_MS).unref();
+    const folder = cacheFolder(env);
+    if (folder !== undefined) compileWith(folder);
   } catch {
     // A read-only home folder only costs time.
   }
 }
 
-/** The cache folder for this version of Node; undefined if other users could change it. */
-function makeFolder(env: Readonly<Record<string, string | undefined>>): string | undefined {
-  const caches = cachesOf(env);
+/** The folder for this version of Node; undefined if other users could change it. */
+function cacheFolder(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const places: Readonly<Record<string, string | undefined>> = {
+    win32: env['LOCALAPPDATA'],
+    darwin: join(homedir(), 'Library', 'Caches'),
+  };
+  const own = process.platform in places ? places[process.platform] : env['XDG_CACHE_HOME'];
+  // Relative paths are ignored: they would depend on the working folder.
+  const caches = [own, join(homedir(), '.cache')].find((path) => path !== undefined && isAbsolute(path));
   if (caches === undefined) return undefined;
+  const names = ['gateway-sim', `${process.version}-${process.arch}`];
+  const isThere = existsSync(caches);
+  let folder = realpathSync(isThere ? caches : dirname(caches));
   // Creates nothing in a folder that other users can change.
-  if (!existsSync(caches)) {
-    if (!isOursUpwards(realpathSync(dirname(caches)))) return undefined;
-    mkdirSync(caches, { mode: FOLDER_MODE });
-  }
-  let folder = realpathSync(caches);
   if (!isOursUpwards(folder)) return undefined;
-  for (const name of ['gateway-sim', `${process.version}-${process.arch}`]) {
+  for (const name of isThere ? names : [basename(caches), ...names]) {
     folder = join(folder, name);
     if (!existsSync(folder)) {
       mkdirSync(folder, { mode: FOLDER_MODE });
+      // The umask may have removed bits.
       chmodSync(folder, FOLDER_MODE);
     }
     if (!isOurs(folder) || !hasMode(lstatSync(folder), FOLDER_MODE)) return undefined;
   }
   return folder;
-}
-
-/** Relative paths are ignored: they would depend on the working folder. */
-function cachesOf(env: Readonly<Record<string, string | undefined>>): string | undefined {
-  const own =
-    process.platform === 'win32'
-      ? [env['LOCALAPPDATA']]
-      : process.platform === 'darwin'
-        ? [join(homedir(), 'Library', 'Caches')]
-        : [env['XDG_CACHE_HOME']];
-  return [...own, join(homedir(), '.cache')].find((path) => path !== undefined && isAbsolute(path));
 }
 
 /** Whether a folder and all of its parents are ours. */
@@ -112,19 +102,12 @@ type Wrapped = (
   dirname: string,
 ) => void;
 
-/** A compiled file of this program. */
-interface Compiled {
-  source: Buffer;
-  script: Script;
-}
-
 /**
- * Compiles files of this program with the cached code. V8 rejects code of another V8 version.
- *
- * @returns a function that writes new code to the cache
+ * Compiles files of this program with the cached code, and writes new code to the cache. V8 rejects code of another V8
+ * version.
  */
-function keepCodeIn(folder: string): () => void {
-  const fresh = new Map<string, Compiled>();
+function compileWith(folder: string): void {
+  const fresh = new Map<string, { source: Buffer; script: Script }>();
   createRequire(process.execPath).extensions['.cjs'] = (module, filename) => {
     const source = readFileSync(filename);
     const path = join(folder, basename(filename));
@@ -135,10 +118,13 @@ function keepCodeIn(folder: string): () => void {
     const run: Wrapped = script.runInThisContext();
     run.call(module.exports, module.exports, createRequire(filename), module, filename, dirname(filename));
   };
-  return () => {
-    for (const [path, compiled] of fresh) write(path, compiled);
+  const flush = () => {
+    for (const [path, { source, script }] of fresh) write(path, source, script.createCachedData());
     fresh.clear();
   };
+  process.once('exit', flush);
+  // A killed emulator emits no exit event.
+  setTimeout(flush, FLUSH_AFTER_MS).unref();
 }
 
 /** Much more than any file of this program needs. */
@@ -164,8 +150,7 @@ function kept(path: string, source: Buffer): Buffer | undefined {
   }
 }
 
-function write(path: string, { source, script }: Compiled): void {
-  const code = script.createCachedData();
+function write(path: string, source: Buffer, code: Buffer): void {
   const checksum = Buffer.alloc(CHECKSUM_BYTES);
   checksum.writeUInt32LE(crc32(source, crc32(code)));
   const part = `${path}.${process.pid}`;
@@ -175,15 +160,10 @@ function write(path: string, { source, script }: Compiled): void {
     chmodSync(part, FILE_MODE);
     renameSync(part, path);
   } catch {
-    discard(part);
-  }
-}
-
-/** Best effort: if writing failed, removing may fail too. */
-function discard(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {
-    // A leftover file has a name that is never read.
+    try {
+      rmSync(part, { force: true });
+    } catch {
+      // Removing may fail, too. A leftover file has a name that is never read.
+    }
   }
 }

@@ -13,8 +13,9 @@ import {
 } from '../options/resolve.ts';
 import { type OptionName, type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../options/table.ts';
 import { readText, reason } from '../store/files.ts';
-import { CONFIGURATION_FILE } from './config-template.ts';
-import type { Io } from './io.ts';
+import type { Io } from './output.ts';
+
+export const CONFIGURATION_FILE = 'gateway-sim.config.json';
 
 type Flags = Readonly<Record<string, unknown>>;
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -74,31 +75,26 @@ export async function readConfiguration(
   const named = flag ?? (env[environmentName('config')] || undefined);
   const path = resolve(cwd, named ?? CONFIGURATION_FILE);
   if (named === undefined && !existsSync(path)) return undefined;
-  const values = await readObject(path, named !== undefined);
+  const isFound = named === undefined;
+  const values = await readObject(path, isFound);
   // Only for editors.
   delete values['$schema'];
-  const isFound = named === undefined;
+  const folder = dirname(path);
   const label = (name: string) => `"${name}" in ${basename(path)}`;
   const { dataDir } = values;
   if (isFound && typeof dataDir === 'string')
-    requireBelow(dirname(path), resolve(dirname(path), dataDir), label('dataDir'));
+    requireBelow(folder, resolve(folder, dataDir), label('dataDir'));
   for (const name of PATHS) {
     const given = values[name];
-    if (typeof given === 'string' && given)
-      values[name] = relative(cwd, resolve(dirname(path), given)) || '.';
+    if (typeof given === 'string' && given) values[name] = relative(cwd, resolve(folder, given)) || '.';
   }
-  return {
-    values,
-    label,
-    folder: dirname(path),
-    isFound,
-  };
+  return { values, label, folder, isFound };
 }
 
-/** @param isNamed whether the user named it: then it may be a pipe */
-async function readObject(path: string, isNamed: boolean): Promise<Record<string, unknown>> {
+/** @param isFound whether the user did not name it: then it must not be a pipe */
+async function readObject(path: string, isFound: boolean): Promise<Record<string, unknown>> {
   try {
-    const parsed = parseJsonc(await (isNamed ? readFile(path, 'utf8') : readText(path, { follows: true })));
+    const parsed = parseJsonc(await (isFound ? readText(path, { follows: true }) : readFile(path, 'utf8')));
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return { ...parsed };
     throw new Error('it is not a JSON object');
   } catch (error) {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError, usage } from '../contract/error.ts';
 import { command, hint, option } from '../contract/hint.ts';
 import {
@@ -13,9 +14,11 @@ import {
 } from '../library/control-client.ts';
 import { givenAs, isGivenByUser, ownUrlOf, readSecret } from '../options/resolve.ts';
 import type { OptionName } from '../options/table.ts';
+import { isDataFolder } from '../store/folder.ts';
 import { DEFAULT_DATA_DIR, findServer, isOnThisMachine, readServerInfo } from '../store/server-file.ts';
-import { CONFIGURATION_FILE } from './config-template.ts';
-import type { Io } from './io.ts';
+import type { Snapshot } from '../store/snapshot.ts';
+import { CONFIGURATION_FILE, readConfiguration, startConfiguration } from './configuration.ts';
+import type { Io } from './output.ts';
 
 /** How the command line or the environment selects the server. */
 export interface ServerChoice
@@ -31,6 +34,9 @@ export interface Server extends ControlServer {
   isNamed: boolean;
 }
 
+/** Time limit for an emulator to identify itself. */
+const IDENTIFY_MS = 5_000;
+
 /** The default address of a server. */
 export const DEFAULT_URL = 'http://127.0.0.1:4477';
 
@@ -41,12 +47,16 @@ export const DEFAULT_URL = 'http://127.0.0.1:4477';
  * @param guess whether to try the default address. If not, the server must also prove to be an emulator
  * @throws GatewayError `no_server`; `usage` for a configuration file that cannot be read
  */
-export async function connect(choice: ServerChoice, io: Place, guess: boolean): Promise<Server> {
+export async function connect(
+  choice: ServerChoice,
+  io: Pick<Io, 'env' | 'cwd'>,
+  guess: boolean,
+): Promise<Server> {
   const { cwd } = io;
-  const file = choice.url === undefined && !choice.dataDir ? await configured(io) : {};
-  const dataDir = choice.dataDir ?? file.dataDir;
+  const file = choice.url === undefined && !choice.dataDir ? await configured(io) : undefined;
+  const dataDir = choice.dataDir ?? file?.dataDir;
   const info = dataDir ? await readServerInfo(resolve(cwd, dataDir)) : await findServer(cwd);
-  const url = choice.url ?? info?.url ?? file.url;
+  const url = choice.url ?? info?.url ?? file?.url;
   if (url === undefined && (choice.dataDir || !guess)) {
     const where = dataDir ?? `${DEFAULT_DATA_DIR} in this or a parent folder`;
     const unset = dataDir === undefined ? ', and neither --url nor GATEWAY_SIM_URL is set' : '';
@@ -56,41 +66,44 @@ export async function connect(choice: ServerChoice, io: Place, guess: boolean): 
   }
   const known = info?.url === url ? info : undefined;
   // An untrusted folder must not get the token in the environment, which is for the emulator that the user names.
-  const isOfFolder = info !== undefined || (file.isFound && file.url !== undefined && url !== DEFAULT_URL);
+  const isOfFolder = info !== undefined || (file?.isFound && file.url !== undefined && url !== DEFAULT_URL);
   const isNamed = choice.url !== undefined || !isOfFolder;
   const fitting = choice.controlToken ?? (isNamed ? choice.tokenVariable : undefined);
   const given = fitting && readSecret(fitting, 'the control token', cwd);
-  const controlToken = given ?? (info ? known?.controlToken : file.controlToken);
+  const controlToken = given ?? (info ? known?.controlToken : file?.controlToken);
   const trusted = choice.tlsCa === undefined ? undefined : resolve(cwd, choice.tlsCa);
   const server = controlServer({
     url: addressOf(url ?? DEFAULT_URL),
     controlToken,
     tlsCa: trusted ?? known?.tlsCa,
   });
-  if (!guess) await requireEmulator(server);
+  if (!guess) {
+    // Another server must not get the request.
+    const found = await probe(server, IDENTIFY_MS);
+    if (found === 'nothing') throw noServer(server.url);
+    if (found === 'foreign') throw foreignServer(server.url);
+  }
   return { ...server, pid: known?.pid, isNamed };
 }
-
-type Place = Pick<Io, 'env' | 'cwd'>;
 
 /** Options that define the address of an emulator. */
 const ADDRESS: readonly OptionName[] = ['port', 'host', 'tls', 'tlsCert', 'tlsKey'];
 
 /** The emulator that `start` runs with the configuration file and the port variable, as far as they define it. */
-async function configured({ env, cwd }: Place): Promise<Partial<ServerChoice> & { isFound?: boolean }> {
+async function configured({ env, cwd }: Pick<Io, 'env' | 'cwd'>) {
   const { GATEWAY_SIM_PORT } = env;
   if (!GATEWAY_SIM_PORT && !env['GATEWAY_SIM_CONFIG'] && !existsSync(join(cwd, CONFIGURATION_FILE)))
-    return {};
-  const { readConfiguration, startConfiguration } = await import('./configuration.ts');
+    return undefined;
   const file = await readConfiguration(undefined, { env, cwd });
   const options = startConfiguration({}, { GATEWAY_SIM_PORT }, file);
+  const isGiven = (name: OptionName) => givenAs(options, name) !== undefined;
   const { port, dataDir, controlToken } = options;
   const url = ownUrlOf(options, port);
   return {
-    ...(givenAs(options, 'dataDir') !== undefined && { dataDir }),
-    ...(givenAs(options, 'port') !== undefined && port !== 0 && isOnThisMachine(url) && { url }),
+    dataDir: isGiven('dataDir') ? dataDir : undefined,
+    url: isGiven('port') && port !== 0 && isOnThisMachine(url) ? url : undefined,
     controlToken,
-    isFound: ADDRESS.some((name) => givenAs(options, name) !== undefined && !isGivenByUser(options, name)),
+    isFound: ADDRESS.some((name) => isGiven(name) && !isGivenByUser(options, name)),
   };
 }
 
@@ -99,6 +112,9 @@ export function addressOf(url: string, flag = '--url'): string {
   if (/^https?:\/\/[^/]/i.test(url) && URL.canParse(url)) return url;
   throw usage(`${flag} must be an absolute http address, such as ${DEFAULT_URL} (got "${url}")`);
 }
+
+/** How long to wait for the server on our own port to identify itself. */
+export const PROBE_MS = 1_000;
 
 /** The server at an address: a ready emulator, one that is starting or stopping, another server, or none. */
 type Found = 'ready' | 'unready' | 'foreign' | 'nothing';
@@ -127,20 +143,76 @@ export async function probe(
   }
 }
 
-/** Time limit for an emulator to identify itself. */
-const LIMIT_MS = 5_000;
-
-/** Checks that the server is an emulator, before a request that another server must not get. */
-async function requireEmulator(server: ControlServer): Promise<void> {
-  const { url } = server;
-  const found = await probe(server, LIMIT_MS);
-  if (found === 'nothing') throw noServer(url);
-  if (found === 'foreign') throw foreignServer(url);
-}
-
 /** The error for an address of another server. */
 export function foreignServer(url: string): GatewayError {
   return new GatewayError('no_server', `the server at ${url} is not gateway-sim, so nothing was sent`, {
     hint: hint`Specify the emulator with ${option('url')} or ${option('dataDir')}.`,
   });
+}
+
+/** Whether an error means that no emulator is running. */
+export function isNoServer(error: unknown): error is GatewayError {
+  return error instanceof GatewayError && error.code === 'no_server';
+}
+
+const POLL_MS = 50;
+
+/**
+ * Tries until it succeeds or the time is up, in real time.
+ *
+ * @param mayChange whether the next try may not have this error
+ * @throws the last error
+ */
+export async function retry<Result>(
+  limitMs: number,
+  attempt: (leftMs: number) => Promise<Result>,
+  mayChange: (error: unknown) => boolean,
+): Promise<Result> {
+  const deadline = performance.now() + limitMs;
+  for (;;) {
+    try {
+      return await attempt(deadline - performance.now());
+    } catch (error) {
+      if (performance.now() >= deadline || !mayChange(error)) throw error;
+    }
+    await sleep(Math.min(POLL_MS, Math.max(1, deadline - performance.now())));
+  }
+}
+
+/** Whether no emulator is running and the user named none, so that a command may start its own. */
+export function isNoneNamed(error: unknown, choice: ServerChoice): boolean {
+  return isNoServer(error) && Object.values(choice).every((given) => given === undefined);
+}
+
+/** The state of a folder without a running emulator. */
+interface StoppedFolder {
+  /** The folder as the user named it. */
+  shown: string;
+  snapshot: Snapshot;
+}
+
+/**
+ * The result of `ask` with the running emulator. If none is running, the result of `read` with the named data folder or
+ * the one in the working folder. That folder is neither changed nor locked.
+ *
+ * @throws GatewayError what `ask` throws; `state_damaged`
+ */
+export async function orStopped<Result>(
+  { choice, io }: { choice: ServerChoice; io: Pick<Io, 'cwd'> },
+  ask: () => Promise<Result>,
+  read: (folder: StoppedFolder) => Promise<Result> | Result,
+): Promise<Result> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!isNoServer(error) || choice.url !== undefined) throw error;
+    const shown = choice.dataDir ?? DEFAULT_DATA_DIR;
+    const folder = resolve(io.cwd, shown);
+    if (!(await isDataFolder(folder))) throw error;
+    // Not needed with a running emulator.
+    const { Store } = await import('../store/store.ts');
+    const snapshot = await Store.read(folder);
+    if (!snapshot) throw error;
+    return read({ shown, snapshot });
+  }
 }

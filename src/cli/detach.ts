@@ -1,20 +1,94 @@
 import { randomBytes } from 'node:crypto';
 import { fstatSync, ftruncateSync } from 'node:fs';
-import { type FileHandle, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type ErrorCode, type ErrorDetails, GatewayError } from '../contract/error.ts';
-import { hint } from '../contract/hint.ts';
-import { isGivenByUser } from '../options/resolve.ts';
-import type { ResolvedOptions } from '../options/table.ts';
+import { command, hint, option } from '../contract/hint.ts';
+import { controlServer } from '../library/control-client.ts';
+import { requireMerchant } from '../library/merchant-client.ts';
+import { givenAs, isGivenByUser, isSecure, ownUrlOf } from '../options/resolve.ts';
+import { type OptionName, type ResolvedOptions, START_OPTIONS } from '../options/table.ts';
 import { onFolder, openFile, unwritable } from '../store/files.ts';
 import { LOG_FILE, makeDataFolder } from '../store/folder.ts';
-import type { ReadyEvent } from './banner.ts';
+import { readServerInfo } from '../store/server-file.ts';
+import { announce, detachedBannerText, type ReadyEvent, readyEvent } from './banner.ts';
+import type { Context } from './command.ts';
+import { PROBE_MS, probe } from './connect.ts';
+import { openInBrowser } from './output.ts';
+
+/** Starts an emulator in its own process, unless one with these options is already running. */
+export async function startInBackground(options: ResolvedOptions, context: Context): Promise<void> {
+  const { io, output } = context;
+  const running = await runningOn(options);
+  const { ready, notices, log } = running ?? (await detach(options));
+  announce(ready, notices, output, () => detachedBannerText(ready, log, output, io.cwd));
+  if (options.open) await openInBrowser(ready.dashboardUrl, output);
+}
 
 interface Started {
   ready: ReadyEvent;
   /** Notices for the user. */
   notices: readonly string[];
+}
+
+/**
+ * The emulator that already uses the folder or, in memory, the port; undefined if none responds.
+ *
+ * @throws GatewayError `folder_in_use` or `port_in_use` if it was started with other options
+ */
+async function runningOn(
+  options: ResolvedOptions,
+): Promise<(Started & { log: string | undefined }) | undefined> {
+  const { inMemory, dataDir: folder, controlToken: token = null } = options;
+  // An emulator in memory has no server.json. Its generated certificate is unknown, so HTTPS cannot be checked.
+  const onPort =
+    options.port === 0 || isSecure(options)
+      ? undefined
+      : { url: ownUrlOf(options, options.port), controlToken: token };
+  const found = inMemory ? onPort : await readServerInfo(resolve(folder));
+  if (!found || (await probe(found, PROBE_MS)) !== 'ready') return undefined;
+  const { url, controlToken } = found;
+  const server = controlServer(found);
+  const keys = await requireMerchant(server).catch((error: unknown) => {
+    // The emulator has another token: the start fails because its port is in use.
+    if (inMemory && error instanceof GatewayError && error.code === 'unauthorized') return undefined;
+    throw error;
+  });
+  if (!keys) return undefined;
+  const { publicKey, secretKey } = keys;
+  const status = await server.call('GET /status');
+  const { dataDir, tlsCa, pid } = status;
+  const port = Number(new URL(url).port);
+  const secrets = { publicKey, secretKey, controlToken };
+  const differing = firstDiffering(options, { ...status.options, ...secrets, port });
+  if (differing !== undefined) {
+    throw new GatewayError(
+      inMemory ? 'port_in_use' : 'folder_in_use',
+      `the emulator at ${url} (process ${pid}) was started with a different ${differing}`,
+      {
+        hint: inMemory
+          ? hint`Use a free port with ${option('port', '0')}, or stop it with: ${command('stop', '--url', url)}`
+          : hint`Stop it with: ${command('stop')} (or choose another folder with ${option('dataDir')})`,
+      },
+    );
+  }
+  const emulator = { url, port, ...secrets, dataDir, tlsCa, pid };
+  return {
+    ready: readyEvent(emulator, status.url, status.options['proxy'] === true),
+    notices: [`gateway-sim: already running at ${url} with these options`],
+    log: inMemory ? undefined : join(resolve(folder), LOG_FILE),
+  };
+}
+
+/** The first option that the user set and whose effective value differs, by its flag, variable or key. */
+function firstDiffering(requested: ResolvedOptions, effective: Readonly<Record<string, unknown>>) {
+  return (Object.keys(START_OPTIONS) as OptionName[])
+    .filter((name) => !('commandOnly' in START_OPTIONS[name]))
+    .filter((name) => JSON.stringify(requested[name]) !== JSON.stringify(effective[name]))
+    .filter((name) => name !== 'port' || requested.port !== 0)
+    .map((name) => givenAs(requested, name))
+    .find((label) => label !== undefined);
 }
 
 /** What a detached process reports to its parent: that it is ready, or why not. */
@@ -27,68 +101,58 @@ type Report = Started | { failure: ErrorDetails & { code?: ErrorCode; message: s
 const MARK = 'GATEWAY_SIM_DETACHED';
 
 /**
- * Runs the same command line again in its own session, and waits until that process is ready.
+ * Runs the same command line again in its own session, and waits until that process is ready. Its log is in the data
+ * folder, or in the system's temporary folder for an emulator in memory.
  *
  * @returns its report, and the path of its log
  * @throws GatewayError the error of its start; `storage_failed` if its log cannot be written
  */
-export async function detach(options: ResolvedOptions): Promise<Started & { log: string }> {
-  const { log, file } = await openLog(options);
-  try {
-    return { ...(await startDetached(file, log, options.inMemory)), log };
-  } catch (error) {
-    if (options.inMemory) await rm(log, { force: true });
-    throw error;
-  } finally {
-    await file.close();
-  }
-}
-
-/**
- * The log is in the data folder, or in the system's temporary folder for an emulator in memory. It is opened for
- * appending, because another emulator may use the folder and its log.
- */
-async function openLog(options: ResolvedOptions): Promise<{ log: string; file: FileHandle }> {
+async function detach(options: ResolvedOptions): Promise<Started & { log: string }> {
   const { inMemory, dataDir } = options;
   const log = inMemory
     ? join(tmpdir(), `gateway-sim-${randomBytes(6).toString('hex')}.log`)
     : join(resolve(dataDir), LOG_FILE);
-  return onFolder(dirname(log), async () => {
+  const file = await onFolder(dirname(log), async () => {
     if (!inMemory) await makeDataFolder(dirname(log), isGivenByUser(options, 'dataDir'));
-    const file = await openFile(log, 'append', { isOurs: true, isAlone: true }).catch((cause: Error) => {
+    // Appends, because another emulator may use the folder and its log.
+    const opened = await openFile(log, 'append', { isOurs: true, isAlone: true }).catch((cause: Error) => {
       throw 'syscall' in cause ? cause : unwritable(log, cause, hint`Remove it.`);
     });
     // An existing file may be readable by others.
-    await file.chmod(0o600);
-    return { log, file };
+    await opened.chmod(0o600);
+    return opened;
   });
-}
-
-async function startDetached(file: FileHandle, log: string, isTemporary: boolean): Promise<Started> {
-  // Loading it takes a millisecond, also of a start in the foreground.
-  const { spawn } = await import('node:child_process');
-  const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
-    detached: true,
-    stdio: ['ignore', file.fd, file.fd, 'ipc'],
-    env: { ...process.env, [MARK]: isTemporary ? log : '' },
-  });
-  const report = await new Promise<Report>((resolve, reject) => {
-    child.once('message', (message) => resolve(message as Report));
-    child.once('error', reject);
-    child.once('exit', (code, signal) =>
-      reject(
-        new GatewayError('internal', `the emulator exited with ${signal ?? code} before it was ready`, {
-          hint: hint`See its log: ${log}`,
-        }),
-      ),
-    );
-  });
-  await new Promise((resolve) => child.send('taken', resolve));
-  if (child.connected) child.disconnect();
-  child.unref();
-  if ('ready' in report) return report;
-  const { code, message, ...details } = report.failure;
-  throw code === undefined ? new Error(message) : new GatewayError(code, message, details);
+  try {
+    // Loading it takes a millisecond, also of a start in the foreground.
+    const { spawn } = await import('node:child_process');
+    const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
+      detached: true,
+      stdio: ['ignore', file.fd, file.fd, 'ipc'],
+      env: { ...process.env, [MARK]: inMemory ? log : '' },
+    });
+    const report = await new Promise<Report>((resolve, reject) => {
+      child.once('message', (message) => resolve(message as Report));
+      child.once('error', reject);
+      child.once('exit', (code, signal) =>
+        reject(
+          new GatewayError('internal', `the emulator exited with ${signal ?? code} before it was ready`, {
+            hint: hint`See its log: ${log}`,
+          }),
+        ),
+      );
+    });
+    await new Promise((resolve) => child.send('taken', resolve));
+    if (child.connected) child.disconnect();
+    child.unref();
+    if ('ready' in report) return { ...report, log };
+    const { code, message, ...details } = report.failure;
+    throw code === undefined ? new Error(message) : new GatewayError(code, message, details);
+  } catch (error) {
+    if (inMemory) await rm(log, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
 }
 
 export type ParentProcess = NonNullable<ReturnType<typeof parentProcess>>;

@@ -6,66 +6,50 @@ import type { Attempt, Delivery } from '../contract/delivery.ts';
  * are -1, as the format requires. An attempt without a response has status 0.
  */
 export function harOf(deliveries: readonly Delivery[], version: string) {
-  const attempts = deliveries
-    .flatMap(({ id, attempts }) => attempts.map((attempt) => ({ id, attempt })))
-    .sort((a, b) => Date.parse(a.attempt.startedAt) - Date.parse(b.attempt.startedAt));
-  return {
-    log: {
-      version: '1.2',
-      creator: { name: 'gateway-sim', version },
-      entries: attempts.map(({ id, attempt }) => entry(id, attempt)),
-    },
-  };
+  const entries = deliveries
+    .flatMap(({ id, attempts }) => attempts.map((attempt) => entry(id, attempt)))
+    .sort((a, b) => Date.parse(a.startedDateTime) - Date.parse(b.startedDateTime));
+  return { log: { version: '1.2', creator: { name: 'gateway-sim', version }, entries } };
 }
 
 function entry(id: string, attempt: Attempt) {
-  const { number, startedAt, durationMs, error } = attempt;
+  const { number, startedAt, durationMs, error, url, requestHeaders, requestBody, responseHeaders } = attempt;
+  const status = attempt.responseStatus ?? 0;
+  const answer = attempt.responseBody ?? '';
+  const named = (pairs: Iterable<readonly [string, string]>) =>
+    [...pairs].map(([name, value]) => ({ name, value }));
+  const header = (headers: Attempt['requestHeaders'], wanted: string) =>
+    headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? '';
+  const common = { httpVersion: 'HTTP/1.1', cookies: [] };
   return {
     startedDateTime: startedAt,
     time: durationMs,
-    request: request(attempt),
-    response: response(attempt),
+    request: {
+      method: 'POST',
+      url,
+      ...common,
+      headers: named(requestHeaders),
+      queryString: named(URL.canParse(url) ? new URL(url).searchParams : []),
+      postData: { mimeType: header(requestHeaders, 'content-type'), params: [], text: requestBody },
+      headersSize: -1,
+      bodySize: Buffer.byteLength(requestBody),
+    },
+    response: {
+      status,
+      statusText: STATUS_CODES[status] ?? '',
+      ...common,
+      headers: named(responseHeaders),
+      content: {
+        size: Buffer.byteLength(answer),
+        mimeType: header(responseHeaders, 'content-type'),
+        text: answer,
+      },
+      redirectURL: header(responseHeaders, 'location'),
+      headersSize: -1,
+      bodySize: attempt.responseStatus === null ? -1 : Buffer.byteLength(answer),
+    },
     cache: {},
     timings: { send: 0, wait: durationMs, receive: 0 },
     comment: `${id} attempt ${number}${error === null ? '' : `: ${error}`}`,
   };
-}
-
-function request({ url, requestHeaders, requestBody }: Attempt) {
-  const query = URL.canParse(url) ? [...new URL(url).searchParams] : [];
-  return {
-    method: 'POST',
-    url,
-    httpVersion: 'HTTP/1.1',
-    cookies: [],
-    headers: named(requestHeaders),
-    queryString: named(query),
-    postData: { mimeType: header(requestHeaders, 'content-type'), params: [], text: requestBody },
-    headersSize: -1,
-    bodySize: Buffer.byteLength(requestBody),
-  };
-}
-
-function response({ responseStatus, responseHeaders, responseBody }: Attempt) {
-  const text = responseBody ?? '';
-  const status = responseStatus ?? 0;
-  return {
-    status,
-    statusText: STATUS_CODES[status] ?? '',
-    httpVersion: 'HTTP/1.1',
-    cookies: [],
-    headers: named(responseHeaders),
-    content: { size: Buffer.byteLength(text), mimeType: header(responseHeaders, 'content-type'), text },
-    redirectURL: header(responseHeaders, 'location'),
-    headersSize: -1,
-    bodySize: responseStatus === null ? -1 : Buffer.byteLength(text),
-  };
-}
-
-function named(entries: readonly (readonly [string, string])[]): { name: string; value: string }[] {
-  return entries.map(([name, value]) => ({ name, value }));
-}
-
-function header(headers: Attempt['requestHeaders'], wanted: string): string {
-  return headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? '';
 }

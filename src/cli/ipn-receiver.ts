@@ -5,9 +5,8 @@ import { failureOf, type HttpResponse, headerPairs, send } from '../delivery/sen
 import { dialect } from '../library/merchant-client.ts';
 import { type ReceivedRequest, receiveOnLoopback } from '../system/loopback-receiver.ts';
 import type { VerifyKeys } from '../wire/dialect.ts';
-import type { Io } from './io.ts';
-import type { Output } from './output.ts';
-import { verdictText } from './verify-input.ts';
+import { verificationText } from './format.ts';
+import type { Io, Output } from './output.ts';
 
 /** The port that the examples send IPNs to. */
 const DEFAULT_PORT = 3000;
@@ -28,14 +27,6 @@ const PER_CONNECTION: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-interface Listening {
-  keys: VerifyKeys;
-  renewKeys: () => Promise<VerifyKeys>;
-  forwardTo: string | undefined;
-  egress: Egress;
-  output: Output;
-}
-
 /**
  * Receives, verifies and prints IPNs until SIGINT or SIGTERM.
  *
@@ -44,22 +35,42 @@ interface Listening {
  *   `readKeys`
  */
 export async function listenForIpns(
-  options: Readonly<Record<'port' | 'forwardTo', string | undefined>> & {
-    allowIpnHost: readonly string[] | undefined;
-  },
+  {
+    port: portText = String(DEFAULT_PORT),
+    forwardTo,
+    allowIpnHost = [],
+  }: { port: string | undefined; forwardTo: string | undefined; allowIpnHost: readonly string[] | undefined },
   readKeys: () => Promise<VerifyKeys>,
   { io: { signals }, output }: { io: Pick<Io, 'signals'>; output: Output },
 ): Promise<void> {
-  const forwardTo = forwardAddress(options.forwardTo);
-  const egress = new Egress(options.allowIpnHost ?? [], () => undefined);
+  if (forwardTo !== undefined && !(/^https?:\/\/[^/]/i.test(forwardTo) && URL.canParse(forwardTo)))
+    throw usage(`--forward-to must be an absolute http or https address (got "${forwardTo}")`);
+  const egress = new Egress(allowIpnHost, () => undefined);
   if (forwardTo !== undefined) egress.check(new URL(forwardTo));
   const keys = await readKeys();
-  const renewKeys = () => readKeys().catch(() => keys);
-  const listening = { keys, renewKeys, forwardTo, egress, output };
-  await using receiver = await receiveOnLoopback(
-    (request) => receive(request, listening),
-    portOf(options.port),
-  );
+  const receive = async (request: ReceivedRequest): Promise<HttpResponse> => {
+    const { method, url, headers } = request;
+    const text = request.body.toString();
+    const first = dialect.verify(text, keys);
+    const verdict = first.authentic ? first : dialect.verify(text, await readKeys().catch(() => keys));
+    const own =
+      method === 'POST'
+        ? plain(verdict.authentic ? 200 : 400, verdict.authentic ? 'OK' : verdict.reasons.join('\n'))
+        : plain(405, 'an IPN is a POST');
+    const answer = forwardTo === undefined ? own : await passOn(request, forwardTo, egress);
+    const seen = { event: 'ipn', at: new Date().toISOString(), method, url, headers, body: text };
+    const destination = forwardTo === undefined ? '' : ` by ${forwardTo}`;
+    output.line(
+      output.json
+        ? JSON.stringify({ ...seen, verdict, answered: answer.status })
+        : `--> ${method} ${url}  answered ${answer.status}${destination}\n${text}\n${verificationText(verdict)}\n`,
+    );
+    return answer;
+  };
+  const wanted = Number(portText);
+  if (!Number.isInteger(wanted) || wanted < 0 || wanted > 65_535 || portText === '')
+    throw usage(`--port must be a whole number from 0 to 65535 (got "${portText}")`);
+  await using receiver = await receiveOnLoopback(receive, wanted);
   const { url, port } = receiver;
   const target = forwardTo === undefined ? '' : `, forwarding them to ${forwardTo}`;
   output.line(
@@ -70,40 +81,6 @@ export async function listenForIpns(
   await new Promise((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM']) signals.once(name, resolve);
   });
-}
-
-function portOf(text: string | undefined): number {
-  const port = text === undefined ? DEFAULT_PORT : Number(text);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535 && text !== '') return port;
-  throw usage(`--port must be a whole number from 0 to 65535 (got "${text}")`);
-}
-
-function forwardAddress(text: string | undefined): string | undefined {
-  if (text === undefined || (/^https?:\/\/[^/]/i.test(text) && URL.canParse(text))) return text;
-  throw usage(`--forward-to must be an absolute http or https address (got "${text}")`);
-}
-
-async function receive(
-  request: ReceivedRequest,
-  { keys, renewKeys, forwardTo, egress, output }: Listening,
-): Promise<HttpResponse> {
-  const { method, url, headers } = request;
-  const text = request.body.toString();
-  const first = dialect.verify(text, keys);
-  const verdict = first.authentic ? first : dialect.verify(text, await renewKeys());
-  const own: HttpResponse =
-    method === 'POST'
-      ? plain(verdict.authentic ? 200 : 400, verdict.authentic ? 'OK' : verdict.reasons.join('\n'))
-      : plain(405, 'an IPN is a POST');
-  const answer = forwardTo === undefined ? own : await passOn(request, forwardTo, egress);
-  const seen = { event: 'ipn', at: new Date().toISOString(), method, url, headers, body: text };
-  const destination = forwardTo === undefined ? '' : ` by ${forwardTo}`;
-  output.line(
-    output.json
-      ? JSON.stringify({ ...seen, verdict, answered: answer.status })
-      : `--> ${method} ${url}  answered ${answer.status}${destination}\n${text}\n${verdictText(verdict)}\n`,
-  );
-  return answer;
 }
 
 function plain(status: number, text: string): HttpResponse {

@@ -1,5 +1,5 @@
 import { VERSION } from '../system/package-info.ts';
-import type { Io } from './io.ts';
+import type { Io } from './output.ts';
 
 /** Runs the command line of this process and sets process.exitCode. Never throws. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -15,14 +15,9 @@ export async function main(argv: readonly string[]): Promise<void> {
   const { run } = await import('./run.ts');
   const exitCode = io ? await run(argv, io) : 2;
   process.exitCode ||= exitCode;
-  if (process.listenerCount('SIGINT')) await exitNow();
-}
-
-/**
- * Ends a process that handles signals until it ends. On a normal end, Node drops the handlers first. The second of two
- * signals, as npm sends them, would then kill an emulator that has stopped.
- */
-async function exitNow(): Promise<void> {
+  if (!process.listenerCount('SIGINT')) return;
+  // Ends a process that handles signals until it ends. On a normal end, Node drops the handlers first. The second of two
+  // signals, as npm sends them, would then kill an emulator that has stopped.
   const flushed = [process.stdout, process.stderr].map(
     (stream) => new Promise((resolve) => stream.write('', resolve)),
   );

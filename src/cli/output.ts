@@ -1,12 +1,50 @@
 import { relative, resolve } from 'node:path';
-import type { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { Chalk, type ChalkInstance } from 'chalk';
-import { shellWord } from '../contract/curl.ts';
+import { OBEYED_BY_TERMINALS, shellWord } from '../contract/curl.ts';
 import { type ErrorCode, GatewayError } from '../contract/error.ts';
 import { type CommandHint, type Hint, type HintStyle, hint, PLAIN, renderHint } from '../contract/hint.ts';
 import { DEFAULT_DATA_DIR } from '../store/server-file.ts';
-import type { Io } from './io.ts';
-import { escaped, printable } from './printable.ts';
+
+export interface Io {
+  stdin: Readable & { isTTY?: boolean };
+  stdout: Writable & { isTTY?: boolean };
+  stderr: Writable & { isTTY?: boolean };
+  /** Emits the signals for this command. */
+  signals: Pick<NodeJS.EventEmitter, 'on' | 'once' | 'off'>;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Paths on the command line are relative to this folder. */
+  cwd: string;
+}
+
+/*
+ * Text from merchants and receivers may contain escape sequences and characters that change the text direction. They are
+ * never sent to a terminal (chosen), but written as in JSON, such as \u001b.
+ */
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters
+const COLOURS = /(\u001b\[(?:1|22|3[1-39])m)/;
+
+/** Escapes text from outside. Line breaks stay, colours do not. */
+export function escaped(text: string): string {
+  return text.replace(
+    OBEYED_BY_TERMINALS,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** Escapes text for a terminal or a pipe. Line breaks and our own colours stay. */
+export function printable(text: string): string {
+  return text
+    .split(COLOURS)
+    .map((part, index) => (index % 2 ? part : escaped(part)))
+    .join('');
+}
+
+/** Escapes a value in a line or cell, so that its line breaks cannot fake other lines. */
+export function onOneLine(value: string): string {
+  return escaped(value).replaceAll('\n', '\\u000a');
+}
 
 /** Exit codes, as `--help` lists them. */
 export const EXIT_CODES = {
@@ -46,24 +84,6 @@ const NEED_NO_SERVER: readonly string[] = [
   '--help',
 ];
 
-/** The known location of an emulator. */
-interface Address {
-  url: string | undefined;
-  /** Null in memory. */
-  dataDir: string | null;
-  /** The certificate to trust; null for plain HTTP. */
-  tlsCa?: string | null;
-}
-
-/** The flags that let commands in a folder find an emulator. One in memory is found only by its URL. */
-export function connectionFlags({ url, dataDir, tlsCa = null }: Address, cwd: string): string {
-  const trust = tlsCa === null ? '' : ` --tls-ca ${shellWord(tlsCa)}`;
-  if (dataDir === null) return url === undefined ? '' : `--url ${url}${trust}`;
-  const folder = resolve(cwd, dataDir);
-  if (folder === resolve(cwd, DEFAULT_DATA_DIR)) return '';
-  return `--data-dir ${shellWord(relative(cwd, folder) || '.')}`;
-}
-
 /** Commands as the user would type them, with the flags that select the same emulator. */
 export function hintStyle(invocation: string, connection: () => string = () => ''): HintStyle {
   const typed = ({ command, args = [] }: CommandHint) => {
@@ -97,18 +117,37 @@ export class Output {
   /** Colours of stdout. Off if it is not a terminal or the user disables them. */
   readonly colour: ChalkInstance;
   /** The flags that printed commands need to find the same emulator; may be empty. */
-  connection = '';
+  #connection = '';
   /** Writes commands as the user would type them, for the same emulator. */
   readonly style: HintStyle;
-  readonly #io: Pick<Io, 'stdout' | 'stderr'>;
+  readonly #io: Pick<Io, 'stdout' | 'stderr' | 'cwd'>;
 
   constructor(io: Io, { json = false, quiet = false, color = true, invocation = 'gateway-sim' }) {
     this.json = json;
     this.quiet = quiet;
     this.#io = io;
-    this.style = hintStyle(invocation, () => this.connection);
+    this.style = hintStyle(invocation, () => this.#connection);
     const wanted = color && !io.env['NO_COLOR'] && io.stdout.isTTY;
     this.colour = new Chalk({ level: wanted ? 1 : 0 });
+  }
+
+  /**
+   * Printed commands find this emulator from now on. One in memory is found only by its URL.
+   *
+   * @param emulator.dataDir null in memory
+   * @param emulator.tlsCa the certificate to trust; null for plain HTTP
+   */
+  pointTo(emulator: { url: string | undefined; dataDir: string | null; tlsCa: string | null }): void {
+    const { url, dataDir, tlsCa } = emulator;
+    const { cwd } = this.#io;
+    if (dataDir === null) {
+      const trust = tlsCa === null ? '' : ` --tls-ca ${shellWord(tlsCa)}`;
+      this.#connection = url === undefined ? '' : `--url ${url}${trust}`;
+      return;
+    }
+    const folder = resolve(cwd, dataDir);
+    const isDefault = folder === resolve(cwd, DEFAULT_DATA_DIR);
+    this.#connection = isDefault ? '' : `--data-dir ${shellWord(relative(cwd, folder) || '.')}`;
   }
 
   /** A hint as text, with commands that the user can paste. */
@@ -177,4 +216,55 @@ export async function openInBrowser(url: string, output: Output): Promise<void> 
   }
   const { default: open } = await import('open');
   await open(url).catch(() => output.notice(`Could not open a browser. Go to ${url}`));
+}
+
+/** The columns of a table: each heading with the function that returns its cell. */
+type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
+
+/** Rows in columns with headings; empty text if there are no rows. */
+export function table<Row>(columns: Columns<Row>, rows: readonly Row[]): string {
+  if (!rows.length) return '';
+  const cells = Object.values(columns);
+  const all = [Object.keys(columns), ...rows.map((row) => cells.map((cell) => onOneLine(cell(row))))];
+  const widths = cells.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
+  const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+  return all.map((row) => line(row).join('  ').trimEnd()).join('\n');
+}
+
+export function listed<Row>(
+  page: { data: readonly Row[]; nextCursor: string | null },
+  columns: Columns<Row>,
+  empty?: Hint,
+): CommandResult {
+  return {
+    json: page,
+    text: table(columns, page.data),
+    notices: [
+      ...(page.data.length || !empty ? [] : [empty]),
+      ...(page.nextCursor ? [`For more, use: --cursor ${page.nextCursor}`] : []),
+    ],
+  };
+}
+
+/** Names and values, one pair per line. Undefined values are omitted. */
+export function pairs(facts: Readonly<Record<string, string | undefined>>): string {
+  const entries = Object.entries(facts).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const width = Math.max(...entries.map(([name]) => name.length));
+  return entries.map(([name, value]) => `${name.padEnd(width)}  ${onOneLine(value)}`).join('\n');
+}
+
+export function fieldsOf(record: object): string {
+  const shown = Object.entries(record).map(([name, value]) => [name, fieldText(value)]);
+  return pairs(Object.fromEntries(shown));
+}
+
+function fieldText(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value ?? '-');
+  const parts = Object.entries(value).map(([name, part]) => `${name} ${fieldText(part)}`);
+  return parts.join(', ') || '-';
+}
+
+/** An ISO time to the second, for tables. */
+export function moment(at: string): string {
+  return at.slice(0, 19).replace('T', ' ');
 }

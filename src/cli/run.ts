@@ -1,15 +1,54 @@
 import { basename, delimiter, dirname, relative } from 'node:path';
-import { type Command as Commander, CommanderError } from 'commander';
-import { didYouMean, nearestName, usage } from '../contract/error.ts';
-import { command as commandHint, hint } from '../contract/hint.ts';
+import { Command as Commander, CommanderError, Help, Option } from 'commander';
+import { didYouMean, nearestName, synonymOf, usage } from '../contract/error.ts';
+import { command as commandHint, hint, kebab, renderHint } from '../contract/hint.ts';
+import { PROFILE_NAMES } from '../contract/profiles.ts';
 import { unlikeGatewaySim } from '../library/control-client.ts';
-import { environmentName, readValue } from '../options/resolve.ts';
+import { environmentName, readValue, SEEN_IN_PS } from '../options/resolve.ts';
 import { START_OPTIONS } from '../options/table.ts';
-import type { Command } from './command.ts';
+import { fidelityIn, fidelityOf, fidelityText } from '../system/fidelity.ts';
+import { VERSION } from '../system/package-info.ts';
+import {
+  type Command,
+  type Group,
+  isDefaultCommand,
+  type OptionDeclaration,
+  type OptionDeclarations,
+} from './command.ts';
+import { readConfiguration, startConfiguration } from './configuration.ts';
 import { connect } from './connect.ts';
-import type { Io } from './io.ts';
-import { connectionFlags, Output } from './output.ts';
-import { buildProgram } from './program.ts';
+import { hintStyle, type Io, Output, pairs } from './output.ts';
+
+/** The commands and groups, in the order of the help. Only the requested one is loaded. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command | Group>>> = {
+  start: async () => (await import('./commands/start.ts')).start,
+  exec: async () => (await import('./commands/exec.ts')).exec,
+  pay: async () => (await import('./commands/payments.ts')).pay,
+  payments: async () => (await import('./commands/payments.ts')).payments,
+  ipn: async () => (await import('./commands/ipn.ts')).ipn,
+  keys: async () => (await import('./commands/keys.ts')).keys,
+  wallets: async () => (await import('./commands/wallets.ts')).wallets,
+  state: async () => (await import('./commands/state.ts')).state,
+  cards: async () => (await import('./commands/cards.ts')).cards,
+  faults: async () => (await import('./commands/faults.ts')).faults,
+  clock: async () => (await import('./commands/clock.ts')).clock,
+  audit: async () => (await import('./commands/audit.ts')).audit,
+  reconcile: async () => (await import('./commands/audit.ts')).reconcile,
+  conform: async () => (await import('./commands/conform.ts')).conform,
+  status: async () => (await import('./commands/emulator.ts')).status,
+  stop: async () => (await import('./commands/emulator.ts')).stop,
+  wait: async () => (await import('./commands/emulator.ts')).wait,
+  open: async () => (await import('./commands/emulator.ts')).open,
+  inbox: async () => (await import('./commands/inbox.ts')).inbox,
+  logs: async () => (await import('./commands/logs.ts')).logs,
+  init: async () => (await import('./commands/init.ts')).init,
+  docs: async () => (await import('./commands/docs.ts')).docs,
+  openapi: async () => (await import('./commands/openapi.ts')).openapi,
+  completion: async () => (await import('./commands/completion.ts')).completion,
+};
+
+/** The command that the scripts of `completion` run. */
+const COMPLETE = '__complete';
 
 /**
  * Runs a command line. Never throws.
@@ -18,18 +57,32 @@ import { buildProgram } from './program.ts';
  * @returns the exit code
  */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
-  if (argv[2] === COMPLETE) return complete(argv.slice(3), io);
-  const version = verboseVersion(argv.slice(2));
-  if (version) return writeVersion(io, version.profile);
+  const words = argv.slice(2);
+  const [first, ...more] = words;
+  if (first === COMPLETE) {
+    const { completionsOf } = await import('./commands/completion.ts');
+    // The user may still be typing the first word.
+    const program = await buildProgram({ first: more.length > 1 ? more[0] : undefined });
+    const output = new Output(io, {});
+    for (const line of completionsOf(program, more)) output.line(line);
+    return 0;
+  }
   const invocation = invocationOf(argv, io);
-  let exitCode = 0;
-  const program = await buildProgram(
-    async (parsed, command) => {
-      exitCode = await act(parsed, command, { io, invocation });
-    },
-    { io, invocation, first: argv[2] },
-  );
   try {
+    const version = await verboseVersion(words, io);
+    if (version !== undefined) {
+      new Output(io, {}).line(version);
+      return 0;
+    }
+    let exitCode = 0;
+    const program = await buildProgram({
+      first,
+      invocation,
+      io,
+      onCommand: async (parsed, command) => {
+        exitCode = await act(parsed, command, invocation, io);
+      },
+    });
     await program.parseAsync(argv);
     return exitCode;
   } catch (error) {
@@ -37,45 +90,32 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     // Help and version are not errors.
     if (error.exitCode === 0) return 0;
     // Commander has already written the error as text.
-    const words = argv.slice(2, argv.includes('--') ? argv.indexOf('--') : undefined);
-    if (isJsonWanted(words, io) && !OWN_STDOUT.has(words.find((word) => !word.startsWith('-')))) {
+    const flags = argv.slice(2, argv.includes('--') ? argv.indexOf('--') : undefined);
+    if (isJsonWanted(flags, io) && !OWN_STDOUT.has(flags.find((word) => !word.startsWith('-')))) {
       const message = error.code === 'commander.help' ? 'no command was specified' : error.message;
-      const problem = usage(message.replace(/^error: /, ''));
-      new Output(io, {}).line(JSON.stringify(problem));
+      new Output(io, {}).line(JSON.stringify(usage(message.replace(/^error: /, ''))));
     }
     return 2;
   }
 }
 
-/** The command that the scripts of `completion` run. */
-const COMPLETE = '__complete';
-
-async function complete(words: readonly string[], io: Io): Promise<number> {
-  const { completionsOf } = await import('./complete.ts');
-  // The user may still be typing the first word.
-  const program = await buildProgram(undefined, { first: words.length > 1 ? words[0] : undefined });
-  const output = new Output(io, {});
-  for (const line of completionsOf(program, words)) output.line(line);
-  return 0;
-}
-
-/** The arguments of `--version --verbose`; undefined for any other command line. */
-function verboseVersion(words: readonly string[]): { profile: string | undefined } | undefined {
+/**
+ * The output of `--version --verbose`: the version, the profile that `start` would use here, and the facts behind each
+ * profile. Undefined for any other command line.
+ */
+async function verboseVersion(words: readonly string[], io: Io): Promise<string | undefined> {
   const rest = words.filter((word) => !['--verbose', '--version', '-V'].includes(word));
   if (words.length - rest.length !== 2 || !words.includes('--verbose')) return undefined;
   const [, profile] = /^--profile[= ](.*)$/s.exec(rest.join(' ')) ?? [];
-  return rest.length && profile === undefined ? undefined : { profile };
-}
-
-async function writeVersion(io: Io, profile: string | undefined): Promise<number> {
-  const output = new Output(io, {});
-  try {
-    const { versionText } = await import('./version.ts');
-    output.line(await versionText(io, profile));
-    return 0;
-  } catch (error) {
-    return output.fail(error);
-  }
+  if (rest.length && profile === undefined) return undefined;
+  const options = startConfiguration({ profile }, io.env, await readConfiguration(undefined, io));
+  const others = PROFILE_NAMES.filter((name) => name !== options.profile);
+  const facts = pairs({
+    Profile: fidelityText(fidelityIn(options)),
+    Others: others.map((name) => `${name} ${fidelityOf(name).lines}`).join(', '),
+    Node: `${process.version} ${process.platform} ${process.arch}`,
+  });
+  return `${VERSION}\n${facts}`;
 }
 
 /** Commands whose stdout belongs to the emulator or program that they run. Errors must not appear there. */
@@ -87,23 +127,23 @@ function isJsonWanted(flags: readonly string[], { env }: Io): boolean {
 }
 
 /** Runs a command with its options, including those before its name and in the environment. @returns the exit code */
-async function act(
-  parsed: Commander,
-  command: Command,
-  { io, invocation }: { io: Io; invocation: string },
-): Promise<number> {
-  const { options, flags } = valuesOf(parsed);
-  const text = (name: string) => (typeof flags[name] === 'string' ? flags[name] : undefined);
-  const color = flags['color'] !== false;
-  const [url, dataDir] = [text('url'), text('dataDir')];
-  const variable = (name: string) => io.env[environmentName(name)] || undefined;
+async function act(parsed: Commander, command: Command, invocation: string, io: Io): Promise<number> {
+  const options: Record<string, unknown> = {};
+  /** Only the options on the command line itself. */
+  const flags: Record<string, unknown> = {};
+  for (let at: Commander | null = parsed; at; at = at.parent) {
+    for (const [name, value] of Object.entries(at.opts())) {
+      options[name] ??= value;
+      if (at.getOptionValueSource(name) === 'cli') flags[name] ??= value;
+    }
+  }
   const json = !OWN_STDOUT.has(parsed.name()) && isJsonWanted(flags['json'] === true ? ['--json'] : [], io);
+  const color = flags['color'] !== false;
   const output = new Output(io, { json, quiet: flags['quiet'] === true, color, invocation });
-  const tlsCa = text('tlsCa') ?? null;
-  output.connection = connectionFlags(
-    { url, dataDir: url === undefined ? (dataDir ?? null) : null, tlsCa },
-    io.cwd,
-  );
+  const text = (name: string) => (typeof flags[name] === 'string' ? flags[name] : undefined);
+  const variable = (name: string) => io.env[environmentName(name)] || undefined;
+  const [url, dataDir, tlsCa] = [text('url'), text('dataDir'), text('tlsCa')];
+  output.pointTo({ url, dataDir: url === undefined ? (dataDir ?? null) : null, tlsCa: tlsCa ?? null });
   const choice = {
     // A folder on the command line overrides an address in the environment.
     url: url ?? (dataDir === undefined ? variable('url') : undefined),
@@ -113,18 +153,18 @@ async function act(
     tlsCa: tlsCa ?? variable('tlsCa'),
   };
   let serverUrl: string | undefined;
+  const find = async (folder = choice.dataDir) => {
+    const server = await connect({ ...choice, dataDir: folder }, io, !command.neverGuess);
+    serverUrl = server.url;
+    return server;
+  };
   try {
     const jsonVariable = variable('json');
     if (jsonVariable) readValue(START_OPTIONS.json, jsonVariable, environmentName('json'));
     requireNoExcess(parsed);
     requireChoices(parsed, flags);
-    const { fields = {}, neverGuess = false } = command;
+    const { fields = {} } = command;
     const given = Object.entries(options).filter(([name, value]) => name in fields && value !== undefined);
-    const find = async (dataDir = choice.dataDir) => {
-      const server = await connect({ ...choice, dataDir }, io, !neverGuess);
-      serverUrl = server.url;
-      return server;
-    };
     const result = await command.run({
       args: parsed.processedArgs,
       options,
@@ -138,27 +178,14 @@ async function act(
     });
     return typeof result === 'object' ? output.show(result) : (result ?? 0);
   } catch (error) {
+    // A response with an unexpected shape.
+    const isMisunderstood = [TypeError, RangeError, SyntaxError, URIError].some(
+      (kind) => error instanceof kind,
+    );
     return output.fail(
-      serverUrl !== undefined && isMisunderstood(error) ? unlikeGatewaySim(serverUrl, error) : error,
+      serverUrl !== undefined && isMisunderstood ? unlikeGatewaySim(serverUrl, error) : error,
     );
   }
-}
-
-/** Whether an error comes from a response with an unexpected shape. */
-const isMisunderstood = (error: unknown) =>
-  [TypeError, RangeError, SyntaxError, URIError].some((kind) => error instanceof kind);
-
-/** The options of a command and its parents. `flags` has only the options on the command line itself. */
-function valuesOf(command: Commander) {
-  const options: Record<string, unknown> = {};
-  const flags: Record<string, unknown> = {};
-  for (let at: Commander | null = command; at; at = at.parent) {
-    for (const [name, value] of Object.entries(at.opts())) {
-      options[name] ??= value;
-      if (at.getOptionValueSource(name) === 'cli') flags[name] ??= value;
-    }
-  }
-  return { options, flags };
 }
 
 /** Checks the values of options before any server is contacted. */
@@ -197,4 +224,166 @@ function invocationOf([, script = 'gateway-sim']: readonly string[], { env, cwd 
   const shown = path.startsWith('..') ? script : path;
   if (script.endsWith('.js')) return `node ${shown}`;
   return shown.includes('/') ? shown : `./${shown}`;
+}
+
+const EXIT_CODE_HELP = `
+Exit codes:
+  0  ok
+  1  a check failed
+  2  wrong usage
+  3  no server
+  4  not found or wrong state
+  5  port or data folder in use, or folder not writable
+  6  state damaged, or its folder removed or replaced during the run
+`;
+
+const COMMON_OPTIONS: OptionDeclarations = {
+  url: { placeholder: 'url', description: 'address of the running emulator' },
+  dataDir: { placeholder: 'folder', description: 'data folder of the running emulator' },
+  tlsCa: {
+    placeholder: 'file',
+    description:
+      'certificate to trust for an HTTPS emulator (not needed if the emulator is found through its data folder)',
+  },
+  controlToken: { placeholder: 'token', description: `token required on /_sim; ${SEEN_IN_PS}` },
+  json: { description: 'print one JSON document on stdout' },
+  color: { flag: '--no-color', description: 'disable colours' },
+};
+
+/**
+ * Builds the command line from the declarations, to run it or to generate documentation and completions.
+ *
+ * @param first the first word of the command line: if it is a command, no other command is loaded
+ */
+export async function buildProgram({
+  first,
+  invocation = 'gateway-sim',
+  io,
+  onCommand,
+}: {
+  first?: string | undefined;
+  invocation?: string;
+  io?: Io;
+  onCommand?: (parsed: Commander, command: Command) => Promise<void>;
+} = {}): Promise<Commander> {
+  const program = new Commander(invocation)
+    .description('A local emulator of a hosted payment gateway. No real money moves.')
+    .version(VERSION, '-V, --version', 'print the version; with --verbose also the active profile')
+    .addHelpText('after', examples(['start', 'payments create', 'pay --approve'], invocation))
+    .addHelpText('after', EXIT_CODE_HELP);
+  const wanted = Object.entries(COMMANDS).filter(([word]) => word === first);
+  const loaded = (wanted.length ? wanted : Object.entries(COMMANDS)).map(([word, load]) =>
+    load().then((one) => [word, one] as const),
+  );
+  for (const [word, one] of await Promise.all(loaded)) {
+    const isGroup = 'commands' in one;
+    const parent = isGroup ? program.command(word).description(one.summary) : program;
+    if (isGroup) parent.addHelpText('after', examples(one.examples, invocation));
+    for (const [name, command] of Object.entries(isGroup ? one.commands : { [word]: one })) {
+      const offered = offer(parent, name, command, { isInGroup: isGroup, invocation });
+      offered.action(() => onCommand?.(offered, command));
+    }
+  }
+  prepare(program, io);
+  return program;
+}
+
+function offer(
+  parent: Commander,
+  name: string,
+  declared: Command,
+  { isInGroup, invocation }: { isInGroup: boolean; invocation: string },
+): Commander {
+  const { args = [], choices, fields = {}, options = {}, summary, about, usage, advice } = declared;
+  const isDefault = isInGroup && isDefaultCommand(name, args);
+  const command = parent.command(name, { isDefault }).description(summary);
+  for (const arg of args) command.argument(arg);
+  const [first] = command.registeredArguments;
+  if (choices && first) first.argChoices = [...choices];
+  if (usage) command.usage(usage);
+  // An unknown command of the group arrives here as an argument. `act` reports it better than commander.
+  if (isDefault) command.allowExcessArguments();
+  if (declared.allowUnknown) command.allowUnknownOption();
+  for (const [key, option] of Object.entries({ ...fields, ...options }))
+    command.addOption(optionOf(key, option));
+  const fullName = isInGroup ? `${parent.name()} ${name}` : name;
+  const help = advice
+    ? renderHint(advice, hintStyle(invocation))
+    : `For help, run: ${invocation} ${fullName} --help`;
+  command.showHelpAfterError(`  ${help}`);
+  if (about) command.addHelpText('after', () => `\n${flowed(about, command)}`);
+  return command.addHelpText('after', examples(declared.examples ?? [fullName], invocation));
+}
+
+/** Wraps paragraphs to the width of the help, except those with indented lines. */
+function flowed(text: string, command: Commander): string {
+  const width = command.configureOutput().getOutHelpWidth?.() ?? 80;
+  const flow = (one: string) =>
+    /^ /m.test(one) ? one : new Layout().boxWrap(one.replaceAll('\n', ' '), width);
+  return text.replace(/^\n+/, '').split(/\n\n+/).map(flow).join('\n\n');
+}
+
+/** Longer names have their description on the next line. */
+const MAX_TERM = 24;
+
+class Layout extends Help {
+  override minWidthToWrap = 20;
+
+  override padWidth(command: Commander, helper: Help): number {
+    return Math.min(MAX_TERM, super.padWidth(command, helper));
+  }
+
+  override formatItem(term: string, width: number, description: string, helper: Help): string {
+    const format = (name: string) => super.formatItem(name, width, description, helper);
+    return term.length <= width || !description ? format(term) : `  ${term}\n${format('')}`;
+  }
+}
+
+function examples(lines: readonly string[], invocation: string): string {
+  const heading = lines.length > 1 ? 'Examples' : 'Example';
+  return `\n${heading}:\n${lines.map((line) => `  ${invocation} ${line}`).join('\n')}`;
+}
+
+function optionOf(name: string, declared: OptionDeclaration): Option {
+  const { placeholder, description, choices, required = false, parse } = declared;
+  const flag = declared.flag ?? `--${kebab(name)}`;
+  const option = new Option(placeholder ? `${flag} <${placeholder}>` : flag, description);
+  if (choices) option.argChoices = [...choices];
+  if (parse) option.argParser(parse);
+  return option.default(declared.default).makeOptionMandatory(required);
+}
+
+/** Every command also accepts the common options after its name, and reports errors the same way. */
+function prepare(command: Commander, io: Io | undefined): void {
+  command.createHelp = () => new Layout();
+  command.exitOverride().configureOutput({
+    outputError: (text, write) => write(withSynonym(text.replace(/^error: /, 'gateway-sim: '), command)),
+    ...(io && {
+      writeOut: (text: string) => void io.stdout.write(text),
+      writeErr: (text: string) => void io.stderr.write(text),
+    }),
+  });
+  const known = new Set(command.options.map((option) => option.attributeName()));
+  for (const [name, declared] of Object.entries(COMMON_OPTIONS)) {
+    if (known.has(name)) continue;
+    const option = optionOf(name, declared);
+    command.addOption(command.parent ? option.helpGroup(OF_EVERY_COMMAND) : option);
+  }
+  const help = new Option('-h, --help', 'show help');
+  command.addHelpOption(command.parent ? help.helpGroup(OF_EVERY_COMMAND) : help);
+  if (!command.parent) command.helpCommand('help [command]', 'show the help of a command');
+  for (const sub of command.commands) prepare(sub, io);
+}
+
+const OF_EVERY_COMMAND = 'Global options:';
+
+/** Commander's message about an unknown name, with a known synonym if there is one. */
+function withSynonym(text: string, { options, commands }: Commander): string {
+  const [, dashes = '', written = ''] =
+    /^gateway-sim: unknown (?:option|command) '(-*)([\w-]+)/.exec(text) ?? [];
+  const known = dashes ? options.map(({ long }) => long?.slice(2) ?? '') : commands.map((one) => one.name());
+  const meant = synonymOf(written, known);
+  return meant === undefined
+    ? text
+    : `${text.replace(/\n\(Did you mean[^\n]*/, '').trimEnd()}\n(Did you mean ${dashes}${meant}?)\n`;
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { GatewayError } from '../contract/error.ts';
 import { isAlive, statOf } from '../store/process-identity.ts';
-import type { Io } from './io.ts';
+import type { Io } from './output.ts';
 
 const LOOK_EVERY_MS = 250;
 
@@ -52,42 +52,47 @@ export function endByHangup(): void {
 }
 
 /** npm and CI send a signal twice. Only a later signal means that the user wants to stop immediately. */
-export const DOUBLED_SIGNAL_MS = 1_000;
+const DOUBLED_SIGNAL_MS = 1_000;
 /** The exit code after a signal (chosen, as in shells). */
-export const INTERRUPTED = 130;
+const INTERRUPTED = 130;
 
-/** How a command that runs the user's commands is interrupted. They have their own process group and get no signals. */
-interface Interruption {
-  /** Aborted by the first Ctrl-C: finish the current work. */
-  soon: AbortSignal;
-  /** Aborted by a second Ctrl-C, SIGTERM, SIGHUP and SIGQUIT: stop immediately. Later signals end this process. */
-  now: AbortSignal;
-  [Symbol.dispose](): void;
+/** @returns a function that calls back the first time, and ends this process on a later signal */
+export function onceThenExit(end: (signal?: NodeJS.Signals) => void): typeof end {
+  let endedAt: number | undefined;
+  return (signal) => {
+    if (endedAt === undefined) {
+      endedAt = performance.now();
+      end(signal);
+    } else if (performance.now() - endedAt > DOUBLED_SIGNAL_MS) process.exit(INTERRUPTED);
+  };
 }
 
-/** @param what the work that a signal or the end of npm interrupts, such as `the audit` */
-export function interruption(what: string, { env, signals }: Pick<Io, 'env' | 'signals'>): Interruption {
+/**
+ * How a command that runs the user's commands is interrupted. They have their own process group and get no signals.
+ *
+ * @param what the work that a signal or the end of npm interrupts, such as `the audit`
+ */
+export function interruption(what: string, { env, signals }: Pick<Io, 'env' | 'signals'>) {
   const [soon, now] = [new AbortController(), new AbortController()];
   const why = new GatewayError('check_failed', `${what} was interrupted`);
-  let interruptedAt = 0;
-  const end = () => {
-    interruptedAt = performance.now();
+  const end = onceThenExit((signal) => {
     now.abort(why);
     soon.abort(why);
-  };
-  const onSignal = (signal: NodeJS.Signals) => {
-    if (now.signal.aborted && performance.now() - interruptedAt > DOUBLED_SIGNAL_MS)
-      process.exit(INTERRUPTED);
-    if (now.signal.aborted) return;
-    if (signal === 'SIGINT' && !soon.signal.aborted) return soon.abort(why);
-    end();
     if (signal === 'SIGHUP') endByHangup();
+  });
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (signal === 'SIGINT' && !soon.signal.aborted) soon.abort(why);
+    else end(signal);
   };
   const names = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
   for (const name of names) signals.on(name, onSignal);
-  onNpmExit(env, end);
+  onNpmExit(env, () => {
+    if (!now.signal.aborted) end();
+  });
   return {
+    /** Aborted by the first Ctrl-C: finish the current work. */
     soon: soon.signal,
+    /** Aborted by a second Ctrl-C, SIGTERM, SIGHUP and SIGQUIT: stop immediately. Later signals end this process. */
     now: now.signal,
     [Symbol.dispose]: () => {
       for (const name of names) signals.off(name, onSignal);

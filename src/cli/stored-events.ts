@@ -32,17 +32,18 @@ export function storedEvents(snapshot: Snapshot): SimEvent[] {
     settings: { ipn: { on: new Set(['succeeded']) } },
     underWay: () => null,
   };
-  const mask = textMask(merchants.map(({ secretKey }) => secretKey));
-  return [
+  const events: Unnumbered[] = [
     ...payments.flatMap((payment) => paymentEvents(payment, parts)),
     ...deliveries.flatMap((delivery) => deliveryEvents(delivery, parts)),
     ...messages.map(({ id: _, ...message }) => ({ type: 'message' as const, at: message.sentAt, message })),
-    ...cardTransactions.map((one) => ({
+    ...cardTransactions.map((cardTransaction) => ({
       type: 'cardTransaction' as const,
-      at: one.createdAt,
-      cardTransaction: one,
+      at: cardTransaction.createdAt,
+      cardTransaction,
     })),
-  ]
+  ];
+  const mask = textMask(merchants.map(({ secretKey }) => secretKey));
+  return events
     .sort((one, other) => Date.parse(one.at) - Date.parse(other.at))
     .map((event, index) => JSON.parse(mask(JSON.stringify({ seq: index + 1, ...event }))));
 }

@@ -32,7 +32,11 @@ export async function replaceFile(
         hint: hint`Choose another name.`,
       });
     }
-    if (old?.isFile() && !force) await requireState(path, file);
+    if (old?.isFile() && !force && !(await looksLikeState(path))) {
+      throw usage(`${file} already exists and is not a state: nothing was written`, {
+        hint: hint`Choose another name, or overwrite it with --force.`,
+      });
+    }
     // Other users may have access to the target of a link, which the user did not name.
     return writeAtomically(path, text, old && !(await isLink(named)) ? old.mode & 0o777 : 0o600);
   };
@@ -50,13 +54,6 @@ export async function writeAtomically(path: string, text: string, mode: number):
     await rm(temporary, { force: true });
     throw error;
   }
-}
-
-async function requireState(path: string, shown: string): Promise<void> {
-  if (await looksLikeState(path)) return;
-  throw usage(`${shown} already exists and is not a state: nothing was written`, {
-    hint: hint`Choose another name, or overwrite it with --force.`,
-  });
 }
 
 export function shownFrom(folder: string, path: string): string {
@@ -95,15 +92,9 @@ export async function requireWritable(files: readonly (string | undefined)[], cw
   }
 }
 
-/** Overwrites an existing report, but never follows a link. @throws GatewayError `storage_failed` */
-export async function writeReport(file: string, text: string, cwd: string): Promise<void> {
-  await writeFile(resolve(cwd, file), text, { flag: AS_REPORT | O_TRUNC }).catch((cause) => {
-    throw unwritable(file, cause);
-  });
-}
-
 /**
- * Writes all requested reports, even if one fails, so that the results of the run are not lost.
+ * Writes all requested reports, even if one fails, so that the results of the run are not lost. Overwrites existing
+ * files, but never follows a link.
  *
  * @returns the failure of the command if one cannot be written
  */
@@ -114,9 +105,9 @@ export async function writeReports(
   let failed = {};
   for (const [file, text] of reports) {
     if (file === undefined) continue;
-    await writeReport(file, await text(), cwd).catch((error: unknown) => {
-      if (!(error instanceof GatewayError)) throw error;
-      failed = { failure: error.message, failureCode: error.code };
+    await writeFile(resolve(cwd, file), await text(), { flag: AS_REPORT | O_TRUNC }).catch((cause) => {
+      const { message: failure, code: failureCode } = unwritable(file, cause);
+      failed = { failure, failureCode };
     });
   }
   return failed;

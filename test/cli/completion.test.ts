@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { completionsOf } from '../../src/cli/complete.ts';
+import { completionsOf } from '../../src/cli/commands/completion.ts';
 import { PAYMENT_STATUSES } from '../../src/contract/vocabulary.ts';
 import { BINARY } from '../helpers/binary.ts';
 import { run } from '../helpers/cli.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { buildProgram } from '../../src/cli/program.ts';
+import { buildProgram } from '../../src/cli/run.ts';
 import { run, startIn } from '../helpers/cli.ts';
 import { fullName, helpOf, PROGRAM, withCommandsBelow } from '../helpers/commands.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -60,7 +60,7 @@ describe('a single command', () => {
   it.each(PROGRAM.commands.map((command) => [command.name()]))(
     '%s has the same help, whether it is loaded alone or with all others',
     async (name) => {
-      const program = await buildProgram(undefined, { first: name });
+      const program = await buildProgram({ first: name });
       const declared = program.commands.find((command) => command.name() === name);
       const whole = PROGRAM.commands.find((command) => command.name() === name);
       expect(declared && withCommandsBelow(declared).map(helpOf)).toEqual(
@@ -97,7 +97,7 @@ describe('the help', () => {
   });
 
   it('shows commands as the user called the program', async () => {
-    const program = await buildProgram(undefined, { invocation: 'npx gateway-sim', first: 'pay' });
+    const program = await buildProgram({ invocation: 'npx gateway-sim', first: 'pay' });
     const help = helpOf(program.commands.find((command) => command.name() === 'pay') ?? program);
     expect(help).toContain('Usage: npx gateway-sim pay [options]');
     expect(help).toContain('  npx gateway-sim pay --approve\n');

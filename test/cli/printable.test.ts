@@ -1,11 +1,9 @@
 import { PassThrough } from 'node:stream';
 import { Chalk } from 'chalk';
 import { describe, expect, it } from 'vitest';
-import { auditText } from '../../src/cli/format-audit.ts';
-import { eventLines } from '../../src/cli/format-event.ts';
-import { pairs, table } from '../../src/cli/layout.ts';
-import { Output } from '../../src/cli/output.ts';
-import { onOneLine, printable } from '../../src/cli/printable.ts';
+import { auditText } from '../../src/cli/commands/audit.ts';
+import { eventLines } from '../../src/cli/format.ts';
+import { Output, onOneLine, pairs, printable, table } from '../../src/cli/output.ts';
 import { auditMistakes, auditSummary } from '../../src/contract/audit-summary.ts';
 import { OBEYED_BY_TERMINALS } from '../../src/contract/curl.ts';
 import { PLAIN } from '../../src/contract/hint.ts';

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { Chalk } from 'chalk';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { eventLines } from '../../src/cli/format-event.ts';
+import { eventLines } from '../../src/cli/format.ts';
 import { harOf } from '../../src/cli/har.ts';
 import { curlCommand, curlRequest, OBEYED_BY_TERMINALS, quoted } from '../../src/contract/curl.ts';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { buildProgram } from '../../src/cli/program.ts';
+import { buildProgram } from '../../src/cli/run.ts';
 
 /** The command line with all of its commands. */
 export const PROGRAM = await buildProgram();

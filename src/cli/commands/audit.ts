@@ -1,22 +1,21 @@
 import { setMaxListeners } from 'node:events';
+import type { ChalkInstance } from 'chalk';
 import { ARTIFACTS } from '../../audit/artifacts.ts';
-import type { Reconciled } from '../../audit/reconcile.ts';
-import { AUDIT_PRESETS, type AuditVerdict } from '../../contract/audit.ts';
+import { AUDIT_PRESETS, AUDIT_VERDICTS, type AuditVerdict, isReportable } from '../../contract/audit.ts';
 import type { AuditedCase, AuditReport } from '../../contract/audit-report.ts';
-import { GatewayError, usage } from '../../contract/error.ts';
+import { auditHeadline, counted, releases } from '../../contract/audit-summary.ts';
+import { usage } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { namesOf } from '../../contract/vocabulary.ts';
 import type { GatewaySimClient } from '../../library/api.ts';
 import { clientOf, egressOf } from '../../library/client.ts';
-import { type ControlServer, controlServer } from '../../library/control-client.ts';
+import { controlServer } from '../../library/control-client.ts';
 import { requireMerchant } from '../../library/merchant-client.ts';
 import { textMask } from '../../system/secret.ts';
 import { type Context, choice, defineCommand, duration, flag, list, named, text } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
-import { auditText, caseLine } from '../format-audit.ts';
-import { table } from '../layout.ts';
-import type { CommandResult } from '../output.ts';
-import { onOneLine } from '../printable.ts';
+import { isNoneNamed } from '../connect.ts';
+import { onOneLine, table } from '../output.ts';
 import { interruption } from '../signals.ts';
 import { requireWritable, writeReports } from '../write-file.ts';
 
@@ -39,6 +38,9 @@ const PROBE = {
   probeUrl: text('url', 'address that returns the order, such as http://localhost:3000/orders/{identifier}'),
   paidWhen: text('condition', 'condition for a paid order: .path=value for JSON, or /regular expression/'),
 };
+
+/** Verdicts that `--fail-on` accepts, in addition to `fail`. */
+const FAIL_ON: readonly string[] = ['at-risk', 'unproven'] satisfies AuditVerdict[];
 
 export const audit = defineCommand({
   args: ['[ipn-url]'],
@@ -84,11 +86,29 @@ export const audit = defineCommand({
   ],
   run: async (context) => {
     const { args, fields, options, output, io } = context;
-    const { list, junit, html, own, failOn, allowIpnHost, orders, probe, timeout, wait } = options;
-    if (list) return listed();
+    const { list, junit, html, own, failOn = [], allowIpnHost, orders, probe, timeout, wait } = options;
+    if (list) {
+      const { auditCases } = await import('../../audit/audit.ts');
+      const cases = auditCases();
+      const text = table(
+        {
+          Case: ({ name }) => name,
+          Class: ({ class: kind }) => kind,
+          Group: ({ group }) => group,
+          Meaning: ({ about }) => about,
+        },
+        cases,
+      );
+      return { json: { cases }, text };
+    }
     const [ipnUrl] = args;
-    if (ipnUrl === undefined) throw missingUrl();
-    const alsoFailing = verdictsOf(failOn ?? []);
+    if (ipnUrl === undefined) {
+      throw usage('audit requires the address of the IPN handler', {
+        hint: hint`For example: ${command('audit', 'http://localhost:3000/ipn')}`,
+      });
+    }
+    const unknown = failOn.find((verdict) => !FAIL_ON.includes(verdict));
+    if (unknown !== undefined) throw usage(`--fail-on accepts ${FAIL_ON.join(' and ')} (got "${unknown}")`);
     using interrupted = interruption('the audit', io);
     interrupted.soon.addEventListener('abort', () => {
       if (!interrupted.now.aborted)
@@ -97,7 +117,7 @@ export const audit = defineCommand({
     await requireWritable([junit, html], io.cwd);
     const { gateway, mask, stop } = own
       ? await ownEmulator(context)
-      : await running(context, interrupted.now);
+      : await runningEmulator(context, interrupted.now);
     try {
       const report = await gateway.audit({
         ...fields,
@@ -109,7 +129,8 @@ export const audit = defineCommand({
         waitMs: wait,
         allowIpnHosts: allowIpnHost,
         ...(orders !== undefined && { orders: Number(orders) }),
-        onCase: (audited, done, of) => output.notice(progress(audited, done, of)),
+        onCase: ({ name, verdict }, done, of) =>
+          output.notice(`[${done}/${of}] ${verdict.padEnd(8)} ${name}`),
         onNotice: (text) => output.notice(`gateway-sim: ${text}`),
       });
       const artifacts = io.env[ARTIFACTS];
@@ -122,59 +143,22 @@ export const audit = defineCommand({
         ],
         io.cwd,
       );
-      return { ...result(report, alsoFailing, output.colour), ...unwritten };
+      const { cases } = report;
+      const [control] = cases;
+      const bad = cases.filter(({ verdict }) => verdict === 'fail' || failOn.includes(verdict)).length;
+      const isBroken = control?.verdict === 'unproven' && control.sent === null;
+      return {
+        json: report,
+        text: auditText(report, output.colour),
+        ...(bad > 0 && { failure: `${bad} of ${cases.length} cases failed` }),
+        ...(bad === 0 && isBroken && { failure: `the audit could not run: ${onOneLine(control.why)}` }),
+        ...unwritten,
+      };
     } finally {
       await stop();
     }
   },
 });
-
-async function listed(): Promise<CommandResult> {
-  const { auditCases } = await import('../../audit/audit.ts');
-  const cases = auditCases();
-  const columns = {
-    Case: ({ name }: (typeof cases)[number]) => name,
-    Class: ({ class: kind }: (typeof cases)[number]) => kind,
-    Group: ({ group }: (typeof cases)[number]) => group,
-    Meaning: ({ about }: (typeof cases)[number]) => about,
-  };
-  return { json: { cases }, text: table(columns, cases) };
-}
-
-function missingUrl(): GatewayError {
-  return usage('audit requires the address of the IPN handler', {
-    hint: hint`For example: ${command('audit', 'http://localhost:3000/ipn')}`,
-  });
-}
-
-/** Verdicts that `--fail-on` accepts, in addition to `fail`. */
-const FAIL_ON: readonly string[] = ['at-risk', 'unproven'] satisfies AuditVerdict[];
-
-function verdictsOf(given: readonly string[]): ReadonlySet<string> {
-  const unknown = given.find((verdict) => !FAIL_ON.includes(verdict));
-  if (unknown === undefined) return new Set(['fail', ...given]);
-  throw usage(`--fail-on accepts ${FAIL_ON.join(' and ')} (got "${unknown}")`);
-}
-
-function progress(audited: AuditedCase, done: number, of: number): string {
-  return `[${done}/${of}] ${caseLine(audited)}`;
-}
-
-function result(
-  report: AuditReport,
-  alsoFailing: ReadonlySet<string>,
-  colour: Context['output']['colour'],
-): CommandResult {
-  const bad = report.cases.filter(({ verdict }) => alsoFailing.has(verdict)).length;
-  const control = report.cases[0];
-  const broken = control?.verdict === 'unproven' && control.sent === null;
-  return {
-    json: report,
-    text: auditText(report, colour),
-    ...(bad > 0 && { failure: `${bad} of ${report.cases.length} cases failed` }),
-    ...(bad === 0 && broken && { failure: `the audit could not run: ${onOneLine(control.why)}` }),
-  };
-}
 
 interface Emulator {
   gateway: GatewaySimClient;
@@ -184,13 +168,21 @@ interface Emulator {
 }
 
 /** The running emulator, or a new one if none is running and the user named none. */
-async function running(context: Context, cancelled: AbortSignal): Promise<Emulator> {
+async function runningEmulator(context: Context, cancelled: AbortSignal): Promise<Emulator> {
   const { connect, choice, output } = context;
   try {
-    return await attached(await connect(), cancelled);
+    const server = await connect();
+    const keys = await requireMerchant(controlServer({ ...server, signal: cancelled }));
+    // Cancels open requests at the end, in case the emulator hangs.
+    const ended = new AbortController();
+    setMaxListeners(0, ended.signal);
+    return {
+      gateway: clientOf(controlServer({ ...server, signal: ended.signal }), null, keys),
+      mask: textMask([keys.secretKey, server.controlToken ?? '']),
+      stop: async () => ended.abort(),
+    };
   } catch (error) {
-    const isNamed = Object.values(choice).some((given) => given !== undefined);
-    if (isNamed || !(error instanceof GatewayError) || error.code !== 'no_server') throw error;
+    if (!isNoneNamed(error, choice)) throw error;
     output.notice(
       'gateway-sim: no emulator found, so the audit starts its own in memory; to use a running one, set --url',
     );
@@ -198,45 +190,69 @@ async function running(context: Context, cancelled: AbortSignal): Promise<Emulat
   }
 }
 
-/** `stop` cancels open requests, in case the emulator hangs. */
-async function attached(server: ControlServer, cancelled: AbortSignal): Promise<Emulator> {
-  const keys = await requireMerchant(controlServer({ ...server, signal: cancelled }));
-  const ended = new AbortController();
-  setMaxListeners(0, ended.signal);
-  const asked = controlServer({ ...server, signal: ended.signal });
-  const mask = textMask([keys.secretKey, server.controlToken ?? '']);
-  return { gateway: clientOf(asked, null, keys), mask, stop: async () => ended.abort() };
-}
-
 /** As `start` would run it here, but in memory, so that the shop finds it at the usual address. */
 async function ownEmulator({ io, output }: Context): Promise<Emulator> {
   const { startEmulator } = await import('../start-emulator.ts');
   const file = await readConfiguration(undefined, io);
   const server = await startEmulator(startConfiguration({ inMemory: true }, io.env, file), output);
-  const { controlToken } = server;
-  const mask = textMask([server.secretKey, controlToken ?? '']);
-  return { gateway: clientOf(controlServer(server), controlToken, server), mask, stop: () => server.stop() };
+  const { secretKey, controlToken, stop } = server;
+  const mask = textMask([secretKey, controlToken ?? '']);
+  return { gateway: clientOf(controlServer(server), controlToken, server), mask, stop };
 }
 
-function differing(found: readonly Reconciled[]): string {
-  const unseen = found.filter(({ problem }) => problem === 'not-probed').length;
-  const wrong = found.length - unseen;
-  const parts = [
-    ...(wrong ? [wrong === 1 ? '1 payment differs' : `${wrong} payments differ`] : []),
-    ...(unseen ? [`${unseen} could not be probed`] : []),
+const COLOURS = {
+  pass: 'green',
+  fail: 'red',
+  'at-risk': 'yellow',
+  note: 'blue',
+  unproven: 'cyan',
+  skipped: 'gray',
+} as const satisfies Record<AuditVerdict, keyof ChalkInstance>;
+
+/** A report as text: the result, each mistake with its fix and cases, cases that prove nothing, and the counts. */
+export function auditText({ cases, summary, mistakes, orders }: AuditReport, colour: ChalkInstance): string {
+  const indented = (text: string) => text.replace(/^/gm, '    ');
+  const caseText = ({ name, verdict, about, observed, why, cost, curl }: AuditedCase) => [
+    `  ${colour[COLOURS[verdict]](verdict.toUpperCase())} ${colour.bold(name)}: ${about}`,
+    ...(observed === null ? [] : [`    Result: ${onOneLine(observed)}.`]),
+    ...(why === cost ? [] : [`    ${onOneLine(why)}`]),
+    ...(curl === null ? [] : [indented(curl)]),
   ];
-  return parts.join(', ');
+  const byName = new Map(cases.map((one) => [one.name, one]));
+  const paragraphs = mistakes.map(({ name, cost, fix, cases: names }) => [
+    `${colour.bold(name)}: ${onOneLine(cost)}`,
+    '  How to fix it:',
+    indented(fix),
+    ...names.flatMap((one) => byName.get(one) ?? []).flatMap(caseText),
+  ]);
+  /** Cases that prove nothing, grouped by reason. */
+  const quiet = new Map<string, { verdict: AuditVerdict; why: string; names: string[] }>();
+  for (const { name, verdict, why } of cases) {
+    if (verdict === 'pass' || isReportable(verdict)) continue;
+    const group = quiet.get(`${verdict}: ${why}`) ?? { verdict, why, names: [] };
+    quiet.set(`${verdict}: ${why}`, group);
+    group.names.push(name);
+  }
+  const quietLines = [...quiet.values()].map(
+    ({ verdict, why, names }) =>
+      `  ${colour[COLOURS[verdict]](verdict)} ${names.join(', ')}: ${onOneLine(why)}`,
+  );
+  const counts = namesOf(AUDIT_VERDICTS)
+    .filter((verdict) => summary[verdict] > 0)
+    .map((verdict) => colour[COLOURS[verdict]](`${summary[verdict]} ${verdict}`));
+  const left = orders
+    ? `This audit left ${counted(orders, 'order')} in the shop's database.`
+    : 'This audit saw no new order in the shop.';
+  return [
+    [colour.bold(auditHeadline(cases)), ...releases(cases)],
+    ...paragraphs,
+    quietLines,
+    [`${counted(cases.length, 'case')}: ${counts.join(', ')}. ${left}`],
+  ]
+    .filter((lines) => lines.length)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n');
 }
-
-const agreement = (compared: number) =>
-  compared
-    ? `The shop and the emulator agree on ${compared === 1 ? '1 payment' : `all ${compared} payments`}.`
-    : 'Nothing to compare.';
-
-const whyNothing = (unseen: number) =>
-  unseen
-    ? `the probe worked for none of the ${unseen} payments`
-    : 'the emulator has no payments, except those of audits';
 
 export const reconcile = defineCommand({
   summary: "compare the emulator's payments with the shop's orders",
@@ -258,17 +274,30 @@ export const reconcile = defineCommand({
       { ...gateway, egress, controlToken },
       { ...options, cancelled: interrupted.soon },
     );
-    const columns = {
-      Identifier: ({ identifier }: (typeof differences)[number]) => identifier,
-      Problem: ({ problem }: (typeof differences)[number]) => problem,
-      Detail: ({ detail }: (typeof differences)[number]) => detail,
-    };
+    const rows = table(
+      {
+        Identifier: ({ identifier }) => identifier,
+        Problem: ({ problem }) => problem,
+        Detail: ({ detail }) => detail,
+      },
+      differences,
+    );
     const count = differences.length;
+    const unseen = differences.filter(({ problem }) => problem === 'not-probed').length;
+    const wrong = count - unseen;
+    const problems = [
+      ...(wrong ? [wrong === 1 ? '1 payment differs' : `${wrong} payments differ`] : []),
+      ...(unseen ? [`${unseen} could not be probed`] : []),
+    ];
+    const agreement = `The shop and the emulator agree on ${compared === 1 ? '1 payment' : `all ${compared} payments`}.`;
+    const whyNothing = count
+      ? `the probe worked for none of the ${count} payments`
+      : 'the emulator has no payments, except those of audits';
     return {
       json: { data: differences },
-      text: count ? table(columns, differences) : agreement(compared),
-      ...(count > 0 && { failure: `${differing(differences)} (${compared} compared)` }),
-      ...(compared === 0 && { failure: `nothing was compared: ${whyNothing(count)}`, failureCode: 'usage' }),
+      text: rows || (compared ? agreement : 'Nothing to compare.'),
+      ...(count > 0 && { failure: `${problems.join(', ')} (${compared} compared)` }),
+      ...(compared === 0 && { failure: `nothing was compared: ${whyNothing}`, failureCode: 'usage' }),
     };
   },
 });

@@ -4,8 +4,7 @@ import { command, hint } from '../../contract/hint.ts';
 import { CARD_STATUSES, type CardAction, type CardMovementKind } from '../../contract/vocabulary.ts';
 import { changeCard, createCard, readCard, requireMerchant } from '../../library/merchant-client.ts';
 import { choice, defineCommand, type Group, pagedBy, requiredText, text, textOr } from '../command.ts';
-import { fieldsOf, listed, moment, pairs, table } from '../layout.ts';
-import type { CommandResult } from '../output.ts';
+import { type CommandResult, fieldsOf, listed, moment, pairs, table } from '../output.ts';
 
 const list = defineCommand({
   summary: 'list cards, newest first',

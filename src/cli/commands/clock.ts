@@ -1,7 +1,6 @@
 import type { Clock, ClockInput } from '../../contract/clock.ts';
 import { type Context, defineCommand, type Group, text } from '../command.ts';
-import { pairs } from '../layout.ts';
-import type { CommandResult } from '../output.ts';
+import { type CommandResult, pairs } from '../output.ts';
 
 const TIMEOUT = {
   timeout: text(
@@ -47,11 +46,19 @@ const resume = defineCommand({
 /** Moves the clock and reports what it waits for, such as a receiver that never responds. */
 async function move(json: ClockInput, { call, output }: Pick<Context, 'call' | 'output'>) {
   let isMoving = true;
-  const say = async () => {
-    const waiting = await describeWait(call);
-    if (waiting !== null && isMoving) output.notice(`gateway-sim: ${waiting}`);
+  const reportWait = async () => {
+    const { now } = await call('GET /clock');
+    const { data } = await call('GET /ipns', { query: { state: 'pending', limit: 100 } });
+    const due = data.filter(({ nextAttemptAt }) => nextAttemptAt !== null && nextAttemptAt <= now);
+    const [first] = due;
+    if (!first || !isMoving) return;
+    const { url, id, attempts } = first;
+    const more = due.length > 1 ? ` and ${due.length - 1} more` : '';
+    output.notice(
+      `gateway-sim: the clock is at ${now} and is waiting for ${url} to respond to IPN ${id}, attempt ${attempts.length + 1}${more}`,
+    );
   };
-  const timer = setInterval(() => void say().catch(() => {}), SAY_EVERY_MS);
+  const timer = setInterval(() => void reportWait().catch(() => {}), SAY_EVERY_MS);
   try {
     return shown(await call('POST /clock', { json }));
   } finally {
@@ -60,26 +67,11 @@ async function move(json: ClockInput, { call, output }: Pick<Context, 'call' | '
   }
 }
 
-/** The response that a moving clock waits for; null if it waits for none. */
-async function describeWait(call: Context['call']): Promise<string | null> {
-  const { now } = await call('GET /clock');
-  const { data } = await call('GET /ipns', { query: { state: 'pending', limit: 100 } });
-  const due = data.filter(({ nextAttemptAt }) => nextAttemptAt !== null && nextAttemptAt <= now);
-  const [first] = due;
-  if (!first) return null;
-  const more = due.length > 1 ? ` and ${due.length - 1} more` : '';
-  return `the clock is at ${now} and is waiting for ${first.url} to respond to IPN ${first.id}, attempt ${first.attempts.length + 1}${more}`;
-}
-
-function offsetText(aheadMs: number): string {
-  const seconds = Math.round(aheadMs / 1_000);
-  return `${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} real time`;
-}
-
 function shown(clock: Clock): CommandResult {
+  const seconds = Math.round(clock.aheadMs / 1_000);
   const text = pairs({
     Time: `${clock.now}${clock.frozen ? '  (frozen)' : ''}`,
-    Offset: offsetText(clock.aheadMs),
+    Offset: `${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} real time`,
     'Next due': clock.nextDue ?? 'nothing scheduled',
   });
   return { json: clock, text };

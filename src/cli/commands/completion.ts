@@ -1,7 +1,9 @@
+import type { Command, Option } from 'commander';
 import { usage } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { namesOf } from '../../contract/vocabulary.ts';
-import { defineCommand } from '../command.ts';
+import { type OptionSpec, START_OPTIONS } from '../../options/table.ts';
+import { defineCommand, isDefaultCommand } from '../command.ts';
 
 /*
  * The scripts call "gateway-sim __complete <words>". For its output, see `completionsOf`.
@@ -106,3 +108,75 @@ export const completion = defineCommand({
     });
   },
 });
+
+/**
+ * The completions of the last word, one line each: a word and its description, separated by a tab. A single line that
+ * starts with a colon leaves completion to the shell: `:file`, `:folder`, `:command`, or `:rest 2` if the last two words
+ * are the command line of another program.
+ *
+ * @param words the words after the name of the program; the last one may be empty
+ */
+export function completionsOf(program: Command, words: readonly string[]): string[] {
+  // Bash splits --option=value into three words.
+  const before = words.filter((word) => word !== '=');
+  const last = words.at(-1) === '=' ? '' : (before.pop() ?? '');
+  const rest = before.indexOf('--');
+  if (rest >= 0) return [`:rest ${before.length - rest}`];
+  let command = program;
+  /** An option that still needs its value. */
+  let option: Option | undefined;
+  let position = 0;
+  for (const word of before) {
+    if (option) {
+      option = undefined;
+      continue;
+    }
+    option = optionsOf(command).find(
+      ({ long, short, required, optional }) => (required || optional) && (long === word || short === word),
+    );
+    const sub = command.commands.find((one) => one.name() === word);
+    if (sub) command = sub;
+    else if (!word.startsWith('-')) position++;
+  }
+  const [name = ''] = /^--[^=]+=/.exec(last) ?? [];
+  const joined = optionsOf(command).find(({ long }) => `${long}=` === name);
+  let offered: string[];
+  if (joined) offered = valuesOf(joined).map((value) => (value.startsWith(':') ? value : name + value));
+  else if (option) offered = valuesOf(option);
+  else offered = last.startsWith('-') ? flagsOf(command) : argumentsOf(command, position);
+  return offered.filter((line) => line.startsWith(':') || line.startsWith(last));
+}
+
+/** A group also accepts the options of its default command. */
+function optionsOf({ commands, options, parent }: Command): Option[] {
+  const byDefault = commands.find((sub) => parent && isDefaultCommand(sub.name(), sub.registeredArguments));
+  const known = new Set(options.map(({ long }) => long));
+  return [...options, ...(byDefault?.options.filter(({ long }) => !known.has(long)) ?? [])];
+}
+
+function flagsOf(command: Command): string[] {
+  const help = { short: '-h', long: '--help', description: 'show help' };
+  return [...optionsOf(command), help].flatMap(({ short, long, description }) =>
+    [short, long].flatMap((flag) => (flag ? [`${flag}\t${description}`] : [])),
+  );
+}
+
+/** Completions of an argument: commands or values, or options if there are neither. */
+function argumentsOf(command: Command, position: number): string[] {
+  const commands = command.commands.map((sub) => `${sub.name()}\t${sub.description()}`);
+  if (commands.length) return commands;
+  const argument = command.registeredArguments[position];
+  const values = argument ? (argument.argChoices ?? kindOf(argument.name())) : [];
+  return values.length ? values : flagsOf(command);
+}
+
+function valuesOf(option: Option): string[] {
+  const specs: Readonly<Record<string, OptionSpec>> = START_OPTIONS;
+  const choices = option.argChoices ?? specs[option.attributeName()]?.choices;
+  return choices ? [...choices] : kindOf(/<(.*)>/.exec(option.flags)?.[1]);
+}
+
+/** The kinds of values that the shell completes itself. */
+function kindOf(placeholder = ''): string[] {
+  return ['file', 'folder', 'command'].includes(placeholder) ? [`:${placeholder}`] : [];
+}

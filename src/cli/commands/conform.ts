@@ -1,11 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Conformed, ConformOptions } from '../../conform/conform.ts';
+import type { ChalkInstance } from 'chalk';
+import type { ConformOptions } from '../../conform/conform.ts';
 import { isLoopback, urlProblem } from '../../contract/address.ts';
-import { GatewayError, usage } from '../../contract/error.ts';
+import type { ConformReport } from '../../contract/conform.ts';
+import { usage } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
 import type { ManifestLine } from '../../contract/manifest.ts';
 import { PROFILE_NAMES } from '../../contract/profiles.ts';
+import { namesOf } from '../../contract/vocabulary.ts';
 import { controlServer, trustingAgent } from '../../library/control-client.ts';
 import { dialect, requireMerchant } from '../../library/merchant-client.ts';
 import { readSecret, SEEN_IN_PS } from '../../options/resolve.ts';
@@ -14,8 +17,8 @@ import { reason } from '../../store/files.ts';
 import { packaged, VERSION } from '../../system/package-info.ts';
 import { type Context, counted, defineCommand, flag, type GivenValues, text } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
-import type { Io } from '../io.ts';
-import type { CommandResult, Output } from '../output.ts';
+import { isNoneNamed } from '../connect.ts';
+import { onOneLine } from '../output.ts';
 import { requireWritable, writeReports } from '../write-file.ts';
 
 const ABOUT = `
@@ -50,11 +53,6 @@ const OPTIONS = {
 
 type ConformContext = Context & { options: GivenValues<typeof OPTIONS> };
 
-/** The target and its credentials. */
-type Place = Pick<ConformOptions, 'url' | 'publicKey' | 'secretKey' | 'controlToken' | 'agent'> & {
-  stop: () => Promise<void>;
-};
-
 export const conform = defineCommand({
   summary: 'check an emulator or deployment against the documented behaviour',
   options: OPTIONS,
@@ -66,206 +64,208 @@ export const conform = defineCommand({
   ],
   run: async (context) => {
     const { options, io, output } = context;
-    const { profile, ipnUrl, live = 0, updateProfile } = options;
+    const { profile, ipnUrl, ipnPort, live = 0, all, out, updateProfile, junit } = options;
     const file = await readConfiguration(undefined, io);
-    const inForce = startConfiguration({ ...(profile !== undefined && { profile }) }, io.env, file);
-    const lines = await linesOf(options.manifest, io.cwd);
+    const inForce = startConfiguration({ profile }, io.env, file);
+    const lines = await manifestLines(options.manifest, io.cwd);
     if (ipnUrl !== undefined) requireUrl('--ipn-url', ipnUrl);
-    if (ipnUrl !== undefined && options.ipnPort === undefined)
+    if (ipnUrl !== undefined && ipnPort === undefined)
       throw usage('--ipn-url requires --ipn-port, the local port that it forwards to');
+    if (ipnPort !== undefined && !(/^\d{1,5}$/.test(ipnPort) && Number(ipnPort) <= 65_535))
+      throw usage(`--ipn-port must be a whole number from 0 to 65535 (got "${ipnPort}")`);
     if (live === 1) output.notice('gateway-sim: live mode is not tested; repeat --live to confirm');
-    await requireWritable([options.out, updateProfile, options.junit], io.cwd);
-    const place = await placeOf(context, inForce);
+    await requireWritable([out, updateProfile, junit], io.cwd);
+    const { stop, ...target } = await placeOf(context, inForce);
     try {
-      const { stop: _, ...target } = place;
-      const { conform } = await import('../../conform/conform.ts');
-      const conformed = await conform({
+      const [{ conform }, { appliesWith }, { maskAll }, { conformJunit, explainedBy, reportOf }] =
+        await Promise.all([
+          import('../../conform/conform.ts'),
+          import('../../conform/manifest.ts'),
+          import('../../conform/mask.ts'),
+          import('../../conform/report.ts'),
+        ]);
+      const { report, verdicts, gone } = await conform({
         ...target,
         lines,
         ipnUrl,
-        ipnPort: portOf(options.ipnPort),
+        ipnPort: ipnPort === undefined ? undefined : Number(ipnPort),
         live: live >= 2,
         alsoTry: updateProfile !== undefined,
         inForce,
         tools: await dialect.ipn(),
-        onLine: progress(output),
+        // From time to time, unless a program reads the output.
+        onLine: (done, of) => {
+          if (!output.json && done % 100 === 0 && done < of) output.notice(`[${done}/${of}]`);
+        },
         onLost: ({ id }, why, status) => {
           const then = status === undefined ? '' : `: status ${status}`;
           output.notice(`gateway-sim: ${id} got no response (${why}) and was retried${then}`);
         },
       });
-      return await result(conformed, { context, place, inForce, lines });
+      const checked = lines.filter((line) => appliesWith(line, inForce));
+      const explained = updateProfile === undefined ? undefined : explainedBy(verdicts, inForce);
+      const toJson = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
+      const masked = () => {
+        const mask = maskAll([target.publicKey, target.secretKey], ipnUrl);
+        const { differ, ...rest } = reportOf(new URL(target.url).origin, inForce, verdicts, mask);
+        return toJson({ gatewaySim: VERSION, ...rest, differ });
+      };
+      const unwritten = await writeReports(
+        [
+          [junit, () => conformJunit(report, checked)],
+          [out, masked],
+          [explained && updateProfile, () => toJson(explained ?? {})],
+        ],
+        io.cwd,
+      );
+      const notices = [];
+      if (out !== undefined)
+        notices.push(hint`Review ${out} before you share it: names inside sentences are not masked.`);
+      if (updateProfile !== undefined) {
+        notices.push(
+          explained
+            ? hint`Use it with: ${command('start', '--profile', updateProfile)}`
+            : hint`${updateProfile} was not written: no profile choice explains the differences.`,
+        );
+      }
+      const { length } = report.differ;
+      return {
+        json: report,
+        text: await reportText(report, checked, { colour: output.colour, all: all === true }),
+        notices,
+        ...(length > 0 && { failure: `${length} of ${checked.length} lines differ` }),
+        ...unwritten,
+        ...(gone && { failure: gone.message, failureCode: gone.code }),
+      };
     } finally {
-      await place.stop();
+      await stop?.();
     }
   },
 });
 
-/** Reports progress from time to time, unless a program reads the output. */
-function progress(output: Output) {
-  const every = 100;
-  return (done: number, of: number) => {
-    if (!output.json && done % every === 0 && done < of) output.notice(`[${done}/${of}]`);
-  };
-}
-
-async function linesOf(file: string | undefined, cwd: string): Promise<ManifestLine[]> {
+async function manifestLines(file: string | undefined, cwd: string): Promise<ManifestLine[]> {
   const path = file === undefined ? packaged('fixtures/fidelity/manifest.jsonl') : resolve(cwd, file);
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw usage(`the manifest ${file ?? path} cannot be read: ${reason(error)}`, {
-      cause: error,
-    });
+    throw usage(`the manifest ${file ?? path} cannot be read: ${reason(error)}`, { cause: error });
   });
   const { readManifest } = await import('../../conform/manifest.ts');
   return readManifest(text, file ?? 'the manifest');
 }
 
-function portOf(given: string | undefined): number | undefined {
-  if (given === undefined) return undefined;
-  if (/^\d{1,5}$/.test(given) && Number(given) <= 65_535) return Number(given);
-  throw usage(`--ipn-port must be a whole number from 0 to 65535 (got "${given}")`);
+function requireUrl(flag: string, url: string): void {
+  const problem = urlProblem(url);
+  if (problem !== undefined) throw usage(`${flag} ${problem}`);
 }
 
-function requireUrl(flag: string, url: string): string {
-  const problem = urlProblem(url);
-  if (problem === undefined) return url;
-  throw usage(`${flag} ${problem}`);
-}
+/** The target and its credentials. */
+type Place = Pick<ConformOptions, 'url' | 'publicKey' | 'secretKey' | 'controlToken' | 'agent'> & {
+  stop?: () => Promise<void>;
+};
 
 /** The named target, else the running emulator, else a temporary one. */
-async function placeOf(context: ConformContext, options: ResolvedOptions): Promise<Place> {
-  const { target } = context.options;
-  if (target === undefined) return hereOr(context, options);
-  const url = requireUrl('--target', target);
+async function placeOf(context: ConformContext, started: ResolvedOptions): Promise<Place> {
+  const { options, choice, connect, io, output } = context;
+  if (options.target !== undefined) return targetAt(options.target, context);
+  const agentOf = async ({ tlsCa }: { tlsCa?: string | null | undefined }) =>
+    tlsCa ? trustingAgent(tlsCa) : undefined;
+  try {
+    const server = await connect();
+    const known = await requireMerchant(server);
+    const given = keysOf(context, server.isNamed ? io.env : {});
+    const { publicKey = known.publicKey, secretKey = known.secretKey } = given;
+    const { url, controlToken } = server;
+    return { url, publicKey, secretKey, controlToken, agent: await agentOf(server) };
+  } catch (error) {
+    if (!isNoneNamed(error, choice)) throw error;
+  }
+  output.notice(
+    'gateway-sim: no emulator found, so a temporary one is started in memory; to use a running one, set --url',
+  );
+  const { startEmulator } = await import('../start-emulator.ts');
+  const server = await startEmulator({ ...started, inMemory: true, port: 0 }, output);
+  const { url, publicKey, secretKey, controlToken, stop } = server;
+  return { url, publicKey, secretKey, controlToken, agent: await agentOf(server), stop };
+}
+
+/** @param env the variables with keys that may be sent to the target */
+function keysOf({ options, io }: ConformContext, env = io.env) {
+  const secretKey = options.secretKey ?? (env['GATEWAY_SIM_SECRET_KEY'] || undefined);
+  return {
+    publicKey: options.publicKey ?? (env['GATEWAY_SIM_PUBLIC_KEY'] || undefined),
+    secretKey: secretKey && readSecret(secretKey, '--secret-key', io.cwd),
+  };
+}
+
+async function targetAt(url: string, context: ConformContext): Promise<Place> {
+  requireUrl('--target', url);
   if (/[?#@]/.test(url)) {
     const what = '--target must be a base address without a user name, query or fragment';
     throw usage(`${what}, such as https://pay.example.com`);
   }
   const given = keysOf(context);
   const isWhole = given.publicKey !== undefined && given.secretKey !== undefined;
-  const { controlToken = context.choice.tokenVariable, tlsCa } = context.choice;
-  const trusted = tlsCa && resolve(context.io.cwd, tlsCa);
   if (!isWhole && !isLoopback(new URL(url).hostname)) {
     throw usage('checking a deployment requires the keys of one of its merchants', {
       hint: hint`Set them with ${option('publicKey')} and ${option('secretKey')}.`,
     });
   }
-  const agent = await agentFor(trusted);
-  const named = { url, publicKey: '', secretKey: '', controlToken, agent };
-  // Only an emulator has a list of merchants.
-  const hasList = !isWhole && (await provesToBeEmulator(named));
-  const known = hasList
-    ? await requireMerchant(controlServer({ url, controlToken, tlsCa: trusted })).catch(() => undefined)
-    : undefined;
-  const { publicKey = known?.publicKey ?? '', secretKey = known?.secretKey ?? '' } = given;
-  return { ...named, publicKey, secretKey, stop: async () => {} };
-}
-
-async function provesToBeEmulator(named: Omit<Place, 'stop'>): Promise<boolean> {
+  const { choice, io } = context;
+  const { controlToken = choice.tokenVariable } = choice;
+  const tlsCa = choice.tlsCa && resolve(io.cwd, choice.tlsCa);
+  const agent = tlsCa ? await trustingAgent(tlsCa) : undefined;
+  const { publicKey = '', secretKey = '' } = given;
+  const place = { url, publicKey, secretKey, controlToken, agent };
+  if (isWhole) return place;
   const { Target } = await import('../../conform/target.ts');
-  const target = new Target({ ...named, live: false });
+  const target = new Target({ ...place, live: false });
   await target.identify();
-  return target.isEmulator;
-}
-
-async function agentFor(tlsCa: string | null | undefined) {
-  return tlsCa ? trustingAgent(tlsCa) : undefined;
-}
-
-/** @param env the variables with keys that may be sent to the target */
-function keysOf({ options, io }: ConformContext, env: Io['env'] = io.env) {
-  const read = (given: string | undefined, flag: string) => given && readSecret(given, flag, io.cwd);
+  // Only an emulator has a list of merchants.
+  if (!target.isEmulator) return place;
+  const known = await requireMerchant(controlServer({ url, controlToken, tlsCa })).catch(() => undefined);
   return {
-    publicKey: options.publicKey ?? (env['GATEWAY_SIM_PUBLIC_KEY'] || undefined),
-    secretKey: read(options.secretKey ?? (env['GATEWAY_SIM_SECRET_KEY'] || undefined), '--secret-key'),
+    ...place,
+    publicKey: given.publicKey ?? known?.publicKey ?? '',
+    secretKey: given.secretKey ?? known?.secretKey ?? '',
   };
 }
 
-async function hereOr(context: ConformContext, options: ResolvedOptions): Promise<Place> {
-  const { connect, choice, output } = context;
-  try {
-    const server = await connect();
-    const known = await requireMerchant(server);
-    const given = keysOf(context, server.isNamed ? context.io.env : {});
-    const { publicKey = known.publicKey, secretKey = known.secretKey } = given;
-    const { url, controlToken, tlsCa } = server;
-    const agent = await agentFor(tlsCa);
-    return { url, publicKey, secretKey, controlToken, agent, stop: async () => {} };
-  } catch (error) {
-    const isNamed = Object.values(choice).some((given) => given !== undefined);
-    if (isNamed || !(error instanceof GatewayError) || error.code !== 'no_server') throw error;
-    output.notice(
-      'gateway-sim: no emulator found, so a temporary one is started in memory; to use a running one, set --url',
-    );
-  }
-  const { startEmulator } = await import('../start-emulator.ts');
-  const server = await startEmulator({ ...options, inMemory: true, port: 0 }, output);
-  const { url, publicKey, secretKey, controlToken, tlsCa } = server;
-  const agent = await agentFor(tlsCa);
-  return {
-    url,
-    publicKey,
-    secretKey,
-    agent,
-    controlToken,
-    stop: server.stop,
-  };
-}
+/** Maximum ids per cause. */
+const EXAMPLES = 3;
 
-interface Held {
-  context: ConformContext;
-  place: Place;
-  inForce: ResolvedOptions;
-  lines: readonly ManifestLine[];
-}
-
-async function result(
-  conformed: Conformed,
-  { context, place, inForce, lines }: Held,
-): Promise<CommandResult> {
-  const [{ appliesWith }, { maskAll }, { conformJunit, explainedBy, reportOf }, { conformText }] =
-    await Promise.all([
-      import('../../conform/manifest.ts'),
-      import('../../conform/mask.ts'),
-      import('../../conform/report.ts'),
-      import('../format-conform.ts'),
-    ]);
-  const { options, io, output } = context;
-  const { report, verdicts, gone } = conformed;
-  const notices = [];
-  const held = lines.filter((line) => appliesWith(line, inForce));
-  const { out, updateProfile, junit } = options;
-  const toJson = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
-  const masked = () => {
-    const mask = maskAll([place.publicKey, place.secretKey], options.ipnUrl);
-    const { differ, ...rest } = reportOf(new URL(place.url).origin, inForce, verdicts, mask);
-    return toJson({ gatewaySim: VERSION, ...rest, differ });
-  };
-  const explained = updateProfile === undefined ? undefined : explainedBy(verdicts, inForce);
-  const unwritten = await writeReports(
-    [
-      [junit, () => conformJunit(report, held)],
-      [out, masked],
-      [explained && updateProfile, () => toJson(explained ?? {})],
-    ],
-    io.cwd,
-  );
-  if (out !== undefined)
-    notices.push(hint`Review ${out} before you share it: names inside sentences are not masked.`);
-  if (updateProfile !== undefined) {
-    notices.push(
-      explained
-        ? hint`Use it with: ${command('start', '--profile', updateProfile)}`
-        : hint`${updateProfile} was not written: no profile choice explains the differences.`,
-    );
-  }
-  const { length } = report.differ;
-  return {
-    json: report,
-    text: conformText(report, held, { colour: output.colour, all: options.all === true }),
-    notices,
-    ...(length > 0 && { failure: `${length} of ${held.length} lines differ` }),
-    ...unwritten,
-    ...(gone && { failure: gone.message, failureCode: gone.code }),
-  };
+/** A report as text: differences, lines that were not seen and why, and the counts. */
+async function reportText(
+  { target, profile, agree, differ, causes, unseen }: ConformReport,
+  checked: readonly ManifestLine[],
+  { colour, all }: { colour: ChalkInstance; all: boolean },
+): Promise<string> {
+  // Its schema is not needed to declare the command.
+  const { AREAS } = await import('../../contract/manifest.ts');
+  const byId = new Map(checked.map((line) => [line.id, line]));
+  const detailed = namesOf(AREAS).flatMap((area) => {
+    const own = differ.filter(({ id }) => byId.get(id)?.area === area);
+    const texts = own.map(({ id, expected, got }) => {
+      const { says = '', source } = byId.get(id) ?? {};
+      return `  ${colour.red('DIFFERS')} ${colour.bold(id)}: ${says} (${source?.kind})\n    expected: ${onOneLine(expected)}\n    got:      ${onOneLine(got)}`;
+    });
+    return own.length ? [colour.bold(AREAS[area]), ...texts] : [];
+  });
+  const brief = causes.map(({ cause, ids }) => {
+    const examples = ids.slice(0, EXAMPLES).join(', ') + (ids.length > EXAMPLES ? ', …' : '');
+    return `${colour.red('DIFFERS')} ${colour.bold(`${ids.length} x`)} ${onOneLine(cause)} (${examples})`;
+  });
+  const reasons = new Map<string, number>();
+  for (const { why } of unseen) reasons.set(why, (reasons.get(why) ?? 0) + 1);
+  const counts = [
+    colour.green(`${agree} agree`),
+    differ.length ? colour.red(`${differ.length} differ`) : '0 differ',
+    `${unseen.length} not seen`,
+  ];
+  return [
+    ...(all ? detailed : brief),
+    ...(differ.length && !all
+      ? ['Use --all to show each line with the expected and the actual result.']
+      : []),
+    ...[...reasons].map(([why, count]) => `${count} not seen: ${onOneLine(why)}`),
+    `${target} against the profile ${profile}: ${counts.join(', ')}`,
+  ].join('\n');
 }

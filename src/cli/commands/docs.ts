@@ -3,7 +3,7 @@ import { didYouMean, GatewayError } from '../../contract/error.ts';
 import { command, hint } from '../../contract/hint.ts';
 import { docPages } from '../../system/docs.ts';
 import { defineCommand } from '../command.ts';
-import { table } from '../layout.ts';
+import { table } from '../output.ts';
 
 export const docs = defineCommand({
   args: ['[topic]'],

@@ -6,10 +6,8 @@ import { isAlive } from '../../store/process-identity.ts';
 import { fidelityText } from '../../system/fidelity.ts';
 import { leftText } from '../banner.ts';
 import { defineCommand, duration } from '../command.ts';
-import { foreignServer, probe, type Server } from '../connect.ts';
-import { pairs } from '../layout.ts';
-import { openInBrowser } from '../output.ts';
-import { onOneLine } from '../printable.ts';
+import { foreignServer, isNoServer, probe, retry } from '../connect.ts';
+import { onOneLine, openInBrowser, pairs } from '../output.ts';
 
 /** How long `stop` waits for a server to stop, in real time. */
 const STOP_LIMIT_MS = 10_000;
@@ -17,7 +15,6 @@ const STOP_POLL_MS = 20;
 /** How long `stop` waits for a process after its port is free, if no server.json names it: it may run elsewhere. */
 const ELSEWHERE_MS = 2_000;
 const WAIT_LIMIT_MS = 30_000;
-const WAIT_POLL_MS = 50;
 
 export const status = defineCommand({
   summary: 'show the running emulator',
@@ -79,34 +76,21 @@ export const wait = defineCommand({
   options: { timeout: duration('wait at most this long, then exit 3 (default: 30s)') },
   examples: ['wait', 'wait --timeout 2m --url http://gateway:4477'],
   run: async ({ options: { timeout = WAIT_LIMIT_MS }, connect }) => {
-    const deadline = performance.now() + timeout;
-    for (;;) {
-      const left = () => deadline - performance.now();
-      const found = await readyUrl(connect, left());
-      if (typeof found === 'string') return { json: { ready: true, url: found }, text: found };
-      if (left() <= 0) {
-        throw new GatewayError('no_server', `${found.message} (waited ${timeout / 1_000} s)`, {
-          ...(found.hint && { hint: found.hint }),
-        });
-      }
-      await sleep(Math.min(WAIT_POLL_MS, Math.max(1, left())));
-    }
+    const tryToReach = async (leftMs: number) => {
+      const server = await connect();
+      const found = await probe(server, Math.min(Math.max(leftMs, 250), 2_000));
+      if (found === 'ready') return server.url;
+      throw found === 'foreign' ? foreignServer(server.url) : noServer(server.url);
+    };
+    const url = await retry(timeout, tryToReach, isNoServer).catch((error: unknown) => {
+      if (!isNoServer(error)) throw error;
+      throw new GatewayError('no_server', `${error.message} (waited ${timeout / 1_000} s)`, {
+        ...(error.hint && { hint: error.hint }),
+      });
+    });
+    return { json: { ready: true, url }, text: url };
   },
 });
-
-/** The address of the ready emulator, or why none is ready yet. */
-async function readyUrl(connect: () => Promise<Server>, limitMs: number): Promise<string | GatewayError> {
-  try {
-    const server = await connect();
-    const { url } = server;
-    const found = await probe(server, Math.min(Math.max(limitMs, 250), 2_000));
-    if (found === 'ready') return url;
-    return found === 'foreign' ? foreignServer(url) : noServer(url);
-  } catch (error) {
-    if (error instanceof GatewayError && error.code === 'no_server') return error;
-    throw error;
-  }
-}
 
 export const open = defineCommand({
   args: ['[what]', '[ref]'],
@@ -114,19 +98,18 @@ export const open = defineCommand({
   summary: 'open the dashboard, or the checkout of a payment, in the browser',
   examples: ['open', 'open checkout order-1'],
   run: async ({ args: [what = 'dashboard', ref], output, call }) => {
-    const url = await pageOf(call, what, ref);
+    const pageOf = async () => {
+      if (what === 'dashboard') return `${(await call('GET /status')).url}/_sim`;
+      if (what !== 'checkout') throw usage(`open accepts dashboard or checkout (got "${what}")`);
+      if (ref !== undefined) return (await call('GET /payments/:ref', { param: { ref } })).checkoutUrl;
+      const { data } = await call('GET /payments', { query: { status: 'pending', limit: '1' } });
+      if (data[0]) return data[0].checkoutUrl;
+      throw new GatewayError('not_found', 'no payment is pending', {
+        hint: hint`Create one with: ${command('payments create')}`,
+      });
+    };
+    const url = await pageOf();
     await openInBrowser(url, output);
     return { json: { url }, text: url };
   },
 });
-
-async function pageOf(call: Server['call'], what: string, ref: string | undefined): Promise<string> {
-  if (what === 'dashboard') return `${(await call('GET /status')).url}/_sim`;
-  if (what !== 'checkout') throw usage(`open accepts dashboard or checkout (got "${what}")`);
-  if (ref !== undefined) return (await call('GET /payments/:ref', { param: { ref } })).checkoutUrl;
-  const { data } = await call('GET /payments', { query: { status: 'pending', limit: '1' } });
-  if (data[0]) return data[0].checkoutUrl;
-  throw new GatewayError('not_found', 'no payment is pending', {
-    hint: hint`Create one with: ${command('payments create')}`,
-  });
-}

@@ -1,20 +1,27 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { ARTIFACTS } from '../../audit/artifacts.ts';
+import { createWriteStream } from 'node:fs';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { finished } from 'node:stream/promises';
+import { ARTIFACTS, writeAuditReports } from '../../audit/artifacts.ts';
+import type { AuditRun } from '../../contract/audit-report.ts';
+import type { Delivery } from '../../contract/delivery.ts';
 import { GatewayError, usage } from '../../contract/error.ts';
-import type { SimEvent } from '../../contract/event.ts';
 import { command, hint, option } from '../../contract/hint.ts';
-import { controlServer, isUntrusted, request } from '../../library/control-client.ts';
+import { readText } from '../../delivery/sender.ts';
+import { controlServer, isUntrusted, MAX_STATE_BYTES, request } from '../../library/control-client.ts';
 import { isRefusedInitiate, merchantEnvironment } from '../../library/merchant-client.ts';
-import { artifactsIn } from '../artifacts.ts';
+import { VERSION } from '../../system/package-info.ts';
 import { noticesOf } from '../banner.ts';
 import { runCommand } from '../child.ts';
 import type { ClientEnvironment } from '../client-environment.ts';
 import { defineCommand, duration, flag, text } from '../command.ts';
 import { execConfiguration, readConfiguration } from '../configuration.ts';
-import { addressOf } from '../connect.ts';
-import type { Io } from '../io.ts';
-import { connectionFlags, type Output } from '../output.ts';
+import { addressOf, retry } from '../connect.ts';
+import { harOf } from '../har.ts';
+import type { Io, Output } from '../output.ts';
 import { interruption } from '../signals.ts';
+import type { RunningServer } from '../start-emulator.ts';
+import { orStorageFailed } from '../write-file.ts';
 import { startFlags, styleInForce } from './start.ts';
 
 const ABOUT = `
@@ -62,19 +69,22 @@ export const exec = defineCommand({
     }
     const file = await readConfiguration(options.config, io);
     const style = styleInForce(output.style, 'exec', flags);
-    const shopUrl = options.waitFor === undefined ? undefined : addressOf(options.waitFor, '--wait-for');
-    const artifacts =
-      options.artifacts === undefined ? undefined : await artifactsIn(options.artifacts, io.cwd, output);
+    const { waitFor, waitLimit = WAIT_LIMIT_MS } = options;
+    const shopUrl = waitFor === undefined ? undefined : addressOf(waitFor, '--wait-for');
+    const { artifacts: named } = options;
+    const artifacts = named === undefined ? undefined : resolve(io.cwd, named);
+    if (named !== undefined) await orStorageFailed(prepareArtifacts(resolve(io.cwd, named), named), named);
     const { startEmulator } = await import('../start-emulator.ts');
     const server = await startEmulator(execConfiguration(flags, io.env, file), output, { style });
-    const control = controlServer(server);
-    if (artifacts) server.onEvent((event) => artifacts.record(event, server.lastAudit()));
+    const onUnwritten = (problem: string) => output.notice(`gateway-sim: ${named} is incomplete: ${problem}`);
+    const finishArtifacts =
+      artifacts === undefined ? undefined : writeArtifacts(server, artifacts, onUnwritten);
     if (!output.quiet) {
       for (const notice of noticesOf(server, output)) output.notice(notice);
-      server.onEvent(rejectionReporter(output));
+      reportRejections(server, output);
     }
     const { controlToken } = server;
-    output.connection = connectionFlags(server, io.cwd);
+    output.pointTo(server);
     const { hostAlias, proxy } = server.parts.runtime.options;
     const trusted = io.env['NODE_EXTRA_CA_CERTS'];
     let client: ClientEnvironment | undefined;
@@ -89,12 +99,12 @@ export const exec = defineCommand({
         ...(trusted && { NODE_EXTRA_CA_CERTS: trusted }),
         ...client?.variables,
         ...(controlToken !== null && { GATEWAY_SIM_CONTROL_TOKEN: controlToken }),
-        ...(artifacts && { [ARTIFACTS]: artifacts.folder }),
+        ...(artifacts !== undefined && { [ARTIFACTS]: artifacts }),
       };
-      if (shopUrl !== undefined) await waitForAnswer(shopUrl, options.waitLimit ?? WAIT_LIMIT_MS, io);
+      if (shopUrl !== undefined) await waitForAnswer(shopUrl, waitLimit, io);
       return await runCommand(words, environment, { io, output });
     } finally {
-      await artifacts?.end(control, server.lastAudit());
+      await finishArtifacts?.();
       await Promise.all([server.stop(), client?.remove()]);
     }
   },
@@ -102,36 +112,28 @@ export const exec = defineCommand({
 
 /** Long, because a shop in a container may need to be installed and built first. */
 const WAIT_LIMIT_MS = 60_000;
-const WAIT_POLL_MS = 100;
 /** After this time without a response, the request is sent again. */
 const MAX_TRY_MS = 30_000;
 
-/** Any response counts: the shop may have no page there, or its own certificate. */
 async function waitForAnswer(url: string, limitMs: number, io: Io): Promise<void> {
   using interrupted = interruption('waiting', io);
   const signal = interrupted.soon;
-  const deadline = performance.now() + limitMs;
-  for (;;) {
-    const left = deadline - performance.now();
-    const totalMs = Math.min(Math.max(1, left), MAX_TRY_MS);
-    const problem = await request(url, { totalMs, signal }).then(
-      (answer) => void answer.destroy(),
-      (error: Error) => (isUntrusted(error) ? undefined : error),
-    );
-    if (!problem) return;
+  const send = async (leftMs: number) => {
+    const answer = await request(url, { totalMs: Math.min(Math.max(1, leftMs), MAX_TRY_MS), signal });
+    // Any response counts: the shop may have no page there.
+    answer.destroy();
+  };
+  const mayChange = (error: unknown) => !isUntrusted(error) && !signal.aborted;
+  await retry(limitMs, send, mayChange).catch((cause: Error) => {
+    // It may have its own certificate.
+    if (isUntrusted(cause)) return;
     signal.throwIfAborted();
-    if (left <= 0) {
-      throw new GatewayError(
-        'timed_out',
-        `no response from ${url} within ${limitMs / 1_000} s: ${problem.message}`,
-        {
-          hint: hint`The command was not run. Set a longer limit with ${option('waitLimit')}.`,
-          cause: problem,
-        },
-      );
-    }
-    await sleep(WAIT_POLL_MS);
-  }
+    const limit = `${limitMs / 1_000} s`;
+    throw new GatewayError('timed_out', `no response from ${url} within ${limit}: ${cause.message}`, {
+      hint: hint`The command was not run. Set a longer limit with ${option('waitLimit')}.`,
+      cause,
+    });
+  });
 }
 
 /**
@@ -140,14 +142,86 @@ async function waitForAnswer(url: string, limitMs: number, io: Io): Promise<void
 const MAX_REPORTED = 20;
 
 /** Reports why initiate requests are rejected; their responses do not contain every reason. */
-function rejectionReporter(output: Output): (event: SimEvent) => void {
+function reportRejections(server: RunningServer, output: Output): void {
   const reported = new Set<string>();
-  return (event) => {
+  server.onEvent((event) => {
     if (event.type !== 'request' || !isRefusedInitiate(event.request)) return;
     const { method, target, notes } = event.request;
     const text = [`gateway-sim: ${method} ${target} was rejected`, ...notes].join('\n  ');
     if (reported.has(text) || reported.size >= MAX_REPORTED) return;
     reported.add(text);
     output.notice(text);
+  });
+}
+
+/** The names of artifacts. */
+const ARTIFACT = /^(events\.jsonl|ipns\.har|state\.json|audit(-\d+)?\.(html|json|xml))$/;
+/** Marks a folder whose artifacts an earlier run wrote, so that this run may replace them. */
+const MARK = '.gateway-sim-artifacts';
+const NEW_FILE = { flag: 'wx', mode: 0o600 };
+
+/**
+ * Removes the artifacts of an earlier run, and nothing else.
+ *
+ * @throws GatewayError `usage` if the folder contains files that `exec` did not write
+ */
+async function prepareArtifacts(folder: string, named: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const names = await readdir(folder);
+  const old = names.filter((name) => ARTIFACT.test(name));
+  if (old[0] !== undefined && !names.includes(MARK)) {
+    throw usage(`${named} contains ${old[0]}, which exec did not write: nothing was changed`, {
+      hint: hint`Choose another folder with ${option('artifacts')}.`,
+    });
+  }
+  for (const name of old) await rm(join(folder, name));
+  if (!names.includes(MARK)) await writeFile(join(folder, MARK), '', NEW_FILE);
+}
+
+/**
+ * Writes each event immediately, so that it survives a kill, and the reports of the emulator's audits when they end.
+ *
+ * @param report gets the reason if a file cannot be written
+ * @returns a function that writes the rest before the emulator stops, and never throws
+ */
+function writeArtifacts(
+  server: RunningServer,
+  folder: string,
+  report: (problem: string) => void,
+): () => Promise<void> {
+  const onError = ({ message }: Error) => report(message);
+  const { flag: flags, mode } = NEW_FILE;
+  const events = createWriteStream(join(folder, 'events.jsonl'), { flags, mode }).on('error', onError);
+  const write = async (name: string, text: string) => writeFile(join(folder, name), text, NEW_FILE);
+  /** Kept here, because a reset of the state removes them. */
+  const deliveries = new Map<string, Delivery>();
+  /** The reports of audits, written one after the other. */
+  let audits = Promise.resolve();
+  const writeAudit = ({ cases, summary, mistakes, notices, orders, options }: AuditRun) => {
+    const audited = { cases, summary, mistakes, notices, orders: orders ?? 0 };
+    audits = audits.then(() => writeAuditReports(folder, audited, options.ipnUrl)).catch(onError);
+  };
+  server.onEvent((event) => {
+    if (events.writableEnded) return;
+    events.write(`${JSON.stringify(event)}\n`);
+    if (event.type === 'delivery') deliveries.set(event.delivery.id, event.delivery);
+    // When its end is recorded, the next audit may already be running.
+    const audit = server.lastAudit();
+    if (event.type === 'audit' && event.audit.state !== 'running' && audit) writeAudit(audit);
+  });
+  return async () => {
+    // The command ended before its audit did. No further cases will run.
+    const audit = server.lastAudit();
+    if (audit?.state === 'running') writeAudit(audit);
+    const har = () => JSON.stringify(harOf([...deliveries.values()], VERSION), null, 2);
+    const state = async () => readText(await controlServer(server).open('GET /snapshot'), MAX_STATE_BYTES);
+    await Promise.all([
+      finished(events.end()).catch(() => undefined),
+      write('ipns.har', har()).catch(onError),
+      state()
+        .then((text) => write('state.json', text))
+        .catch(onError),
+      audits,
+    ]);
   };
 }

@@ -3,18 +3,21 @@ import { FAULT_CONDITIONS, FAULT_EFFECTS, type FaultMember } from '../../contrac
 import { command, hint } from '../../contract/hint.ts';
 import { FAULT_ROUTES } from '../../contract/vocabulary.ts';
 import { defineCommand, type Group, type OptionDeclaration } from '../command.ts';
-import { listed } from '../layout.ts';
+import { listed } from '../output.ts';
 
 const MEMBERS = { ...FAULT_EFFECTS, ...FAULT_CONDITIONS };
 
 const FIELDS = Object.fromEntries(
-  Object.entries(MEMBERS).map(([name, member]) => [name, optionOf(member)]),
+  Object.entries<FaultMember>(MEMBERS).map(([name, { kind, placeholder, description }]) => {
+    const isNumber = kind === 'integer' || kind === 'fraction';
+    const field: OptionDeclaration = {
+      description,
+      ...(placeholder && { placeholder }),
+      ...(isNumber && { parse: numeric }),
+    };
+    return [name, field];
+  }),
 ) as { [Name in keyof typeof MEMBERS]: OptionDeclaration<FaultRule[Name]> };
-
-function optionOf({ kind, placeholder, description }: FaultMember): OptionDeclaration {
-  const isNumber = kind === 'integer' || kind === 'fraction';
-  return { description, ...(placeholder && { placeholder }), ...(isNumber && { parse: numeric }) };
-}
 
 /** Anything but a number is passed as text, and the emulator rejects it. */
 function numeric(written: string): unknown {

@@ -1,5 +1,5 @@
 import { defineCommand } from '../command.ts';
-import { listed, moment } from '../layout.ts';
+import { listed, moment } from '../output.ts';
 
 export const inbox = defineCommand({
   summary: 'list the verification codes of live payments',

@@ -1,13 +1,17 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
 import { curlCommand } from '../../contract/curl.ts';
-import type { Delivery, FireInput } from '../../contract/delivery.ts';
 import { remarksOn } from '../../contract/describe-delivery.ts';
-import { usage } from '../../contract/error.ts';
+import { GatewayError, usage } from '../../contract/error.ts';
 import { command, hint, option } from '../../contract/hint.ts';
+import { ipnBodyIn, isDeliveryId } from '../../contract/pasted-ipn.ts';
 import { requireTamperings, TAMPERINGS } from '../../contract/tampering.ts';
 import { DELIVERY_STATES, IPN_FORMATS } from '../../contract/vocabulary.ts';
 import { saysRefused } from '../../domain/receiver-answer.ts';
 import { dialect, requireMerchant } from '../../library/merchant-client.ts';
-import { SEEN_IN_PS } from '../../options/resolve.ts';
+import { readSecret, SEEN_IN_PS } from '../../options/resolve.ts';
+import type { VerifyKeys } from '../../wire/dialect.ts';
 import {
   assignments,
   type Context,
@@ -21,21 +25,19 @@ import {
   repeated,
   text,
 } from '../command.ts';
-import type { Server } from '../connect.ts';
+import { isNoServer } from '../connect.ts';
 import type { FiredIpn } from '../fire-ipn.ts';
 import {
-  answerText,
   attemptText,
   deliveryProblem,
   describeLastAttempt,
-  nextAttempt,
+  progressFacts,
   receiverOf,
   verdictFacts,
+  verificationText,
   whatToDo,
-} from '../format-attempt.ts';
-import { listed, moment, pairs } from '../layout.ts';
-import type { CommandResult } from '../output.ts';
-import { bodyToVerify, formerKeys, verdictText, verifyKeys } from '../verify-input.ts';
+} from '../format.ts';
+import { type CommandResult, type Io, listed, moment, pairs } from '../output.ts';
 
 const KEYS = {
   secret: text('key', `secret key to verify with (default: the key of the running emulator); ${SEEN_IN_PS}`),
@@ -171,19 +173,29 @@ async function fireIpns(
   connect: Context['connect'],
 ): Promise<FiredIpn[]> {
   const { secret, parallel } = options;
-  if (secret === undefined && parallel === undefined) return fireByServer(fields, (await connect()).call);
-  const { fireFromHere, keyOf } = await import('../fire-ipn.ts');
-  if (secret !== undefined) return fireFromHere(fields, { secretKey: keyOf(fields, secret) }, options);
+  if (secret !== undefined) {
+    if (fields.payment !== undefined)
+      throw usage('--payment requires the emulator: omit --secret or --payment');
+    const secretKey = secretKeyIn(secret);
+    const { fireFromHere } = await import('../fire-ipn.ts');
+    return fireFromHere(fields, { secretKey }, options);
+  }
   const server = await connect();
+  if (parallel === undefined) {
+    const answer = await server.call('POST /ipns', { json: fields });
+    return 'data' in answer ? answer.data : [answer];
+  }
   const { payment: ref } = fields;
   const payment = ref === undefined ? undefined : await server.call('GET /payments/:ref', { param: { ref } });
   const { secretKey } = await requireMerchant(server, payment?.merchantId);
+  const { fireFromHere } = await import('../fire-ipn.ts');
   return fireFromHere(fields, { secretKey, payment }, options);
 }
 
-async function fireByServer(json: FireInput, call: Server['call']): Promise<Delivery[]> {
-  const answer = await call('POST /ipns', { json });
-  return 'data' in answer ? answer.data : [answer];
+/** @throws GatewayError `usage` for an empty key */
+function secretKeyIn(secret: string): string {
+  if (secret === '') throw usage('--secret must not be empty');
+  return readSecret(secret, '--secret');
 }
 
 /** The failure of `--expect-refusal`: none if the receiver rejected every IPN, in its status or body. */
@@ -209,8 +221,7 @@ function fired(ipns: readonly FiredIpn[], { requireDelivery }: { requireDelivery
 
 function deliveryText(delivery: FiredIpn): string {
   const { id, identifier, status, state, url, forwardedTo, attempts, underWay } = delivery;
-  const last = attempts.at(-1);
-  const number = underWay?.number ?? last?.number ?? 1;
+  const number = underWay?.number ?? attempts.at(-1)?.number ?? 1;
   return pairs({
     IPN: id ?? 'sent without an emulator',
     Identifier: identifier,
@@ -218,8 +229,7 @@ function deliveryText(delivery: FiredIpn): string {
     To: forwardedTo === null ? url : `${receiverOf({ url, forwardedTo })} (ipn_url ${url})`,
     State: state,
     [`Attempt ${number}`]: describeLastAttempt(delivery),
-    Response: last && answerText(last),
-    Next: nextAttempt(delivery),
+    ...progressFacts(delivery),
     Note: remarksOn(delivery).join('; ') || undefined,
     ...verdictFacts(delivery.verdict),
   });
@@ -247,17 +257,83 @@ const verify = defineCommand({
     let verdict = tools.verify(body, keys, options.signature);
     // Last, because a given secret key needs no emulator.
     if (!verdict.authentic && options.secret) {
-      verdict = tools.verify(body, { ...keys, replaced: await formerKeys(connect) }, options.signature);
+      const { data } = await merchantsOf(connect).catch(() => ({ data: [] }));
+      const replaced = data.flatMap(({ formerKeys }) => formerKeys ?? []);
+      verdict = tools.verify(body, { ...keys, replaced }, options.signature);
     }
     return {
       json: verdict,
-      text: verdictText(verdict),
+      text: verificationText(verdict),
       ...(!verdict.valid && {
         failure: `the ${options.signature === undefined ? 'IPN' : 'signature'} is not valid`,
       }),
     };
   },
 });
+
+/** The body of `ipn verify`: its argument, --body or stdin. For an id, the body of the last attempt. */
+async function bodyToVerify(
+  argument: string | undefined,
+  option: string | undefined,
+  io: Io,
+  connect: Context['connect'],
+): Promise<{ body: string; merchant?: string }> {
+  if (argument !== undefined && option !== undefined) {
+    throw usage('verify accepts the body as its argument or with --body, not both');
+  }
+  const given = argument ?? option;
+  if (given === undefined && io.stdin.isTTY) {
+    throw usage('verify requires the body of an IPN as an argument, as @file or on stdin', {
+      hint: hint`For example: ${command('ipn verify', "'status=success&…'", '--secret', 'sec_sim_…')}`,
+    });
+  }
+  if (given !== undefined && isDeliveryId(given)) {
+    const sent = await (await connect()).call('GET /ipns/:id', { param: { id: given } });
+    return { body: sent.attempts.at(-1)?.requestBody ?? sent.body, merchant: sent.merchantId };
+  }
+  let text = given;
+  if (given === undefined || given === '-') text = await readAll(io.stdin);
+  else if (given.startsWith('@')) {
+    const path = given.slice(1);
+    text = await readFile(resolve(io.cwd, path), 'utf8').catch((error: NodeJS.ErrnoException) => {
+      throw usage(`${path} cannot be read: ${error.message}`, { cause: error });
+    });
+  }
+  const body = ipnBodyIn(text ?? '');
+  if (body.trim()) return { body };
+  throw usage('the body to verify is empty');
+}
+
+/**
+ * The keys to verify with: the given secret, or else the server's keys.
+ *
+ * @throws GatewayError `no_server` if there is neither
+ */
+async function verifyKeys(
+  {
+    secret,
+    publicKey,
+    merchant: name,
+  }: Partial<Record<'secret' | 'publicKey' | 'merchant', string | undefined>>,
+  connect: Context['connect'],
+): Promise<VerifyKeys> {
+  if (secret !== undefined) return { secretKey: secretKeyIn(secret), publicKey };
+  const { data } = await merchantsOf(connect).catch((error: unknown) => {
+    if (!isNoServer(error)) throw error;
+    throw new GatewayError('no_server', error.message, {
+      hint: hint`Pass the secret key with --secret, or start an emulator with: ${command('start')}`,
+    });
+  });
+  const merchant = data.find(({ isDefault, name: called, id }) =>
+    name === undefined ? isDefault : called === name || id === name,
+  );
+  if (!merchant) throw new GatewayError('not_found', `no merchant is called "${name}"`);
+  return { ...merchant, ...(publicKey !== undefined && { publicKey }), merchants: data };
+}
+
+async function merchantsOf(connect: Context['connect']) {
+  return (await connect()).call('GET /merchants');
+}
 
 /** Runs until it is stopped. */
 const listen = defineCommand({

@@ -2,9 +2,7 @@ import { shellWord } from '../../contract/curl.ts';
 import type { Merchant } from '../../contract/merchant.ts';
 import { findMerchant, merchantEnvironment, requireMerchant } from '../../library/merchant-client.ts';
 import { defineCommand, type Group, text } from '../command.ts';
-import { pairs } from '../layout.ts';
-import type { CommandResult } from '../output.ts';
-import { onOneLine } from '../printable.ts';
+import { type CommandResult, onOneLine, pairs } from '../output.ts';
 
 const MERCHANT = { merchant: text('name', 'use this merchant (default: the first merchant)') };
 

@@ -2,10 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { SimEvent } from '../../contract/event.ts';
 import { noServer } from '../../library/control-client.ts';
 import { defineCommand, flag } from '../command.ts';
-import { showEvent } from '../format-event.ts';
-import { orStopped, type StoppedFolder } from '../stopped-folder.ts';
-
-type Events = AsyncIterable<SimEvent> | Iterable<SimEvent>;
+import { orStopped } from '../connect.ts';
+import { showEvent } from '../format.ts';
 
 /** Past events, and with --follow new ones. If no emulator is running, the events in its state. */
 export const logs = defineCommand({
@@ -13,22 +11,22 @@ export const logs = defineCommand({
   options: { follow: flag('keep running and print new events') },
   about: '\nIf no emulator is running, this shows the events in the data folder, without the requests.',
   examples: ['logs', 'logs --follow'],
-  run: async ({ options, output, connect, choice, io: { cwd } }) => {
-    const remembered = async (): Promise<Events> => {
+  run: async (context) => {
+    const { options, output, connect } = context;
+    const remembered = async (): Promise<AsyncIterable<SimEvent> | Iterable<SimEvent>> => {
       const server = await connect();
-      const answer = await server.open('GET /events', {
-        query: { since: '0', follow: options.follow ? 'true' : 'false' },
-      });
-      return serverSentEvents(answer, server.url);
+      const query = { since: '0', follow: options.follow ? 'true' : 'false' } as const;
+      return serverSentEvents(await server.open('GET /events', { query }), server.url);
     };
-    const stored = async ({ shown, snapshot }: StoppedFolder) => {
-      const { storedEvents } = await import('../stored-events.ts');
-      output.notice(
-        `gateway-sim: no emulator is running for ${shown}; showing its stored events, without requests`,
-      );
-      return storedEvents(snapshot);
-    };
-    const events = options.follow ? await remembered() : await orStopped(remembered, stored, { choice, cwd });
+    const events = options.follow
+      ? await remembered()
+      : await orStopped(context, remembered, async ({ shown, snapshot }) => {
+          const { storedEvents } = await import('../stored-events.ts');
+          output.notice(
+            `gateway-sim: no emulator is running for ${shown}; showing its stored events, without requests`,
+          );
+          return storedEvents(snapshot);
+        });
     for await (const event of events) {
       if (output.unread) break;
       showEvent(event, output);

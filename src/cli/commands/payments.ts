@@ -1,7 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { curlCommand } from '../../contract/curl.ts';
 import { PAYMENT_DEFAULTS } from '../../contract/defaults.ts';
-import type { Delivery } from '../../contract/delivery.ts';
 import { REDIRECT_WAIT_MS } from '../../contract/duration.ts';
 import { GatewayError, usage } from '../../contract/error.ts';
 import { command, type Hint, hint } from '../../contract/hint.ts';
@@ -23,20 +21,18 @@ import {
   text,
   textOr,
 } from '../command.ts';
-import type { Server } from '../connect.ts';
+import { retry, type Server } from '../connect.ts';
 import {
-  answerText,
   deliveryProblem,
   describeLastAttempt,
-  nextAttempt,
+  progressFacts,
   receiverOf,
   timelineText,
   verdictFacts,
   whatToDo,
-} from '../format-attempt.ts';
+} from '../format.ts';
 import { harOf } from '../har.ts';
-import { fieldsOf, listed, moment, pairs } from '../layout.ts';
-import { type CommandResult, openInBrowser } from '../output.ts';
+import { fieldsOf, listed, moment, openInBrowser, pairs } from '../output.ts';
 
 type OutcomeFlags = Record<PaymentOutcome, OptionDeclaration<true | undefined>>;
 
@@ -54,9 +50,6 @@ type PayContext = Context & {
   args: readonly [ref: string | undefined];
   options: GivenValues<typeof PAY_OPTIONS>;
 };
-
-/** How often `--wait` checks, in real time. */
-const POLL_MS = 100;
 
 export const pay = defineCommand({
   args: ['[ref]'],
@@ -92,19 +85,15 @@ export const pay = defineCommand({
 
 /** The failure of `--require-delivery`, if any. */
 function deliveryFailure(settled: readonly Settled[]): { failure?: string } {
-  const deliveries = settled.flatMap(({ delivery }) => delivery ?? []);
-  const withoutIpn = settled.find(({ delivery }) => !delivery);
-  const problems = [
-    deliveryProblem(deliveries),
-    withoutIpn && `no IPN was sent: ${whyNone(withoutIpn)}`,
-  ].filter((problem) => typeof problem === 'string');
-  return problems.length ? { failure: problems.join('; ') } : {};
-}
-
-function whyNone({ payment: { status } }: Settled): string {
-  return status === 'succeeded'
-    ? 'the delivery order is redirect-only'
-    : `start the emulator with --ipn-on ${status} to send one for ${status} payments`;
+  const problems = [deliveryProblem(settled.flatMap(({ delivery }) => delivery ?? []))];
+  const status = settled.find(({ delivery }) => !delivery)?.payment.status;
+  if (status === 'succeeded') problems.push('no IPN was sent: the delivery order is redirect-only');
+  else if (status !== undefined) {
+    const fix = `start the emulator with --ipn-on ${status} to send one for ${status} payments`;
+    problems.push(`no IPN was sent: ${fix}`);
+  }
+  const failure = problems.filter((problem) => problem !== undefined).join('; ');
+  return failure ? { failure } : {};
 }
 
 function outcomeOf({ args: [ref], options }: PayContext) {
@@ -120,50 +109,40 @@ function outcomeOf({ args: [ref], options }: PayContext) {
 }
 
 function settledText({ payment, delivery, redirectUrl, verdict }: Settled): string {
+  const { mappedTo } = payment;
+  const isMapped = redirectUrl === mappedTo?.successUrl || redirectUrl === mappedTo?.cancelUrl;
+  // Settling waits this long for the first attempt.
+  const waited = delivery?.underWay ? `no response within ${REDIRECT_WAIT_MS / 1_000} s; ` : '';
   return pairs({
     Payment: `${payment.id}  (${payment.identifier})`,
     Status: payment.status,
     Amount: `${payment.amount} ${payment.currency}  ${payment.mode}`,
-    ...ipnFacts(delivery),
-    Redirect: redirectUrl ? redirectText(redirectUrl, payment) : 'none: the browser stays on the checkout',
+    IPN: delivery
+      ? `${delivery.state}: ${receiverOf(delivery)}: ${waited}${describeLastAttempt(delivery)}`
+      : 'none sent',
+    ...(delivery && progressFacts(delivery)),
+    Redirect: redirectUrl
+      ? `${redirectUrl}${isMapped ? '  (mapped)' : ''}`
+      : 'none: the browser stays on the checkout',
     ...verdictFacts(verdict),
   });
 }
 
-function redirectText(url: string, { mappedTo }: Payment): string {
-  return url === mappedTo?.successUrl || url === mappedTo?.cancelUrl ? `${url}  (mapped)` : url;
-}
-
-function ipnFacts(delivery: Delivery | null): Record<string, string | undefined> {
-  if (!delivery) return { IPN: 'none sent' };
-  const last = delivery.attempts.at(-1);
-  // Settling waits this long for the first attempt.
-  const waited = delivery.underWay ? `no response within ${REDIRECT_WAIT_MS / 1_000} s; ` : '';
-  return {
-    IPN: `${delivery.state}: ${receiverOf(delivery)}: ${waited}${describeLastAttempt(delivery)}`,
-    Response: last && answerText(last),
-    Next: nextAttempt(delivery),
-  };
-}
-
 /** The payments to settle. With --wait, retries until the emulator and the payment are available or the time is up. */
-async function choosePayments({ args: [ref], options: { all, wait }, connect }: PayContext) {
-  const deadline = performance.now() + (wait ?? 0);
-  for (;;) {
-    try {
-      const server = await connect();
-      const payments = ref === undefined ? await pendingPayments(server, all) : [await find(server, ref)];
-      if (payments.length || all) return { server, payments };
-      throw new GatewayError('not_found', 'no payment is pending', {
-        hint: hint`Create one with: ${command('payments create')}. Or wait for one with --wait.`,
-      });
-    } catch (error) {
-      const code = error instanceof GatewayError ? error.code : undefined;
-      const mayChange = code === 'no_server' || code === 'not_found';
-      if (!mayChange || wait === undefined || performance.now() >= deadline) throw error;
-    }
-    await sleep(POLL_MS);
-  }
+function choosePayments({ args: [ref], options: { all, wait = 0 }, connect }: PayContext) {
+  const choose = async () => {
+    const server = await connect();
+    const payments = ref === undefined ? await pendingPayments(server, all) : [await find(server, ref)];
+    if (payments.length || all) return { server, payments };
+    throw new GatewayError('not_found', 'no payment is pending', {
+      hint: hint`Create one with: ${command('payments create')}. Or wait for one with --wait.`,
+    });
+  };
+  return retry(
+    wait,
+    choose,
+    (error) => error instanceof GatewayError && ['no_server', 'not_found'].includes(error.code),
+  );
 }
 
 async function pendingPayments(server: Server, all = false): Promise<Payment[]> {
@@ -219,30 +198,25 @@ const show = defineCommand({
     if (curl && har) throw usage('payments show accepts --curl or --har, not both');
     const server = await connect();
     const payment = await find(server, ref);
-    if (curl) return asCurl(await deliveriesOf(server, payment.id));
-    if (har) {
-      const document = harOf(await deliveriesOf(server, payment.id), VERSION);
-      return { json: document, text: JSON.stringify(document, undefined, 2) };
+    if (curl || har) {
+      const query = { payment: payment.id, limit: '1000' };
+      const deliveries = (await server.call('GET /ipns', { query })).data.toReversed();
+      if (har) {
+        const document = harOf(deliveries, VERSION);
+        return { json: document, text: JSON.stringify(document, undefined, 2) };
+      }
+      const commands = deliveries.map((delivery) => ({ delivery: delivery.id, curl: curlCommand(delivery) }));
+      return {
+        json: { data: commands, nextCursor: null },
+        text: commands.map(({ curl }) => curl).join('\n\n'),
+        notices: commands.length ? [] : ['This payment has no IPN yet. Settle it to send one.'],
+      };
     }
     const { timeline, warnings: _, verdict, ...record } = payment;
     const parts = [pairs(verdictFacts(verdict)), fieldsOf(record), timelineText(timeline)];
     return { json: payment, text: parts.join('\n\n') };
   },
 });
-
-async function deliveriesOf(server: Server, payment: string): Promise<Delivery[]> {
-  const page = await server.call('GET /ipns', { query: { payment, limit: '1000' } });
-  return page.data.toReversed();
-}
-
-function asCurl(deliveries: readonly Delivery[]): CommandResult {
-  const commands = deliveries.map((delivery) => ({ delivery: delivery.id, curl: curlCommand(delivery) }));
-  return {
-    json: { data: commands, nextCursor: null },
-    text: commands.map(({ curl }) => curl).join('\n\n'),
-    notices: commands.length ? [] : ['This payment has no IPN yet. Settle it to send one.'],
-  };
-}
 
 /** Uses the service's own route, as a merchant would. */
 const create = defineCommand({
@@ -265,8 +239,7 @@ const create = defineCommand({
     open: flag('open the checkout in the browser'),
   },
   examples: ['payments create --amount 49.90 --currency EUR --ipn-url http://localhost:3000/ipn --open'],
-  run: async (call) => {
-    const { fields, options, output, connect } = call;
+  run: async ({ fields, options, output, connect }) => {
     const server = await connect();
     const { theme: checkoutTheme, ...values } = fields;
     const mode = options.live ? 'live' : 'sandbox';

@@ -4,28 +4,18 @@ import { urlOf } from '../../contract/address.ts';
 import { shellWord } from '../../contract/curl.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { command, type HintStyle, hint, kebab, option } from '../../contract/hint.ts';
-import { controlServer } from '../../library/control-client.ts';
-import { requireMerchant } from '../../library/merchant-client.ts';
-import { givenAs, isSecure, ownUrlOf, SEEN_IN_PS } from '../../options/resolve.ts';
-import {
-  type OptionName,
-  type OptionSpec,
-  type ResolvedOptions,
-  START_OPTIONS,
-} from '../../options/table.ts';
-import { LOG_FILE } from '../../store/folder.ts';
-import { DEFAULT_DATA_DIR, readServerInfo } from '../../store/server-file.ts';
+import { SEEN_IN_PS } from '../../options/resolve.ts';
+import { type OptionSpec, type ResolvedOptions, START_OPTIONS } from '../../options/table.ts';
+import { DEFAULT_DATA_DIR } from '../../store/server-file.ts';
 import { VERSION } from '../../system/package-info.ts';
-import { bannerText, detachedBannerText, faultsOf, leftText, noticesOf, type ReadyEvent } from '../banner.ts';
+import { announce, bannerText, leftText, noticesOf, readyEvent } from '../banner.ts';
 import { type Context, defineCommand, list, type OptionDeclaration, text } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
-import { probe } from '../connect.ts';
-import { detach, type ParentProcess, parentProcess, trimLog } from '../detach.ts';
-import { showEvent } from '../format-event.ts';
-import type { Io } from '../io.ts';
-import { connectionFlags, EXIT_CODES, type Output, openInBrowser } from '../output.ts';
-import { DOUBLED_SIGNAL_MS, endByHangup, INTERRUPTED, onNpmExit } from '../signals.ts';
-import type { RunningServer } from '../start-emulator.ts';
+import { PROBE_MS, probe } from '../connect.ts';
+import { type ParentProcess, parentProcess, startInBackground, trimLog } from '../detach.ts';
+import { showEvent } from '../format.ts';
+import { EXIT_CODES, openInBrowser } from '../output.ts';
+import { endByHangup, onceThenExit, onNpmExit } from '../signals.ts';
 
 /**
  * The flags of `start`, from the options table, and `--config`.
@@ -36,37 +26,31 @@ export function startFlags(
   isWanted: (spec: OptionSpec) => boolean,
   defaults: Readonly<Record<string, string>> = {},
 ) {
-  const flags = Object.entries<OptionSpec>(START_OPTIONS)
-    .filter(([, spec]) => spec.kind !== 'structure' && isWanted(spec))
-    .map(([name, spec]): [string, OptionDeclaration] => [name, flagOf(name, spec, defaults[name])]);
+  const flags: Record<string, OptionDeclaration> = {};
+  for (const [name, spec] of Object.entries<OptionSpec>(START_OPTIONS)) {
+    const { kind, description, choices, placeholder = choices?.join('|') } = spec;
+    if (kind === 'structure' || !isWanted(spec)) continue;
+    if (kind === 'boolean') {
+      const isOn = spec.default === true;
+      flags[name] = isOn
+        ? { flag: `--no-${kebab(name)}`, description: `do not ${description}` }
+        : { description };
+      continue;
+    }
+    const fallback = defaults[name] ?? spec.default;
+    const shown = fallback === undefined ? '' : ` (default: ${fallback})`;
+    const isSecret = kind === 'secret' && name !== 'publicKey';
+    flags[name] = {
+      description: `${description}${shown}${isSecret ? `; ${SEEN_IN_PS}` : ''}`,
+      ...(placeholder !== undefined && { placeholder }),
+      ...(kind === 'list' && { parse: list(name, description).parse }),
+    };
+  }
   return {
-    ...Object.fromEntries(flags),
+    ...flags,
     config: text('file', 'configuration file (default: gateway-sim.config.json, if it exists)'),
   };
 }
-
-function flagOf(
-  name: string,
-  spec: OptionSpec,
-  fallback: OptionSpec['default'] = spec.default,
-): OptionDeclaration {
-  const { kind, description, choices, placeholder = choices?.join('|') } = spec;
-  if (kind === 'boolean') {
-    return spec.default === true
-      ? { flag: `--no-${kebab(name)}`, description: `do not ${description}` }
-      : { description };
-  }
-  const shown = fallback === undefined ? '' : ` (default: ${fallback})`;
-  const isSecret = kind === 'secret' && name !== 'publicKey';
-  return {
-    description: `${description}${shown}${isSecret ? `; ${SEEN_IN_PS}` : ''}`,
-    ...(placeholder !== undefined && { placeholder }),
-    ...(kind === 'list' && { parse: list(name, description).parse }),
-  };
-}
-
-/** How long to wait for the server on our port to identify itself. */
-const PROBE_MS = 1_000;
 
 /**
  * The style of a running emulator. In its hints, `start` repeats the flags of the running command, so that a hint only
@@ -79,22 +63,20 @@ export function styleInForce(
   name: 'start' | 'exec',
   flags: Readonly<Record<string, unknown>>,
 ): HintStyle {
-  const given = Object.entries(flags).flatMap(([flag, value]) => flagAsGiven(flag, value));
+  const specs: Record<string, OptionSpec> = START_OPTIONS;
+  const given = Object.entries(flags).flatMap(([key, value]) => {
+    const spec = specs[key];
+    if (!spec && key !== 'config') return [];
+    const flag = `--${kebab(key)}`;
+    if (typeof value === 'boolean') return [value ? flag : `--no-${kebab(key)}`];
+    // Secrets must not appear in a log.
+    if (spec?.kind === 'secret' && key !== 'publicKey') return [`${flag} '…'`];
+    return [value].flat().map((one) => `${flag} ${shellWord(String(one))}`);
+  });
   return {
     ...style,
     command: (hint) => style.command(hint.command === 'start' ? { command: name, args: given } : hint),
   };
-}
-
-function flagAsGiven(name: string, value: unknown): string[] {
-  const specs: Record<string, OptionSpec> = START_OPTIONS;
-  const spec = specs[name];
-  if (!spec && name !== 'config') return [];
-  const flag = `--${kebab(name)}`;
-  if (typeof value === 'boolean') return [value ? flag : `--no-${kebab(name)}`];
-  // Secrets must not appear in a log.
-  if (spec?.kind === 'secret' && name !== 'publicKey') return [`${flag} '…'`];
-  return [value].flat().map((one) => `${flag} ${shellWord(String(one))}`);
 }
 
 export const start = defineCommand({
@@ -144,7 +126,12 @@ async function startHere(
     },
   );
   // Listens before the ready event, after which a signal may arrive.
-  stopOnSignals(server, output, io);
+  const stop = onceThenExit(() => {
+    if (!output.quiet && !output.json) output.notice('\nStopping…');
+    void server.stop();
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) io.signals.on(signal, () => stop());
+  io.signals.once('SIGHUP', endByHangup);
   const { runtime } = server.parts;
   const ready = readyEvent({ ...server, pid: process.pid }, runtime.baseUrl(), options.proxy);
   const notices = [...noticesOf(server, output), ...other];
@@ -152,7 +139,7 @@ async function startHere(
     trimLog();
     output.notice(`--- gateway-sim ${VERSION}, process ${process.pid}, ${new Date().toISOString()}`);
   }
-  announce(ready, notices, context, () => bannerText(ready, overviewOf(server), options, output, io.cwd));
+  announce(ready, notices, output, () => bannerText(ready, server, output, io.cwd));
   // One line per event; with --json one document per event.
   if (!output.quiet) server.onEvent((event) => showEvent(event, output));
   if (parent) {
@@ -201,124 +188,4 @@ async function nameOwner(error: unknown, { host, port }: ResolvedOptions): Promi
     hint: hint`Use a free port with ${option('port', '0')}, or stop the other emulator with: ${command('stop', '--url', url)}`,
     cause: error,
   });
-}
-
-function overviewOf(server: RunningServer) {
-  const { payments, cards, wallets } = server.parts;
-  const liveEmail = wallets.all.values().next().value?.email ?? 'none';
-  return { payments: payments.all.size, cards: cards.all.size, liveEmail, faults: faultsOf(server) };
-}
-
-type Answering = Omit<ReadyEvent, 'event' | 'dashboardUrl' | 'proxyPort'>;
-
-function readyEvent(emulator: Answering, baseUrl: string, isProxy: boolean): ReadyEvent {
-  const { url, port, publicKey, secretKey, dataDir, controlToken, tlsCa, pid } = emulator;
-  return {
-    event: 'ready',
-    url,
-    port,
-    publicKey,
-    secretKey,
-    dashboardUrl: `${baseUrl}/_sim`,
-    dataDir,
-    controlToken,
-    tlsCa,
-    proxyPort: isProxy ? port : null,
-    pid,
-  };
-}
-
-async function startInBackground(options: ResolvedOptions, context: Context): Promise<void> {
-  const { io, output } = context;
-  const running = await runningOn(options);
-  if (running) {
-    const log = options.inMemory ? undefined : join(resolve(options.dataDir), LOG_FILE);
-    const notice = `gateway-sim: already running at ${running.url} with these options`;
-    announce(running, [notice], context, () => detachedBannerText(running, log, output, io.cwd));
-    if (options.open) await openInBrowser(running.dashboardUrl, output);
-    return;
-  }
-  const { ready, notices, log } = await detach(options);
-  announce(ready, notices, context, () => detachedBannerText(ready, log, output, io.cwd));
-  if (options.open) await openInBrowser(ready.dashboardUrl, output);
-}
-
-/**
- * The emulator that already uses the folder or, in memory, the port; undefined if none responds.
- *
- * @throws GatewayError `folder_in_use` or `port_in_use` if it was started with other options
- */
-async function runningOn(options: ResolvedOptions): Promise<ReadyEvent | undefined> {
-  const { inMemory } = options;
-  const found = inMemory ? onPort(options) : await readServerInfo(resolve(options.dataDir));
-  if (!found || (await probe(found, PROBE_MS)) !== 'ready') return undefined;
-  const { url, controlToken } = found;
-  const server = controlServer(found);
-  const keys = await requireMerchant(server).catch((error: unknown) => {
-    // The emulator has another token: the start fails because its port is in use.
-    if (inMemory && error instanceof GatewayError && error.code === 'unauthorized') return undefined;
-    throw error;
-  });
-  if (!keys) return undefined;
-  const { publicKey, secretKey } = keys;
-  const status = await server.call('GET /status');
-  const { dataDir, tlsCa, pid } = status;
-  const port = Number(new URL(url).port);
-  const secrets = { publicKey, secretKey, controlToken };
-  const differing = firstDiffering(options, { ...status.options, ...secrets, port });
-  if (differing !== undefined) {
-    throw new GatewayError(
-      inMemory ? 'port_in_use' : 'folder_in_use',
-      `the emulator at ${url} (process ${pid}) was started with a different ${differing}`,
-      {
-        hint: inMemory
-          ? hint`Use a free port with ${option('port', '0')}, or stop it with: ${command('stop', '--url', url)}`
-          : hint`Stop it with: ${command('stop')} (or choose another folder with ${option('dataDir')})`,
-      },
-    );
-  }
-  const emulator = { url, port, ...secrets, dataDir, tlsCa, pid };
-  return readyEvent(emulator, status.url, status.options['proxy'] === true);
-}
-
-/** An emulator in memory has no server.json. Its generated certificate is unknown, so HTTPS cannot be checked. */
-function onPort(options: ResolvedOptions) {
-  const { port, controlToken = null } = options;
-  return port === 0 || isSecure(options) ? undefined : { url: ownUrlOf(options, port), controlToken };
-}
-
-/** The first option that the user set and whose effective value differs, by its flag, variable or key. */
-function firstDiffering(requested: ResolvedOptions, effective: Readonly<Record<string, unknown>>) {
-  return (Object.keys(START_OPTIONS) as OptionName[])
-    .filter((name) => !('commandOnly' in START_OPTIONS[name]))
-    .filter((name) => JSON.stringify(requested[name]) !== JSON.stringify(effective[name]))
-    .filter((name) => name !== 'port' || requested.port !== 0)
-    .map((name) => givenAs(requested, name))
-    .find((label) => label !== undefined);
-}
-
-function announce(
-  ready: ReadyEvent,
-  notices: readonly string[],
-  { io, output }: Context,
-  banner: () => string,
-): void {
-  output.connection = connectionFlags(ready, io.cwd);
-  for (const notice of notices) output.notice(notice);
-  if (output.json) output.line(JSON.stringify(ready));
-  else output.line(output.quiet ? `ready ${ready.url}` : banner());
-}
-
-function stopOnSignals(server: RunningServer, output: Output, { signals }: Io): void {
-  let first: number | undefined;
-  const onSignal = () => {
-    const now = performance.now();
-    if (first !== undefined && now - first > DOUBLED_SIGNAL_MS) process.exit(INTERRUPTED);
-    if (first !== undefined) return;
-    first = now;
-    if (!output.quiet && !output.json) output.notice('\nStopping…');
-    void server.stop();
-  };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) signals.on(signal, onSignal);
-  signals.once('SIGHUP', endByHangup);
 }

@@ -8,15 +8,35 @@ import { MAX_STATE_BYTES, noServer, unlikeGatewaySim } from '../../library/contr
 import { DataFolder, isDataFolder } from '../../store/folder.ts';
 import { DEFAULT_DATA_DIR, readServerInfo } from '../../store/server-file.ts';
 import { type Context, defineCommand, flag, type GivenValues, type Group } from '../command.ts';
-import type { Server } from '../connect.ts';
-import { confirm, type Io } from '../io.ts';
-import type { CommandResult } from '../output.ts';
-import { orStopped } from '../stopped-folder.ts';
+import { isNoServer, orStopped, type Server } from '../connect.ts';
+import type { CommandResult, Io } from '../output.ts';
 import { replaceFile } from '../write-file.ts';
 
 const YES = { yes: flag('skip the confirmation (not asked without a terminal)') };
 
 type ResetContext = Context & { options: GivenValues<typeof YES> };
+
+/**
+ * Asks for confirmation before an irreversible change, but only on a terminal and without --yes.
+ *
+ * @throws GatewayError `check_failed` for any answer but yes
+ */
+async function confirm(
+  question: string,
+  { options, io }: Pick<ResetContext, 'options' | 'io'>,
+): Promise<void> {
+  if (options.yes || !io.stdin.isTTY) return;
+  const { createInterface } = await import('node:readline/promises');
+  const terminal = createInterface({ input: io.stdin, output: io.stderr });
+  try {
+    // Ctrl-C and Ctrl-D close it without an answer.
+    const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
+    const answer = await Promise.race([terminal.question(`${question} [y/N] `), closed]);
+    if (!/^y(es)?$/i.test(answer.trim())) throw new GatewayError('check_failed', 'nothing was changed');
+  } finally {
+    terminal.close();
+  }
+}
 
 /** Resets the running emulator, or the data folder if none is running. */
 const reset = defineCommand({
@@ -27,39 +47,35 @@ const reset = defineCommand({
     '\nIf no emulator is running, the state is moved to a backup folder inside the data folder, and the next start creates\na new one. Use this to recover from a damaged state.',
   examples: ['state reset', 'state reset --yes --data-dir .gateway-sim'],
   run: async (context) => {
-    const { choice, io } = context;
-    const folder = choice.url === undefined ? await folderOf(choice.dataDir, io) : undefined;
-    if (folder === undefined) return resetByServer(await context.connect(), context);
-    const isNamed = choice.dataDir !== undefined;
-    if (!(await readServerInfo(resolve(io.cwd, folder)))) return resetFolder(folder, isNamed, context);
-    try {
-      return await resetByServer(await context.connect(folder), context);
-    } catch (error) {
-      // server.json is stale. The lock of the folder shows whether another process uses it.
-      if (error instanceof GatewayError && error.code === 'no_server')
-        return resetFolder(folder, isNamed, context);
-      throw error;
+    const { choice, connect, io } = context;
+    const named = choice.dataDir ?? DEFAULT_DATA_DIR;
+    const path = resolve(io.cwd, named);
+    // A folder takes precedence over an emulator of a parent folder.
+    const isFolder = choice.url === undefined && (await isDataFolder(path));
+    if (!isFolder && choice.url === undefined && choice.dataDir !== undefined) {
+      throw new GatewayError(
+        'not_found',
+        `${named} is not a data folder of gateway-sim, so it was not changed`,
+        { hint: hint`Use ${option('dataDir')} with the folder that contains db.json.` },
+      );
     }
+    if (!isFolder || (await readServerInfo(path))) {
+      try {
+        return await resetByServer(await connect(isFolder ? named : undefined), context);
+      } catch (error) {
+        // server.json is stale. The lock of the folder shows whether another process uses it.
+        if (!isFolder || !isNoServer(error)) throw error;
+      }
+    }
+    await confirm(`Move the state in ${named}, including keys, to a backup and start over?`, context);
+    const folder = await DataFolder.acquire(path, { isNamed: choice.dataDir !== undefined });
+    const backup = await folder.backUpState(new Date()).finally(() => folder.release());
+    const text = backup
+      ? `No emulator is running. Moved the state, including keys, to ${relative(io.cwd, backup)}. The next start creates a new one.`
+      : `No emulator is running, and ${named} has no state. The next start creates one.`;
+    return { json: { reset: true, dataDir: folder.path, backup }, text };
   },
 });
-
-/**
- * The named data folder, or the one in the working folder. It takes precedence over an emulator of a parent folder.
- *
- * @throws GatewayError `not_found` if the named folder is not a data folder
- */
-async function folderOf(dataDir: string | undefined, { cwd }: Io): Promise<string | undefined> {
-  const folder = dataDir ?? DEFAULT_DATA_DIR;
-  if (await isDataFolder(resolve(cwd, folder))) return folder;
-  if (dataDir === undefined) return undefined;
-  throw new GatewayError(
-    'not_found',
-    `${dataDir} is not a data folder of gateway-sim, so it was not changed`,
-    {
-      hint: hint`Use ${option('dataDir')} with the folder that contains db.json.`,
-    },
-  );
-}
 
 async function resetByServer(server: Server, context: ResetContext): Promise<CommandResult> {
   await confirm(`Reset the emulator at ${server.url}? This deletes its payments, cards and IPNs.`, context);
@@ -70,17 +86,6 @@ async function resetByServer(server: Server, context: ResetContext): Promise<Com
   };
 }
 
-async function resetFolder(path: string, isNamed: boolean, context: ResetContext): Promise<CommandResult> {
-  const { cwd } = context.io;
-  await confirm(`Move the state in ${path}, including keys, to a backup and start over?`, context);
-  const folder = await DataFolder.acquire(resolve(cwd, path), { isNamed });
-  const backup = await folder.backUpState(new Date()).finally(() => folder.release());
-  const text = backup
-    ? `No emulator is running. Moved the state, including keys, to ${relative(cwd, backup)}. The next start creates a new one.`
-    : `No emulator is running, and ${path} has no state. The next start creates one.`;
-  return { json: { reset: true, dataDir: folder.path, backup }, text };
-}
-
 /** Exports the state of the running emulator, or of the data folder if none is running. */
 const exportState = defineCommand({
   args: ['<file>'],
@@ -89,17 +94,17 @@ const exportState = defineCommand({
   about: '\nIf no emulator is running, this exports the state in the data folder.',
   examples: ['state export paid-orders.json', 'state export - >paid-orders.json'],
   run: async (context) => {
-    const { args, options, output, choice, io } = context;
+    const { args, options, output, connect, io } = context;
     const [file] = args;
     const { cwd } = io;
     const { text, counts, from } = await orStopped(
-      async () => exportByServer(await context.connect()),
+      context,
+      async () => exportByServer(await connect()),
       async ({ shown, snapshot }) => {
         const { snapshotText } = await import('../../store/snapshot-file.ts');
         const text = [...snapshotText(snapshot)].join('');
         return { text, counts: countsIn(text) ?? {}, from: ` from ${shown} (no emulator is running)` };
       },
-      { choice, cwd },
     );
     if (file === '-') {
       output.line(text.trimEnd());

@@ -1,5 +1,5 @@
 import { defineCommand, type Group, requiredText } from '../command.ts';
-import { listed } from '../layout.ts';
+import { listed } from '../output.ts';
 
 const list = defineCommand({
   summary: 'list all wallets',

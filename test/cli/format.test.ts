@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answerText } from '../../src/cli/format-attempt.ts';
+import { answerText } from '../../src/cli/format.ts';
 
 describe("the first line of a receiver's response", () => {
   it.each([
@@ -12,11 +12,11 @@ describe("the first line of a receiver's response", () => {
     ['a'.repeat(500), 'a'.repeat(200)],
     ['\u001b[2Jx', '\\u001b[2Jx'],
   ])('of %j is %j', (body, line) => {
-    const failed = { number: 1, error: 'no', responseStatus: 500, responseBody: body };
+    const failed = { error: 'no', responseBody: body };
     expect(answerText(failed)).toBe(line);
   });
 
   it('is not shown if the receiver accepted the attempt', () => {
-    expect(answerText({ number: 1, error: null, responseStatus: 200, responseBody: 'OK' })).toBeUndefined();
+    expect(answerText({ error: null, responseBody: 'OK' })).toBeUndefined();
   });
 });

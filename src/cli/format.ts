@@ -1,0 +1,250 @@
+import { isReportable } from '../contract/audit.ts';
+import type { Attempt, Delivery } from '../contract/delivery.ts';
+import { outcomeOf } from '../contract/describe-delivery.ts';
+import { REDIRECT_WAIT_MS } from '../contract/duration.ts';
+import type { SimEvent } from '../contract/event.ts';
+import { command, type Hint, hint, renderHint } from '../contract/hint.ts';
+import type { TimelineEntry } from '../contract/payment.ts';
+import type { Verdict } from '../contract/verdict.ts';
+import { PAYMENT_EVENTS } from '../contract/vocabulary.ts';
+import { isRefusedInitiate } from '../library/merchant-client.ts';
+import type { Verification } from '../wire/dialect.ts';
+import { moment, type Output, onOneLine } from './output.ts';
+
+/*
+ * IPNs, timelines and events as text.
+ */
+
+/** The reported part of a delivery. It has no id if it was sent without a server. */
+type ReportedDelivery = Pick<
+  Delivery,
+  'url' | 'forwardedTo' | 'state' | 'tampered' | 'underWay' | 'nextAttemptAt'
+> & {
+  id: string | null;
+  attempts: readonly Pick<Attempt, 'number' | 'error' | 'responseStatus' | 'responseBody'>[];
+};
+
+/** The address that the IPN was posted to. With `--forward-ipn`, it is not the delivery's own address. */
+export function receiverOf({ url, forwardedTo }: Pick<Delivery, 'url' | 'forwardedTo'>): string {
+  return forwardedTo === null ? `POST ${url}` : `forwarded to ${forwardedTo}`;
+}
+
+/** The result of a delivery so far. */
+export function describeLastAttempt({ attempts, underWay, nextAttemptAt }: ReportedDelivery): string {
+  if (underWay) {
+    return `attempt ${underWay.number} is waiting up to ${underWay.timeoutMs / 1_000} s for a response`;
+  }
+  const last = attempts.at(-1);
+  if (last) return outcomeOf(last);
+  return nextAttemptAt === null ? 'no attempt' : `attempt 1 is due at ${moment(nextAttemptAt)} UTC`;
+}
+
+/** The response to the last attempt and the next retry, if any. */
+export function progressFacts({ attempts, underWay, nextAttemptAt }: ReportedDelivery) {
+  const last = attempts.at(-1);
+  const hasNext = last && !underWay && nextAttemptAt !== null;
+  return {
+    Response: last && answerText(last),
+    Next: hasNext ? `attempt ${attempts.length + 1} at ${moment(nextAttemptAt)} UTC` : undefined,
+  };
+}
+
+export function verdictFacts({ cause, fix }: Verdict): Record<string, string | undefined> {
+  return { Verdict: cause, Fix: fix ?? undefined };
+}
+
+/** The failure of `--require-delivery`; undefined if every IPN was delivered with a correct response. */
+export function deliveryProblem(
+  deliveries: readonly Pick<Delivery, 'state' | 'verdict'>[],
+): string | undefined {
+  const failed = deliveries.filter(({ state, verdict }) => state !== 'delivered' || verdict.tone === 'bad');
+  const [first] = failed;
+  return first && `${failed.length} of ${deliveries.length} IPNs not delivered: ${first.verdict.cause}`;
+}
+
+/** Maximum characters of a response in a line. */
+const SHOWN_OF_ANSWER = 200;
+
+/** The first line of the response to a rejected attempt, without markup; undefined if there is none. */
+export function answerText({ error, responseBody }: Pick<Attempt, 'error' | 'responseBody'>) {
+  if (error === null) return undefined;
+  const body = (responseBody ?? '').slice(0, 16_384);
+  const text = /^\s*</.test(body)
+    ? body.replace(/<(style|script)\b[\s\S]*?<\/\1\s*>/gi, '\n').replace(/<[^>]*>/g, '\n')
+    : body;
+  const first = text.split('\n').find((line) => line.trim());
+  return first === undefined ? undefined : onOneLine(first.trim().slice(0, SHOWN_OF_ANSWER));
+}
+
+/** Statuses with which receivers reject a signature. */
+const SIGNATURE_REFUSALS: readonly unknown[] = [400, 401, 403];
+
+/** What to run next if the last attempt was rejected or got no response. */
+export function whatToDo({ id, state, tampered, attempts }: ReportedDelivery): Hint[] {
+  const last = attempts.at(-1);
+  // The egress guard rejected it, so nothing was sent.
+  if (id === null || !last || last.error === null || state === 'refused') return [];
+  const show = hint`Request and response: ${command('ipn show', id)}`;
+  // A tampered IPN should be rejected.
+  if (tampered.length || !SIGNATURE_REFUSALS.includes(last.responseStatus)) return [show];
+  const key = command('ipn verify', id, '--secret', '<the key in your code>');
+  const signature = command('ipn verify', id, '--signature', '<the signature that your code computed>');
+  return [show, hint`Check the key in your code: ${key}`, hint`Find out what your code signed: ${signature}`];
+}
+
+/** An attempt as it was on the wire, line by line: the request (`>`), the response (`<`) and the error (`!`). */
+export function attemptText(attempt: Attempt): string {
+  const { number, startedAt, durationMs, url, error, responseStatus } = attempt;
+  const side = (mark: string, first: string, headers: Attempt['requestHeaders'], body: string | null) =>
+    [first, ...headers.map((pair) => pair.join(': ')), '', body ?? '']
+      .flatMap((text) => text.split(/\r?\n/))
+      .map((line) => `  ${mark} ${line}`);
+  return [
+    `Attempt ${number} at ${startedAt}, ${durationMs} ms`,
+    ...side('>', `POST ${url}`, attempt.requestHeaders, attempt.requestBody),
+    ...(responseStatus === null
+      ? []
+      : side('<', `HTTP ${responseStatus}`, attempt.responseHeaders, attempt.responseBody)),
+    ...(error === null ? [] : [`  ! ${error}`]),
+  ].join('\n');
+}
+
+/** The timeline of a payment as text: one line per step, followed by its warnings and the attempt. */
+export function timelineText(timeline: readonly TimelineEntry[]): string {
+  const width = Math.max(...timeline.map(({ event }) => event.length));
+  return timeline
+    .flatMap(({ at, event, detail, warnings, attempt }) => [
+      `${at}  ${event.padEnd(width)}  ${onOneLine(detail ?? '')}`.trimEnd(),
+      ...warnings.map((warning) => `  ! ${onOneLine(warning)}`),
+      ...(attempt ? [attemptText(attempt).replace(/^(?=.)/gm, '  ')] : []),
+    ])
+    .join('\n');
+}
+
+/** The result of `ipn verify`. */
+export function verificationText(verification: Verification): string {
+  const { valid, reasons, fix, identifier, amount, status, expected } = verification;
+  return [
+    valid ? 'valid' : 'not valid',
+    ...reasons.map((reason) => `  ${onOneLine(reason)}`),
+    ...(fix === null ? [] : [`  Fix: ${fix}`]),
+    ...(identifier === null
+      ? []
+      : [`  ${onOneLine(`identifier ${identifier}, amount ${amount}, status ${status}`)}`]),
+    ...(valid || expected === null ? [] : [`  the signature must be ${expected}`]),
+  ].join('\n');
+}
+
+/** The style of lines: their colours, and the commands in them. */
+type LineStyle = Pick<Output, 'colour' | 'style'>;
+
+/** Prints an event as lines, or with --json as a document. */
+export function showEvent(event: SimEvent, output: Output): void {
+  if (output.json) output.line(JSON.stringify(event));
+  else for (const line of eventLines(event, output)) output.line(line);
+}
+
+/** The lines that describe an event: `-->` is incoming, `<--` is outgoing. May be empty. */
+export function eventLines(event: SimEvent, { colour, style }: LineStyle): string[] {
+  const [first, ...warnings] = linesOf(event, { colour, style });
+  const lines = [
+    ...(first === undefined ? [] : [`${clockTime(event.at)}  ${first}`]),
+    ...warnings.map((text) => `          ${colour.yellow('!')}    ${text}`),
+  ];
+  // A line break in a value must not fake a line of the log.
+  return lines.map((line) => line.replaceAll('\n', '\\u000a'));
+}
+
+/** Reported by other lines: the request for a page, the sent code. */
+const TOLD_ELSEWHERE: readonly string[] = ['opened', 'code_sent'];
+
+/** The event without its time, followed by warnings and hints. */
+function linesOf(event: SimEvent, as: LineStyle): string[] {
+  const { colour } = as;
+  switch (event.type) {
+    case 'request': {
+      const { method, target, status, durationMs, notes } = event.request;
+      const path = target.split('?', 1)[0] ?? target;
+      // As in deployments, the response to a rejected initiate request has status 200, so the status is not enough.
+      const isRefused = status === 200 && isRefusedInitiate(event.request);
+      const answer = isRefused ? colour.yellow(`${status} refused`) : statusText(status, colour);
+      return [`-->  ${method} ${path}  ${answer}  ${durationMs} ms`, ...notes];
+    }
+    case 'payment': {
+      // One line for the last step of a change. Other lines report the steps before it.
+      const step = event.steps.findLast((one) => !TOLD_ELSEWHERE.includes(one.event));
+      if (!step) return [];
+      const { id, identifier, mode, status, amount, currency } = event.payment;
+      if (step.event !== 'initiated' && step.event !== 'settled') {
+        const detail = step.detail === null ? '' : `: ${step.detail}`;
+        return [`     payment ${identifier}  ${PAYMENT_EVENTS[step.event]}${detail}`];
+      }
+      const line = `     payment ${identifier}  ${amount} ${currency}  ${mode}  ${colour.bold(status)}  ${id}`;
+      // The line of the initiate request reports its warnings.
+      return step.event === 'settled' ? [line, ...event.warnings] : [line];
+    }
+    case 'delivery':
+      return deliveryLines(event, as);
+    case 'message': {
+      const { email, code, identifier } = event.message;
+      return [`<--  code ${colour.bold(code)} to ${email}  ${identifier}`];
+    }
+    case 'cardTransaction': {
+      const { cardId, type, amount, currency, details } = event.cardTransaction;
+      return [`     card ${cardId}  ${type}${amount} ${currency}  ${details}`.trimEnd()];
+    }
+    case 'audit': {
+      const { state, done, of, latest } = event.audit;
+      // Passed cases would hide the others.
+      if (latest && !isReportable(latest.verdict)) return [];
+      const what = latest ? `${colour.red(latest.verdict)} ${latest.name}` : state;
+      return [`     audit ${done} of ${of}  ${what}`];
+    }
+    case 'notice':
+      return [`${colour.yellow('!')}    ${event.text}`];
+  }
+}
+
+function deliveryLines(
+  { delivery, step, at }: Extract<SimEvent, { type: 'delivery' }>,
+  { colour, style }: LineStyle,
+): string[] {
+  const { identifier, attempts, note, postponedBy, nextAttemptAt, state, underWay } = delivery;
+  const line = (what: string, number: number) =>
+    `<--  IPN ${receiverOf(delivery)}  ${what}  ${identifier}  attempt ${number}`;
+  if (step === 'planned') {
+    const isPutOff = postponedBy !== null && nextAttemptAt !== null && nextAttemptAt > at;
+    return isPutOff ? [`     IPN ${identifier}  ${note}; next attempt at ${clockTime(nextAttemptAt)}`] : [];
+  }
+  if (step === 'waiting') {
+    if (!underWay) return [];
+    const wait = `no response after ${REDIRECT_WAIT_MS / 1_000} s, waiting up to ${underWay.timeoutMs / 1_000} s`;
+    return [line(colour.yellow(wait), underWay.number)];
+  }
+  const last = attempts.at(-1);
+  if (!last) return [];
+  const { responseStatus, durationMs, number, error } = last;
+  const result =
+    responseStatus === null
+      ? colour.red(state === 'refused' ? 'not sent' : 'no response')
+      : statusText(responseStatus, colour);
+  const lines = [line(`${result}  ${durationMs} ms`, number)];
+  if (error === null) return lines;
+  const answer = answerText(last);
+  const response = answer === undefined ? '' : `; response: ${answer}`;
+  const next = nextAttemptAt === null ? state : `next attempt at ${clockTime(nextAttemptAt)}`;
+  lines.push(`${note ?? error}${response}; ${next}`);
+  const isFirstFailure = attempts.filter((attempt) => attempt.error !== null).length === 1;
+  if (isFirstFailure) lines.push(...whatToDo(delivery).map((advice) => renderHint(advice, style)));
+  return lines;
+}
+
+/** The local time, to the second. */
+function clockTime(at: string): string {
+  return new Date(at).toTimeString().slice(0, 8);
+}
+
+function statusText(status: number, colour: Output['colour']): string {
+  if (status >= 500) return colour.red(String(status));
+  return status >= 400 ? colour.yellow(String(status)) : colour.green(String(status));
+}
