@@ -7,10 +7,8 @@ import type { App, AppContext, AppEnvironment, AppParts } from './environment.ts
 import { answerError, asGatewayError, unknownRoute } from './errors.ts';
 import { siteGuard, tokenGuard } from './guard.ts';
 import { injectFaults } from './inject-faults.ts';
-import { basePath, linksBelow } from './links-below.ts';
-import { dashboardError, isDashboard, mountDashboard } from './pages/dashboard/routes.tsx';
-import { ICON_SVG } from './pages/layout.tsx';
-import { mountOpenPages } from './pages/open-pages.tsx';
+import { basePath, ICON_SVG } from './pages/layout.tsx';
+import { mountDashboard, mountOpenPages } from './pages/mount.tsx';
 import { proxiedGuard } from './proxied.ts';
 import { noteError, recordRequests } from './record-requests.ts';
 import { mountCards } from './service/cards.ts';
@@ -27,8 +25,6 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
     await next();
     await parts.state.stored();
   });
-  const base = basePath(parts.runtime);
-  if (base !== '') app.use(linksBelow(base));
   app.use(recordRequests(parts));
   if (parts.runtime.options.proxy) app.use(proxiedGuard());
   app.use(injectFaults(parts));
@@ -36,7 +32,7 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
   mountCheckout(app, parts);
   mountCards(app, parts);
   // The base URL leads users to the dashboard (chosen: route-root).
-  app.get('/', (c) => c.redirect('/_sim'));
+  app.get('/', (c) => c.redirect(`${basePath(parts.runtime)}/_sim`));
   mountControl(app, { 'Control: emulator': probeRoutes() }, parts.mask);
   app.use('/_sim/*', siteGuard(parts.runtime));
   mountOpenPages(app, parts);
@@ -50,12 +46,8 @@ export function createApp(parts: AppParts, report: (error: unknown) => void): Ap
     return answerError(c, error, parts.dialect);
   };
   app.notFound((c) => {
-    // Users of the dashboard do not know the routes of its forms.
-    const routes = isDashboard(c.req.path) ? [] : app.routes.filter(({ method }) => method !== 'ALL');
-    const error = unknownRoute(c.req.method, c.req.path, routes, parts.dialect);
-    if (!isDashboard(c.req.path)) return explain(c, error);
-    noteError(c.get('requestLog'), error, parts);
-    return dashboardError(c, parts, error);
+    const routes = app.routes.filter(({ method }) => method !== 'ALL');
+    return explain(c, unknownRoute(c.req.method, c.req.path, routes, parts.dialect));
   });
   app.onError((thrown, c) => {
     const error = asGatewayError(thrown);

@@ -52,8 +52,6 @@ export interface AppEnvironment {
   };
   Variables: {
     requestLog: RequestLog;
-    /** Whether the text of pages changes after they are rendered. */
-    isRewritten?: boolean;
   };
 }
 

@@ -4,17 +4,20 @@ import { shellWord } from '../../contract/curl.ts';
 import type { GatewayError } from '../../contract/error.ts';
 import { command } from '../../contract/hint.ts';
 import type { Payment } from '../../domain/state.ts';
-import type { AppContext, AppParts } from '../environment.ts';
+import type { AppContext, AppParts, ServerRuntime } from '../environment.ts';
 import { notesOf, statusOf } from '../errors.ts';
-import { basePath } from '../links-below.ts';
-import { checkoutPage, closedPage, refusedPage } from '../pages/checkout.tsx';
-import { PLACES, recordPath } from '../pages/dashboard/page.tsx';
+import {
+  type CheckoutView,
+  checkoutPage,
+  closedPage,
+  type LiveTip,
+  type PaymentSummary,
+  refusedPage,
+} from '../pages/checkout.tsx';
+import { PLACES, recordPath } from '../pages/dashboard/paths.ts';
 import { instant } from '../pages/dashboard/text.ts';
-import { type Language, type PageView, pageView } from '../pages/page-view.ts';
-import type { LiveTip } from '../pages/panel.tsx';
-import type { CheckoutView } from '../pages/step.tsx';
-import type { PaymentSummary } from '../pages/summary.tsx';
-import { shownAmount } from '../pages/summary.tsx';
+import { basePath, type PageView, pageView, shownAmount } from '../pages/layout.tsx';
+import type { Language } from '../pages/messages.ts';
 
 /** The value of a step's field, and its problem. */
 export type Entry = Pick<CheckoutView, 'step' | 'value' | 'problem'>;
@@ -31,7 +34,7 @@ export function showStep(
   const { settings, options } = runtime;
   const payment = payments.all.get(before.id) ?? before;
   const isLive = payment.mode === 'live';
-  const page = customerView(c, payment, 'http: https: data:');
+  const page = customerView(c, runtime, payment, 'http: https: data:');
   const html = checkoutPage({
     ...page,
     step: parts.checkout.stepOf(payment),
@@ -58,7 +61,7 @@ export function showStep(
  * @param stays whether this request settled it, without a redirect
  */
 export function showClosed(c: AppContext, parts: AppParts, payment: Payment | null, stays = false) {
-  const page = customerView(c, payment, payment ? 'http: https: data:' : 'data:');
+  const page = customerView(c, parts.runtime, payment, payment ? 'http: https: data:' : 'data:');
   const { mapped } = parts.runtime.settings;
   const back = payment && mapped(payment.status === 'succeeded' ? payment.successUrl : payment.cancelUrl);
   const html = closedPage({
@@ -78,7 +81,12 @@ export function showRefused(c: AppContext, parts: AppParts, payment: Payment | n
   const backUrl = payment && parts.dialect.checkoutUrl(payment, '');
   c.get('requestLog').notes = notesOf(error, parts.runtime.style);
   const dashboard = dashboardOf(parts, payment);
-  const html = refusedPage({ ...customerView(c, payment), message: error.message, backUrl, dashboard });
+  const html = refusedPage({
+    ...customerView(c, parts.runtime, payment),
+    message: error.message,
+    backUrl,
+    dashboard,
+  });
   return c.html(html, statusOf(error));
 }
 
@@ -94,8 +102,13 @@ function dashboardOf({ runtime }: AppParts, payment: Payment | null): string | n
  */
 const CHECKOUT_POLICY = { forms: "'self' http: https:", framedBy: "'self'", script: 'inline' } as const;
 
-function customerView(c: AppContext, payment: Payment | null, images = 'data:'): PageView {
-  const view = pageView(c, payment?.checkoutTheme ?? 'system', { ...CHECKOUT_POLICY, images });
+function customerView(
+  c: AppContext,
+  runtime: ServerRuntime,
+  payment: Payment | null,
+  images = 'data:',
+): PageView {
+  const view = pageView(c, runtime, payment?.checkoutTheme ?? 'system', { ...CHECKOUT_POLICY, images });
   c.header('Content-Language', view.language);
   return view;
 }

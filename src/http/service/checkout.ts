@@ -8,8 +8,8 @@ import { readTextFields } from '../body.ts';
 import type { App, AppContext, AppParts } from '../environment.ts';
 import { asGatewayError } from '../errors.ts';
 import { refuseCrossSite } from '../guard.ts';
-import { basePath } from '../links-below.ts';
 import { described } from '../operation.ts';
+import { basePath } from '../pages/layout.tsx';
 import { readsForm, STEP_NAMES, type StepName, showOperation, stepOperation } from './checkout-operations.ts';
 import { type Entry, showClosed, showRefused, showStep } from './checkout-pages.ts';
 

@@ -14,7 +14,7 @@ import type { CallService } from '../../call-service.ts';
 import type { AppParts } from '../../environment.ts';
 import { RESEND_SELECTED } from './ipns.tsx';
 import { createPayment, NEW_PAYMENT } from './new-payment.tsx';
-import { type FormValues, ownPage, PLACES, recordPath, recordRoute, UI, withId } from './page.tsx';
+import { type FormValues, ownPage, PLACES, recordPath, recordRoute, UI, withId } from './paths.ts';
 import { replay } from './requests.tsx';
 import { FUND, walletRow } from './wallets.tsx';
 

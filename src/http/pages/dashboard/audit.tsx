@@ -11,12 +11,26 @@ import { auditHeadline } from '../../../contract/audit-summary.ts';
 import { quoted } from '../../../contract/curl.ts';
 import { command } from '../../../contract/hint.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
-import { Code, CommandCode, Facts, Section, Status, Time, Warnings } from './blocks.tsx';
+import { Link } from '../layout.tsx';
+import {
+  Code,
+  type Column,
+  CommandCode,
+  column,
+  Facts,
+  Languages,
+  PageContext,
+  type PageRenderer,
+  pageAt,
+  Section,
+  Status,
+  Table,
+  Time,
+  Warnings,
+} from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
-import { PageContext, type PageRenderer, PLACES, pageAt } from './page.tsx';
-import { type Column, column, Table } from './table.tsx';
+import { PLACES } from './paths.ts';
 import { capitalized } from './text.ts';
-import { Languages } from './verdict.tsx';
 
 const EXAMPLE = 'http://localhost:3000';
 const WITH_COMMANDS = command(
@@ -60,11 +74,11 @@ export const auditPage: PageRenderer = ({ parts: { audits }, query }) => {
 
 /** The form that starts an audit. It is collapsed below a report, unless the request was rejected. */
 function NewAudit({ last }: { last: AuditRequest | undefined }) {
-  const { posted } = useContext(PageContext);
+  const { refusal } = useContext(PageContext);
   const title = last ? 'Audit again' : 'Audit a shop';
   return (
     <section class="box" id="ask" aria-label={title}>
-      <details id="again" open={!last || posted !== undefined}>
+      <details id="again" open={!last || refusal !== undefined}>
         <summary>
           <strong>{title}</strong>
         </summary>
@@ -142,12 +156,12 @@ function Run({ run, chosen }: { run: AuditRun; chosen: AuditVerdict | undefined 
         <ul class="counts">
           {counts.map((verdict) => (
             <li>
-              <a
+              <Link
                 href={verdict === chosen ? path : `${path}?verdict=${verdict}`}
                 aria-current={verdict === chosen ? 'true' : undefined}
               >
                 <span class="number">{summary[verdict]}</span> <Status of={verdict} />
-              </a>
+              </Link>
             </li>
           ))}
         </ul>
@@ -168,9 +182,9 @@ function Run({ run, chosen }: { run: AuditRun; chosen: AuditVerdict | undefined 
       {isRunning && <Form to={`${path}/stop`} submit="Stop" look="danger" about="the audit" />}
       {state === 'finished' && (
         <p>
-          <a class="button plain" href={AUDIT_REPORT}>
+          <Link class="button plain" href={AUDIT_REPORT}>
             Download report
-          </a>
+          </Link>
         </p>
       )}
     </section>

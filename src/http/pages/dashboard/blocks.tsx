@@ -1,7 +1,100 @@
-import { type Child, useContext } from 'hono/jsx';
-import type { CommandHint } from '../../../contract/hint.ts';
-import { PageContext } from './page.tsx';
-import { ago, clip, instant } from './text.ts';
+import { type Child, createContext, useContext } from 'hono/jsx';
+import { quoted, shellWord } from '../../../contract/curl.ts';
+import { CARD_DEFAULTS, withPaymentDefaults } from '../../../contract/defaults.ts';
+import { errorOf } from '../../../contract/describe-delivery.ts';
+import type { GatewayError } from '../../../contract/error.ts';
+import type { RecordedRequest } from '../../../contract/event.ts';
+import { type CommandHint, type HintStyle, PLAIN } from '../../../contract/hint.ts';
+import type { Merchant } from '../../../contract/merchant.ts';
+import type { Attempt } from '../../../domain/state.ts';
+import type { ServiceCall } from '../../../wire/dialect.ts';
+import type { AppParts } from '../../environment.ts';
+import { Link } from '../layout.tsx';
+import { type FormValues, listPath, PLACES, type Place, type RecordPlace, recordPath } from './paths.ts';
+import { ago, capitalized, clip, instant, pretty } from './text.ts';
+
+export interface Page {
+  /** Null for a page outside the navigation. */
+  place: Place | null;
+  path: string;
+  title: string;
+  content: Child;
+  /** Whether the content stays the same after events. */
+  isStill?: boolean;
+  /** The search text. */
+  query?: string;
+}
+
+/** The error in a request. A rejected form is shown again with its values. */
+export interface Refusal {
+  error: GatewayError;
+  /** The path of the form. */
+  to?: string;
+  values?: FormValues;
+}
+
+/** The context that every component of a page can read. */
+interface PageFacts {
+  /** How to write commands. */
+  style: HintStyle;
+  /** The emulator's time, in milliseconds since 1970. */
+  now: number;
+  refusal?: Refusal | undefined;
+}
+export const PageContext = createContext<PageFacts>({ style: PLAIN, now: 0 });
+
+/** The input of a page. `id` is the record in the path. */
+interface PageRequest {
+  parts: AppParts;
+  query: FormValues;
+  id: string;
+}
+
+/** @throws GatewayError `not_found` for a record that does not exist */
+export type PageRenderer = (request: PageRequest) => Page | Promise<Page>;
+
+export function pageAt(place: Place, content: Child): Page {
+  const { name: title, path } = PLACES[place];
+  return { place, path, title, content };
+}
+
+interface HeadingProps {
+  title: string;
+  /** An amount that matters more than the other facts. */
+  sum?: string;
+  status?: Child;
+}
+
+/** Shows a page's heading, with a link back to its list. */
+export function Heading({ title, sum, status, list }: HeadingProps & { list: string }) {
+  return (
+    <div class="heading">
+      <h1>{title}</h1>
+      {sum !== undefined && <span class="sum">{sum}</span>}
+      {status}
+      <Link class="back" href={list}>
+        Back to the {list.includes('?') && 'filtered '}list
+      </Link>
+    </div>
+  );
+}
+
+/**
+ * Builds a record's page: its heading, a link back to the list, and its sections.
+ *
+ * @param query the list's filter
+ */
+export function recordPage(
+  place: RecordPlace,
+  id: string | number,
+  heading: HeadingProps,
+  sections: Child,
+  query: FormValues = {},
+): Page {
+  const list = listPath(place, query);
+  const content = [<Heading {...heading} list={list} />, sections];
+  return { place, path: recordPath(place, id, list), title: heading.title, content };
+}
 
 /** Shows an instant. `zone` adds UTC where no heading says so. With `runs`, the script advances it. */
 export function Time(props: { at: string; precise?: boolean; runs?: boolean; zone?: boolean }) {
@@ -56,9 +149,9 @@ export function Short(props: { text: string; to?: string }) {
     );
   }
   return (
-    <a href={to} class={isShort ? 'id' : 'id short'} title={whole} aria-label={whole}>
+    <Link href={to} class={isShort ? 'id' : 'id short'} title={whole} aria-label={whole}>
       {content}
-    </a>
+    </Link>
   );
 }
 
@@ -185,5 +278,271 @@ export function More({ id, count, run, of }: { id: string; count: number; run: C
       <p class="soft">And {count} more:</p>
       <CommandCode id={id} run={run} does={`shows all ${of}`} />
     </>
+  );
+}
+
+export interface Column<Item> {
+  heading: string;
+  cell: (item: Item) => Child;
+  /**
+   * The fixed width. Amounts are right-aligned. Names and addresses are shortened if necessary. Long texts may
+   * wrap.
+   */
+  kind?: 'select' | 'amount' | 'state' | 'time' | 'few' | 'action' | 'name' | 'address' | 'cause' | 'long';
+  /** Explains the value on a phone, where rows are cards without headings. */
+  label?: string;
+  /** Whether its cells are the row headings. */
+  head?: boolean;
+}
+
+export function column<Item>(
+  heading: string,
+  cell: Column<Item>['cell'],
+  look: Omit<Column<Item>, 'heading' | 'cell'> = {},
+): Column<Item> {
+  return { heading, cell, ...look };
+}
+
+/** Identifies a row. An `id` also works as a link target. */
+export type RowKey = { 'data-key'?: string } | { id: string };
+
+/** Kinds that need a class on each cell. Classes on all cells would make a list 10% larger. */
+const CELLS: ReadonlySet<string> = new Set([
+  'amount',
+  'few',
+  'address',
+  'cause',
+  'long',
+] satisfies Column<never>['kind'][]);
+
+interface TableProps<Item> {
+  id: string;
+  label: string;
+  columns: readonly Column<Item>[];
+  rows: readonly Item[];
+  /** Default: the item's id, which is not a link target. */
+  keyOf?: ((item: Item) => RowKey) | undefined;
+  /** The text that replaces an empty table. */
+  none?: string;
+}
+
+const byId = (item: object) => ('id' in item ? { 'data-key': String(item.id) } : {});
+
+/** Shows items as a table, which scrolls sideways if necessary. */
+export function Table<Item extends object>(props: TableProps<Item>) {
+  const { id, label, columns, rows, keyOf = byId, none } = props;
+  if (none !== undefined && rows.length === 0) return <p class="soft">{none}</p>;
+  return (
+    <section id={id} class="scroll" tabindex={0} aria-label={label}>
+      <table>
+        <caption class="unseen">{label}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ heading, kind, head }) => (
+              <th scope="col" class={head ? 'head' : kind}>
+                {heading}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((item) => (
+            <tr {...keyOf(item)}>
+              {columns.map(({ cell, head, kind, label }) =>
+                head ? (
+                  <th scope="row">{cell(item)}</th>
+                ) : (
+                  <td class={kind && CELLS.has(kind) ? kind : undefined} data-label={label}>
+                    {cell(item)}
+                  </td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** Shows a command, ready to paste, that initiates a sandbox payment as a merchant would. */
+export function SampleInitiate({ parts, merchant }: { parts: AppParts; merchant: Merchant }) {
+  const baseUrl = parts.runtime.baseUrl();
+  const values = withPaymentDefaults({ identifier: 'order-1' }, { baseUrl, publicKey: merchant.publicKey });
+  const call = parts.dialect.merchant.initiate('sandbox', values);
+  return <Code id="sample" text={curlOf(call, baseUrl)} what="The command that initiates a payment" />;
+}
+
+/** Returns a command that creates a card as a merchant would. */
+export function sampleCard({ runtime, dialect }: AppParts, { secretKey }: Merchant): string {
+  const call = dialect.merchant.createCard(CARD_DEFAULTS);
+  return curlOf(call, runtime.baseUrl(), secretKey);
+}
+
+/** Returns the curl command for a service call. @param secretKey sent as the bearer token */
+export function curlOf({ path, form = {}, json }: ServiceCall, baseUrl: string, secretKey?: string): string {
+  return [
+    `curl ${shellWord(baseUrl + path)}`,
+    ...(secretKey === undefined ? [] : [`-H ${quoted(`Authorization: Bearer ${secretKey}`)}`]),
+    ...Object.entries(form).map(([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`),
+    ...(json ? [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(json))}`] : []),
+  ].join(' \\\n  ');
+}
+
+/** Maximum length of each body on a page with many bodies. */
+export const SHOWN_BODY = 8_192;
+
+/** A request or a response. */
+interface Side {
+  /** The first line, in short. */
+  line: string;
+  headers: Attempt['requestHeaders'];
+  body: string | null;
+  /** A remark for the user. */
+  note?: Child;
+}
+
+interface SidesProps {
+  /** The id prefix for its parts. */
+  id: string;
+  /** Distinguishes it from others on the page, for screen readers. */
+  name: string;
+  request: Side;
+  /** A string says why there is no response. */
+  response: Side | string;
+  curl?: string;
+  /** Maximum length of a body. Default: no limit. */
+  limit?: number;
+}
+
+/** Shows a response next to its request, both readable and raw. */
+export function BothSides(props: SidesProps) {
+  const { id, name, request, response, curl, limit = Number.POSITIVE_INFINITY } = props;
+  return (
+    <div class="sides">
+      <div class="side">
+        <h3>Response</h3>
+        {typeof response === 'string' ? (
+          <p class="warning">{response}</p>
+        ) : (
+          <OneSide side={response} id={`${id}-response`} what={`response ${name}`} limit={limit} />
+        )}
+      </div>
+      <div class="side">
+        <h3>Request</h3>
+        <OneSide side={request} id={`${id}-request`} what={`request ${name}`} limit={limit} />
+        {curl !== undefined && (
+          <FoldedCode
+            id={`${id}-curl`}
+            title="Copy as curl"
+            code={`${id}-curl-text`}
+            text={curl}
+            what={`The curl command: request ${name}`}
+          />
+        )}
+      </div>
+    </div>
+  );
+}
+
+interface SideProps {
+  side: Side;
+  id: string;
+  what: string;
+  limit: number;
+}
+
+/** The body alone can be copied if the page has all of it. */
+function OneSide({ side: { line, headers, body, note }, id, what, limit }: SideProps) {
+  const readable = [line, body && cut(pretty(body), limit)].filter(Boolean).join('\n');
+  const isWhole = body !== null && body.length <= limit;
+  const raw = (
+    <>
+      {[line, ...headers.map(([name, value]) => `${name}: ${value}`)].join('\n')}
+      {'\n\n'}
+      <span id={`${id}-body`}>{cut(body ?? '', limit)}</span>
+    </>
+  );
+  return (
+    <>
+      <Code text={readable} what={capitalized(what)} copies={isWhole ? `${id}-body` : undefined} wraps />
+      {note && <p class="soft">{note}</p>}
+      {(body !== null || headers.length > 0) && (
+        <FoldedCode id={id} title={`Raw ${what}`} text={raw} what={`Raw ${what}`} />
+      )}
+    </>
+  );
+}
+
+function cut(text: string, limit: number): string {
+  return text.length <= limit ? text : `${text.slice(0, limit)}…`;
+}
+
+/** Splits a logged request into its request and response. */
+export function recordedSides(recorded: RecordedRequest): { request: Side; response: Side } {
+  const { method, target, requestHeaders, requestBody, status, responseBody } = recorded;
+  return {
+    request: { line: `${method} ${target}`, headers: Object.entries(requestHeaders), body: requestBody },
+    response: { line: String(status), headers: [], body: responseBody },
+  };
+}
+
+/** Splits an attempt into its request and response. */
+export function attemptSides(attempt: Omit<Attempt, 'deliveryId'>): Pick<SidesProps, 'request' | 'response'> {
+  const { url, requestHeaders, requestBody, responseStatus, responseHeaders, responseBody } = attempt;
+  return {
+    request: { line: `POST ${url}`, headers: requestHeaders, body: requestBody },
+    response:
+      responseStatus === null
+        ? (errorOf(attempt) ?? 'no response')
+        : { line: String(responseStatus), headers: responseHeaders, body: responseBody ?? '' },
+  };
+}
+
+/** Shows a text, and marks where it differs from another one. */
+export function Difference({ text, from }: { text: string; from: string }) {
+  const start = commonLength([...text], [...from]);
+  const rest = [...text].slice(start);
+  const end = commonLength(rest.toReversed(), [...from].slice(start).toReversed());
+  const parts = [[...text].slice(0, start), rest.slice(0, rest.length - end), rest.slice(rest.length - end)];
+  const [before, marked = '', after] = parts.map((part) => part.join(''));
+  return (
+    <code>
+      {before}
+      {marked !== '' && <mark>{marked}</mark>}
+      {after}
+    </code>
+  );
+}
+
+/** Returns the length of the common prefix of two texts. */
+function commonLength(one: readonly string[], other: readonly string[]): number {
+  const differs = one.findIndex((character, index) => character !== other[index]);
+  return differs < 0 ? one.length : differs;
+}
+
+/** Shows code in several languages. The script remembers the selected one on all pages. */
+export function Languages({
+  of,
+  id = 'verdict',
+}: {
+  of: Readonly<Record<string, string | undefined>>;
+  id?: string;
+}) {
+  const codes = Object.entries(of);
+  const name = `${id}-language`;
+  return (
+    <fieldset class="languages">
+      <legend class="unseen">Language</legend>
+      {codes.map(([language], index) => (
+        <>
+          <input type="radio" name={name} id={`${id}-${language}`} value={language} checked={index === 0} />
+          <label for={`${id}-${language}`}>{language}</label>
+        </>
+      ))}
+      {codes.map(([language, code = '']) => (
+        <Code id={`${id}-line-${language}`} text={code} what={`${language}: ${id}`} wraps />
+      ))}
+    </fieldset>
   );
 }

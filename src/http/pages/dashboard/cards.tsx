@@ -3,14 +3,26 @@ import { command } from '../../../contract/hint.ts';
 import { CARD_ACTIONS, CARD_MOVEMENTS, CARD_TRANSITIONS } from '../../../contract/vocabulary.ts';
 import type { Card } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
-import { inGroups, shownAmount } from '../summary.tsx';
-import { Ago, Code, FactsBox, More, Section, Status, Time } from './blocks.tsx';
+import { inGroups, Link, shownAmount } from '../layout.tsx';
+import {
+  Ago,
+  Code,
+  type Column,
+  column,
+  FactsBox,
+  More,
+  type PageRenderer,
+  recordPage,
+  Section,
+  Status,
+  sampleCard,
+  Table,
+  Time,
+} from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
-import type { List } from './list-page.tsx';
+import type { List } from './list.tsx';
 import { MerchantField } from './new-payment.tsx';
-import { type PageRenderer, PER_PAGE, PLACES, recordPage, recordPath } from './page.tsx';
-import { sampleCard } from './samples.tsx';
-import { type Column, column, Table } from './table.tsx';
+import { PER_PAGE, PLACES, recordPath } from './paths.ts';
 import { capitalized } from './text.ts';
 
 export const CARDS: List<Card> = {
@@ -23,7 +35,7 @@ export const CARDS: List<Card> = {
   },
   records: ({ cards }) => cards.all,
   columns: (parts) => [
-    column('Card', ({ id, title }) => <a href={recordPath('cards', id)}>{title}</a>, {
+    column('Card', ({ id, title }) => <Link href={recordPath('cards', id)}>{title}</Link>, {
       head: true,
     }),
     column('Number', ({ number }) => <code>{maskedCardNumber(number)}</code>, { kind: 'name' }),

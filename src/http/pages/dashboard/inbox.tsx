@@ -2,10 +2,10 @@ import { command } from '../../../contract/hint.ts';
 import { timestamp } from '../../../contract/timestamp.ts';
 import type { Message } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
-import { CommandCode, Copyable, Status, Time } from './blocks.tsx';
-import type { List } from './list-page.tsx';
-import { recordPath } from './page.tsx';
-import { column } from './table.tsx';
+import { Link } from '../layout.tsx';
+import { CommandCode, Copyable, column, Status, Time } from './blocks.tsx';
+import type { List } from './list.tsx';
+import { recordPath } from './paths.ts';
 
 export const INBOX: List<Message> = {
   place: 'inbox',
@@ -24,7 +24,7 @@ export const INBOX: List<Message> = {
     ),
     column('Status', (message) => <Status of={statusOf(message, parts)} />),
     column('Payment', ({ paymentId, identifier }) => (
-      <a href={recordPath('payments', paymentId)}>{identifier}</a>
+      <Link href={recordPath('payments', paymentId)}>{identifier}</Link>
     )),
     column('Sent (UTC)', ({ sentAt }) => <Time at={sentAt} />),
     column('Valid until (UTC)', ({ expiresAt }) => <Time at={expiresAt} />, { label: 'until' }),

@@ -6,15 +6,24 @@ import { namesOf } from '../../../contract/vocabulary.ts';
 import type { Delivery } from '../../../domain/state.ts';
 import { type FullVerdict, faultOf } from '../../../usecases/verdict.ts';
 import type { AppParts } from '../../environment.ts';
-import { Attempts } from './attempts.tsx';
-import { Ago, CommandCode, FactsBox, Short, Status, Time } from './blocks.tsx';
+import { Link } from '../layout.tsx';
+import {
+  Ago,
+  CommandCode,
+  column,
+  FactsBox,
+  type PageRenderer,
+  recordPage,
+  Short,
+  Status,
+  Time,
+} from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
-import type { List } from './list-page.tsx';
-import { type PageRenderer, PLACES, recordPage, recordPath, SEARCH } from './page.tsx';
+import type { List } from './list.tsx';
+import { PLACES, recordPath, SEARCH } from './paths.ts';
 import { Signature } from './signature.tsx';
-import { column } from './table.tsx';
+import { Attempts, VerdictCard } from './story.tsx';
 import { clip } from './text.ts';
-import { VerdictCard } from './verdict.tsx';
 
 /** Resends the selected IPNs. The field names are the ids of their deliveries. */
 export const RESEND_SELECTED = `${PLACES.ipns.path}/resend`;
@@ -214,7 +223,7 @@ export const ipnPage: PageRenderer = ({ parts, id, query }) => {
     ['Forwarded to', forwardedTo && <code>{forwardedTo}</code>],
     ['Status field', <code>{delivery.status}</code>],
     ['Delivery', <code>{delivery.id}</code>],
-    ['Payment', paymentId && <a href={recordPath('payments', paymentId)}>{delivery.identifier}</a>],
+    ['Payment', paymentId && <Link href={recordPath('payments', paymentId)}>{delivery.identifier}</Link>],
     ['Created (UTC)', <Time at={delivery.createdAt} />],
     ['Next attempt (UTC)', nextAttemptAt && <Time at={nextAttemptAt} />],
   ] as const;

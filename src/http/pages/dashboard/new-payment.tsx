@@ -5,8 +5,10 @@ import { GatewayError } from '../../../contract/error.ts';
 import { CHECKOUT_THEMES, MODES } from '../../../contract/vocabulary.ts';
 import type { CallService, ServiceResponse } from '../../call-service.ts';
 import type { AppParts } from '../../environment.ts';
+import { Link } from '../layout.tsx';
+import { Heading, type PageRenderer } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
-import { type FormValues, Heading, type PageRenderer, PLACES, UI } from './page.tsx';
+import { type FormValues, PLACES, UI } from './paths.ts';
 import { capitalized } from './text.ts';
 
 export const NEW_PAYMENT = `${UI}/new-payment`;
@@ -14,9 +16,9 @@ export const NEW_PAYMENT = `${UI}/new-payment`;
 /** The link on the list of payments. */
 export function NewPaymentLink() {
   return (
-    <a class="button" href={NEW_PAYMENT}>
+    <Link class="button" href={NEW_PAYMENT}>
       New payment
-    </a>
+    </Link>
   );
 }
 

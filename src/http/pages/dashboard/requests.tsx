@@ -7,13 +7,25 @@ import { maskedRequest } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import { serviceRoute } from '../../inject-faults.ts';
 import { KEPT_BODY_CHARACTERS } from '../../record-requests.ts';
-import { Ago, FactsBox, Section, Short, Time, WarningCount, Warnings } from './blocks.tsx';
+import { Link } from '../layout.tsx';
+import {
+  Ago,
+  BothSides,
+  column,
+  FactsBox,
+  type PageRenderer,
+  recordedSides,
+  recordPage,
+  SampleInitiate,
+  Section,
+  Short,
+  Time,
+  WarningCount,
+  Warnings,
+} from './blocks.tsx';
 import { Form } from './forms.tsx';
-import type { List } from './list-page.tsx';
-import { type PageRenderer, recordPage, recordPath } from './page.tsx';
-import { SampleInitiate } from './samples.tsx';
-import { BothSides, recordedSides } from './sides.tsx';
-import { column } from './table.tsx';
+import type { List } from './list.tsx';
+import { recordPath } from './paths.ts';
 
 const ROUTES = ['initiate', 'checkout', 'cards', 'other'] as const;
 const METHODS = ['GET', 'POST', 'PUT'] as const;
@@ -62,7 +74,6 @@ export const REQUESTS: List<ListedRequest> = {
     const requests = listedRequests(parts);
     return {
       size: requests.length,
-      values: () => requests,
       backwards: (visit) => void requests.every((request) => visit(request, request.id)),
     };
   },
@@ -119,7 +130,7 @@ export const requestPage: PageRenderer = ({ parts, id }) => {
   const facts = [
     ['At (UTC)', <Time at={at} precise />],
     ['Took', `${durationMs} ms`],
-    ['Payment', paymentId && <a href={recordPath('payments', paymentId)}>{paymentId}</a>],
+    ['Payment', paymentId && <Link href={recordPath('payments', paymentId)}>{paymentId}</Link>],
   ] as const;
   return recordPage(
     'requests',

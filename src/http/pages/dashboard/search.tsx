@@ -1,11 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Child } from 'hono/jsx';
 import type { AppParts } from '../../environment.ts';
-import { Section } from './blocks.tsx';
+import { Link } from '../layout.tsx';
+import { type PageRenderer, Section } from './blocks.tsx';
 import { CARDS } from './cards.tsx';
 import { IPNS } from './ipns.tsx';
-import { type List, Rows, textMatcher } from './list-page.tsx';
-import { listPath, type PageRenderer, PLACES, SEARCH } from './page.tsx';
+import { type List, Rows, textMatcher } from './list.tsx';
+import { listPath, PLACES, SEARCH } from './paths.ts';
 import { PAYMENTS } from './payments.tsx';
 import { REQUESTS } from './requests.tsx';
 
@@ -73,7 +74,7 @@ async function found<Item extends object>(list: List<Item>, text: string, parts:
           from={`${SEARCH}?${new URLSearchParams({ q: text })}`}
         />
       </div>
-      {rows.length > SHOWN && <a href={listPath(place, { text })}>All matches in {name}</a>}
+      {rows.length > SHOWN && <Link href={listPath(place, { text })}>All matches in {name}</Link>}
     </Section>
   );
 }

@@ -5,10 +5,10 @@ import { givenAs, readValue } from '../../../options/resolve.ts';
 import { type OptionName, type OptionSpec, START_OPTIONS } from '../../../options/table.ts';
 import { fidelityIn } from '../../../system/fidelity.ts';
 import type { AppParts } from '../../environment.ts';
-import { CommandCode, FactsBox, Section } from './blocks.tsx';
+import { Link } from '../layout.tsx';
+import { CommandCode, column, FactsBox, type PageRenderer, pageAt, Section, Table } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
-import { type PageRenderer, PLACES, pageAt } from './page.tsx';
-import { column, Table } from './table.tsx';
+import { PLACES } from './paths.ts';
 
 /** The source of a value that the user did not set. */
 const DEFAULT = 'default';
@@ -42,9 +42,9 @@ export const settingsPage: PageRenderer = ({ parts }) => {
       <div class="columns">
         <Section id="export" title="Export or import the state">
           <p>
-            <a class="button plain" href="/_sim/snapshot" download="gateway-sim-state.json">
+            <Link class="button plain" href="/_sim/snapshot" download="gateway-sim-state.json">
               Export state
-            </a>
+            </Link>
           </p>
           <Form to={`${PLACES.settings.path}/import`} submit="Import state" look="danger" forgets>
             <Field name="state" label="Exported state (replaces the current state)" rows={3} wide required />

@@ -1,11 +1,10 @@
 import { command } from '../../../contract/hint.ts';
 import type { Wallet } from '../../../contract/wallet.ts';
-import { inGroups, shownAmount } from '../summary.tsx';
-import { CommandCode } from './blocks.tsx';
+import { inGroups, shownAmount } from '../layout.tsx';
+import { CommandCode, column } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
-import type { List } from './list-page.tsx';
-import { PLACES, withId } from './page.tsx';
-import { column } from './table.tsx';
+import type { List } from './list.tsx';
+import { PLACES, withId } from './paths.ts';
 
 /** The path of the form that funds a wallet. */
 export const FUND = `${PLACES.wallets.path}/:id/fund`;

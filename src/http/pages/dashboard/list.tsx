@@ -1,10 +1,9 @@
 import type { Child } from 'hono/jsx';
 import type { AppParts } from '../../environment.ts';
-import { Status } from './blocks.tsx';
+import { below, Link } from '../layout.tsx';
+import { type Column, type PageRenderer, type RowKey, Status, Table } from './blocks.tsx';
 import { Field } from './forms.tsx';
-import { type FormValues, listPath, type PageRenderer, PER_PAGE, PLACES, type Place } from './page.tsx';
-import { type Backwards, type Slice, sliceOf } from './slice.ts';
-import { type Column, type RowKey, Table } from './table.tsx';
+import { type FormValues, listPath, PER_PAGE, PLACES, type Place } from './paths.ts';
 import { capitalized, grouped } from './text.ts';
 
 /** A field that filters a list: one click selects a value. */
@@ -32,8 +31,8 @@ interface Filter<Item> {
 
 interface Records<Item> {
   size: number;
-  values: () => Iterable<Item>;
-  backwards: Backwards<Item>;
+  /** Visits records with their places, newest first, until `visit` returns false. @param before visits only records before this place */
+  backwards: (visit: (item: Item, place: number) => boolean, before?: number) => void;
 }
 
 /** The definition of a list. */
@@ -59,38 +58,43 @@ export interface List<Item> {
 }
 
 export function listPage<Item extends object>(list: List<Item>): PageRenderer {
-  const { place, filter } = list;
-  const { name: title } = PLACES[place];
+  const { place, noun, filter, intro } = list;
+  const { name: title, path: unfiltered } = PLACES[place];
   return ({ parts, query: request }) => {
     const query = queryOf(request, filter);
     const path = listPath(place, query);
     const records = list.records(parts, query);
-    const { size } = records;
-    const wanted = filter && matcher(filter, query, parts);
-    const slice = sliceOf(
-      (visit) => records.backwards(visit),
-      { limit: PER_PAGE, cursor: query['cursor'], wanted },
-      size,
-    );
+    const isEmpty = records.size === 0;
+    const part = partOf(records, query['cursor'], filter && matcher(filter, query, parts));
+    const id = `no-${noun.toLowerCase()}`;
     const content = (
       <>
         <div class="toolbar">
           <h1>{title}</h1>
-          {size > 0 && list.action?.(path)}
-          {filter && size > 0 && (
+          {!isEmpty && list.action?.(path)}
+          {!isEmpty && filter && (
             <Filters place={place} filter={filter} query={query} records={records} parts={parts} />
           )}
         </div>
         {list.notice?.(request, parts)}
-        {list.intro && <p class="soft">{list.intro}</p>}
-        {slice.data.length > 0 ? (
-          <div class="box list" id={place}>
-            <Rows list={list} rows={slice.data} parts={parts} from={path} />
-          </div>
+        {intro && <p class="soft">{intro}</p>}
+        {part.data.length > 0 ? (
+          <>
+            <div class="box list" id={place}>
+              <Rows list={list} rows={part.data} parts={parts} from={path} />
+            </div>
+            <Pages place={place} query={query} part={part} />
+          </>
+        ) : isEmpty ? (
+          <section class="box" id={filter ? `${id}-yet` : id} aria-labelledby="none">
+            <h2 id="none">No {noun} yet</h2>
+            {list.first(parts)}
+          </section>
         ) : (
-          <Nothing list={list} parts={parts} isNarrowed={size > 0} />
+          <p class="box" id={id}>
+            No matches. <Link href={unfiltered}>Clear filters</Link>
+          </p>
         )}
-        <Pages place={place} query={query} slice={slice} />
         {list.below?.(parts)}
       </>
     );
@@ -117,44 +121,64 @@ export function Rows<Item extends object>(props: {
   );
 }
 
-function Nothing<Item>(props: { list: List<Item>; parts: AppParts; isNarrowed: boolean }) {
-  const { place, noun, filter, first } = props.list;
-  const id = `no-${noun.toLowerCase()}`;
-  if (props.isNarrowed) {
-    return (
-      <p class="box" id={id}>
-        No matches. <a href={PLACES[place].path}>Clear filters</a>
-      </p>
-    );
-  }
-  return (
-    <section class="box" id={filter ? `${id}-yet` : id} aria-labelledby="none">
-      <h2 id="none">No {noun} yet</h2>
-      {first(props.parts)}
-    </section>
-  );
+/** Counting stops this many records after the part, because a page can be rendered twice a second. */
+const COUNTED = 20_000;
+
+/**
+ * Returns the part of a list that begins at a cursor. A cursor is a place, so new records do not shift the part. The
+ * cost grows with the number of records up to the end of the part.
+ *
+ * @param wanted selects records; undefined for all
+ */
+function partOf<Item>(
+  records: Records<Item>,
+  cursor: string | undefined,
+  wanted: ((item: Item) => boolean) | undefined,
+) {
+  const found: { item: Item; place: number }[] = [];
+  let start = 0;
+  let checkedAfter = 0;
+  records.backwards((item, place) => {
+    const isPast = found.length > start + PER_PAGE;
+    // Without a filter there is nothing to count.
+    if (isPast && (!wanted || ++checkedAfter > COUNTED)) return false;
+    if (wanted && !wanted(item)) return true;
+    if (cursor !== undefined && place >= Number(cursor)) start++;
+    found.push({ item, place });
+    return true;
+  });
+  const end = start + PER_PAGE;
+  /** The cursor of the part that begins with this record: undefined for the newest. */
+  const cursorAt = (index: number) => (index > 0 ? String((found[index]?.place ?? 0) + 1) : undefined);
+  return {
+    data: found.slice(start, end).map(({ item }) => item),
+    start,
+    total: wanted ? found.length : records.size,
+    isCounted: checkedAfter <= COUNTED,
+    newer: start > 0 && { cursor: cursorAt(start - PER_PAGE) },
+    older: found.length > end && { cursor: cursorAt(end) },
+  };
 }
 
 /** Shows the range of the visible records, and links to the others. */
-function Pages<Item>({ place, query, slice }: { place: Place; query: FormValues; slice: Slice<Item> }) {
-  const { data, before, total, isCounted, newer, older } = slice;
-  if (data.length === 0) return null;
-  const to = (cursor: string) => listPath(place, { ...query, cursor: cursor || undefined });
+function Pages(props: { place: Place; query: FormValues; part: ReturnType<typeof partOf> }) {
+  const { place, query, part } = props;
+  const { data, start, total, isCounted, newer, older } = part;
   return (
     <p class="pages" id="pages">
       <span>
-        {grouped(before + 1)}-{grouped(before + data.length)} of {isCounted ? '' : 'more than '}
+        {grouped(start + 1)}-{grouped(start + data.length)} of {isCounted ? '' : 'more than '}
         {grouped(total)}
       </span>
-      {newer !== null && (
-        <a class="button plain" href={to(newer)}>
+      {newer && (
+        <Link class="button plain" href={listPath(place, { ...query, ...newer })}>
           Newer
-        </a>
+        </Link>
       )}
-      {older !== null && (
-        <a class="button plain" href={to(older)}>
+      {older && (
+        <Link class="button plain" href={listPath(place, { ...query, ...older })}>
           Older
-        </a>
+        </Link>
       )}
     </p>
   );
@@ -167,16 +191,6 @@ function queryOf<Item>({ cursor, ...query }: FormValues, filter?: Filter<Item>):
     ...Object.fromEntries(names.map((name) => [name, query[name]])),
     cursor: cursor !== undefined && /^\d{1,10}$/.test(cursor) ? cursor : undefined,
   };
-}
-
-/** Counts the records with each value. */
-function countsOf<Item>({ name, of }: Choice<Item>, records: Records<Item>, parts: AppParts) {
-  const counts: Record<string, number> = {};
-  for (const item of records.values()) {
-    const value = of ? of(item, parts) : String(item[name]);
-    counts[value] = (counts[value] ?? 0) + 1;
-  }
-  return counts;
 }
 
 /** Returns undefined if no filter is set. */
@@ -206,7 +220,7 @@ function Filters<Item>({ place, filter, query, records, parts }: FiltersProps<It
         <Choices place={place} choice={choice} query={query} records={records} parts={parts} />
       ))}
       <search aria-label={PLACES[place].name}>
-        <form class="narrow" method="get" action={PLACES[place].path} aria-label="Filter">
+        <form class="narrow" method="get" action={below(PLACES[place].path)} aria-label="Filter">
           {Object.entries({ ...query, text: undefined, cursor: undefined }).map(
             ([name, value]) => value && <input type="hidden" name={name} value={value} />,
           )}
@@ -231,26 +245,37 @@ function Choices<Item>(props: Omit<FiltersProps<Item>, 'filter'> & { choice: Cho
       <ul class="counts">
         {counts && (
           <li>
-            <a href={to(undefined)} aria-current={chosen === undefined ? 'true' : undefined}>
+            <Link href={to(undefined)} aria-current={chosen === undefined ? 'true' : undefined}>
               <span class="number">{grouped(records.size)}</span> all
-            </a>
+            </Link>
           </li>
         )}
         {values.map((value) => (
           <li>
             {/* A click on the selected value deselects it. */}
-            <a
+            <Link
               href={to(value === chosen && !counts ? undefined : value)}
               aria-current={value === chosen ? 'true' : undefined}
             >
               {counts && [<span class="number">{grouped(counts[value] ?? 0)}</span>, ' ']}
               {shown?.[value] ?? (counts ? <Status of={value} /> : value)}
-            </a>
+            </Link>
           </li>
         ))}
       </ul>
     </nav>
   );
+}
+
+/** Counts the records with each value. */
+function countsOf<Item>({ name, of }: Choice<Item>, records: Records<Item>, parts: AppParts) {
+  const counts: Record<string, number> = {};
+  records.backwards((item) => {
+    const value = of ? of(item, parts) : String(item[name]);
+    counts[value] = (counts[value] ?? 0) + 1;
+    return true;
+  });
+  return counts;
 }
 
 /** Maximum number of distinct words in a search (chosen), because every record is searched for each. */
