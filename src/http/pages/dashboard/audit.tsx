@@ -16,7 +16,6 @@ import {
   Code,
   type Column,
   CommandCode,
-  column,
   Facts,
   Languages,
   PageContext,
@@ -192,9 +191,9 @@ function Run({ run, chosen }: { run: AuditRun; chosen: AuditVerdict | undefined 
 }
 
 const COLUMNS: readonly Column<AuditedCase>[] = [
-  column('Case', ({ name }) => name, { head: true }),
-  column('Group', ({ group }) => group),
-  column('About', ({ verdict, about, why }) => (verdict === 'pass' ? about : why), { kind: 'long' }),
+  ['Case', 'head', ({ name }) => name],
+  ['Group', 'plain', ({ group }) => group],
+  ['About', 'long', ({ verdict, about, why }) => (verdict === 'pass' ? about : why)],
 ];
 
 /** The completed cases with one verdict, except those under a mistake. */

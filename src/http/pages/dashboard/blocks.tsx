@@ -281,27 +281,29 @@ export function More({ id, count, run, of }: { id: string; count: number; run: C
   );
 }
 
-export interface Column<Item> {
-  heading: string;
-  cell: (item: Item) => Child;
-  /**
-   * The fixed width. Amounts are right-aligned. Names and addresses are shortened if necessary. Long texts may
-   * wrap.
-   */
-  kind?: 'select' | 'amount' | 'state' | 'time' | 'few' | 'action' | 'name' | 'address' | 'cause' | 'long';
-  /** Explains the value on a phone, where rows are cards without headings. */
-  label?: string;
-  /** Whether its cells are the row headings. */
-  head?: boolean;
-}
-
-export function column<Item>(
+/**
+ * The heading of a column, its kind, its cells, and on a phone, where rows are cards without headings, a label that
+ * explains the value. The cells of `head` are the row headings. Other kinds have a fixed width: amounts are right-aligned,
+ * names and addresses are shortened if necessary, and long texts may wrap.
+ */
+export type Column<Item> = readonly [
   heading: string,
-  cell: Column<Item>['cell'],
-  look: Omit<Column<Item>, 'heading' | 'cell'> = {},
-): Column<Item> {
-  return { heading, cell, ...look };
-}
+  kind:
+    | 'head'
+    | 'plain'
+    | 'select'
+    | 'amount'
+    | 'state'
+    | 'time'
+    | 'few'
+    | 'action'
+    | 'name'
+    | 'address'
+    | 'cause'
+    | 'long',
+  cell: (item: Item) => Child,
+  label?: string,
+];
 
 /** Identifies a row. An `id` also works as a link target. */
 export type RowKey = { 'data-key'?: string } | { id: string };
@@ -313,7 +315,7 @@ const CELLS: ReadonlySet<string> = new Set([
   'address',
   'cause',
   'long',
-] satisfies Column<never>['kind'][]);
+] satisfies Column<never>[1][]);
 
 interface TableProps<Item> {
   id: string;
@@ -338,8 +340,8 @@ export function Table<Item extends object>(props: TableProps<Item>) {
         <caption class="unseen">{label}</caption>
         <thead>
           <tr>
-            {columns.map(({ heading, kind, head }) => (
-              <th scope="col" class={head ? 'head' : kind}>
+            {columns.map(([heading, kind]) => (
+              <th scope="col" class={kind === 'plain' ? undefined : kind}>
                 {heading}
               </th>
             ))}
@@ -348,11 +350,11 @@ export function Table<Item extends object>(props: TableProps<Item>) {
         <tbody>
           {rows.map((item) => (
             <tr {...keyOf(item)}>
-              {columns.map(({ cell, head, kind, label }) =>
-                head ? (
+              {columns.map(([, kind, cell, label]) =>
+                kind === 'head' ? (
                   <th scope="row">{cell(item)}</th>
                 ) : (
-                  <td class={kind && CELLS.has(kind) ? kind : undefined} data-label={label}>
+                  <td class={CELLS.has(kind) ? kind : undefined} data-label={label}>
                     {cell(item)}
                   </td>
                 ),

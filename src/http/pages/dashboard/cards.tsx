@@ -8,7 +8,6 @@ import {
   Ago,
   Code,
   type Column,
-  column,
   FactsBox,
   More,
   type PageRenderer,
@@ -35,20 +34,13 @@ export const CARDS: List<Card> = {
   },
   records: ({ cards }) => cards.all,
   columns: (parts) => [
-    column('Card', ({ id, title }) => <Link href={recordPath('cards', id)}>{title}</Link>, {
-      head: true,
-    }),
-    column('Number', ({ number }) => <code>{maskedCardNumber(number)}</code>, { kind: 'name' }),
-    column('Balance', (card) => inGroups(shownAmount(parts, card.availableBalance, card.currency)), {
-      kind: 'amount',
-    }),
-    column('Status', ({ status }) => <Status of={status} />, { kind: 'state' }),
-    column('Holder', ({ nameOnCard }) => nameOnCard, { kind: 'name' }),
-    column('Merchant', ({ merchantId }) => parts.merchants.of({ merchantId })?.name, {
-      kind: 'name',
-      label: 'of',
-    }),
-    column('Created', ({ createdAt }) => <Ago at={createdAt} />, { kind: 'time' }),
+    ['Card', 'head', ({ id, title }) => <Link href={recordPath('cards', id)}>{title}</Link>],
+    ['Number', 'name', ({ number }) => <code>{maskedCardNumber(number)}</code>],
+    ['Balance', 'amount', (card) => inGroups(shownAmount(parts, card.availableBalance, card.currency))],
+    ['Status', 'state', ({ status }) => <Status of={status} />],
+    ['Holder', 'name', ({ nameOnCard }) => nameOnCard],
+    ['Merchant', 'name', ({ merchantId }) => parts.merchants.of({ merchantId })?.name, 'of'],
+    ['Created', 'time', ({ createdAt }) => <Ago at={createdAt} />],
   ],
   first: (parts) => (
     <>
@@ -147,16 +139,11 @@ function Act({ card }: { card: Card }) {
 function Transactions({ card, parts }: { card: Card; parts: AppParts }) {
   const all = parts.cards.transactions(card);
   const columns: Column<CardTransaction>[] = [
-    column('At (UTC)', ({ createdAt }) => <Time at={createdAt} />),
-    column('Amount', (one) => `${one.type}${shownAmount(parts, one.amount, one.currency)}`, {
-      kind: 'amount',
-    }),
-    column('Charge', ({ charge, currency }) => shownAmount(parts, charge, currency), {
-      kind: 'amount',
-      label: 'Charge',
-    }),
-    column('Details', ({ details }) => details, { kind: 'long' }),
-    column('Remark', ({ remark }) => remark),
+    ['At (UTC)', 'plain', ({ createdAt }) => <Time at={createdAt} />],
+    ['Amount', 'amount', (one) => `${one.type}${shownAmount(parts, one.amount, one.currency)}`],
+    ['Charge', 'amount', ({ charge, currency }) => shownAmount(parts, charge, currency), 'Charge'],
+    ['Details', 'long', ({ details }) => details],
+    ['Remark', 'plain', ({ remark }) => remark],
   ];
   return (
     <Section id="transactions" title="Transactions">

@@ -14,7 +14,6 @@ import {
   Code,
   type Column,
   CommandCode,
-  column,
   PageContext,
   type PageRenderer,
   pageAt,
@@ -57,11 +56,15 @@ export const faultsPage: PageRenderer = ({ parts, query }) =>
   );
 
 const COLUMNS: readonly Column<ActiveFault>[] = [
-  column('Rule', describeFault, { head: true }),
-  column('Used', ({ used }) => used, { label: 'Used' }),
-  column('Action', ({ rule: { route, identifier = '' } }) => (
-    <Form to={CLEAR} hidden={{ route, identifier }} submit="Clear" about={`${route} ${identifier}`} />
-  )),
+  ['Rule', 'head', describeFault],
+  ['Used', 'plain', ({ used }) => used, 'Used'],
+  [
+    'Action',
+    'plain',
+    ({ rule: { route, identifier = '' } }) => (
+      <Form to={CLEAR} hidden={{ route, identifier }} submit="Clear" about={`${route} ${identifier}`} />
+    ),
+  ],
 ];
 
 /** Common faults, each with a button and the equivalent command. */

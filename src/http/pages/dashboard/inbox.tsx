@@ -3,7 +3,7 @@ import { timestamp } from '../../../contract/timestamp.ts';
 import type { Message } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { Link } from '../layout.tsx';
-import { CommandCode, Copyable, column, Status, Time } from './blocks.tsx';
+import { CommandCode, Copyable, Status, Time } from './blocks.tsx';
 import type { List } from './list.tsx';
 import { recordPath } from './paths.ts';
 
@@ -14,20 +14,29 @@ export const INBOX: List<Message> = {
   tableId: 'message-list',
   records: ({ checkout }) => checkout.messages,
   columns: (parts) => [
-    column('E-mail', ({ email }) => email, { head: true }),
-    column('Code', (message) =>
-      statusOf(message, parts) === 'valid' ? (
-        <Copyable id={`code-${message.id}`} text={message.code} what={`the code for ${message.identifier}`} />
-      ) : (
-        <code class="soft">{message.code}</code>
-      ),
-    ),
-    column('Status', (message) => <Status of={statusOf(message, parts)} />),
-    column('Payment', ({ paymentId, identifier }) => (
-      <Link href={recordPath('payments', paymentId)}>{identifier}</Link>
-    )),
-    column('Sent (UTC)', ({ sentAt }) => <Time at={sentAt} />),
-    column('Valid until (UTC)', ({ expiresAt }) => <Time at={expiresAt} />, { label: 'until' }),
+    ['E-mail', 'head', ({ email }) => email],
+    [
+      'Code',
+      'plain',
+      (message) =>
+        statusOf(message, parts) === 'valid' ? (
+          <Copyable
+            id={`code-${message.id}`}
+            text={message.code}
+            what={`the code for ${message.identifier}`}
+          />
+        ) : (
+          <code class="soft">{message.code}</code>
+        ),
+    ],
+    ['Status', 'plain', (message) => <Status of={statusOf(message, parts)} />],
+    [
+      'Payment',
+      'plain',
+      ({ paymentId, identifier }) => <Link href={recordPath('payments', paymentId)}>{identifier}</Link>,
+    ],
+    ['Sent (UTC)', 'plain', ({ sentAt }) => <Time at={sentAt} />],
+    ['Valid until (UTC)', 'plain', ({ expiresAt }) => <Time at={expiresAt} />, 'until'],
   ],
   first: ({ runtime }) => (
     <>

@@ -9,8 +9,8 @@ import type { AppParts } from '../../environment.ts';
 import { Link } from '../layout.tsx';
 import {
   Ago,
+  type Column,
   CommandCode,
-  column,
   FactsBox,
   type PageRenderer,
   recordPage,
@@ -51,8 +51,9 @@ function decideTab(delivery: Delivery, parts: AppParts): keyof typeof TABS {
   return tone === 'bad' || tone === 'warning' ? 'needs-you' : 'ok';
 }
 
-const SELECT = column<Delivery>(
+const SELECT: Column<Delivery> = [
   'Select',
+  'select',
   ({ id, identifier }) => (
     <input
       type="checkbox"
@@ -61,8 +62,7 @@ const SELECT = column<Delivery>(
       aria-label={`Select the IPN of ${identifier}, ${id}`}
     />
   ),
-  { kind: 'select' },
-);
+];
 
 export const IPNS: List<Delivery> = {
   place: 'ipns',
@@ -99,13 +99,14 @@ export const IPNS: List<Delivery> = {
   columns: (parts, from) => [
     // Search results have no form for the checkboxes.
     ...(from.startsWith(SEARCH) ? [] : [SELECT]),
-    column('IPN', (delivery) => <DeliveryLink delivery={delivery} from={from} />, { head: true }),
-    column('State', (delivery) => <Standing delivery={delivery} parts={parts} />, { kind: 'name' }),
-    column('Problem', (delivery) => problemOf(parts.ipns.verdict(delivery)), { kind: 'cause' }),
-    column('To', (delivery) => <To delivery={delivery} parts={parts} />, { kind: 'address' }),
-    column('Created', ({ createdAt }) => <Ago at={createdAt} />, { kind: 'time' }),
-    column(
+    ['IPN', 'head', (delivery) => <DeliveryLink delivery={delivery} from={from} />],
+    ['State', 'name', (delivery) => <Standing delivery={delivery} parts={parts} />],
+    ['Problem', 'cause', (delivery) => problemOf(parts.ipns.verdict(delivery))],
+    ['To', 'address', (delivery) => <To delivery={delivery} parts={parts} />],
+    ['Created', 'time', ({ createdAt }) => <Ago at={createdAt} />],
+    [
       'Action',
+      'action',
       (delivery) => (
         <Form
           to={`${recordPath('ipns', delivery.id)}/resend`}
@@ -114,8 +115,7 @@ export const IPNS: List<Delivery> = {
           about={`IPN of ${delivery.identifier}, ${delivery.id}`}
         />
       ),
-      { kind: 'action' },
-    ),
+    ],
   ],
   keyOf: ({ id }) => ({ id }),
   first: (parts) => {

@@ -18,7 +18,6 @@ import { inGroups, Link, shownAmount } from '../layout.tsx';
 import {
   Ago,
   Code,
-  column,
   FactsBox,
   FoldedCode,
   type PageRenderer,
@@ -74,22 +73,17 @@ export const PAYMENTS: List<Payment> = {
     };
   },
   columns: (parts, from) => [
-    column('Payment', (payment) => <PaymentLink of={payment} from={from} />, { head: true }),
-    column(
+    ['Payment', 'head', (payment) => <PaymentLink of={payment} from={from} />],
+    [
       'Status',
+      'state',
       (payment) => [<Status of={payment.status} />, isOfAudit(payment) && <span class="soft"> audit</span>],
-      { kind: 'state' },
-    ),
-    column('Amount', ({ amount, currency }) => inGroups(shownAmount(parts, amount, currency)), {
-      kind: 'amount',
-    }),
-    column('Customer', Customer, { kind: 'name' }),
-    column('IPN', ({ id }) => <LastIpn of={parts.ipns.of(id).at(-1)} parts={parts} />, {
-      kind: 'state',
-      label: 'IPN',
-    }),
-    column('Mode', ({ mode }) => mode, { kind: 'few' }),
-    column('Created', ({ createdAt }) => <Ago at={createdAt} />, { kind: 'time' }),
+    ],
+    ['Amount', 'amount', ({ amount, currency }) => inGroups(shownAmount(parts, amount, currency))],
+    ['Customer', 'name', Customer],
+    ['IPN', 'state', ({ id }) => <LastIpn of={parts.ipns.of(id).at(-1)} parts={parts} />, 'IPN'],
+    ['Mode', 'few', ({ mode }) => mode],
+    ['Created', 'time', ({ createdAt }) => <Ago at={createdAt} />],
   ],
   first: (parts) => {
     const { style, baseUrl } = parts.runtime;

@@ -11,7 +11,6 @@ import { Link } from '../layout.tsx';
 import {
   Ago,
   BothSides,
-  column,
   FactsBox,
   type PageRenderer,
   recordedSides,
@@ -78,13 +77,11 @@ export const REQUESTS: List<ListedRequest> = {
     };
   },
   columns: ({ payments }) => [
-    column('Request', RequestLink, { head: true }),
-    column('Status', (request) => <ResponseStatus of={request} />, { kind: 'state' }),
-    column('Payment', ({ paymentId }) => <PaymentLink of={payments.all.get(paymentId ?? '')} />, {
-      kind: 'name',
-    }),
-    column('Took', ({ durationMs }) => `${durationMs} ms`, { kind: 'few' }),
-    column('At', ({ at }) => <Ago at={at} />, { kind: 'time' }),
+    ['Request', 'head', RequestLink],
+    ['Status', 'state', (request) => <ResponseStatus of={request} />],
+    ['Payment', 'name', ({ paymentId }) => <PaymentLink of={payments.all.get(paymentId ?? '')} />],
+    ['Took', 'few', ({ durationMs }) => `${durationMs} ms`],
+    ['At', 'time', ({ at }) => <Ago at={at} />],
   ],
   first: (parts) => (
     <>

@@ -6,7 +6,7 @@ import { type OptionName, type OptionSpec, START_OPTIONS } from '../../../option
 import { fidelityIn } from '../../../system/fidelity.ts';
 import type { AppParts } from '../../environment.ts';
 import { Link } from '../layout.tsx';
-import { CommandCode, column, FactsBox, type PageRenderer, pageAt, Section, Table } from './blocks.tsx';
+import { type Column, CommandCode, FactsBox, type PageRenderer, pageAt, Section, Table } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import { PLACES } from './paths.ts';
 
@@ -29,10 +29,10 @@ export const settingsPage: PageRenderer = ({ parts }) => {
     ['Changed', changes.join(', ') || null],
     ['State', runtime.dataDir ? <code>{runtime.dataDir}</code> : 'in memory, until the emulator stops'],
   ] as const;
-  const columns = [
-    column<Setting>('Option', ({ id }) => runtime.style.option({ option: id }), { head: true }),
-    column<Setting>('Value', ({ value }) => <code>{value}</code>, { kind: 'long' }),
-    column<Setting>('From', ({ from }) => from, { kind: 'long' }),
+  const columns: Column<Setting>[] = [
+    ['Option', 'head', ({ id }) => runtime.style.option({ option: id })],
+    ['Value', 'long', ({ value }) => <code>{value}</code>],
+    ['From', 'long', ({ from }) => from],
   ];
   const page = pageAt(
     'settings',

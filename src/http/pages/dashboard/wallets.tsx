@@ -1,7 +1,7 @@
 import { command } from '../../../contract/hint.ts';
 import type { Wallet } from '../../../contract/wallet.ts';
 import { inGroups, shownAmount } from '../layout.tsx';
-import { CommandCode, column } from './blocks.tsx';
+import { CommandCode } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
 import type { List } from './list.tsx';
 import { PLACES, withId } from './paths.ts';
@@ -23,13 +23,11 @@ export const WALLETS: List<Wallet> = {
   },
   records: ({ wallets }) => wallets.all,
   columns: (parts, from) => [
-    column('E-mail', ({ email }) => email, { head: true }),
-    column('Holder', ({ holder }) => holder, { kind: 'name' }),
-    column('Balance', ({ balance, currency }) => inGroups(shownAmount(parts, balance, currency)), {
-      kind: 'amount',
-    }),
-    column('Wallet', ({ id }) => <code>{id}</code>),
-    column('Fund', (wallet) => <Fund wallet={wallet} from={from} />),
+    ['E-mail', 'head', ({ email }) => email],
+    ['Holder', 'name', ({ holder }) => holder],
+    ['Balance', 'amount', ({ balance, currency }) => inGroups(shownAmount(parts, balance, currency))],
+    ['Wallet', 'plain', ({ id }) => <code>{id}</code>],
+    ['Fund', 'plain', (wallet) => <Fund wallet={wallet} from={from} />],
   ],
   keyOf: ({ id }) => ({ id: walletRow(id) }),
   first: () => (
