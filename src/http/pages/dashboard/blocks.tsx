@@ -43,15 +43,12 @@ interface PageFacts {
 }
 export const PageContext = createContext<PageFacts>({ style: PLAIN, now: 0 });
 
-/** The input of a page. `id` is the record in the path. */
-interface PageRequest {
+/** @param request `id`: the record in the path @throws GatewayError `not_found` for a record that does not exist */
+export type PageRenderer = (request: {
   parts: AppParts;
   query: FormValues;
   id: string;
-}
-
-/** @throws GatewayError `not_found` for a record that does not exist */
-export type PageRenderer = (request: PageRequest) => Page | Promise<Page>;
+}) => Page | Promise<Page>;
 
 export function pageAt(place: Place, content: Child): Page {
   const { name: title, path } = PLACES[place];
@@ -155,8 +152,9 @@ export function Short(props: { text: string; to?: string }) {
   );
 }
 
-export function Status({ of }: { of: string }) {
-  return <span class={`status ${of}`}>{of}</span>;
+/** @param props `of`: the style, and the default text */
+export function Status({ of, children = of }: { of: string; children?: string }) {
+  return <span class={`status ${of}`}>{children}</span>;
 }
 
 export function Section({ id, title, children }: { id: string; title: Child; children: Child }) {
@@ -230,18 +228,20 @@ function CopyButton({ target, what }: { target: string; what: string }) {
   );
 }
 
-interface CodeProps {
+/**
+ * A command or a body of several lines.
+ *
+ * @param props `wraps`: lets long words break, not for text to copy by hand; `copies`: the id of the element to copy,
+ *   by default the whole text
+ */
+export function Code(props: {
   id?: string | undefined;
   text: Child;
   what: string;
-  /** Lets long words break. Not for text to copy by hand. */
   wraps?: boolean;
-  /** The id of the element to copy. Default: the whole text. */
   copies?: string | undefined;
-}
-
-/** A command or a body of several lines. */
-export function Code({ id, text, what, wraps, copies = id }: CodeProps) {
+}) {
+  const { id, text, what, wraps, copies = id } = props;
   return (
     <div class="code">
       {/* Scrolls sideways, so it must be focusable for keyboard users. */}
@@ -317,21 +317,21 @@ const CELLS: ReadonlySet<string> = new Set([
   'long',
 ] satisfies Column<never>[1][]);
 
-interface TableProps<Item> {
+const byId = (item: object) => ('id' in item ? { 'data-key': String(item.id) } : {});
+
+/**
+ * Shows items as a table, which scrolls sideways if necessary.
+ *
+ * @param props `keyOf`: by default the item's id, which is not a link target; `none`: replaces an empty table
+ */
+export function Table<Item extends object>(props: {
   id: string;
   label: string;
   columns: readonly Column<Item>[];
   rows: readonly Item[];
-  /** Default: the item's id, which is not a link target. */
   keyOf?: ((item: Item) => RowKey) | undefined;
-  /** The text that replaces an empty table. */
   none?: string;
-}
-
-const byId = (item: object) => ('id' in item ? { 'data-key': String(item.id) } : {});
-
-/** Shows items as a table, which scrolls sideways if necessary. */
-export function Table<Item extends object>(props: TableProps<Item>) {
+}) {
   const { id, label, columns, rows, keyOf = byId, none } = props;
   if (none !== undefined && rows.length === 0) return <p class="soft">{none}</p>;
   return (
@@ -391,9 +391,6 @@ export function curlOf({ path, form = {}, json }: ServiceCall, baseUrl: string, 
   ].join(' \\\n  ');
 }
 
-/** Maximum length of each body on a page with many bodies. */
-export const SHOWN_BODY = 8_192;
-
 /** A request or a response. */
 interface Side {
   /** The first line, in short. */
@@ -404,22 +401,23 @@ interface Side {
   note?: Child;
 }
 
-interface SidesProps {
-  /** The id prefix for its parts. */
-  id: string;
-  /** Distinguishes it from others on the page, for screen readers. */
-  name: string;
+/** A response next to its request. A string says why there is no response. */
+interface Sides {
   request: Side;
-  /** A string says why there is no response. */
   response: Side | string;
-  curl?: string;
-  /** Maximum length of a body. Default: no limit. */
-  limit?: number;
 }
 
-/** Shows a response next to its request, both readable and raw. */
-export function BothSides(props: SidesProps) {
-  const { id, name, request, response, curl, limit = Number.POSITIVE_INFINITY } = props;
+/** Maximum length of each body on a page with many bodies. */
+const SHOWN_BODY = 8_192;
+
+/**
+ * Shows a response next to its request, both readable and raw.
+ *
+ * @param props `id`: the prefix of the ids of its parts; `name`: distinguishes it from others on the page, for screen
+ *   readers; `limit`: the maximum length of a body
+ */
+export function BothSides(props: Sides & { id: string; name: string; curl?: string; limit?: number }) {
+  const { id, name, request, response, curl, limit = SHOWN_BODY } = props;
   return (
     <div class="sides">
       <div class="side">
@@ -447,27 +445,27 @@ export function BothSides(props: SidesProps) {
   );
 }
 
-interface SideProps {
-  side: Side;
-  id: string;
-  what: string;
-  limit: number;
-}
-
 /** The body alone can be copied if the page has all of it. */
-function OneSide({ side: { line, headers, body, note }, id, what, limit }: SideProps) {
-  const readable = [line, body && cut(pretty(body), limit)].filter(Boolean).join('\n');
+function OneSide(props: { side: Side; id: string; what: string; limit: number }) {
+  const { side, id, what, limit } = props;
+  const { line, headers, body, note } = side;
+  const cut = (text: string) => (text.length <= limit ? text : `${text.slice(0, limit)}…`);
   const isWhole = body !== null && body.length <= limit;
   const raw = (
     <>
       {[line, ...headers.map(([name, value]) => `${name}: ${value}`)].join('\n')}
       {'\n\n'}
-      <span id={`${id}-body`}>{cut(body ?? '', limit)}</span>
+      <span id={`${id}-body`}>{cut(body ?? '')}</span>
     </>
   );
   return (
     <>
-      <Code text={readable} what={capitalized(what)} copies={isWhole ? `${id}-body` : undefined} wraps />
+      <Code
+        text={body ? `${line}\n${cut(pretty(body))}` : line}
+        what={capitalized(what)}
+        copies={isWhole ? `${id}-body` : undefined}
+        wraps
+      />
       {note && <p class="soft">{note}</p>}
       {(body !== null || headers.length > 0) && (
         <FoldedCode id={id} title={`Raw ${what}`} text={raw} what={`Raw ${what}`} />
@@ -476,11 +474,6 @@ function OneSide({ side: { line, headers, body, note }, id, what, limit }: SideP
   );
 }
 
-function cut(text: string, limit: number): string {
-  return text.length <= limit ? text : `${text.slice(0, limit)}…`;
-}
-
-/** Splits a logged request into its request and response. */
 export function recordedSides(recorded: RecordedRequest): { request: Side; response: Side } {
   const { method, target, requestHeaders, requestBody, status, responseBody } = recorded;
   return {
@@ -489,8 +482,7 @@ export function recordedSides(recorded: RecordedRequest): { request: Side; respo
   };
 }
 
-/** Splits an attempt into its request and response. */
-export function attemptSides(attempt: Omit<Attempt, 'deliveryId'>): Pick<SidesProps, 'request' | 'response'> {
+export function attemptSides(attempt: Omit<Attempt, 'deliveryId'>): Sides {
   const { url, requestHeaders, requestBody, responseStatus, responseHeaders, responseBody } = attempt;
   return {
     request: { line: `POST ${url}`, headers: requestHeaders, body: requestBody },
@@ -524,21 +516,21 @@ function commonLength(one: readonly string[], other: readonly string[]): number 
 }
 
 /** Shows code in several languages. The script remembers the selected one on all pages. */
-export function Languages({
-  of,
-  id = 'verdict',
-}: {
-  of: Readonly<Record<string, string | undefined>>;
-  id?: string;
-}) {
+export function Languages(props: { of: Readonly<Record<string, string | undefined>>; id?: string }) {
+  const { of, id = 'verdict' } = props;
   const codes = Object.entries(of);
-  const name = `${id}-language`;
   return (
     <fieldset class="languages">
       <legend class="unseen">Language</legend>
       {codes.map(([language], index) => (
         <>
-          <input type="radio" name={name} id={`${id}-${language}`} value={language} checked={index === 0} />
+          <input
+            type="radio"
+            name={`${id}-language`}
+            id={`${id}-${language}`}
+            value={language}
+            checked={index === 0}
+          />
           <label for={`${id}-${language}`}>{language}</label>
         </>
       ))}

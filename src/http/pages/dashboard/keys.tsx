@@ -13,7 +13,10 @@ import {
   Section,
 } from './blocks.tsx';
 import { Field, Form, Submit } from './forms.tsx';
-import { PER_PAGE, PLACES, UI } from './paths.ts';
+import { PER_PAGE, PLACES } from './paths.ts';
+
+/** The path of the form that adds a merchant. */
+export const ADD_MERCHANT = `${PLACES.keys.path}/merchants`;
 
 /** Shows the API keys. The service's documentation calls this menu Api Key. */
 export const keysPage: PageRenderer = ({ parts }) => {
@@ -56,7 +59,7 @@ export const keysPage: PageRenderer = ({ parts }) => {
           <SampleInitiate parts={parts} merchant={first} />
         </Section>
         <Section id="merchant" title="Add a merchant">
-          <Form to={`${UI}/merchants`} submit="Add merchant">
+          <Form to={ADD_MERCHANT} submit="Add merchant">
             <Field name="name" label="Name" required placeholder="Second Shop" />
           </Form>
         </Section>

@@ -73,15 +73,40 @@ export const PAYMENTS: List<Payment> = {
     };
   },
   columns: (parts, from) => [
-    ['Payment', 'head', (payment) => <PaymentLink of={payment} from={from} />],
+    [
+      'Payment',
+      'head',
+      ({ id, identifier, warnings }) => [
+        <Short to={recordPath('payments', id, from)} text={identifier} />,
+        <WarningCount of={warnings} />,
+      ],
+    ],
     [
       'Status',
       'state',
       (payment) => [<Status of={payment.status} />, isOfAudit(payment) && <span class="soft"> audit</span>],
     ],
     ['Amount', 'amount', ({ amount, currency }) => inGroups(shownAmount(parts, amount, currency))],
-    ['Customer', 'name', Customer],
-    ['IPN', 'state', ({ id }) => <LastIpn of={parts.ipns.of(id).at(-1)} parts={parts} />, 'IPN'],
+    [
+      'Customer',
+      'name',
+      ({ customerName, customerEmail }) => <span title={clip(customerEmail)}>{clip(customerName)}</span>,
+    ],
+    [
+      'IPN',
+      'state',
+      ({ id }) => {
+        const last = parts.ipns.of(id).at(-1);
+        return (
+          last && (
+            <Link href={recordPath('ipns', last.id)}>
+              <Standing delivery={last} parts={parts} isBrief />
+            </Link>
+          )
+        );
+      },
+      'IPN',
+    ],
     ['Mode', 'few', ({ mode }) => mode],
     ['Created', 'time', ({ createdAt }) => <Ago at={createdAt} />],
   ],
@@ -106,28 +131,6 @@ export const PAYMENTS: List<Payment> = {
 };
 
 const isOfAudit = ({ settledBy }: Payment) => settledBy === 'audit';
-
-function PaymentLink({ of: { id, identifier, warnings }, from }: { of: Payment; from: string }) {
-  return (
-    <>
-      <Short to={recordPath('payments', id, from)} text={identifier} />
-      <WarningCount of={warnings} />
-    </>
-  );
-}
-
-function Customer({ customerName, customerEmail }: Payment) {
-  return <span title={clip(customerEmail)}>{clip(customerName)}</span>;
-}
-
-function LastIpn({ of: last, parts }: { of: Delivery | undefined; parts: AppParts }) {
-  if (!last) return null;
-  return (
-    <Link href={recordPath('ipns', last.id)}>
-      <Standing delivery={last} parts={parts} isBrief />
-    </Link>
-  );
-}
 
 /** Shows one payment: its verdict, actions, IPNs and timeline. */
 export const paymentPage: PageRenderer = ({ parts, id, query }) => {

@@ -1,7 +1,6 @@
 import { GatewayError } from '../../../contract/error.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
 import { hint } from '../../../contract/hint.ts';
-import type { Payment } from '../../../domain/state.ts';
 import type { CallService } from '../../call-service.ts';
 import { maskedRequest } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
@@ -18,6 +17,7 @@ import {
   SampleInitiate,
   Section,
   Short,
+  Status,
   Time,
   WarningCount,
   Warnings,
@@ -77,9 +77,23 @@ export const REQUESTS: List<ListedRequest> = {
     };
   },
   columns: ({ payments }) => [
-    ['Request', 'head', RequestLink],
+    [
+      'Request',
+      'head',
+      (request) => [
+        <Short to={recordPath('requests', request.id)} text={titleOf(request)} />,
+        <WarningCount of={request.notes} />,
+      ],
+    ],
     ['Status', 'state', (request) => <ResponseStatus of={request} />],
-    ['Payment', 'name', ({ paymentId }) => <PaymentLink of={payments.all.get(paymentId ?? '')} />],
+    [
+      'Payment',
+      'name',
+      ({ paymentId }) => {
+        const payment = payments.all.get(paymentId ?? '');
+        return payment && <Short to={recordPath('payments', payment.id)} text={payment.identifier} />;
+      },
+    ],
     ['Took', 'few', ({ durationMs }) => `${durationMs} ms`],
     ['At', 'time', ({ at }) => <Ago at={at} />],
   ],
@@ -91,20 +105,6 @@ export const REQUESTS: List<ListedRequest> = {
   ),
 };
 
-function RequestLink(request: RecordedRequest) {
-  return (
-    <>
-      <Short to={recordPath('requests', request.id)} text={titleOf(request)} />
-      <WarningCount of={request.notes} />
-    </>
-  );
-}
-
-function PaymentLink({ of: payment }: { of: Payment | undefined }) {
-  if (!payment) return null;
-  return <Short to={recordPath('payments', payment.id)} text={payment.identifier} />;
-}
-
 function titleOf({ method, target }: RecordedRequest): string {
   return `${method} ${target.split('?', 1)[0]}`;
 }
@@ -115,8 +115,7 @@ const isRejected = ({ status, responseBody }: RecordedRequest): boolean =>
 
 function ResponseStatus({ of }: { of: RecordedRequest }) {
   const failed = isRejected(of);
-  const text = `${of.status}${failed ? ' rejected' : ''}`;
-  return <span class={`status ${failed ? 'failed' : 'succeeded'}`}>{text}</span>;
+  return <Status of={failed ? 'failed' : 'succeeded'}>{`${of.status}${failed ? ' rejected' : ''}`}</Status>;
 }
 
 export const requestPage: PageRenderer = ({ parts, id }) => {
@@ -142,6 +141,7 @@ export const requestPage: PageRenderer = ({ parts, id }) => {
         <BothSides
           id="request"
           name={String(request.id)}
+          limit={Number.POSITIVE_INFINITY}
           request={sides.request}
           response={
             shown.responseBody === null
@@ -173,7 +173,7 @@ const NOT_REPLAYED =
   /^(host|connection|content-length|transfer-encoding|keep-alive|expect|upgrade|te|trailer|cookie|origin|referer|accept-encoding|sec-.*|proxy-.*)$/;
 
 /** @throws GatewayError `not_found` for a request that is not, or no longer, in the log */
-export function requireRecorded({ events }: AppParts, id: string): RecordedRequest {
+function requireRecorded({ events }: AppParts, id: string): RecordedRequest {
   const request = events.requests().find((one) => String(one.id) === id);
   if (request) return request;
   const fix = hint`The request log keeps the last thousand requests.`;

@@ -22,7 +22,7 @@ import { IPNS, ipnPage } from './ipns.tsx';
 import { keysPage } from './keys.tsx';
 import { listPage } from './list.tsx';
 import { NEW_PAYMENT, newPaymentPage } from './new-payment.tsx';
-import { type FormValues, PLACES, recordRoute, SEARCH, UI, withId } from './paths.ts';
+import { type FormValues, ownPage, PLACES, recordRoute, SEARCH, UI, withId } from './paths.ts';
 import { PAYMENTS, paymentPage } from './payments.tsx';
 import { REQUESTS, requestPage } from './requests.tsx';
 import { searchPage } from './search.tsx';
@@ -87,10 +87,13 @@ export function dashboard(app: App, parts: AppParts): App {
         return refuse(c, parts, page, thrown, { to: withId(path, id), values });
       }
     });
-  for (const [path, { page, act }] of Object.entries(FORMS)) {
-    mountForm(path, PAGES[page] ?? missing, async (c, values, id) =>
-      goTo(c, parts, await act(parts, values, id, callService)),
-    );
+  for (const [path, act] of Object.entries(FORMS)) {
+    let above = path;
+    while (!PAGES[above]) above = above.slice(0, above.lastIndexOf('/'));
+    mountForm(path, PAGES[above] ?? missing, async (c, values, id) => {
+      const next = await act(parts, values, id, callService);
+      return goTo(c, parts, next ?? ownPage(values['from'], withId(above, id)));
+    });
   }
   // The response is the page itself, because pasted text may be too long for a URL.
   mountForm(PLACES.signature.path, signatureCheckerPage, (c, query) =>

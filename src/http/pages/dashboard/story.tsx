@@ -23,28 +23,28 @@ import {
   More,
   recordedSides,
   Section,
-  SHOWN_BODY,
   Time,
+  Warnings,
 } from './blocks.tsx';
 import { Form } from './forms.tsx';
 import { docsPath, PLACES, recordPath } from './paths.ts';
-import { Replay, requireRecorded } from './requests.tsx';
+import { Replay } from './requests.tsx';
 import { clip } from './text.ts';
 
-interface VerdictProps {
+/**
+ * Says what happened to an IPN, where, why, and how to fix it, on top of its page and its payment's page.
+ *
+ * @param props `ipn`: the id of the delivery, null if there is none; `url`: of the receiver; `from`: the page to return
+ *   to; `test`: the link to the payment as a test
+ */
+export function VerdictCard(props: {
   of: FullVerdict;
-  /** The id of the delivery; null if there is none. */
   ipn: string | null;
-  /** The receiver's URL. */
   url: string;
-  /** The page to return to. */
   from: string;
-  /** The link to the payment as a test. */
   test?: string | undefined;
-}
-
-/** Says what happened to an IPN, where, why, and how to fix it, on top of its page and its payment's page. */
-export function VerdictCard({ of, ipn, url, from, test }: VerdictProps) {
+}) {
+  const { of, ipn, url, from, test } = props;
   const { tone, headline, where, cause, fix, signed, code, action, to } = of;
   const page = ipn === null ? null : recordPath('ipns', ipn);
   const isOwnPage = page !== null && from.startsWith(page);
@@ -239,7 +239,7 @@ export function Attempts({ deliveries, parts }: { deliveries: readonly Delivery[
     .sort((one, other) => Date.parse(one.attempt.startedAt) - Date.parse(other.attempt.startedAt));
   const due = deliveries.filter(({ id, nextAttemptAt }) => nextAttemptAt !== null || parts.ipns.underWay(id));
   if (all.length + due.length === 0) return null;
-  const newest = all.at(-1)?.attempt;
+  const newest = all.at(-1);
   return (
     <Section id="attempts" title="IPN attempts">
       <More
@@ -250,13 +250,7 @@ export function Attempts({ deliveries, parts }: { deliveries: readonly Delivery[
       />
       <ol class="dots">
         {all.slice(-SHOWN_ATTEMPTS).map((one) => (
-          <li
-            id={attemptId(one.delivery.id, one.attempt.number)}
-            class={one.attempt === newest ? 'chosen' : undefined}
-          >
-            <Dot {...one} parts={parts} />
-            <Details {...one} isOne={deliveries.length === 1} parts={parts} />
-          </li>
+          <Made {...one} isNewest={one === newest} isOne={deliveries.length === 1} parts={parts} />
         ))}
         {due.map((delivery) => (
           <Due delivery={delivery} parts={parts} />
@@ -266,60 +260,51 @@ export function Attempts({ deliveries, parts }: { deliveries: readonly Delivery[
   );
 }
 
-interface AttemptProps {
-  delivery: Delivery;
-  attempt: Attempt;
-  /** The previous attempt of the same delivery. */
-  before: Attempt | undefined;
-  parts: AppParts;
-}
-
 /** The width of a wait in pixels, on a logarithmic scale, so that both 1 s and 10 min are visible. */
 const gapOf = (milliseconds: number) => Math.round(8 * Math.log10(1 + milliseconds));
 
-function Dot({ delivery, attempt, before, parts }: AttemptProps) {
-  const wait =
-    before && Math.max(0, Date.parse(attempt.startedAt) - Date.parse(before.startedAt) - before.durationMs);
-  const { tone } = parts.ipns.verdictOnAttempt(delivery, attempt);
-  return (
-    <a class={`dot ${tone}`} href={`#${attemptId(delivery.id, attempt.number)}`}>
-      {wait !== undefined && <svg class="gap" width={gapOf(wait)} height="2" aria-hidden="true" />}
-      <span>
-        <span class="unseen">IPN attempt {attempt.number}: </span>
-        {attempt.responseStatus ?? 'no response'}
-        {parts.ipns.verdictOnForgery(delivery) && <small>forged</small>}
-        {wait !== undefined && <small>after {duration(wait)}</small>}
-      </span>
-    </a>
-  );
-}
-
-function Details(props: AttemptProps & { isOne: boolean }) {
-  const { delivery, attempt, isOne, parts } = props;
-  const { id } = delivery;
+/** An attempt. @param props `before`: the previous attempt of the same delivery; `isOne`: whether all are of one delivery */
+function Made(props: {
+  delivery: Delivery;
+  attempt: Attempt;
+  before: Attempt | undefined;
+  isNewest: boolean;
+  isOne: boolean;
+  parts: AppParts;
+}) {
+  const { delivery, attempt, before, isNewest, isOne, parts } = props;
   const { number, durationMs, startedAt } = attempt;
+  const id = attemptId(delivery.id, number);
+  const wait =
+    before && Math.max(0, Date.parse(startedAt) - Date.parse(before.startedAt) - before.durationMs);
   const { tone, cause } = parts.ipns.verdictOnAttempt(delivery, attempt);
   return (
-    <div class="details" data-attempt={number}>
-      <p>
-        <strong class={tone}>Attempt {number}</strong>: {cause}{' '}
-        <span class="soft">
-          Took {duration(durationMs)}, at <Time at={startedAt} zone />
-          {!isOne && (
-            <>
-              , IPN <Link href={recordPath('ipns', id)}>{id}</Link>
-            </>
-          )}
+    <li id={id} class={isNewest ? 'chosen' : undefined}>
+      <a class={`dot ${tone}`} href={`#${id}`}>
+        {wait !== undefined && <svg class="gap" width={gapOf(wait)} height="2" aria-hidden="true" />}
+        <span>
+          <span class="unseen">IPN attempt {number}: </span>
+          {attempt.responseStatus ?? 'no response'}
+          {parts.ipns.verdictOnForgery(delivery) && <small>forged</small>}
+          {wait !== undefined && <small>after {duration(wait)}</small>}
         </span>
-      </p>
-      <BothSides
-        id={attemptId(id, number)}
-        name={`of attempt ${number}`}
-        {...attemptSides(attempt)}
-        curl={curlCommand({ ...deliveryView(delivery, parts), attempts: [attempt] })}
-        limit={SHOWN_BODY}
-      />
-    </div>
+      </a>
+      <div class="details" data-attempt={number}>
+        <p>
+          <strong class={tone}>Attempt {number}</strong>: {cause}{' '}
+          <span class="soft">
+            Took {duration(durationMs)}, at <Time at={startedAt} zone />
+            {!isOne && [', IPN ', <Link href={recordPath('ipns', delivery.id)}>{delivery.id}</Link>]}
+          </span>
+        </p>
+        <BothSides
+          id={id}
+          name={`of attempt ${number}`}
+          {...attemptSides(attempt)}
+          curl={curlCommand({ ...deliveryView(delivery, parts), attempts: [attempt] })}
+        />
+      </div>
+    </li>
   );
 }
 
@@ -434,11 +419,16 @@ interface StepProps {
   parts: AppParts;
 }
 
-/** Shows the details of a step: its request and response, and its actions. */
+/** The request and response of a step, or why there are none, and its actions. */
 function StepDetails({ step, payment, parts }: StepProps) {
-  const { id, event, detail, request, requestedBy } = step;
+  const { id, event, detail, at, request, requestedBy } = step;
   if (request) return <Requested step={step} request={request} parts={parts} />;
   if (event === 'initiated') return <Rebuilt step={step} payment={payment} parts={parts} />;
+  const { settledBy } = payment;
+  const isSettledElsewhere = event === 'settled' && settledBy && !['customer', 'panel'].includes(settledBy);
+  const sent =
+    event === 'code_sent' &&
+    parts.checkout.messagesOf(payment.id).find(({ sentAt }) => Date.parse(sentAt) === at);
   return (
     <>
       {event === 'redirected' && detail !== null && (
@@ -448,45 +438,40 @@ function StepDetails({ step, payment, parts }: StepProps) {
           what="The command that opens the page"
         />
       )}
-      {event === 'code_sent' && <SentCode step={step} payment={payment} parts={parts} />}
+      {sent && (
+        <p>
+          Code <Copyable id={`${id}-code`} text={sent.code} what="the verification code" /> for{' '}
+          <code>{sent.email}</code>
+        </p>
+      )}
       <p class="soft">
         {requestedBy ? (
           <>
             Part of the request in <a href={`#${requestedBy}`}>this step</a>.
           </>
+        ) : isSettledElsewhere ? (
+          `Settled by ${SETTLERS[settledBy]}, without a checkout request.`
         ) : (
-          withoutRequest(step, payment)
+          'Its request is no longer in the request log.'
         )}
       </p>
     </>
   );
 }
 
-function SentCode({ step, payment, parts }: StepProps) {
-  const sent = parts.checkout.messagesOf(payment.id).find(({ sentAt }) => Date.parse(sentAt) === step.at);
-  if (!sent) return null;
-  return (
-    <p>
-      Code <Copyable id={`${step.id}-code`} text={sent.code} what="the verification code" /> for{' '}
-      <code>{sent.email}</code>
-    </p>
-  );
-}
-
-function withoutRequest({ event }: Step, { settledBy }: Payment): string {
-  const isOutside = settledBy !== 'customer' && settledBy !== 'panel';
-  return event === 'settled' && settledBy && isOutside
-    ? `Settled by ${SETTLERS[settledBy]}, without a checkout request.`
-    : 'Its request is no longer in the request log.';
-}
-
-function Requested(props: Omit<StepProps, 'payment'> & { request: RecordedRequest }) {
+function Requested(props: { step: Step; request: RecordedRequest; parts: AppParts }) {
   const { step, request: recorded, parts } = props;
+  const { event, detail, location } = step;
   const shown = maskedRequest(recorded, parts);
   const { method, target, requestBody: body, status, id, notes } = shown;
   const { request, response } = recordedSides(shown);
-  if (step.location) response.line += `\nLocation: ${step.location}`;
-  else if (response.body === null) response.note = isRedirect(status) ? TO_CHECKOUT : NOT_KEPT;
+  if (location) response.line += `\nLocation: ${location}`;
+  else if (response.body === null) {
+    const isRedirect = status >= 300 && status < 400;
+    response.note = isRedirect
+      ? 'Redirects back to the checkout.'
+      : 'A page. The request log does not store pages.';
+  }
   const curl = curlRequest({
     url: parts.runtime.baseUrl() + target,
     headers: request.headers,
@@ -494,29 +479,17 @@ function Requested(props: Omit<StepProps, 'payment'> & { request: RecordedReques
   });
   return (
     <>
-      {step.detail !== null && step.event === 'requested' && <p class="warning">{step.detail}</p>}
-      {step.event !== 'requested' &&
-        step.event !== 'initiated' &&
-        notes.map((note) => <p class="warning">{note}</p>)}
+      {event === 'requested' && detail !== null && <p class="warning">{detail}</p>}
+      {/* The page shows the warnings of initiate on top. */}
+      {event !== 'requested' && event !== 'initiated' && <Warnings of={notes} />}
       <p>
         <Link href={recordPath('requests', id)}>Request {id} in the request log</Link>
       </p>
-      <Replay of={requireRecorded(parts, String(id))} parts={parts} />
-      <BothSides
-        id={step.id}
-        name={String(id)}
-        request={request}
-        response={response}
-        curl={curl}
-        limit={SHOWN_BODY}
-      />
+      <Replay of={recorded} parts={parts} />
+      <BothSides id={step.id} name={String(id)} request={request} response={response} curl={curl} />
     </>
   );
 }
-
-const TO_CHECKOUT = 'Redirects back to the checkout.';
-const NOT_KEPT = 'A page. The request log does not store pages.';
-const isRedirect = (status: number) => status >= 300 && status < 400;
 
 /** Rebuilds an initiate request that is not in the request log, which starts empty. */
 function Rebuilt({ step, payment, parts }: StepProps) {
@@ -541,7 +514,6 @@ function Rebuilt({ step, payment, parts }: StepProps) {
           body: JSON.stringify(dialect.initiateAnswer(payment, runtime.baseUrl())),
         }}
         curl={curlOf(call, runtime.baseUrl())}
-        limit={SHOWN_BODY}
       />
     </>
   );
