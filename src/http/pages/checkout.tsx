@@ -9,7 +9,7 @@ import CHECKOUT_STYLES from './assets/checkout.css?text';
 import CLOSED_STYLES from './assets/closed.css?text';
 import PANEL_STYLES from './assets/panel.css?text';
 import { PLACES } from './dashboard/paths.ts';
-import { inGroups, Link, type PageView, renderDocument, wordByWord } from './layout.tsx';
+import { inGroups, Link, type PageView, renderDocument, useWording, wordByWord } from './layout.tsx';
 import { fill, WORDING, type Wording } from './messages.ts';
 
 /** Renders the page that asks for the customer's e-mail or verification code, as a whole HTML document. */
@@ -32,15 +32,15 @@ export function checkoutPage(view: CheckoutView): string {
           <h1>
             <span class="payee">{fill(words.pay, { merchant })}</span> <Amount text={payment.amount} />
           </h1>
-          <Facts payment={payment} words={words} />
+          <Facts payment={payment} />
         </section>
-        <Step view={view} words={words} />
-        <Next view={view} words={words} />
+        <Step view={view} />
+        <Next view={view} />
       </main>
-      {panel && <SimulatorPanel view={view} panel={panel} words={words} />}
+      {panel && <SimulatorPanel view={view} panel={panel} />}
       {!panel && tip && (
         <footer class="tip strip">
-          <span class="tag">gateway-sim</span> <Tip tip={tip} words={words} />
+          <span class="tag">gateway-sim</span> <Tip tip={tip} />
         </footer>
       )}
     </>,
@@ -53,7 +53,8 @@ const NEXT = {
   live: { email: ['sendCode', 'confirm', 'back'], code: ['charged', 'back'] },
 } as const;
 
-function Next({ view: { payment, step }, words }: { view: CheckoutView; words: Wording }) {
+function Next({ view: { payment, step } }: StepProps) {
+  const words = useWording();
   const { next } = words;
   const merchant = merchantOf(payment, words);
   return (
@@ -105,7 +106,7 @@ export function renderEnd(view: PageView, { sign, title, text, more, back, dashb
         </a>
       )}
     </>,
-    dashboard && <DashboardStrip to={dashboard} words={WORDING[view.language]} />,
+    dashboard && <DashboardStrip to={dashboard} />,
   );
 }
 
@@ -147,7 +148,7 @@ export function closedPage(view: ClosedView): string {
         <p>
           <Amount text={payment.amount} />
         </p>
-        <Facts payment={payment} words={words} />
+        <Facts payment={payment} />
       </div>
     ),
     back: { url: backUrl, label: fill(back, { merchant }) },
@@ -200,11 +201,11 @@ export interface CheckoutView extends PageView {
 
 interface StepProps {
   view: CheckoutView;
-  words: Wording;
 }
 
 /** One step: the main form with its field, and a form for each other action. */
-export function Step({ view, words }: StepProps) {
+function Step({ view }: StepProps) {
+  const words = useWording();
   const { step, payment, sandbox } = view;
   const canResend = step === 'code' && payment.mode === 'live';
   const ways: ('resend' | 'cancel')[] = canResend ? ['resend', 'cancel'] : ['cancel'];
@@ -214,7 +215,7 @@ export function Step({ view, words }: StepProps) {
         <p class={`progress ${step}`}>{words.step[step]}</p>
         <h2>{words.stepTitle[step]}</h2>
       </div>
-      {sandbox && <SandboxNotice view={view} words={words} />}
+      {sandbox && <SandboxNotice view={view} />}
       {step === 'code' && (
         <PostForm view={view} name="back" class="payer">
           <p>
@@ -230,7 +231,7 @@ export function Step({ view, words }: StepProps) {
           {words.resent}
         </p>
       )}
-      <MainForm view={view} words={words} />
+      <MainForm view={view} />
       <div class="ways">
         {ways.map((name) => (
           <PostForm view={view} name={name}>
@@ -245,7 +246,8 @@ export function Step({ view, words }: StepProps) {
 }
 
 /** Its button submits the test e-mail, but only fills in the test code: paying takes another click. */
-function SandboxNotice({ view, words }: StepProps) {
+function SandboxNotice({ view }: StepProps) {
+  const words = useWording();
   const fillIn = (
     <button type="submit" class="link fill">
       {words.sandbox.fill[view.step]}
@@ -273,7 +275,8 @@ function SandboxNotice({ view, words }: StepProps) {
 }
 
 /** Uses `novalidate`, so that only the server reports errors. */
-function MainForm({ view, words }: StepProps) {
+function MainForm({ view }: StepProps) {
+  const words = useWording();
   const { step, problem, payment, sandbox } = view;
   return (
     <PostForm view={view} name={step} class="main">
@@ -295,7 +298,7 @@ function MainForm({ view, words }: StepProps) {
 }
 
 /** The step's only field. It has the focus, and its hint and problem describe it. */
-function Field({ view: { step, value, problem, resent, sandbox } }: { view: CheckoutView }) {
+function Field({ view: { step, value, problem, resent, sandbox } }: StepProps) {
   const described = [problem && `${step}-problem`, resent && 'sent', `${step}-hint`];
   const field = {
     id: step,
@@ -319,7 +322,7 @@ function Field({ view: { step, value, problem, resent, sandbox } }: { view: Chec
   );
 }
 
-function PostForm(props: { view: CheckoutView; name: string; class?: string; children: Child }) {
+function PostForm(props: StepProps & { name: string; class?: string; children: Child }) {
   return (
     <form method="post" action={actionOf(props.view, props.name)} class={props.class} novalidate>
       {props.children}
@@ -327,7 +330,7 @@ function PostForm(props: { view: CheckoutView; name: string; class?: string; chi
   );
 }
 
-export function actionOf({ path, parameter, payment, page }: CheckoutView, name: string): string {
+function actionOf({ path, parameter, payment, page }: CheckoutView, name: string): string {
   return `${path}/${name}?${parameter}=${encodeURIComponent(payment.id)}&page=${encodeURIComponent(page)}`;
 }
 
@@ -342,7 +345,7 @@ export interface PaymentSummary
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 
 /** The merchant's name as pages show it. A right-to-left name is isolated, so it does not reorder the text after it. */
-export function merchantOf(payment: PaymentSummary | null, words: Pick<Wording, 'merchant'>): string {
+function merchantOf(payment: PaymentSummary | null, words: Pick<Wording, 'merchant'>): string {
   const name = payment?.merchantName.trim() || words.merchant;
   return RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name;
 }
@@ -351,7 +354,7 @@ export function merchantOf(payment: PaymentSummary | null, words: Pick<Wording, 
  * The merchant's logo in a box of fixed size, or a monogram as wide as the box. Next to an image, the monogram wraps
  * out of sight. If the image does not load, it is visible. No script, no broken image, no layout shift.
  */
-export function Logo({ payment }: { payment: PaymentSummary }) {
+function Logo({ payment }: { payment: PaymentSummary }) {
   const monogram = /[\p{L}\p{N}]/u.exec(payment.merchantName)?.[0].toUpperCase() ?? '•';
   return (
     <div class="logo" aria-hidden="true">
@@ -371,7 +374,7 @@ export function Logo({ payment }: { payment: PaymentSummary }) {
  * The amount. A long amount (up to 20 digits and 8 decimals) is smaller, and breaks only between groups of digits. The
  * limits fit a phone 360 pixels wide.
  */
-export function Amount({ text }: { text: string }) {
+function Amount({ text }: { text: string }) {
   const { length } = text.replace(/[\s.,]/g, '');
   if (length <= 8) return <span class="amount">{text}</span>;
   if (length <= 10) return <span class="amount medium">{text}</span>;
@@ -379,17 +382,18 @@ export function Amount({ text }: { text: string }) {
 }
 
 /** What the payment is for. The merchant wrote the texts, so each may be left-to-right or right-to-left. */
-export function Facts({ payment, words }: { payment: PaymentSummary; words: Wording }) {
+function Facts({ payment }: { payment: PaymentSummary }) {
+  const { facts } = useWording();
   return (
     <dl class="facts">
-      <dt>{words.facts.details}</dt>
+      <dt>{facts.details}</dt>
       <dd dir="auto">{payment.details}</dd>
-      <dt>{words.facts.identifier}</dt>
+      <dt>{facts.identifier}</dt>
       <dd dir="auto">{payment.identifier}</dd>
       {payment.receipt &&
         (['date', 'trx', 'payer'] as const).map((name) => (
           <>
-            <dt>{words.facts[name]}</dt>
+            <dt>{facts[name]}</dt>
             <dd dir="auto">{payment.receipt?.[name]}</dd>
           </>
         ))}
@@ -407,14 +411,14 @@ export type LiveTip =
   /** `code`: the latest code; null if it is no longer valid. */
   | { about: 'code'; code: string | null; command: string };
 
-interface PanelProps extends StepProps {
-  panel: NonNullable<CheckoutView['panel']>;
-}
-
 /** The emulator's tip below a checkout, and buttons that settle the payment immediately. Needs no script. */
-function SimulatorPanel({ view, words, panel: { defaultDelivery, dashboard } }: PanelProps) {
+function SimulatorPanel(props: StepProps & { panel: NonNullable<CheckoutView['panel']> }) {
+  const {
+    view,
+    panel: { defaultDelivery, dashboard },
+  } = props;
   const { tip } = view;
-  const { panel, status } = words;
+  const { panel, status } = useWording();
   const statusOf = (outcome: PaymentOutcome) => status[PAYMENT_OUTCOMES[outcome].status].toLowerCase();
   return (
     <aside class="panel" aria-label={panel.region}>
@@ -422,7 +426,7 @@ function SimulatorPanel({ view, words, panel: { defaultDelivery, dashboard } }: 
         <summary>
           <span class="tag">{panel.title}</span> {panel.note}
         </summary>
-        {tip && <PanelTip view={view} tip={tip} words={words} />}
+        {tip && <PanelTip view={view} tip={tip} />}
         <form method="post" action={actionOf(view, 'panel')}>
           <div>
             <label for="delivery">{panel.delivery}</label>
@@ -460,22 +464,23 @@ function SimulatorPanel({ view, words, panel: { defaultDelivery, dashboard } }: 
 }
 
 /** Offers a button that enters a valid code. */
-function PanelTip({ view, tip, words }: StepProps & { tip: LiveTip }) {
+function PanelTip({ view, tip }: StepProps & { tip: LiveTip }) {
+  const { tip: texts } = useWording();
   if (tip.about !== 'code' || tip.code === null) {
     return (
       <p class="tip">
-        <Tip tip={tip} words={words} />
+        <Tip tip={tip} />
       </p>
     );
   }
   return (
     <form class="tip enter" method="post" action={actionOf(view, 'code')}>
       <span>
-        {words.tip.codeIs} <code>{tip.code}</code>, {words.tip.alsoIn}{' '}
-        <NewTab to={PLACES.inbox.path} text={words.tip.inbox} />.
+        {texts.codeIs} <code>{tip.code}</code>, {texts.alsoIn}{' '}
+        <NewTab to={PLACES.inbox.path} text={texts.inbox} />.
       </span>
       <input type="hidden" name="code" value={tip.code} />
-      <button type="submit">{words.tip.enter}</button>
+      <button type="submit">{texts.enter}</button>
     </form>
   );
 }
@@ -490,17 +495,18 @@ function NewTab({ to, text }: { to: string; text: string }) {
 }
 
 /** The emulator's link below a final page. */
-export function DashboardStrip({ to, words }: { to: string; words: Wording }) {
+function DashboardStrip({ to }: { to: string }) {
+  const { panel } = useWording();
   return (
     <footer class="tip strip">
-      <span class="tag">{words.panel.title}</span> <NewTab to={to} text={words.panel.dashboard} />
+      <span class="tag">{panel.title}</span> <NewTab to={to} text={panel.dashboard} />
     </footer>
   );
 }
 
 /** Says who can pay, or where to find the code, because the emulator sends no e-mails. */
-export function Tip({ tip, words }: { tip: LiveTip; words: Wording }) {
-  const { tip: texts } = words;
+function Tip({ tip }: { tip: LiveTip }) {
+  const { tip: texts } = useWording();
   const command = <Command text={tip.command} />;
   switch (tip.about) {
     case 'wallet':
@@ -510,7 +516,7 @@ export function Tip({ tip, words }: { tip: LiveTip; words: Wording }) {
     case 'code':
       return (
         <>
-          {texts.code} {command} {texts.orIn} <NewTab to={PLACES.inbox.path} text={words.tip.inbox} />.
+          {texts.code} {command} {texts.orIn} <NewTab to={PLACES.inbox.path} text={texts.inbox} />.
         </>
       );
   }

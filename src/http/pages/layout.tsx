@@ -4,7 +4,7 @@ import { parseAccept } from 'hono/utils/accept';
 import { formatAmount } from '../../contract/amount.ts';
 import type { CheckoutTheme } from '../../contract/vocabulary.ts';
 import type { AppContext, AppParts, ServerRuntime } from '../environment.ts';
-import { type Language, WORDING } from './messages.ts';
+import { type Language, WORDING, type Wording } from './messages.ts';
 
 /** The input that every page needs. */
 export interface PageView {
@@ -106,17 +106,21 @@ export function renderDocument(view: PageView, title: string, head: Child, child
           <strong>gateway-sim</strong>
           {WORDING[view.language].mark}
         </header>
-        <BasePath.Provider value={view.base}>{children}</BasePath.Provider>
+        <View.Provider value={view}>{children}</View.Provider>
       </body>
     </html>
   );
   return `<!doctype html>${html.toString()}`;
 }
 
-const BasePath = createContext('');
+/** What every component of a page can read. */
+const View = createContext<Pick<PageView, 'language' | 'base'>>({ language: 'en', base: '' });
+
+/** The texts in the language of the page. For components only. */
+export const useWording = (): Wording => WORDING[useContext(View).language];
 
 /** Puts the base path before a path of the emulator. For components only. */
-export const below = (path: string): string => useContext(BasePath) + path;
+export const below = (path: string): string => useContext(View).base + path;
 
 /** A link to a path of the emulator. */
 export function Link(props: JSX.IntrinsicElements['a'] & { href: string }) {

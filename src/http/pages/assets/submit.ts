@@ -141,7 +141,7 @@ const TICK_MS = 200;
  *
  * @returns a function that restores the button; further calls do nothing
  */
-export function showWaiting(button: HTMLButtonElement | null): () => void {
+function showWaiting(button: HTMLButtonElement | null): () => void {
   if (!button) return () => {};
   const label = [...button.childNodes];
   const word = document.createElement('span');

@@ -25,7 +25,7 @@ import { FUND, walletRow } from './wallets.tsx';
  * @param id the record in the path
  * @returns the path to redirect to; undefined for the page that the form names in `from`, or the page above the form
  */
-export type FormAction = (
+type FormAction = (
   parts: AppParts,
   fields: FormValues,
   id: string,

@@ -92,7 +92,7 @@ function pasted({ merchants, ipns }: AppParts, { body: text = '', merchant: chos
 }
 
 /** Checks a body as a careful receiver would. @param signature replaces the one in the body */
-export function verifyFor(
+function verifyFor(
   { merchants, dialect }: AppParts,
   merchant: Merchant,
   body: string,
