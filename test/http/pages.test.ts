@@ -2,7 +2,15 @@ import { describe, expect, test } from 'vitest';
 import type { CheckoutProblem } from '../../src/contract/checkout.ts';
 import { OUTCOMES } from '../../src/contract/outcomes.ts';
 import { DELIVERY_ORDERS, PAYMENT_STATUSES } from '../../src/contract/vocabulary.ts';
-import { type CheckoutView, type ClosedView, checkoutPage, closedPage, type LiveTip, type PaymentSummary, refusedPage } from '../../src/http/pages/checkout.tsx';
+import {
+  type CheckoutView,
+  type ClosedView,
+  checkoutPage,
+  closedPage,
+  type LiveTip,
+  type PaymentSummary,
+  refusedPage,
+} from '../../src/http/pages/checkout.tsx';
 import { tokenPage } from '../../src/http/pages/mount.tsx';
 
 const PATH = '/sandbox/initiate/payment/checkout';

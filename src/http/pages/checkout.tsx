@@ -76,7 +76,6 @@ export function renderCard(view: PageView, title: string, children: Child, below
   return renderDocument(view, title, styles, [<main class="card closed">{children}</main>, below]);
 }
 
-/** The content of a final page. */
 interface End {
   /** The icon, which repeats the heading. */
   sign: keyof typeof SIGNS;
@@ -494,7 +493,6 @@ function NewTab({ to, text }: { to: string; text: string }) {
   );
 }
 
-/** The emulator's link below a final page. */
 function DashboardStrip({ to }: { to: string }) {
   const { panel } = useWording();
   return (
@@ -522,7 +520,6 @@ function Tip({ tip }: { tip: LiveTip }) {
   }
 }
 
-/** A command to paste. */
 export function Command({ text }: { text: string }) {
   return <code class="command">{wordByWord(text)}</code>;
 }

@@ -141,7 +141,6 @@ const KEYS: Readonly<Record<string, () => boolean>> = {
   '?': () => toggle('#shortcuts'),
 };
 
-/** Opens or closes a dialog. The browser handles Escape. */
 function toggle(name: string): boolean {
   const dialog = document.querySelector<HTMLDialogElement>(name);
   if (dialog?.open) dialog.close();

@@ -1,3 +1,4 @@
+import type { SimEvent } from '../../../contract/event.ts';
 import { keyOf, morph, NEW_ROW } from './morph.ts';
 
 /*
@@ -18,7 +19,6 @@ export const main = required('content');
 export const live = required('live');
 export const news = required('news');
 
-/** Whether the event stream is open. */
 let isConnected = false;
 
 function showConnection(connection: 'on' | 'off'): void {
@@ -41,21 +41,18 @@ export function reportDisconnected(): void {
   refreshSoon();
 }
 
-/** The emulator's response to the script. */
-export interface Loaded {
-  response: Response;
-  text: string;
-  /** The content of the page; null if the response is not a dashboard page. */
-  content: HTMLElement | null;
-}
-
-/** @throws TypeError if the emulator does not respond */
-export async function load(address: string, init: RequestInit = {}): Promise<Loaded> {
+/**
+ * Sends a request to the emulator.
+ *
+ * @returns the response, its text, and the content of its page; null if it is not a dashboard page
+ * @throws TypeError if the emulator does not respond
+ */
+export async function load(address: string, init: RequestInit = {}) {
   const response = await fetch(address, { ...init, headers: { 'X-Gateway-Sim-Live': '1' } });
   if (response.status === 401) {
     // The control token was replaced: after a reload the page asks for the new one.
     location.reload();
-    return new Promise(() => {});
+    return new Promise<never>(() => {});
   }
   const text = await response.text();
   return {
@@ -225,28 +222,31 @@ function onEvent(event: MessageEvent<string>): void {
 function report(): void {
   newsTimer = undefined;
   if (!last) return;
-  const what = describeEvent(last.type, JSON.parse(last.data) as EventData);
+  const what = describeEvent(JSON.parse(last.data) as SimEvent);
   news.textContent = unreported > 1 ? `${unreported} changes, latest: ${what}` : what;
   lastNewsAt = Date.now();
   unreported = 0;
 }
 
-type EventRecord = { identifier: string; status?: string; state?: string };
-type AuditProgress = { state: string; done: number; of: number };
-type EventData = Partial<Record<'payment' | 'delivery' | 'message', EventRecord>> & {
-  audit?: AuditProgress;
-  text?: string;
-};
-
-function describeEvent(type: string, { payment, delivery, message, audit, text }: EventData): string {
-  if (type === 'payment') return `Payment ${payment?.identifier} ${payment?.status}`;
-  if (type === 'delivery') return `IPN of ${delivery?.identifier} ${delivery?.state}`;
-  if (type === 'message') return `Code for ${message?.identifier}`;
-  if (audit) return `Audit ${audit.state}: ${audit.done} of ${audit.of}`;
-  return text ?? 'Card transaction';
+function describeEvent(event: SimEvent): string {
+  switch (event.type) {
+    case 'payment':
+      return `Payment ${event.payment.identifier} ${event.payment.status}`;
+    case 'delivery':
+      return `IPN of ${event.delivery.identifier} ${event.delivery.state}`;
+    case 'message':
+      return `Code for ${event.message.identifier}`;
+    case 'audit':
+      return `Audit ${event.audit.state}: ${event.audit.done} of ${event.audit.of}`;
+    case 'notice':
+      return event.text;
+    case 'cardTransaction':
+      return 'Card transaction';
+    case 'request':
+      return '';
+  }
 }
 
-/** Subscribes to events and keeps the page up to date. */
 function connect(): void {
   if (events || document.hidden) return;
   const source = new EventSource(`${live.dataset['events']}?since=${live.dataset['since']}`);

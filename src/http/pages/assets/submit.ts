@@ -72,7 +72,6 @@ function pointTo(hash: string, form: HTMLFormElement): void {
   scrollTo({ left: scrollX, top: scrollY, behavior: 'instant' });
 }
 
-/** Returns the fields as the browser would send them. */
 function fieldsOf(form: HTMLFormElement, button: HTMLButtonElement | null): URLSearchParams {
   const fields = new FormData(form);
   if (button?.name) fields.append(button.name, button.value);
@@ -114,7 +113,6 @@ function messageIn(text: string): string {
   }
 }
 
-/** Shows a message next to a form. */
 function showMessage(form: HTMLFormElement, text: string, isLost = false): void {
   const box = document.createElement('div');
   box.className = 'box alert';

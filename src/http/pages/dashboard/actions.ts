@@ -158,7 +158,6 @@ function requireTyped(word: string, typed = ''): void {
   throw new GatewayError('invalid_fields', `confirm must be the word ${word}`);
 }
 
-/** Several forms on one page, whose paths differ only in their last part. */
 function byName<Name extends string>(page: string, names: readonly Name[], act: (name: Name) => FormAction) {
   return Object.fromEntries(names.map((name) => [`${page}/${name}`, act(name)]));
 }
@@ -168,13 +167,11 @@ function writtenValue(kind: FaultMember['kind'], written = ''): string | number 
   return kind === 'integer' && /^\d{1,10}$/.test(written.trim()) ? Number(written) : written.trim();
 }
 
-/** Splits names at commas and spaces; undefined if there are none. */
 function namesIn(text = ''): string[] | undefined {
   const names = text.split(/[\s,]+/).filter(Boolean);
   return names.length ? names : undefined;
 }
 
-/** @throws GatewayError `invalid_fields` */
 function requireInstant(at: string): number {
   const instant = parseInstant(at);
   if (instant !== undefined) return instant;

@@ -130,7 +130,6 @@ const CASES = [
   { name: 'skip', label: 'Skip', placeholder: 'robustness' },
 ] as const;
 
-/** The progress of an audit, or its result. The counts filter the cases. */
 function Run({ run, chosen }: { run: AuditRun; chosen: AuditVerdict | undefined }) {
   const { state, startedAt, endedAt, options, of, cases, summary, orders, notices, error } = run;
   const { path } = PLACES.audit;
@@ -230,7 +229,6 @@ function MistakeCard({ mistake, of }: { mistake: AuditRun['mistakes'][number]; o
   );
 }
 
-/** The details of a case that did not pass. */
 function FailedCase({ one }: { one: AuditedCase }) {
   const { name, verdict, about, class: kind, sent, observed, why, curl } = one;
   const facts = [

@@ -62,7 +62,6 @@ interface HeadingProps {
   status?: Child;
 }
 
-/** Shows a page's heading, with a link back to its list. */
 export function Heading({ title, sum, status, list }: HeadingProps & { list: string }) {
   return (
     <div class="heading">
@@ -166,7 +165,6 @@ export function Section({ id, title, children }: { id: string; title: Child; chi
   );
 }
 
-/** Names and values. A null value gets no row. */
 type FactRows = readonly (readonly [name: string, value: Child])[];
 
 export function Facts({ rows }: { rows: FactRows }) {
@@ -391,7 +389,6 @@ export function curlOf({ path, form = {}, json }: ServiceCall, baseUrl: string, 
   ].join(' \\\n  ');
 }
 
-/** A request or a response. */
 interface Side {
   /** The first line, in short. */
   line: string;
@@ -509,7 +506,6 @@ export function Difference({ text, from }: { text: string; from: string }) {
   );
 }
 
-/** Returns the length of the common prefix of two texts. */
 function commonLength(one: readonly string[], other: readonly string[]): number {
   const differs = one.findIndex((character, index) => character !== other[index]);
   return differs < 0 ? one.length : differs;

@@ -7,7 +7,6 @@ import { capitalized } from './text.ts';
 /** The rejected form that contains a field. */
 const Rejected = createContext<(Refusal & { forgets?: boolean | undefined }) | undefined>(undefined);
 
-/** The name of the first invalid field, which gets the focus. */
 const firstWrong = ({ values = {}, error }: Refusal) =>
   Object.keys(values).find((name) => error.problemWith(name) !== undefined);
 

@@ -67,7 +67,6 @@ export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?:
   );
 }
 
-/** Shows how to fix an error. Its commands can be copied. */
 function Fix({ of }: { of: Hint }) {
   const { style } = useContext(PageContext);
   return (
@@ -83,7 +82,6 @@ function Fix({ of }: { of: Hint }) {
   );
 }
 
-/** @param query the current search text */
 function Top({ parts: { runtime, events }, query }: { parts: AppParts; query: string | undefined }) {
   return (
     <section class="top" aria-label="Emulator">
@@ -140,7 +138,6 @@ function FaultChip({ parts, page: { path } }: FrameProps) {
   );
 }
 
-/** Shows the clock if it was moved or paused. */
 function ClockChip({ parts, page: { path } }: FrameProps) {
   const { now, frozen, ahead } = parts.clock.read();
   if (!frozen && ahead === 0) return null;

@@ -53,7 +53,6 @@ export const INBOX: List<Message> = {
   ),
 };
 
-/** Says whether the checkout still accepts a code, or why not. */
 function statusOf({ id, paymentId, expiresAt }: Message, { payments, clock }: AppParts): string {
   const payment = payments.all.get(paymentId);
   if (payment && payment.status !== 'pending') return 'settled';

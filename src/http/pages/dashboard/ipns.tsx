@@ -137,7 +137,6 @@ export const IPNS: List<Delivery> = {
   },
 };
 
-/** Selects an IPN for the form above the list. */
 const SELECT: Column<Delivery> = [
   'Select',
   'select',

@@ -15,7 +15,6 @@ import {
 import { Field, Form, Submit } from './forms.tsx';
 import { PER_PAGE, PLACES } from './paths.ts';
 
-/** The path of the form that adds a merchant. */
 export const ADD_MERCHANT = `${PLACES.keys.path}/merchants`;
 
 /** Shows the API keys. The service's documentation calls this menu Api Key. */

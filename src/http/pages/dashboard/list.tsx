@@ -19,7 +19,6 @@ interface Choice<Item> {
   isCounted?: true;
 }
 
-/** The filters of a list. */
 interface Filter<Item> {
   choices: readonly Choice<Item>[];
   /** The fields in which every typed word is searched. */
@@ -66,6 +65,7 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
     const records = list.records(parts, query);
     const isEmpty = records.size === 0;
     const part = partOf(records, query['cursor'], filter && matcher(filter, query, parts));
+    const { data, start, total, isCounted, newer, older } = part;
     const id = `no-${noun.toLowerCase()}`;
     const content = (
       <>
@@ -73,17 +73,43 @@ export function listPage<Item extends object>(list: List<Item>): PageRenderer {
           <h1>{title}</h1>
           {!isEmpty && list.action?.(path)}
           {!isEmpty && filter && (
-            <Filters place={place} filter={filter} query={query} records={records} parts={parts} />
+            <>
+              {filter.choices.map((choice) => (
+                <Choices
+                  id={`${place}-${choice.name}`}
+                  choice={choice}
+                  chosen={query[choice.name] || undefined}
+                  to={(value) => listPath(place, { ...query, [choice.name]: value, cursor: undefined })}
+                  counts={choice.isCounted && countsOf(choice, records, parts)}
+                />
+              ))}
+              <FilterByText place={place} query={query} hint={filter.hint} />
+            </>
           )}
         </div>
         {list.notice?.(request, parts)}
         {intro && <p class="soft">{intro}</p>}
-        {part.data.length > 0 ? (
+        {data.length > 0 ? (
           <>
             <div class="box list" id={place}>
-              <Rows list={list} rows={part.data} parts={parts} from={path} />
+              <Rows list={list} rows={data} parts={parts} from={path} />
             </div>
-            <Pages place={place} query={query} part={part} />
+            <p class="pages" id="pages">
+              <span>
+                {grouped(start + 1)}-{grouped(start + data.length)} of {isCounted ? '' : 'more than '}
+                {grouped(total)}
+              </span>
+              {newer && (
+                <Link class="button plain" href={listPath(place, { ...query, ...newer })}>
+                  Newer
+                </Link>
+              )}
+              {older && (
+                <Link class="button plain" href={listPath(place, { ...query, ...older })}>
+                  Older
+                </Link>
+              )}
+            </p>
           </>
         ) : isEmpty ? (
           <section class="box" id={filter ? `${id}-yet` : id} aria-labelledby="none">
@@ -160,30 +186,6 @@ function partOf<Item>(
   };
 }
 
-/** Shows the range of the visible records, and links to the others. */
-function Pages(props: { place: Place; query: FormValues; part: ReturnType<typeof partOf> }) {
-  const { place, query, part } = props;
-  const { data, start, total, isCounted, newer, older } = part;
-  return (
-    <p class="pages" id="pages">
-      <span>
-        {grouped(start + 1)}-{grouped(start + data.length)} of {isCounted ? '' : 'more than '}
-        {grouped(total)}
-      </span>
-      {newer && (
-        <Link class="button plain" href={listPath(place, { ...query, ...newer })}>
-          Newer
-        </Link>
-      )}
-      {older && (
-        <Link class="button plain" href={listPath(place, { ...query, ...older })}>
-          Older
-        </Link>
-      )}
-    </p>
-  );
-}
-
 /** Reads the filter and the cursor of a list. A cursor that is not a number is ignored. */
 function queryOf<Item>({ cursor, ...query }: FormValues, filter?: Filter<Item>): FormValues {
   const names = filter ? [...filter.choices.map(({ name }) => name), 'text', ...(filter.fields ?? [])] : [];
@@ -203,50 +205,41 @@ function matcher<Item>({ choices, texts }: Filter<Item>, query: FormValues, part
     (hasText?.(item) ?? true);
 }
 
-interface FiltersProps<Item> {
-  place: Place;
-  filter: Filter<Item>;
-  query: FormValues;
-  records: Records<Item>;
-  parts: AppParts;
-}
-
-/** Choices are links. Without the script, the user presses Enter to apply the text filter. */
-function Filters<Item>({ place, filter, query, records, parts }: FiltersProps<Item>) {
-  const { choices, hint } = filter;
+/** Without the script, the user presses Enter. */
+function FilterByText({ place, query, hint }: { place: Place; query: FormValues; hint: string }) {
+  const { name: title, path } = PLACES[place];
   return (
-    <>
-      {choices.map((choice) => (
-        <Choices place={place} choice={choice} query={query} records={records} parts={parts} />
-      ))}
-      <search aria-label={PLACES[place].name}>
-        <form class="narrow" method="get" action={below(PLACES[place].path)} aria-label="Filter">
-          {Object.entries({ ...query, text: undefined, cursor: undefined }).map(
-            ([name, value]) => value && <input type="hidden" name={name} value={value} />,
-          )}
-          <Field name="text" label="Text" value={query['text'] ?? ''} placeholder={hint} />
-          <button type="submit" class="plain">
-            Filter
-          </button>
-        </form>
-      </search>
-    </>
+    <search aria-label={title}>
+      <form class="narrow" method="get" action={below(path)} aria-label="Filter">
+        {Object.entries({ ...query, text: undefined, cursor: undefined }).map(
+          ([name, value]) => value && <input type="hidden" name={name} value={value} />,
+        )}
+        <Field name="text" label="Text" value={query['text'] ?? ''} placeholder={hint} />
+        <button type="submit" class="plain">
+          Filter
+        </button>
+      </form>
+    </search>
   );
 }
 
-function Choices<Item>(props: Omit<FiltersProps<Item>, 'filter'> & { choice: Choice<Item> }) {
-  const { place, query, choice, records, parts } = props;
-  const { name, values, label, shown, isCounted } = choice;
-  const counts = isCounted && countsOf(choice, records, parts);
-  const chosen = query[name] || undefined;
-  const to = (value: string | undefined) => listPath(place, { ...query, [name]: value, cursor: undefined });
+/** @param props `to`: the path of the list with this value; `counts`: the number of records, and of those with each value */
+function Choices<Item>(props: {
+  id: string;
+  choice: Choice<Item>;
+  chosen: string | undefined;
+  to: (value: string | undefined) => string;
+  counts: { all: number; of: Readonly<Record<string, number>> } | undefined;
+}) {
+  const { id, choice, chosen, to, counts } = props;
+  const { values, label, shown } = choice;
   return (
-    <nav id={`${place}-${name}`} aria-label={label}>
+    <nav id={id} aria-label={label}>
       <ul class="counts">
         {counts && (
           <li>
             <Link href={to(undefined)} aria-current={chosen === undefined ? 'true' : undefined}>
-              <span class="number">{grouped(records.size)}</span> all
+              <span class="number">{grouped(counts.all)}</span> all
             </Link>
           </li>
         )}
@@ -257,7 +250,7 @@ function Choices<Item>(props: Omit<FiltersProps<Item>, 'filter'> & { choice: Cho
               href={to(value === chosen && !counts ? undefined : value)}
               aria-current={value === chosen ? 'true' : undefined}
             >
-              {counts && [<span class="number">{grouped(counts[value] ?? 0)}</span>, ' ']}
+              {counts && [<span class="number">{grouped(counts.of[value] ?? 0)}</span>, ' ']}
               {shown?.[value] ?? (counts ? <Status of={value} /> : value)}
             </Link>
           </li>
@@ -267,7 +260,6 @@ function Choices<Item>(props: Omit<FiltersProps<Item>, 'filter'> & { choice: Cho
   );
 }
 
-/** Counts the records with each value. */
 function countsOf<Item>({ name, of }: Choice<Item>, records: Records<Item>, parts: AppParts) {
   const counts: Record<string, number> = {};
   records.backwards((item) => {
@@ -275,7 +267,7 @@ function countsOf<Item>({ name, of }: Choice<Item>, records: Records<Item>, part
     counts[value] = (counts[value] ?? 0) + 1;
     return true;
   });
-  return counts;
+  return { all: records.size, of: counts };
 }
 
 /** Maximum number of distinct words in a search (chosen), because every record is searched for each. */

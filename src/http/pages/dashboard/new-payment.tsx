@@ -13,7 +13,6 @@ import { capitalized } from './text.ts';
 
 export const NEW_PAYMENT = `${UI}/new-payment`;
 
-/** The link on the list of payments. */
 export function NewPaymentLink() {
   return (
     <Link class="button" href={NEW_PAYMENT}>
@@ -113,7 +112,6 @@ export function MerchantField(props: { parts: AppParts; any?: string; chosen?: s
   );
 }
 
-/** Returns a valid value for every field of initiate, by wire name. */
 function initiateDefaults({ dialect, runtime }: AppParts, publicKey: string) {
   const values = withPaymentDefaults(
     { checkoutTheme: CHECKOUT_THEMES[0] },

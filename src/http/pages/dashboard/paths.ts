@@ -37,10 +37,8 @@ export const PLACES = {
 } as const satisfies Record<string, PlaceFacts>;
 export type Place = keyof typeof PLACES;
 
-/** Returns the path of a documentation page. */
 export const docsPath = (file: string): string => `${PLACES.docs.path}/${file}`;
 
-/** Returns the pages in a group. */
 export function placesOf(group: keyof typeof GROUPS): (PlaceFacts & { place: Place })[] {
   return namesOf(PLACES)
     .map((place) => ({ place, ...PLACES[place] }))

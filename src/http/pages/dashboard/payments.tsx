@@ -250,7 +250,6 @@ function Pills(props: { payment: Payment; deliveries: readonly Delivery[]; parts
   );
 }
 
-/** Says in a few words whether the shop was notified. */
 function shopStatus(deliveries: readonly Delivery[], { ipns }: AppParts): string {
   const forged = deliveries.map((delivery) => ipns.verdictOnForgery(delivery)?.tone);
   if (forged.at(-1) === 'bad') return 'accepted a forged copy';
@@ -308,7 +307,6 @@ const RUNNERS = [
   ['PHPUnit', 'PaymentTest.php', phpunitText],
 ] as const;
 
-/** Shows tests that repeat the payment, and expect the same responses from the receiver. */
 function CopyAsTest({ parts, payment }: { parts: AppParts; payment: Payment }) {
   const story = testStoryOf(payment, parts);
   return (

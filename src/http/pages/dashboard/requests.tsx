@@ -38,7 +38,6 @@ interface ListedRequest extends RecordedRequest {
   identifier: string;
 }
 
-/** Returns the logged requests, newest first. */
 function listedRequests({ events, dialect, payments }: AppParts): ListedRequest[] {
   return events.requests().map((request) => {
     const { target, paymentId, requestBody } = request;

@@ -124,7 +124,6 @@ export function dashboard(app: App, parts: AppParts): App {
   return pages;
 }
 
-/** Content that a page shows in addition to the record or list in its path. */
 interface Showing {
   refusal?: Refusal;
   query?: FormValues;

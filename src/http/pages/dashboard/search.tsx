@@ -10,7 +10,6 @@ import { listPath, PLACES, SEARCH } from './paths.ts';
 import { PAYMENTS } from './payments.tsx';
 import { REQUESTS } from './requests.tsx';
 
-/** Maximum number of results of each kind. */
 const SHOWN = 10;
 /** The number of records to check before other requests get a turn: a search must not delay payments. */
 const BATCH = 5_000;
@@ -42,7 +41,6 @@ export const searchPage: PageRenderer = async ({ parts, query: { q = '' } }) => 
   return { place: null, path: SEARCH, title: 'Search', content, isStill: true, query: q };
 };
 
-/** Shows the first matching records of a list; null if none match. */
 async function found<Item extends object>(list: List<Item>, text: string, parts: AppParts): Promise<Child> {
   const { place } = list;
   const matches = textMatcher(list.filter?.texts ?? [], text);

@@ -10,7 +10,6 @@ import { type Column, CommandCode, FactsBox, type PageRenderer, pageAt, Section,
 import { Field, Form } from './forms.tsx';
 import { PLACES } from './paths.ts';
 
-/** The source of a value that the user did not set. */
 const DEFAULT = 'default';
 
 interface Setting {

@@ -84,7 +84,6 @@ export function VerdictCard(props: {
   );
 }
 
-/** Shows a signed text, with amount and identifier apart if it has both. */
 function SignedText({ text, from, identifier }: { text: string; from: string; identifier: string }) {
   if (!text.endsWith(identifier) || !from.endsWith(identifier)) return <Difference text={text} from={from} />;
   const amountIn = (signed: string) => signed.slice(0, signed.length - identifier.length);
@@ -96,7 +95,6 @@ function SignedText({ text, from, identifier }: { text: string; from: string; id
   );
 }
 
-/** The documentation pages that explain a verdict. */
 const SIGNATURES = 'ipns-by-hand.md#why-a-signature-does-not-match';
 const DOCS = { receiver: 'receive-and-verify.md', rule: 'faults.md', emulator: 'retries.md' } as const;
 

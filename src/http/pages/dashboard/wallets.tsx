@@ -6,7 +6,6 @@ import { Field, Form } from './forms.tsx';
 import type { List } from './list.tsx';
 import { PLACES, withId } from './paths.ts';
 
-/** The path of the form that funds a wallet. */
 export const FUND = `${PLACES.wallets.path}/:id/fund`;
 
 /** The id of a wallet's row, which is the link target after funding. */
