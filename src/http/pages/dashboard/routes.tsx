@@ -1,7 +1,4 @@
-import { gzipSync } from 'node:zlib';
 import { Hono } from 'hono';
-import { accepts } from 'hono/accepts';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { readTextFields } from '../../body.ts';
 import { serviceCaller } from '../../call-service.ts';
 import type { App, AppContext, AppParts } from '../../environment.ts';
@@ -59,19 +56,42 @@ const PAGES: Readonly<Record<string, PageRenderer>> = {
 /** Pages that show the secret key for copying, alone or in a sample command. */
 const SHOW_KEYS: ReadonlySet<string> = new Set([PLACES.keys.path, PLACES.cards.path]);
 
+const missing: PageRenderer = () => {
+  const { path } = PLACES.payments;
+  const back = <Link href={path}>Back to Payments</Link>;
+  return { place: null, path, title: 'Not found', content: [<h1>Not found</h1>, <p>{back}</p>] };
+};
+
 /** The dashboard's pages and forms. @param app the whole app */
 export function dashboard(app: App, parts: AppParts): App {
   const pages: App = new Hono();
-  const callService = serviceCaller(app);
   // Whoever reads a body notes it here, although requests to the dashboard are not logged.
   pages.use((c, next) => {
     c.set('requestLog', {});
     return next();
   });
+
+  const show = async (c: AppContext, page: PageRenderer, query: FormValues, refusal?: Refusal) => {
+    const shown = await page({ parts, query, id: c.req.param('id') ?? '' });
+    // The script gets 200 even for a removed page, because browsers log error statuses in the console.
+    const status = refusal && !isScript(c) ? statusOf(refusal.error) : 200;
+    const html = renderPage(c, parts, shown, refusal);
+    return c.html(SHOW_KEYS.has(shown.path) ? html : parts.mask(html), status);
+  };
+  /** Shows the page with the error on top. Internal errors go to the log. */
+  const refuse = (c: AppContext, page: PageRenderer, thrown: unknown, form?: Omit<Refusal, 'error'>) => {
+    const error = asGatewayError(thrown);
+    if (error.code === 'internal') throw thrown;
+    const refusal = { ...form, error };
+    const query = c.req.query();
+    // The form's record, and with it the page, may have been removed.
+    return show(c, page, query, refusal).catch(() => show(c, missing, query, refusal));
+  };
   for (const [path, page] of Object.entries(PAGES)) {
-    pages.get(path, (c) => show(c, parts, page).catch((thrown) => refuse(c, parts, missing, thrown)));
+    pages.get(path, (c) => show(c, page, c.req.query()).catch((thrown) => refuse(c, missing, thrown)));
   }
-  /** @param page the page that shows a rejected form again */
+
+  /** @param page shows a rejected form again */
   const mountForm = (
     path: string,
     page: PageRenderer,
@@ -84,97 +104,47 @@ export function dashboard(app: App, parts: AppParts): App {
         values = await readTextFields(c);
         return await act(c, values, id);
       } catch (thrown) {
-        return refuse(c, parts, page, thrown, { to: withId(path, id), values });
+        return refuse(c, page, thrown, { to: withId(path, id), values });
       }
     });
+  const callService = serviceCaller(app);
   for (const [path, act] of Object.entries(FORMS)) {
     let above = path;
     while (!PAGES[above]) above = above.slice(0, above.lastIndexOf('/'));
     mountForm(path, PAGES[above] ?? missing, async (c, values, id) => {
       const next = await act(parts, values, id, callService);
-      return goTo(c, parts, next ?? ownPage(values['from'], withId(above, id)));
+      const target = basePath(parts.runtime) + (next ?? ownPage(values['from'], withId(above, id)));
+      if (!isScript(c)) return c.redirect(target, 303);
+      // The script stays on the page if the path is the same.
+      c.header('Location', target);
+      return c.body(null, 204);
     });
   }
   // The response is the page itself, because pasted text may be too long for a URL.
-  mountForm(PLACES.signature.path, signatureCheckerPage, (c, query) =>
-    show(c, parts, signatureCheckerPage, { query }),
+  mountForm(PLACES.signature.path, signatureCheckerPage, (c, values) =>
+    show(c, signatureCheckerPage, values),
   );
+
   pages.get(AUDIT_REPORT, async (c) => {
     const { last } = parts.audits;
-    if (!last?.endedAt || last.orders === null) return show(c, parts, missing);
+    if (!last?.endedAt || last.orders === null) return show(c, missing, {});
     const { htmlReport } = await import('../../../audit/html-report.ts');
     const html = htmlReport({ ...last, orders: last.orders }, last.options.ipnUrl, new Date(last.endedAt));
     c.header('Content-Disposition', 'attachment; filename="gateway-sim-audit.html"');
     return c.html(parts.mask(html));
   });
-  for (const [name, type, text] of [
-    ['live.js', 'text/javascript', SCRIPT],
-    ['dashboard.css', 'text/css', STYLES],
-  ] as const)
+  const asset = (name: string, type: string, text: string) =>
     pages.get(`${UI}/${name}`, (c) => {
       c.header('Cache-Control', 'no-cache');
       c.header('X-Content-Type-Options', 'nosniff');
-      return compressed(c, text, type);
+      return c.body(text, 200, { 'Content-Type': `${type}; charset=UTF-8` });
     });
+  asset('live.js', 'text/javascript', SCRIPT);
+  asset('dashboard.css', 'text/css', STYLES);
   // Users of the dashboard do not know the routes of its forms.
-  pages.notFound((c) => refuse(c, parts, missing, unknownRoute(c.req.method, c.req.path, [], parts.dialect)));
+  pages.notFound((c) => refuse(c, missing, unknownRoute(c.req.method, c.req.path, [], parts.dialect)));
   pages.onError((error) => {
     throw error;
   });
   return pages;
 }
-
-interface Showing {
-  refusal?: Refusal;
-  query?: FormValues;
-}
-
-async function show(c: AppContext, parts: AppParts, page: PageRenderer, showing: Showing = {}) {
-  const { refusal, query = c.req.query() } = showing;
-  const shown = await page({ parts, query, id: c.req.param('id') ?? '' });
-  // The script gets 200 even for a removed page, because browsers log error statuses in the console.
-  const status = refusal && !isScript(c) ? statusOf(refusal.error) : 200;
-  const html = renderPage(c, parts, shown, refusal);
-  // Not compressed: if another site can put text on the page, the compressed size reveals the key (BREACH).
-  if (SHOW_KEYS.has(shown.path)) return c.html(html, status);
-  return compressed(c, parts.mask(html), 'text/html', status);
-}
-
-/** Compresses a text if the client accepts it. Hono's own compression streams, which costs five times as much. */
-function compressed(c: AppContext, text: string, type: string, status: ContentfulStatusCode = 200): Response {
-  c.header('Content-Type', `${type}; charset=UTF-8`);
-  c.header('Vary', 'Accept-Encoding');
-  const encoding = accepts(c, { header: 'Accept-Encoding', supports: ['gzip'], default: 'identity' });
-  if (encoding !== 'gzip') return c.body(text, status);
-  c.header('Content-Encoding', 'gzip');
-  return c.body(gzipSync(text), status);
-}
-
-/** Redirects after a form. The script gets the path instead, because it stays on the page if the path is the same. */
-function goTo(c: AppContext, { runtime }: AppParts, path: string): Response {
-  const target = basePath(runtime) + path;
-  if (!isScript(c)) return c.redirect(target, 303);
-  c.header('Location', target);
-  return c.body(null, 204);
-}
-
-/** Shows the page with the error on top. Internal errors go to the log. */
-function refuse(
-  c: AppContext,
-  parts: AppParts,
-  page: PageRenderer,
-  thrown: unknown,
-  form?: Omit<Refusal, 'error'>,
-) {
-  const error = asGatewayError(thrown);
-  if (error.code === 'internal') throw thrown;
-  const refusal = { ...form, error };
-  // The form's record, and with it the page, may have been removed.
-  return show(c, parts, page, { refusal }).catch(() => show(c, parts, missing, { refusal }));
-}
-
-const missing: PageRenderer = () => {
-  const { path } = PLACES.payments;
-  const back = <Link href={path}>Back to Payments</Link>;
-  return { place: null, path, title: 'Not found', content: [<h1>Not found</h1>, <p>{back}</p>] };
-};
