@@ -1,6 +1,6 @@
 /*
- * The dashboard's only script. Pages work without it. It keeps them up to date (refresh.ts) and sends forms (submit.ts).
- * Here are its smaller parts.
+ * The dashboard's only script. Pages work without it. It keeps them up to date (refresh.ts) and sends forms
+ * (submit.ts). Here are its smaller parts.
  */
 import { span } from '../../../contract/duration.ts';
 import { ago, instant } from '../dashboard/text.ts';

@@ -2,8 +2,8 @@ import type { SimEvent } from '../../../contract/event.ts';
 import { keyOf, morph, NEW_ROW } from './morph.ts';
 
 /*
- * Keeps the page up to date: after events from the server it fetches the page again, at most twice a second, and updates
- * the changed elements in place.
+ * Keeps the page up to date: after events from the server it fetches the page again, at most twice a second, and
+ * updates the changed elements in place.
  */
 
 const PAUSE_MS = 500;

@@ -43,7 +43,10 @@ interface PageFacts {
 }
 export const PageContext = createContext<PageFacts>({ style: PLAIN, now: 0 });
 
-/** @param request `id`: the record in the path @throws GatewayError `not_found` for a record that does not exist */
+/**
+ * @param request `id`: the record in the path
+ * @throws GatewayError `not_found` for a record that does not exist
+ */
 export type PageRenderer = (request: {
   parts: AppParts;
   query: FormValues;
@@ -280,9 +283,9 @@ export function More({ id, count, run, of }: { id: string; count: number; run: C
 }
 
 /**
- * The heading of a column, its kind, its cells, and on a phone, where rows are cards without headings, a label that
- * explains the value. The cells of `head` are the row headings. Other kinds have a fixed width: amounts are right-aligned,
- * names and addresses are shortened if necessary, and long texts may wrap.
+ * A column. On a phone, rows are cards without headings, so the label explains the value. The cells of `head` are the
+ * row headings. Other kinds have a fixed width: amounts are right-aligned, names and addresses are shortened if
+ * necessary, and long texts may wrap.
  */
 export type Column<Item> = readonly [
   heading: string,

@@ -30,7 +30,11 @@ interface Filter<Item> {
 
 interface Records<Item> {
   size: number;
-  /** Visits records with their places, newest first, until `visit` returns false. @param before visits only records before this place */
+  /**
+   * Visits records with their places, newest first, until `visit` returns false.
+   *
+   * @param before visits only records before this place
+   */
   backwards: (visit: (item: Item, place: number) => boolean, before?: number) => void;
 }
 
@@ -223,7 +227,11 @@ function FilterByText({ place, query, hint }: { place: Place; query: FormValues;
   );
 }
 
-/** @param props `to`: the path of the list with this value; `counts`: the number of records, and of those with each value */
+/**
+ * Links to the values of a choice.
+ *
+ * @param props `to`: the path of the list with a value; `counts`: the number of all records, and by value
+ */
 function Choices<Item>(props: {
   id: string;
   choice: Choice<Item>;

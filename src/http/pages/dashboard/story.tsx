@@ -261,7 +261,11 @@ export function Attempts({ deliveries, parts }: { deliveries: readonly Delivery[
 /** The width of a wait in pixels, on a logarithmic scale, so that both 1 s and 10 min are visible. */
 const gapOf = (milliseconds: number) => Math.round(8 * Math.log10(1 + milliseconds));
 
-/** An attempt. @param props `before`: the previous attempt of the same delivery; `isOne`: whether all are of one delivery */
+/**
+ * An attempt that was made.
+ *
+ * @param props `before`: the previous attempt of the same delivery; `isOne`: whether all are of one delivery
+ */
 function Made(props: {
   delivery: Delivery;
   attempt: Attempt;
