@@ -65,7 +65,7 @@ const missing: PageRenderer = () => {
 /** The dashboard's pages and forms. @param app the whole app */
 export function dashboard(app: App, parts: AppParts): App {
   const pages: App = new Hono();
-  // Whoever reads a body notes it here, although requests to the dashboard are not logged.
+  // Code that reads a body notes it here, although requests to the dashboard are not logged.
   pages.use((c, next) => {
     c.set('requestLog', {});
     return next();
