@@ -300,9 +300,8 @@ describe('the layers of src/', () => {
     expect(files.length).toBeGreaterThan(10);
   });
 
-  it('load the code of single pages on request, not at startup', () => {
-    const late =
-      /^http\/(test-texts\/|pages\/(reference|assets\/live|dashboard\/(frame|payment-page|search|signature-checker)\.))/;
+  it('load the code of the dashboard on request, not at startup', () => {
+    const late = /^http\/(test-texts\/|pages\/(assets\/live|dashboard\/(?!(paths|text)\.)))/;
     const { files } = reachedFrom('http/app.ts', false);
     expect(files.filter((file) => late.test(file))).toEqual([]);
     expect(reachedFrom('http/app.ts').files.some((file) => late.test(file))).toBe(true);

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream/promises';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
-import { Hono, type MiddlewareHandler } from 'hono';
+import { Hono } from 'hono';
 import { GatewayError } from '../contract/error.ts';
 import { mountControl, mountProbes } from './control/route.ts';
 import { controlRoutes } from './control/routes.ts';
@@ -10,10 +10,8 @@ import { asGatewayError, statusOf, unknownRoute } from './errors.ts';
 import { isControl, proxiedGuard, siteGuard, tokenGuard } from './guard.ts';
 import { injectFaults } from './inject-faults.ts';
 import type { RequestListener } from './listener.ts';
-import { HTML_TYPE } from './operation.ts';
-import { dashboardError, isDashboard, mountDashboard } from './pages/dashboard/routes.tsx';
 import { ICON_SVG } from './pages/layout.tsx';
-import { mountOpenPages } from './pages/open-pages.tsx';
+import { mountDashboard, mountOpenPages } from './pages/mount.tsx';
 import { noteError, recordRequests } from './record-requests.ts';
 import { mountCards } from './service/cards.ts';
 import { mountCheckout } from './service/checkout.ts';
@@ -56,8 +54,6 @@ export function createApp(parts: AppParts): App {
     await next();
     await parts.state.stored();
   });
-  const base = basePath(parts.runtime);
-  if (base !== '') app.use(linksBelow(base));
   app.use(recordRequests(parts));
   if (parts.runtime.options.proxy) app.use(proxiedGuard());
   app.use(injectFaults(parts));
@@ -65,7 +61,7 @@ export function createApp(parts: AppParts): App {
   mountCheckout(app, parts);
   mountCards(app, parts);
   // The base URL leads users to the dashboard (chosen: route-root).
-  app.get('/', (c) => c.redirect('/_sim'));
+  app.get('/', (c) => c.redirect(`${basePath(parts.runtime)}/_sim`));
   mountProbes(app);
   app.use('/_sim/*', siteGuard(parts.runtime));
   mountOpenPages(app, parts);
@@ -75,11 +71,8 @@ export function createApp(parts: AppParts): App {
   mountDashboard(app, parts);
   mountControl(app, controlRoutes(parts, document), parts.mask);
   app.notFound((c) => {
-    const { method, path } = c.req;
-    // Users of the dashboard do not know the routes of its forms.
-    const known = isDashboard(path) ? [] : app.routes.filter((route) => route.method !== 'ALL');
-    const error = unknownRoute(method, path, known, parts.dialect);
-    return isDashboard(path) ? dashboardError(c, parts, error) : explain(c, error);
+    const routes = app.routes.filter(({ method }) => method !== 'ALL');
+    return explain(c, unknownRoute(c.req.method, c.req.path, routes, parts.dialect));
   });
   app.onError((thrown, c) => {
     const error = asGatewayError(thrown);
@@ -97,27 +90,6 @@ export function createApp(parts: AppParts): App {
     if (error.code === 'unauthorized') c.header('WWW-Authenticate', 'Bearer realm="gateway-sim"');
     return c.json(isControl(path) ? error.toJSON() : dialect.serviceError(error), statusOf(error));
   }
-}
-
-/** The attributes of our pages that contain paths of the dashboard. Their values are escaped. */
-const DASHBOARD_LINK = /\b(href|src|action|formaction|data-events|data-page)="(?=\/_sim\b)/g;
-
-/**
- * Puts a base path before all links to the dashboard, also in redirects: a proxy may forward only that path.
- *
- * @param base such as `/gateway`
- */
-function linksBelow(base: string): MiddlewareHandler<AppEnvironment> {
-  return async (c, next) => {
-    c.set('isRewritten', true);
-    await next();
-    const { headers } = c.res;
-    const location = headers.get('Location');
-    if (location?.startsWith('/_sim')) headers.set('Location', base + location);
-    if (!headers.get('Content-Type')?.startsWith(HTML_TYPE)) return;
-    const html = await c.res.text();
-    c.res = new Response(html.replace(DASHBOARD_LINK, `$1="${base}`), c.res);
-  };
 }
 
 /** Maximum time for which an unread body is read before the response is sent (real time). */

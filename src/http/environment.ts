@@ -61,8 +61,6 @@ export interface AppEnvironment {
     requestLog: RequestLog;
     /** The body, if it was read before its handler needed it. A connection can be read only once. */
     body?: Promise<Buffer>;
-    /** Whether the text of pages changes after they are rendered. */
-    isRewritten?: boolean;
   };
 }
 

@@ -4,6 +4,7 @@ import {
   changeEmail,
   codeProblem,
   enterEmail,
+  enteredEmail,
   rejectCode,
   resendCode,
   stepOf,
@@ -46,6 +47,8 @@ export function checkoutUseCases(parts: UseCaseParts) {
 
     /** The customer returns to the first step. */
     changeEmail: (payment: Payment): Promise<null> => step(payment, (_, current) => changeEmail(current)),
+
+    enteredEmail,
 
     stepOf,
 

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { requireTamperings } from '../../src/contract/tampering.ts';
 import { namesOf } from '../../src/contract/vocabulary.ts';
-import { PLACES, UI } from '../../src/http/pages/dashboard/page.tsx';
+import { PLACES, UI } from '../../src/http/pages/dashboard/paths.ts';
 import { OF_LOOKS, violationsOf } from '../helpers/axe.ts';
 import { openPage, picture, resize } from '../helpers/browser.ts';
 import { busySim, payWithMistakes, startNaiveShop } from '../helpers/busy.ts';

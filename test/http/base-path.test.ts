@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { payOnCheckout } from '../../src/conform/checkout.ts';
 import { Target } from '../../src/conform/target.ts';
-import { PLACES } from '../../src/http/pages/dashboard/page.tsx';
+import { PLACES } from '../../src/http/pages/dashboard/paths.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';
 
 const INITIATE = '/sandbox/payment/initiate';

@@ -400,7 +400,7 @@ describe('cards', () => {
   });
 
   it('belong to the selected merchant', async () => {
-    await post('/_sim/ui/merchants', { name: 'Second Shop' });
+    await post('/_sim/ui/keys/merchants', { name: 'Second Shop' });
     const second = [...sim.server.parts.merchants.all.values()].at(-1);
     const created = await post('/_sim/ui/cards', { ...CARD, merchant: second?.id ?? '' });
     expect(await followed(created)).toContain('Second Shop');
@@ -419,10 +419,10 @@ describe('keys', () => {
   });
 
   it('are created for a new merchant, but not for an existing name', async () => {
-    expect(await followed(await post('/_sim/ui/merchants', { name: 'Second Shop' }))).toContain(
+    expect(await followed(await post('/_sim/ui/keys/merchants', { name: 'Second Shop' }))).toContain(
       'Second Shop',
     );
-    expect((await post('/_sim/ui/merchants', { name: 'Second Shop' })).status).toBe(422);
+    expect((await post('/_sim/ui/keys/merchants', { name: 'Second Shop' })).status).toBe(422);
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { languageOf } from '../../src/http/pages/page-view.ts';
+import { languageOf } from '../../src/http/pages/layout.tsx';
 
 test.each([
   ['', 'en'],

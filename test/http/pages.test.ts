@@ -2,11 +2,16 @@ import { describe, expect, test } from 'vitest';
 import type { CheckoutProblem } from '../../src/contract/checkout.ts';
 import { OUTCOMES } from '../../src/contract/outcomes.ts';
 import { DELIVERY_ORDERS, PAYMENT_STATUSES } from '../../src/contract/vocabulary.ts';
-import { type ClosedView, checkoutPage, closedPage, refusedPage } from '../../src/http/pages/checkout.tsx';
-import { tokenPage } from '../../src/http/pages/open-pages.tsx';
-import type { LiveTip } from '../../src/http/pages/panel.tsx';
-import type { CheckoutView } from '../../src/http/pages/step.tsx';
-import type { PaymentSummary } from '../../src/http/pages/summary.tsx';
+import {
+  type CheckoutView,
+  type ClosedView,
+  checkoutPage,
+  closedPage,
+  type LiveTip,
+  type PaymentSummary,
+  refusedPage,
+} from '../../src/http/pages/checkout.tsx';
+import { tokenPage } from '../../src/http/pages/mount.tsx';
 
 const PATH = '/sandbox/initiate/payment/checkout';
 const STEPS = ['email', 'code'] as const;
@@ -35,6 +40,7 @@ function checkout({ payment, ...changes }: CheckoutChanges = {}): string {
     language: 'en',
     theme: 'light',
     nonce: 'nonce-1',
+    base: '',
     step: 'email',
     payment: { ...PAYMENT, ...payment },
     path: PATH,
@@ -60,6 +66,7 @@ function closed(changes: Partial<ClosedView> = {}): string {
     language: 'en',
     theme: 'light',
     nonce: 'nonce-1',
+    base: '',
     stays: false,
     payment: PAYMENT,
     backUrl: 'https://shop.test/back?a=1&b=2',
@@ -106,6 +113,7 @@ const PAGES: [string, string][] = [
       language: 'en',
       theme: 'light',
       nonce: 'nonce-1',
+      base: '',
       message: 'no',
       backUrl: null,
       dashboard: null,
@@ -437,7 +445,7 @@ describe('the page that asks for the control token', () => {
   test.each(LANGUAGES)(
     'shows the command as the user types it, even after a wrong token (%s)',
     (language) => {
-      const view = { language, theme: 'system', nonce: 'nonce-1' } as const;
+      const view = { language, theme: 'system', nonce: 'nonce-1', base: '' } as const;
       const page = (wrong: boolean) =>
         tokenPage(view, { start: 'npx gateway-sim start', action: '/_sim/ui/token', wrong });
       const command = '<span>npx</span> <span>gateway-sim</span> <span>start</span></code>.';

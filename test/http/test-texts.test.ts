@@ -1,7 +1,7 @@
 import { createContext, runInContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { javaScriptText, javaScriptValue, phpText } from '../../src/http/test-texts/quoting.ts';
+import { javaScriptText, javaScriptValue, phpText } from '../../src/http/test-texts/test-story.ts';
 import { character } from '../helpers/characters.ts';
 
 const NASTY = [...'\'"\\$`\n\u2028\u202e\0😀', '$' + '{x}', '\r\n', '</script>', '<!--', '?>', '*/'];

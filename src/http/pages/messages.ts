@@ -1,5 +1,7 @@
 import { type DeliveryOrder, IPN_TIMINGS } from '../../contract/vocabulary.ts';
-import type { Language } from './page-view.ts';
+
+/** English is the default. */
+export type Language = 'en' | 'fr';
 
 type Pair = readonly [en: string, fr: string];
 interface Texts {

@@ -11,17 +11,22 @@ import type { Payment } from '../../domain/state.ts';
 import type { StepResult } from '../../usecases/checkout.ts';
 import type { SettleCommand } from '../../usecases/payments.ts';
 import { readTextFields } from '../body.ts';
-import { type App, type AppContext, type AppParts, basePath } from '../environment.ts';
+import { type App, type AppContext, type AppParts, basePath, type ServerRuntime } from '../environment.ts';
 import { asGatewayError, statusOf } from '../errors.ts';
 import { refuseCrossSite } from '../guard.ts';
 import { type Answer, described, FORM_TYPE, HTML_TYPE, seeOtherAnswer } from '../operation.ts';
-import { checkoutPage, closedPage, refusedPage } from '../pages/checkout.tsx';
-import { PLACES, recordPath } from '../pages/dashboard/page.tsx';
+import {
+  type CheckoutView,
+  checkoutPage,
+  closedPage,
+  type LiveTip,
+  type PaymentSummary,
+  refusedPage,
+} from '../pages/checkout.tsx';
+import { PLACES, recordPath } from '../pages/dashboard/paths.ts';
 import { instant } from '../pages/dashboard/text.ts';
-import { type Language, type PageView, pageView } from '../pages/page-view.ts';
-import type { LiveTip } from '../pages/panel.tsx';
-import type { CheckoutView } from '../pages/step.tsx';
-import { type PaymentSummary, shownAmount } from '../pages/summary.tsx';
+import { type PageView, pageView, shownAmount } from '../pages/layout.tsx';
+import type { Language } from '../pages/messages.ts';
 import { notesOf } from '../record-requests.ts';
 import { MODE_WORDS } from './initiate.ts';
 
@@ -310,7 +315,7 @@ function showStep(
   const { settings, options } = runtime;
   const payment = payments.all.get(before.id) ?? before;
   const isLive = payment.mode === 'live';
-  const page = customerView(c, payment, 'http: https: data:');
+  const page = customerView(c, runtime, payment, 'http: https: data:');
   const html = checkoutPage({
     ...page,
     step: parts.checkout.stepOf(payment),
@@ -319,7 +324,7 @@ function showStep(
     parameter: dialect.paymentParameter,
     page: randomBytes(16).toString('base64url'),
     value,
-    email: payment.payerEmail ?? '',
+    email: parts.checkout.enteredEmail(payment) ?? '',
     problem,
     resent: problem === null && c.req.query('resent') === '1',
     sandbox: isLive ? null : { email: settings.sandboxEmail, code: settings.sandboxCode },
@@ -337,7 +342,7 @@ function showStep(
  * @param stays whether this request settled it, without a redirect
  */
 function showClosed(c: AppContext, parts: AppParts, payment: Payment | null, stays = false) {
-  const page = customerView(c, payment, payment ? 'http: https: data:' : 'data:');
+  const page = customerView(c, parts.runtime, payment, payment ? 'http: https: data:' : 'data:');
   const { mapped } = parts.runtime.settings;
   const back = payment && mapped(payment.status === 'succeeded' ? payment.successUrl : payment.cancelUrl);
   const html = closedPage({
@@ -354,10 +359,12 @@ function showClosed(c: AppContext, parts: AppParts, payment: Payment | null, sta
 
 /** The page for a rejected request. */
 function showRefused(c: AppContext, parts: AppParts, payment: Payment | null, error: GatewayError) {
-  const backUrl = payment && parts.dialect.checkoutUrl(payment, '');
-  c.get('requestLog').notes = notesOf(error, parts.runtime);
+  const { runtime, dialect } = parts;
+  const backUrl = payment && dialect.checkoutUrl(payment, basePath(runtime));
+  c.get('requestLog').notes = notesOf(error, runtime);
   const dashboard = dashboardOf(parts, payment);
-  const html = refusedPage({ ...customerView(c, payment), message: error.message, backUrl, dashboard });
+  const page = customerView(c, runtime, payment);
+  const html = refusedPage({ ...page, message: error.message, backUrl, dashboard });
   return c.html(html, statusOf(error));
 }
 
@@ -373,8 +380,13 @@ function dashboardOf({ runtime }: AppParts, payment: Payment | null): string | n
  */
 const CHECKOUT_POLICY = { forms: "'self' http: https:", framedBy: "'self'", script: 'inline' } as const;
 
-function customerView(c: AppContext, payment: Payment | null, images = 'data:'): PageView {
-  const view = pageView(c, payment?.checkoutTheme ?? 'system', { ...CHECKOUT_POLICY, images });
+function customerView(
+  c: AppContext,
+  runtime: ServerRuntime,
+  payment: Payment | null,
+  images = 'data:',
+): PageView {
+  const view = pageView(c, runtime, payment?.checkoutTheme ?? 'system', { ...CHECKOUT_POLICY, images });
   c.header('Content-Language', view.language);
   return view;
 }
@@ -397,8 +409,10 @@ function tipFor({ wallets, runtime, checkout }: AppParts, payment: Payment): Liv
   };
 }
 
-function receiptOf({ trx, settledAt, createdAt, payerEmail, customerName }: Payment) {
-  return { trx, date: `${instant(settledAt ?? createdAt)} UTC`, payer: payerEmail ?? customerName };
+function receiptOf({ checkout }: AppParts, payment: Payment) {
+  const { trx, settledAt, createdAt, customerName } = payment;
+  const payer = checkout.enteredEmail(payment) ?? customerName;
+  return { trx, date: `${instant(settledAt ?? createdAt)} UTC`, payer };
 }
 
 function summaryOf(parts: AppParts, payment: Payment, language: Language): PaymentSummary {
@@ -407,6 +421,6 @@ function summaryOf(parts: AppParts, payment: Payment, language: Language): Payme
     siteLogo: payment.siteLogo && parts.runtime.settings.mapped(payment.siteLogo),
     merchantName: parts.merchants.of(payment)?.name ?? '',
     amount: shownAmount(parts, payment.amount, payment.currency, language),
-    receipt: payment.status === 'succeeded' ? receiptOf(payment) : null,
+    receipt: payment.status === 'succeeded' ? receiptOf(parts, payment) : null,
   };
 }

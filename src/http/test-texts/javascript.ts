@@ -1,12 +1,10 @@
 import { START_OPTIONS } from '../../options/table.ts';
-import { javaScriptText, javaScriptValue } from './quoting.ts';
-import type { TestStory } from './test-story.ts';
+import { javaScriptText, javaScriptValue, type TestStory } from './test-story.ts';
 
 /*
  * Writes a payment as a test in JavaScript. The test starts a new emulator and uses the developer's running receiver.
  */
 
-/** A test for Vitest. */
 export function vitestText(story: TestStory): string {
   return lines(
     "import { startGatewaySim } from 'gateway-sim';",
@@ -103,7 +101,6 @@ function settled({ payment, outcome, order, redirectUrl }: TestStory): string[] 
 const isCanceledByCustomer = ({ payment }: TestStory) =>
   payment.settledBy === 'customer' && payment.status === 'canceled';
 
-/** The customer's steps in the checkout. */
 function walked(story: TestStory): string[] {
   const { entries, payment, redirectUrl } = story;
   let step: 'email' | 'code' = 'email';
@@ -144,7 +141,6 @@ function leaving(redirectUrl: string | null | undefined): string {
   return `const left = page.waitForRequest((request) => request.url() === ${javaScriptText(address)});`;
 }
 
-/** The IPNs of the payment, oldest first, with the response to each attempt. */
 function delivered({ ipns }: TestStory): string[] {
   return [
     '',

@@ -1,7 +1,6 @@
 import { quoted } from '../../contract/curl.ts';
 import { kebab } from '../../contract/hint.ts';
-import { phpText } from './quoting.ts';
-import type { TestStory } from './test-story.ts';
+import { phpText, type TestStory } from './test-story.ts';
 
 /** A payment as a test for PHPUnit. It uses the control API of an emulator that `exec` starts. */
 export function phpunitText(story: TestStory): string {

@@ -1,15 +1,11 @@
 /*
- * The dashboard's only script. Pages work without it. It keeps them up to date: after events from the server it fetches
- * the page again, at most twice a second, and updates the changed elements in place. It also sends forms.
+ * The dashboard's only script. Pages work without it. It keeps them up to date (refresh.ts) and sends forms
+ * (submit.ts). Here are its smaller parts.
  */
-import { startCopying } from './copy.ts';
-import { connect } from './events.ts';
-import './filter.ts';
-import './keyboard.ts';
-import './language.ts';
-import { main, news } from './shown-page.ts';
+import { span } from '../../../contract/duration.ts';
+import { ago, instant } from '../dashboard/text.ts';
+import { copyButtonsIn, main, news, refreshNow, reportDisconnected } from './refresh.ts';
 import './submit.ts';
-import './times.ts';
 
 // On a small screen the tabs scroll sideways. Scroll to the current one.
 const tab = document.querySelector<HTMLElement>('.tabs [aria-current]');
@@ -18,7 +14,155 @@ if (tab && tabs) tabs.scrollLeft = tab.offsetLeft - 60;
 
 // After a rejected form, the URL is the form's action. A reload must not submit the form again.
 if (main.dataset['page']) history.replaceState(null, '', main.dataset['page']);
-startCopying((text) => {
-  news.textContent = text;
+
+// Copy buttons.
+const COPIED_MS = 1500;
+copyButtonsIn(document);
+document.addEventListener('click', async ({ target }) => {
+  const button = target instanceof Element && target.closest<HTMLElement>('[data-copy]');
+  if (!button) return;
+  const source = document.getElementById(button.dataset['copy'] ?? '');
+  await navigator.clipboard.writeText(source?.textContent ?? '');
+  const label = button.firstChild as Text;
+  label.data = 'Copied ';
+  news.textContent = 'Copied';
+  setTimeout(() => label.replaceData(0, label.length, 'Copy '), COPIED_MS);
 });
-connect();
+
+// Code samples: every page shows the language that the user chose last.
+const KEY = 'language';
+function showLanguage(language: string | null): void {
+  for (const choice of document.querySelectorAll<HTMLInputElement>('.languages input'))
+    choice.checked ||= choice.value === language;
+}
+showLanguage(localStorage.getItem(KEY));
+document.addEventListener('change', ({ target }) => {
+  if (!(target instanceof HTMLInputElement) || !target.closest('.languages')) return;
+  localStorage.setItem(KEY, target.value);
+  showLanguage(target.value);
+});
+
+/** The emulator's time when it rendered the page, and the browser's time when it showed it. */
+let renderedAt = '';
+let shownAt = 0;
+
+/** Returns the emulator's time in milliseconds since 1970, which does not advance while the clock is paused. */
+function now(): number {
+  const { now: read = '', frozen } = main.dataset;
+  if (read !== renderedAt) {
+    renderedAt = read;
+    shownAt = Date.now();
+  }
+  return Date.parse(read) + (frozen === undefined ? Date.now() - shownAt : 0);
+}
+
+/** Updates times once a second. */
+setInterval(() => {
+  for (const time of main.querySelectorAll<HTMLTimeElement>('time[data-runs]')) {
+    time.dateTime = new Date(Date.parse(time.dateTime) + 1000).toISOString();
+    time.textContent = instant(time.dateTime);
+  }
+  for (const left of main.querySelectorAll<HTMLElement>('[data-left]')) {
+    const seconds = Math.max(0, Number(left.dataset['left']) - 1);
+    left.dataset['left'] = String(seconds);
+    left.textContent = span(seconds * 1000);
+  }
+  const at = now();
+  if (Number.isNaN(at)) return;
+  for (const time of main.querySelectorAll<HTMLTimeElement>('time[data-ago]')) {
+    const words = ago(at - Date.parse(time.dateTime));
+    // Writing the same text again would clear the user's selection.
+    if (time.textContent !== words) time.textContent = words;
+  }
+}, 1000);
+
+/** How long a filter waits after the last keystroke. */
+const TYPING_MS = 300;
+let typing: number | undefined;
+
+/** Returns the form that filters the list below it. It applies while the user types, and its field keeps the focus. */
+function filterOf(target: EventTarget | null): HTMLFormElement | null {
+  const form = target instanceof Element ? target.closest<HTMLFormElement>('search form') : null;
+  return main.contains(form) ? form : null;
+}
+
+function applyFilter(form: HTMLFormElement): void {
+  clearTimeout(typing);
+  const given = [...new FormData(form)].map(([name, value]) => [name, String(value)]);
+  const query = new URLSearchParams(given.filter(([, value]) => value));
+  const path = form.getAttribute('action') ?? location.pathname;
+  history.replaceState(null, '', String(query) ? `${path}?${query}` : path);
+  refreshNow().catch(reportDisconnected);
+}
+
+document.addEventListener('input', ({ target }) => {
+  const form = filterOf(target);
+  if (!form) return;
+  clearTimeout(typing);
+  typing = setTimeout(() => applyFilter(form), TYPING_MS);
+});
+document.addEventListener('submit', (event) => {
+  const form = filterOf(event.target);
+  if (!form) return;
+  event.preventDefault();
+  applyFilter(form);
+});
+// "Select all".
+document.addEventListener('change', ({ target }) => {
+  if (!(target instanceof HTMLInputElement) || target.dataset['all'] === undefined) return;
+  for (const field of target.form?.elements ?? [])
+    if (field instanceof HTMLInputElement) field.checked = target.checked;
+});
+
+// The palette: typing narrows its list, and Enter opens the first match.
+document.addEventListener('input', ({ target }) => {
+  if (!(target instanceof HTMLInputElement) || target.dataset['palette'] === undefined) return;
+  const words = target.value.trim().toLowerCase();
+  for (const item of document.querySelectorAll<HTMLElement>('#palette li'))
+    item.hidden = !item.textContent?.toLowerCase().includes(words);
+});
+document.addEventListener('submit', (event) => {
+  const first = document.querySelector<HTMLElement>('#palette li:not([hidden]) :is(a, button)');
+  if (!(event.target instanceof Element) || !event.target.matches('#palette > form') || !first) return;
+  event.preventDefault();
+  first.click();
+});
+
+/** Shortcuts that work anywhere except in fields. */
+const KEYS: Readonly<Record<string, () => boolean>> = {
+  '/': () => {
+    const search = document.querySelector<HTMLInputElement>('[data-search]');
+    search?.focus();
+    search?.select();
+    return search !== null;
+  },
+  j: () => moveTo(1),
+  k: () => moveTo(-1),
+  '?': () => toggle('#shortcuts'),
+};
+
+function toggle(name: string): boolean {
+  const dialog = document.querySelector<HTMLDialogElement>(name);
+  if (dialog?.open) dialog.close();
+  else dialog?.showModal();
+  return dialog !== null;
+}
+
+/** Focuses the link of the next or previous row, so that Enter opens it. */
+function moveTo(step: 1 | -1): boolean {
+  const links = [...main.querySelectorAll<HTMLElement>('tbody tr')].flatMap(
+    (row) => row.querySelector<HTMLElement>('a[href]') ?? [],
+  );
+  const at = links.findIndex((link) => link.closest('tr')?.contains(document.activeElement));
+  const next = at < 0 ? links[0] : links[at + step];
+  next?.focus();
+  return next !== undefined;
+}
+
+document.addEventListener('keydown', (event) => {
+  const { key, target, ctrlKey, metaKey, altKey } = event;
+  if ((ctrlKey || metaKey) && key === 'k' && toggle('#palette')) event.preventDefault();
+  if (ctrlKey || metaKey || altKey || event.isComposing) return;
+  if (target instanceof Element && target.closest('input, select, textarea, [contenteditable]')) return;
+  if (Object.hasOwn(KEYS, key) && KEYS[key]?.()) event.preventDefault();
+});

@@ -1,5 +1,4 @@
-import { live, load, main, refreshNow, refreshSoon, reportDisconnected, show } from './shown-page.ts';
-import { showWaiting } from './waiting-button.ts';
+import { live, load, main, refreshNow, refreshSoon, reportDisconnected, show } from './refresh.ts';
 
 /** Browsers limit the number of connections to a host. Events use one, and pages need others. */
 const MAX_SENDING = 2;
@@ -73,7 +72,6 @@ function pointTo(hash: string, form: HTMLFormElement): void {
   scrollTo({ left: scrollX, top: scrollY, behavior: 'instant' });
 }
 
-/** Returns the fields as the browser would send them. */
 function fieldsOf(form: HTMLFormElement, button: HTMLButtonElement | null): URLSearchParams {
   const fields = new FormData(form);
   if (button?.name) fields.append(button.name, button.value);
@@ -115,7 +113,6 @@ function messageIn(text: string): string {
   }
 }
 
-/** Shows a message next to a form. */
 function showMessage(form: HTMLFormElement, text: string, isLost = false): void {
   const box = document.createElement('div');
   box.className = 'box alert';
@@ -133,4 +130,41 @@ function showMessage(form: HTMLFormElement, text: string, isLost = false): void 
   clearProblems();
   if (form.isConnected) form.after(box);
   else main.prepend(box);
+}
+
+const TICK_MS = 200;
+
+/**
+ * Shows on a button how long it has waited for a response, without changing its size.
+ *
+ * @returns a function that restores the button; further calls do nothing
+ */
+function showWaiting(button: HTMLButtonElement | null): () => void {
+  if (!button) return () => {};
+  const label = [...button.childNodes];
+  const word = document.createElement('span');
+  word.textContent = 'Sending…';
+  const time = document.createTextNode('');
+  const startedAt = Date.now();
+  const { width, height } = button.getBoundingClientRect();
+  button.style.width = `${width}px`;
+  button.style.height = `${height}px`;
+  button.ariaBusy = 'true';
+  button.ariaDisabled = 'true';
+  let timer: number | undefined = setInterval(() => {
+    const seconds = Math.floor((Date.now() - startedAt) / 1000);
+    if (seconds) time.data = ` ${seconds} s`;
+    if (!word.isConnected) button.replaceChildren(word, time);
+    // A small button has room only for the time.
+    if (seconds && button.scrollWidth > button.clientWidth) word.className = 'unseen';
+  }, TICK_MS);
+  return () => {
+    if (timer === undefined) return;
+    clearInterval(timer);
+    timer = undefined;
+    button.replaceChildren(...label);
+    button.removeAttribute('style');
+    button.ariaBusy = null;
+    button.ariaDisabled = null;
+  };
 }

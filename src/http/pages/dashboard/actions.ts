@@ -13,12 +13,18 @@ import { attemptId } from '../../../usecases/story.ts';
 import type { CallService } from '../../call-service.ts';
 import type { AppParts } from '../../environment.ts';
 import { RESEND_SELECTED } from './ipns.tsx';
+import { ADD_MERCHANT } from './keys.tsx';
 import { createPayment, NEW_PAYMENT } from './new-payment.tsx';
-import { type FormValues, ownPage, PLACES, recordPath, recordRoute, UI, withId } from './page.tsx';
+import { type FormValues, ownPage, PLACES, recordPath, recordRoute } from './paths.ts';
 import { replay } from './requests.tsx';
 import { FUND, walletRow } from './wallets.tsx';
 
-/** Handles a submitted form, and returns the path to redirect to; undefined for the form's own page. */
+/**
+ * Handles a submitted form.
+ *
+ * @param id the record in the path
+ * @returns the path to redirect to; undefined for the page that the form names in `from`, or the page above the form
+ */
 type FormAction = (
   parts: AppParts,
   fields: FormValues,
@@ -26,29 +32,21 @@ type FormAction = (
   callService: CallService,
 ) => Promise<string | undefined>;
 
-/** A form on the page with this path. It redirects to that page unless the action returns another path. */
-function on(page: string, act: FormAction) {
-  const actAndGo: (...given: Parameters<FormAction>) => Promise<string> = async (...given) =>
-    (await act(...given)) ?? ownPage(given[1]['from'], withId(page, given[2]));
-  return { page, act: actAndGo };
-}
-
 const PAYMENT = recordRoute('payments');
 const IPN = recordRoute('ipns');
 const CARD = recordRoute('cards');
 const REQUEST = recordRoute('requests');
 const { ipns, cards, wallets, keys, audit, faults, clock, settings } = PLACES;
 
-/** Every form, by the path that it posts to. */
-export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
-  [NEW_PAYMENT]: on(NEW_PAYMENT, async (parts, fields, _, callService) =>
+/** Every form, by the path that it posts to. The page above this path shows it again if it is rejected. */
+export const FORMS: Readonly<Record<string, FormAction>> = {
+  [NEW_PAYMENT]: async (parts, fields, _, callService) =>
     recordPath('payments', await createPayment(parts, fields, callService)),
-  ),
-  [`${PAYMENT}/settle`]: on(PAYMENT, async ({ payments }, { outcome, delivery }, id) => {
+  [`${PAYMENT}/settle`]: async ({ payments }, { outcome, delivery }, id) => {
     const input = parseInput(SettleInput, { outcome, ...(delivery && { delivery }) });
     await payments.settle(id, { ...input, by: 'control' });
-  }),
-  [`${PAYMENT}/run`]: on(PAYMENT, async ({ payments, ipns, clock }, { ipn = '', attempt = '' }, id) => {
+  },
+  [`${PAYMENT}/run`]: async ({ payments, ipns, clock }, { ipn = '', attempt = '' }, id) => {
     const payment = payments.require(id);
     const { paymentId, nextAttemptAt, attemptCount } = ipns.require(ipn);
     if (paymentId !== payment.id) throw new GatewayError('not_found', `${ipn} is not an IPN of this payment`);
@@ -57,8 +55,8 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
       await clock.move({ advance: atLeast(Date.parse(nextAttemptAt) - clock.now()) });
     }
     return `${recordPath('payments', payment.id)}#${attemptId(ipn, Number(attempt))}`;
-  }),
-  [`${IPN}/resend`]: on(IPN, async ({ ipns }, { to, from }, id) => {
+  },
+  [`${IPN}/resend`]: async ({ ipns }, { to, from }, id) => {
     const sent = await ipns.resend(id, to || undefined);
     const page = recordPath('ipns', sent.id);
     const back = ownPage(from, page);
@@ -67,8 +65,8 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
     const [path] = back.split('?', 1);
     const isStory = sent.paymentId !== null && path === recordPath('payments', sent.paymentId);
     return `${back}#${isStory ? attemptId(sent.id, sent.attemptCount) : sent.id}`;
-  }),
-  [RESEND_SELECTED]: on(ipns.path, async ({ ipns: { resend } }, { from, ...selected }) => {
+  },
+  [RESEND_SELECTED]: async ({ ipns: { resend } }, { from, ...selected }) => {
     const ids = Object.keys(selected);
     if (!ids.length) throw new GatewayError('invalid_fields', 'no IPN is selected: select at least one');
     const results = await Promise.allSettled(ids.map((id) => resend(id)));
@@ -76,48 +74,47 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
     const back = new URL(ownPage(from, ipns.path), 'http://localhost');
     back.searchParams.set('resent', `${delivered.length} of ${ids.length}`);
     return back.pathname + back.search;
-  }),
-  [`${IPN}/tamper`]: on(IPN, async ({ ipns }, { tamper = '' }, id) => {
+  },
+  [`${IPN}/tamper`]: async ({ ipns }, { tamper = '' }, id) => {
     const { paymentId, url } = ipns.require(id);
     const payment = paymentId === null ? {} : { payment: paymentId };
     const [fired] = await ipns.fire({ ...payment, to: url, tamper: requireTamperings(tamper) });
     return recordPath('ipns', fired?.id ?? id);
-  }),
-  [`${REQUEST}/replay`]: on(REQUEST, async (parts, _, id, callService) =>
+  },
+  [`${REQUEST}/replay`]: async (parts, _, id, callService) =>
     recordPath('requests', await replay(parts, id, callService)),
-  ),
-  [cards.path]: on(cards.path, async ({ cards, dialect, merchants }, { merchant, ...fields }) => {
+  [cards.path]: async ({ cards, dialect, merchants }, { merchant, ...fields }) => {
     const owner = merchant ? merchants.require(merchant) : merchants.default;
     return recordPath('cards', (await cards.issue(owner, dialect.readCard({ fields, text: '' }))).id);
-  }),
+  },
   ...byName(CARD, CARD_MOVEMENTS, (kind) => async ({ cards }, { amount = '', details }, id) => {
     await cards.move(id, kind, { amount: amount.trim(), ...(details && { details }) });
   }),
   ...byName(CARD, CARD_ACTIONS, (action) => async ({ cards, merchants }, _, id) => {
     await cards.apply(merchants.require(cards.require(id).merchantId), id, action);
   }),
-  [FUND]: on(wallets.path, async ({ wallets: { fund } }, { amount = '', from }, id) => {
+  [FUND]: async ({ wallets: { fund } }, { amount = '', from }, id) => {
     await fund(id, parseInput(FundInput, { amount: amount.trim() }).amount);
     return `${ownPage(from, wallets.path)}#${walletRow(id)}`;
-  }),
-  [keys.path]: on(keys.path, async ({ merchants }, { merchant }) => {
+  },
+  [keys.path]: async ({ merchants }, { merchant }) => {
     await merchants.replaceKeys(merchant || merchants.default.id);
-  }),
-  [`${UI}/merchants`]: on(keys.path, async ({ merchants }, { name = '' }) => {
+  },
+  [ADD_MERCHANT]: async ({ merchants }, { name = '' }) => {
     await merchants.add(name);
-  }),
-  [audit.path]: on(audit.path, async ({ audits }, { ipnUrl = '', only, skip, ...fields }) => {
+  },
+  [audit.path]: async ({ audits }, { ipnUrl = '', only, skip, ...fields }) => {
     const texts = Object.entries(fields).map(([name, value]) => [name, value?.trim() || undefined]);
     const names = { only: namesIn(only), skip: namesIn(skip) };
     const request = { ...Object.fromEntries(texts), ipnUrl: ipnUrl.trim(), ...names };
     await audits.start(parseInput(AuditRequest, request));
-  }),
-  [`${audit.path}/stop`]: on(audit.path, async ({ audits }) => {
+  },
+  [`${audit.path}/stop`]: async ({ audits }) => {
     await audits.stop();
-  }),
-  [`${faults.path}/preset`]: on(faults.path, async ({ faults }, { preset }) => {
+  },
+  [`${faults.path}/preset`]: async ({ faults }, { preset }) => {
     faults.set(requirePreset(preset).rule);
-  }),
+  },
   ...byName(faults.path, FAULT_EFFECT_NAMES, (effect) => async ({ faults }, { route, ...fields }) => {
     const { kind }: FaultMember = FAULT_EFFECTS[effect];
     const { times, identifier } = fields;
@@ -129,20 +126,20 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
     };
     faults.set(parseInput(FaultRule, rule));
   }),
-  [`${faults.path}/clear`]: on(faults.path, async ({ faults }, { route, identifier }) => {
+  [`${faults.path}/clear`]: async ({ faults }, { route, identifier }) => {
     faults.clear(route || undefined, { identifier: identifier || undefined });
-  }),
-  [`${settings.path}/reset`]: on(settings.path, async ({ state }, { confirm }) => {
+  },
+  [`${settings.path}/reset`]: async ({ state }, { confirm }) => {
     requireTyped('reset', confirm);
     await state.reset();
     return PLACES.payments.path;
-  }),
-  [`${settings.path}/import`]: on(settings.path, async ({ state }, { confirm, state: text = '' }) => {
+  },
+  [`${settings.path}/import`]: async ({ state }, { confirm, state: text = '' }) => {
     requireTyped('import', confirm);
     await state.restore(Buffer.from(text));
     return PLACES.payments.path;
-  }),
-  [clock.path]: on(clock.path, async ({ clock }, { move = '', advance, freeze = '', at = '' }) => {
+  },
+  [clock.path]: async ({ clock }, { move = '', advance, freeze = '', at = '' }) => {
     const { now, nextDue } = clock.read();
     const moves: Record<string, () => object> = {
       advance: () => ({ advance }),
@@ -152,7 +149,7 @@ export const FORMS: Readonly<Record<string, ReturnType<typeof on>>> = {
       resume: () => ({ resume: true }),
     };
     await clock.move(parseInput(ClockInput, Object.hasOwn(moves, move) ? moves[move]?.() : {}));
-  }),
+  },
 };
 
 /** Requires the user to type a word before an action that cannot be undone. @throws GatewayError `invalid_fields` */
@@ -161,9 +158,8 @@ function requireTyped(word: string, typed = ''): void {
   throw new GatewayError('invalid_fields', `confirm must be the word ${word}`);
 }
 
-/** Several forms on one page, whose paths differ only in their last part. */
 function byName<Name extends string>(page: string, names: readonly Name[], act: (name: Name) => FormAction) {
-  return Object.fromEntries(names.map((name) => [`${page}/${name}`, on(page, act(name))]));
+  return Object.fromEntries(names.map((name) => [`${page}/${name}`, act(name)]));
 }
 
 /** Converts an integer to a number. The schema reports invalid values. */
@@ -171,13 +167,11 @@ function writtenValue(kind: FaultMember['kind'], written = ''): string | number 
   return kind === 'integer' && /^\d{1,10}$/.test(written.trim()) ? Number(written) : written.trim();
 }
 
-/** Splits names at commas and spaces; undefined if there are none. */
 function namesIn(text = ''): string[] | undefined {
   const names = text.split(/[\s,]+/).filter(Boolean);
   return names.length ? names : undefined;
 }
 
-/** @throws GatewayError `invalid_fields` */
 function requireInstant(at: string): number {
   const instant = parseInstant(at);
   if (instant !== undefined) return instant;

@@ -11,12 +11,25 @@ import { auditHeadline } from '../../../contract/audit-summary.ts';
 import { quoted } from '../../../contract/curl.ts';
 import { command } from '../../../contract/hint.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
-import { Code, CommandCode, Facts, Section, Status, Time, Warnings } from './blocks.tsx';
+import { Link } from '../layout.tsx';
+import {
+  Code,
+  type Column,
+  CommandCode,
+  Facts,
+  Languages,
+  PageContext,
+  type PageRenderer,
+  pageAt,
+  Section,
+  Status,
+  Table,
+  Time,
+  Warnings,
+} from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
-import { PageContext, type PageRenderer, PLACES, pageAt } from './page.tsx';
-import { type Column, column, Table } from './table.tsx';
+import { PLACES } from './paths.ts';
 import { capitalized } from './text.ts';
-import { Languages } from './verdict.tsx';
 
 const EXAMPLE = 'http://localhost:3000';
 const WITH_COMMANDS = command(
@@ -60,11 +73,11 @@ export const auditPage: PageRenderer = ({ parts: { audits }, query }) => {
 
 /** The form that starts an audit. It is collapsed below a report, unless the request was rejected. */
 function NewAudit({ last }: { last: AuditRequest | undefined }) {
-  const { posted } = useContext(PageContext);
+  const { refusal } = useContext(PageContext);
   const title = last ? 'Audit again' : 'Audit a shop';
   return (
     <section class="box" id="ask" aria-label={title}>
-      <details id="again" open={!last || posted !== undefined}>
+      <details id="again" open={!last || refusal !== undefined}>
         <summary>
           <strong>{title}</strong>
         </summary>
@@ -117,7 +130,6 @@ const CASES = [
   { name: 'skip', label: 'Skip', placeholder: 'robustness' },
 ] as const;
 
-/** The progress of an audit, or its result. The counts filter the cases. */
 function Run({ run, chosen }: { run: AuditRun; chosen: AuditVerdict | undefined }) {
   const { state, startedAt, endedAt, options, of, cases, summary, orders, notices, error } = run;
   const { path } = PLACES.audit;
@@ -142,12 +154,12 @@ function Run({ run, chosen }: { run: AuditRun; chosen: AuditVerdict | undefined 
         <ul class="counts">
           {counts.map((verdict) => (
             <li>
-              <a
+              <Link
                 href={verdict === chosen ? path : `${path}?verdict=${verdict}`}
                 aria-current={verdict === chosen ? 'true' : undefined}
               >
                 <span class="number">{summary[verdict]}</span> <Status of={verdict} />
-              </a>
+              </Link>
             </li>
           ))}
         </ul>
@@ -168,9 +180,9 @@ function Run({ run, chosen }: { run: AuditRun; chosen: AuditVerdict | undefined 
       {isRunning && <Form to={`${path}/stop`} submit="Stop" look="danger" about="the audit" />}
       {state === 'finished' && (
         <p>
-          <a class="button plain" href={AUDIT_REPORT}>
+          <Link class="button plain" href={AUDIT_REPORT}>
             Download report
-          </a>
+          </Link>
         </p>
       )}
     </section>
@@ -178,9 +190,9 @@ function Run({ run, chosen }: { run: AuditRun; chosen: AuditVerdict | undefined 
 }
 
 const COLUMNS: readonly Column<AuditedCase>[] = [
-  column('Case', ({ name }) => name, { head: true }),
-  column('Group', ({ group }) => group),
-  column('About', ({ verdict, about, why }) => (verdict === 'pass' ? about : why), { kind: 'long' }),
+  ['Case', 'head', ({ name }) => name],
+  ['Group', 'plain', ({ group }) => group],
+  ['About', 'long', ({ verdict, about, why }) => (verdict === 'pass' ? about : why)],
 ];
 
 /** The completed cases with one verdict, except those under a mistake. */
@@ -217,7 +229,6 @@ function MistakeCard({ mistake, of }: { mistake: AuditRun['mistakes'][number]; o
   );
 }
 
-/** The details of a case that did not pass. */
 function FailedCase({ one }: { one: AuditedCase }) {
   const { name, verdict, about, class: kind, sent, observed, why, curl } = one;
   const facts = [

@@ -3,14 +3,25 @@ import { command } from '../../../contract/hint.ts';
 import { CARD_ACTIONS, CARD_MOVEMENTS, CARD_TRANSITIONS } from '../../../contract/vocabulary.ts';
 import type { Card } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
-import { inGroups, shownAmount } from '../summary.tsx';
-import { Ago, Code, FactsBox, More, Section, Status, Time } from './blocks.tsx';
+import { inGroups, Link, shownAmount } from '../layout.tsx';
+import {
+  Ago,
+  Code,
+  type Column,
+  FactsBox,
+  More,
+  type PageRenderer,
+  recordPage,
+  Section,
+  Status,
+  sampleCard,
+  Table,
+  Time,
+} from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
-import type { List } from './list-page.tsx';
+import type { List } from './list.tsx';
 import { MerchantField } from './new-payment.tsx';
-import { type PageRenderer, PER_PAGE, PLACES, recordPage, recordPath } from './page.tsx';
-import { sampleCard } from './samples.tsx';
-import { type Column, column, Table } from './table.tsx';
+import { PER_PAGE, PLACES, recordPath } from './paths.ts';
 import { capitalized } from './text.ts';
 
 export const CARDS: List<Card> = {
@@ -23,20 +34,13 @@ export const CARDS: List<Card> = {
   },
   records: ({ cards }) => cards.all,
   columns: (parts) => [
-    column('Card', ({ id, title }) => <a href={recordPath('cards', id)}>{title}</a>, {
-      head: true,
-    }),
-    column('Number', ({ number }) => <code>{maskedCardNumber(number)}</code>, { kind: 'name' }),
-    column('Balance', (card) => inGroups(shownAmount(parts, card.availableBalance, card.currency)), {
-      kind: 'amount',
-    }),
-    column('Status', ({ status }) => <Status of={status} />, { kind: 'state' }),
-    column('Holder', ({ nameOnCard }) => nameOnCard, { kind: 'name' }),
-    column('Merchant', ({ merchantId }) => parts.merchants.of({ merchantId })?.name, {
-      kind: 'name',
-      label: 'of',
-    }),
-    column('Created', ({ createdAt }) => <Ago at={createdAt} />, { kind: 'time' }),
+    ['Card', 'head', ({ id, title }) => <Link href={recordPath('cards', id)}>{title}</Link>],
+    ['Number', 'name', ({ number }) => <code>{maskedCardNumber(number)}</code>],
+    ['Balance', 'amount', (card) => inGroups(shownAmount(parts, card.availableBalance, card.currency))],
+    ['Status', 'state', ({ status }) => <Status of={status} />],
+    ['Holder', 'name', ({ nameOnCard }) => nameOnCard],
+    ['Merchant', 'name', ({ merchantId }) => parts.merchants.of({ merchantId })?.name, 'of'],
+    ['Created', 'time', ({ createdAt }) => <Ago at={createdAt} />],
   ],
   first: (parts) => (
     <>
@@ -135,16 +139,11 @@ function Act({ card }: { card: Card }) {
 function Transactions({ card, parts }: { card: Card; parts: AppParts }) {
   const all = parts.cards.transactions(card);
   const columns: Column<CardTransaction>[] = [
-    column('At (UTC)', ({ createdAt }) => <Time at={createdAt} />),
-    column('Amount', (one) => `${one.type}${shownAmount(parts, one.amount, one.currency)}`, {
-      kind: 'amount',
-    }),
-    column('Charge', ({ charge, currency }) => shownAmount(parts, charge, currency), {
-      kind: 'amount',
-      label: 'Charge',
-    }),
-    column('Details', ({ details }) => details, { kind: 'long' }),
-    column('Remark', ({ remark }) => remark),
+    ['At (UTC)', 'plain', ({ createdAt }) => <Time at={createdAt} />],
+    ['Amount', 'amount', (one) => `${one.type}${shownAmount(parts, one.amount, one.currency)}`],
+    ['Charge', 'amount', ({ charge, currency }) => shownAmount(parts, charge, currency), 'Charge'],
+    ['Details', 'long', ({ details }) => details],
+    ['Remark', 'plain', ({ remark }) => remark],
   ];
   return (
     <Section id="transactions" title="Transactions">

@@ -2,10 +2,10 @@ import { span } from '../../../contract/duration.ts';
 import { timestamp } from '../../../contract/timestamp.ts';
 import type { Upcoming } from '../../../usecases/clock.ts';
 import type { AppParts } from '../../environment.ts';
-import { FactsBox, Section, Time } from './blocks.tsx';
+import { Link } from '../layout.tsx';
+import { type Column, FactsBox, type PageRenderer, pageAt, Section, Table, Time } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
-import { type PageRenderer, PER_PAGE, PLACES, pageAt, recordPath } from './page.tsx';
-import { type Column, column, Table } from './table.tsx';
+import { PER_PAGE, PLACES, recordPath } from './paths.ts';
 import { againstReal } from './text.ts';
 
 type Reading = ReturnType<AppParts['clock']['read']>;
@@ -63,17 +63,21 @@ function Moves({ frozen, nextDue }: Reading) {
 /** Each event has a button that advances the clock to it. */
 function columnsAt(reading: Reading): Column<Upcoming>[] {
   return [
-    column('Event', (one) => <Event of={one} />, { head: true }),
-    column('At (UTC)', ({ at }) => <Time at={timestamp(at)} />),
-    column('In', ({ at }) => <Left until={at} {...reading} />, { label: 'in' }),
-    column('Action', (one) => (
-      <Form
-        to={path}
-        hidden={{ move: 'until', at: timestamp(one.at) }}
-        submit="Run until here"
-        about={identifierOf(one)}
-      />
-    )),
+    ['Event', 'head', (one) => <Event of={one} />],
+    ['At (UTC)', 'plain', ({ at }) => <Time at={timestamp(at)} />],
+    ['In', 'plain', ({ at }) => <Left until={at} {...reading} />, 'in'],
+    [
+      'Action',
+      'plain',
+      (one) => (
+        <Form
+          to={path}
+          hidden={{ move: 'until', at: timestamp(one.at) }}
+          submit="Run until here"
+          about={identifierOf(one)}
+        />
+      ),
+    ],
   ];
 }
 
@@ -85,7 +89,7 @@ function Event({ of }: { of: Upcoming }) {
     of.what === 'attempt' ? recordPath('ipns', of.delivery.id) : recordPath('payments', of.payment.id);
   return (
     <>
-      <a href={path}>{identifierOf(of)}</a> <span class="soft below">{describeEvent(of)}</span>
+      <Link href={path}>{identifierOf(of)}</Link> <span class="soft below">{describeEvent(of)}</span>
     </>
   );
 }

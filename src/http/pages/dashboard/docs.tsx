@@ -1,14 +1,17 @@
 import { raw } from 'hono/html';
 import { GatewayError } from '../../../contract/error.ts';
 import { docPages } from '../../../system/docs.ts';
-import { type PageRenderer, PLACES, pageAt } from './page.tsx';
+import { basePath } from '../../environment.ts';
+import { type PageRenderer, pageAt } from './blocks.tsx';
+import { PLACES } from './paths.ts';
 
 /** Shows one page of the documentation, or the list of all. */
-export const docsPage: PageRenderer = async ({ id }) => {
+export const docsPage: PageRenderer = async ({ parts, id }) => {
   const { path, name } = PLACES.docs;
   const pages = await docPages();
   if (id === '') {
-    const list = pages.map(({ file, title }) => `- [${title}](${path}/${file})`).join('\n');
+    const base = basePath(parts.runtime);
+    const list = pages.map(({ file, title }) => `- [${title}](${base}${path}/${file})`).join('\n');
     return { ...pageAt('docs', await rendered(`# ${name}\n\n${list}`)), isStill: true };
   }
   const page = pages.find(({ file }) => file === id);

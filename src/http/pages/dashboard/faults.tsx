@@ -9,11 +9,19 @@ import {
 import { commandFor, FAULT_PRESETS } from '../../../contract/fault-presets.ts';
 import { command } from '../../../contract/hint.ts';
 import { FAULT_ROUTES } from '../../../contract/vocabulary.ts';
-import { wordByWord } from '../panel.tsx';
-import { Code, CommandCode, Section } from './blocks.tsx';
+import { Link, wordByWord } from '../layout.tsx';
+import {
+  Code,
+  type Column,
+  CommandCode,
+  PageContext,
+  type PageRenderer,
+  pageAt,
+  Section,
+  Table,
+} from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
-import { PageContext, type PageRenderer, PLACES, pageAt } from './page.tsx';
-import { type Column, column, Table } from './table.tsx';
+import { PLACES } from './paths.ts';
 import { capitalized } from './text.ts';
 
 const SET = command('faults set', '--help');
@@ -48,11 +56,15 @@ export const faultsPage: PageRenderer = ({ parts, query }) =>
   );
 
 const COLUMNS: readonly Column<ActiveFault>[] = [
-  column('Rule', describeFault, { head: true }),
-  column('Used', ({ used }) => used, { label: 'Used' }),
-  column('Action', ({ rule: { route, identifier = '' } }) => (
-    <Form to={CLEAR} hidden={{ route, identifier }} submit="Clear" about={`${route} ${identifier}`} />
-  )),
+  ['Rule', 'head', describeFault],
+  ['Used', 'plain', ({ used }) => used, 'Used'],
+  [
+    'Action',
+    'plain',
+    ({ rule: { route, identifier = '' } }) => (
+      <Form to={CLEAR} hidden={{ route, identifier }} submit="Clear" about={`${route} ${identifier}`} />
+    ),
+  ],
 ];
 
 /** Common faults, each with a button and the equivalent command. */
@@ -78,9 +90,9 @@ function Presets() {
 
 /** A collapsed form for one effect, with links to the others. @param selected default: `status` */
 function SetFault({ selected }: { selected: string | undefined }) {
-  const { posted } = useContext(PageContext);
+  const { refusal } = useContext(PageContext);
   const chosen =
-    FAULT_EFFECT_NAMES.find((effect) => posted?.to === formOf(effect)) ??
+    FAULT_EFFECT_NAMES.find((effect) => refusal?.to === formOf(effect)) ??
     FAULT_EFFECT_NAMES.find((effect) => effect === selected) ??
     'status';
   const scope = `${chosen}-`;
@@ -89,7 +101,7 @@ function SetFault({ selected }: { selected: string | undefined }) {
   const { times, identifier } = FAULT_CONDITIONS;
   return (
     <section class="box" id="set" aria-label="Your own rule">
-      <details id="own" open={selected !== undefined || posted !== undefined}>
+      <details id="own" open={selected !== undefined || refusal !== undefined}>
         <summary>
           <strong>Your own rule</strong>
         </summary>
@@ -97,9 +109,9 @@ function SetFault({ selected }: { selected: string | undefined }) {
           <ul class="counts">
             {Object.entries<FaultMember>(FAULT_EFFECTS).map(([effect, { label: name = effect }]) => (
               <li>
-                <a href={pageOf(effect)} aria-current={effect === chosen ? 'true' : undefined}>
+                <Link href={pageOf(effect)} aria-current={effect === chosen ? 'true' : undefined}>
                   {name}
-                </a>
+                </Link>
               </li>
             ))}
           </ul>

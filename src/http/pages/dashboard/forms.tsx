@@ -1,13 +1,14 @@
 import { type Child, createContext, useContext } from 'hono/jsx';
-import { type FormValues, PageContext, type PostedForm } from './page.tsx';
+import { below } from '../layout.tsx';
+import { PageContext, type Refusal } from './blocks.tsx';
+import type { FormValues } from './paths.ts';
 import { capitalized } from './text.ts';
 
 /** The rejected form that contains a field. */
-const Rejected = createContext<(PostedForm & { forgets?: boolean | undefined }) | undefined>(undefined);
+const Rejected = createContext<(Refusal & { forgets?: boolean | undefined }) | undefined>(undefined);
 
-/** The name of the first invalid field, which gets the focus. */
-const firstWrong = ({ values, error }: PostedForm) =>
-  Object.keys(values).find((name) => error?.problemWith(name) !== undefined);
+const firstWrong = ({ values = {}, error }: Refusal) =>
+  Object.keys(values).find((name) => error.problemWith(name) !== undefined);
 
 /** Removes the field's name from a problem that is shown next to the field. */
 function withoutName(problem: string, name: string): string {
@@ -39,8 +40,8 @@ export function Field(props: {
   const { name, label, value, type = 'text', wide, scope = '', rows, hint, options, ...looks } = props;
   const id = `field-${scope}${name}`;
   const rejected = useContext(Rejected);
-  const current = (rejected?.forgets ? undefined : rejected?.values[name]) ?? value;
-  const problem = rejected?.error?.problemWith(name);
+  const current = (rejected?.forgets ? undefined : rejected?.values?.[name]) ?? value;
+  const problem = rejected?.error.problemWith(name);
   const isWrong = problem !== undefined;
   const described = [isWrong && `${id}-problem`, hint && `${id}-hint`].filter(Boolean);
   const marks = {
@@ -123,11 +124,18 @@ interface FormProps extends ButtonProps {
 
 export function Form(props: FormProps) {
   const { to, label, confirm, hidden = {}, children, inline = children === undefined, submit, note } = props;
-  const { posted } = useContext(PageContext);
-  const rejected = posted?.to === to ? { ...posted, forgets: props.forgets } : undefined;
+  const { refusal } = useContext(PageContext);
+  const rejected = refusal?.to === to ? { ...refusal, forgets: props.forgets } : undefined;
   const look = inline ? 'inline' : 'form';
   return (
-    <form id={props.id} method="post" action={to} class={look} aria-label={label} data-confirm={confirm}>
+    <form
+      id={props.id}
+      method="post"
+      action={below(to)}
+      class={look}
+      aria-label={label}
+      data-confirm={confirm}
+    >
       {Object.entries(hidden).map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}

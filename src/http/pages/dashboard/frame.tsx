@@ -1,93 +1,72 @@
 import { useContext } from 'hono/jsx';
 import { describeFault, isSpent } from '../../../contract/active-fault.ts';
-import type { GatewayError } from '../../../contract/error.ts';
 import { type Hint, renderHint } from '../../../contract/hint.ts';
 import { timestamp } from '../../../contract/timestamp.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
 import { VERSION } from '../../../system/package-info.ts';
-import type { AppContext, AppParts } from '../../environment.ts';
-import { renderDocument } from '../layout.tsx';
-import { secure } from '../page-view.ts';
-import { Copyable, Time } from './blocks.tsx';
+import { type AppContext, type AppParts, basePath } from '../../environment.ts';
+import { below, Link, renderDocument, secure } from '../layout.tsx';
+import { Copyable, type Page, PageContext, type Refusal, Time } from './blocks.tsx';
 import { Form } from './forms.tsx';
-import {
-  docsPath,
-  GROUPS,
-  type Page,
-  PageContext,
-  PLACES,
-  type PlaceFacts,
-  type PostedForm,
-  placesOf,
-  recordPath,
-  SEARCH,
-  UI,
-} from './page.tsx';
+import { docsPath, GROUPS, PLACES, type PlaceFacts, placesOf, recordPath, SEARCH, UI } from './paths.ts';
 import { againstReal, clip } from './text.ts';
-
-/** The error in a request, and the form that was posted. */
-export interface Refusal {
-  error: GatewayError;
-  posted?: PostedForm | undefined;
-}
 
 /** Renders a whole dashboard page, with any error on top. */
 export function renderPage(c: AppContext, parts: AppParts, page: Page, refusal?: Refusal): string {
-  const { style } = parts.runtime;
-  const { now, frozen } = parts.clock.read();
+  const { runtime, clock } = parts;
+  const base = basePath(runtime);
+  const { now, frozen } = clock.read();
   const { name, docs }: Partial<PlaceFacts> = page.place ? PLACES[page.place] : {};
   // The response to a form has the form's URL, not the page's.
-  const answered = c.req.method === 'POST' ? page.path : undefined;
-  return renderDocument({
-    view: { language: 'en', nonce: secure(c, { script: 'own' }) },
-    theme: 'system',
-    title: `${page.title} · gateway-sim`,
-    sheet: `${UI}/dashboard.css`,
-    script: `${UI}/live.js`,
-    children: (
-      <PageContext.Provider value={{ style, now, posted: refusal?.posted }}>
-        <div class="frame">
-          <a class="skip" href="#content">
-            Skip to content
-          </a>
-          <Top parts={parts} query={page.query} />
-          <Navigation page={page} />
-          <main
-            id="content"
-            tabindex={-1}
-            data-page={answered}
-            data-still={page.isStill ? '' : undefined}
-            data-now={timestamp(now)}
-            data-frozen={frozen ? '' : undefined}
-          >
-            <div id="trouble">
-              <FaultChip parts={parts} page={page} />
-              <ClockChip parts={parts} page={page} />
+  const answered = c.req.method === 'POST' ? base + page.path : undefined;
+  return renderDocument(
+    { language: 'en', theme: 'system', nonce: secure(c, { script: 'own' }), base },
+    `${page.title} · gateway-sim`,
+    [
+      <link rel="stylesheet" href={`${base}${UI}/dashboard.css`} />,
+      <script src={`${base}${UI}/live.js`} defer />,
+    ],
+    <PageContext.Provider value={{ style: runtime.style, now, refusal }}>
+      <div class="frame">
+        <a class="skip" href="#content">
+          Skip to content
+        </a>
+        <Top parts={parts} query={page.query} />
+        <Navigation page={page} />
+        <main
+          id="content"
+          tabindex={-1}
+          data-page={answered}
+          data-still={page.isStill ? '' : undefined}
+          data-now={timestamp(now)}
+          data-frozen={frozen ? '' : undefined}
+        >
+          <div id="trouble">
+            <FaultChip parts={parts} page={page} />
+            <ClockChip parts={parts} page={page} />
+          </div>
+          {refusal && (
+            <div class="box alert" role="alert" data-keep="">
+              {refusal.error.problems.map((problem) => (
+                <p>
+                  <strong>{problem}</strong>
+                </p>
+              ))}
+              {refusal.error.hint && <Fix of={refusal.error.hint} />}
             </div>
-            {refusal && (
-              <div class="box alert" role="alert" data-keep="">
-                {refusal.error.problems.map((problem) => (
-                  <p>
-                    <strong>{problem}</strong>
-                  </p>
-                ))}
-                {refusal.error.hint && <Fix of={refusal.error.hint} />}
-              </div>
-            )}
-            {page.content}
-          </main>
-          <footer class="foot">
-            {docs && <a href={docsPath(docs)}>{name} in the documentation</a>}{' '}
-            <a href="/_sim/openapi.json">OpenAPI document</a>
-          </footer>
-          <Dialogs parts={parts} />
-        </div>
-      </PageContext.Provider>
-    ),
-  });
+          )}
+          {page.content}
+        </main>
+        <footer class="foot">
+          {docs && <Link href={docsPath(docs)}>{name} in the documentation</Link>}{' '}
+          <Link href="/_sim/openapi.json">OpenAPI document</Link>
+        </footer>
+        <Dialogs parts={parts} />
+      </div>
+    </PageContext.Provider>,
+  );
 }
 
-/** Shows how to fix an error. Its commands can be copied. */
 function Fix({ of }: { of: Hint }) {
   const { style } = useContext(PageContext);
   return (
@@ -103,12 +82,11 @@ function Fix({ of }: { of: Hint }) {
   );
 }
 
-/** @param query the current search text */
 function Top({ parts: { runtime, events }, query }: { parts: AppParts; query: string | undefined }) {
   return (
     <section class="top" aria-label="Emulator">
       <p class="brand">
-        <a href={PLACES.payments.path}>gateway-sim</a> <span class="roomy">{VERSION}</span>{' '}
+        <Link href={PLACES.payments.path}>gateway-sim</Link> <span class="roomy">{VERSION}</span>{' '}
         <code class="roomy">{runtime.baseUrl()}</code>
       </p>
       <p
@@ -117,12 +95,12 @@ function Top({ parts: { runtime, events }, query }: { parts: AppParts; query: st
         role="status"
         data-on="connected"
         data-off="Disconnected, reconnecting…"
-        data-events="/_sim/events"
+        data-events={below('/_sim/events')}
         data-since={events.newest}
       />
       <p id="news" class="unseen" role="status" />
       <search aria-label="All records">
-        <form method="get" action={SEARCH}>
+        <form method="get" action={below(SEARCH)}>
           <label class="unseen" for="search">
             Search
           </label>
@@ -151,22 +129,21 @@ function FaultChip({ parts, page: { path } }: FrameProps) {
   if (faults.length === 0) return null;
   return (
     <section class="chip" id="alarm-faults" aria-label="Faults">
-      <a href={PLACES.faults.path} title={faults.slice(0, 20).join('\n')}>
+      <Link href={PLACES.faults.path} title={faults.slice(0, 20).join('\n')}>
         {faults.length === 1 ? '1 fault active' : `${faults.length} faults active`}
-      </a>
+      </Link>
       <code class="roomy">{faults[0]}</code>
       <Form to={`${PLACES.faults.path}/clear`} hidden={{ from: path }} submit="Clear all" />
     </section>
   );
 }
 
-/** Shows the clock if it was moved or paused. */
 function ClockChip({ parts, page: { path } }: FrameProps) {
   const { now, frozen, ahead } = parts.clock.read();
   if (!frozen && ahead === 0) return null;
   return (
     <section class="chip" id="alarm-clock" aria-label="Clock">
-      <a href={PLACES.clock.path}>{frozen ? 'Clock is paused' : againstReal(ahead)}</a>
+      <Link href={PLACES.clock.path}>{frozen ? 'Clock is paused' : againstReal(ahead)}</Link>
       <span class="roomy">
         {frozen && 'at '}
         <Time at={timestamp(now)} runs={!frozen} zone />
@@ -187,9 +164,9 @@ function Navigation({ page }: { page: Page }) {
           <ul aria-labelledby={GROUPS[group] ? `group-${group}` : undefined}>
             {placesOf(group).map(({ place, name, tab, path }) => (
               <li>
-                <a href={path} aria-current={place === page.place ? 'page' : undefined}>
+                <Link href={path} aria-current={place === page.place ? 'page' : undefined}>
                   {tab ?? name}
-                </a>
+                </Link>
               </li>
             ))}
           </ul>
@@ -214,7 +191,7 @@ function Dialogs({ parts }: { parts: AppParts }) {
   return (
     <>
       <dialog id="palette" aria-label="Go to">
-        <form method="get" action={SEARCH}>
+        <form method="get" action={below(SEARCH)}>
           <input name="q" placeholder="Page, record or action" autocomplete="off" data-palette />
         </form>
         <ul>
@@ -222,7 +199,7 @@ function Dialogs({ parts }: { parts: AppParts }) {
             .flatMap(placesOf)
             .map(({ path, name, tab }) => (
               <li>
-                <a href={path}>{tab ?? name}</a>
+                <Link href={path}>{tab ?? name}</Link>
               </li>
             ))}
           {pending && (

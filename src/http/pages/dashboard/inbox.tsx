@@ -2,10 +2,10 @@ import { command } from '../../../contract/hint.ts';
 import { timestamp } from '../../../contract/timestamp.ts';
 import type { Message } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
+import { Link } from '../layout.tsx';
 import { CommandCode, Copyable, Status, Time } from './blocks.tsx';
-import type { List } from './list-page.tsx';
-import { recordPath } from './page.tsx';
-import { column } from './table.tsx';
+import type { List } from './list.tsx';
+import { recordPath } from './paths.ts';
 
 export const INBOX: List<Message> = {
   place: 'inbox',
@@ -14,20 +14,29 @@ export const INBOX: List<Message> = {
   tableId: 'message-list',
   records: ({ checkout }) => checkout.messages,
   columns: (parts) => [
-    column('E-mail', ({ email }) => email, { head: true }),
-    column('Code', (message) =>
-      statusOf(message, parts) === 'valid' ? (
-        <Copyable id={`code-${message.id}`} text={message.code} what={`the code for ${message.identifier}`} />
-      ) : (
-        <code class="soft">{message.code}</code>
-      ),
-    ),
-    column('Status', (message) => <Status of={statusOf(message, parts)} />),
-    column('Payment', ({ paymentId, identifier }) => (
-      <a href={recordPath('payments', paymentId)}>{identifier}</a>
-    )),
-    column('Sent (UTC)', ({ sentAt }) => <Time at={sentAt} />),
-    column('Valid until (UTC)', ({ expiresAt }) => <Time at={expiresAt} />, { label: 'until' }),
+    ['E-mail', 'head', ({ email }) => email],
+    [
+      'Code',
+      'plain',
+      (message) =>
+        statusOf(message, parts) === 'valid' ? (
+          <Copyable
+            id={`code-${message.id}`}
+            text={message.code}
+            what={`the code for ${message.identifier}`}
+          />
+        ) : (
+          <code class="soft">{message.code}</code>
+        ),
+    ],
+    ['Status', 'plain', (message) => <Status of={statusOf(message, parts)} />],
+    [
+      'Payment',
+      'plain',
+      ({ paymentId, identifier }) => <Link href={recordPath('payments', paymentId)}>{identifier}</Link>,
+    ],
+    ['Sent (UTC)', 'plain', ({ sentAt }) => <Time at={sentAt} />],
+    ['Valid until (UTC)', 'plain', ({ expiresAt }) => <Time at={expiresAt} />, 'until'],
   ],
   first: ({ runtime }) => (
     <>
@@ -44,7 +53,6 @@ export const INBOX: List<Message> = {
   ),
 };
 
-/** Says whether the checkout still accepts a code, or why not. */
 function statusOf({ id, paymentId, expiresAt }: Message, { payments, clock }: AppParts): string {
   const payment = payments.all.get(paymentId);
   if (payment && payment.status !== 'pending') return 'settled';

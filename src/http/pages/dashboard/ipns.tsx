@@ -4,17 +4,26 @@ import { TAMPERINGS } from '../../../contract/tampering.ts';
 import type { Tone } from '../../../contract/verdict.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
 import type { Delivery } from '../../../domain/state.ts';
-import { type FullVerdict, faultOf } from '../../../usecases/verdict.ts';
+import { faultOf } from '../../../usecases/verdict.ts';
 import type { AppParts } from '../../environment.ts';
-import { Attempts } from './attempts.tsx';
-import { Ago, CommandCode, FactsBox, Short, Status, Time } from './blocks.tsx';
+import { Link } from '../layout.tsx';
+import {
+  Ago,
+  type Column,
+  CommandCode,
+  FactsBox,
+  type PageRenderer,
+  recordPage,
+  Short,
+  Status,
+  Time,
+} from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
-import type { List } from './list-page.tsx';
-import { type PageRenderer, PLACES, recordPage, recordPath, SEARCH } from './page.tsx';
+import type { List } from './list.tsx';
+import { PLACES, recordPath, SEARCH } from './paths.ts';
 import { Signature } from './signature.tsx';
-import { column } from './table.tsx';
+import { Attempts, VerdictCard } from './story.tsx';
 import { clip } from './text.ts';
-import { VerdictCard } from './verdict.tsx';
 
 /** Resends the selected IPNs. The field names are the ids of their deliveries. */
 export const RESEND_SELECTED = `${PLACES.ipns.path}/resend`;
@@ -42,32 +51,12 @@ function decideTab(delivery: Delivery, parts: AppParts): keyof typeof TABS {
   return tone === 'bad' || tone === 'warning' ? 'needs-you' : 'ok';
 }
 
-const SELECT = column<Delivery>(
-  'Select',
-  ({ id, identifier }) => (
-    <input
-      type="checkbox"
-      name={id}
-      form="resend-selected"
-      aria-label={`Select the IPN of ${identifier}, ${id}`}
-    />
-  ),
-  { kind: 'select' },
-);
-
 export const IPNS: List<Delivery> = {
   place: 'ipns',
   noun: 'IPN',
   filter: {
     choices: [
-      {
-        name: 'state',
-        values: namesOf(TABS),
-        label: 'State',
-        shown: TABS,
-        of: tabOf,
-        isCounted: true,
-      },
+      { name: 'state', values: namesOf(TABS), label: 'State', shown: TABS, of: tabOf, isCounted: true },
     ],
     texts: ['identifier', 'id', 'paymentId', 'url'],
     hint: 'order, address',
@@ -90,13 +79,38 @@ export const IPNS: List<Delivery> = {
   columns: (parts, from) => [
     // Search results have no form for the checkboxes.
     ...(from.startsWith(SEARCH) ? [] : [SELECT]),
-    column('IPN', (delivery) => <DeliveryLink delivery={delivery} from={from} />, { head: true }),
-    column('State', (delivery) => <Standing delivery={delivery} parts={parts} />, { kind: 'name' }),
-    column('Problem', (delivery) => problemOf(parts.ipns.verdict(delivery)), { kind: 'cause' }),
-    column('To', (delivery) => <To delivery={delivery} parts={parts} />, { kind: 'address' }),
-    column('Created', ({ createdAt }) => <Ago at={createdAt} />, { kind: 'time' }),
-    column(
+    [
+      'IPN',
+      'head',
+      ({ id, identifier, status }) => [
+        <Short to={recordPath('ipns', id, from)} text={identifier} />,
+        status !== 'success' && <span class="soft">{status}</span>,
+      ],
+    ],
+    ['State', 'name', (delivery) => <Standing delivery={delivery} parts={parts} />],
+    [
+      'Problem',
+      'cause',
+      (delivery) => {
+        const { tone, headline } = parts.ipns.verdict(delivery);
+        return tone !== 'good' && clip(headline);
+      },
+    ],
+    [
+      'To',
+      'address',
+      (delivery) => {
+        const forwardedTo = parts.ipns.forwardedTo(delivery);
+        return [
+          forwardedTo !== null && <span class="soft">forwarded to </span>,
+          <Short text={forwardedTo ?? delivery.url} />,
+        ];
+      },
+    ],
+    ['Created', 'time', ({ createdAt }) => <Ago at={createdAt} />],
+    [
       'Action',
+      'action',
       (delivery) => (
         <Form
           to={`${recordPath('ipns', delivery.id)}/resend`}
@@ -105,8 +119,7 @@ export const IPNS: List<Delivery> = {
           about={`IPN of ${delivery.identifier}, ${delivery.id}`}
         />
       ),
-      { kind: 'action' },
-    ),
+    ],
   ],
   keyOf: ({ id }) => ({ id }),
   first: (parts) => {
@@ -124,44 +137,40 @@ export const IPNS: List<Delivery> = {
   },
 };
 
-interface DeliveryProps {
-  delivery: Delivery;
-  parts: AppParts;
-}
+const SELECT: Column<Delivery> = [
+  'Select',
+  'select',
+  ({ id, identifier }) => (
+    <input
+      type="checkbox"
+      name={id}
+      form="resend-selected"
+      aria-label={`Select the IPN of ${identifier}, ${id}`}
+    />
+  ),
+];
 
-interface StandingProps extends DeliveryProps {
-  /** For narrow columns. */
-  isBrief?: boolean | undefined;
-}
-
-/** The result of a forged IPN, and the state whose style it gets. A receiver should reject a forged IPN. */
-const FORGED: Readonly<Record<Tone, readonly [ended: string, look: Delivery['state']]>> = {
-  bad: ['accepted', 'failed'],
-  good: ['rejected', 'delivered'],
-  warning: ['rejected', 'delivered'],
-  waiting: ['unclear', 'pending'],
+/** The style and the result of a forged IPN. A receiver should reject it. */
+const FORGED: Readonly<Record<Tone, readonly [look: Delivery['state'], text: string]>> = {
+  bad: ['failed', 'forged, accepted'],
+  good: ['delivered', 'forged, rejected'],
+  warning: ['delivered', 'forged, rejected'],
+  waiting: ['pending', 'forged, unclear'],
 };
 
-function DeliveryStatus({ delivery, parts, isBrief }: StandingProps) {
-  const forged = parts.ipns.verdictOnForgery(delivery);
-  if (!forged) {
-    const isWrong = delivery.state === 'delivered' && parts.ipns.verdict(delivery).tone === 'bad';
-    return isWrong ? (
-      <span class="status failed">{isBrief ? 'error in response' : 'answered 2xx, but with an error'}</span>
-    ) : (
-      <Status of={delivery.state} />
-    );
-  }
-  const [ended, look] = FORGED[forged.tone];
-  return <span class={`status ${look}`}>forged, {ended}</span>;
-}
-
-export function Standing({ delivery, parts, isBrief }: StandingProps) {
+/** Shows the state of a delivery. @param props `isBrief`: for narrow columns */
+export function Standing(props: { delivery: Delivery; parts: AppParts; isBrief?: boolean }) {
+  const { delivery, parts, isBrief } = props;
+  const { state, attemptCount } = delivery;
   const failing = retrying(delivery, parts);
   if (failing) return <span class="retrying">{isBrief ? failing.brief : failing.text}</span>;
+  const forged = parts.ipns.verdictOnForgery(delivery);
+  const isError = state === 'delivered' && parts.ipns.verdict(delivery).tone === 'bad';
+  const error = isBrief ? 'error in response' : 'answered 2xx, but with an error';
+  const [look, text] = forged ? FORGED[forged.tone] : isError ? ['failed', error] : [state, state];
   return [
-    <DeliveryStatus delivery={delivery} parts={parts} isBrief={isBrief} />,
-    !isBrief && delivery.attemptCount > 1 && <span class="soft"> ×{delivery.attemptCount}</span>,
+    <Status of={look}>{text}</Status>,
+    !isBrief && attemptCount > 1 && <span class="soft"> ×{attemptCount}</span>,
   ];
 }
 
@@ -179,29 +188,6 @@ export function retrying(delivery: Delivery, { ipns, clock }: AppParts) {
   };
 }
 
-/** Says what is wrong. The IPN's page explains why. */
-const problemOf = ({ tone, headline }: FullVerdict) => (tone === 'good' ? null : clip(headline));
-
-function To({ delivery, parts }: DeliveryProps) {
-  const forwardedTo = parts.ipns.forwardedTo(delivery);
-  return (
-    <>
-      {forwardedTo !== null && <span class="soft">forwarded to </span>}
-      <Short text={forwardedTo ?? delivery.url} />
-    </>
-  );
-}
-
-function DeliveryLink({ delivery, from }: { delivery: Delivery; from: string }) {
-  const { id, identifier, status } = delivery;
-  return (
-    <>
-      <Short to={recordPath('ipns', id, from)} text={identifier} />
-      {status !== 'success' && <span class="soft">{status}</span>}
-    </>
-  );
-}
-
 export const ipnPage: PageRenderer = ({ parts, id, query }) => {
   const delivery = parts.ipns.require(id);
   const { paymentId, nextAttemptAt } = delivery;
@@ -214,7 +200,7 @@ export const ipnPage: PageRenderer = ({ parts, id, query }) => {
     ['Forwarded to', forwardedTo && <code>{forwardedTo}</code>],
     ['Status field', <code>{delivery.status}</code>],
     ['Delivery', <code>{delivery.id}</code>],
-    ['Payment', paymentId && <a href={recordPath('payments', paymentId)}>{delivery.identifier}</a>],
+    ['Payment', paymentId && <Link href={recordPath('payments', paymentId)}>{delivery.identifier}</Link>],
     ['Created (UTC)', <Time at={delivery.createdAt} />],
     ['Next attempt (UTC)', nextAttemptAt && <Time at={nextAttemptAt} />],
   ] as const;

@@ -1,11 +1,21 @@
 import { command } from '../../../contract/hint.ts';
 import type { Merchant } from '../../../contract/merchant.ts';
 import type { AppParts } from '../../environment.ts';
-import { shownAmount } from '../summary.tsx';
-import { Code, Copyable, Facts, More, Section } from './blocks.tsx';
+import { Link, shownAmount } from '../layout.tsx';
+import {
+  Code,
+  Copyable,
+  Facts,
+  More,
+  type PageRenderer,
+  pageAt,
+  SampleInitiate,
+  Section,
+} from './blocks.tsx';
 import { Field, Form, Submit } from './forms.tsx';
-import { type PageRenderer, PER_PAGE, PLACES, pageAt, UI } from './page.tsx';
-import { SampleInitiate } from './samples.tsx';
+import { PER_PAGE, PLACES } from './paths.ts';
+
+export const ADD_MERCHANT = `${PLACES.keys.path}/merchants`;
 
 /** Shows the API keys. The service's documentation calls this menu Api Key. */
 export const keysPage: PageRenderer = ({ parts }) => {
@@ -39,8 +49,8 @@ export const keysPage: PageRenderer = ({ parts }) => {
             rows={[
               ['Sandbox e-mail', <code>{settings.sandboxEmail}</code>],
               ['Sandbox code', <code>{settings.sandboxCode}</code>],
-              ['Live e-mail', <a href={PLACES.wallets.path}>any wallet e-mail</a>],
-              ['Live code', <a href={PLACES.inbox.path}>see the codes sent</a>],
+              ['Live e-mail', <Link href={PLACES.wallets.path}>any wallet e-mail</Link>],
+              ['Live code', <Link href={PLACES.inbox.path}>see the codes sent</Link>],
             ]}
           />
         </Section>
@@ -48,7 +58,7 @@ export const keysPage: PageRenderer = ({ parts }) => {
           <SampleInitiate parts={parts} merchant={first} />
         </Section>
         <Section id="merchant" title="Add a merchant">
-          <Form to={`${UI}/merchants`} submit="Add merchant">
+          <Form to={ADD_MERCHANT} submit="Add merchant">
             <Field name="name" label="Name" required placeholder="Second Shop" />
           </Form>
         </Section>

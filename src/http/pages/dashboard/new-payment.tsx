@@ -5,28 +5,41 @@ import { GatewayError } from '../../../contract/error.ts';
 import { CHECKOUT_THEMES, MODES } from '../../../contract/vocabulary.ts';
 import type { CallService, ServiceResponse } from '../../call-service.ts';
 import type { AppParts } from '../../environment.ts';
+import { Link } from '../layout.tsx';
+import { Heading, type PageRenderer } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
-import { type FormValues, Heading, type PageRenderer, PLACES, UI } from './page.tsx';
+import { type FormValues, PLACES, UI } from './paths.ts';
 import { capitalized } from './text.ts';
 
 export const NEW_PAYMENT = `${UI}/new-payment`;
 
-/** The link on the list of payments. */
 export function NewPaymentLink() {
   return (
-    <a class="button" href={NEW_PAYMENT}>
+    <Link class="button" href={NEW_PAYMENT}>
       New payment
-    </a>
+    </Link>
   );
 }
 
 /** Shows a form that initiates a payment like a merchant, with valid defaults. */
 export const newPaymentPage: PageRenderer = ({ parts }) => {
   const defaults = initiateDefaults(parts, parts.merchants.default.publicKey);
+  const options: Readonly<Record<string, readonly string[]>> = {
+    currency: [...parts.runtime.settings.currencies.keys()],
+    checkout_theme: CHECKOUT_THEMES,
+  };
   const fields = (belongs: (name: string) => boolean) =>
     Object.entries(defaults)
       .filter(([name]) => name !== 'public_key' && belongs(name))
-      .map(([name, value]) => <InitiateField parts={parts} name={name} value={value} />);
+      .map(([name, value]) => (
+        <Field
+          name={name}
+          label={labelOf(name)}
+          {...(name === 'identifier' ? { placeholder: 'generated' } : { value })}
+          options={options[name]}
+          wide={/_url$|logo/.test(name)}
+        />
+      ));
   const isElsewhere = (name: string) => Object.values(GROUPS).some((names) => names.test(name));
   const title = 'New payment';
   const content = (
@@ -65,24 +78,6 @@ function Group({ title, children }: { title: string; children: Child }) {
   );
 }
 
-function InitiateField({ parts, name, value }: { parts: AppParts; name: string; value: string }) {
-  const isMadeUp = name === 'identifier';
-  const options: Readonly<Record<string, readonly string[]>> = {
-    currency: [...parts.runtime.settings.currencies.keys()],
-    checkout_theme: CHECKOUT_THEMES,
-  };
-  return (
-    <Field
-      name={name}
-      label={labelOf(name)}
-      value={isMadeUp ? undefined : value}
-      placeholder={isMadeUp ? 'generated' : undefined}
-      options={options[name]}
-      wide={/_url$|logo/.test(name)}
-    />
-  );
-}
-
 /** Converts `ipn_url` to `IPN URL`. */
 function labelOf(name: string): string {
   return capitalized(name.replaceAll('_', ' ').replace(/\b(ipn|url)\b/g, (word) => word.toUpperCase()));
@@ -111,13 +106,12 @@ export function MerchantField(props: { parts: AppParts; any?: string; chosen?: s
   );
 }
 
-/** Returns a valid value for every field of initiate, by wire name. */
-function initiateDefaults({ dialect, runtime }: AppParts, publicKey: string) {
+function initiateDefaults({ dialect, runtime }: AppParts, publicKey: string): Record<string, string> {
   const values = withPaymentDefaults(
     { checkoutTheme: CHECKOUT_THEMES[0] },
     { baseUrl: runtime.baseUrl(), publicKey },
   );
-  return dialect.merchant.initiate('sandbox', values).form ?? {};
+  return { ...dialect.merchant.initiate('sandbox', values).form };
 }
 
 /**
@@ -136,8 +130,9 @@ export async function createPayment(
   const mode = MODES.find((one) => one === (wanted ?? 'sandbox'));
   if (!mode) throw new GatewayError('invalid_fields', `mode must be one of ${MODES.join(', ')}`);
   const { publicKey } = owner ? merchants.require(owner) : merchants.default;
+  const sent = initiateDefaults(parts, publicKey);
   const given = { ...fields, identifier: fields['identifier']?.trim() || undefined };
-  const sent = { ...initiateDefaults(parts, publicKey), ...withoutMissing(given) };
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) sent[name] = value;
   const response = await callService({
     method: 'POST',
     target: dialect.merchant.initiatePath(mode),
@@ -147,11 +142,6 @@ export async function createPayment(
   const { checkoutUrl, problems } = dialect.merchant.readAnswer(jsonOf(response));
   if (checkoutUrl !== undefined) return dialect.merchant.paymentIdOf(checkoutUrl);
   throw refusal(problems, response);
-}
-
-function withoutMissing(values: FormValues): Record<string, string> {
-  const given = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return Object.fromEntries(given);
 }
 
 function jsonOf({ body }: ServiceResponse): unknown {

@@ -1,15 +1,41 @@
 import { command } from '../../../contract/hint.ts';
-import { MODES, PAYMENT_STATUSES } from '../../../contract/vocabulary.ts';
+import { OUTCOMES, PAYMENT_OUTCOMES, type PaymentOutcome } from '../../../contract/outcomes.ts';
+import type { Tone } from '../../../contract/verdict.ts';
+import {
+  DELIVERY_ORDERS,
+  IPN_TIMINGS,
+  MODES,
+  PAYMENT_STATUSES,
+  SETTLERS,
+} from '../../../contract/vocabulary.ts';
 import type { Delivery, Payment } from '../../../domain/state.ts';
+import { mappedAddresses } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
-import { inGroups, shownAmount } from '../summary.tsx';
-import { Ago, Code, Short, Status, WarningCount } from './blocks.tsx';
+import { playwrightText, vitestText } from '../../test-texts/javascript.ts';
+import { phpunitText } from '../../test-texts/php.ts';
+import { testStoryOf } from '../../test-texts/test-story.ts';
+import { inGroups, Link, shownAmount } from '../layout.tsx';
+import {
+  Ago,
+  Code,
+  FactsBox,
+  FoldedCode,
+  type PageRenderer,
+  recordPage,
+  SampleInitiate,
+  Section,
+  Short,
+  Status,
+  Time,
+  WarningCount,
+  Warnings,
+} from './blocks.tsx';
+import { type ButtonLook, Field, Form, Submit } from './forms.tsx';
 import { Standing } from './ipns.tsx';
-import type { List } from './list-page.tsx';
+import type { List } from './list.tsx';
 import { NewPaymentLink } from './new-payment.tsx';
-import { listPath, PLACES, recordPath } from './page.tsx';
-import { SampleInitiate } from './samples.tsx';
-import { column } from './table.tsx';
+import { listPath, PLACES, recordPath } from './paths.ts';
+import { Attempts, Lanes, Timeline, VerdictCard, whoCameFirst } from './story.tsx';
 import { clip, grouped } from './text.ts';
 
 export const PAYMENTS: List<Payment> = {
@@ -32,7 +58,7 @@ export const PAYMENTS: List<Payment> = {
       count > 0 && (
         <p class="soft">
           {grouped(count)} from audits,{' '}
-          <a href={listPath('payments', { ...query, cursor: undefined, audits })}>{audits ?? 'hide'}</a>
+          <Link href={listPath('payments', { ...query, cursor: undefined, audits })}>{audits ?? 'hide'}</Link>
         </p>
       )
     );
@@ -43,27 +69,46 @@ export const PAYMENTS: List<Payment> = {
     const others = [...all.values()].filter((payment) => !isOfAudit(payment));
     return {
       size: others.length,
-      values: () => others,
       backwards: (visit) => all.backwards((payment, place) => isOfAudit(payment) || visit(payment, place)),
     };
   },
   columns: (parts, from) => [
-    column('Payment', (payment) => <PaymentLink of={payment} from={from} />, { head: true }),
-    column(
+    [
+      'Payment',
+      'head',
+      ({ id, identifier, warnings }) => [
+        <Short to={recordPath('payments', id, from)} text={identifier} />,
+        <WarningCount of={warnings} />,
+      ],
+    ],
+    [
       'Status',
+      'state',
       (payment) => [<Status of={payment.status} />, isOfAudit(payment) && <span class="soft"> audit</span>],
-      { kind: 'state' },
-    ),
-    column('Amount', ({ amount, currency }) => inGroups(shownAmount(parts, amount, currency)), {
-      kind: 'amount',
-    }),
-    column('Customer', Customer, { kind: 'name' }),
-    column('IPN', ({ id }) => <LastIpn of={parts.ipns.of(id).at(-1)} parts={parts} />, {
-      kind: 'state',
-      label: 'IPN',
-    }),
-    column('Mode', ({ mode }) => mode, { kind: 'few' }),
-    column('Created', ({ createdAt }) => <Ago at={createdAt} />, { kind: 'time' }),
+    ],
+    ['Amount', 'amount', ({ amount, currency }) => inGroups(shownAmount(parts, amount, currency))],
+    [
+      'Customer',
+      'name',
+      ({ customerName, customerEmail }) => <span title={clip(customerEmail)}>{clip(customerName)}</span>,
+    ],
+    [
+      'IPN',
+      'state',
+      ({ id }) => {
+        const last = parts.ipns.of(id).at(-1);
+        return (
+          last && (
+            <Link href={recordPath('ipns', last.id)}>
+              <Standing delivery={last} parts={parts} isBrief />
+            </Link>
+          )
+        );
+      },
+      'IPN',
+    ],
+    ['Mode', 'few', ({ mode }) => mode],
+    ['Created', 'time', ({ createdAt }) => <Ago at={createdAt} />],
   ],
   first: (parts) => {
     const { style, baseUrl } = parts.runtime;
@@ -78,7 +123,7 @@ export const PAYMENTS: List<Payment> = {
         <p>Or as your shop's code does:</p>
         <SampleInitiate parts={parts} merchant={parts.merchants.default} />
         <p>
-          <a href={PLACES.keys.path}>Your keys and the lines for your .env</a> are on the API keys page.
+          <Link href={PLACES.keys.path}>Your keys and the lines for your .env</Link> are on the API keys page.
         </p>
       </>
     );
@@ -87,24 +132,201 @@ export const PAYMENTS: List<Payment> = {
 
 const isOfAudit = ({ settledBy }: Payment) => settledBy === 'audit';
 
-function PaymentLink({ of: { id, identifier, warnings }, from }: { of: Payment; from: string }) {
+/** Shows one payment: its verdict, actions, IPNs and timeline. */
+export const paymentPage: PageRenderer = ({ parts, id, query }) => {
+  const payment = parts.payments.require(id);
+  const merchant = parts.merchants.of(payment) ?? parts.merchants.default;
+  const verdict = parts.payments.verdict(payment);
+  const steps = parts.payments.story(payment);
+  const deliveries = parts.ipns.of(payment.id);
+  const about = deliveries.find((delivery) => delivery.id === verdict.ipn);
+  const from = recordPath('payments', payment.id, listPath('payments', query));
+  const race = whoCameFirst(steps);
+  const sections = (
+    <>
+      <figure class="box" id="lanes">
+        <Lanes steps={steps} payment={payment} parts={parts} />
+        {race !== null && <figcaption class="soft">{race}</figcaption>}
+      </figure>
+      <VerdictCard
+        of={verdict}
+        ipn={verdict.ipn}
+        url={(about && (parts.ipns.forwardedTo(about) ?? about.url)) ?? payment.ipnUrl}
+        from={from}
+        test={payment.status === 'pending' ? undefined : '#test'}
+      />
+      <Warnings of={payment.warnings} />
+      {payment.status === 'pending' && <Settle parts={parts} payment={payment} from={from} />}
+      <Attempts deliveries={deliveries} parts={parts} />
+      <Timeline steps={steps} payment={payment} parts={parts} />
+      <div class="columns">
+        <FactsBox id="facts" label="Payment" rows={factsOf(parts, payment, merchant.name)} />
+        <CopyAsTest parts={parts} payment={payment} />
+      </div>
+    </>
+  );
+  const heading = {
+    title: payment.identifier,
+    sum: shownAmount(parts, payment.amount, payment.currency),
+    status: <Pills payment={payment} deliveries={deliveries} parts={parts} />,
+  };
+  return recordPage('payments', payment.id, heading, sections, query);
+};
+
+const TIMINGS = DELIVERY_ORDERS.map((order) => [order, `${IPN_TIMINGS[order]} (${order})`] as const);
+
+const LOOKS: Readonly<Record<PaymentOutcome, ButtonLook>> = {
+  approve: 'primary',
+  cancel: 'plain',
+  fail: 'danger',
+  expire: 'late',
+};
+
+/** Shows a pending payment as a state machine: its arrows are the buttons that settle it. */
+function Settle({ parts, payment, from }: { parts: AppParts; payment: Payment; from: string }) {
+  const { auto, expiresAt } = payment;
+  const order = parts.runtime.settings.delivery;
+  const checkoutUrl = parts.dialect.checkoutUrl(payment, parts.runtime.baseUrl());
+  return (
+    <Section id="settle" title="Finish this payment">
+      <p class="inline">
+        <a class="button plain" href={checkoutUrl} target="_blank" rel="noopener">
+          Open checkout
+        </a>
+        <span class="soft">Pay like a customer, in a new tab. Or skip the checkout:</span>
+      </p>
+      <Form to={`${recordPath('payments', payment.id)}/settle`} hidden={{ from }} forgets>
+        <Field name="delivery" label="IPN timing" value={order} options={TIMINGS} wide />
+        <div class="machine">
+          <Status of={payment.status} />
+          <ul>
+            {OUTCOMES.map((outcome) => (
+              <li>
+                <Submit send={['outcome', outcome]} look={LOOKS[outcome]}>
+                  {PAYMENT_OUTCOMES[outcome].label}
+                </Submit>
+                <Status of={PAYMENT_OUTCOMES[outcome].status} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      </Form>
+      {auto && (
+        <p class="soft">
+          It settles automatically ({auto.outcome}) at <Time at={auto.at} zone />.
+        </p>
+      )}
+      {expiresAt !== null && (
+        <p class="soft">
+          It expires at <Time at={expiresAt} zone />.
+        </p>
+      )}
+    </Section>
+  );
+}
+
+const CUSTOMER: Readonly<Record<Payment['status'], readonly [words: string, tone: Tone]>> = {
+  pending: ['not paid yet', 'waiting'],
+  succeeded: ['paid', 'good'],
+  canceled: ['canceled', 'waiting'],
+  failed: ['payment failed', 'waiting'],
+  expired: ['did not pay in time', 'waiting'],
+};
+
+/** Answers two questions: did the customer pay, and does the shop know? */
+function Pills(props: { payment: Payment; deliveries: readonly Delivery[]; parts: AppParts }) {
+  const { payment, deliveries, parts } = props;
+  const [paid, tone] = CUSTOMER[payment.status];
+  const { tone: shopTone } = parts.payments.verdict(payment);
   return (
     <>
-      <Short to={recordPath('payments', id, from)} text={identifier} />
-      <WarningCount of={warnings} />
+      <span class={`pill ${tone}`} data-pill="customer">
+        Customer: {paid}
+      </span>
+      <span class={`pill ${deliveries.length ? shopTone : 'waiting'}`} data-pill="shop">
+        Your shop: {shopStatus(deliveries, parts)}
+      </span>
     </>
   );
 }
 
-function Customer({ customerName, customerEmail }: Payment) {
-  return <span title={clip(customerEmail)}>{clip(customerName)}</span>;
+function shopStatus(deliveries: readonly Delivery[], { ipns }: AppParts): string {
+  const forged = deliveries.map((delivery) => ipns.verdictOnForgery(delivery)?.tone);
+  if (forged.at(-1) === 'bad') return 'accepted a forged copy';
+  const genuine = deliveries.filter((_, index) => forged[index] === undefined);
+  const newest = genuine.at(-1);
+  if (!newest) return 'no IPN sent';
+  const attempts = genuine.reduce((sum, { attemptCount }) => sum + attemptCount, 0);
+  const { tone } = ipns.verdict(newest);
+  const status =
+    newest.state !== 'delivered'
+      ? 'not notified'
+      : tone === 'bad'
+        ? 'notified, but reported an error'
+        : 'notified';
+  if (attempts === 0) return 'not notified yet';
+  return attempts === 1 ? status : `${status}, ${attempts} attempts`;
 }
 
-function LastIpn({ of: last, parts }: { of: Delivery | undefined; parts: AppParts }) {
-  if (!last) return null;
+function factsOf(parts: AppParts, payment: Payment, merchant: string) {
+  const mapped = mappedAddresses(payment, parts.runtime);
+  return [
+    ['Charge', shownAmount(parts, payment.charge, payment.currency)],
+    ['Status', <Status of={payment.status} />],
+    ['Mode', payment.mode],
+    ['Payment', <code>{payment.id}</code>],
+    ['Transaction', <code>{payment.trx}</code>],
+    ['Merchant', merchant],
+    ['Customer', `${payment.customerName}, ${payment.customerEmail}`],
+    ['Details', payment.details],
+    ['IPN to', <Address url={payment.ipnUrl} mapped={mapped?.ipnUrl} />],
+    ['On success', <Address url={payment.successUrl} mapped={mapped?.successUrl} />],
+    ['On cancel', <Address url={payment.cancelUrl} mapped={mapped?.cancelUrl} />],
+    ['Settled by', payment.settledBy && SETTLERS[payment.settledBy]],
+  ] as const;
+}
+
+/** @param mapped the URL that `--map` replaces it with */
+function Address({ url, mapped }: { url: string; mapped: string | null | undefined }) {
   return (
-    <a href={recordPath('ipns', last.id)}>
-      <Standing delivery={last} parts={parts} isBrief />
-    </a>
+    <>
+      <code>{url}</code>
+      {mapped && (
+        <>
+          {' '}
+          <span class="soft">mapped to</span> <code>{mapped}</code>
+        </>
+      )}
+    </>
+  );
+}
+
+const RUNNERS = [
+  ['Vitest', 'payment.test.mjs', vitestText],
+  ['Playwright', 'payment.spec.mjs', playwrightText],
+  ['PHPUnit', 'PaymentTest.php', phpunitText],
+] as const;
+
+function CopyAsTest({ parts, payment }: { parts: AppParts; payment: Payment }) {
+  const story = testStoryOf(payment, parts);
+  return (
+    <Section id="test" title="Copy as test">
+      <p class="soft">
+        Creates this payment on a fresh emulator, settles it the same way, and expects the same responses from
+        your receiver at <code>{payment.ipnUrl}</code>.
+      </p>
+      {RUNNERS.map(([runner, file, write]) => {
+        const id = `test-${runner.toLowerCase()}`;
+        return (
+          <FoldedCode
+            id={id}
+            title={`${runner} · ${file}`}
+            code={`${id}-text`}
+            text={write(story)}
+            what={`The test for ${runner}`}
+          />
+        );
+      })}
+    </Section>
   );
 }

@@ -1,19 +1,30 @@
 import { GatewayError } from '../../../contract/error.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
 import { hint } from '../../../contract/hint.ts';
-import type { Payment } from '../../../domain/state.ts';
 import type { CallService } from '../../call-service.ts';
 import { maskedRequest } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';
 import { serviceRoute } from '../../inject-faults.ts';
 import { KEPT_BODY_CHARACTERS } from '../../record-requests.ts';
-import { Ago, FactsBox, Section, Short, Time, WarningCount, Warnings } from './blocks.tsx';
+import { Link } from '../layout.tsx';
+import {
+  Ago,
+  BothSides,
+  FactsBox,
+  type PageRenderer,
+  recordedSides,
+  recordPage,
+  SampleInitiate,
+  Section,
+  Short,
+  Status,
+  Time,
+  WarningCount,
+  Warnings,
+} from './blocks.tsx';
 import { Form } from './forms.tsx';
-import type { List } from './list-page.tsx';
-import { type PageRenderer, recordPage, recordPath } from './page.tsx';
-import { SampleInitiate } from './samples.tsx';
-import { BothSides, recordedSides } from './sides.tsx';
-import { column } from './table.tsx';
+import type { List } from './list.tsx';
+import { recordPath } from './paths.ts';
 
 const ROUTES = ['initiate', 'checkout', 'cards', 'other'] as const;
 const METHODS = ['GET', 'POST', 'PUT'] as const;
@@ -27,7 +38,6 @@ interface ListedRequest extends RecordedRequest {
   identifier: string;
 }
 
-/** Returns the logged requests, newest first. */
 function listedRequests({ events, dialect, payments }: AppParts): ListedRequest[] {
   return events.requests().map((request) => {
     const { target, paymentId, requestBody } = request;
@@ -62,18 +72,29 @@ export const REQUESTS: List<ListedRequest> = {
     const requests = listedRequests(parts);
     return {
       size: requests.length,
-      values: () => requests,
       backwards: (visit) => void requests.every((request) => visit(request, request.id)),
     };
   },
   columns: ({ payments }) => [
-    column('Request', RequestLink, { head: true }),
-    column('Status', (request) => <ResponseStatus of={request} />, { kind: 'state' }),
-    column('Payment', ({ paymentId }) => <PaymentLink of={payments.all.get(paymentId ?? '')} />, {
-      kind: 'name',
-    }),
-    column('Took', ({ durationMs }) => `${durationMs} ms`, { kind: 'few' }),
-    column('At', ({ at }) => <Ago at={at} />, { kind: 'time' }),
+    [
+      'Request',
+      'head',
+      (request) => [
+        <Short to={recordPath('requests', request.id)} text={titleOf(request)} />,
+        <WarningCount of={request.notes} />,
+      ],
+    ],
+    ['Status', 'state', (request) => <ResponseStatus of={request} />],
+    [
+      'Payment',
+      'name',
+      ({ paymentId }) => {
+        const payment = payments.all.get(paymentId ?? '');
+        return payment && <Short to={recordPath('payments', payment.id)} text={payment.identifier} />;
+      },
+    ],
+    ['Took', 'few', ({ durationMs }) => `${durationMs} ms`],
+    ['At', 'time', ({ at }) => <Ago at={at} />],
   ],
   first: (parts) => (
     <>
@@ -82,20 +103,6 @@ export const REQUESTS: List<ListedRequest> = {
     </>
   ),
 };
-
-function RequestLink(request: RecordedRequest) {
-  return (
-    <>
-      <Short to={recordPath('requests', request.id)} text={titleOf(request)} />
-      <WarningCount of={request.notes} />
-    </>
-  );
-}
-
-function PaymentLink({ of: payment }: { of: Payment | undefined }) {
-  if (!payment) return null;
-  return <Short to={recordPath('payments', payment.id)} text={payment.identifier} />;
-}
 
 function titleOf({ method, target }: RecordedRequest): string {
   return `${method} ${target.split('?', 1)[0]}`;
@@ -107,8 +114,7 @@ const isRejected = ({ status, responseBody }: RecordedRequest): boolean =>
 
 function ResponseStatus({ of }: { of: RecordedRequest }) {
   const failed = isRejected(of);
-  const text = `${of.status}${failed ? ' rejected' : ''}`;
-  return <span class={`status ${failed ? 'failed' : 'succeeded'}`}>{text}</span>;
+  return <Status of={failed ? 'failed' : 'succeeded'}>{`${of.status}${failed ? ' rejected' : ''}`}</Status>;
 }
 
 export const requestPage: PageRenderer = ({ parts, id }) => {
@@ -119,7 +125,7 @@ export const requestPage: PageRenderer = ({ parts, id }) => {
   const facts = [
     ['At (UTC)', <Time at={at} precise />],
     ['Took', `${durationMs} ms`],
-    ['Payment', paymentId && <a href={recordPath('payments', paymentId)}>{paymentId}</a>],
+    ['Payment', paymentId && <Link href={recordPath('payments', paymentId)}>{paymentId}</Link>],
   ] as const;
   return recordPage(
     'requests',
@@ -134,6 +140,7 @@ export const requestPage: PageRenderer = ({ parts, id }) => {
         <BothSides
           id="request"
           name={String(request.id)}
+          limit={Number.POSITIVE_INFINITY}
           request={sides.request}
           response={
             shown.responseBody === null
@@ -165,7 +172,7 @@ const NOT_REPLAYED =
   /^(host|connection|content-length|transfer-encoding|keep-alive|expect|upgrade|te|trailer|cookie|origin|referer|accept-encoding|sec-.*|proxy-.*)$/;
 
 /** @throws GatewayError `not_found` for a request that is not, or no longer, in the log */
-export function requireRecorded({ events }: AppParts, id: string): RecordedRequest {
+function requireRecorded({ events }: AppParts, id: string): RecordedRequest {
   const request = events.requests().find((one) => String(one.id) === id);
   if (request) return request;
   const fix = hint`The request log keeps the last thousand requests.`;

@@ -1,55 +1,36 @@
 import { gzipSync } from 'node:zlib';
-import type { Hono } from 'hono';
+import { Hono } from 'hono';
 import { accepts } from 'hono/accepts';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { GatewayError } from '../../../contract/error.ts';
 import { readTextFields } from '../../body.ts';
 import { serviceCaller } from '../../call-service.ts';
-import type { AppContext, AppEnvironment, AppParts } from '../../environment.ts';
-import { asGatewayError, statusOf } from '../../errors.ts';
-import { described, type Operation } from '../../operation.ts';
-import { page } from '../open-pages.tsx';
+import { type App, type AppContext, type AppParts, basePath } from '../../environment.ts';
+import { asGatewayError, statusOf, unknownRoute } from '../../errors.ts';
+import STYLES from '../assets/dashboard.css?text';
+import SCRIPT from '../assets/live.ts?text';
+import { Link } from '../layout.tsx';
 import { FORMS } from './actions.ts';
 import { AUDIT_REPORT, auditPage } from './audit.tsx';
+import type { PageRenderer, Refusal } from './blocks.tsx';
 import { CARDS, cardPage } from './cards.tsx';
 import { clockPage } from './clock.tsx';
+import { docsPage } from './docs.tsx';
 import { faultsPage } from './faults.tsx';
-import type { Refusal } from './frame.tsx';
+import { renderPage } from './frame.tsx';
 import { INBOX } from './inbox.tsx';
 import { IPNS, ipnPage } from './ipns.tsx';
 import { keysPage } from './keys.tsx';
-import { listPage } from './list-page.tsx';
+import { listPage } from './list.tsx';
 import { NEW_PAYMENT, newPaymentPage } from './new-payment.tsx';
-import {
-  type FormValues,
-  type PageRenderer,
-  PLACES,
-  type PostedForm,
-  recordRoute,
-  SEARCH,
-  UI,
-  withId,
-} from './page.tsx';
-import { PAYMENTS } from './payments.tsx';
+import { type FormValues, ownPage, PLACES, recordRoute, SEARCH, UI, withId } from './paths.ts';
+import { PAYMENTS, paymentPage } from './payments.tsx';
 import { REQUESTS, requestPage } from './requests.tsx';
+import { searchPage } from './search.tsx';
+import { settingsPage } from './settings.tsx';
+import { signatureCheckerPage } from './signature.tsx';
 import { WALLETS } from './wallets.tsx';
 
 /** Whether the request comes from the script, which fetches pages again and sends forms. */
 const isScript = (c: AppContext) => c.req.header('x-gateway-sim-live') !== undefined;
-
-/** Imports a page on its first request, so that the emulator starts faster. */
-const loaded =
-  (load: () => Promise<PageRenderer>): PageRenderer =>
-  async (request) =>
-    (await load())(request);
-
-const paymentPage = loaded(async () => (await import('./payment-page.tsx')).paymentPage);
-const searchPage = loaded(async () => (await import('./search.tsx')).searchPage);
-const signatureCheckerPage = loaded(
-  async () => (await import('./signature-checker.tsx')).signatureCheckerPage,
-);
-const docsPage = loaded(async () => (await import('./docs.tsx')).docsPage);
-const settingsPage = loaded(async () => (await import('./settings.tsx')).settingsPage);
 
 const PAGES: Readonly<Record<string, PageRenderer>> = {
   [PLACES.payments.path]: listPage(PAYMENTS),
@@ -77,113 +58,108 @@ const PAGES: Readonly<Record<string, PageRenderer>> = {
 /** Pages that show the secret key for copying, alone or in a sample command. */
 const SHOW_KEYS: ReadonlySet<string> = new Set([PLACES.keys.path, PLACES.cards.path]);
 
-/** The pages in the OpenAPI document. */
-const OPERATIONS: Readonly<Record<string, Operation>> = {
-  [PLACES.payments.path]: page('The dashboard; asks for the control token if one is required', [401, 403]),
+const missing: PageRenderer = () => {
+  const { path } = PLACES.payments;
+  const back = <Link href={path}>Back to Payments</Link>;
+  return { place: null, path, title: 'Not found', content: [<h1>Not found</h1>, <p>{back}</p>] };
 };
 
-/** Mounts the dashboard's pages and forms. */
-export function mountDashboard(app: Hono<AppEnvironment>, parts: AppParts): void {
+/** The dashboard's pages and forms. @param app the whole app */
+export function dashboard(app: App, parts: AppParts): App {
+  const pages: App = new Hono();
+  // Code that reads a body notes it here, although requests to the dashboard are not logged.
+  pages.use((c, next) => {
+    c.set('requestLog', {});
+    return next();
+  });
+
+  const show = async (c: AppContext, page: PageRenderer, query: FormValues, refusal?: Refusal) => {
+    const shown = await page({ parts, query, id: c.req.param('id') ?? '' });
+    // The script gets 200 even for a removed page, because browsers log error statuses in the console.
+    const status = refusal && !isScript(c) ? statusOf(refusal.error) : 200;
+    const html = renderPage(c, parts, shown, refusal);
+    c.status(status);
+    // Not compressed: if another site can put text on the page, the compressed size reveals the key (BREACH).
+    if (SHOW_KEYS.has(shown.path)) return c.html(html);
+    return compressed(c, parts.mask(html), 'text/html');
+  };
+  /** Shows the page with the error on top. Internal errors go to the log. */
+  const refuse = (c: AppContext, page: PageRenderer, thrown: unknown, form?: Omit<Refusal, 'error'>) => {
+    const error = asGatewayError(thrown);
+    if (error.code === 'internal') throw thrown;
+    const refusal = { ...form, error };
+    const query = c.req.query();
+    // The form's record, and with it the page, may have been removed.
+    return show(c, page, query, refusal).catch(() => show(c, missing, query, refusal));
+  };
   for (const [path, page] of Object.entries(PAGES)) {
-    const get = (c: AppContext) => show(c, parts, page).catch((thrown) => refuse(c, parts, missing, thrown));
-    app.get(path, OPERATIONS[path] ? described(OPERATIONS[path], get) : get);
+    pages.get(path, (c) => show(c, page, c.req.query()).catch((thrown) => refuse(c, missing, thrown)));
   }
-  const callService = serviceCaller(app);
-  for (const [path, { page, act }] of Object.entries(FORMS)) {
-    app.post(path, async (c) => {
+
+  /** @param page shows a rejected form again */
+  const mountForm = (
+    path: string,
+    page: PageRenderer,
+    act: (c: AppContext, values: FormValues, id: string) => Promise<Response>,
+  ) =>
+    pages.post(path, async (c) => {
       const id = c.req.param('id') ?? '';
-      const posted: PostedForm = { to: withId(path, id), values: {} };
+      let values: FormValues = {};
       try {
-        posted.values = await readTextFields(c);
-        return goTo(c, await act(parts, posted.values, id, callService));
+        values = await readTextFields(c);
+        return await act(c, values, id);
       } catch (thrown) {
-        return refuse(c, parts, PAGES[page] ?? missing, thrown, posted);
+        return refuse(c, page, thrown, { to: withId(path, id), values });
       }
+    });
+  const callService = serviceCaller(app);
+  for (const [path, act] of Object.entries(FORMS)) {
+    let above = path;
+    while (!PAGES[above]) above = above.slice(0, above.lastIndexOf('/'));
+    mountForm(path, PAGES[above] ?? missing, async (c, values, id) => {
+      const next = await act(parts, values, id, callService);
+      const target = basePath(parts.runtime) + (next ?? ownPage(values['from'], withId(above, id)));
+      if (!isScript(c)) return c.redirect(target, 303);
+      // The script stays on the page if the path is the same.
+      c.header('Location', target);
+      return c.body(null, 204);
     });
   }
   // The response is the page itself, because pasted text may be too long for a URL.
-  const { path: checker } = PLACES.signature;
-  app.post(checker, async (c) => {
-    const posted: PostedForm = { to: checker, values: {} };
-    try {
-      posted.values = await readTextFields(c);
-      return await show(c, parts, signatureCheckerPage, { query: posted.values });
-    } catch (thrown) {
-      return refuse(c, parts, signatureCheckerPage, thrown, posted);
-    }
-  });
-  app.get(AUDIT_REPORT, async (c) => {
+  mountForm(PLACES.signature.path, signatureCheckerPage, (c, values) =>
+    show(c, signatureCheckerPage, values),
+  );
+
+  pages.get(AUDIT_REPORT, async (c) => {
     const { last } = parts.audits;
-    if (!last?.endedAt || last.orders === null) return show(c, parts, missing);
+    if (!last?.endedAt || last.orders === null) return show(c, missing, {});
     const { htmlReport } = await import('../../../audit/reports.ts');
     const html = htmlReport({ ...last, orders: last.orders }, last.options.ipnUrl, new Date(last.endedAt));
     c.header('Content-Disposition', 'attachment; filename="gateway-sim-audit.html"');
     return c.html(parts.mask(html));
   });
-  const asset = (name: string, type: string, load: () => Promise<{ default: string }>) =>
-    app.get(`${UI}/${name}`, async (c) => {
+  const asset = (name: string, type: string, text: string) =>
+    pages.get(`${UI}/${name}`, (c) => {
       c.header('Cache-Control', 'no-cache');
       c.header('X-Content-Type-Options', 'nosniff');
-      return compressed(c, (await load()).default, type);
+      return compressed(c, text, type);
     });
-  asset('live.js', 'text/javascript', () => import('../assets/live.ts?text'));
-  asset('dashboard.css', 'text/css', () => import('../assets/dashboard.css?text'));
-}
-
-/** Responds to an unknown path in the dashboard. */
-export function dashboardError(c: AppContext, parts: AppParts, error: GatewayError): Promise<Response> {
-  return refuse(c, parts, missing, error);
-}
-
-/** Whether a path is in the dashboard, known or not. */
-export const isDashboard = (path: string): boolean => path.startsWith(`${UI}/`);
-
-/** Content that a page shows in addition to the record or list in its path. */
-interface Showing {
-  refusal?: Refusal;
-  query?: FormValues;
-}
-
-async function show(c: AppContext, parts: AppParts, page: PageRenderer, showing: Showing = {}) {
-  const { refusal, query = c.req.query() } = showing;
-  const shown = await page({ parts, query, id: c.req.param('id') ?? '' });
-  const { renderPage } = await import('./frame.tsx');
-  // The script gets 200 even for a removed page, because browsers log error statuses in the console.
-  const status = refusal && !isScript(c) ? statusOf(refusal.error) : 200;
-  const html = renderPage(c, parts, shown, refusal);
-  // Not compressed: if another site can put text on the page, the compressed size reveals the key (BREACH).
-  if (SHOW_KEYS.has(shown.path)) return c.html(html, status);
-  return compressed(c, parts.mask(html), 'text/html', status);
+  asset('live.js', 'text/javascript', SCRIPT);
+  asset('dashboard.css', 'text/css', STYLES);
+  // Users of the dashboard do not know the routes of its forms.
+  pages.notFound((c) => refuse(c, missing, unknownRoute(c.req.method, c.req.path, [], parts.dialect)));
+  pages.onError((error) => {
+    throw error;
+  });
+  return pages;
 }
 
 /** Compresses a text if the client accepts it. Hono's own compression streams, which costs five times as much. */
-function compressed(c: AppContext, text: string, type: string, status: ContentfulStatusCode = 200): Response {
+function compressed(c: AppContext, text: string, type: string): Response {
   c.header('Content-Type', `${type}; charset=UTF-8`);
   c.header('Vary', 'Accept-Encoding');
   const encoding = accepts(c, { header: 'Accept-Encoding', supports: ['gzip'], default: 'identity' });
-  if (encoding !== 'gzip' || c.get('isRewritten')) return c.body(text, status);
+  if (encoding !== 'gzip') return c.body(text);
   c.header('Content-Encoding', 'gzip');
-  return c.body(gzipSync(text), status);
+  return c.body(gzipSync(text));
 }
-
-/** Redirects after a form. The script gets the path instead, because it stays on the page if the path is the same. */
-function goTo(c: AppContext, path: string): Response {
-  if (!isScript(c)) return c.redirect(path, 303);
-  c.header('Location', path);
-  return c.body(null, 204);
-}
-
-/** Shows the page with the error on top. Internal errors go to the log. */
-function refuse(c: AppContext, parts: AppParts, page: PageRenderer, thrown: unknown, posted?: PostedForm) {
-  const error = asGatewayError(thrown);
-  if (error.code === 'internal') throw thrown;
-  // The form's record, and with it the page, may have been removed.
-  const refusal = { error, posted: posted && { ...posted, error } };
-  return show(c, parts, page, { refusal }).catch(() => show(c, parts, missing, { refusal }));
-}
-
-const missing: PageRenderer = () => {
-  const { path } = PLACES.payments;
-  const back = <a href={path}>Back to Payments</a>;
-  return { place: null, path, title: 'Not found', content: [<h1>Not found</h1>, <p>{back}</p>] };
-};

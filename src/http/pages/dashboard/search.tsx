@@ -1,15 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Child } from 'hono/jsx';
 import type { AppParts } from '../../environment.ts';
-import { Section } from './blocks.tsx';
+import { Link } from '../layout.tsx';
+import { type PageRenderer, Section } from './blocks.tsx';
 import { CARDS } from './cards.tsx';
 import { IPNS } from './ipns.tsx';
-import { type List, Rows, textMatcher } from './list-page.tsx';
-import { listPath, type PageRenderer, PLACES, SEARCH } from './page.tsx';
+import { type List, Rows, textMatcher } from './list.tsx';
+import { listPath, PLACES, SEARCH } from './paths.ts';
 import { PAYMENTS } from './payments.tsx';
 import { REQUESTS } from './requests.tsx';
 
-/** Maximum number of results of each kind. */
 const SHOWN = 10;
 /** The number of records to check before other requests get a turn: a search must not delay payments. */
 const BATCH = 5_000;
@@ -41,7 +41,6 @@ export const searchPage: PageRenderer = async ({ parts, query: { q = '' } }) => 
   return { place: null, path: SEARCH, title: 'Search', content, isStill: true, query: q };
 };
 
-/** Shows the first matching records of a list; null if none match. */
 async function found<Item extends object>(list: List<Item>, text: string, parts: AppParts): Promise<Child> {
   const { place } = list;
   const matches = textMatcher(list.filter?.texts ?? [], text);
@@ -73,7 +72,7 @@ async function found<Item extends object>(list: List<Item>, text: string, parts:
           from={`${SEARCH}?${new URLSearchParams({ q: text })}`}
         />
       </div>
-      {rows.length > SHOWN && <a href={listPath(place, { text })}>All matches in {name}</a>}
+      {rows.length > SHOWN && <Link href={listPath(place, { text })}>All matches in {name}</Link>}
     </Section>
   );
 }

@@ -5,12 +5,11 @@ import { type OptionName, type OptionSpec, START_OPTIONS } from '../../../option
 import { fidelityIn } from '../../../system/fidelity.ts';
 import { masked } from '../../../system/secret.ts';
 import type { AppParts } from '../../environment.ts';
-import { CommandCode, FactsBox, Section } from './blocks.tsx';
+import { Link } from '../layout.tsx';
+import { type Column, CommandCode, FactsBox, type PageRenderer, pageAt, Section, Table } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
-import { type PageRenderer, PLACES, pageAt } from './page.tsx';
-import { column, Table } from './table.tsx';
+import { PLACES } from './paths.ts';
 
-/** The source of a value that the user did not set. */
 const DEFAULT = 'default';
 
 interface Setting {
@@ -29,10 +28,10 @@ export const settingsPage: PageRenderer = ({ parts }) => {
     ['Changed', changes.join(', ') || null],
     ['State', runtime.dataDir ? <code>{runtime.dataDir}</code> : 'in memory, until the emulator stops'],
   ] as const;
-  const columns = [
-    column<Setting>('Option', ({ id }) => runtime.style.option({ option: id }), { head: true }),
-    column<Setting>('Value', ({ value }) => <code>{value}</code>, { kind: 'long' }),
-    column<Setting>('From', ({ from }) => from, { kind: 'long' }),
+  const columns: Column<Setting>[] = [
+    ['Option', 'head', ({ id }) => runtime.style.option({ option: id })],
+    ['Value', 'long', ({ value }) => <code>{value}</code>],
+    ['From', 'long', ({ from }) => from],
   ];
   const page = pageAt(
     'settings',
@@ -42,9 +41,9 @@ export const settingsPage: PageRenderer = ({ parts }) => {
       <div class="columns">
         <Section id="export" title="Export or import the state">
           <p>
-            <a class="button plain" href="/_sim/snapshot" download="gateway-sim-state.json">
+            <Link class="button plain" href="/_sim/snapshot" download="gateway-sim-state.json">
               Export state
-            </a>
+            </Link>
           </p>
           <Form to={`${PLACES.settings.path}/import`} submit="Import state" look="danger" forgets>
             <Field name="state" label="Exported state (replaces the current state)" rows={3} wide required />

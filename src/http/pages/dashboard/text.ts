@@ -29,7 +29,6 @@ export function instant(at: string): string {
   return at.slice(0, 19).replace('T', ' ');
 }
 
-/** Formats a count with thousands separators. */
 export function grouped(count: number): string {
   return count.toLocaleString('en-US');
 }

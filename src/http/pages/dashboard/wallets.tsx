@@ -1,13 +1,11 @@
 import { command } from '../../../contract/hint.ts';
 import type { Wallet } from '../../../contract/wallet.ts';
-import { inGroups, shownAmount } from '../summary.tsx';
+import { inGroups, shownAmount } from '../layout.tsx';
 import { CommandCode } from './blocks.tsx';
 import { Field, Form } from './forms.tsx';
-import type { List } from './list-page.tsx';
-import { PLACES, withId } from './page.tsx';
-import { column } from './table.tsx';
+import type { List } from './list.tsx';
+import { PLACES, withId } from './paths.ts';
 
-/** The path of the form that funds a wallet. */
 export const FUND = `${PLACES.wallets.path}/:id/fund`;
 
 /** The id of a wallet's row, which is the link target after funding. */
@@ -24,13 +22,11 @@ export const WALLETS: List<Wallet> = {
   },
   records: ({ wallets }) => wallets.all,
   columns: (parts, from) => [
-    column('E-mail', ({ email }) => email, { head: true }),
-    column('Holder', ({ holder }) => holder, { kind: 'name' }),
-    column('Balance', ({ balance, currency }) => inGroups(shownAmount(parts, balance, currency)), {
-      kind: 'amount',
-    }),
-    column('Wallet', ({ id }) => <code>{id}</code>),
-    column('Fund', (wallet) => <Fund wallet={wallet} from={from} />),
+    ['E-mail', 'head', ({ email }) => email],
+    ['Holder', 'name', ({ holder }) => holder],
+    ['Balance', 'amount', ({ balance, currency }) => inGroups(shownAmount(parts, balance, currency))],
+    ['Wallet', 'plain', ({ id }) => <code>{id}</code>],
+    ['Fund', 'plain', (wallet) => <Fund wallet={wallet} from={from} />],
   ],
   keyOf: ({ id }) => ({ id: walletRow(id) }),
   first: () => (

@@ -2,21 +2,19 @@ import { setCookie } from 'hono/cookie';
 import { TokenForm } from '../../contract/emulator.ts';
 import { command } from '../../contract/hint.ts';
 import { readTextFields } from '../body.ts';
-import type { App, AppContext, AppParts } from '../environment.ts';
-import { basePath } from '../environment.ts';
+import { type App, type AppContext, type AppParts, basePath, type ServerRuntime } from '../environment.ts';
 import { hasToken, isToken, TOKEN_COOKIE } from '../guard.ts';
 import { described, FORM_TYPE, HTML_TYPE, type Operation, seeOtherAnswer } from '../operation.ts';
 import { targetOf } from '../record-requests.ts';
-import { renderCard, renderEnd } from './checkout.tsx';
-import { ownPage, PLACES } from './dashboard/page.tsx';
+import { Command, renderCard, renderEnd } from './checkout.tsx';
+import { ownPage, PLACES, UI } from './dashboard/paths.ts';
+import { type PageView, pageView } from './layout.tsx';
 import { WORDING } from './messages.ts';
-import { type PageView, pageView } from './page-view.ts';
-import { Command } from './panel.tsx';
 
 const TOKEN_PATH = '/_sim/ui/token';
 
 /** Describes a page with a permanent URL for the OpenAPI document. */
-export function page(summary: string, errors: readonly number[], type = HTML_TYPE): Operation {
+function page(summary: string, errors: readonly number[], type = HTML_TYPE): Operation {
   return { tag: 'Dashboard', summary, source: 'chosen', answers: [{ status: 200, type }], errors };
 }
 
@@ -37,10 +35,11 @@ const TOKEN_OPERATION: Operation = {
  * reach a thank-you page.
  */
 export function mountOpenPages(app: App, parts: AppParts): void {
+  const { runtime } = parts;
   for (const which of ['paid', 'canceled'] as const) {
     const said = page(`The default ${PLACEHOLDERS[which].insteadOf}, for a merchant that has none`, [403]);
-    const dashboard = parts.runtime.options.panel ? PLACES.payments.path : null;
-    const show = (c: AppContext) => c.html(thanksPage(which, pageView(c, 'system'), dashboard));
+    const dashboard = runtime.options.panel ? PLACES.payments.path : null;
+    const show = (c: AppContext) => c.html(thanksPage(which, pageView(c, runtime, 'system'), dashboard));
     app.get(`/_sim/ui/${which}`, described(said, show));
   }
   const said = page('The default site_logo, for a merchant that has none', [403], 'image/svg+xml');
@@ -52,19 +51,35 @@ export function mountOpenPages(app: App, parts: AppParts): void {
   app.get('/_sim/ui/logo.svg', described(said, logo));
   // Only pages ask for the token. Without it, forms and requests from the script are rejected.
   for (const path of ['/_sim', '/_sim/ui/*']) {
-    app.get(path, (c, next) => (hasToken(c, parts.runtime) ? next() : askForToken(c, parts, targetOf(c))));
+    app.get(path, (c, next) => (hasToken(c, runtime) ? next() : askForToken(c, runtime, targetOf(c))));
   }
   const takeToken = async (c: AppContext) => {
     const token = ((await readTextFields(c))['token'] ?? '').trim();
     const to = ownPage(c.req.query('to'), PLACES.payments.path);
-    if (!isToken(token, parts.runtime)) return askForToken(c, parts, to, true);
+    if (!isToken(token, runtime)) return askForToken(c, runtime, to, true);
+    const base = basePath(runtime);
     // The dashboard is also open without the path of --public-url.
-    for (const path of new Set(['/_sim', `${basePath(parts.runtime)}/_sim`])) {
+    for (const path of new Set(['/_sim', `${base}/_sim`])) {
       setCookie(c, TOKEN_COOKIE, token, { path, httpOnly: true, sameSite: 'Strict' });
     }
-    return c.redirect(to, 303);
+    return c.redirect(base + to, 303);
   };
   app.post(TOKEN_PATH, described(TOKEN_OPERATION, takeToken));
+}
+
+/** Mounts the dashboard. It is loaded on its first request, so that the emulator starts faster. */
+export function mountDashboard(app: App, parts: AppParts): void {
+  let loaded: Promise<App> | undefined;
+  const answer = async (c: AppContext) => {
+    loaded ??= import('./dashboard/routes.tsx').then(({ dashboard }) => dashboard(app, parts));
+    return (await loaded).fetch(c.req.raw, c.env);
+  };
+  const said = page('The dashboard; asks for the control token if one is required', [401, 403]);
+  app.get(
+    PLACES.payments.path,
+    described(said, (c: AppContext) => answer(c)),
+  );
+  app.all(`${UI}/*`, answer);
 }
 
 /** Renders a thank-you page. It reveals nothing about payments, because anyone can open it. */
@@ -75,10 +90,10 @@ function thanksPage(which: keyof typeof PLACEHOLDERS, view: PageView, dashboard:
 }
 
 /** @param to the page to open after a valid token */
-function askForToken(c: AppContext, { runtime }: AppParts, to: string, wrong = false): Response {
+function askForToken(c: AppContext, runtime: ServerRuntime, to: string, wrong = false): Response {
   const start = runtime.style.command(command('start'));
   const action = `${TOKEN_PATH}?${new URLSearchParams({ to })}`;
-  return c.html(tokenPage(pageView(c, 'system'), { start, action, wrong }), 401);
+  return c.html(tokenPage(pageView(c, runtime, 'system'), { start, action, wrong }), 401);
 }
 
 /**
@@ -101,7 +116,7 @@ export function tokenPage(
         {texts.text} <Command text={start} />.
       </p>
       <section class="step">
-        <form method="post" action={action} novalidate>
+        <form method="post" action={view.base + action} novalidate>
           <label for="token">{texts.title}</label>
           <input
             id="token"
@@ -128,6 +143,5 @@ export function tokenPage(
   );
 }
 
-/** A merchant's default logo. */
 const LOGO_SVG =
   '<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" fill="#0b6b53"/><path d="M18 25h28l-3 22H21z" fill="#fff"/><path d="M25 29v-7a7 7 0 0 1 14 0v7" fill="none" stroke="#fff" stroke-width="3"/></svg>';

@@ -1,5 +1,10 @@
-import { copyButtonsIn } from './copy.ts';
+import type { SimEvent } from '../../../contract/event.ts';
 import { keyOf, morph, NEW_ROW } from './morph.ts';
+
+/*
+ * Keeps the page up to date: after events from the server it fetches the page again, at most twice a second, and
+ * updates the changed elements in place.
+ */
 
 const PAUSE_MS = 500;
 const MAX_PRESS_MS = 1000;
@@ -14,7 +19,6 @@ export const main = required('content');
 export const live = required('live');
 export const news = required('news');
 
-/** Whether the event stream is open. */
 let isConnected = false;
 
 function showConnection(connection: 'on' | 'off'): void {
@@ -25,7 +29,7 @@ function showConnection(connection: 'on' | 'off'): void {
 }
 
 /** Shows whether the event stream is open. After a reconnect, fetches the page again, because events were missed. */
-export function setConnected(isOn: boolean): void {
+function setConnected(isOn: boolean): void {
   if (isOn && live.classList.contains('off')) refreshSoon();
   isConnected = isOn;
   showConnection(isOn ? 'on' : 'off');
@@ -37,21 +41,18 @@ export function reportDisconnected(): void {
   refreshSoon();
 }
 
-/** The emulator's response to the script. */
-export interface Loaded {
-  response: Response;
-  text: string;
-  /** The content of the page; null if the response is not a dashboard page. */
-  content: HTMLElement | null;
-}
-
-/** @throws TypeError if the emulator does not respond */
-export async function load(address: string, init: RequestInit = {}): Promise<Loaded> {
+/**
+ * Sends a request to the emulator.
+ *
+ * @returns the response, its text, and the content of its page; null if it is not a dashboard page
+ * @throws TypeError if the emulator does not respond
+ */
+export async function load(address: string, init: RequestInit = {}) {
   const response = await fetch(address, { ...init, headers: { 'X-Gateway-Sim-Live': '1' } });
   if (response.status === 401) {
     // The control token was replaced: after a reload the page asks for the new one.
     location.reload();
-    return new Promise(() => {});
+    return new Promise<never>(() => {});
   }
   const text = await response.text();
   return {
@@ -64,6 +65,12 @@ export async function load(address: string, init: RequestInit = {}): Promise<Loa
 /** The number of page requests so far. Only the response to the latest one is shown. */
 let requested = 0;
 let shownAddress = location.href;
+
+/** Shows copy buttons only if the browser allows copying. */
+export function copyButtonsIn(root: ParentNode): void {
+  for (const button of root.querySelectorAll<HTMLElement>('[data-copy]'))
+    button.hidden = !navigator.clipboard;
+}
 
 /** Updates the page to match the emulator's response. @param sent the processed forms */
 export function show(content: HTMLElement, sent: readonly HTMLFormElement[] = []): void {
@@ -189,3 +196,88 @@ addEventListener('pointerup', () => {
 document.addEventListener('animationend', ({ target }) => {
   if (target instanceof Element) target.classList.remove(NEW_ROW);
 });
+
+const NEWS_MS = 4000;
+const RETRY_MS = 5000;
+
+// Events do not change the content of this page, only the frame around it, which `notice` events update.
+const isStill = main.hasAttribute('data-still');
+let events: EventSource | undefined;
+let newsTimer: number | undefined;
+let lastNewsAt = 0;
+let unreported = 0;
+let last: MessageEvent<string> | undefined;
+
+/** Announces the last event and the number of events to screen readers, at intervals. */
+function onEvent(event: MessageEvent<string>): void {
+  if (event.lastEventId) live.dataset['since'] = event.lastEventId;
+  if (!isStill || event.type === 'notice') refreshSoon();
+  if (event.type === 'request') return;
+  unreported++;
+  last = event;
+  if (newsTimer === undefined)
+    newsTimer = setTimeout(report, Math.max(PAUSE_MS, lastNewsAt + NEWS_MS - Date.now()));
+}
+
+function report(): void {
+  newsTimer = undefined;
+  if (!last) return;
+  const what = describeEvent(JSON.parse(last.data) as SimEvent);
+  news.textContent = unreported > 1 ? `${unreported} changes, latest: ${what}` : what;
+  lastNewsAt = Date.now();
+  unreported = 0;
+}
+
+function describeEvent(event: SimEvent): string {
+  switch (event.type) {
+    case 'payment':
+      return `Payment ${event.payment.identifier} ${event.payment.status}`;
+    case 'delivery':
+      return `IPN of ${event.delivery.identifier} ${event.delivery.state}`;
+    case 'message':
+      return `Code for ${event.message.identifier}`;
+    case 'audit':
+      return `Audit ${event.audit.state}: ${event.audit.done} of ${event.audit.of}`;
+    case 'notice':
+      return event.text;
+    case 'cardTransaction':
+      return 'Card transaction';
+    case 'request':
+      return '';
+  }
+}
+
+function connect(): void {
+  if (events || document.hidden) return;
+  const source = new EventSource(`${live.dataset['events']}?since=${live.dataset['since']}`);
+  events = source;
+  source.onopen = () => setConnected(true);
+  source.onerror = () => {
+    setConnected(false);
+    if (source.readyState !== EventSource.CLOSED) return;
+    // The browser does not reconnect after an error status, but the proxy that sent it may recover.
+    events = undefined;
+    setTimeout(connect, RETRY_MS);
+    refreshSoon();
+  };
+  for (const type of ['request', 'payment', 'delivery', 'message', 'cardTransaction', 'audit', 'notice'])
+    source.addEventListener(type, onEvent);
+}
+
+function disconnect(): void {
+  events?.close();
+  events = undefined;
+}
+
+function resume(): void {
+  connect();
+  if (!isStill) refreshSoon();
+}
+
+// Browsers limit the number of connections to a host, so a hidden tab closes its own.
+document.addEventListener('visibilitychange', () => (document.hidden ? disconnect() : resume()));
+addEventListener('pagehide', disconnect);
+addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) resume();
+});
+connect();

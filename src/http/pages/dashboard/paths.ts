@@ -1,8 +1,4 @@
-import { type Child, createContext } from 'hono/jsx';
-import type { GatewayError } from '../../../contract/error.ts';
-import { type HintStyle, PLAIN } from '../../../contract/hint.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
-import type { AppParts } from '../../environment.ts';
 
 /** The path prefix of the dashboard's pages and assets, except the first page. */
 export const UI = '/_sim/ui';
@@ -41,10 +37,8 @@ export const PLACES = {
 } as const satisfies Record<string, PlaceFacts>;
 export type Place = keyof typeof PLACES;
 
-/** Returns the path of a documentation page. */
 export const docsPath = (file: string): string => `${PLACES.docs.path}/${file}`;
 
-/** Returns the pages in a group. */
 export function placesOf(group: keyof typeof GROUPS): (PlaceFacts & { place: Place })[] {
   return namesOf(PLACES)
     .map((place) => ({ place, ...PLACES[place] }))
@@ -61,7 +55,7 @@ export function listPath(place: Place, query: FormValues): string {
 }
 
 /** The lists whose records have pages. */
-type RecordPlace = 'payments' | 'ipns' | 'cards' | 'requests';
+export type RecordPlace = 'payments' | 'ipns' | 'cards' | 'requests';
 
 /** Returns the route of a record's page. */
 export function recordRoute(place: RecordPlace): string {
@@ -82,18 +76,6 @@ export function withId(route: string, id: string | number): string {
   return route.split(':id').join(encodeURIComponent(id));
 }
 
-export interface Page {
-  /** Null for a page outside the navigation. */
-  place: Place | null;
-  path: string;
-  title: string;
-  content: Child;
-  /** Whether the content stays the same after events. */
-  isStill?: boolean;
-  /** The search text. */
-  query?: string;
-}
-
 /** Matches the path of a dashboard page, with its filter. */
 const OWN_PAGE = /^\/_sim(\/ui\/[\w/-]*)?(\?[\w=&%.+~*-]*)?$/;
 
@@ -104,73 +86,3 @@ export function ownPage(requested: string | undefined, otherwise: string): strin
 
 /** The values in a form or in a list's filter, by field. */
 export type FormValues = Readonly<Record<string, string | undefined>>;
-
-/** A rejected form, to be shown again. */
-export interface PostedForm {
-  to: string;
-  values: FormValues;
-  error?: GatewayError;
-}
-
-/** The context that every component of a page can read. */
-interface PageFacts {
-  /** How to write commands. */
-  style: HintStyle;
-  /** The emulator's time, in milliseconds since 1970. */
-  now: number;
-  posted?: PostedForm | undefined;
-}
-export const PageContext = createContext<PageFacts>({ style: PLAIN, now: 0 });
-
-/** The input of a page. `id` is the record in the path. */
-interface PageRequest {
-  parts: AppParts;
-  query: FormValues;
-  id: string;
-}
-
-/** @throws GatewayError `not_found` for a record that does not exist */
-export type PageRenderer = (request: PageRequest) => Page | Promise<Page>;
-
-export function pageAt(place: Place, content: Child): Page {
-  const { name: title, path } = PLACES[place];
-  return { place, path, title, content };
-}
-
-interface HeadingProps {
-  title: string;
-  /** An amount that matters more than the other facts. */
-  sum?: string;
-  status?: Child;
-}
-
-/** Shows a page's heading, with a link back to its list. */
-export function Heading({ title, sum, status, list }: HeadingProps & { list: string }) {
-  return (
-    <div class="heading">
-      <h1>{title}</h1>
-      {sum !== undefined && <span class="sum">{sum}</span>}
-      {status}
-      <a class="back" href={list}>
-        Back to the {list.includes('?') && 'filtered '}list
-      </a>
-    </div>
-  );
-}
-
-/**
- * Builds a record's page: its heading, a link back to the list, and its sections.
- *
- * @param query the list's filter
- */
-export function recordPage(
-  place: RecordPlace,
-  id: string | number,
-  heading: HeadingProps,
-  sections: Child,
-  query: FormValues = {},
-): Page {
-  const list = listPath(place, query);
-  const content = [<Heading {...heading} list={list} />, sections];
-  return { place, path: recordPath(place, id, list), title: heading.title, content };
-}
