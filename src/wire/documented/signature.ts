@@ -281,7 +281,7 @@ const AROUND = [
   ['a quotation mark', "'"],
 ] as const;
 
-/** Maximum number of other merchants whose keys are tried (chosen). Each one costs a few hundred signatures. */
+/** Maximum number of other merchants whose keys are tried. Each one costs a few hundred signatures. */
 const MAX_OTHERS = 20;
 
 function* keysOf({ secretKey, publicKey, merchants = [] }: VerifyKeys): Iterable<Candidate<string>> {
