@@ -8,14 +8,7 @@ import { basename, dirname, join } from 'node:path';
 import { importSources } from './import-sources.mjs';
 
 /** The sources of the library in src/, except the records. */
-const EMITTED = [
-  'index',
-  'library/api',
-  'contract/audit',
-  'contract/audit-options',
-  'contract/error',
-  'contract/hint',
-];
+const EMITTED = ['index', 'library/api', 'contract/audit', 'contract/audit-options', 'contract/error'];
 const EMITTED_NAMES = EMITTED.map((path) => basename(path));
 /** The file of the records. It replaces every other source from which types are imported. */
 const RECORDS = 'records';
@@ -87,18 +80,17 @@ function write(name, text, kind) {
 
 /** Every required record, and the records that it uses. */
 async function recordsText(wanted) {
-  const { vocabulary, OUTCOMES, componentSchemas, querySchemas, librarySchema } = await importSources(`
+  const { vocabulary, componentSchemas, querySchemas, librarySchema } = await importSources(`
     import './src/contract/audit-report.ts';
     import './src/contract/emulator.ts';
     import './src/contract/event.ts';
     import './src/contract/state.ts';
     export * as vocabulary from './src/contract/vocabulary.ts';
-    export { OUTCOMES } from './src/contract/outcomes.ts';
     export { componentSchemas, querySchemas } from './src/contract/json-schema.ts';
     export { librarySchema } from './src/options/json-schema.ts';`);
   const schemas = { ...componentSchemas(), ...querySchemas(), StartOptions: librarySchema() };
   const sets = Object.entries(SETS).map(([constant, name]) => {
-    const values = { ...vocabulary, OUTCOMES }[constant];
+    const values = vocabulary[constant];
     return { name, values, sorted: String([...values].sort()) };
   });
   const written = new Map();

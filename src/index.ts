@@ -1,7 +1,6 @@
 import { ARTIFACTS } from './audit/artifacts.ts';
 import { withoutUndefined } from './contract/defaults.ts';
-import { GatewayError, usage } from './contract/error.ts';
-import { command, type Hint, type HintStyle, hint, NPX } from './contract/hint.ts';
+import { command, GatewayError, type Hint, type HintStyle, hint, NPX, usage } from './contract/error.ts';
 import type {
   Duration,
   GatewaySim,

@@ -1,8 +1,8 @@
 import { hostName, isEmail, isLoopback } from './contract/address.ts';
-import { parseDuration } from './contract/duration.ts';
 import { nearestName, usage } from './contract/error.ts';
-import { SENT_ON_REQUEST } from './contract/outcomes.ts';
 import { readOrigin } from './contract/page-origin.ts';
+import { parseDuration } from './contract/time.ts';
+import { SENT_ON_REQUEST } from './contract/vocabulary.ts';
 import type { Egress } from './delivery/egress.ts';
 import type { Structures } from './domain/configuration.ts';
 import { mapped, readMapping } from './domain/host-map.ts';

@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { isLoopback } from './contract/address.ts';
+import { type HintStyle, NPX } from './contract/error.ts';
 import type { SimEvent } from './contract/event.ts';
 import { FaultRules } from './contract/fault.ts';
-import { type HintStyle, NPX } from './contract/hint.ts';
 import { parseInput } from './contract/input.ts';
-import { timestamp } from './contract/timestamp.ts';
+import { timestamp } from './contract/time.ts';
 import { Courier } from './delivery/courier.ts';
 import { allowedHosts, Egress } from './delivery/egress.ts';
 import { Poster } from './delivery/poster.ts';

@@ -4,8 +4,8 @@ import { AUDIT_CLASSES, AUDIT_GROUPS, isReportable } from '../contract/audit.ts'
 import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditCaseInfo, AuditedCase, AuditReport } from '../contract/audit-report.ts';
 import { auditMistakes, auditSummary } from '../contract/audit-summary.ts';
-import { duration } from '../contract/duration.ts';
 import { didYouMean, GatewayError, usage } from '../contract/error.ts';
+import { duration } from '../contract/time.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import { receiveOnLoopback } from '../system/loopback-receiver.ts';
 import type { IpnTools } from '../wire/dialect.ts';

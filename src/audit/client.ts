@@ -2,9 +2,9 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Agent } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { curlRequest } from '../contract/curl.ts';
+import type { AttemptFailure } from '../contract/delivery.ts';
 import { describeFailure } from '../contract/describe-delivery.ts';
 import { GatewayError } from '../contract/error.ts';
-import type { AttemptFailure } from '../contract/failure.ts';
 import { type Egress, EgressError } from '../delivery/egress.ts';
 import {
   failureOf,

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { shorten } from '../contract/address.ts';
 import { PLACEHOLDERS, type Placeholder } from '../contract/audit.ts';
-import { GatewayError, usage } from '../contract/error.ts';
-import { hint } from '../contract/hint.ts';
+import { GatewayError, hint, usage } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 

@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { command, hint } from '../contract/hint.ts';
+import { command, hint } from '../contract/error.ts';
 import { fidelityIn, fidelityText } from '../system/fidelity.ts';
 import { VERSION } from '../system/package-info.ts';
 import { type Output, pairs } from './output.ts';

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
-import { parseDuration } from '../contract/duration.ts';
-import type { Hint } from '../contract/hint.ts';
+import type { Hint } from '../contract/error.ts';
+import { parseDuration } from '../contract/time.ts';
 import type { Server, ServerChoice } from './connect.ts';
 import type { CommandResult, Io, Output } from './output.ts';
 

@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, relative, resolve } from 'node:path';
 import strip from 'strip-json-comments';
-import { usage } from '../contract/error.ts';
-import { kebab } from '../contract/hint.ts';
+import { kebab, usage } from '../contract/error.ts';
 import {
   environmentName,
   environmentSource,

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GatewayError, usage } from '../contract/error.ts';
-import { command, hint, option } from '../contract/hint.ts';
+import { command, GatewayError, hint, option, usage } from '../contract/error.ts';
 import {
   type ControlServer,
   controlServer,

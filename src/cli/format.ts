@@ -1,10 +1,10 @@
 import { isReportable } from '../contract/audit.ts';
 import type { Attempt, Delivery } from '../contract/delivery.ts';
 import { outcomeOf } from '../contract/describe-delivery.ts';
-import { REDIRECT_WAIT_MS } from '../contract/duration.ts';
+import { command, type Hint, hint, renderHint } from '../contract/error.ts';
 import type { SimEvent } from '../contract/event.ts';
-import { command, type Hint, hint, renderHint } from '../contract/hint.ts';
 import type { TimelineEntry } from '../contract/payment.ts';
+import { REDIRECT_WAIT_MS } from '../contract/time.ts';
 import type { Verdict } from '../contract/verdict.ts';
 import { PAYMENT_EVENTS } from '../contract/vocabulary.ts';
 import { isRefusedInitiate } from '../library/merchant-client.ts';

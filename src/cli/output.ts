@@ -2,8 +2,16 @@ import { relative, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { Chalk, type ChalkInstance } from 'chalk';
 import { OBEYED_BY_TERMINALS, shellWord } from '../contract/curl.ts';
-import { type ErrorCode, GatewayError } from '../contract/error.ts';
-import { type CommandHint, type Hint, type HintStyle, hint, PLAIN, renderHint } from '../contract/hint.ts';
+import {
+  type CommandHint,
+  type ErrorCode,
+  GatewayError,
+  type Hint,
+  type HintStyle,
+  hint,
+  PLAIN,
+  renderHint,
+} from '../contract/error.ts';
 import { DEFAULT_DATA_DIR } from '../store/server-file.ts';
 
 export interface Io {

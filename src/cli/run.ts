@@ -1,7 +1,15 @@
 import { basename, delimiter, dirname, relative } from 'node:path';
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
-import { didYouMean, nearestName, synonymOf, usage } from '../contract/error.ts';
-import { command as commandHint, hint, kebab, renderHint } from '../contract/hint.ts';
+import {
+  command as commandHint,
+  didYouMean,
+  hint,
+  kebab,
+  nearestName,
+  renderHint,
+  synonymOf,
+  usage,
+} from '../contract/error.ts';
 import { PROFILE_NAMES } from '../contract/profiles.ts';
 import { unlikeGatewaySim } from '../library/control-client.ts';
 import { environmentName, readValue, SEEN_IN_PS } from '../options/resolve.ts';

@@ -1,4 +1,4 @@
-import type { HintStyle } from '../contract/hint.ts';
+import type { HintStyle } from '../contract/error.ts';
 import type { ResolvedOptions } from '../options/table.ts';
 import { startServer } from '../server.ts';
 import type { Output } from './output.ts';

@@ -1,6 +1,6 @@
-import { parseDuration } from './duration.ts';
 import type { FaultRule } from './fault.ts';
 import { FAULT_EFFECT_NAMES, FAULT_EFFECTS, type FaultEffect } from './fault-effects.ts';
+import { parseDuration } from './time.ts';
 import { namesOf } from './vocabulary.ts';
 
 /** A rule and how often it has acted. */

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { DURATION_PATTERN, isDuration, parseDuration } from './duration.ts';
 import { dueTime, field, nullableText, record, request, TIME, time, yesOrNo } from './field.ts';
 import { textThat } from './input.ts';
+import { DURATION_PATTERN, isDuration, parseDuration } from './time.ts';
 
 export const Clock = record('Clock', "The emulator's clock.", {
   now: time("The emulator's time."),

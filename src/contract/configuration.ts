@@ -1,12 +1,11 @@
 import * as z from 'zod/mini';
 import { isEmail } from './address.ts';
 import { AMOUNT_PATTERN, CURRENCY_CODE, isAmount } from './amount.ts';
-import { DURATION_PATTERN } from './duration.ts';
 import { field, type JsonSchema, named, request, shapeOf } from './field.ts';
 import { durationText, textThat } from './input.ts';
-import { OUTCOMES } from './outcomes.ts';
 import { CHOICE_NAMES, CHOICES } from './profiles.ts';
-import { DELIVERY_ORDERS } from './vocabulary.ts';
+import { DURATION_PATTERN } from './time.ts';
+import { DELIVERY_ORDERS, OUTCOMES } from './vocabulary.ts';
 
 /*
  * Options without a flag, for the configuration file and the library only: charges, currencies, wallets, outcome rules.

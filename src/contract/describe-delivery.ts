@@ -1,7 +1,6 @@
 import { describeEffects, statusOfFault } from './active-fault.ts';
-import type { Attempt, StoredAttempt, StoredDelivery } from './delivery.ts';
 // Types only: otherwise every command would load its schemas.
-import type { AttemptFailure, EgressFailure } from './failure.ts';
+import type { Attempt, AttemptFailure, EgressFailure, StoredAttempt, StoredDelivery } from './delivery.ts';
 import type { FaultRule } from './fault.ts';
 import { describeTamperings } from './tampering.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { shellWord } from './curl.ts';
+import { type CommandHint, command, kebab } from './error.ts';
 import type { FaultRule } from './fault.ts';
-import { type CommandHint, command, kebab } from './hint.ts';
 import { parseInput } from './input.ts';
 import { namesOf } from './vocabulary.ts';
 

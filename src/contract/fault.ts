@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import { DURATION_PATTERN, isDuration, parseDuration } from './duration.ts';
 import { didYouMean } from './error.ts';
 import {
   FAULT_ALTERNATIVES,
@@ -23,6 +22,7 @@ import {
   yesOrNo,
 } from './field.ts';
 import { textThat, textWithout } from './input.ts';
+import { DURATION_PATTERN, isDuration, parseDuration } from './time.ts';
 import { FAULT_ROUTES } from './vocabulary.ts';
 
 /*

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { shorten } from './address.ts';
-import { DURATION_PATTERN, isDuration, parseDuration } from './duration.ts';
 import { didYouMean, type ErrorCode, GatewayError, MAX_PROBLEMS } from './error.ts';
 import { field, type JsonSchema } from './field.ts';
+import { DURATION_PATTERN, isDuration, parseDuration } from './time.ts';
 
 /*
  * Schemas of input, and error messages for invalid input.

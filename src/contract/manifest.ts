@@ -62,7 +62,6 @@ const ExpectedIpn = z.strictObject({
   /** Whether the IPN must have the documented signature. */
   signed: z.optional(z.literal(true)),
 });
-export type ExpectedIpn = z.output<typeof ExpectedIpn>;
 
 /** Expectations for a response. Paths are dotted, such as `data.0.id`; a number is an index of a list. */
 const Expected = z.strictObject({

@@ -23,13 +23,13 @@ import {
   yesOrNo,
 } from './field.ts';
 import { optionalText, PAGING } from './input.ts';
-import { OUTCOMES } from './outcomes.ts';
 import { Verdict } from './verdict.ts';
 import {
   CHECKOUT_THEMES,
   DELIVERY_ORDERS,
   MODES,
   namesOf,
+  OUTCOMES,
   PAYMENT_EVENTS,
   PAYMENT_STATUSES,
   SETTLED_BY,

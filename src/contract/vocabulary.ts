@@ -15,7 +15,7 @@ export type Mode = (typeof MODES)[number];
 /** All statuses of a payment; all but `pending` are final (chosen: checkout-again-page*). */
 export const PAYMENT_STATUSES = ['pending', 'succeeded', 'canceled', 'failed', 'expired'] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
-export type FinalStatus = Exclude<PaymentStatus, 'pending'>;
+type FinalStatus = Exclude<PaymentStatus, 'pending'>;
 
 /** Who settled a payment (chosen), with display texts. */
 export const SETTLERS = {
@@ -102,3 +102,58 @@ export type FaultRoute = (typeof FAULT_ROUTES)[number];
 /** The source of a behaviour: the service interface, published clients and deployments, or our choice. */
 export const SOURCES = ['documented', 'observed', 'chosen'] as const;
 export type Source = (typeof SOURCES)[number];
+
+interface OutcomeMember {
+  /** For the command line. */
+  description: string;
+  /** For buttons. */
+  label: string;
+  /** The final status of the payment. */
+  status: FinalStatus;
+  /** The `status` field of its IPN: `success` is documented, the others are chosen. */
+  ipnStatus: string;
+  /** The redirect address; null for no redirect. */
+  redirect: 'successUrl' | 'cancelUrl' | null;
+}
+
+/**
+ * Every outcome. success_url and cancel_url: documented. A failed payment goes to cancel_url, the only address for
+ * "not paid"; an expired one does not redirect (chosen).
+ */
+export const PAYMENT_OUTCOMES = {
+  approve: {
+    description: 'the customer pays',
+    label: 'Approve',
+    status: 'succeeded',
+    ipnStatus: 'success',
+    redirect: 'successUrl',
+  },
+  cancel: {
+    description: 'the customer cancels',
+    label: 'Cancel',
+    status: 'canceled',
+    ipnStatus: 'canceled',
+    redirect: 'cancelUrl',
+  },
+  fail: {
+    description: 'the payment fails',
+    label: 'Fail',
+    status: 'failed',
+    ipnStatus: 'failed',
+    redirect: 'cancelUrl',
+  },
+  expire: {
+    description: 'the payment expires',
+    label: 'Expire',
+    status: 'expired',
+    ipnStatus: 'expired',
+    redirect: null,
+  },
+} as const satisfies Record<string, OutcomeMember>;
+export type PaymentOutcome = keyof typeof PAYMENT_OUTCOMES;
+export const OUTCOMES = namesOf(PAYMENT_OUTCOMES);
+
+/** The final statuses that send an IPN only with `ipnOn` (chosen). */
+export const SENT_ON_REQUEST = OUTCOMES.map((outcome) => PAYMENT_OUTCOMES[outcome].status).filter(
+  (status) => status !== 'succeeded',
+);

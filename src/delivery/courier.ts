@@ -1,9 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { describeEffects } from '../contract/active-fault.ts';
 import type { AttemptUnderWay } from '../contract/delivery.ts';
-import { REDIRECT_WAIT_MS } from '../contract/duration.ts';
 import type { FaultRule } from '../contract/fault.ts';
-import { timestamp } from '../contract/timestamp.ts';
+import { REDIRECT_WAIT_MS, timestamp } from '../contract/time.ts';
 import { type AttemptReport, postpone, recordAttempt, recordExtraAttempt } from '../domain/delivery.ts';
 import type { Faults } from '../domain/faults.ts';
 import type { Context } from '../domain/settings.ts';

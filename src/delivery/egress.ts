@@ -2,9 +2,9 @@ import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { bareHost, isLoopback } from '../contract/address.ts';
+import type { EgressFailure } from '../contract/delivery.ts';
 import { describeEgress } from '../contract/describe-delivery.ts';
 import { GatewayError } from '../contract/error.ts';
-import type { EgressFailure } from '../contract/failure.ts';
 
 /*
  * Which addresses an IPN may go to (chosen): an emulator on a developer's machine must never post to someone else's

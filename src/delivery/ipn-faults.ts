@@ -1,7 +1,7 @@
 import { effectsOf, malformed, retryAfterSeconds, statusOfFault } from '../contract/active-fault.ts';
-import { parseDuration } from '../contract/duration.ts';
 import type { FaultRule } from '../contract/fault.ts';
 import type { FaultEffect } from '../contract/fault-effects.ts';
+import { parseDuration } from '../contract/time.ts';
 import type { AttemptReport } from '../domain/delivery.ts';
 import type { Faults } from '../domain/faults.ts';
 import type { IpnComposer } from '../domain/ipn.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import * as http from 'node:http';
 import { isIP } from 'node:net';
-import type { AttemptFailure } from '../contract/failure.ts';
+import type { AttemptFailure } from '../contract/delivery.ts';
 import type { AttemptReport } from '../domain/delivery.ts';
 import { type Egress, EgressError, endpointOf } from './egress.ts';
 import {

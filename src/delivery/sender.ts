@@ -1,9 +1,9 @@
 import * as http from 'node:http';
 import { isIP } from 'node:net';
 import type { PeerCertificate, ConnectionOptions as TlsOptions } from 'node:tls';
+import type { AttemptFailure } from '../contract/delivery.ts';
 import { describeFailure } from '../contract/describe-delivery.ts';
 import { GatewayError } from '../contract/error.ts';
-import type { AttemptFailure } from '../contract/failure.ts';
 import { type Egress, EgressError } from './egress.ts';
 
 /*

@@ -1,9 +1,8 @@
 import type { OutcomeRule } from '../contract/configuration.ts';
-import { parseDuration } from '../contract/duration.ts';
 import { nearestName } from '../contract/error.ts';
-import { OUTCOMES, type PaymentOutcome } from '../contract/outcomes.ts';
 import type { AutoSettling } from '../contract/payment.ts';
-import { timestamp } from '../contract/timestamp.ts';
+import { parseDuration, timestamp } from '../contract/time.ts';
+import { OUTCOMES, type PaymentOutcome } from '../contract/vocabulary.ts';
 import { globMatches } from './faults.ts';
 
 /*

@@ -1,6 +1,5 @@
 import type { WalletEntry } from '../contract/configuration.ts';
-import { usage } from '../contract/error.ts';
-import { hint, option } from '../contract/hint.ts';
+import { hint, option, usage } from '../contract/error.ts';
 import type { Wallet } from '../contract/wallet.ts';
 import { defaultMerchant } from './merchant.ts';
 import type { Settings } from './settings.ts';

@@ -1,9 +1,8 @@
 import { CARD_AMOUNT_PATTERN, cardAmountProblem } from '../contract/amount.ts';
 import type { CardTransaction, CardTransactionInput } from '../contract/card.ts';
-import { GatewayError } from '../contract/error.ts';
-import { command, hint } from '../contract/hint.ts';
+import { command, GatewayError, hint } from '../contract/error.ts';
 import type { Merchant } from '../contract/merchant.ts';
-import { timestamp } from '../contract/timestamp.ts';
+import { timestamp } from '../contract/time.ts';
 import { CARD_TRANSITIONS, type CardAction } from '../contract/vocabulary.ts';
 import { add, chargeOn, compare, subtract } from './money.ts';
 import { unique } from './payment.ts';

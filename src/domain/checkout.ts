@@ -1,6 +1,6 @@
 import { isEmail } from '../contract/address.ts';
 import { type CheckoutProblem, CODE_LIFETIME_MS, MAX_ENTRY, MAX_WRONG_CODES } from '../contract/checkout.ts';
-import { timestamp } from '../contract/timestamp.ts';
+import { timestamp } from '../contract/time.ts';
 import type { Wallet } from '../contract/wallet.ts';
 import { findWallet, firstWallet } from './merchant.ts';
 import { compare } from './money.ts';

@@ -1,11 +1,9 @@
 import { requireAddress, requireReceiver } from '../contract/address.ts';
-import { type FireInput, requireFireable } from '../contract/delivery.ts';
-import { GatewayError } from '../contract/error.ts';
-import type { EgressFailure } from '../contract/failure.ts';
+import { type EgressFailure, type FireInput, requireFireable } from '../contract/delivery.ts';
+import { command, GatewayError, hint } from '../contract/error.ts';
 import type { FaultRule } from '../contract/fault.ts';
-import { command, hint } from '../contract/hint.ts';
 import type { Merchant } from '../contract/merchant.ts';
-import { timestamp } from '../contract/timestamp.ts';
+import { timestamp } from '../contract/time.ts';
 import type { ChosenFields, ComposedIpn, Composition, IpnSubject } from './ipn.ts';
 import { defaultMerchant } from './merchant.ts';
 import { requirePayment } from './payment.ts';

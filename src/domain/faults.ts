@@ -1,8 +1,7 @@
 import { type ActiveFault, describeFault, isSpent } from '../contract/active-fault.ts';
-import { parseDuration } from '../contract/duration.ts';
-import { GatewayError } from '../contract/error.ts';
+import { command, GatewayError, hint } from '../contract/error.ts';
 import { type FaultRule, MAX_RULES } from '../contract/fault.ts';
-import { command, hint } from '../contract/hint.ts';
+import { parseDuration } from '../contract/time.ts';
 import type { FaultRoute } from '../contract/vocabulary.ts';
 
 /** The target of a rule: a request to the service, or an IPN. */

@@ -1,8 +1,7 @@
 import { isAmount } from '../contract/amount.ts';
-import { GatewayError } from '../contract/error.ts';
-import { command, hint } from '../contract/hint.ts';
+import { command, GatewayError, hint } from '../contract/error.ts';
 import { MAX_FORMER_KEYS, type Merchant } from '../contract/merchant.ts';
-import { timestamp } from '../contract/timestamp.ts';
+import { timestamp } from '../contract/time.ts';
 import type { Wallet } from '../contract/wallet.ts';
 import type { RandomBytes } from '../system/random.ts';
 import { sameSecret } from '../system/secret.ts';

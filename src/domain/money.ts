@@ -1,8 +1,7 @@
 import Big from 'big.js';
 import { CURRENCY_CODE, type Currency } from '../contract/amount.ts';
 import type { ChargeRate } from '../contract/configuration.ts';
-import { usage } from '../contract/error.ts';
-import { hint } from '../contract/hint.ts';
+import { hint, usage } from '../contract/error.ts';
 import type { Mode } from '../contract/vocabulary.ts';
 
 /** The four currencies of the service. Codes, names and symbols: documented; decimals: chosen. */

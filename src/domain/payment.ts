@@ -1,10 +1,9 @@
 import { shorten } from '../contract/address.ts';
 import { CURRENCY_CODE } from '../contract/amount.ts';
-import { GatewayError } from '../contract/error.ts';
-import { command, type Hint, hint, type OptionHint, option } from '../contract/hint.ts';
+import { command, GatewayError, type Hint, hint, type OptionHint, option } from '../contract/error.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import type { PaymentEvent, PaymentRequest } from '../contract/payment.ts';
-import { timestamp } from '../contract/timestamp.ts';
+import { timestamp } from '../contract/time.ts';
 import type { Mode } from '../contract/vocabulary.ts';
 import { autoSettling } from './auto.ts';
 import { findByKey, secretKeyFinder } from './merchant.ts';

@@ -1,8 +1,12 @@
-import { GatewayError } from '../contract/error.ts';
-import { hint } from '../contract/hint.ts';
-import { OUTCOMES, PAYMENT_OUTCOMES, type PaymentOutcome } from '../contract/outcomes.ts';
-import { timestamp } from '../contract/timestamp.ts';
-import type { DeliveryOrder, SettledBy } from '../contract/vocabulary.ts';
+import { GatewayError, hint } from '../contract/error.ts';
+import { timestamp } from '../contract/time.ts';
+import {
+  type DeliveryOrder,
+  OUTCOMES,
+  PAYMENT_OUTCOMES,
+  type PaymentOutcome,
+  type SettledBy,
+} from '../contract/vocabulary.ts';
 import type { Wallet } from '../contract/wallet.ts';
 import { payingWallet } from './checkout.ts';
 import { deliveryOf } from './delivery.ts';

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono } from 'hono';
+import type { HintStyle } from '../contract/error.ts';
 import type { RecordedRequest } from '../contract/event.ts';
-import type { HintStyle } from '../contract/hint.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { ResolvedOptions } from '../options/table.ts';
 import type { Audits } from '../usecases/audits.ts';

@@ -1,6 +1,5 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { GatewayError, nearestName, STATUS } from '../contract/error.ts';
-import { command, hint } from '../contract/hint.ts';
+import { command, GatewayError, hint, nearestName, STATUS } from '../contract/error.ts';
 import type { Dialect } from '../wire/dialect.ts';
 
 /** Converts anything thrown to an error. An unexpected error is `internal`, and its details appear only in the log. */

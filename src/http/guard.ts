@@ -1,8 +1,7 @@
 import type { MiddlewareHandler } from 'hono';
 import { getCookie } from 'hono/cookie';
 import { bareHost, isLoopback } from '../contract/address.ts';
-import { GatewayError } from '../contract/error.ts';
-import { hint, option } from '../contract/hint.ts';
+import { GatewayError, hint, option } from '../contract/error.ts';
 import { sameSecret } from '../system/secret.ts';
 import type { AppContext, AppEnvironment, ServerRuntime } from './environment.ts';
 import { proxied } from './listener.ts';

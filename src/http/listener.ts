@@ -7,8 +7,7 @@ import {
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { GatewayError, usage } from '../contract/error.ts';
-import { hint, option } from '../contract/hint.ts';
+import { GatewayError, hint, option, usage } from '../contract/error.ts';
 import type { ResolvedOptions } from '../options/table.ts';
 import type { Dialect } from '../wire/dialect.ts';
 import { JSON_TYPE } from './operation.ts';

@@ -1,9 +1,8 @@
 import type { MiddlewareHandler } from 'hono';
 import { describeEffects } from '../contract/active-fault.ts';
-import { firstProblems, type GatewayError } from '../contract/error.ts';
+import { firstProblems, type GatewayError, renderHint } from '../contract/error.ts';
 import type { RecordedRequest } from '../contract/event.ts';
-import { renderHint } from '../contract/hint.ts';
-import { timestamp } from '../contract/timestamp.ts';
+import { timestamp } from '../contract/time.ts';
 import type { AppContext, AppEnvironment, AppParts, RequestLog, ServerRuntime } from './environment.ts';
 
 /** Maximum number of characters of a request body in the request log. */

@@ -15,7 +15,6 @@ import type { RecordedRequest, RequestFilter } from '../contract/event.ts';
 import type { Fault, FaultRule } from '../contract/fault.ts';
 import type { ListedMerchant, Merchant } from '../contract/merchant.ts';
 import type { InboxMessage } from '../contract/message.ts';
-import type { PaymentOutcome } from '../contract/outcomes.ts';
 import type {
   InitiateFields,
   Payment,
@@ -26,7 +25,13 @@ import type {
   TimelineEntry,
 } from '../contract/payment.ts';
 import type { StateSnapshot } from '../contract/state.ts';
-import type { DeliveryOrder, DeliveryState, Mode, PaymentStatus } from '../contract/vocabulary.ts';
+import type {
+  DeliveryOrder,
+  DeliveryState,
+  Mode,
+  PaymentOutcome,
+  PaymentStatus,
+} from '../contract/vocabulary.ts';
 import type { Wallet } from '../contract/wallet.ts';
 import type { StartOptions } from '../options/table.ts';
 

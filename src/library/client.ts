@@ -1,9 +1,8 @@
 import { promises as dns } from 'node:dns';
 import { writeAuditReports } from '../audit/artifacts.ts';
 import { outcomeOf } from '../contract/describe-delivery.ts';
-import { parseDuration } from '../contract/duration.ts';
-import { didYouMean, GatewayError, usage } from '../contract/error.ts';
-import { hint } from '../contract/hint.ts';
+import { didYouMean, GatewayError, hint, usage } from '../contract/error.ts';
+import { parseDuration } from '../contract/time.ts';
 import type { CardAction, CardMovementKind } from '../contract/vocabulary.ts';
 import { allowedHosts, Egress, endpointOf, isMetadata, isOwnInterface } from '../delivery/egress.ts';
 import { receiveOnLoopback } from '../system/loopback-receiver.ts';

@@ -1,10 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import type { Agent } from 'node:https';
 import { shellWord } from '../contract/curl.ts';
-import { parseDuration } from '../contract/duration.ts';
-import { type ErrorCode, GatewayError, STATUS, usage } from '../contract/error.ts';
+import {
+  command,
+  type ErrorCode,
+  GatewayError,
+  type Hint,
+  hint,
+  option,
+  STATUS,
+  usage,
+} from '../contract/error.ts';
 import type { ControlError } from '../contract/error-body.ts';
-import { command, type Hint, hint, option } from '../contract/hint.ts';
+import { parseDuration } from '../contract/time.ts';
 import { IDENTITY, identityCheck, open, readText } from '../delivery/sender.ts';
 import type { ControlApi } from '../http/control/routes.ts';
 import { readText as readFileText, reason } from '../store/files.ts';

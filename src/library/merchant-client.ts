@@ -1,7 +1,6 @@
 import { CARD_DEFAULTS, withoutUndefined, withPaymentDefaults } from '../contract/defaults.ts';
-import { type ErrorCode, GatewayError } from '../contract/error.ts';
+import { command, type ErrorCode, GatewayError, hint } from '../contract/error.ts';
 import type { RecordedRequest } from '../contract/event.ts';
-import { command, hint } from '../contract/hint.ts';
 import type { ListedMerchant } from '../contract/merchant.ts';
 import { type CardAction, MODES, type Mode } from '../contract/vocabulary.ts';
 import type { CardValues, InitiateValues, ServiceCall } from '../wire/dialect.ts';

@@ -1,8 +1,8 @@
 import { ChosenValues, STRUCTURES } from '../contract/configuration.ts';
-import { DURATION_PATTERN } from '../contract/duration.ts';
 import { FaultRules } from '../contract/fault.ts';
 import type { JsonSchema } from '../contract/field.ts';
 import { inlineSchema } from '../contract/json-schema.ts';
+import { DURATION_PATTERN } from '../contract/time.ts';
 import {
   EMULATOR_OPTIONS,
   MAX_KEPT,

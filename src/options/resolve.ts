@@ -2,9 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } fro
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { shortJson, urlOf } from '../contract/address.ts';
 import { PLACEHOLDERS } from '../contract/audit.ts';
-import { parseDuration } from '../contract/duration.ts';
-import { didYouMean, nearestName, usage } from '../contract/error.ts';
-import { hint, kebab, option } from '../contract/hint.ts';
+import { didYouMean, hint, kebab, nearestName, option, usage } from '../contract/error.ts';
 import {
   CHOICE_NAMES,
   CHOICES,
@@ -16,6 +14,7 @@ import {
   PROFILES,
   type ProfileName,
 } from '../contract/profiles.ts';
+import { parseDuration } from '../contract/time.ts';
 import {
   MAX_KEPT,
   type OptionKind,

@@ -1,8 +1,7 @@
-import { DURATION_PATTERN } from '../contract/duration.ts';
 import type { JsonSchema } from '../contract/field.ts';
-import { SENT_ON_REQUEST } from '../contract/outcomes.ts';
 import { type Choices, PROFILE_NAMES, PROFILES, type ProfileName } from '../contract/profiles.ts';
-import { DELIVERY_ORDERS, IPN_FORMATS } from '../contract/vocabulary.ts';
+import { DURATION_PATTERN } from '../contract/time.ts';
+import { DELIVERY_ORDERS, IPN_FORMATS, SENT_ON_REQUEST } from '../contract/vocabulary.ts';
 
 /** The type of an option's value, by kind. The kind also decides how text is parsed. */
 interface Values {

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { Low } from 'lowdb';
-import { GatewayError } from '../contract/error.ts';
-import { command, hint, option } from '../contract/hint.ts';
+import { command, GatewayError, hint, option } from '../contract/error.ts';
 import { COLLECTION_NAMES } from '../contract/state.ts';
 import { State, type Undo } from '../domain/state.ts';
 import { damaged, reason, type StoreFiles, unwritable } from './files.ts';

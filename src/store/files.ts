@@ -1,8 +1,15 @@
 import { constants, statSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type ErrorCode, type ErrorDetails, GatewayError } from '../contract/error.ts';
-import { command, type Hint, hint, option } from '../contract/hint.ts';
+import {
+  command,
+  type ErrorCode,
+  type ErrorDetails,
+  GatewayError,
+  type Hint,
+  hint,
+  option,
+} from '../contract/error.ts';
 
 /** The identity of the file at a path, unique while that file is open. Undefined if there is no file. */
 export function fileId(path: string): string | undefined {

@@ -1,5 +1,4 @@
-import { GatewayError, usage } from '../contract/error.ts';
-import { command, hint } from '../contract/hint.ts';
+import { command, GatewayError, hint, usage } from '../contract/error.ts';
 import { assertConsistent } from './integrity.ts';
 import type { Snapshot } from './snapshot.ts';
 import { readSnapshotFile } from './snapshot-file.ts';

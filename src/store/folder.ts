@@ -13,8 +13,7 @@ import {
 } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { quoted } from '../contract/curl.ts';
-import { GatewayError } from '../contract/error.ts';
-import { command, hint, option } from '../contract/hint.ts';
+import { command, GatewayError, hint, option } from '../contract/error.ts';
 import {
   fileId,
   isCreated,

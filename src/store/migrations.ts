@@ -1,5 +1,5 @@
 import { shortJson } from '../contract/address.ts';
-import { hint, option } from '../contract/hint.ts';
+import { hint, option } from '../contract/error.ts';
 import { damaged } from './files.ts';
 import { isRecord } from './parse-records.ts';
 

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { GatewayError } from '../contract/error.ts';
-import { hint, option } from '../contract/hint.ts';
+import { GatewayError, hint, option } from '../contract/error.ts';
 
 /** A request with its whole body. */
 export interface ReceivedRequest {

@@ -2,7 +2,7 @@ import type { AuditOptions } from '../contract/audit-options.ts';
 import type { AuditedCase, AuditReport, AuditRequest, AuditRun } from '../contract/audit-report.ts';
 import { auditMistakes, auditSummary } from '../contract/audit-summary.ts';
 import { GatewayError } from '../contract/error.ts';
-import { timestamp } from '../contract/timestamp.ts';
+import { timestamp } from '../contract/time.ts';
 import type { Clock } from '../system/clock.ts';
 import type { EventLog } from './event-log.ts';
 

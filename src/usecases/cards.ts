@@ -2,7 +2,7 @@ import type { CardTransaction } from '../contract/card.ts';
 import { type ErrorCode, GatewayError } from '../contract/error.ts';
 import type { RecordedRequest } from '../contract/event.ts';
 import type { Merchant } from '../contract/merchant.ts';
-import { timestamp } from '../contract/timestamp.ts';
+import { timestamp } from '../contract/time.ts';
 import type { CardAction, CardMovementKind } from '../contract/vocabulary.ts';
 import {
   applyCardAction,

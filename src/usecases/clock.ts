@@ -1,9 +1,7 @@
 import { type ClockInput, parseInstant } from '../contract/clock.ts';
-import { parseDuration } from '../contract/duration.ts';
-import { GatewayError } from '../contract/error.ts';
-import { command, hint, option } from '../contract/hint.ts';
-import type { PaymentOutcome } from '../contract/outcomes.ts';
-import { timestamp } from '../contract/timestamp.ts';
+import { command, GatewayError, hint, option } from '../contract/error.ts';
+import { parseDuration, timestamp } from '../contract/time.ts';
+import type { PaymentOutcome } from '../contract/vocabulary.ts';
 import type { Delivery, Payment, State } from '../domain/state.ts';
 import type { Clock, ClockReading, MoveResult } from '../system/clock.ts';
 import { dueOf } from './auto-settle.ts';

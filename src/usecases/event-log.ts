@@ -2,7 +2,7 @@ import type { AuditProgress } from '../contract/audit-report.ts';
 import type { CardTransaction } from '../contract/card.ts';
 import type { AttemptUnderWay } from '../contract/delivery.ts';
 import type { RecordedRequest } from '../contract/event.ts';
-import { timestamp } from '../contract/timestamp.ts';
+import { timestamp } from '../contract/time.ts';
 import type { DeliveryStep } from '../contract/vocabulary.ts';
 import type { Change, Delivery, Message, Payment } from '../domain/state.ts';
 import type { Store } from '../store/store.ts';

@@ -1,9 +1,7 @@
-import type { AttemptUnderWay } from '../contract/delivery.ts';
+import type { AttemptUnderWay, EgressFailure } from '../contract/delivery.ts';
 import { allowableHost, describeEgress } from '../contract/describe-delivery.ts';
-import { REDIRECT_WAIT_MS } from '../contract/duration.ts';
-import { type ErrorCode, GatewayError } from '../contract/error.ts';
-import type { EgressFailure } from '../contract/failure.ts';
-import { command, type Hint, hint, option } from '../contract/hint.ts';
+import { command, type ErrorCode, GatewayError, type Hint, hint, option } from '../contract/error.ts';
+import { REDIRECT_WAIT_MS } from '../contract/time.ts';
 import type { ReadonlyCollection } from '../domain/collection.ts';
 import { egressFailure, type FireRequest, fire, requireDelivery, resend } from '../domain/delivery.ts';
 import type { Attempt, Delivery } from '../domain/state.ts';

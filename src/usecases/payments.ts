@@ -1,6 +1,6 @@
-import { REDIRECT_WAIT_MS } from '../contract/duration.ts';
 import { GatewayError } from '../contract/error.ts';
 import type { PaymentEvent, PaymentStep, TimelineEntry } from '../contract/payment.ts';
+import { REDIRECT_WAIT_MS } from '../contract/time.ts';
 import type { DeliveryOrder, Mode } from '../contract/vocabulary.ts';
 import type { ReadonlyCollection } from '../domain/collection.ts';
 import {

@@ -1,5 +1,4 @@
-import { GatewayError } from '../contract/error.ts';
-import { command, hint } from '../contract/hint.ts';
+import { command, GatewayError, hint } from '../contract/error.ts';
 import { SURROGATE_ESCAPE } from '../contract/input.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import { type Preparation, prepare } from '../domain/bootstrap.ts';

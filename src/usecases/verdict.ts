@@ -8,9 +8,9 @@ import {
   fixOfFailure,
   insteadOfSending,
 } from '../contract/describe-delivery.ts';
-import { duration } from '../contract/duration.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import { describeTamperings } from '../contract/tampering.ts';
+import { duration } from '../contract/time.ts';
 import type { Verdict } from '../contract/verdict.ts';
 import { SETTLERS } from '../contract/vocabulary.ts';
 import { type AnswerProblem, answerProblem, ownWords, saysRefused } from '../domain/receiver-answer.ts';

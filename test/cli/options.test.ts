@@ -2,7 +2,7 @@ import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ReadyEvent } from '../../src/cli/banner.ts';
-import { kebab } from '../../src/contract/hint.ts';
+import { kebab } from '../../src/contract/error.ts';
 import { readJson, request } from '../../src/library/control-client.ts';
 import { environmentName, readValue, resolveOptions } from '../../src/options/resolve.ts';
 import { type OptionName, type OptionSpec, START_OPTIONS } from '../../src/options/table.ts';

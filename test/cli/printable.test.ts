@@ -6,7 +6,7 @@ import { eventLines } from '../../src/cli/format.ts';
 import { Output, onOneLine, pairs, printable, table } from '../../src/cli/output.ts';
 import { auditMistakes, auditSummary } from '../../src/contract/audit-summary.ts';
 import { OBEYED_BY_TERMINALS } from '../../src/contract/curl.ts';
-import { PLAIN } from '../../src/contract/hint.ts';
+import { PLAIN } from '../../src/contract/error.ts';
 import { launch, run } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { describeEvent, PROBLEM_WORDS } from '../../src/contract/checkout.ts';
+import type { AttemptFailure, EgressFailure } from '../../src/contract/delivery.ts';
 import {
   allowableHost,
   describeBriefly,
@@ -8,7 +9,6 @@ import {
   fixOfFailure,
   noteOf,
 } from '../../src/contract/describe-delivery.ts';
-import type { AttemptFailure, EgressFailure } from '../../src/contract/failure.ts';
 
 const url = 'http://shop.test:3000/ipn';
 const egress = (failure: Partial<EgressFailure>): EgressFailure => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { FaultRule } from '../../src/contract/fault.ts';
-import { timestamp } from '../../src/contract/timestamp.ts';
+import { timestamp } from '../../src/contract/time.ts';
 import { Courier } from '../../src/delivery/courier.ts';
 import { Egress } from '../../src/delivery/egress.ts';
 import { Poster } from '../../src/delivery/poster.ts';

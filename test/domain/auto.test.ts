@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/contract/error.ts';
-import { OUTCOMES } from '../../src/contract/outcomes.ts';
 import type { AutoSettling } from '../../src/contract/payment.ts';
-import { timestamp } from '../../src/contract/timestamp.ts';
-import { type DeliveryOrder, SETTLED_BY } from '../../src/contract/vocabulary.ts';
+import { timestamp } from '../../src/contract/time.ts';
+import { type DeliveryOrder, OUTCOMES, SETTLED_BY } from '../../src/contract/vocabulary.ts';
 import { type AutoSettings, autoSettling, MAGIC_EMAILS, mistypedMagic } from '../../src/domain/auto.ts';
 import { readStructures } from '../../src/domain/configuration.ts';
 import { initiate } from '../../src/domain/payment.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CODE_LIFETIME_MS } from '../../src/contract/checkout.ts';
-import { timestamp } from '../../src/contract/timestamp.ts';
+import { timestamp } from '../../src/contract/time.ts';
 import {
   changeEmail,
   codeProblem,

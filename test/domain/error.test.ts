@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod/mini';
-import { GatewayError, nearestName } from '../../src/contract/error.ts';
-import { hint } from '../../src/contract/hint.ts';
+import { GatewayError, hint, nearestName } from '../../src/contract/error.ts';
 import { parseInput } from '../../src/contract/input.ts';
 
 describe('GatewayError', () => {

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { characters, isEmail, shorten, urlProblem } from '../../src/contract/address.ts';
-import { GatewayError } from '../../src/contract/error.ts';
-import { renderHint } from '../../src/contract/hint.ts';
+import { GatewayError, renderHint } from '../../src/contract/error.ts';
 import { LOOSE } from '../../src/contract/profiles.ts';
 import { secretKeyFinder } from '../../src/domain/merchant.ts';
 import { parseCurrency } from '../../src/domain/money.ts';

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { OUTCOMES, PAYMENT_OUTCOMES } from '../../src/contract/outcomes.ts';
 import {
   DELIVERY_ORDERS,
   type DeliveryOrder,
   type Mode,
+  OUTCOMES,
+  PAYMENT_OUTCOMES,
   PAYMENT_STATUSES,
   type PaymentStatus,
   SETTLED_BY,

@@ -1,5 +1,5 @@
 import { expect, onTestFinished } from 'vitest';
-import { kebab } from '../../src/contract/hint.ts';
+import { kebab } from '../../src/contract/error.ts';
 import type { Collection, ReadonlyCollection } from '../../src/domain/collection.ts';
 import { createApp } from '../../src/http/app.ts';
 import type { AppParts } from '../../src/http/environment.ts';

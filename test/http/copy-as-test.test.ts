@@ -1,8 +1,7 @@
 import { transform } from 'esbuild';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PaymentOutcome } from '../../src/contract/outcomes.ts';
-import type { DeliveryOrder } from '../../src/contract/vocabulary.ts';
+import type { DeliveryOrder, PaymentOutcome } from '../../src/contract/vocabulary.ts';
 import type { Payment } from '../../src/domain/state.ts';
 import { playwrightText, vitestText } from '../../src/http/test-texts/javascript.ts';
 import { phpunitText } from '../../src/http/test-texts/php.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CheckoutProblem } from '../../src/contract/checkout.ts';
-import { OUTCOMES } from '../../src/contract/outcomes.ts';
-import { DELIVERY_ORDERS, PAYMENT_STATUSES } from '../../src/contract/vocabulary.ts';
+import { DELIVERY_ORDERS, OUTCOMES, PAYMENT_STATUSES } from '../../src/contract/vocabulary.ts';
 import {
   type CheckoutView,
   type ClosedView,

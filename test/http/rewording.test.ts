@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import type { AttemptFailure } from '../../src/contract/failure.ts';
+import type { AttemptFailure } from '../../src/contract/delivery.ts';
 import { requireTamperings } from '../../src/contract/tampering.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';

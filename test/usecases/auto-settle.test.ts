@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { GatewayError } from '../../src/contract/error.ts';
-import { timestamp } from '../../src/contract/timestamp.ts';
+import { timestamp } from '../../src/contract/time.ts';
 import { Store } from '../../src/store/store.ts';
 import type { Clock, DueWork } from '../../src/system/clock.ts';
 import { startAutoSettling } from '../../src/usecases/auto-settle.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { timestamp } from '../../src/contract/timestamp.ts';
+import { timestamp } from '../../src/contract/time.ts';
 import type { Retention } from '../../src/domain/retention.ts';
 import type { Delivery, Payment } from '../../src/domain/state.ts';
 import { emptySnapshot } from '../../src/store/snapshot.ts';

@@ -1,6 +1,6 @@
 import type { CardWithTransactions } from '../../contract/card.ts';
 import { CARD_DEFAULTS } from '../../contract/defaults.ts';
-import { command, hint } from '../../contract/hint.ts';
+import { command, hint } from '../../contract/error.ts';
 import { CARD_STATUSES, type CardAction, type CardMovementKind } from '../../contract/vocabulary.ts';
 import { changeCard, createCard, readCard, requireMerchant } from '../../library/merchant-client.ts';
 import { choice, defineCommand, type Group, pagedBy, requiredText, text, textOr } from '../command.ts';

@@ -1,6 +1,5 @@
 import type { Command, Option } from 'commander';
-import { usage } from '../../contract/error.ts';
-import { command, hint } from '../../contract/hint.ts';
+import { command, hint, usage } from '../../contract/error.ts';
 import { namesOf } from '../../contract/vocabulary.ts';
 import { type OptionSpec, START_OPTIONS } from '../../options/table.ts';
 import { defineCommand, isDefaultCommand } from '../command.ts';

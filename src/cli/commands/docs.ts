@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
-import { didYouMean, GatewayError } from '../../contract/error.ts';
-import { command, hint } from '../../contract/hint.ts';
+import { command, didYouMean, GatewayError, hint } from '../../contract/error.ts';
 import { docPages } from '../../system/docs.ts';
 import { defineCommand } from '../command.ts';
 import { table } from '../output.ts';

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GatewayError, usage } from '../../contract/error.ts';
-import { command, hint } from '../../contract/hint.ts';
+import { command, GatewayError, hint, usage } from '../../contract/error.ts';
 import { noServer } from '../../library/control-client.ts';
 import { isAlive } from '../../store/process-identity.ts';
 import { fidelityText } from '../../system/fidelity.ts';

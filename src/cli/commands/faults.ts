@@ -1,6 +1,6 @@
+import { command, hint } from '../../contract/error.ts';
 import type { FaultRule } from '../../contract/fault.ts';
 import { FAULT_CONDITIONS, FAULT_EFFECTS, type FaultMember } from '../../contract/fault-effects.ts';
-import { command, hint } from '../../contract/hint.ts';
 import { FAULT_ROUTES } from '../../contract/vocabulary.ts';
 import { defineCommand, type Group, type OptionDeclaration } from '../command.ts';
 import { listed } from '../output.ts';

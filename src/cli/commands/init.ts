@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { lstat, readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { usage } from '../../contract/error.ts';
-import { command, hint } from '../../contract/hint.ts';
-import { SENT_ON_REQUEST } from '../../contract/outcomes.ts';
+import { command, hint, usage } from '../../contract/error.ts';
+import { SENT_ON_REQUEST } from '../../contract/vocabulary.ts';
 import { type OptionName, type OptionSpec, START_OPTIONS } from '../../options/table.ts';
 import { makeFolder } from '../../store/files.ts';
 import { packaged, packagedFixtures } from '../../system/package-info.ts';

@@ -1,11 +1,17 @@
 import { curlCommand } from '../../contract/curl.ts';
 import { PAYMENT_DEFAULTS } from '../../contract/defaults.ts';
-import { REDIRECT_WAIT_MS } from '../../contract/duration.ts';
-import { GatewayError, usage } from '../../contract/error.ts';
-import { command, type Hint, hint } from '../../contract/hint.ts';
-import { OUTCOMES, PAYMENT_OUTCOMES, type PaymentOutcome } from '../../contract/outcomes.ts';
+import { command, GatewayError, type Hint, hint, usage } from '../../contract/error.ts';
 import type { Payment, PaymentFilter, Settled, SettleInput } from '../../contract/payment.ts';
-import { CHECKOUT_THEMES, DELIVERY_ORDERS, MODES, PAYMENT_STATUSES } from '../../contract/vocabulary.ts';
+import { REDIRECT_WAIT_MS } from '../../contract/time.ts';
+import {
+  CHECKOUT_THEMES,
+  DELIVERY_ORDERS,
+  MODES,
+  OUTCOMES,
+  PAYMENT_OUTCOMES,
+  PAYMENT_STATUSES,
+  type PaymentOutcome,
+} from '../../contract/vocabulary.ts';
 import { initiatePayment } from '../../library/merchant-client.ts';
 import { VERSION } from '../../system/package-info.ts';
 import {

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
-import { GatewayError } from '../../contract/error.ts';
-import { command, hint, option } from '../../contract/hint.ts';
+import { command, GatewayError, hint, option } from '../../contract/error.ts';
 import { readText } from '../../delivery/sender.ts';
 import { MAX_STATE_BYTES, noServer, unlikeGatewaySim } from '../../library/control-client.ts';
 import { DataFolder, isDataFolder } from '../../store/folder.ts';

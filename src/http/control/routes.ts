@@ -32,7 +32,7 @@ import {
 } from '../../contract/payment.ts';
 import { Counted, GivenState, type RecordCounts, State } from '../../contract/state.ts';
 import { requireTamperings } from '../../contract/tampering.ts';
-import { timestamp } from '../../contract/timestamp.ts';
+import { timestamp } from '../../contract/time.ts';
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../contract/vocabulary.ts';
 import { FundInput, Wallet, WalletList } from '../../contract/wallet.ts';
 import type * as stored from '../../domain/state.ts';

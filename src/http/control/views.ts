@@ -7,7 +7,7 @@ import type { RecordedRequest, SimEvent } from '../../contract/event.ts';
 import type { Fault } from '../../contract/fault.ts';
 import type { InboxMessage } from '../../contract/message.ts';
 import type { MappedAddresses, Payment, Settled } from '../../contract/payment.ts';
-import { timestamp } from '../../contract/timestamp.ts';
+import { timestamp } from '../../contract/time.ts';
 import type { ReadonlyCollection } from '../../domain/collection.ts';
 import type * as stored from '../../domain/state.ts';
 import type { ClockReading } from '../../system/clock.ts';

@@ -1,8 +1,14 @@
 import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import type { CheckoutProblem } from '../../contract/checkout.ts';
-import { OUTCOMES, PAYMENT_OUTCOMES, type PaymentOutcome } from '../../contract/outcomes.ts';
-import { DELIVERY_ORDERS, type DeliveryOrder, type PaymentStatus } from '../../contract/vocabulary.ts';
+import {
+  DELIVERY_ORDERS,
+  type DeliveryOrder,
+  OUTCOMES,
+  PAYMENT_OUTCOMES,
+  type PaymentOutcome,
+  type PaymentStatus,
+} from '../../contract/vocabulary.ts';
 import type { Payment } from '../../domain/state.ts';
 import BUSY from './assets/busy.ts?text';
 import CHECKOUT_STYLES from './assets/checkout.css?text';

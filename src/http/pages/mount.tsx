@@ -1,6 +1,6 @@
 import { setCookie } from 'hono/cookie';
 import { TokenForm } from '../../contract/emulator.ts';
-import { command } from '../../contract/hint.ts';
+import { command } from '../../contract/error.ts';
 import { readTextFields } from '../body.ts';
 import { type App, type AppContext, type AppParts, basePath, type ServerRuntime } from '../environment.ts';
 import { hasToken, isToken, TOKEN_COOKIE } from '../guard.ts';

@@ -1,5 +1,5 @@
 import { quoted } from '../../contract/curl.ts';
-import { kebab } from '../../contract/hint.ts';
+import { kebab } from '../../contract/error.ts';
 import { phpText, type TestStory } from './test-story.ts';
 
 /** A payment as a test for PHPUnit. It uses the control API of an emulator that `exec` starts. */

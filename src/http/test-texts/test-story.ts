@@ -1,7 +1,11 @@
 import { MAX_ENTRY } from '../../contract/checkout.ts';
 import { OBEYED_BY_TERMINALS } from '../../contract/curl.ts';
-import { OUTCOMES, PAYMENT_OUTCOMES, type PaymentOutcome } from '../../contract/outcomes.ts';
-import type { DeliveryOrder } from '../../contract/vocabulary.ts';
+import {
+  type DeliveryOrder,
+  OUTCOMES,
+  PAYMENT_OUTCOMES,
+  type PaymentOutcome,
+} from '../../contract/vocabulary.ts';
 import type { Attempt, Delivery, Payment } from '../../domain/state.ts';
 import { type OptionSpec, START_OPTIONS } from '../../options/table.ts';
 import type { AppParts } from '../environment.ts';

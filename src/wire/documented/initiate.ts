@@ -1,9 +1,8 @@
 import * as z from 'zod/mini';
 import { shorten } from '../../contract/address.ts';
 import { AMOUNT_PATTERN, isAmount } from '../../contract/amount.ts';
-import { GatewayError, nearestName } from '../../contract/error.ts';
+import { GatewayError, hint, nearestName } from '../../contract/error.ts';
 import { field, LINK, record, text as string } from '../../contract/field.ts';
-import { hint } from '../../contract/hint.ts';
 import type { PaymentRequest } from '../../contract/payment.ts';
 import { CHECKOUT_THEMES } from '../../contract/vocabulary.ts';
 import { mistypedMagic } from '../../domain/auto.ts';

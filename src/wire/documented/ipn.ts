@@ -1,12 +1,10 @@
 import type * as z from 'zod/mini';
 import { isAmount } from '../../contract/amount.ts';
-import { GatewayError } from '../../contract/error.ts';
+import { GatewayError, hint } from '../../contract/error.ts';
 import { field, record, text } from '../../contract/field.ts';
-import { hint } from '../../contract/hint.ts';
-import { SENT_ON_REQUEST } from '../../contract/outcomes.ts';
 import type { Tampered, Tampering } from '../../contract/tampering.ts';
-import { timestamp } from '../../contract/timestamp.ts';
-import type { IpnFormat } from '../../contract/vocabulary.ts';
+import { timestamp } from '../../contract/time.ts';
+import { type IpnFormat, SENT_ON_REQUEST } from '../../contract/vocabulary.ts';
 import type {
   ChosenFields,
   ComposedIpn,

@@ -1,9 +1,8 @@
 import * as z from 'zod/mini';
 import type { CardTransaction } from '../../contract/card.ts';
 import { field, query, text } from '../../contract/field.ts';
-import { OUTCOMES } from '../../contract/outcomes.ts';
 import type { Choices } from '../../contract/profiles.ts';
-import { DELIVERY_ORDERS, type Mode } from '../../contract/vocabulary.ts';
+import { DELIVERY_ORDERS, type Mode, OUTCOMES } from '../../contract/vocabulary.ts';
 import type { Card } from '../../domain/state.ts';
 import type { Dialect } from '../dialect.ts';
 import { postedMessage } from '../fields.ts';

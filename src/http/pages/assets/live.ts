@@ -2,7 +2,7 @@
  * The dashboard's only script. Pages work without it. It keeps them up to date (refresh.ts) and sends forms
  * (submit.ts). Here are its smaller parts.
  */
-import { span } from '../../../contract/duration.ts';
+import { span } from '../../../contract/time.ts';
 import { ago, instant } from '../dashboard/text.ts';
 import { copyButtonsIn, main, news, refreshNow, reportDisconnected } from './refresh.ts';
 import './submit.ts';

@@ -9,7 +9,7 @@ import {
 import type { AuditedCase, AuditRequest, AuditRun } from '../../../contract/audit-report.ts';
 import { auditHeadline } from '../../../contract/audit-summary.ts';
 import { quoted } from '../../../contract/curl.ts';
-import { command } from '../../../contract/hint.ts';
+import { command } from '../../../contract/error.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
 import { Link } from '../layout.tsx';
 import {

@@ -1,5 +1,5 @@
 import { type CardTransaction, maskedCardNumber } from '../../../contract/card.ts';
-import { command } from '../../../contract/hint.ts';
+import { command } from '../../../contract/error.ts';
 import { CARD_ACTIONS, CARD_MOVEMENTS, CARD_TRANSITIONS } from '../../../contract/vocabulary.ts';
 import type { Card } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';

@@ -1,5 +1,4 @@
-import { span } from '../../../contract/duration.ts';
-import { timestamp } from '../../../contract/timestamp.ts';
+import { span, timestamp } from '../../../contract/time.ts';
 import type { Upcoming } from '../../../usecases/clock.ts';
 import type { AppParts } from '../../environment.ts';
 import { Link } from '../layout.tsx';

@@ -1,5 +1,6 @@
 import { useContext } from 'hono/jsx';
 import { type ActiveFault, describeFault } from '../../../contract/active-fault.ts';
+import { command } from '../../../contract/error.ts';
 import {
   FAULT_CONDITIONS,
   FAULT_EFFECT_NAMES,
@@ -7,7 +8,6 @@ import {
   type FaultMember,
 } from '../../../contract/fault-effects.ts';
 import { commandFor, FAULT_PRESETS } from '../../../contract/fault-presets.ts';
-import { command } from '../../../contract/hint.ts';
 import { FAULT_ROUTES } from '../../../contract/vocabulary.ts';
 import { Link, wordByWord } from '../layout.tsx';
 import {

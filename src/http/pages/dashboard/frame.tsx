@@ -1,7 +1,7 @@
 import { useContext } from 'hono/jsx';
 import { describeFault, isSpent } from '../../../contract/active-fault.ts';
-import { type Hint, renderHint } from '../../../contract/hint.ts';
-import { timestamp } from '../../../contract/timestamp.ts';
+import { type Hint, renderHint } from '../../../contract/error.ts';
+import { timestamp } from '../../../contract/time.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';
 import { VERSION } from '../../../system/package-info.ts';
 import { type AppContext, type AppParts, basePath } from '../../environment.ts';

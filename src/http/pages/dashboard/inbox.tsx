@@ -1,5 +1,5 @@
-import { command } from '../../../contract/hint.ts';
-import { timestamp } from '../../../contract/timestamp.ts';
+import { command } from '../../../contract/error.ts';
+import { timestamp } from '../../../contract/time.ts';
 import type { Message } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { Link } from '../layout.tsx';

@@ -1,5 +1,5 @@
 import { remarksOn } from '../../../contract/describe-delivery.ts';
-import { command } from '../../../contract/hint.ts';
+import { command } from '../../../contract/error.ts';
 import { TAMPERINGS } from '../../../contract/tampering.ts';
 import type { Tone } from '../../../contract/verdict.ts';
 import { namesOf } from '../../../contract/vocabulary.ts';

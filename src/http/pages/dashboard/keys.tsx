@@ -1,4 +1,4 @@
-import { command } from '../../../contract/hint.ts';
+import { command } from '../../../contract/error.ts';
 import type { Merchant } from '../../../contract/merchant.ts';
 import type { AppParts } from '../../environment.ts';
 import { Link, shownAmount } from '../layout.tsx';

@@ -1,11 +1,13 @@
-import { command } from '../../../contract/hint.ts';
-import { OUTCOMES, PAYMENT_OUTCOMES, type PaymentOutcome } from '../../../contract/outcomes.ts';
+import { command } from '../../../contract/error.ts';
 import type { Tone } from '../../../contract/verdict.ts';
 import {
   DELIVERY_ORDERS,
   IPN_TIMINGS,
   MODES,
+  OUTCOMES,
+  PAYMENT_OUTCOMES,
   PAYMENT_STATUSES,
+  type PaymentOutcome,
   SETTLERS,
 } from '../../../contract/vocabulary.ts';
 import type { Delivery, Payment } from '../../../domain/state.ts';

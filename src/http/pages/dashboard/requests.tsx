@@ -1,6 +1,5 @@
-import { GatewayError } from '../../../contract/error.ts';
+import { GatewayError, hint } from '../../../contract/error.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
-import { hint } from '../../../contract/hint.ts';
 import type { CallService } from '../../call-service.ts';
 import { maskedRequest } from '../../control/views.ts';
 import type { AppParts } from '../../environment.ts';

@@ -1,5 +1,5 @@
-import { duration } from '../../../contract/duration.ts';
-import { command } from '../../../contract/hint.ts';
+import { command } from '../../../contract/error.ts';
+import { duration } from '../../../contract/time.ts';
 import { givenAs, readValue } from '../../../options/resolve.ts';
 import { type OptionName, type OptionSpec, START_OPTIONS } from '../../../options/table.ts';
 import { fidelityIn } from '../../../system/fidelity.ts';

@@ -1,8 +1,7 @@
 import { curlCommand, curlRequest } from '../../../contract/curl.ts';
-import { duration, span } from '../../../contract/duration.ts';
+import { command } from '../../../contract/error.ts';
 import type { RecordedRequest } from '../../../contract/event.ts';
-import { command } from '../../../contract/hint.ts';
-import { timestamp } from '../../../contract/timestamp.ts';
+import { duration, span, timestamp } from '../../../contract/time.ts';
 import type { Tone } from '../../../contract/verdict.ts';
 import { SETTLERS, TIMELINE_EVENTS } from '../../../contract/vocabulary.ts';
 import type { Attempt, Delivery, Payment } from '../../../domain/state.ts';

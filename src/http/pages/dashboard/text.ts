@@ -1,4 +1,4 @@
-import { span } from '../../../contract/duration.ts';
+import { span } from '../../../contract/time.ts';
 
 /** Makes a body readable: indents JSON, decodes a form to one field per line, and leaves other bodies unchanged. */
 export function pretty(body: string): string {

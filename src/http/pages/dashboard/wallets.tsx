@@ -1,4 +1,4 @@
-import { command } from '../../../contract/hint.ts';
+import { command } from '../../../contract/error.ts';
 import type { Wallet } from '../../../contract/wallet.ts';
 import { inGroups, shownAmount } from '../layout.tsx';
 import { CommandCode } from './blocks.tsx';
