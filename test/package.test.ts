@@ -66,13 +66,13 @@ test('no internal files are packed', async () => {
     .split('\n')
     .map((path) => path.replace('node_modules/gateway-sim/', ''));
   const expected =
-    /^(bin\/((gateway-sim|alias-hosts)\.js|package\.json)|dist\/(chunks\/[\w.-]+\.cjs|main\.cjs|licenses\.txt|index\.(js|cjs|d\.ts|d\.cts)|(api|audit|audit-options|records|error|hint)\.d\.c?ts)|fixtures\/((default|config\.schema)\.json|fidelity\/manifest\.jsonl)|src\/docs\/((\w+\/)?[\w-]+\.md|reference\/llms\.txt|[\w-]+\.png|Dockerfile|compose\.yaml)|src\/init\/[\w.-]+|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
+    /^(bin\/((gateway-sim|alias-hosts)\.js|package\.json)|dist\/(chunks\/[\w.-]+\.cjs|main\.cjs|licenses\.txt|index\.(js|cjs|d\.ts|d\.cts)|(api|audit|audit-options|records|error)\.d\.c?ts)|fixtures\/((default|config\.schema)\.json|fidelity\/manifest\.jsonl)|src\/docs\/((\w+\/)?[\w-]+\.md|reference\/llms\.txt|[\w-]+\.png|Dockerfile|compose\.yaml)|src\/init\/[\w.-]+|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
   expect(files.filter((file) => !expected.test(file))).toEqual([]);
   expect(files).toEqual(expect.arrayContaining(Object.keys(PAGES)));
-  for (const name of ['index', 'api', 'audit', 'audit-options', 'records', 'error', 'hint']) {
+  for (const name of ['index', 'api', 'audit', 'audit-options', 'records', 'error']) {
     const text = await readFile(join(project.folder, `node_modules/gateway-sim/dist/${name}.d.ts`), 'utf8');
     const types = text.replace(/\/\*[\s\S]*?\*\//g, '');
-    expect(types).not.toMatch(/\bany\b|from '(?!\.\/(api|audit|audit-options|records|error|hint)\.js')/);
+    expect(types).not.toMatch(/\bany\b|from '(?!\.\/(api|audit|audit-options|records|error)\.js')/);
   }
 });
 

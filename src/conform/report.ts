@@ -1,10 +1,40 @@
 import { type JunitCase, junitSuite } from '../audit/reports.ts';
-import type { Cause, ConformReport } from '../contract/conform.ts';
 import { AREAS, type ManifestLine } from '../contract/manifest.ts';
 import { LOOSE } from '../contract/profiles.ts';
 import type { Comparison, Verdict } from './expectation.ts';
 import { appliesWith, type InForce } from './manifest.ts';
 import type { Mask, Mismatch } from './mask.ts';
+
+/** A line of the manifest that a target does not match. */
+export interface Difference {
+  id: string;
+  expected: string;
+  got: string;
+}
+
+/** A line that could not be tested. */
+interface UnseenLine {
+  id: string;
+  why: string;
+}
+
+/** A cause that several differences have in common. */
+export interface Cause {
+  cause: string;
+  ids: string[];
+}
+
+/** The result of checking a target against a manifest. */
+export interface ConformReport {
+  target: string;
+  profile: string;
+  /** Number of matching lines. */
+  agree: number;
+  differ: Difference[];
+  /** The differences grouped by cause, largest group first. */
+  causes: Cause[];
+  unseen: UnseenLine[];
+}
 
 /** The verdicts of all lines tried, including those that do not apply to the profile. */
 export type Verdicts = ReadonlyMap<ManifestLine, Verdict>;

@@ -7,7 +7,6 @@ import {
   FAULT_EFFECTS,
   type FaultMember,
 } from '../../../contract/fault-effects.ts';
-import { commandFor, FAULT_PRESETS } from '../../../contract/fault-presets.ts';
 import { FAULT_ROUTES } from '../../../contract/vocabulary.ts';
 import { Link, wordByWord } from '../layout.tsx';
 import {
@@ -20,6 +19,7 @@ import {
   Section,
   Table,
 } from './blocks.tsx';
+import { commandFor, FAULT_PRESETS } from './fault-presets.ts';
 import { Field, Form } from './forms.tsx';
 import { PLACES } from './paths.ts';
 import { capitalized } from './text.ts';

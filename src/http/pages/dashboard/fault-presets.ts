@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
-import { shellWord } from './curl.ts';
-import { type CommandHint, command, kebab } from './error.ts';
-import type { FaultRule } from './fault.ts';
-import { parseInput } from './input.ts';
-import { namesOf } from './vocabulary.ts';
+import { shellWord } from '../../../contract/curl.ts';
+import { type CommandHint, command, kebab } from '../../../contract/error.ts';
+import type { FaultRule } from '../../../contract/fault.ts';
+import { parseInput } from '../../../contract/input.ts';
+import { namesOf } from '../../../contract/vocabulary.ts';
 
 /** A common fault, ready to set (chosen). */
 interface FaultPreset {
