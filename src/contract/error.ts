@@ -171,9 +171,10 @@ export class GatewayError extends Error {
     });
   }
 
-  /** The problem with a field. Every problem begins with the name of its field. */
+  /** The problem with a field, without its name, with which every problem begins. */
   problemWith(field: string): string | undefined {
-    return this.problems.find((problem) => problem.startsWith(`${field} `));
+    const name = `${field} `;
+    return this.problems.find((problem) => problem.startsWith(name))?.slice(name.length);
   }
 
   /** The hint as one sentence, with commands as in the documentation. */

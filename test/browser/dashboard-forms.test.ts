@@ -316,7 +316,7 @@ describe('a rejected form', () => {
     expect(await page.getByRole('alert').textContent()).toContain('amount');
     const described = await amount.getAttribute('aria-describedby');
     expect(await page.locator(`#${described}`).textContent()).toMatch(
-      /^Enter a plain decimal greater than 0/,
+      /^Must be a plain decimal greater than 0/,
     );
     const expectKept = async () => {
       expect(await page.locator('[aria-invalid=true]').count()).toBe(2);

@@ -202,7 +202,7 @@ describe('a form that the script sends', () => {
     expect(html).toMatch(
       /<input id="field-amount"[^>]*value="0"[^>]*aria-invalid="true" aria-describedby="field-amount-problem" autofocus/,
     );
-    expect(html).toMatch(/id="field-amount-problem"[^>]*>Enter a plain decimal greater than 0 /);
+    expect(html).toMatch(/id="field-amount-problem"[^>]*>Must be a plain decimal greater than 0 /);
     expect(html.match(/aria-invalid="/g)).toHaveLength(1);
   });
 });

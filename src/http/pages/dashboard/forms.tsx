@@ -10,14 +10,6 @@ const Rejected = createContext<(Refusal & { forgets?: boolean | undefined }) | u
 const firstWrong = ({ values = {}, error }: Refusal) =>
   Object.keys(values).find((name) => error.problemWith(name) !== undefined);
 
-/** Removes the field's name from a problem that is shown next to the field. */
-function withoutName(problem: string, name: string): string {
-  const rest = problem.slice(name.length + 1);
-  return capitalized(
-    rest.replace(/^is required$/, 'enter a value').replace(/^(must be|may have) /, 'enter '),
-  );
-}
-
 /** A labelled field: a selection if it has options. */
 export function Field(props: {
   name: string;
@@ -76,7 +68,7 @@ export function Field(props: {
       )}
       {isWrong && (
         <span class="problem" id={`${id}-problem`} data-keep="">
-          {withoutName(problem, name)}
+          {rejected?.values?.[name] ? capitalized(problem) : 'Enter a value'}
         </span>
       )}
     </p>
