@@ -3,7 +3,7 @@ import { describeEffects } from '../contract/active-fault.ts';
 import type { AttemptUnderWay } from '../contract/delivery.ts';
 import type { FaultRule } from '../contract/fault.ts';
 import { REDIRECT_WAIT_MS, timestamp } from '../contract/time.ts';
-import { type AttemptReport, postpone, recordAttempt, recordExtraAttempt } from '../domain/delivery.ts';
+import { type AttemptReport, postpone, recordAttempt } from '../domain/delivery.ts';
 import type { Faults } from '../domain/faults.ts';
 import type { Context } from '../domain/settings.ts';
 import type { Delivery } from '../domain/state.ts';
@@ -181,7 +181,7 @@ export class Courier {
         // The same bytes a second time, right after the first.
         const second = await this.#post(delivery, begin(attempt.number + 1), fault, signal);
         if (signal.aborted) return;
-        await store.commit((state) => recordExtraAttempt(state, deliveryId, second, context()));
+        await store.commit((state) => recordAttempt(state, deliveryId, second, context(), true));
       }
       const held = this.#held;
       // A postponed delivery overtakes no other.

@@ -4,13 +4,13 @@ import { command, GatewayError, hint } from '../contract/error.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import { timestamp } from '../contract/time.ts';
 import { CARD_TRANSITIONS, type CardAction } from '../contract/vocabulary.ts';
+import { unique } from './ids.ts';
 import { add, chargeOn, compare, subtract } from './money.ts';
-import { unique } from './payment.ts';
 import type { Context } from './settings.ts';
 import type { Card, RuleResult, State } from './state.ts';
 
 /** The Luhn check digit of these digits. */
-export function luhnDigit(digits: string): string {
+function luhnDigit(digits: string): string {
   const sum = [...digits].reduceRight((total, digit, index) => {
     const doubled = Number(digit) * ((digits.length - index) % 2 === 1 ? 2 : 1);
     return total + (doubled > 9 ? doubled - 9 : doubled);

@@ -38,12 +38,8 @@ function emailProblem(state: State, payment: Payment, email: string, context: Co
   return walletProblem(state, payment, email);
 }
 
-/** The e-mail that the customer entered on the hosted checkout; null before. */
-export const enteredEmail = ({ payerEmail }: Payment): string | null => payerEmail;
-
 /** What the hosted checkout of a pending payment asks for next. */
-export const stepOf = (payment: Payment): 'email' | 'code' =>
-  enteredEmail(payment) === null ? 'email' : 'code';
+export const stepOf = ({ payerEmail }: Payment): 'email' | 'code' => (payerEmail === null ? 'email' : 'code');
 
 /** Rule: a new code replaces the previous one (live mode; the sandbox has a fixed code). */
 export function resendCode(payment: Payment, context: Context): RuleResult<null> {

@@ -153,44 +153,30 @@ export type AttemptReport = Omit<Attempt, 'id' | 'deliveryId' | 'number' | 'star
 /** Maximum fraction by which a retry is early, to spread retries that are due together (chosen). */
 const JITTER = 0.1;
 
-type Facts = AttemptReport & { startedAt: string };
-
 /** The updated delivery; undefined if a reset removed it during the attempt. */
 type Recorded = RuleResult<Delivery | undefined>;
 
-/** Rule: stores an attempt, which decides whether the delivery succeeds, fails or is retried, and when. */
-export function recordAttempt(state: State, deliveryId: string, facts: Facts, context: Context): Recorded {
-  return keep(state, deliveryId, facts, context, (delivery) => {
-    const attempts = state.attemptsOf(deliveryId);
-    // A delivery that succeeded once stays delivered and is not retried automatically (chosen: ipn-answer-ignored).
-    const isDelivered = attempts.some(({ failure }) => failure === null);
-    const next = isDelivered ? DELIVERED : verdict(facts, delivery, context);
-    return { ...next, postponedBy: null };
-  });
-}
-
-/** Rule: stores an extra attempt, such as a duplicate, without changing the delivery's state. */
-export function recordExtraAttempt(
+/**
+ * Rule: stores an attempt, which decides whether the delivery succeeds, fails or is retried, and when.
+ *
+ * @param isExtra a duplicate, which decides nothing: a resend may be due meanwhile
+ */
+export function recordAttempt(
   state: State,
   deliveryId: string,
-  facts: Facts,
+  { startedAt, ...report }: AttemptReport & { startedAt: string },
   context: Context,
-): Recorded {
-  return keep(state, deliveryId, facts, context, () => ({}));
-}
-
-function keep(
-  state: State,
-  deliveryId: string,
-  { startedAt, ...report }: Facts,
-  { ids }: Context,
-  decide: (delivery: Delivery) => Partial<Delivery>,
+  isExtra = false,
 ): Recorded {
   const delivery = state.deliveries.get(deliveryId);
   if (!delivery) return { change: {}, result: undefined };
   const number = delivery.attemptCount + 1;
-  const attempt: Attempt = { id: ids.attempt(), deliveryId, number, startedAt, ...report };
-  const updated = { ...delivery, attemptCount: number, ...decide(delivery) };
+  const attempt: Attempt = { id: context.ids.attempt(), deliveryId, number, startedAt, ...report };
+  // A delivery that succeeded once stays delivered and is not retried automatically (chosen: ipn-answer-ignored).
+  const isDelivered = state.attemptsOf(deliveryId).some(({ failure }) => failure === null);
+  const next = isDelivered ? DELIVERED : verdict(report, delivery, context);
+  const counted = { ...delivery, attemptCount: number };
+  const updated = isExtra ? counted : { ...counted, ...next, postponedBy: null };
   return { change: { attempts: [attempt], deliveries: [updated] }, result: updated };
 }
 

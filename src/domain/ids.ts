@@ -19,6 +19,13 @@ export function randomBelow(random: RandomBytes, purpose: string, limit: number)
   return Math.floor((value / 2 ** 32) * limit);
 }
 
+/** Draws until a value is unused: with a seed, a restart draws the same values again. */
+export function unique(draw: () => string, isFree: (id: string) => boolean): string {
+  let id = draw();
+  while (!isFree(id)) id = draw();
+  return id;
+}
+
 /** Creates ids for new records (chosen) from random bytes. Passed to the rules to keep them pure. */
 export function createIds(random: RandomBytes) {
   return {

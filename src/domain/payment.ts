@@ -6,6 +6,7 @@ import type { PaymentEvent, PaymentRequest } from '../contract/payment.ts';
 import { timestamp } from '../contract/time.ts';
 import type { Mode } from '../contract/vocabulary.ts';
 import { autoSettling } from './auto.ts';
+import { unique } from './ids.ts';
 import { findByKey, secretKeyFinder } from './merchant.ts';
 import { chargeOn } from './money.ts';
 import type { Context, Settings } from './settings.ts';
@@ -70,13 +71,6 @@ export function initiate(
     history: [],
   };
   return { change: { payments: [payment] }, result: payment };
-}
-
-/** Draws until a value is unused: with a seed, a restart draws the same values again. */
-export function unique(draw: () => string, isFree: (id: string) => boolean): string {
-  let id = draw();
-  while (!isFree(id)) id = draw();
-  return id;
 }
 
 function requirePublicKey(state: State, key: string): Merchant {

@@ -4,7 +4,6 @@ import {
   changeEmail,
   codeProblem,
   enterEmail,
-  enteredEmail,
   rejectCode,
   resendCode,
   stepOf,
@@ -47,8 +46,6 @@ export function checkoutUseCases(parts: UseCaseParts) {
 
     /** The customer returns to the first step. */
     changeEmail: (payment: Payment): Promise<null> => step(payment, (_, current) => changeEmail(current)),
-
-    enteredEmail,
 
     stepOf,
 

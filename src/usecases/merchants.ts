@@ -1,6 +1,7 @@
 import type { Merchant } from '../contract/merchant.ts';
 import type { Wallet } from '../contract/wallet.ts';
 import type { ReadonlyCollection } from '../domain/collection.ts';
+import { unique } from '../domain/ids.ts';
 import {
   addMerchant,
   defaultMerchant,
@@ -11,7 +12,6 @@ import {
   requireBySecretKey,
   requireMerchant,
 } from '../domain/merchant.ts';
-import { unique } from '../domain/payment.ts';
 import type { UseCaseParts } from './parts.ts';
 
 export function merchantUseCases({ store, context, random, events }: UseCaseParts) {

@@ -154,7 +154,7 @@ function signatureIn(
 }
 
 export type KnownAttempt = Omit<Attempt, 'id' | 'deliveryId'>;
-export type KnownDelivery = Pick<Delivery, 'state' | 'body' | 'signedWith' | 'tampered'>;
+type KnownDelivery = Pick<Delivery, 'state' | 'body' | 'signedWith' | 'tampered'>;
 /** The keys of the merchant that signs. A receiver may have used the public key by mistake. */
 type Signer = Partial<Pick<Merchant, 'publicKey'>> & Pick<Merchant, 'secretKey'>;
 

@@ -323,7 +323,7 @@ function showStep(
     parameter: dialect.paymentParameter,
     page: randomBytes(16).toString('base64url'),
     value,
-    email: parts.checkout.enteredEmail(payment) ?? '',
+    email: payment.payerEmail ?? '',
     problem,
     resent: problem === null && c.req.query('resent') === '1',
     sandbox: isLive ? null : { email: settings.sandboxEmail, code: settings.sandboxCode },
@@ -408,10 +408,8 @@ function tipFor({ wallets, runtime, checkout }: AppParts, payment: Payment): Liv
   };
 }
 
-function receiptOf({ checkout }: AppParts, payment: Payment) {
-  const { trx, settledAt, createdAt, customerName } = payment;
-  const payer = checkout.enteredEmail(payment) ?? customerName;
-  return { trx, date: `${instant(settledAt ?? createdAt)} UTC`, payer };
+function receiptOf({ trx, settledAt, createdAt, payerEmail, customerName }: Payment) {
+  return { trx, date: `${instant(settledAt ?? createdAt)} UTC`, payer: payerEmail ?? customerName };
 }
 
 function summaryOf(parts: AppParts, payment: Payment, language: Language): PaymentSummary {
@@ -420,6 +418,6 @@ function summaryOf(parts: AppParts, payment: Payment, language: Language): Payme
     siteLogo: payment.siteLogo && parts.runtime.settings.mapped(payment.siteLogo),
     merchantName: parts.merchants.of(payment)?.name ?? '',
     amount: shownAmount(parts, payment.amount, payment.currency, language),
-    receipt: payment.status === 'succeeded' ? receiptOf(parts, payment) : null,
+    receipt: payment.status === 'succeeded' ? receiptOf(payment) : null,
   };
 }

@@ -50,7 +50,7 @@ export const merchantDialect: MerchantDialect = {
   verify,
   signatureCode,
   ipn: async () => {
-    const [{ invent }, { splice }] = await Promise.all([import('./ipn.ts'), import('./ipn.ts')]);
+    const { invent, splice } = await import('./ipn.ts');
     return { invent, verify, sign, signatureCode, splice, names: IPN_NAMES };
   },
 };
