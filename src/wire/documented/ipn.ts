@@ -265,11 +265,9 @@ function write(
   let sent = ipn;
   for (const [what, value] of tamper) {
     const before = sent;
-    const read = READERS[what];
-    if (read && read(before) === undefined) {
-      throw new GatewayError('invalid_fields', `tamper ${what}: the field was removed with unset`);
-    }
-    sent = TAMPERERS[what](before, value);
+    const { read, forge } = FORGERIES[what];
+    if (read && read(before) === undefined) throw invalid(`tamper ${what}: the field was removed with unset`);
+    sent = forge(before, value);
     const [was, is] = [read?.(before) ?? null, read?.(sent) ?? null];
     // An equal value is not a forgery.
     if (!read || was !== is) tampered.push({ what, was, is });
@@ -303,31 +301,38 @@ function requireFields({ amount, currency }: ChosenFields): void {
   });
 }
 
-/** Each function uses the requested value, or generates one. */
-const TAMPERERS: Readonly<Record<Tampering, (ipn: IpnFields, value: string | null) => IpnFields>> = {
-  signature: (ipn) => ({ ...ipn, signature: otherDigit(ipn.signature) }),
-  amount: (ipn, value) => ({ ...ipn, data: { ...ipn.data, amount: value ?? `9${ipn.data.amount}` } }),
-  identifier: (ipn, value) => ({ ...ipn, identifier: value ?? `${ipn.identifier}X` }),
-  // Neither status nor currency is signed: a receiver must check them itself.
-  status: (ipn, value) => ({ ...ipn, status: value ?? 'failed' }),
-  currency: (ipn, value) => {
-    const { currency } = ipn.data;
-    const code = value ?? (currency.code === 'GNF' ? 'USD' : 'GNF');
-    const symbol = CURRENCIES.get(code)?.symbol ?? code;
-    return { ...ipn, data: { ...ipn.data, currency: { ...currency, code, symbol } } };
-  },
-  case: (ipn) => ({ ...ipn, signature: ipn.signature.toLowerCase() }),
-  // Signing has already used the wrong secret.
-  secret: (ipn) => ipn,
-};
+interface Forgery {
+  /** The value to show; omitted where it does not matter. */
+  read?: (ipn: Partial<IpnFields>) => string | undefined;
+  /** Uses the requested value, or generates one. */
+  forge: (ipn: IpnFields, value: string | null) => IpnFields;
+}
 
-/** Values to show for forged fields; null where the value does not matter. */
-const READERS: Readonly<Record<Tampering, ((ipn: Partial<IpnFields>) => string | undefined) | null>> = {
-  amount: ({ data }) => data?.amount,
-  identifier: ({ identifier }) => identifier,
-  status: ({ status }) => status,
-  currency: ({ data }) => data?.currency?.code,
-  signature: null,
-  case: null,
-  secret: null,
+const FORGERIES: Readonly<Record<Tampering, Forgery>> = {
+  signature: { forge: (ipn) => ({ ...ipn, signature: otherDigit(ipn.signature) }) },
+  amount: {
+    read: ({ data }) => data?.amount,
+    forge: (ipn, value) => ({ ...ipn, data: { ...ipn.data, amount: value ?? `9${ipn.data.amount}` } }),
+  },
+  identifier: {
+    read: ({ identifier }) => identifier,
+    forge: (ipn, value) => ({ ...ipn, identifier: value ?? `${ipn.identifier}X` }),
+  },
+  // Neither status nor currency is signed: a receiver must check them itself.
+  status: {
+    read: ({ status }) => status,
+    forge: (ipn, value) => ({ ...ipn, status: value ?? 'failed' }),
+  },
+  currency: {
+    read: ({ data }) => data?.currency?.code,
+    forge: (ipn, value) => {
+      const { currency } = ipn.data;
+      const code = value ?? (currency.code === 'GNF' ? 'USD' : 'GNF');
+      const symbol = CURRENCIES.get(code)?.symbol ?? code;
+      return { ...ipn, data: { ...ipn.data, currency: { ...currency, code, symbol } } };
+    },
+  },
+  case: { forge: (ipn) => ({ ...ipn, signature: ipn.signature.toLowerCase() }) },
+  // Signing has already used the wrong secret.
+  secret: { forge: (ipn) => ipn },
 };
