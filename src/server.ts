@@ -32,7 +32,7 @@ import { Clock } from './system/clock.ts';
 import { packagedFixtures } from './system/package-info.ts';
 import { seededRandom, systemRandom } from './system/random.ts';
 import { Shutdown } from './system/shutdown.ts';
-import { Audits } from './usecases/audits.ts';
+import { createAudits } from './usecases/audits.ts';
 import { startAutoSettling } from './usecases/auto-settle.ts';
 import { resumeClock } from './usecases/clock.ts';
 import { EventLog } from './usecases/event-log.ts';
@@ -181,7 +181,7 @@ async function start(
   const { edge, tlsCa, notices, remove } = await openFront(dataDir);
   shutdown.add(remove);
   store.notices.push(...notices);
-  const audits = new Audits({
+  const audits = createAudits({
     clock,
     events,
     report,

@@ -18,126 +18,108 @@ interface AuditParts {
 }
 
 /** Runs audits inside the emulator, one at a time. Keeps only the last one, in memory. */
-export class Audits {
-  readonly #parts: AuditParts;
-  #last: AuditRun | undefined;
-  #isBusy = false;
-  #stopping = new AbortController();
-  #ended: Promise<void> = Promise.resolve();
+export function createAudits({ clock, events, stopped, audit, report }: AuditParts) {
+  let last: AuditRun | undefined;
+  let isBusy = false;
+  let stopping = new AbortController();
+  let ended: Promise<void> = Promise.resolve();
 
-  constructor(parts: AuditParts) {
-    this.#parts = parts;
-  }
+  const now = () => timestamp(clock.now());
 
-  /** The current or last audit; undefined before the first. */
-  get last(): AuditRun | undefined {
-    return this.#last;
-  }
-
-  /**
-   * Starts an audit. Resolves once the request is validated; the audit continues in the background.
-   *
-   * @throws GatewayError `wrong_state` while another audit runs, `forbidden` for an address that the egress rules block,
-   *   `usage` or `invalid_fields`
-   */
-  async start(request: AuditRequest): Promise<AuditRun> {
-    if (this.#isBusy) {
-      throw new GatewayError('wrong_state', 'another audit is running: wait until it ends');
-    }
-    this.#isBusy = true;
-    return new Promise<AuditRun>((resolve, reject) => {
-      this.#ended = this.#run(request, resolve)
-        .catch((error: unknown) => {
-          reject(error);
-          this.#fail(error);
-        })
-        .finally(() => {
-          this.#isBusy = false;
-        });
+  /** Keeps the progress of an audit and reports it. */
+  function show(run: AuditRun, latest?: AuditedCase): AuditRun {
+    last = run;
+    events.audit({
+      state: run.state,
+      done: run.cases.length,
+      of: run.of,
+      latest: latest ? { name: latest.name, verdict: latest.verdict } : null,
     });
+    return run;
   }
 
-  /** Ends the current audit, and cancels its pending payments. */
-  stop(): Promise<void> {
-    this.#stopping.abort(new GatewayError('check_failed', 'the audit was stopped'));
-    return this.#ended;
+  function add(audited: AuditedCase): void {
+    if (!last) return;
+    const cases = [...last.cases, audited];
+    show({ ...last, cases, summary: auditSummary(cases), mistakes: auditMistakes(cases) }, audited);
   }
 
-  /** Resolves when no audit is running. */
-  ended(): Promise<void> {
-    return this.#ended;
-  }
-
-  async #run(request: AuditRequest, onBegin: (run: AuditRun) => void): Promise<void> {
+  async function run(request: AuditRequest, onBegin: (run: AuditRun) => void): Promise<void> {
     // Cases that end after the run was aborted are ignored.
     let isOver = false;
-    this.#stopping = new AbortController();
+    stopping = new AbortController();
     try {
-      const report = await this.#parts.audit({
+      const result = await audit({
         ...request,
-        cancelled: AbortSignal.any([this.#parts.stopped, this.#stopping.signal]),
-        onBegin: (of) => onBegin(this.#begin(request, of)),
-        onCase: (audited) => !isOver && this.#add(audited),
+        cancelled: AbortSignal.any([stopped, stopping.signal]),
+        onBegin: (of) => onBegin(show(newRun(request, of, now()))),
+        onCase: (audited) => !isOver && add(audited),
       });
-      this.#end({ ...report, state: 'finished' });
+      if (last) show({ ...last, ...result, state: 'finished', endedAt: now() });
     } finally {
       isOver = true;
     }
   }
 
-  #begin(options: AuditRequest, of: number): AuditRun {
-    const run: AuditRun = {
-      state: 'running',
-      startedAt: this.#now(),
-      endedAt: null,
-      options,
-      of,
-      cases: [],
-      summary: auditSummary([]),
-      mistakes: [],
-      orders: null,
-      notices: [],
-      error: null,
-    };
-    this.#last = run;
-    this.#emit();
-    return run;
-  }
-
-  #add(audited: AuditedCase): void {
-    if (!this.#last) return;
-    const cases = [...this.#last.cases, audited];
-    this.#last = { ...this.#last, cases, summary: auditSummary(cases), mistakes: auditMistakes(cases) };
-    this.#emit(audited);
-  }
-
-  #fail(error: unknown): void {
-    if (this.#last?.state !== 'running') return;
+  function fail(error: unknown): void {
+    if (last?.state !== 'running') return;
     const isKnown = error instanceof GatewayError;
-    const isStopped = this.#parts.stopped.aborted;
-    if (!isKnown && !isStopped) this.#parts.report(error);
-    const reason = isStopped ? 'the emulator was stopped' : 'internal error: see the log';
-    this.#end({ state: 'failed', error: isKnown ? error.message : reason });
+    if (!isKnown && !stopped.aborted) report(error);
+    const reason = stopped.aborted ? 'the emulator was stopped' : 'internal error: see the log';
+    show({ ...last, state: 'failed', error: isKnown ? error.message : reason, endedAt: now() });
   }
 
-  #end(changes: Partial<AuditRun>): void {
-    if (!this.#last) return;
-    this.#last = { ...this.#last, ...changes, endedAt: this.#now() };
-    this.#emit();
-  }
+  return {
+    /** The current or last audit; undefined before the first. */
+    get last(): AuditRun | undefined {
+      return last;
+    },
 
-  #emit(latest?: AuditedCase): void {
-    if (!this.#last) return;
-    const { state, cases, of } = this.#last;
-    this.#parts.events.audit({
-      state,
-      done: cases.length,
-      of,
-      latest: latest ? { name: latest.name, verdict: latest.verdict } : null,
-    });
-  }
+    /**
+     * Starts an audit. Resolves once the request is validated; the audit continues in the background.
+     *
+     * @throws GatewayError `wrong_state` while another audit runs, `forbidden` for an address that the egress rules block,
+     *   `usage` or `invalid_fields`
+     */
+    async start(request: AuditRequest): Promise<AuditRun> {
+      if (isBusy) throw new GatewayError('wrong_state', 'another audit is running: wait until it ends');
+      isBusy = true;
+      return new Promise<AuditRun>((resolve, reject) => {
+        ended = run(request, resolve)
+          .catch((error: unknown) => {
+            reject(error);
+            fail(error);
+          })
+          .finally(() => {
+            isBusy = false;
+          });
+      });
+    },
 
-  #now(): string {
-    return timestamp(this.#parts.clock.now());
-  }
+    /** Ends the current audit, and cancels its pending payments. */
+    stop(): Promise<void> {
+      stopping.abort(new GatewayError('check_failed', 'the audit was stopped'));
+      return ended;
+    },
+
+    /** Resolves when no audit is running. */
+    ended: (): Promise<void> => ended,
+  };
+}
+export type Audits = ReturnType<typeof createAudits>;
+
+function newRun(options: AuditRequest, of: number, startedAt: string): AuditRun {
+  return {
+    state: 'running',
+    startedAt,
+    endedAt: null,
+    options,
+    of,
+    cases: [],
+    summary: auditSummary([]),
+    mistakes: [],
+    orders: null,
+    notices: [],
+    error: null,
+  };
 }

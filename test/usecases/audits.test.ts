@@ -4,7 +4,7 @@ import type { AuditedCase, AuditReport } from '../../src/contract/audit-report.t
 import { auditSummary } from '../../src/contract/audit-summary.ts';
 import { GatewayError } from '../../src/contract/error.ts';
 import { Clock } from '../../src/system/clock.ts';
-import { Audits } from '../../src/usecases/audits.ts';
+import { createAudits } from '../../src/usecases/audits.ts';
 import { startSim } from '../helpers/sim.ts';
 
 const REQUEST = { ipnUrl: 'http://localhost:3000/ipn' };
@@ -20,7 +20,7 @@ async function auditsBy(audit: (options: AuditOptions) => Promise<AuditReport>) 
   const { server } = await startSim();
   const reported: unknown[] = [];
   const stopping = new AbortController();
-  const audits = new Audits({
+  const audits = createAudits({
     ...{ clock: new Clock(), events: server.parts.events, audit, stopped: stopping.signal },
     report: (error) => reported.push(error),
   });
