@@ -22,15 +22,17 @@ export function storedEvents(snapshot: Snapshot): SimEvent[] {
   const deliveriesOf = new Map<string, Records['deliveries'][]>(payments.map(({ id }) => [id, []]));
   for (const delivery of deliveries) deliveriesOf.get(delivery.paymentId ?? '')?.push(delivery);
   const parts: VerdictParts = {
-    state: {
-      attemptsOf: (id) => attemptsOf.get(id) ?? [],
-      deliveriesOf: (id) => deliveriesOf.get(id) ?? [],
-      merchants: new Map(merchants.map((merchant) => [merchant.id, merchant])),
+    store: {
+      state: {
+        attemptsOf: (id) => attemptsOf.get(id) ?? [],
+        deliveriesOf: (id) => deliveriesOf.get(id) ?? [],
+        merchants: new Map(merchants.map((merchant) => [merchant.id, merchant])),
+      },
     },
     dialect,
     // The emulator's options are not stored.
     settings: { ipn: { on: new Set(['succeeded']) } },
-    underWay: () => null,
+    courier: { openAttempt: () => null },
   };
   const events: Unnumbered[] = [
     ...payments.flatMap((payment) => paymentEvents(payment, parts)),
@@ -62,7 +64,7 @@ function paymentEvents(stored: Records['payments'], parts: VerdictParts): Unnumb
 }
 
 function deliveryEvents(stored: Records['deliveries'], parts: VerdictParts): Unnumbered[] {
-  const attempts = parts.state.attemptsOf(stored.id);
+  const attempts = parts.store.state.attemptsOf(stored.id);
   const { attemptCount: _count, signedWith: _key, ...record } = stored;
   return attempts.map((attempt, index) => {
     const next = attempts[index + 1];

@@ -5,7 +5,7 @@ import { REDIRECT_WAIT_MS } from '../contract/time.ts';
 import type { ReadonlyCollection } from '../domain/collection.ts';
 import { egressFailure, type FireRequest, fire, requireDelivery, resend } from '../domain/delivery.ts';
 import type { Attempt, Delivery } from '../domain/state.ts';
-import { type UseCaseParts, verdictParts } from './parts.ts';
+import type { UseCaseParts } from './parts.ts';
 import {
   type KnownAttempt,
   signerOf,
@@ -70,14 +70,14 @@ export function ipnUseCases(parts: IpnParts) {
     underWay: (deliveryId: string): AttemptUnderWay | null => courier.openAttempt(deliveryId),
 
     /** The verdict on a delivery, based on its last attempt. */
-    verdict: (delivery: Delivery) => verdictOnDelivery(delivery, verdictParts(parts)),
+    verdict: (delivery: Delivery) => verdictOnDelivery(delivery, parts),
 
     /** The verdict on one attempt of a delivery. */
     verdictOnAttempt: (delivery: Delivery, attempt: KnownAttempt) =>
-      verdictOnAttempt(delivery, attempt, signerOf(delivery, verdictParts(parts)), parts.dialect),
+      verdictOnAttempt(delivery, attempt, signerOf(delivery, parts), parts.dialect),
 
     /** The verdict on a forged IPN; undefined for a genuine one and before the first attempt. */
-    verdictOnForgery: (delivery: Delivery) => verdictOnForgery(delivery, verdictParts(parts)),
+    verdictOnForgery: (delivery: Delivery) => verdictOnForgery(delivery, parts),
 
     /** The delivery with this id. @throws GatewayError `not_found` */
     require: find,

@@ -8,7 +8,6 @@ import type { Clock } from '../system/clock.ts';
 import type { RandomBytes } from '../system/random.ts';
 import type { Dialect } from '../wire/dialect.ts';
 import type { EventLog } from './event-log.ts';
-import type { VerdictParts } from './verdict.ts';
 
 /** The dependencies of the use cases. */
 export interface UseCaseParts {
@@ -28,14 +27,4 @@ export interface UseCaseParts {
   preparation: Preparation;
   /** With a seed, continues with ids that the new state does not use. */
   renewIds: () => void;
-}
-
-/** The current facts that a verdict is based on. */
-export function verdictParts({
-  store,
-  courier,
-  dialect,
-  settings,
-}: Pick<UseCaseParts, 'store' | 'courier' | 'dialect' | 'settings'>): VerdictParts {
-  return { state: store.state, dialect, settings, underWay: (id) => courier.openAttempt(id) };
 }

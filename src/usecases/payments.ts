@@ -18,7 +18,7 @@ import {
   settle,
 } from '../domain/settle.ts';
 import type { Delivery, Payment } from '../domain/state.ts';
-import { type UseCaseParts, verdictParts } from './parts.ts';
+import type { UseCaseParts } from './parts.ts';
 import { paymentSteps, type Step, storyOf, timeline } from './story.ts';
 import { verdictOnPayment } from './verdict.ts';
 
@@ -74,7 +74,7 @@ export function paymentUseCases(parts: UseCaseParts) {
       storyOf(timelineOf(payment), events.requestsAbout(payment.id), store.state),
 
     /** The verdict on the payment and its IPNs. */
-    verdict: (payment: Payment) => verdictOnPayment(payment, verdictParts(parts)),
+    verdict: (payment: Payment) => verdictOnPayment(payment, parts),
 
     /** @param requestId the request that caused this, if any, here and in the methods below */
     initiate: (command: InitiateCommand, mode: Mode, requestId?: number): Promise<Payment> =>

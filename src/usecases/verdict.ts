@@ -20,13 +20,17 @@ import type { Code, Dialect, Verification } from '../wire/dialect.ts';
 
 /** The facts that a verdict is based on. */
 export interface VerdictParts {
-  state: Pick<State, 'attemptsOf' | 'deliveriesOf'> & {
-    merchants: { get: (id: string) => Merchant | undefined };
+  store: {
+    state: Pick<State, 'attemptsOf' | 'deliveriesOf'> & {
+      merchants: { get: (id: string) => Merchant | undefined };
+    };
   };
   dialect: Pick<Dialect, 'verify' | 'signatureCode'>;
   settings: { ipn: Pick<Settings['ipn'], 'on'> };
-  /** The attempt of a delivery that is waiting for a response, or null. */
-  underWay: (deliveryId: string) => AttemptUnderWay | null;
+  courier: {
+    /** The attempt of a delivery that is waiting for a response, or null. */
+    openAttempt: (deliveryId: string) => AttemptUnderWay | null;
+  };
 }
 
 /** A verdict with the details that a page shows. */
@@ -75,20 +79,20 @@ const causedByRule = (cause: string, headline: string): FullVerdict => ({
 });
 
 /** The last attempt according to the record, which may come from the log and be older than the state. */
-const lastAttempt = ({ id, attemptCount }: Delivery, state: VerdictParts['state']): Attempt | undefined =>
-  state.attemptsOf(id)[attemptCount - 1];
+const lastAttempt = ({ id, attemptCount }: Delivery, { store }: VerdictParts): Attempt | undefined =>
+  store.state.attemptsOf(id)[attemptCount - 1];
 
 /** The verdict on a delivery, based on its last attempt. */
 export function verdictOnDelivery(delivery: Delivery, parts: VerdictParts): FullVerdict {
-  const last = lastAttempt(delivery, parts.state);
+  const last = lastAttempt(delivery, parts);
   if (delivery.state === 'refused' || !last || (delivery.postponedBy && delivery.nextAttemptAt !== null))
     return notAttempted(delivery, last, parts);
   return verdictOnAttempt(delivery, last, signerOf(delivery, parts), parts.dialect);
 }
 
 /** The merchant whose key signed a delivery; undefined if it no longer exists. */
-export const signerOf = ({ merchantId }: Delivery, { state }: VerdictParts): Merchant | undefined =>
-  state.merchants.get(merchantId);
+export const signerOf = ({ merchantId }: Delivery, { store }: VerdictParts): Merchant | undefined =>
+  store.state.merchants.get(merchantId);
 
 /**
  * The verdict on a payment is the verdict on its newest IPN. If that is a forged copy without problems, a problem with
@@ -100,7 +104,7 @@ export function verdictOnPayment(
   payment: Payment,
   parts: VerdictParts,
 ): FullVerdict & { ipn: string | null } {
-  const deliveries = parts.state.deliveriesOf(payment.id);
+  const deliveries = parts.store.state.deliveriesOf(payment.id);
   const last = deliveries.at(-1);
   if (!last) return { ...verdictWithoutIpn(payment, parts.settings), ipn: null };
   const ofLast = { ...verdictOnDelivery(last, parts), ipn: last.id };
@@ -182,7 +186,7 @@ export function faultOf({ fault }: Pick<Attempt, 'fault'>): string | null {
 
 /** The verdict on a forged IPN; undefined for a genuine one and before the first attempt. */
 export function verdictOnForgery(delivery: Delivery, parts: VerdictParts): FullVerdict | undefined {
-  const last = lastAttempt(delivery, parts.state);
+  const last = lastAttempt(delivery, parts);
   return last && verdictOnTampering(delivery, last, signerOf(delivery, parts), parts.dialect);
 }
 
@@ -205,12 +209,8 @@ function verdictOnTampering(
 }
 
 /** @param last the attempt before the one that is due, if any */
-function notAttempted(
-  delivery: Delivery,
-  last: Attempt | undefined,
-  { underWay }: VerdictParts,
-): FullVerdict {
-  const waiting = underWay(delivery.id);
+function notAttempted(delivery: Delivery, last: Attempt | undefined, { courier }: VerdictParts): FullVerdict {
+  const waiting = courier.openAttempt(delivery.id);
   if (waiting) {
     const cause = `Waiting up to ${duration(waiting.timeoutMs)} for your receiver to respond.`;
     return makeVerdict('waiting', cause, null, 'Your receiver has not responded yet.');
