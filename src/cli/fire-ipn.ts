@@ -69,7 +69,7 @@ export async function fireFromHere(
     { trx, now: Date.now(), secretKey },
     { format, set: about?.set ?? set, unset, tamper: tamperings },
   );
-  const { body, contentType, tampered = [], signedText, identifier, status } = composed;
+  const { body, contentType, tampered, signedText, identifier, status } = composed;
   requireFireable(body, times);
   const request = { url, body, contentType };
   /** The request and response as a delivery. */

@@ -19,7 +19,7 @@ interface DeliveryPlan extends Pick<Delivery, 'paymentId' | 'url' | 'once'> {
 
 /** Rule: a pending delivery of an IPN. */
 function newDelivery(ipn: ComposedIpn, plan: DeliveryPlan, { ids, now }: Context): Delivery {
-  const { contentType, body, signedText, identifier, status, tampered = [] } = ipn;
+  const { contentType, body, signedText, identifier, status, tampered } = ipn;
   return {
     id: ids.delivery(),
     paymentId: plan.paymentId,
@@ -51,11 +51,9 @@ export function deliveryOf(
 ): Delivery {
   const subject = { payment, status, holder, secretKey: merchant.secretKey };
   const plan = { paymentId: payment.id, merchant, url: payment.ipnUrl, once: false, isSigned: true, dueAt };
-  return newDelivery(
-    context.ipn.compose(subject, context.settings.ipn.format, context.settings),
-    plan,
-    context,
-  );
+  const { settings } = context;
+  const ipn = context.ipn.compose({}, subject, { format: settings.ipn.format }, settings);
+  return newDelivery(ipn, plan, context);
 }
 
 /** An IPN to send by hand from a running emulator. See `FireInput` for the defaults. */
@@ -83,10 +81,10 @@ export function fire(state: State, request: FireRequest, context: Context): Rule
   const subject = payment
     ? { payment, status: 'success', holder: holderOf(state, payment), secretKey }
     : { trx: ids.trx(), now, secretKey };
-  const ipn = context.ipn.composeChosen(request, subject, { format, set, unset, tamper }, settings);
+  const ipn = context.ipn.compose(request, subject, { format, set, unset, tamper }, settings);
   requireFireable(ipn.body, times);
   const touched = [...Object.keys(set ?? {}), unset ?? []].flat();
-  const isSigned = !ipn.tampered?.length && !touched.some((name) => /^signature(\[\])?$/.test(name));
+  const isSigned = !ipn.tampered.length && !touched.some((name) => /^signature(\[\])?$/.test(name));
   const plan = { paymentId: payment?.id ?? null, merchant, url, once: true, isSigned };
   const deliveries = Array.from({ length: times }, (_, index) =>
     newDelivery(ipn, { ...plan, dueAt: now + (index + 1) * delayMs }, context),

@@ -30,8 +30,8 @@ export interface Composition {
 /** An IPN ready to send. `identifier` is the original one if it was tampered with. */
 export interface ComposedIpn
   extends Pick<Delivery, 'contentType' | 'body' | 'signedText' | 'identifier' | 'status'> {
-  /** The forged parts; omitted for a genuine IPN. */
-  tampered?: Tampered[];
+  /** The forged parts; empty for a genuine IPN. */
+  tampered: Tampered[];
 }
 
 /** The settings for the content of an IPN. */
@@ -43,10 +43,8 @@ export interface IpnSettings {
 
 /** Creates the bytes of IPNs. Passed to the rules to keep them independent of the dialect. */
 export interface IpnComposer {
-  /** The IPN of a settled payment. */
-  compose(subject: IpnSubject, format: IpnFormat, settings: IpnSettings): ComposedIpn;
-  /** An IPN sent by hand, about an existing or a made-up payment. */
-  composeChosen(
+  /** An IPN about an existing or a made-up payment. */
+  compose(
     chosen: ChosenFields,
     subject: IpnSubject | { trx: string; now: number; secretKey: string },
     composition: Composition,

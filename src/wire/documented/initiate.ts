@@ -23,7 +23,7 @@ import {
   required,
   text,
 } from '../fields.ts';
-import { ASKED_NAMES, checkoutUrl, fromWire, MAX_IDENTIFIER } from './names.ts';
+import { checkoutUrl, fromWire, MAX_IDENTIFIER, REQUEST_NAMES } from './names.ts';
 
 function amountProblem(value: string): string | undefined {
   if (isAmount(value)) return undefined;
@@ -131,7 +131,7 @@ export function initiateAnswer(payment: Pick<Payment, 'id' | 'mode'>, baseUrl: s
 export const readInitiate: Dialect['readInitiate'] = (posted, accepted) => {
   const fields = checked(posted, accepted);
   const { site_logo = null, checkout_theme = 'light' } = fields;
-  const request = { ...fromWire(ASKED_NAMES, fields), siteLogo: site_logo, checkoutTheme: checkout_theme };
+  const request = { ...fromWire(REQUEST_NAMES, fields), siteLogo: site_logo, checkoutTheme: checkout_theme };
   return {
     publicKey: fields.public_key,
     request,

@@ -238,7 +238,7 @@ export const invent: IpnTools['invent'] = (chosen, { trx, now, secretKey }, comp
   });
 };
 
-export const composeChosen: IpnComposer['composeChosen'] = (chosen, subject, composition, settings) =>
+export const compose: IpnComposer['compose'] = (chosen, subject, composition, settings) =>
   'payment' in subject ? write(chosen, subject, composition, settings) : invent(chosen, subject, composition);
 
 /** Builds an IPN: applies the chosen values, removes fields, overrides fields by name, signs, and tampers. */
@@ -260,7 +260,8 @@ function write(
   for (const [name, value] of values) ipn = override(ipn, name, value);
   const signedText = [ipn.data?.amount, ipn.identifier].filter((part) => part !== undefined).join('');
   const key = tamper.has('secret') ? `not-${secretKey}` : secretKey;
-  if (!Object.hasOwn(set, 'signature')) ipn.signature = sign(signedText, '', key);
+  const isChanged = values.length > 0 || removed.length > 0 || key !== secretKey;
+  if (isChanged && !Object.hasOwn(set, 'signature')) ipn.signature = sign(signedText, '', key);
   const tampered: Tampered[] = [];
   let sent = ipn;
   for (const [what, value] of tamper) {

@@ -45,7 +45,7 @@ export const checkoutUrl: Dialect['checkoutUrl'] = ({ id, mode }, baseUrl) =>
  * Maps our field names to the names on the wire (documented: field-*-missing), in wire order. Both sides use these maps.
  */
 
-export const ASKED_NAMES = {
+export const REQUEST_NAMES = {
   identifier: 'identifier',
   currency: 'currency',
   amount: 'amount',
@@ -62,7 +62,7 @@ export const ASKED_NAMES = {
 /** Maximum length of an identifier, in characters (documented: field-identifier-too-long). */
 export const MAX_IDENTIFIER = 20;
 
-export const INITIATE_NAMES = { publicKey: 'public_key', ...ASKED_NAMES } as const;
+export const INITIATE_NAMES = { publicKey: 'public_key', ...REQUEST_NAMES } as const;
 
 export const CARD_NAMES = {
   currency: 'currency_code',

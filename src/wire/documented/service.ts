@@ -30,7 +30,7 @@ import {
   initiateAnswer,
   readInitiate,
 } from './initiate.ts';
-import { composeChosen, corruptSignature, encodeIpn, IPN_EXAMPLE, Ipn, ipnFields, resigned } from './ipn.ts';
+import { compose, corruptSignature, IPN_EXAMPLE, Ipn, resigned } from './ipn.ts';
 import { merchantDialect } from './merchant.ts';
 import {
   CARD_NAMES,
@@ -158,18 +158,7 @@ export const dialect: Dialect = {
   refusal,
   settledError,
   maskCards,
-  ipn: {
-    compose: (subject, format, settings) => {
-      const fields = ipnFields(subject, settings);
-      const { identifier, status, data } = fields;
-      const signedText = data.amount + identifier;
-      return { ...encodeIpn(fields, format), signedText, identifier, status };
-    },
-    composeChosen,
-    resigned,
-    fingerprint,
-    corruptSignature,
-  },
+  ipn: { compose, resigned, fingerprint, corruptSignature },
   verify,
   signatureCode,
   messages: {
