@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
-import { shorten } from '../contract/address.ts';
 import { PLACEHOLDERS, type Placeholder } from '../contract/audit.ts';
 import { GatewayError, hint, usage } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
+import { shorten } from '../contract/text.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 
 /*

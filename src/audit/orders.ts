@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { shorten } from '../contract/address.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
+import { shorten } from '../contract/text.ts';
 import { readText } from '../delivery/sender.ts';
 import { errorPage, ownWords } from '../domain/receiver-answer.ts';
 import { ask } from './client.ts';

@@ -1,8 +1,7 @@
-import { shorten } from '../contract/address.ts';
 import { PLACEHOLDERS, type Placeholder } from '../contract/audit.ts';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError, usage } from '../contract/error.ts';
-import { plainText } from '../contract/plain-text.ts';
+import { plainText, shorten } from '../contract/text.ts';
 import { namesOf } from '../contract/vocabulary.ts';
 import type { Egress } from '../delivery/egress.ts';
 import { readText } from '../delivery/sender.ts';

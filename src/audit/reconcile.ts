@@ -2,7 +2,7 @@ import type { AuditOptions } from '../contract/audit-options.ts';
 import { counted } from '../contract/audit-summary.ts';
 import { GatewayError, usage } from '../contract/error.ts';
 import type { Payment } from '../contract/payment.ts';
-import { plainText } from '../contract/plain-text.ts';
+import { plainText } from '../contract/text.ts';
 import { runConcurrently, unlessAborted } from './audit.ts';
 import { valuesOf } from './command.ts';
 import { type AuditGateway, secretMask, withoutSecrets } from './gateway.ts';

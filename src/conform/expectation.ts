@@ -1,5 +1,5 @@
 import type { Expected } from '../contract/manifest.ts';
-import { plainText } from '../contract/plain-text.ts';
+import { plainText } from '../contract/text.ts';
 import { isLuhnNumber } from '../domain/card.ts';
 import { matches } from '../system/match-pattern.ts';
 import type { IpnTools } from '../wire/dialect.ts';

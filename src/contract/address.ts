@@ -1,11 +1,7 @@
 import { GatewayError } from './error.ts';
+import { characters, shorten } from './text.ts';
 
 const MAX_URL_LENGTH = 2048;
-
-/** The number of characters (code points), not of bytes or UTF-16 units. */
-export function characters(text: string): number {
-  return /[\ud800-\udbff]/.test(text) ? [...text].length : text.length;
-}
 
 const HOST =
   /(?:127\.0\.0\.1|[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*)*)(?::[1-5]?\d{1,4})?/
@@ -31,12 +27,6 @@ export function urlProblem(text: string): string | undefined {
     return `must be an absolute http or https address, such as http://localhost:3000/ipn (got "${shorten(text)}")`;
   }
   return undefined;
-}
-
-/** The beginning of a text, for quoting in a message. */
-export function shorten(text: string): string {
-  // Counts code points, because half of a surrogate pair is not text.
-  return text.length > 60 ? `${/^.{0,60}/su.exec(text)}…` : text;
 }
 
 /** An absolute http or https address. @throws GatewayError `invalid_fields` */
@@ -90,10 +80,4 @@ export function bareHost(host: string): string {
 /** Whether an address to listen on can be reached from this machine only. */
 export function isLoopback(host: string): boolean {
   return LOOPBACK_NAME.test(bareHost(host));
-}
-
-/** A value for an error message, as JSON. Lists and objects, which can have any size and depth, are only named. */
-export function shortJson(value: unknown): string {
-  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
-  return typeof value === 'string' ? JSON.stringify(shorten(value)) : String(JSON.stringify(value));
 }

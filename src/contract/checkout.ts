@@ -1,4 +1,4 @@
-import { shorten } from './address.ts';
+import { shorten } from './text.ts';
 
 /** Lifetime of a verification code of a live checkout (chosen). */
 export const CODE_LIFETIME_MS = 10 * 60_000;

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { shorten } from './address.ts';
 import { didYouMean, type ErrorCode, GatewayError, MAX_PROBLEMS } from './error.ts';
 import { field, type JsonSchema } from './field.ts';
+import { shorten } from './text.ts';
 import { DURATION_PATTERN, isDuration, parseDuration } from './time.ts';
 
 /*

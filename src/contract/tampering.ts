@@ -1,5 +1,5 @@
-import { shorten } from './address.ts';
 import { didYouMean, GatewayError } from './error.ts';
+import { shorten } from './text.ts';
 import { namesOf } from './vocabulary.ts';
 
 /** What can be forged in an IPN, so that a careful receiver rejects it (chosen). */

@@ -1,8 +1,8 @@
-import { shorten } from '../contract/address.ts';
 import { CURRENCY_CODE } from '../contract/amount.ts';
 import { command, GatewayError, type Hint, hint, type OptionHint, option } from '../contract/error.ts';
 import type { Merchant } from '../contract/merchant.ts';
 import type { PaymentEvent, PaymentRequest } from '../contract/payment.ts';
+import { shorten } from '../contract/text.ts';
 import { timestamp } from '../contract/time.ts';
 import type { Mode } from '../contract/vocabulary.ts';
 import { autoSettling } from './auto.ts';

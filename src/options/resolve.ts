@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { shortJson, urlOf } from '../contract/address.ts';
+import { urlOf } from '../contract/address.ts';
 import { PLACEHOLDERS } from '../contract/audit.ts';
 import { didYouMean, hint, kebab, nearestName, option, usage } from '../contract/error.ts';
 import {
@@ -14,6 +14,7 @@ import {
   PROFILES,
   type ProfileName,
 } from '../contract/profiles.ts';
+import { shortJson } from '../contract/text.ts';
 import { parseDuration } from '../contract/time.ts';
 import {
   MAX_KEPT,

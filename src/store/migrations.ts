@@ -1,5 +1,5 @@
-import { shortJson } from '../contract/address.ts';
 import { hint, option } from '../contract/error.ts';
+import { shortJson } from '../contract/text.ts';
 import { damaged } from './files.ts';
 import { isRecord } from './parse-records.ts';
 

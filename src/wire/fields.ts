@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { characters, isEmail, shorten, urlProblem } from '../contract/address.ts';
+import { isEmail, urlProblem } from '../contract/address.ts';
 import {
   ADDRESS,
   type Field,
@@ -10,6 +10,7 @@ import {
   optional,
   shapeOf,
 } from '../contract/field.ts';
+import { characters, shorten } from '../contract/text.ts';
 
 /** A message that a merchant or a customer posts. Unknown fields are ignored (observed: initiate-unknown-*). */
 export function postedMessage<All extends Fields>(

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { characters, isEmail, shorten, urlProblem } from '../../src/contract/address.ts';
+import { isEmail, urlProblem } from '../../src/contract/address.ts';
 import { GatewayError, renderHint } from '../../src/contract/error.ts';
 import { LOOSE } from '../../src/contract/profiles.ts';
+import { characters, shorten } from '../../src/contract/text.ts';
 import { secretKeyFinder } from '../../src/domain/merchant.ts';
 import { parseCurrency } from '../../src/domain/money.ts';
 import { initiate, initiateHint, requirePayment, withEvent } from '../../src/domain/payment.ts';

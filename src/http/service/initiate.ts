@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { bareHost, isLoopback, isPlainHost, shorten } from '../../contract/address.ts';
+import { bareHost, isLoopback, isPlainHost } from '../../contract/address.ts';
 import { shellWord } from '../../contract/curl.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { ServiceError } from '../../contract/error-body.ts';
 import { isOwnPage, readOrigin } from '../../contract/page-origin.ts';
 import { LOOSE } from '../../contract/profiles.ts';
+import { shorten } from '../../contract/text.ts';
 import { MODES, type Mode } from '../../contract/vocabulary.ts';
 import { fieldReader, type PostedFields } from '../../wire/body.ts';
 import type { Dialect } from '../../wire/dialect.ts';

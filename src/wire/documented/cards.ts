@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
-import { characters } from '../../contract/address.ts';
 import { CARD_AMOUNT_PATTERN, cardAmountProblem } from '../../contract/amount.ts';
 import { type CardTransaction, maskedCardNumber } from '../../contract/card.ts';
 import { GatewayError } from '../../contract/error.ts';
 import { count, field, type JsonSchema, record, text as string } from '../../contract/field.ts';
+import { characters } from '../../contract/text.ts';
 import { CARD_STATUSES } from '../../contract/vocabulary.ts';
 import { amountFromNumber } from '../../domain/money.ts';
 import type { Card } from '../../domain/state.ts';

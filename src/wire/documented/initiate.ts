@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
-import { shorten } from '../../contract/address.ts';
 import { AMOUNT_PATTERN, isAmount } from '../../contract/amount.ts';
 import { GatewayError, hint, nearestName } from '../../contract/error.ts';
 import { field, LINK, record, text as string } from '../../contract/field.ts';
 import type { PaymentRequest } from '../../contract/payment.ts';
+import { shorten } from '../../contract/text.ts';
 import { CHECKOUT_THEMES } from '../../contract/vocabulary.ts';
 import { mistypedMagic } from '../../domain/auto.ts';
 import { amountFromNumber } from '../../domain/money.ts';
