@@ -24,7 +24,7 @@ const {
   `
     export { AUDIT_CLASSES } from './src/contract/audit.ts';
     export { kebab } from './src/contract/error.ts';
-    export { AREAS } from './src/contract/manifest.ts';
+    export { AREAS } from './src/conform/manifest.ts';
     export { CHOICES, PROFILES, choicesOf } from './src/contract/profiles.ts';
     export { EXIT_CODES } from './src/cli/output.ts';
     export { buildProgram } from './src/cli/run.ts';

@@ -111,6 +111,7 @@ const ALLOWED: Record<string, Doors> = {
       'system',
     ],
     types: ['wire'],
+    packages: ['zod/mini'],
     node: ['*'],
   },
   library: {

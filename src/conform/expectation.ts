@@ -1,9 +1,9 @@
-import type { Expected } from '../contract/manifest.ts';
 import { plainText } from '../contract/text.ts';
 import { isLuhnNumber } from '../domain/card.ts';
 import { matches } from '../system/match-pattern.ts';
 import type { IpnTools } from '../wire/dialect.ts';
 import { at, header, parsed } from './answer.ts';
+import type { Expected } from './manifest.ts';
 import type { Mismatch } from './mask.ts';
 import type { ReceivedIpn, Seen } from './session.ts';
 import { Unseen } from './target.ts';

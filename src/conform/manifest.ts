@@ -1,8 +1,139 @@
+import * as z from 'zod/mini';
 import { GatewayError, usage } from '../contract/error.ts';
-import { parseInput } from '../contract/input.ts';
-import { type Area, ManifestLine } from '../contract/manifest.ts';
-import type { Choices } from '../contract/profiles.ts';
+import { parseInput, textThat } from '../contract/input.ts';
+import { CHOICE_NAMES, type Choices, PROFILE_NAMES, PROFILE_OPTIONS } from '../contract/profiles.ts';
+import { namesOf, SOURCES } from '../contract/vocabulary.ts';
 import { at } from './answer.ts';
+
+/*
+ * One observation of the service interface: a request, and what to expect of its response, of the IPN that follows, or
+ * of a client. fixtures/fidelity/manifest.jsonl has one per line.
+ */
+
+/** What to do with the payment or card of a line. All but `pay` need the control API of an emulator. */
+const AFTERWARDS = ['pay', 'approve', 'cancel', 'fail', 'expire', 'charge', 'fund'] as const;
+
+/** Areas of the interface, in display order. */
+export const AREAS = {
+  initiate: 'Initiate a payment',
+  fields: 'Fields of initiate',
+  amount: 'Amounts',
+  currency: 'Currencies',
+  refusal: 'Refusals of initiate',
+  checkout: 'Hosted checkout',
+  ipn: 'IPN',
+  signature: 'Signature',
+  cards: 'Virtual cards',
+  card: 'Card records',
+  routes: 'Routes and methods',
+  clients: 'What clients rely on',
+} as const;
+export type Area = keyof typeof AREAS;
+
+const json = z.json();
+const text = z.string();
+const texts = z.array(text);
+const pattern = text.check(z.refine((value) => isPattern(value), { error: 'must be a regular expression' }));
+const patterns = z.record(text, pattern);
+
+function isPattern(value: string): boolean {
+  try {
+    return Boolean(new RegExp(value, 'u'));
+  } catch {
+    return false;
+  }
+}
+
+/** Expectations for an IPN. Fields have their names in a form, such as `data[amount]`. */
+const ExpectedIpn = z.strictObject({
+  /** Number of attempts that arrive. */
+  count: z.optional(z.int().check(z.minimum(0), z.maximum(3))),
+  /** The status that the receiver answers; default: 200. */
+  answered: z.optional(z.int()),
+  fields: z.optional(z.record(text, text)),
+  matches: z.optional(patterns),
+  lacks: z.optional(texts),
+  /** The names of all fields in their order. */
+  order: z.optional(texts),
+  headers: z.optional(patterns),
+  method: z.optional(text),
+  /** The query of the address that the IPN was posted to. */
+  query: z.optional(text),
+  /** Whether the IPN must arrive before the redirect. */
+  early: z.optional(z.literal(true)),
+  /** Whether the IPN must have the documented signature. */
+  signed: z.optional(z.literal(true)),
+});
+
+/** Expectations for a response. Paths are dotted, such as `data.0.id`; a number is an index of a list. */
+const Expected = z.strictObject({
+  status: z.optional(z.int()),
+  /** These fields with exactly these values. */
+  json: z.optional(z.record(text, json)),
+  /** Exactly these top-level names, in any order. */
+  keys: z.optional(texts),
+  has: z.optional(texts),
+  lacks: z.optional(texts),
+  types: z.optional(z.record(text, z.enum(['string', 'number', 'integer', 'boolean', 'array', 'object']))),
+  matches: z.optional(patterns),
+  /** Whether the request must be accepted: the status is 2xx, and the body is JSON without an error. */
+  taken: z.optional(z.literal(true)),
+  /** The request is rejected, in any shape, and the messages name all of these fields. */
+  names: z.optional(texts),
+  /**
+   * The request is rejected, in any shape. If the messages do not name these fields, the reason is unknown and the line
+   * is unseen.
+   */
+  about: z.optional(texts),
+  /** Fields that consist of digits with a valid Luhn check digit. */
+  luhn: z.optional(texts),
+  /** Texts that the body contains. */
+  text: z.optional(texts),
+  headers: z.optional(patterns),
+  /** The number of entries in each list. */
+  lengths: z.optional(z.record(text, z.int())),
+  /** The address of the redirect after the payment is settled on the checkout. */
+  redirect: z.optional(text),
+  ipn: z.optional(ExpectedIpn),
+  /** What a client does, for lines that cannot be tested at a target. */
+  client: z.optional(text),
+});
+export type Expected = z.output<typeof Expected>;
+
+export const ManifestLine = z.strictObject({
+  id: textThat((value) => /^[a-z0-9]+(-[a-z0-9]+)*$/.test(value), 'must be kebab-case'),
+  area: z.enum(namesOf(AREAS)),
+  /** The observation as a sentence. */
+  says: text.check(z.minLength(1)),
+  request: z.strictObject({
+    method: textThat((value) => /^[A-Z]+$/.test(value), 'must be a method in upper case'),
+    path: text.check(z.minLength(1)),
+    headers: z.record(
+      textThat((value) => /^[\w!#$%&'*+.^`|~-]+$/.test(value), 'must be a header name'),
+      textThat((value) => !/[^\t\x20-\x7e\x80-\xff]/.test(value), 'must be a header value'),
+    ),
+    body: z.nullable(text),
+  }),
+  /** Number of times to send it; the first response counts. */
+  times: z.optional(z.int().check(z.minimum(2), z.maximum(20))),
+  /** The line to run before this one, after its own preceding lines. */
+  after: z.optional(text),
+  /** What to do after the response. */
+  outcome: z.optional(z.enum(AFTERWARDS)),
+  /** Applies to emulators only, so it is not tested elsewhere. */
+  emulator: z.optional(z.literal(true)),
+  expect: Expected,
+  /** The messages and fields of the OpenAPI document whose descriptions it proves, such as `InitiateRequest.amount`. */
+  proves: z.optional(texts),
+  source: z.strictObject({ kind: z.enum(SOURCES), where: text.check(z.minLength(1)) }),
+  /** The profiles it applies to; empty if it depends only on a choice. */
+  profiles: z.array(z.enum(PROFILE_NAMES)),
+  /** The choices and options it depends on. Null means an unset option, `!NPR` a list without NPR. */
+  choice: z.optional(
+    z.partialRecord(z.enum([...CHOICE_NAMES, ...PROFILE_OPTIONS]), z.union([text, z.number(), z.null()])),
+  ),
+});
+export type ManifestLine = z.output<typeof ManifestLine>;
 
 /**
  * Parses a manifest: one JSON object per line. Blank lines are ignored.

@@ -1,8 +1,7 @@
 import { type JunitCase, junitSuite } from '../audit/reports.ts';
-import { AREAS, type ManifestLine } from '../contract/manifest.ts';
 import { LOOSE } from '../contract/profiles.ts';
 import type { Comparison, Verdict } from './expectation.ts';
-import { appliesWith, type InForce } from './manifest.ts';
+import { AREAS, appliesWith, type InForce, type ManifestLine } from './manifest.ts';
 import type { Mask, Mismatch } from './mask.ts';
 
 /** A line of the manifest that a target does not match. */

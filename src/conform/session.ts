@@ -1,8 +1,8 @@
 import { EventEmitter, once } from 'node:events';
-import type { ManifestLine } from '../contract/manifest.ts';
 import { type ReceivedRequest, receiveOnLoopback } from '../system/loopback-receiver.ts';
 import { at, parsed, paymentIdIn } from './answer.ts';
 import { payOnCheckout } from './checkout.ts';
+import type { ManifestLine } from './manifest.ts';
 import { type Target, Unseen } from './target.ts';
 
 /** An IPN as received. */

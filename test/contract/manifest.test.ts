@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { appliesWith, readManifest } from '../../src/conform/manifest.ts';
-import { AREAS } from '../../src/contract/manifest.ts';
+import { AREAS, appliesWith, readManifest } from '../../src/conform/manifest.ts';
 import { choicesOf, PROFILE_NAMES, PROFILES } from '../../src/contract/profiles.ts';
 
 const FILE = new URL('../../fixtures/fidelity/manifest.jsonl', import.meta.url);

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { type ConformOptions, conform } from '../../src/conform/conform.ts';
-import { readManifest } from '../../src/conform/manifest.ts';
-import type { ManifestLine } from '../../src/contract/manifest.ts';
+import { type ManifestLine, readManifest } from '../../src/conform/manifest.ts';
 import { dialect } from '../../src/library/merchant-client.ts';
 import { resolveOptions } from '../../src/options/resolve.ts';
 import type { StartOptions } from '../../src/options/table.ts';

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { payOnCheckout } from '../../src/conform/checkout.ts';
 import { compare } from '../../src/conform/expectation.ts';
+import type { ManifestLine } from '../../src/conform/manifest.ts';
 import { explainedBy } from '../../src/conform/report.ts';
 import { type Seen, Session } from '../../src/conform/session.ts';
-import type { ManifestLine } from '../../src/contract/manifest.ts';
 import { PROFILE_NAMES } from '../../src/contract/profiles.ts';
 import { dialect } from '../../src/library/merchant-client.ts';
 import {

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ChalkInstance } from 'chalk';
 import type { ConformOptions } from '../../conform/conform.ts';
+import type { ManifestLine } from '../../conform/manifest.ts';
 import type { ConformReport } from '../../conform/report.ts';
 import { isLoopback, urlProblem } from '../../contract/address.ts';
 import { command, hint, option, usage } from '../../contract/error.ts';
-import type { ManifestLine } from '../../contract/manifest.ts';
 import { PROFILE_NAMES } from '../../contract/profiles.ts';
 import { namesOf } from '../../contract/vocabulary.ts';
 import { controlServer, trustingAgent } from '../../library/control-client.ts';
@@ -238,7 +238,7 @@ async function reportText(
   { colour, all }: { colour: ChalkInstance; all: boolean },
 ): Promise<string> {
   // Its schema is not needed to declare the command.
-  const { AREAS } = await import('../../contract/manifest.ts');
+  const { AREAS } = await import('../../conform/manifest.ts');
   const byId = new Map(checked.map((line) => [line.id, line]));
   const detailed = namesOf(AREAS).flatMap((area) => {
     const own = differ.filter(({ id }) => byId.get(id)?.area === area);
