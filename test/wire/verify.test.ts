@@ -120,6 +120,16 @@ describe('a wrong signature is explained:', () => {
     expect(onlyReason(checked({ signature: upper('100order-1', key) }))).toContain(`signed with ${what}`);
   });
 
+  it('the public key of the merchant, even if another public key is given', () => {
+    const own = { name: 'shop-1', secretKey: SECRET_KEY, publicKey: PUBLIC_KEY };
+    const keys = { secretKey: SECRET_KEY, publicKey: 'pub_sim_given', merchants: [own] };
+    for (const key of [PUBLIC_KEY, 'pub_sim_given']) {
+      const verdict = checked({ signature: upper('100order-1', key) }, keys);
+      expect(onlyReason(verdict)).toContain('signed with the public key');
+      expect(verdict.mistake).toBe('public-key');
+    }
+  });
+
   it.each([`${SECRET_KEY}\n`, ` ${SECRET_KEY}`])(
     'white space before or after the secret key to check with: %j',
     (key) => {

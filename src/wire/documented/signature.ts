@@ -299,8 +299,12 @@ function* keysOf({ secretKey, publicKey, merchants = [] }: VerifyKeys): Iterable
     }
   }
   const signedWith = (key: string) => `it was signed with ${key}, not with the secret key`;
-  if (publicKey !== undefined) yield [publicKey, { name: 'public-key', words: signedWith('the public key') }];
-  const others = [...merchants].filter((merchant) => merchant.secretKey !== secretKey);
+  const all = [...merchants];
+  const own = all.filter((merchant) => merchant.secretKey === secretKey);
+  for (const key of new Set([publicKey, ...own.map((merchant) => merchant.publicKey)])) {
+    if (key !== undefined) yield [key, { name: 'public-key', words: signedWith('the public key') }];
+  }
+  const others = all.filter((merchant) => merchant.secretKey !== secretKey);
   for (const other of others.slice(0, MAX_OTHERS)) {
     for (const [what, key] of [
       ['secret', other.secretKey],
