@@ -78,7 +78,7 @@ export function unusableCode(
   payment: Payment,
   now: number,
 ): 'code_expired' | 'code_spent' | null {
-  const message = payment.messageId === null ? undefined : state.messages.get(payment.messageId);
+  const message = state.messages.get(payment.messageId ?? '');
   if (!message) return null;
   if ((payment.wrongCodes ?? 0) >= MAX_WRONG_CODES) return 'code_spent';
   return timestamp(now) >= message.expiresAt ? 'code_expired' : null;
@@ -88,11 +88,10 @@ export function unusableCode(
 export function codeProblem(state: State, payment: Payment, given: string, context: Context): Problem {
   const code = given.replace(/\s/g, '');
   if (payment.mode === 'sandbox') return code === context.settings.sandboxCode ? null : 'code_wrong';
-  const message = payment.messageId === null ? undefined : state.messages.get(payment.messageId);
-  if (message && (payment.wrongCodes ?? 0) >= MAX_WRONG_CODES) return 'code_spent';
-  if (!message || code !== message.code) return 'code_wrong';
-  if (timestamp(context.now) >= message.expiresAt) return 'code_expired';
-  return walletProblem(state, payment, payment.payerEmail ?? '');
+  const unusable = unusableCode(state, payment, context.now);
+  const isWrong = code !== state.messages.get(payment.messageId ?? '')?.code;
+  if (isWrong && unusable !== 'code_spent') return 'code_wrong';
+  return unusable ?? walletProblem(state, payment, payment.payerEmail ?? '');
 }
 
 function walletProblem(state: State, payment: Payment, email: string): Problem {

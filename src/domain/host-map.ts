@@ -1,5 +1,5 @@
 /** Replacement origins for hosts that clients send, by `host` or `host:port`. */
-export type HostMap = ReadonlyMap<string, string>;
+type HostMap = ReadonlyMap<string, string>;
 
 /** One entry of a host map. */
 interface Mapping {
