@@ -21,6 +21,13 @@ export function isAmount(text: string): boolean {
   return AMOUNT_PATTERN.test(text) && /[1-9]/.test(text);
 }
 
+/** Why a text is not a valid amount; undefined when it is. */
+export function amountProblem(text: string): string | undefined {
+  return isAmount(text)
+    ? undefined
+    : `must be a plain decimal greater than 0, such as 250.00 (got "${text}")`;
+}
+
 /** Why a text is not a valid amount for a card; undefined when it is. */
 export function cardAmountProblem(value: string): string | undefined {
   if (CARD_AMOUNT_PATTERN.test(value) && isAmount(value)) return undefined;

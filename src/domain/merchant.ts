@@ -1,4 +1,4 @@
-import { isAmount } from '../contract/amount.ts';
+import { amountProblem } from '../contract/amount.ts';
 import { command, GatewayError, hint } from '../contract/error.ts';
 import { MAX_FORMER_KEYS, type Merchant } from '../contract/merchant.ts';
 import { timestamp } from '../contract/time.ts';
@@ -149,12 +149,8 @@ export function fundWallet(state: State, reference: string, amount: string): Rul
     const known = [...state.wallets.values()].map(({ id }) => id);
     throw new GatewayError('not_found', `no wallet has the id "${reference}"; known: ${known.join(', ')}`);
   }
-  if (!isAmount(amount)) {
-    throw new GatewayError(
-      'invalid_fields',
-      `amount must be a plain decimal greater than 0, such as 250.00 (got "${amount}")`,
-    );
-  }
+  const problem = amountProblem(amount);
+  if (problem) throw new GatewayError('invalid_fields', `amount ${problem}`);
   const funded = { ...wallet, balance: add(wallet.balance, amount) };
   return { change: { wallets: [funded] }, result: funded };
 }

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { isAmount } from '../../contract/amount.ts';
+import { amountProblem, CURRENCY_CODE, isAmount } from '../../contract/amount.ts';
 import { GatewayError, hint } from '../../contract/error.ts';
 import { field, record, text } from '../../contract/field.ts';
 import type { Tampered, Tampering } from '../../contract/tampering.ts';
@@ -288,10 +288,9 @@ function write(
 
 function requireFields({ amount, currency }: ChosenFields): void {
   const problems: string[] = [];
-  if (amount !== undefined && !isAmount(amount)) {
-    problems.push(`amount must be a plain decimal greater than 0, such as 250.00 (got "${amount}")`);
-  }
-  if (currency !== undefined && !/^[A-Z0-9]{2,4}$/.test(currency)) {
+  const problem = amount === undefined ? undefined : amountProblem(amount);
+  if (problem) problems.push(`amount ${problem}`);
+  if (currency !== undefined && !CURRENCY_CODE.test(currency)) {
     problems.push(`currency must be an upper-case code, such as USD (got "${currency}")`);
   }
   const [first] = problems;
