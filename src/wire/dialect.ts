@@ -185,6 +185,8 @@ type Keys = Pick<Merchant, 'secretKey' | 'publicKey'>;
 /** The keys for checking an IPN: those of its merchant, or at least the secret key. */
 export interface VerifyKeys extends Pick<Keys, 'secretKey'> {
   publicKey?: string | undefined;
+  /** Another public key that code may have signed with by mistake. */
+  otherPublicKey?: string | undefined;
   /** The merchant's replaced pairs, which may explain an unknown signature. */
   formerKeys?: readonly FormerKey[] | undefined;
   /** All merchants. Code may have signed with the keys of another one by mistake. */

@@ -311,12 +311,12 @@ async function bodyToVerify(
 async function verifyKeys(
   {
     secret,
-    publicKey,
+    publicKey: otherPublicKey,
     merchant: name,
   }: Partial<Record<'secret' | 'publicKey' | 'merchant', string | undefined>>,
   connect: Context['connect'],
 ): Promise<VerifyKeys> {
-  if (secret !== undefined) return { secretKey: secretKeyIn(secret), publicKey };
+  if (secret !== undefined) return { secretKey: secretKeyIn(secret), otherPublicKey };
   const { data } = await merchantsOf(connect).catch((error: unknown) => {
     if (!isNoServer(error)) throw error;
     throw new GatewayError('no_server', error.message, {
@@ -327,7 +327,7 @@ async function verifyKeys(
     name === undefined ? isDefault : called === name || id === name,
   );
   if (!merchant) throw new GatewayError('not_found', `no merchant is called "${name}"`);
-  return { ...merchant, ...(publicKey !== undefined && { publicKey }), merchants: data };
+  return { ...merchant, otherPublicKey, merchants: data };
 }
 
 async function merchantsOf(connect: Context['connect']) {

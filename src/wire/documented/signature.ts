@@ -284,7 +284,8 @@ const AROUND = [
 /** Maximum number of other merchants whose keys are tried. Each one costs a few hundred signatures. */
 const MAX_OTHERS = 20;
 
-function* keysOf({ secretKey, publicKey, merchants = [] }: VerifyKeys): Iterable<Candidate<string>> {
+function* keysOf(keys: VerifyKeys): Iterable<Candidate<string>> {
+  const { secretKey, publicKey, otherPublicKey, merchants = [] } = keys;
   yield [secretKey];
   const name = 'key-with-whitespace';
   const trimmed = secretKey.trim();
@@ -299,7 +300,8 @@ function* keysOf({ secretKey, publicKey, merchants = [] }: VerifyKeys): Iterable
     }
   }
   const signedWith = (key: string) => `it was signed with ${key}, not with the secret key`;
-  if (publicKey !== undefined) yield [publicKey, { name: 'public-key', words: signedWith('the public key') }];
+  for (const key of [publicKey, otherPublicKey])
+    if (key !== undefined) yield [key, { name: 'public-key', words: signedWith('the public key') }];
   const others = [...merchants].filter((merchant) => merchant.secretKey !== secretKey);
   for (const other of others.slice(0, MAX_OTHERS)) {
     for (const [what, key] of [
