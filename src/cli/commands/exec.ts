@@ -191,7 +191,13 @@ function writeArtifacts(
   const onError = ({ message }: Error) => report(message);
   const { flag: flags, mode } = NEW_FILE;
   const events = createWriteStream(join(folder, 'events.jsonl'), { flags, mode }).on('error', onError);
-  const write = async (name: string, text: string) => writeFile(join(folder, name), text, NEW_FILE);
+  const write = async (name: string, text: () => string | Promise<string>) => {
+    try {
+      await writeFile(join(folder, name), await text(), NEW_FILE);
+    } catch (error) {
+      onError(error as Error);
+    }
+  };
   /** Kept here, because a reset of the state removes them. */
   const deliveries = new Map<string, Delivery>();
   /** The reports of audits, written one after the other. */
@@ -212,14 +218,13 @@ function writeArtifacts(
     // The command ended before its audit did. No further cases will run.
     const audit = server.lastAudit();
     if (audit?.state === 'running') writeAudit(audit);
-    const har = () => JSON.stringify(harOf([...deliveries.values()], VERSION), null, 2);
-    const state = async () => readText(await controlServer(server).open('GET /snapshot'), MAX_STATE_BYTES);
     await Promise.all([
       finished(events.end()).catch(() => undefined),
-      write('ipns.har', har()).catch(onError),
-      state()
-        .then((text) => write('state.json', text))
-        .catch(onError),
+      // May be longer than the longest text.
+      write('ipns.har', () => JSON.stringify(harOf([...deliveries.values()], VERSION), null, 2)),
+      write('state.json', async () =>
+        readText(await controlServer(server).open('GET /snapshot'), MAX_STATE_BYTES),
+      ),
       audits,
     ]);
   };
