@@ -45,7 +45,6 @@ export function environmentName(name: string): string {
 const OTHER_VARIABLES: readonly string[] = [
   'GATEWAY_SIM_CONFIG',
   'GATEWAY_SIM_URL',
-  'GATEWAY_SIM_JSON',
   'GATEWAY_SIM_INITIATE_URL',
   'GATEWAY_SIM_TLS_CA',
   ...Object.values(PLACEHOLDERS),
