@@ -71,8 +71,8 @@ export const exec = defineCommand({
     const { waitFor, waitLimit = WAIT_LIMIT_MS } = options;
     const shopUrl = waitFor === undefined ? undefined : addressOf(waitFor, '--wait-for');
     const { artifacts: named } = options;
-    const artifacts = named === undefined ? undefined : resolve(io.cwd, named);
-    if (named !== undefined) await orStorageFailed(prepareArtifacts(resolve(io.cwd, named), named), named);
+    const artifacts =
+      named === undefined ? undefined : await orStorageFailed(prepareArtifacts(named, io.cwd), named);
     const { startEmulator } = await import('../start-emulator.ts');
     const server = await startEmulator(execConfiguration(flags, io.env, file), output, { style });
     const onUnwritten = (problem: string) => output.notice(`gateway-sim: ${named} is incomplete: ${problem}`);
@@ -162,9 +162,11 @@ const NEW_FILE = { flag: 'wx', mode: 0o600 };
 /**
  * Removes the artifacts of an earlier run, and nothing else.
  *
+ * @returns the path of the folder
  * @throws GatewayError `usage` if the folder contains files that `exec` did not write
  */
-async function prepareArtifacts(folder: string, named: string): Promise<void> {
+async function prepareArtifacts(named: string, cwd: string): Promise<string> {
+  const folder = resolve(cwd, named);
   await mkdir(folder, { recursive: true });
   const names = await readdir(folder);
   const old = names.filter((name) => ARTIFACT.test(name));
@@ -175,6 +177,7 @@ async function prepareArtifacts(folder: string, named: string): Promise<void> {
   }
   for (const name of old) await rm(join(folder, name));
   if (!names.includes(MARK)) await writeFile(join(folder, MARK), '', NEW_FILE);
+  return folder;
 }
 
 /**
