@@ -183,23 +183,17 @@ export function isNoneNamed(error: unknown, choice: ServerChoice): boolean {
   return isNoServer(error) && Object.values(choice).every((given) => given === undefined);
 }
 
-/** The state of a folder without a running emulator. */
-interface StoppedFolder {
-  /** The folder as the user named it. */
-  shown: string;
-  snapshot: Snapshot;
-}
-
 /**
  * The result of `ask` with the running emulator. If none is running, the result of `read` with the named data folder or
  * the one in the working folder. That folder is neither changed nor locked.
  *
+ * @param read gets the folder as the user named it, and its state
  * @throws GatewayError what `ask` throws; `state_damaged`
  */
 export async function orStopped<Result>(
   { choice, io }: { choice: ServerChoice; io: Pick<Io, 'cwd'> },
   ask: () => Promise<Result>,
-  read: (folder: StoppedFolder) => Promise<Result> | Result,
+  read: (folder: { shown: string; snapshot: Snapshot }) => Promise<Result> | Result,
 ): Promise<Result> {
   try {
     return await ask();

@@ -60,8 +60,8 @@ export function shownFrom(folder: string, path: string): string {
   return here.startsWith('..') ? path : here || '.';
 }
 
-export async function orStorageFailed(writing: Promise<unknown>, shown: string): Promise<void> {
-  await writing.catch((cause: Error) => {
+export async function orStorageFailed<Result>(writing: Promise<Result>, shown: string): Promise<Result> {
+  return writing.catch((cause: Error) => {
     if (cause instanceof GatewayError) throw cause;
     throw new GatewayError('storage_failed', `${shown} cannot be written: ${cause.message}`, { cause });
   });

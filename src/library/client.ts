@@ -1,12 +1,12 @@
 import { promises as dns } from 'node:dns';
 import { writeAuditReports } from '../audit/artifacts.ts';
+import { secretMask } from '../audit/gateway.ts';
 import { outcomeOf } from '../contract/describe-delivery.ts';
 import { didYouMean, GatewayError, hint, usage } from '../contract/error.ts';
 import { parseDuration } from '../contract/time.ts';
 import type { CardAction, CardMovementKind } from '../contract/vocabulary.ts';
 import { allowedHosts, Egress, endpointOf, isMetadata, isOwnInterface } from '../delivery/egress.ts';
 import { receiveOnLoopback } from '../system/loopback-receiver.ts';
-import { textMask } from '../system/secret.ts';
 import { formOf } from '../wire/encoding.ts';
 import type {
   Cards,
@@ -220,8 +220,8 @@ export function clientOf(
       const gateway = { ...client, egress, controlToken: server.controlToken ?? controlToken };
       const report = await audit(gateway, await dialect.ipn(), options);
       if (artifacts) {
-        const mask = textMask([keys.secretKey, gateway.controlToken ?? '']);
-        await writeAuditReports(artifacts, report, mask(options.ipnUrl)).catch((error: Error) =>
+        const shownUrl = secretMask(gateway)(options.ipnUrl);
+        await writeAuditReports(artifacts, report, shownUrl).catch((error: Error) =>
           options.onNotice?.(`${artifacts} is incomplete: ${error.message}`),
         );
       }

@@ -34,8 +34,12 @@ export async function findMerchant(
   server: ControlServer,
   named: string | undefined,
 ): Promise<ListedMerchant | undefined> {
-  const { data } = await server.call('GET /merchants');
-  return data.find(({ isDefault, name, id }) =>
+  return merchantIn((await server.call('GET /merchants')).data, named);
+}
+
+/** The same merchant in a list of all. */
+export function merchantIn(merchants: readonly ListedMerchant[], named: string | undefined) {
+  return merchants.find(({ isDefault, name, id }) =>
     named === undefined ? isDefault : name === named || id === named,
   );
 }

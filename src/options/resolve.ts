@@ -12,7 +12,6 @@ import {
   PROFILE_NAMES,
   PROFILE_OPTIONS,
   PROFILES,
-  type ProfileName,
 } from '../contract/profiles.ts';
 import { shortJson } from '../contract/text.ts';
 import { parseDuration } from '../contract/time.ts';
@@ -46,7 +45,6 @@ export function environmentName(name: string): string {
 const OTHER_VARIABLES: readonly string[] = [
   'GATEWAY_SIM_CONFIG',
   'GATEWAY_SIM_URL',
-  'GATEWAY_SIM_JSON',
   'GATEWAY_SIM_INITIATE_URL',
   'GATEWAY_SIM_TLS_CA',
   ...Object.values(PLACEHOLDERS),
@@ -211,15 +209,6 @@ function isCount(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 0;
 }
 
-/** A built-in profile, possibly with the changes of a file. */
-interface ReadProfile {
-  name: ProfileName;
-  /** The profile's choices, overridden by the file's choices. */
-  choices: Choices;
-  /** Option values. Any value that the user sets overrides them. */
-  options: Readonly<Record<string, unknown>>;
-}
-
 /** A profile file has about a dozen lines. */
 const MAX_PROFILE_BYTES = 65_536;
 
@@ -228,13 +217,10 @@ const MAX_PROFILE_BYTES = 65_536;
  *
  * @param given a name, or the path of a file written by `conform --update-profile`
  * @param source where it is set
+ * @returns a built-in profile, with the changes of the file. Any value that the user sets overrides its options
  * @throws GatewayError `usage`
  */
-function readProfile(
-  given: unknown,
-  label: string,
-  { folder = '.', isFound }: Partial<OptionSource> = {},
-): ReadProfile {
+function readProfile(given: unknown, label: string, { folder = '.', isFound }: Partial<OptionSource> = {}) {
   if (typeof given !== 'string' || given === '') {
     throw usage(`${label} must be ${PROFILE_NAMES.join(', ')} or a file (got ${shortJson(given)})`);
   }

@@ -62,7 +62,7 @@ export function checkoutUseCases(parts: UseCaseParts) {
       const { delivery } = parts.settings;
       const ruleContext = context(requestId);
       const outcome = await step<CheckoutProblem | Settlement>(payment, (state, current) => {
-        if (stepOf(current) !== 'code') {
+        if (stepOf(current).name !== 'code') {
           throw new GatewayError('wrong_state', 'enter the e-mail before the verification code');
         }
         const problem = codeProblem(state, current, code, ruleContext);

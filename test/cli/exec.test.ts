@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { execConfiguration } from '../../src/cli/configuration.ts';
 import { AuditReport } from '../../src/contract/audit-report.ts';
 import { isAlive } from '../../src/store/process-identity.ts';
@@ -460,6 +460,19 @@ describe('exec --artifacts', () => {
       expect(text).not.toContain(key);
       if (file.endsWith('.json')) expect(AuditReport.parse(JSON.parse(text)).cases).toHaveLength(1);
     }
+  });
+
+  it("keeps the command's exit code and the other files if the IPNs are too large for a document", async () => {
+    const cwd = await temporaryFolder();
+    const stringify = JSON.stringify;
+    vi.spyOn(JSON, 'stringify').mockImplementation((value: { log?: object }, ...more: unknown[]) => {
+      if (value?.log) throw new RangeError('Invalid string length');
+      return Reflect.apply(stringify, JSON, [value, ...more]);
+    });
+    onTestFinished(() => void vi.restoreAllMocks());
+    const { code, stderr } = await run(['exec', '--artifacts', 'left', ...sh('exit 3')], { cwd });
+    expect([code, stderr]).toEqual([3, 'gateway-sim: left is incomplete: Invalid string length\n']);
+    expect((await readdir(join(cwd, 'left'))).sort()).toEqual([MARK, 'events.jsonl', 'state.json'].sort());
   });
 
   it('does not run the command if the folder cannot be created', async () => {

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { ChalkInstance } from 'chalk';
 import { ARTIFACTS } from '../../audit/artifacts.ts';
+import { secretMask } from '../../audit/gateway.ts';
 import { AUDIT_PRESETS, AUDIT_VERDICTS, type AuditVerdict, isReportable } from '../../contract/audit.ts';
 import type { AuditedCase, AuditReport } from '../../contract/audit-report.ts';
 import { auditHeadline, counted, releases } from '../../contract/audit-summary.ts';
@@ -10,7 +11,6 @@ import type { GatewaySimClient } from '../../library/api.ts';
 import { clientOf, egressOf } from '../../library/client.ts';
 import { controlServer } from '../../library/control-client.ts';
 import { requireMerchant } from '../../library/merchant-client.ts';
-import { textMask } from '../../system/secret.ts';
 import { type Context, choice, defineCommand, duration, flag, list, named, text } from '../command.ts';
 import { readConfiguration, startConfiguration } from '../configuration.ts';
 import { isNoneNamed } from '../connect.ts';
@@ -114,7 +114,7 @@ export const audit = defineCommand({
         output.notice('Stopping after the current case. Press Ctrl-C again to stop immediately.');
     });
     await requireWritable([junit, html], io.cwd);
-    const { gateway, mask, stop } = own
+    const { gateway, controlToken, stop } = own
       ? await ownEmulator(context)
       : await runningEmulator(context, interrupted.now);
     try {
@@ -134,11 +134,12 @@ export const audit = defineCommand({
       });
       const artifacts = io.env[ARTIFACTS];
       const { auditReports, htmlReport, junitReport } = await import('../../audit/reports.ts');
+      const shownUrl = secretMask({ secretKey: gateway.secretKey, controlToken })(ipnUrl);
       const unwritten = await writeReports(
         [
-          ...(artifacts ? auditReports(artifacts, report, mask(ipnUrl)) : []),
+          ...(artifacts ? auditReports(artifacts, report, shownUrl) : []),
           [junit, () => junitReport(report)],
-          [html, () => htmlReport(report, mask(ipnUrl))],
+          [html, () => htmlReport(report, shownUrl)],
         ],
         io.cwd,
       );
@@ -161,8 +162,7 @@ export const audit = defineCommand({
 
 interface Emulator {
   gateway: GatewaySimClient;
-  /** Masks the emulator's secrets in a text. */
-  mask: (text: string) => string;
+  controlToken: string | null;
   stop: () => Promise<void>;
 }
 
@@ -177,7 +177,7 @@ async function runningEmulator(context: Context, cancelled: AbortSignal): Promis
     setMaxListeners(0, ended.signal);
     return {
       gateway: clientOf(controlServer({ ...server, signal: ended.signal }), null, keys),
-      mask: textMask([keys.secretKey, server.controlToken ?? '']),
+      controlToken: server.controlToken ?? null,
       stop: async () => ended.abort(),
     };
   } catch (error) {
@@ -194,9 +194,8 @@ async function ownEmulator({ io, output }: Context): Promise<Emulator> {
   const { startEmulator } = await import('../start-emulator.ts');
   const file = await readConfiguration(undefined, io);
   const server = await startEmulator(startConfiguration({ inMemory: true }, io.env, file), output);
-  const { secretKey, controlToken, stop } = server;
-  const mask = textMask([secretKey, controlToken ?? '']);
-  return { gateway: clientOf(controlServer(server), controlToken, server), mask, stop };
+  const { controlToken, stop } = server;
+  return { gateway: clientOf(controlServer(server), controlToken, server), controlToken, stop };
 }
 
 const COLOURS = {

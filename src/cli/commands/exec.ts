@@ -71,8 +71,8 @@ export const exec = defineCommand({
     const { waitFor, waitLimit = WAIT_LIMIT_MS } = options;
     const shopUrl = waitFor === undefined ? undefined : addressOf(waitFor, '--wait-for');
     const { artifacts: named } = options;
-    const artifacts = named === undefined ? undefined : resolve(io.cwd, named);
-    if (named !== undefined) await orStorageFailed(prepareArtifacts(resolve(io.cwd, named), named), named);
+    const artifacts =
+      named === undefined ? undefined : await orStorageFailed(prepareArtifacts(named, io.cwd), named);
     const { startEmulator } = await import('../start-emulator.ts');
     const server = await startEmulator(execConfiguration(flags, io.env, file), output, { style });
     const onUnwritten = (problem: string) => output.notice(`gateway-sim: ${named} is incomplete: ${problem}`);
@@ -162,9 +162,11 @@ const NEW_FILE = { flag: 'wx', mode: 0o600 };
 /**
  * Removes the artifacts of an earlier run, and nothing else.
  *
+ * @returns the path of the folder
  * @throws GatewayError `usage` if the folder contains files that `exec` did not write
  */
-async function prepareArtifacts(folder: string, named: string): Promise<void> {
+async function prepareArtifacts(named: string, cwd: string): Promise<string> {
+  const folder = resolve(cwd, named);
   await mkdir(folder, { recursive: true });
   const names = await readdir(folder);
   const old = names.filter((name) => ARTIFACT.test(name));
@@ -175,6 +177,7 @@ async function prepareArtifacts(folder: string, named: string): Promise<void> {
   }
   for (const name of old) await rm(join(folder, name));
   if (!names.includes(MARK)) await writeFile(join(folder, MARK), '', NEW_FILE);
+  return folder;
 }
 
 /**
@@ -191,7 +194,13 @@ function writeArtifacts(
   const onError = ({ message }: Error) => report(message);
   const { flag: flags, mode } = NEW_FILE;
   const events = createWriteStream(join(folder, 'events.jsonl'), { flags, mode }).on('error', onError);
-  const write = async (name: string, text: string) => writeFile(join(folder, name), text, NEW_FILE);
+  const write = async (name: string, text: () => string | Promise<string>) => {
+    try {
+      await writeFile(join(folder, name), await text(), NEW_FILE);
+    } catch (error) {
+      onError(error as Error);
+    }
+  };
   /** Kept here, because a reset of the state removes them. */
   const deliveries = new Map<string, Delivery>();
   /** The reports of audits, written one after the other. */
@@ -212,14 +221,13 @@ function writeArtifacts(
     // The command ended before its audit did. No further cases will run.
     const audit = server.lastAudit();
     if (audit?.state === 'running') writeAudit(audit);
-    const har = () => JSON.stringify(harOf([...deliveries.values()], VERSION), null, 2);
-    const state = async () => readText(await controlServer(server).open('GET /snapshot'), MAX_STATE_BYTES);
     await Promise.all([
       finished(events.end()).catch(() => undefined),
-      write('ipns.har', har()).catch(onError),
-      state()
-        .then((text) => write('state.json', text))
-        .catch(onError),
+      // May be longer than the longest text.
+      write('ipns.har', () => JSON.stringify(harOf([...deliveries.values()], VERSION), null, 2)),
+      write('state.json', async () =>
+        readText(await controlServer(server).open('GET /snapshot'), MAX_STATE_BYTES),
+      ),
       audits,
     ]);
   };

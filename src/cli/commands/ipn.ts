@@ -8,7 +8,7 @@ import { ipnBodyIn, isDeliveryId } from '../../contract/pasted-ipn.ts';
 import { requireTamperings, TAMPERINGS } from '../../contract/tampering.ts';
 import { DELIVERY_STATES, IPN_FORMATS } from '../../contract/vocabulary.ts';
 import { saysRefused } from '../../domain/receiver-answer.ts';
-import { dialect, requireMerchant } from '../../library/merchant-client.ts';
+import { dialect, merchantIn, requireMerchant } from '../../library/merchant-client.ts';
 import { readSecret, SEEN_IN_PS } from '../../options/resolve.ts';
 import type { VerifyKeys } from '../../wire/dialect.ts';
 import {
@@ -323,9 +323,7 @@ async function verifyKeys(
       hint: hint`Pass the secret key with --secret, or start an emulator with: ${command('start')}`,
     });
   });
-  const merchant = data.find(({ isDefault, name: called, id }) =>
-    name === undefined ? isDefault : called === name || id === name,
-  );
+  const merchant = merchantIn(data, name);
   if (!merchant) throw new GatewayError('not_found', `no merchant is called "${name}"`);
   return { ...merchant, ...(publicKey !== undefined && { publicKey }), merchants: data };
 }

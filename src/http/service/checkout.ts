@@ -211,7 +211,7 @@ function mountMode(app: App, parts: AppParts, mode: Mode): void {
 
   /** The value of the field (the rejected entry, the test value, or empty) and its problem, such as an expired code. */
   function entryOf(c: AppContext, payment: Payment): Entry {
-    const step = checkout.stepOf(payment);
+    const { name: step } = checkout.stepOf(payment);
     const rejected = c.req.query('refused') === '1' ? refused.get(payment.id) : undefined;
     if (rejected?.step === step) return rejected;
     const fills = mode === 'sandbox' && c.req.query('fill') === '1';
@@ -314,16 +314,17 @@ function showStep(
   const { settings, options } = runtime;
   const payment = payments.all.get(before.id) ?? before;
   const isLive = payment.mode === 'live';
+  const step = parts.checkout.stepOf(payment);
   const page = customerView(c, runtime, payment, 'http: https: data:');
   const html = checkoutPage({
     ...page,
-    step: parts.checkout.stepOf(payment),
+    step: step.name,
     payment: summaryOf(parts, payment, page.language),
     path: basePath(runtime) + dialect.paths.checkout[payment.mode],
     parameter: dialect.paymentParameter,
     page: randomBytes(16).toString('base64url'),
     value,
-    email: payment.payerEmail ?? '',
+    email: step.email ?? '',
     problem,
     resent: problem === null && c.req.query('resent') === '1',
     sandbox: isLive ? null : { email: settings.sandboxEmail, code: settings.sandboxCode },
@@ -393,7 +394,7 @@ function customerView(
 /** The tip for developers: a wallet that can pay or a command to fund one; in the next step, the code. */
 function tipFor({ wallets, runtime, checkout }: AppParts, payment: Payment): LiveTip {
   const commandText = (name: string, ...args: string[]) => runtime.style.command(command(name, ...args));
-  if (checkout.stepOf(payment) === 'code') {
+  if (checkout.stepOf(payment).name === 'code') {
     const sent = checkout.codeProblem(payment) ? undefined : checkout.messages.get(payment.messageId ?? '');
     return { about: 'code', code: sent?.code ?? null, command: commandText('inbox') };
   }
@@ -408,8 +409,10 @@ function tipFor({ wallets, runtime, checkout }: AppParts, payment: Payment): Liv
   };
 }
 
-function receiptOf({ trx, settledAt, createdAt, payerEmail, customerName }: Payment) {
-  return { trx, date: `${instant(settledAt ?? createdAt)} UTC`, payer: payerEmail ?? customerName };
+function receiptOf({ checkout }: AppParts, payment: Payment) {
+  const { trx, settledAt, createdAt, customerName } = payment;
+  const payer = checkout.stepOf(payment).email ?? customerName;
+  return { trx, date: `${instant(settledAt ?? createdAt)} UTC`, payer };
 }
 
 function summaryOf(parts: AppParts, payment: Payment, language: Language): PaymentSummary {
@@ -418,6 +421,6 @@ function summaryOf(parts: AppParts, payment: Payment, language: Language): Payme
     siteLogo: payment.siteLogo && parts.runtime.settings.mapped(payment.siteLogo),
     merchantName: parts.merchants.of(payment)?.name ?? '',
     amount: shownAmount(parts, payment.amount, payment.currency, language),
-    receipt: payment.status === 'succeeded' ? receiptOf(payment) : null,
+    receipt: payment.status === 'succeeded' ? receiptOf(parts, payment) : null,
   };
 }

@@ -284,7 +284,8 @@ const AROUND = [
 /** Maximum number of other merchants whose keys are tried. Each one costs a few hundred signatures. */
 const MAX_OTHERS = 20;
 
-function* keysOf({ secretKey, publicKey, merchants = [] }: VerifyKeys): Iterable<Candidate<string>> {
+function* keysOf(keys: VerifyKeys): Iterable<Candidate<string>> {
+  const { secretKey, publicKey, merchants = [] } = keys;
   yield [secretKey];
   const name = 'key-with-whitespace';
   const trimmed = secretKey.trim();

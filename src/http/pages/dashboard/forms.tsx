@@ -68,7 +68,7 @@ export function Field(props: {
       )}
       {isWrong && (
         <span class="problem" id={`${id}-problem`} data-keep="">
-          {rejected?.values?.[name] ? capitalized(problem) : 'Enter a value'}
+          {capitalized(problem)}
         </span>
       )}
     </p>
