@@ -113,12 +113,12 @@ export class Shop {
 
   /** The body of a payment's correct IPN, as the emulator would send it. */
   #bodyOf(
-    { identifier, amount, currency, trx, charge, customerName }: Payment,
+    { identifier, amount, currency, trx, charge, customerName, createdAt }: Payment,
     format: 'form' | 'json',
   ): string {
     const { secretKey } = this.gateway;
     const set = { 'data.charge': charge, 'data.account_holder': customerName };
-    const made = { trx, now: Date.now(), secretKey };
+    const made = { trx, now: Date.parse(createdAt), secretKey };
     return this.tools.invent({ identifier, amount, currency }, made, { format, set }).body;
   }
 

@@ -97,6 +97,23 @@ it('a case with several requests names the request that succeeded', async () => 
   expect([cases[1]?.verdict, sent.get('signature')]).toEqual(['fail', signed(sent)]);
 });
 
+it('a copy of an IPN has the same bytes as the IPN that the emulator would send', async () => {
+  const bodies: string[] = [];
+  const { sim, audit } = await prepareAudit({
+    isWhole: (form, raw) => {
+      bodies.push(raw);
+      return GOOD.isWhole(form, raw);
+    },
+  });
+  await sim.clock.freeze(new Date('2040-01-01T00:00:00Z'));
+  await audit({ only: ['replay-at-once'] });
+  const [ofEmulator = '', first = '', copy] = bodies;
+  const timeIn = (body: string) => new URLSearchParams(body).get('data[payment_timestamp]');
+  expect([timeIn(ofEmulator), timeIn(first), copy]).toEqual([
+    ...['2040-01-01 00:00:00', '2040-01-01 00:00:00', first],
+  ]);
+});
+
 describe('orders with the same identifier', () => {
   it('prove only that identifiers can be guessed', async () => {
     const { audit } = await prepareAudit({ identifier: () => 'DFU80XZIKS' });
