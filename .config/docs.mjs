@@ -23,7 +23,7 @@ const {
 } = await importSources(
   `
     export { AUDIT_CLASSES } from './src/contract/audit.ts';
-    export { kebab } from './src/contract/hint.ts';
+    export { kebab } from './src/contract/error.ts';
     export { AREAS } from './src/contract/manifest.ts';
     export { CHOICES, PROFILES, choicesOf } from './src/contract/profiles.ts';
     export { EXIT_CODES } from './src/cli/output.ts';
