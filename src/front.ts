@@ -6,9 +6,6 @@ import type { ResolvedOptions } from './options/table.ts';
 import type { Identity } from './tls/identity.ts';
 import type { Dialect } from './wire/dialect.ts';
 
-/** TLS and the proxy in front of the routes. Loaded only if one of them is used. */
-export type Front = Awaited<ReturnType<Awaited<ReturnType<typeof planFront>>>>;
-
 interface FrontPlan {
   options: Pick<ResolvedOptions, 'tls' | 'tlsCert' | 'tlsKey' | 'host' | 'proxy'>;
   aliases: readonly string[];
@@ -20,7 +17,8 @@ interface FrontPlan {
 }
 
 /**
- * Checks the certificate options before anything is opened.
+ * TLS and the proxy in front of the routes. Loaded only if one of them is used. Checks the certificate options before
+ * anything is opened.
  *
  * @returns a function that builds the front, given the data folder (null in memory). It may throw `storage_failed`
  * @throws GatewayError `usage` for a certificate that cannot be used

@@ -163,7 +163,7 @@ async function runCases(shop: Shop, chosen: readonly AuditCase[]): Promise<Audit
   };
   const run = (one: AuditCase) => {
     options.signal?.throwIfAborted();
-    return findingOf(shop, one);
+    return shop.during(() => findingOf(shop, one));
   };
   record(CONTROL, await run(CONTROL));
   options.signal?.throwIfAborted();

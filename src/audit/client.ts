@@ -74,10 +74,6 @@ export class AuditClient {
     this.#options = options;
   }
 
-  send(sent: ProbeRequest): Promise<Observation> {
-    return this.#send(sent);
-  }
-
   /** Whether no server listens at an address. Connects, and sends nothing. */
   async isDown(url: string): Promise<boolean> {
     const leave = (request: ClientRequest) =>
@@ -94,12 +90,15 @@ export class AuditClient {
     const ready: (() => void)[] = [];
     const all = Promise.all(requests.map(() => new Promise<void>((resolve) => ready.push(resolve))));
     return Promise.all(
-      requests.map((sent, index) => this.#send(sent, { all, ready: () => ready[index]?.() })),
+      requests.map((sent, index) => this.send(sent, { all, ready: () => ready[index]?.() })),
     );
   }
 
-  /** @throws GatewayError `forbidden` for an address that the egress rules do not allow */
-  async #send(sent: ProbeRequest, start?: JointStart): Promise<Observation> {
+  /**
+   * @param start for one of several joint requests
+   * @throws GatewayError `forbidden` for an address that the egress rules do not allow
+   */
+  async send(sent: ProbeRequest, start?: JointStart): Promise<Observation> {
     const { url, method = sent.body === undefined ? 'GET' : 'POST' } = sent;
     const { agent, trustBy, cancelled } = this.#options;
     const began = performance.now();

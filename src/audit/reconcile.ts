@@ -10,7 +10,7 @@ import { requireConsistent } from './options.ts';
 import { probesOf, valueAt } from './probe.ts';
 
 /** How the shop and the emulator disagree (chosen). */
-export interface Reconciled {
+interface Reconciled {
   identifier: string;
   problem: 'paid-not-fulfilled' | 'fulfilled-not-paid' | 'fulfilled-twice' | 'amount-differs' | 'not-probed';
   detail: string;

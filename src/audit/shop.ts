@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AuditOptions } from '../contract/audit-options.ts';
 import { GatewayError } from '../contract/error.ts';
@@ -11,10 +12,19 @@ import { hasOrders } from './options.ts';
 import { Orders } from './orders.ts';
 import { type OrderSnapshot, probesOf } from './probe.ts';
 
+/** One run of a case. */
+interface CaseRun {
+  isOver: boolean;
+}
+
 /** A request and the response. */
 interface Exchange {
   request: ProbeRequest;
   observation: Observation;
+  /** The run that sent it. */
+  by: CaseRun | undefined;
+  /** Whether the shop was still running shortly after a request without a response. */
+  isSurvived?: true;
 }
 
 /** Maximum requests that may have been running when the shop crashed. */
@@ -47,6 +57,8 @@ export class Shop {
   /** All requests and responses, to search for leaks. */
   readonly seen: Exchange[] = [];
   readonly #client: AuditClient;
+  /** The run whose code is executing: cases run concurrently. */
+  readonly #run = new AsyncLocalStorage<CaseRun>();
   /** Requests that a case has reported as the cause of a crash. */
   readonly #blamed = new Set<Exchange>();
   /** The part of the probe's output for an order that changes only with a cause. */
@@ -101,12 +113,12 @@ export class Shop {
 
   /** The body of a payment's correct IPN, as the emulator would send it. */
   #bodyOf(
-    { identifier, amount, currency, trx, charge, customerName }: Payment,
+    { identifier, amount, currency, trx, charge, customerName, createdAt }: Payment,
     format: 'form' | 'json',
   ): string {
     const { secretKey } = this.gateway;
     const set = { 'data.charge': charge, 'data.account_holder': customerName };
-    const made = { trx, now: Date.now(), secretKey };
+    const made = { trx, now: Date.parse(createdAt), secretKey };
     return this.tools.invent({ identifier, amount, currency }, made, { format, set }).body;
   }
 
@@ -126,36 +138,61 @@ export class Shop {
     return forwardTo === null ? ipnUrl : withQueryOf(forwardTo, ipnUrl);
   }
 
-  /** Only the first case that claims a crash reports it. @returns whether this is the first claim */
+  /** Runs a case. All requests that it sends are recorded as its own. */
+  async during<Result>(work: () => Promise<Result>): Promise<Result> {
+    const run = { isOver: false };
+    try {
+      return await this.#run.run(run, work);
+    } finally {
+      run.isOver = true;
+    }
+  }
+
+  /**
+   * Claims a crash for the running case. Only one case reports it: the one that sent the request or, if that one was
+   * over before the shop crashed, the next.
+   *
+   * @returns whether this case reports the crash
+   */
   claimCrash(cause: Exchange): boolean {
-    const isFirst = !this.#blamed.has(cause);
+    if (this.#blamed.has(cause)) return false;
+    if (cause.by !== this.#run.getStore() && cause.by?.isOver === false) return false;
     this.#blamed.add(cause);
-    return isFirst;
+    return true;
+  }
+
+  /** Records a request and the response. */
+  see(request: ProbeRequest, observation: Observation): Exchange {
+    const exchange = { request, observation, by: this.#run.getStore() };
+    this.seen.push(exchange);
+    return exchange;
   }
 
   async send(request: ProbeRequest): Promise<Observation> {
     this.options.cancelled?.throwIfAborted();
     const observation = await this.#client.send(request);
-    this.seen.push({ request, observation });
-    if (observation.status === null) await this.#requireAlive();
+    await this.#requireAlive([this.see(request, observation)]);
     return observation;
   }
 
   async sendTogether(requests: readonly ProbeRequest[]): Promise<Observation[]> {
     this.options.cancelled?.throwIfAborted();
     const observations = await this.#client.sendTogether(requests);
-    for (const [index, request] of requests.entries()) {
+    const exchanges = requests.flatMap((request, index) => {
       const observation = observations[index];
-      if (observation) this.seen.push({ request, observation });
-    }
-    if (observations.some(({ status }) => status === null)) await this.#requireAlive();
+      return observation ? [this.see(request, observation)] : [];
+    });
+    await this.#requireAlive(exchanges);
     return observations;
   }
 
-  /** @throws GatewayError `check_failed` if a request has crashed the shop */
-  async #requireAlive(): Promise<void> {
+  /** @throws GatewayError `check_failed` if a request without a response has crashed the shop */
+  async #requireAlive(sent: readonly Exchange[]): Promise<void> {
+    const unanswered = sent.filter(({ observation }) => observation.status === null);
+    if (!unanswered.length) return;
     const ended = await this.outage();
     if (ended !== undefined) throw new GatewayError('check_failed', `the shop ${ended.how}`);
+    for (const exchange of unanswered) exchange.isSurvived = true;
   }
 
   /** Whether nothing listens at the address of the handler. */
@@ -172,7 +209,9 @@ export class Shop {
     );
     const before = this.seen.slice(0, first < 0 ? undefined : first);
     const last = before.slice(-SUSPECTS);
-    const unanswered = last.filter(({ observation }) => observation.status === null);
+    const unanswered = last.filter(
+      ({ observation, isSurvived }) => observation.status === null && !isSurvived,
+    );
     const suspects = unanswered.length ? unanswered : last.slice(-1);
     const how = `has crashed: nothing is listening on ${new URL(this.options.ipnUrl).host}. The probable cause is ${suspects.length > 1 ? 'one of these requests' : 'this request'}: ${suspects.map(({ request }) => requestText(request)).join('; ')}`;
     return { how, suspects };

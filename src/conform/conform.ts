@@ -36,8 +36,6 @@ const MAX_UNANSWERED = 3;
 const NOWHERE = 'https://ipn.invalid/ipn';
 const NO_WAY = 'no IPN can reach this machine: specify its public address with --ipn-url';
 
-export type Conformed = Awaited<ReturnType<typeof conform>>;
-
 /**
  * Checks a deployment against a manifest. It settles only its own payments.
  *

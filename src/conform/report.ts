@@ -18,7 +18,7 @@ interface UnseenLine {
 }
 
 /** A cause that several differences have in common. */
-export interface Cause {
+interface Cause {
   cause: string;
   ids: string[];
 }

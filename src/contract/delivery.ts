@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { GatewayError } from './error.ts';
-import { FaultRule } from './fault.ts';
+import { AppliedFault, FaultRule } from './fault.ts';
 import {
   ADDRESS,
   count,
@@ -114,7 +114,7 @@ const attemptFields = {
     'The first 64 KiB of the response (1 KiB once 64 MiB of responses are stored); null if none.',
   ),
   failure: field(z.nullable(AttemptFailure), 'Why it failed; null when the receiver answered 2xx in time.'),
-  fault: field(z._default(z.nullable(FaultRule), null), 'The fault rule that acted on it; null if none.'),
+  fault: field(z._default(z.nullable(AppliedFault), null), 'The fault rule that acted on it; null if none.'),
 };
 
 export const StoredAttempt = record('StoredAttempt', 'An attempt as stored.', attemptFields);

@@ -112,6 +112,9 @@ export const FaultRule = request(
 );
 export type FaultRule = z.output<typeof FaultRule>;
 
+/** A rule as it acted on an attempt: without `delay` and `reorder` if they postponed the attempt, so perhaps without a fault. */
+export const AppliedFault = record('AppliedFault', 'What a fault rule did to an attempt.', ruleFields);
+
 /** Maximum number of rules (chosen): each request is checked against all of them. */
 export const MAX_RULES = 100;
 

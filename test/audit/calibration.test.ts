@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { prepareAudit } from '../helpers/auditable.ts';
 import { MUTANTS } from '../merchants/mutants.ts';
@@ -96,6 +97,23 @@ it('a case with several requests names the request that succeeded', async () => 
   expect([cases[1]?.verdict, sent.get('signature')]).toEqual(['fail', signed(sent)]);
 });
 
+it('a copy of an IPN has the same bytes as the IPN that the emulator would send', async () => {
+  const bodies: string[] = [];
+  const { sim, audit } = await prepareAudit({
+    isWhole: (form, raw) => {
+      bodies.push(raw);
+      return GOOD.isWhole(form, raw);
+    },
+  });
+  await sim.clock.freeze(new Date('2040-01-01T00:00:00Z'));
+  await audit({ only: ['replay-at-once'] });
+  const [ofEmulator = '', first = '', copy] = bodies;
+  const timeIn = (body: string) => new URLSearchParams(body).get('data[payment_timestamp]');
+  expect([timeIn(ofEmulator), timeIn(first), copy]).toEqual([
+    ...['2040-01-01 00:00:00', '2040-01-01 00:00:00', first],
+  ]);
+});
+
 describe('orders with the same identifier', () => {
   it('prove only that identifiers can be guessed', async () => {
     const { audit } = await prepareAudit({ identifier: () => 'DFU80XZIKS' });
@@ -130,21 +148,26 @@ describe('orders with the same identifier', () => {
   );
 });
 
-/** A shop that crashes when it gets an IPN without a status. */
-async function prepareCrash() {
+/** A shop that crashes when it gets an IPN without this field. */
+async function prepareCrash(field = 'status') {
+  const crashes = new EventEmitter();
+  const crashed = once(crashes, 'crash');
   let crash = () => {};
   const { shop, audit } = await prepareAudit({
     isWhole: (form, raw) => {
-      if (!form.has('status')) crash();
+      if (!form.has(field)) crash();
       return GOOD.isWhole(form, raw);
     },
   });
-  crash = () => void shop[Symbol.asyncDispose]();
-  return audit;
+  crash = () => {
+    void shop[Symbol.asyncDispose]();
+    crashes.emit('crash');
+  };
+  return { shop, audit, crashed };
 }
 
 it('a crash of the shop is reported with its probable request', async () => {
-  const audit = await prepareCrash();
+  const { audit } = await prepareCrash();
   const { cases } = await audit({ only: ['fields-missing', 'slow-body', 'still-alive'] });
   const found = Object.fromEntries(cases.map((one) => [one.name, one]));
   expect(found['fields-missing']).toMatchObject({
@@ -162,8 +185,34 @@ it('a crash of the shop is reported with its probable request', async () => {
 });
 
 it('a crash of the shop fails one of the cases that were running', async () => {
-  const audit = await prepareCrash();
+  const { audit } = await prepareCrash();
   const { cases } = await audit({ only: ['A', 'fields-missing', 'still-alive'] });
   const failed = cases.filter(({ verdict }) => verdict === 'fail').map(({ name }) => name);
   expect(failed).toEqual([expect.any(String), 'still-alive']);
+});
+
+it('a crash of the shop fails the case that caused it, even if another one notices it first', async () => {
+  const { shop, audit, crashed } = await prepareCrash();
+  const probe = async (identifier: string) => {
+    // The order of the control is the first.
+    if (identifier !== [...shop.orders.keys()][1]) return shop.probe(identifier);
+    await crashed;
+    throw new Error('the shop is down');
+  };
+  const { cases } = await audit({ probe, only: ['amount-of-initiate', 'fields-missing'] });
+  expect(verdicts({ cases })).toEqual({
+    control: 'pass',
+    'amount-of-initiate': 'unproven',
+    'fields-missing': 'fail',
+  });
+});
+
+it('a request that the shop survived did not crash it', async () => {
+  const { audit } = await prepareCrash('signature');
+  const { cases } = await audit({ only: ['truncated', 'error-bodies'] });
+  expect(cases.slice(1).map(({ verdict }) => verdict)).toEqual(['pass', 'fail']);
+  expect(cases[2]).toMatchObject({
+    why: expect.stringContaining('This request probably crashed your shop'),
+    sent: expect.not.stringContaining('(truncated)'),
+  });
 });

@@ -102,6 +102,18 @@ describe('startGatewaySim', () => {
     expect(third.notices).toEqual([expect.stringMatching(/^fixtures is ignored because /)]);
   });
 
+  it('keeps the IPNs that a fault rule only postponed', async () => {
+    const dataDir = await temporaryFolder();
+    const receiver = await startReceiver();
+    const first = await startLibrary({ dataDir, faults: [{ route: 'ipn', delay: '1ms' }] });
+    await first.payments.create({ identifier: 'late', ipnUrl: receiver.url });
+    await first.payments.approve('late');
+    const { id, attempts } = await first.ipns.waitFor({ payment: 'late', state: 'delivered' });
+    await first.stop();
+    const second = await startLibrary({ dataDir });
+    expect(await second.ipns.get(id)).toMatchObject({ attempts });
+  });
+
   it.each([
     [{ autoDeley: '1s' }, 'usage', 'unknown option autoDeley: did you mean autoDelay?'],
     [{ open: true }, 'usage', 'unknown option open'],

@@ -75,7 +75,7 @@ async function payAndObserve(shop: Shop, payment: Payment) {
     durationMs: attempt?.durationMs ?? 0,
   };
   const request = { url: attempt?.url ?? ipnUrl, body: attempt?.requestBody ?? '' };
-  shop.seen.push({ request, observation });
+  shop.see(request, observation);
   return { observation, shown: evidence(request, observation) };
 }
 
