@@ -109,17 +109,6 @@ describe('state export and import', () => {
 });
 
 describe('state reset', () => {
-  it('keeps the keys of a running emulator', async () => {
-    const cwd = await temporaryFolder();
-    const ready = await startIn(cwd);
-    const { body: keys } = await runJson<{ publicKey: string }>(['keys', 'generate'], { cwd });
-    await create(cwd, 'order-1');
-    const { code, body } = await runJson(['state', 'reset'], { cwd });
-    const counts = expect.objectContaining({ payments: 0, merchants: 1 });
-    expect([code, body]).toEqual([0, { reset: true, url: ready.url, counts }]);
-    expect((await runJson(['keys', 'show'], { cwd })).body).toEqual(keys);
-  });
-
   it('moves a damaged state aside as a whole, so that the next start works', async () => {
     const cwd = await temporaryFolder();
     const folder = join(cwd, '.gateway-sim');

@@ -40,24 +40,6 @@ describe('/_sim/payments', () => {
     expect(body.message).toContain(named);
   });
 
-  it('settles once, and returns the result of the IPN and the exact URL', async () => {
-    const receiver = await startReceiver([{ status: 201, body: 'OK' }]);
-    const sim = await startSim();
-    const success = 'http://localhost?paid=1&x=%zz';
-    const id = await initiate(sim, 'a', { ipn_url: `${receiver.url}/ipn`, success_url: success });
-    const settled = await post(sim, '/payments/a/settle', { outcome: 'approve' });
-    expect(settled.status).toBe(200);
-    expect(settled.body.payment).toMatchObject({ id, status: 'succeeded', identifier: 'a' });
-    expect(settled.body.redirectUrl).toBe(success);
-    expect(settled.body.delivery).toMatchObject({ state: 'delivered', paymentId: id });
-    expect(settled.body.delivery?.attempts).toEqual([
-      expect.objectContaining({ number: 1, responseStatus: 201, responseBody: 'OK', error: null }),
-    ]);
-    const again = await post(sim, `/payments/${id}/settle`, { outcome: 'cancel' });
-    expect([again.status, again.body.code]).toEqual([409, 'wrong_state']);
-    expect(again.body.message).toContain('succeeded');
-  });
-
   it.each([
     [{}, 'outcome'],
     [{ outcome: 'pay' }, 'outcome'],

@@ -34,25 +34,12 @@ it.skipIf(process.platform === 'win32')('only the owner can read its files', asy
 });
 
 describe.each(KINDS)('a store $kind', ({ opened }) => {
-  it('starts with the given state', async () => {
-    const store = await opened();
-    expect(store.snapshot()).toEqual(records());
-    expect(store.notices).toEqual([]);
-  });
-
   it('stores a rule’s change and returns its result', async () => {
     const store = await opened();
     const result = { any: 'thing' };
     const stored = await store.commit(() => ({ change: { wallets: [wallet({ id: 'new' })] }, result }));
     expect(stored).toBe(result);
     expect(store.state.wallets.get('new')).toEqual(wallet({ id: 'new' }));
-  });
-
-  it('replaces a record with the same id in its place', async () => {
-    const store = await opened();
-    await store.commit(put('wal_rich_usd', { balance: '7' }));
-    expect(store.state.wallets.get('wal_rich_usd')?.balance).toBe('7');
-    expect(idsIn(store)).toEqual(INITIAL);
   });
 
   it('shows a rule the changes of earlier rules, even if they are not yet stored', async () => {
@@ -406,13 +393,5 @@ describe('the files of a store', () => {
     const left = await openStore(await leftByKill(folder));
     expect(idsIn(left)).toEqual([...INITIAL, 'kept', 'first']);
     expect(left.state.wallets.get('kept')).toEqual(wallet({ id: 'kept' }));
-  });
-
-  it('get a snapshot on close', async () => {
-    const { folder, store } = await fresh();
-    await store.commit(put('last'));
-    await store.close();
-    expect(JSON.parse(await readFile(dbOf(folder), 'utf8'))).toEqual(store.snapshot());
-    expect(await changesIn(folder)).toBe(0);
   });
 });
