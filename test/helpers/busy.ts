@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { type Receiver, startReceiver } from './receiver.ts';
+import { CARD } from './records.ts';
 import { ORDER, type Sim, startSim } from './sim.ts';
 
 /**
@@ -29,9 +30,7 @@ export async function busySim(count = 12): Promise<{ sim: Sim; receiver: Receive
     if (outcome) await payments.settle(identifier, { outcome, by: 'control', awaitDelivery: true });
   }
   await checkout.enterEmail(payments.require(`order-${count - 2}`), 'wallet@example.com');
-  const holder = { title: 'Travel', name_on_card: 'Ada', email: 'a@b.test' };
-  const fields = { ...holder, currency_code: 'USD', amount: '250' };
-  const card = await cards.issue(merchants.default, dialect.readCard({ fields, text: '' }));
+  const card = await cards.issue(merchants.default, dialect.readCard({ fields: CARD, text: '' }));
   await cards.move(card.id, 'charge', { amount: '12.50', details: 'Coffee' });
   await clock.move({ advance: '1m' });
   faults.set({ route: 'cards', status: 503, times: 2 });

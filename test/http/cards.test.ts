@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { CARD } from '../helpers/records.ts';
 import { ask, startSim } from '../helpers/sim.ts';
-
-const CARD = {
-  currency_code: 'USD',
-  title: 'Travel',
-  name_on_card: 'Ada Example',
-  email: 'ada@example.com',
-  amount: '250.00',
-};
 
 type Body = Record<string, unknown> & { data: Record<string, unknown>; message: string; errors: string[] };
 

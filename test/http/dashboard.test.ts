@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { startReceiver } from '../helpers/receiver.ts';
+import { CARD } from '../helpers/records.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const HOSTILE = `"><img src=x>'&`;
@@ -38,14 +39,6 @@ async function approved(more: Record<string, string> = {}, on = sim): Promise<st
   const { delivery } = await on.server.parts.payments.settle(order['identifier'] ?? '', how);
   return delivery?.id ?? '';
 }
-
-const CARD = {
-  amount: '100',
-  currency_code: 'USD',
-  title: 'Travel',
-  name_on_card: 'Ada',
-  email: 'ada@example.com',
-};
 
 const PAGES = [
   '',

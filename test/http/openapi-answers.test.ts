@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { StartOptions } from '../../src/options/table.ts';
 import { Contract, type Document } from '../helpers/contract.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { fields } from '../helpers/records.ts';
+import { CARD, fields } from '../helpers/records.ts';
 import { ask, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const CHECKOUT = { live: '/initiate/payment/checkout', sandbox: '/sandbox/initiate/payment/checkout' };
@@ -82,14 +82,10 @@ async function useCheckout(used: Run, mode: Mode): Promise<void> {
 
 async function useCards({ sim, call }: Run): Promise<void> {
   const headers = { Authorization: `Bearer ${sim.secretKey}` };
-  const json = {
-    currency_code: 'USD',
-    title: 'Office',
-    name_on_card: 'Ada',
-    email: 'a@example.com',
-    amount: '250',
-  };
-  const { data: card } = await call<{ data: { id: string } }>('POST /api/cards/save', { headers, json });
+  const { data: card } = await call<{ data: { id: string } }>('POST /api/cards/save', {
+    headers,
+    json: CARD,
+  });
   const params = { id: card.id };
   const move = { params, status: 201 };
   await call('POST /_sim/cards/{id}/transactions', {

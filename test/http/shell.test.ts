@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { requireTamperings } from '../../src/contract/tampering.ts';
 import { searchPage } from '../../src/http/pages/dashboard/search.tsx';
 import { startReceiver } from '../helpers/receiver.ts';
+import { CARD } from '../helpers/records.ts';
 import { ORDER, type Sim, startSim, writable } from '../helpers/sim.ts';
 
 let sim: Sim;
@@ -212,13 +213,7 @@ describe('the search', () => {
     await sim.initiate({ ...ORDER, ...ada, identifier: 'iced-tea', amount: '1250.34' });
     await sim.initiate({ ...ORDER, identifier: 'oat-milk', ipn_url: 'http://127.0.0.1:9/dairy' });
     await payments.settle('oat-milk', { outcome: 'approve', by: 'control' });
-    const fields = {
-      currency_code: 'USD',
-      title: 'Travel',
-      name_on_card: 'Grace Hopper',
-      email: 'g@b.test',
-      amount: '5',
-    };
+    const fields = { ...CARD, name_on_card: 'Grace Hopper' };
     await cards.issue(merchants.default, dialect.readCard({ fields, text: '' }));
     const tea = payments.find('iced-tea');
     for (const text of [

@@ -4,7 +4,7 @@ import { COLLECTION_NAMES } from '../../src/contract/state.ts';
 import type { Snapshot } from '../../src/store/snapshot.ts';
 import { character } from '../helpers/characters.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { fullSnapshot } from '../helpers/records.ts';
+import { CARD, fullSnapshot } from '../helpers/records.ts';
 import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const json = { 'Content-Type': 'application/json' };
@@ -44,9 +44,8 @@ async function busy(): Promise<Sim> {
   await sim.initiate({ ...ORDER, identifier: 'npr', currency: 'NPR' });
   await sim.initiate({ ...ORDER, identifier: 'auto', customer_email: 'approve@gateway-sim.test' });
   await sim.initiate({ ...ORDER, identifier: 'off', customer_email: 'cancel@gateway-sim.test' });
-  const asked = { currency_code: 'USD', title: 'Ads', name_on_card: 'Ada', email: 'a@b.test', amount: '10' };
   const key = { ...json, Authorization: `Bearer ${sim.secretKey}` };
-  await posted(`${sim.url}/api/cards/save`, JSON.stringify(asked), key);
+  await posted(`${sim.url}/api/cards/save`, JSON.stringify(CARD), key);
   const { data } = await sim.control<{ data: { id: string }[] }>('/cards');
   await control(sim, `/cards/${data[0]?.id}/transactions`, { type: 'charge', amount: '1.50' });
   await control(sim, '/ipns', { to: `${receiver.url}/by-hand`, tamper: 'signature' });
