@@ -1,16 +1,13 @@
 import { expect, it } from 'vitest';
 import { launch, leftByKill, run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { enter } from '../helpers/sim.ts';
 
 /** The values that a few commands create: ids, trx, verification code, card number and merchant. */
 async function created(cwd: string): Promise<string[]> {
   const of = async (...args: string[]) => (await runJson<Record<string, string>>(args, { cwd })).body;
   const payment = await of('payments', 'create', '--live', '--identifier', 'order-1');
-  await fetch(payment['checkoutUrl']?.replace('checkout?', 'checkout/email?') ?? '', {
-    method: 'POST',
-    body: new URLSearchParams({ email: 'wallet@example.com' }),
-    redirect: 'manual',
-  });
+  await enter(payment['checkoutUrl'] ?? '', 'email', { email: 'wallet@example.com' });
   const inbox = (await runJson<{ data: { code: string }[] }>(['inbox'], { cwd })).body;
   const card = await of('cards', 'create');
   const charged = await runJson<{ transaction: { id: string } }>(

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { CARD } from './records.ts';
-import { ORDER, type Sim, startSim } from './sim.ts';
+import { enter, idOf, ORDER, type Sim, startSim } from './sim.ts';
 
 /**
  * Starts an emulator with many records: payments in every state, one in seven with very long names and amounts, delivered
@@ -66,13 +66,6 @@ export async function payWithMistakes(sim: Sim, order: Readonly<Record<string, s
     ['code', '111111'],
     ['code', '222666'],
   ] as const;
-  for (const [step, value] of entries) {
-    const body = new URLSearchParams({ [step]: value });
-    await fetch(checkout.replace('/checkout?', `/checkout/${step}?`), {
-      method: 'POST',
-      redirect: 'manual',
-      body,
-    });
-  }
-  return new URL(checkout).searchParams.get('payment_id') ?? '';
+  for (const [step, value] of entries) await enter(checkout, step, { [step]: value });
+  return idOf(checkout);
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { rawExchange } from '../helpers/raw.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';
-import { ORDER, type Sim, startSim, writable } from '../helpers/sim.ts';
+import { enter, idOf, ORDER, type Sim, startSim, writable } from '../helpers/sim.ts';
 
 type Mode = 'sandbox' | 'live';
 const MODES: Mode[] = ['sandbox', 'live'];
@@ -26,17 +26,11 @@ async function checkoutOf(
 ): Promise<Checkout> {
   const { public_key: _, ...others } = fields() as Record<string, string>;
   const url = await sim.initiate({ ...others, ipn_url: 'http://127.0.0.1:9/ipn', ...changes }, mode);
-  const id = new URL(url).searchParams.get('payment_id') ?? '';
+  const id = idOf(url);
   return {
     url,
     id,
-    step: (name, form = {}, headers = {}) =>
-      fetch(url.replace('/checkout?', `/checkout/${name}?`), {
-        method: 'POST',
-        redirect: 'manual',
-        headers,
-        body: new URLSearchParams(form),
-      }),
+    step: (name, form, headers) => enter(url, name, form, headers),
     status: async () => (await sim.control<{ status: string }>(`/payments/${id}`)).status,
   };
 }

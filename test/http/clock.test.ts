@@ -6,7 +6,7 @@ import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import type { Payment as PaymentView } from '../../src/contract/payment.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { ask, ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { ask, idOf, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const HOUR = 3_600_000;
 
@@ -15,7 +15,6 @@ const move = (sim: Sim, json: unknown) => ask<ClockView & { message: string }>(s
 const initiate = (sim: Sim, ipnUrl: string, mode?: 'sandbox' | 'live') =>
   sim.initiate({ ...ORDER, ipn_url: ipnUrl }, mode);
 
-const idOf = (checkoutUrl: string) => new URL(checkoutUrl).searchParams.get('payment_id') ?? '';
 const payment = (sim: Sim, id: string) => sim.control<PaymentView>(`/payments/${id}`);
 
 describe('the clock under /_sim', () => {

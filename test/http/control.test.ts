@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { ask, ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { ask, idOf, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 /** One type for the responses of all routes under test. */
 interface Answer {
@@ -19,8 +19,7 @@ interface Answer {
 const post = (sim: Sim, path: string, body: unknown = {}) => ask<Answer['body']>(sim, 'POST', path, body);
 
 async function initiate(sim: Sim, identifier: string, changes: Record<string, string> = {}): Promise<string> {
-  const checkout = await sim.initiate({ ...ORDER, identifier, ...changes });
-  return new URL(checkout).searchParams.get('payment_id') ?? '';
+  return idOf(await sim.initiate({ ...ORDER, identifier, ...changes }));
 }
 
 describe('/_sim/payments', () => {

@@ -3,7 +3,7 @@ import { FAULT_EFFECTS } from '../../src/contract/fault-effects.ts';
 import { FAULT_PRESETS } from '../../src/http/pages/dashboard/fault-presets.ts';
 import { pageOf, postForm } from '../helpers/forms.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { idOf, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const PAGE = '/_sim/ui/faults';
 const rules = ({ server }: Sim) => server.parts.faults.list.map(({ rule }) => rule);
@@ -106,8 +106,7 @@ it('the page of an IPN names the rule that changed it, next to the attempt and t
   const { clock, faults, payments } = sim.server.parts;
   await clock.move({ freeze: 'now' });
   faults.set({ route: 'ipn', corruptSignature: true });
-  const url = await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
-  const id = new URL(url).searchParams.get('payment_id') ?? '';
+  const id = idOf(await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` }));
   const { delivery } = await payments.settle(id, { outcome: 'approve', by: 'control' });
   const html = await pageOf(sim, `/_sim/ui/ipns/${delivery?.id}`);
   const fault = 'Fault: signature corrupted (your rule)';

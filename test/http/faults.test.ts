@@ -5,7 +5,7 @@ import type { StartOptions } from '../../src/options/table.ts';
 import { rawExchange, requestBytes } from '../helpers/raw.ts';
 import { type Answer, startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';
-import { ask, type Sim, startSim } from '../helpers/sim.ts';
+import { ask, idOf, type Sim, startSim } from '../helpers/sim.ts';
 
 interface ErrorAnswer {
   message: string;
@@ -257,7 +257,7 @@ describe('a fault on a service route', () => {
 async function approve(sim: Sim, ipnUrl: string, ...identifiers: string[]): Promise<void> {
   for (const identifier of identifiers) {
     const { public_key: _, ...others } = fields({ ipn_url: ipnUrl, identifier }) as Record<string, string>;
-    const id = new URL(await sim.initiate(others)).searchParams.get('payment_id');
+    const id = idOf(await sim.initiate(others));
     await ask(sim, 'POST', `/payments/${id}/settle`, { outcome: 'approve' });
   }
 }

@@ -3,7 +3,7 @@ import type { StartOptions } from '../../src/options/table.ts';
 import { Contract, type Document } from '../helpers/contract.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { CARD, fields } from '../helpers/records.ts';
-import { ask, ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { ask, idOf, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const CHECKOUT = { live: '/initiate/payment/checkout', sandbox: '/sandbox/initiate/payment/checkout' };
 const INITIATE = { live: '/payment/initiate', sandbox: '/sandbox/payment/initiate' };
@@ -33,7 +33,7 @@ async function run(options: StartOptions = {}, seen = new Set<string>()): Promis
     const ipn_url = `${receiver.url}/ipn`;
     const form = { public_key: sim.publicKey, ...ORDER, ipn_url, ...changes };
     const { url } = await call<{ url: string }>(`POST ${INITIATE[mode]}`, { form });
-    return new URL(url).searchParams.get('payment_id') ?? '';
+    return idOf(url);
   };
   return { sim, contract, document, initiate, call };
 }

@@ -5,7 +5,7 @@ import type { Snapshot } from '../../src/store/snapshot.ts';
 import { character } from '../helpers/characters.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { CARD, fullSnapshot } from '../helpers/records.ts';
-import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { enter, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const json = { 'Content-Type': 'application/json' };
 
@@ -36,10 +36,7 @@ async function busy(): Promise<Sim> {
   const receiver = await startReceiver([{ status: 500, body: 'Zoë 😀 \u2028' }]);
   const order = { ...ORDER, ipn_url: `${receiver.url}/ipn`, details: '"\\\u2028\n Zoë 😀' };
   const live = await sim.initiate(order, 'live');
-  await posted(
-    live.replace('checkout?', 'checkout/email?'),
-    new URLSearchParams({ email: 'wallet@example.com' }),
-  );
+  expect((await enter(live, 'email', { email: 'wallet@example.com' })).status).toBe(303);
   await control(sim, '/payments/order-1/settle', { outcome: 'approve' });
   await sim.initiate({ ...ORDER, identifier: 'npr', currency: 'NPR' });
   await sim.initiate({ ...ORDER, identifier: 'auto', customer_email: 'approve@gateway-sim.test' });
