@@ -259,8 +259,7 @@ describe('exec', () => {
 });
 
 it('exec rejects an invalid configuration file', async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, 'gateway-sim.config.json'), '{');
+  const cwd = await temporaryFolder({ 'gateway-sim.config.json': '{' });
   const { code, stderr } = await run(['exec', '--', 'true'], { cwd });
   expect([code, stderr]).toEqual([2, expect.stringContaining('gateway-sim.config.json cannot be used')]);
 });
@@ -361,9 +360,7 @@ describe('exec --artifacts', () => {
     })()`;
 
   it('does not change a folder with files of the same names that it did not write', async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'state.json'), 'mine');
-    await writeFile(join(cwd, 'audit-7.xml'), 'mine');
+    const cwd = await temporaryFolder({ 'state.json': 'mine', 'audit-7.xml': 'mine' });
     const { code, stderr } = await run(['exec', '--artifacts', '.', ...sh('echo ran > ran')], { cwd });
     expect([code, stderr]).toEqual([
       2,
@@ -463,8 +460,7 @@ describe('exec --artifacts', () => {
   });
 
   it('does not run the command if the folder cannot be created', async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'left'), '');
+    const cwd = await temporaryFolder({ left: '' });
     const { code, stderr } = await run(['exec', '--artifacts', 'left', ...sh('echo ran > output')], { cwd });
     expect([code, await readdir(cwd)]).toEqual([5, ['left']]);
     expect(stderr).toContain('left cannot be written');

@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import type { Verification as Verdict } from '../../src/wire/dialect.ts';
@@ -203,8 +201,7 @@ describe('ipn verify', () => {
     ['on stdin, named -', ['--body', '-'], `${GOOD}\n`],
     ['in a file', ['@ipn.txt'], undefined],
   ])('reports a valid IPN %s and exits 0', async (_, args, input) => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'ipn.txt'), `${GOOD}\n`);
+    const cwd = await temporaryFolder({ 'ipn.txt': `${GOOD}\n` });
     const options = { cwd, ...(input !== undefined && { input }) };
     const verified = await runJson<Verdict>(['ipn', 'verify', ...args, '--secret', SECRET], options);
     expect(verified).toMatchObject({ code: 0, body: { valid: true, identifier: 'order-1' } });

@@ -144,8 +144,7 @@ describe('state reset', () => {
   });
 
   it('does not create a folder, or change one of another program', async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'db.json'), '{"posts":[]}');
+    const cwd = await temporaryFolder({ 'db.json': '{"posts":[]}' });
     for (const dataDir of ['.', 'nowhere']) {
       const { code, stderr } = await run(['state', 'reset', '--data-dir', dataDir], { cwd });
       expect([code, stderr]).toEqual([4, expect.stringContaining('not a data folder')]);

@@ -305,8 +305,7 @@ describe.each([
   test.skipIf(why)(
     `survives hostile clients, and accepts genuine IPNs${why ? ` (${why})` : ''}`,
     async () => {
-      const cwd = await temporaryFolder();
-      await writeFile(join(cwd, 'shop.cjs'), recipe('shop.cjs'));
+      const cwd = await temporaryFolder({ 'shop.cjs': recipe('shop.cjs') });
       const sim = await startSim();
       const env = { PORT: '0', GATEWAY_SIM_SECRET_KEY: sim.secretKey };
       const url = `${await serve(command, { cwd, env })}/ipn`;

@@ -239,8 +239,7 @@ test.each([
   addFormats.default(ajv);
   const validate = ajv.compile(schema);
   expect([validate(JSON.parse(code)), validate.errors]).toEqual([true, null]);
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, 'gateway-sim.config.json'), code);
+  const cwd = await temporaryFolder({ 'gateway-sim.config.json': code });
   const { ready } = await start(['--in-memory'], { cwd });
   expect((await fetch(`${ready.url}/_sim/readyz`)).status).toBe(200);
 });
