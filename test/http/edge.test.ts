@@ -1,5 +1,4 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { dirname } from 'node:path';
@@ -343,9 +342,6 @@ describe('a connection without a request', () => {
 });
 
 it('uses one port for everything', async () => {
-  const taken = createServer().listen(0, '127.0.0.1');
-  onTestFinished(() => void taken.close());
-  await new Promise((resolve) => taken.once('listening', resolve));
-  const { port } = taken.address() as { port: number };
+  const { port } = await startReceiver();
   await expect(startSim({ port, tls: true, ...PROXY })).rejects.toMatchObject({ code: 'port_in_use' });
 });

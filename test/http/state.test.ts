@@ -1,12 +1,11 @@
 import { cp, mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Delivery, Payment } from '../../src/domain/state.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import type { Snapshot } from '../../src/store/snapshot.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { freePort } from '../helpers/port.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { fields, merchant, wallet } from '../helpers/records.ts';
 import { IS_RELEASE } from '../helpers/scope.ts';
@@ -375,10 +374,7 @@ describe('a failed start', () => {
   };
 
   it('leaves nothing open or locked if the port is in use', async () => {
-    const other = createServer();
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void other.close());
-    const { port } = other.address() as AddressInfo;
+    const { port } = await startReceiver();
     const dataDir = await temporaryFolder();
     const options = { inMemory: false, dataDir };
     await expect(startSim({ ...options, port })).rejects.toMatchObject({ code: 'port_in_use' });
@@ -391,10 +387,7 @@ describe('a failed start', () => {
   it('closes its port after an error in its last step', async () => {
     const dataDir = await temporaryFolder();
     await mkdir(join(dataDir, 'server.json', 'taken'), { recursive: true });
-    const probe = createServer();
-    await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-    const { port } = probe.address() as AddressInfo;
-    await new Promise((resolve) => probe.close(resolve));
+    const port = await freePort();
     await expect(startSim({ inMemory: false, dataDir, port })).rejects.toThrow();
     const sim = await startSim({ port });
     expect(sim.url).toBe(`http://127.0.0.1:${port}`);

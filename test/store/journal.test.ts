@@ -406,21 +406,8 @@ describe('inconsistent records', () => {
     ],
     [
       'a reference to a missing record',
-      {
-        cardTransactions: [],
-        messages: [
-          {
-            id: 'msg_1',
-            paymentId: 'pay_none',
-            identifier: 'x',
-            email: 'x',
-            code: '1',
-            sentAt: '2026-01-01T00:00:00.000Z',
-            expiresAt: '2026-01-01T00:00:00.000Z',
-          },
-        ],
-      },
-      /is damaged: messages "msg_1": paymentId is "pay_none", which is not in payments/,
+      { messages: fullSnapshot().messages },
+      /is damaged: messages "msg_\d+": paymentId is "pay_\d+", which is not in payments/,
     ],
   ])('are reported at start: %s', async (_, changes, message) => {
     const folder = await temporaryFolder();
