@@ -1,10 +1,8 @@
 import { expect, it } from 'vitest';
-import { run, runJson, startIn } from '../helpers/cli.ts';
-import { temporaryFolder } from '../helpers/folder.ts';
+import { run, runJson, startHere } from '../helpers/cli.ts';
 
 it('cards create, charge and fund use the given title, merchant, amount and details', async () => {
-  const cwd = await temporaryFolder();
-  await startIn(cwd);
+  const { cwd } = await startHere();
   await run(['keys', 'generate', '--merchant', 'Other'], { cwd });
   const cards = async (...args: string[]) =>
     (await runJson<Record<string, string>>(['cards', ...args], { cwd })).body;
@@ -23,8 +21,7 @@ it('cards create, charge and fund use the given title, merchant, amount and deta
 });
 
 it('cards block, activate and cancel change the status', async () => {
-  const cwd = await temporaryFolder();
-  await startIn(cwd);
+  const { cwd } = await startHere();
   const cards = async (...args: string[]) =>
     (await runJson<Record<string, string>>(['cards', ...args], { cwd })).body;
   const { id = '' } = await cards('create');

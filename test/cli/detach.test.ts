@@ -6,7 +6,7 @@ import type { ReadyEvent } from '../../src/cli/banner.ts';
 import { isAlive, statOf } from '../../src/store/process-identity.ts';
 import { run as runBinary } from '../helpers/binary.ts';
 import { killGroup, type RunOptions } from '../helpers/child.ts';
-import { run, runJson, startIn } from '../helpers/cli.ts';
+import { run, runJson, startHere, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 
@@ -153,8 +153,7 @@ describe('start --detach', () => {
   });
 
   it('does not change the log of the emulator that owns the folder', async () => {
-    const cwd = await temporaryFolder();
-    await startIn(cwd);
+    const { cwd } = await startHere();
     const log = join(cwd, '.gateway-sim', 'start.log');
     await writeFile(log, 'of its owner');
     for (const [args, expected] of [[[], 0] as const, [['--loose'], 5] as const]) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import type { Verification as Verdict } from '../../src/wire/dialect.ts';
 import { sign } from '../../src/wire/documented/signature.ts';
-import { launch, run, runJson, startIn } from '../helpers/cli.ts';
+import { launch, run, runJson, startHere, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';
@@ -52,8 +52,7 @@ describe('ipn fire --parallel', () => {
     [['--parallel', '3', '--times', '2'], 'omit --times'],
     [['--parallel', '3', '--secret', 's', '--payment', 'order-1'], '--payment requires the emulator'],
   ])('rejects %j', async (args, message) => {
-    const cwd = await temporaryFolder();
-    await startIn(cwd);
+    const { cwd } = await startHere();
     const { code, stderr } = await run(['ipn', 'fire', '--to', 'http://127.0.0.1:9/', ...args], { cwd });
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { payWithMistakes } from '../helpers/busy.ts';
-import { launch, run, runJson, startIn } from '../helpers/cli.ts';
+import { launch, run, runJson, startHere, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { enter, ORDER } from '../helpers/sim.ts';
 
 describe('inbox and logs', () => {
   it('show the code of a live checkout and its events, without secrets', async () => {
-    const cwd = await temporaryFolder();
-    const ready = await startIn(cwd);
+    const { cwd, ...ready } = await startHere();
     const create = ['payments', 'create', '--live'];
     const { body } = await runJson<{ id: string; checkoutUrl: string }>(create, { cwd });
     await enter(body.checkoutUrl, 'email', { email: 'wallet@example.com', note: ready.secretKey });
@@ -21,8 +20,7 @@ describe('inbox and logs', () => {
   });
 
   it('show why an initiate request was rejected, although its status is 200', async () => {
-    const cwd = await temporaryFolder();
-    const ready = await startIn(cwd);
+    const { cwd, ...ready } = await startHere();
     const path = '/sandbox/payment/initiate';
     await fetch(ready.url + path, { method: 'POST', body: new URLSearchParams({ identifier: 'a' }) });
     const json = JSON.stringify({ identifier: 'a' });
@@ -72,8 +70,7 @@ describe('inbox and logs', () => {
   });
 
   it('show the start, the end and the failures of an audit', async () => {
-    const cwd = await temporaryFolder();
-    const { url } = await startIn(cwd);
+    const { cwd, url } = await startHere();
     await fetch(`${url}/_sim/audit`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -89,8 +86,7 @@ describe('inbox and logs', () => {
   });
 
   it('logs --follow runs until the server stops, and exits 0', async () => {
-    const cwd = await temporaryFolder();
-    await startIn(cwd);
+    const { cwd } = await startHere();
     await run(['payments', 'create', '--identifier', 'first'], { cwd });
     const following = launch(['logs', '--follow', '--json'], { cwd });
     await following.until((stdout) => stdout.includes('first'));

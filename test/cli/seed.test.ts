@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { launch, leftByKill, run, runJson, startIn } from '../helpers/cli.ts';
+import { launch, leftByKill, run, runJson, startHere, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { enter } from '../helpers/sim.ts';
 
@@ -24,8 +24,7 @@ async function created(cwd: string): Promise<string[]> {
 
 it('the same commands with the same seed create the same values, but new ones after a restart', async () => {
   const seeded = async () => {
-    const cwd = await temporaryFolder();
-    await startIn(cwd, { seed: 'shop' });
+    const { cwd } = await startHere({ seed: 'shop' });
     return { cwd, values: await created(cwd) };
   };
   const { cwd, values: first } = await seeded();

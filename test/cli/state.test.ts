@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { fileId } from '../../src/store/files.ts';
 import { identityOf } from '../../src/store/process-identity.ts';
 import { writeServerInfo } from '../../src/store/server-file.ts';
-import { run, runJson, startIn } from '../helpers/cli.ts';
+import { run, runJson, startHere, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 const create = (cwd: string, identifier: string) =>
@@ -17,8 +17,7 @@ async function identifiers(cwd: string): Promise<string[]> {
 
 describe('state export and import', () => {
   it('restore a whole state from a file or stdin', async () => {
-    const cwd = await temporaryFolder();
-    const ready = await startIn(cwd);
+    const { cwd, ...ready } = await startHere();
     await create(cwd, 'order-1');
     const exported = await runJson<object>(['state', 'export', 'saved.json'], { cwd });
     const file = join(cwd, 'saved.json');
@@ -44,8 +43,7 @@ describe('state export and import', () => {
   it.each(['import', 'reset'])(
     '%s does not ask for confirmation without a terminal, as the help says',
     async (name) => {
-      const cwd = await temporaryFolder();
-      await startIn(cwd);
+      const { cwd } = await startHere();
       await create(cwd, 'order-1');
       await run(['state', 'export', 'saved.json'], { cwd });
       const args = name === 'import' ? ['saved.json'] : [];
@@ -60,8 +58,7 @@ describe('state export and import', () => {
   );
 
   it('reject an invalid state, say why, and change nothing', async () => {
-    const cwd = await temporaryFolder();
-    await startIn(cwd);
+    const { cwd } = await startHere();
     await create(cwd, 'order-1');
     const { stdout } = await run(['state', 'export', '-'], { cwd });
     const state = JSON.parse(stdout) as { version: number; payments: { amount: string }[] };
@@ -79,8 +76,7 @@ describe('state export and import', () => {
   });
 
   it('overwrite an earlier export, but no other file', async () => {
-    const cwd = await temporaryFolder();
-    await startIn(cwd);
+    const { cwd } = await startHere();
     const to = (file: string, ...args: string[]) => run(['state', 'export', file, ...args], { cwd });
     await writeFile(join(cwd, 'package.json'), '{"name":"shop","version":"1.0.0"}');
     const refused = await to('package.json');

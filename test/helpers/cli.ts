@@ -71,6 +71,12 @@ export function startIn(cwd: string, options: StartOptions = {}): Promise<Sim> {
   return startSim({ inMemory: false, dataDir: join(cwd, '.gateway-sim'), ...options });
 }
 
+/** Starts an emulator as `startIn` does, in a new working directory. */
+export async function startHere(options?: StartOptions): Promise<Sim & { cwd: string }> {
+  const cwd = await temporaryFolder();
+  return { cwd, ...(await startIn(cwd, options)) };
+}
+
 /** Creates a working directory with the files that a kill of the emulator in `cwd` would leave at this moment. */
 export async function leftByKill(cwd: string): Promise<string> {
   const files = ['db.json', 'journal.jsonl'].map((name) => join(cwd, '.gateway-sim', name));
