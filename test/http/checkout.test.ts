@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rawExchange } from '../helpers/raw.ts';
+import { rawExchange, requestBytes } from '../helpers/raw.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';
 import { enter, idOf, ORDER, type Sim, startSim, writable } from '../helpers/sim.ts';
@@ -253,10 +253,9 @@ describe('the redirect to the merchant', () => {
       const checkout = await checkoutOf(sim, { [name]: address });
       const { pathname, search } = new URL(checkout.url);
       const form = `outcome=${outcome}&delivery=redirect-only`;
-      const answer = await rawExchange(
-        sim.server.port,
-        `POST ${pathname}/panel${search} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${form.length}\r\n\r\n${form}`,
-      );
+      const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
+      const bytes = requestBytes('POST', `${pathname}/panel${search}`, type, form);
+      const answer = await rawExchange(sim.server.port, bytes);
       expect(answer.status).toBe(303);
       expect(Buffer.from(answer.headers['location'] ?? '', 'latin1').toString('utf8')).toBe(address);
     }
