@@ -104,6 +104,12 @@ export function enter(
   return fetch(url, { method: 'POST', redirect: 'manual', headers, body });
 }
 
+/** Initiates and approves an order, `ORDER` by default, and waits for the first attempt of its IPN. */
+export async function paid(sim: Sim, changes: Readonly<Record<string, string>> = {}) {
+  const id = idOf(await sim.initiate({ ...ORDER, ...changes }));
+  return sim.server.parts.payments.settle(id, { outcome: 'approve', by: 'control', awaitDelivery: true });
+}
+
 /** An app whose use cases always fail, and its error reports. */
 export async function brokenApp(): Promise<{ app: ReturnType<typeof createApp>; reported: unknown[] }> {
   const { server } = await startSim();

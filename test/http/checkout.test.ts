@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { rawExchange, requestBytes } from '../helpers/raw.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';
-import { enter, idOf, ORDER, type Sim, startSim, writable } from '../helpers/sim.ts';
+import { enter, idOf, paid, type Sim, startSim, writable } from '../helpers/sim.ts';
 
 type Mode = 'sandbox' | 'live';
 const MODES: Mode[] = ['sandbox', 'live'];
@@ -403,11 +403,7 @@ describe('the thank-you pages of `payments create`', () => {
 
 it('pages never link to an invalid URL from an imported state', async () => {
   const sim = await startSim();
-  await sim.initiate({ ...ORDER });
-  const { payment } = await sim.server.parts.payments.settle('order-1', {
-    outcome: 'approve',
-    by: 'control',
-  });
+  const { payment } = await paid(sim);
   // An edited journal may contain such a record.
   writable(sim.server.parts.payments.all).put({ ...payment, successUrl: 'javascript:alert(1)' });
   const page = await fetch(sim.server.parts.dialect.checkoutUrl(payment, sim.url));
