@@ -221,9 +221,7 @@ it('GATEWAY_SIM_JSON must be a boolean for every command', async () => {
 
 describe('an unknown option', () => {
   it.each([
-    ['a flag', ['--in-memroy'], {}, '{}', '--in-memory'],
     ['a variable', [], { GATEWAY_SIM_IN_MEMROY: '1' }, '{}', 'GATEWAY_SIM_IN_MEMORY'],
-    ['a key of the file', [], {}, '{ "inMemroy": true }', '"inMemory"'],
     ['a flag for a setting that only the file can have', ['--charges', '{}'], {}, '{}', '--charges'],
     [
       'a variable for a setting that only the file can have',

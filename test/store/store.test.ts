@@ -6,9 +6,9 @@ import { settle } from '../../src/domain/settle.ts';
 import type { Change, State } from '../../src/domain/state.ts';
 import { Store } from '../../src/store/store.ts';
 import { interceptFiles } from '../helpers/file-calls.ts';
-import { temporaryFolder } from '../helpers/folder.ts';
+import { copyOfFiles, temporaryFolder } from '../helpers/folder.ts';
 import { context, input, records, wallet } from '../helpers/records.ts';
-import { changesIn, dbOf, idsIn, journalOf, leftByKill, openStore, put } from '../helpers/store.ts';
+import { changesIn, dbOf, idsIn, journalOf, openStore, put } from '../helpers/store.ts';
 
 const KINDS = [
   { kind: 'in memory', opened: () => Store.inMemory(records()) },
@@ -244,7 +244,7 @@ describe('the files of a store', () => {
       );
     }
     expect(await changesIn(folder)).toBe(10);
-    const reopened = await openStore(await leftByKill(folder));
+    const reopened = await openStore(await copyOfFiles(folder));
     expect(JSON.stringify(reopened.snapshot()) === JSON.stringify(store.snapshot())).toBe(true);
   });
 
@@ -335,7 +335,7 @@ describe('the files of a store', () => {
     await expect(onTop).rejects.toMatchObject({ code: 'storage_failed' });
     expect(idsIn(store)).toEqual([...INITIAL, 'kept']);
     await store.commit(put('after'));
-    const second = await openStore(await leftByKill(folder));
+    const second = await openStore(await copyOfFiles(folder));
     expect(idsIn(second)).toEqual([...INITIAL, 'kept', 'after']);
   });
 
@@ -390,7 +390,7 @@ describe('the files of a store', () => {
     await expect(lost).rejects.toMatchObject({ code: 'storage_failed' });
     await expect.poll(() => store.state.isFrozen).toBe(false);
     expect(await readFile(dbOf(folder), 'utf8')).not.toMatch(/"new"|"replaced"/);
-    const left = await openStore(await leftByKill(folder));
+    const left = await openStore(await copyOfFiles(folder));
     expect(idsIn(left)).toEqual([...INITIAL, 'kept', 'first']);
     expect(left.state.wallets.get('kept')).toEqual(wallet({ id: 'kept' }));
   });
