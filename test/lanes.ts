@@ -19,11 +19,7 @@ const OUTSIDE_THE_PROCESS = [
   'test/store/{durability,folder}.test.ts',
   'test/package.test.ts',
 ];
-const MOCKING = [
-  'test/delivery/egress.test.ts',
-  'test/http/rewording.test.ts',
-  'test/store/migrations.test.ts',
-];
+const MOCKING = ['test/delivery/egress.test.ts', 'test/store/migrations.test.ts'];
 
 /** Tests in other test runners, shops in other languages, and the runner of the trials. */
 const FOR_RELEASES = [

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   AuditClient,
   curlOf,
@@ -10,6 +10,7 @@ import {
   requestText,
 } from '../../src/audit/client.ts';
 import { Egress } from '../../src/delivery/egress.ts';
+import { listen } from '../helpers/answering.ts';
 
 const BODY = 'status=success&identifier=a%20b+c';
 
@@ -26,10 +27,7 @@ async function startRecorder(doesAnswer = true) {
     });
     socket.on('close', () => server.emit('received'));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as { port: number };
+  const port = await listen(server);
   const received = once(server, 'received').then(() => {
     const [head = '', body = ''] = parts.join('').split(/\r\n\r\n(.*)/s);
     return { head, body, writes: parts.length };

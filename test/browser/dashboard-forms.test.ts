@@ -5,7 +5,7 @@ import { openDashboard, openPage } from '../helpers/browser.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { freePort } from '../helpers/port.ts';
 import { gate, type Receiver, startReceiver } from '../helpers/receiver.ts';
-import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { ORDER, paid, type Sim, startSim } from '../helpers/sim.ts';
 
 const PHONE = { viewport: { width: 390, height: 700 } };
 
@@ -26,13 +26,7 @@ async function thinkingReceiver(first: number): Promise<{ receiver: Receiver; an
 /** Creates approved payments, each with a delivered IPN. */
 async function settled(sim: Sim, receiver: Receiver, count: number): Promise<void> {
   for (let number = 1; number <= count; number++) {
-    const identifier = `order-${number}`;
-    await sim.initiate({ ...ORDER, identifier, ipn_url: receiver.url });
-    await sim.server.parts.payments.settle(identifier, {
-      outcome: 'approve',
-      by: 'control',
-      awaitDelivery: true,
-    });
+    await paid(sim, { identifier: `order-${number}`, ipn_url: receiver.url });
   }
 }
 

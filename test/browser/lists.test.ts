@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openDashboard, openPage, resize } from '../helpers/browser.ts';
 import { busySim } from '../helpers/busy.ts';
-import { ORDER, startSim } from '../helpers/sim.ts';
+import { paid, startSim } from '../helpers/sim.ts';
 
 const LONG = 'order-2026-11-22-of-the-second-shop-17';
 const LISTS = ['', '/ui/ipns', '/ui/requests', '/ui/cards'];
@@ -110,12 +110,7 @@ test('on a phone, the current tab is visible, and a shortened identifier is copi
 
 test('a list is printed without navigation and controls', async () => {
   const sim = await startSim();
-  await sim.initiate(ORDER);
-  await sim.server.parts.payments.settle('order-1', {
-    outcome: 'approve',
-    by: 'control',
-    awaitDelivery: true,
-  });
+  await paid(sim);
   const { page } = await openPage();
   await page.goto(`${sim.url}/_sim/ui/ipns`);
   await page.emulateMedia({ media: 'print' });

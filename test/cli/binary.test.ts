@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { BINARY } from '../helpers/binary.ts';
 import { launchProgram, runProgram } from '../helpers/child.ts';
-import { runJson, startIn } from '../helpers/cli.ts';
+import { runJson, startHere } from '../helpers/cli.ts';
 import { PROGRAM, withCommandsBelow } from '../helpers/commands.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { ORDER } from '../helpers/sim.ts';
@@ -94,8 +94,7 @@ const ALL_OF_THEM = `
 
 describe('the built program', () => {
   it('runs every command', async () => {
-    const cwd = await temporaryFolder();
-    const { initiate } = await startIn(cwd);
+    const { cwd, initiate } = await startHere();
     await initiate(ORDER);
     const lines = CASES.map(([line]) => line);
     const program = [process.execPath, '-e', ALL_OF_THEM, MAIN, ...lines];

@@ -1,10 +1,8 @@
 import { expect, it } from 'vitest';
-import { run, runJson, startIn } from '../helpers/cli.ts';
-import { temporaryFolder } from '../helpers/folder.ts';
+import { run, runJson, startHere } from '../helpers/cli.ts';
 
-it('cards create, charge and fund use the given title, merchant, amount and details', async () => {
-  const cwd = await temporaryFolder();
-  await startIn(cwd);
+it('cards create, charge and fund use the given values, and block, activate and cancel change the status', async () => {
+  const { cwd } = await startHere();
   await run(['keys', 'generate', '--merchant', 'Other'], { cwd });
   const cards = async (...args: string[]) =>
     (await runJson<Record<string, string>>(['cards', ...args], { cwd })).body;
@@ -20,18 +18,7 @@ it('cards create, charge and fund use the given title, merchant, amount and deta
   });
   expect(await cards('list', '--merchant', 'Other')).toMatchObject({ data: [{ id }] });
   expect(await cards('list', '--merchant', 'Demo Shop')).toEqual({ data: [], nextCursor: null });
-});
-
-it('cards block, activate and cancel change the status', async () => {
-  const cwd = await temporaryFolder();
-  await startIn(cwd);
-  const cards = async (...args: string[]) =>
-    (await runJson<Record<string, string>>(['cards', ...args], { cwd })).body;
-  const { id = '' } = await cards('create');
-  for (const [action, status] of Object.entries({
-    block: 'inactive',
-    activate: 'active',
-    cancel: 'canceled',
-  }))
-    expect(await cards(action, id)).toMatchObject({ status });
+  expect(await cards('block', id)).toMatchObject({ status: 'inactive' });
+  expect(await cards('activate', id)).toMatchObject({ status: 'active' });
+  expect(await cards('cancel', id)).toMatchObject({ status: 'canceled' });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { launch, run, startIn } from '../helpers/cli.ts';
+import { launch, run, startHere, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 
@@ -28,8 +28,7 @@ describe('gateway-sim clock', () => {
     ['freeze 2020-01-01T00:00:00Z', 'must not move the clock backwards'],
     ['freeze yesterday', 'a time with its zone'],
   ])('rejects an invalid move with exit code 2, and says why: %s', async (line, message) => {
-    const cwd = await temporaryFolder();
-    await startIn(cwd);
+    const { cwd } = await startHere();
     const { code, stdout, stderr } = await run(['clock', ...line.split(' ')], { cwd });
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(message)]);
   });

@@ -30,8 +30,7 @@ describe('start with an invalid configuration', () => {
   ];
 
   it.each(CASES)('with %s exits 2, and the error names the place and the fix', async (_, config, named) => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'gateway-sim.config.json'), config);
+    const cwd = await temporaryFolder({ 'gateway-sim.config.json': config });
     const { code, stdout, stderr } = await run(['start', '--in-memory'], { cwd });
     expect([code, stdout]).toEqual([2, '']);
     for (const text of named) expect(stderr).toContain(text);
@@ -53,9 +52,10 @@ describe('start with an invalid configuration', () => {
 
 describe('a configuration file', () => {
   it('is named by GATEWAY_SIM_CONFIG, or by --config, which overrides the variable', async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'one.json'), '{"port":0,"inMemory":true,"sandboxCode":"one"}');
-    await writeFile(join(cwd, 'two.json'), '{"port":0,"inMemory":true,"sandboxCode":"two"}');
+    const cwd = await temporaryFolder({
+      'one.json': '{"port":0,"inMemory":true,"sandboxCode":"one"}',
+      'two.json': '{"port":0,"inMemory":true,"sandboxCode":"two"}',
+    });
     const env = { GATEWAY_SIM_CONFIG: 'one.json' };
     for (const [args, code] of [
       [[], 'one'],

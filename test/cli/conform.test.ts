@@ -175,8 +175,7 @@ describe('conform', () => {
   });
 
   it('reports the file and line of malformed input', async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'few.jsonl'), '{"id":"x"}\n');
+    const cwd = await temporaryFolder({ 'few.jsonl': '{"id":"x"}\n' });
     const { code, stderr } = await run(FEW, { cwd });
     expect([code, stderr]).toEqual([2, expect.stringContaining('few.jsonl, line 1: request')]);
   });

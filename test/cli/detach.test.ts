@@ -1,15 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { copyFile, link, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ReadyEvent } from '../../src/cli/banner.ts';
 import { isAlive, statOf } from '../../src/store/process-identity.ts';
 import { run as runBinary } from '../helpers/binary.ts';
 import { killGroup, type RunOptions } from '../helpers/child.ts';
-import { run, runJson, startIn } from '../helpers/cli.ts';
+import { run, runJson, startHere, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { startReceiver } from '../helpers/receiver.ts';
 
 /**
  * `start` with options to detach it; the emulator is killed at the end of the test. Resolves only when its stdout and
@@ -118,10 +117,7 @@ describe('start --detach', () => {
   it('fails with the errors of start, and leaves no files behind', async () => {
     const cwd = await temporaryFolder();
     const tmp = await temporaryFolder();
-    const blocker = createServer().listen(0, '127.0.0.1');
-    await once(blocker, 'listening');
-    onTestFinished(() => void blocker.close());
-    const { port } = blocker.address() as { port: number };
+    const { port } = await startReceiver();
     await mkdir(join(cwd, 'damaged'));
     await writeFile(join(cwd, 'damaged', 'db.json'), '{');
     const cases: [code: number, args: string[]][] = [
@@ -157,8 +153,7 @@ describe('start --detach', () => {
   });
 
   it('does not change the log of the emulator that owns the folder', async () => {
-    const cwd = await temporaryFolder();
-    await startIn(cwd);
+    const { cwd } = await startHere();
     const log = join(cwd, '.gateway-sim', 'start.log');
     await writeFile(log, 'of its owner');
     for (const [args, expected] of [[[], 0] as const, [['--loose'], 5] as const]) {

@@ -153,8 +153,7 @@ describe('a command that looks for an emulator', () => {
 describe('GATEWAY_SIM_PORT', () => {
   it('selects an in-memory emulator, and overrides the port of the configuration file, not its scheme', async () => {
     const { server } = await startSim({ tls: true });
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'gateway-sim.config.json'), '{"tls":true,"port":9}');
+    const cwd = await temporaryFolder({ 'gateway-sim.config.json': '{"tls":true,"port":9}' });
     const env = { GATEWAY_SIM_PORT: String(server.port), GATEWAY_SIM_TLS_CA: server.tlsCa ?? '' };
     const { code, stdout } = await run(['stop'], { cwd, env });
     expect([code, stdout]).toEqual([0, `Stopped https://127.0.0.1:${server.port}\n`]);
@@ -168,8 +167,7 @@ describe('GATEWAY_SIM_PORT', () => {
 
   it('never makes a command send the token of the environment to a host from a discovered configuration file', async () => {
     const other = await startReceiver();
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'gateway-sim.config.json'), '{"host":"127.0.0.1"}');
+    const cwd = await temporaryFolder({ 'gateway-sim.config.json': '{"host":"127.0.0.1"}' });
     const env = { GATEWAY_SIM_PORT: String(other.port), GATEWAY_SIM_CONTROL_TOKEN: 'a-long-secret' };
     expect((await run(['payments'], { cwd, env })).code).toBe(3);
     expect(other.requests.map(({ headers }) => headers.authorization)).toEqual([undefined]);

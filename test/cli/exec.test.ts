@@ -11,6 +11,7 @@ import { killGroup, launchProgram } from '../helpers/child.ts';
 import { launch, run } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
+import { ORDER } from '../helpers/sim.ts';
 
 const hasTerminal = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux');
 
@@ -135,9 +136,8 @@ describe('exec', () => {
 
   it('reports only once why an initiate request was rejected, with every option that would accept it', async () => {
     const script = `(async () => {
-      const body = new URLSearchParams({ public_key: process.env.GATEWAY_SIM_PUBLIC_KEY, identifier: 'a',
-        currency: 'npr', amount: '1', details: 'x', ipn_url: 'http://localhost/', success_url: 'http://localhost/',
-        cancel_url: 'http://localhost/', customer_name: 'A', customer_email: 'a@b.test' });
+      const order = { ...${JSON.stringify(ORDER)}, public_key: process.env.GATEWAY_SIM_PUBLIC_KEY };
+      const body = new URLSearchParams({ ...order, currency: 'npr', site_logo: '' });
       for (const _ of [1, 2]) await fetch(process.env.GATEWAY_SIM_INITIATE_URL, { method: 'POST', body });
     })()`;
     const cwd = await temporaryFolder();
@@ -259,8 +259,7 @@ describe('exec', () => {
 });
 
 it('exec rejects an invalid configuration file', async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, 'gateway-sim.config.json'), '{');
+  const cwd = await temporaryFolder({ 'gateway-sim.config.json': '{' });
   const { code, stderr } = await run(['exec', '--', 'true'], { cwd });
   expect([code, stderr]).toEqual([2, expect.stringContaining('gateway-sim.config.json cannot be used')]);
 });
@@ -350,9 +349,7 @@ describe('exec --artifacts', () => {
   /** Pays an order without waiting for its IPN, which has no receiver. */
   const pay = (end: string) => `(async () => {
       const { GATEWAY_SIM_URL: url, GATEWAY_SIM_PUBLIC_KEY: public_key } = process.env;
-      const body = new URLSearchParams({ public_key, identifier: 'order-1', currency: 'USD', amount: '1', details: 'x',
-        ipn_url: 'http://127.0.0.1:9/ipn', success_url: 'http://localhost/', cancel_url: 'http://localhost/',
-        site_logo: 'http://localhost/l.png', customer_name: 'A', customer_email: 'a@b.test' });
+      const body = new URLSearchParams({ public_key, ...${JSON.stringify(ORDER)} });
       await fetch(process.env.GATEWAY_SIM_INITIATE_URL, { method: 'POST', body });
       const settle = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"outcome":"approve"}' };
       await fetch(url + '/_sim/payments/order-1/settle', settle);
@@ -361,9 +358,7 @@ describe('exec --artifacts', () => {
     })()`;
 
   it('does not change a folder with files of the same names that it did not write', async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'state.json'), 'mine');
-    await writeFile(join(cwd, 'audit-7.xml'), 'mine');
+    const cwd = await temporaryFolder({ 'state.json': 'mine', 'audit-7.xml': 'mine' });
     const { code, stderr } = await run(['exec', '--artifacts', '.', ...sh('echo ran > ran')], { cwd });
     expect([code, stderr]).toEqual([
       2,
@@ -476,8 +471,7 @@ describe('exec --artifacts', () => {
   });
 
   it('does not run the command if the folder cannot be created', async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'left'), '');
+    const cwd = await temporaryFolder({ left: '' });
     const { code, stderr } = await run(['exec', '--artifacts', 'left', ...sh('echo ran > output')], { cwd });
     expect([code, await readdir(cwd)]).toEqual([5, ['left']]);
     expect(stderr).toContain('left cannot be written');

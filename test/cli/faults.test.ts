@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { run, runJson, start, startIn } from '../helpers/cli.ts';
+import { run, runJson, start, startHere } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 interface Rule {
@@ -54,8 +54,7 @@ describe('gateway-sim faults', () => {
 });
 
 it('the status of a fault rule is not reported as a usage error', async () => {
-  const cwd = await temporaryFolder();
-  await startIn(cwd);
+  const { cwd } = await startHere();
   for (const [route, command] of [
     ['initiate', 'payments'],
     ['cards', 'cards'],

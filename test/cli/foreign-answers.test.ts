@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { run } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -53,8 +51,7 @@ describe('a server that claims to be gateway-sim but is not', () => {
   const grid = sample(GRID, ({ command, answer }) => command === 'payments' || TYPICAL.includes(answer));
 
   it.each(grid)('is reported: $answer for $command', async ({ command, answer }) => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'state.json'), '{"version":1}');
+    const cwd = await temporaryFolder({ 'state.json': '{"version":1}' });
     const { headers, ...rest } = ANSWERS[answer] ?? {};
     const other = await startReceiver([{ ...rest, headers: { 'X-Gateway-Sim': '1', ...headers } }]);
     const env = { GATEWAY_SIM_URL: other.url };

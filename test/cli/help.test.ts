@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { buildProgram } from '../../src/cli/run.ts';
-import { run, startIn } from '../helpers/cli.ts';
+import { run, startHere } from '../helpers/cli.ts';
 import { fullName, helpOf, PROGRAM, withCommandsBelow } from '../helpers/commands.ts';
-import { temporaryFolder } from '../helpers/folder.ts';
 
 const ALL = withCommandsBelow(PROGRAM).map((command) => ({ name: fullName(command), command }));
 
@@ -118,8 +117,7 @@ describe('on a terminal', () => {
     ['NO_COLOR turns them off', { NO_COLOR: '1' }, [], false],
     ['--no-color turns them off', {}, ['--no-color'], false],
   ])('%s', async (_, env, flag, coloured) => {
-    const cwd = await temporaryFolder();
-    const { url } = await startIn(cwd);
+    const { cwd, url } = await startHere();
     await fetch(`${url}/nowhere`);
     const { stdout } = await run(['logs', ...flag], { cwd, env, isTerminal: true });
     expect(stdout).toContain('GET /nowhere');

@@ -59,8 +59,7 @@ describe('init', () => {
   it.skipIf(process.platform === 'win32').each(['init', 'init --force'])(
     'does not write through a link (%s)',
     async (line) => {
-      const cwd = await temporaryFolder();
-      await writeFile(join(cwd, 'mine'), 'mine');
+      const cwd = await temporaryFolder({ mine: 'mine' });
       for (const target of ['mine', 'nowhere']) {
         await symlink(target, join(cwd, FIXTURES));
         const { code, stderr } = await run(line.split(' '), { cwd });
@@ -75,8 +74,7 @@ describe('init', () => {
   it.each([CONFIG, FIXTURES])(
     'never overwrites %s without --force, and writes no other file',
     async (file) => {
-      const cwd = await temporaryFolder();
-      await writeFile(join(cwd, file), 'mine');
+      const cwd = await temporaryFolder({ [file]: 'mine' });
       const { code, stdout, stderr } = await run(['init'], { cwd });
       expect([code, stdout]).toEqual([2, '']);
       expect(stderr).toContain(file);
@@ -105,8 +103,7 @@ describe('init', () => {
   });
 
   it('reports a --dir that is not a folder', async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'file'), '');
+    const cwd = await temporaryFolder({ file: '' });
     const { code, stderr } = await run(['init', '--dir', 'file'], { cwd });
     expect([code, stderr]).toEqual([5, expect.stringContaining('file cannot be written')]);
     expect(stderr).not.toMatch(/^\s+at /m);
@@ -147,8 +144,7 @@ describe('init for a test runner', () => {
   });
 
   it('writes none of the files if one of them is a folder, even with --force', async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'ipn.py'), 'mine');
+    const cwd = await temporaryFolder({ 'ipn.py': 'mine' });
     await mkdir(join(cwd, 'test_gateway_sim.py'));
     const { code, stderr } = await run(['init', '--python', '--force'], { cwd });
     expect([code, stderr]).toEqual([2, expect.stringContaining('test_gateway_sim.py is not a regular file')]);
@@ -165,8 +161,9 @@ describe('a configuration file', () => {
   });
 
   it('that is invalid is rejected, and the error names the line', async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, CONFIG), '{\n  // "port": 1,\n  "loose": true\n  "panel": true\n}\n');
+    const cwd = await temporaryFolder({
+      [CONFIG]: '{\n  // "port": 1,\n  "loose": true\n  "panel": true\n}\n',
+    });
     const { code, stderr } = await run(['start', '--in-memory'], { cwd });
     expect(code).toBe(2);
     expect(stderr).toContain(CONFIG);

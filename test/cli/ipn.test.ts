@@ -1,10 +1,8 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import type { Verification as Verdict } from '../../src/wire/dialect.ts';
 import { sign } from '../../src/wire/documented/signature.ts';
-import { launch, run, runJson, startIn } from '../helpers/cli.ts';
+import { launch, run, runJson, startHere, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';
@@ -54,8 +52,7 @@ describe('ipn fire --parallel', () => {
     [['--parallel', '3', '--times', '2'], 'omit --times'],
     [['--parallel', '3', '--secret', 's', '--payment', 'order-1'], '--payment requires the emulator'],
   ])('rejects %j', async (args, message) => {
-    const cwd = await temporaryFolder();
-    await startIn(cwd);
+    const { cwd } = await startHere();
     const { code, stderr } = await run(['ipn', 'fire', '--to', 'http://127.0.0.1:9/', ...args], { cwd });
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
@@ -203,8 +200,7 @@ describe('ipn verify', () => {
     ['on stdin, named -', ['--body', '-'], `${GOOD}\n`],
     ['in a file', ['@ipn.txt'], undefined],
   ])('reports a valid IPN %s and exits 0', async (_, args, input) => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'ipn.txt'), `${GOOD}\n`);
+    const cwd = await temporaryFolder({ 'ipn.txt': `${GOOD}\n` });
     const options = { cwd, ...(input !== undefined && { input }) };
     const verified = await runJson<Verdict>(['ipn', 'verify', ...args, '--secret', SECRET], options);
     expect(verified).toMatchObject({ code: 0, body: { valid: true, identifier: 'order-1' } });

@@ -1,19 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { launch, run, runJson, startIn } from '../helpers/cli.ts';
+import { payWithMistakes } from '../helpers/busy.ts';
+import { launch, run, runJson, startHere, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { ORDER } from '../helpers/sim.ts';
+import { enter, ORDER } from '../helpers/sim.ts';
 
 describe('inbox and logs', () => {
   it('show the code of a live checkout and its events, without secrets', async () => {
-    const cwd = await temporaryFolder();
-    const ready = await startIn(cwd);
+    const { cwd, ...ready } = await startHere();
     const create = ['payments', 'create', '--live'];
     const { body } = await runJson<{ id: string; checkoutUrl: string }>(create, { cwd });
-    await fetch(body.checkoutUrl.replace('/checkout?', '/checkout/email?'), {
-      method: 'POST',
-      body: new URLSearchParams({ email: 'wallet@example.com', note: ready.secretKey }),
-    });
+    await enter(body.checkoutUrl, 'email', { email: 'wallet@example.com', note: ready.secretKey });
     const inbox = await runJson<{ data: object[] }>(['inbox'], { cwd });
     const code = expect.stringMatching(/^\d{6}$/);
     expect(inbox.body.data).toMatchObject([{ paymentId: body.id, email: 'wallet@example.com', code }]);
@@ -23,8 +20,7 @@ describe('inbox and logs', () => {
   });
 
   it('show why an initiate request was rejected, although its status is 200', async () => {
-    const cwd = await temporaryFolder();
-    const ready = await startIn(cwd);
+    const { cwd, ...ready } = await startHere();
     const path = '/sandbox/payment/initiate';
     await fetch(ready.url + path, { method: 'POST', body: new URLSearchParams({ identifier: 'a' }) });
     const json = JSON.stringify({ identifier: 'a' });
@@ -55,32 +51,17 @@ describe('inbox and logs', () => {
   it('show each event of a checkout once, in order, and rejected entries', async () => {
     const cwd = await temporaryFolder();
     const receiver = await startReceiver();
-    await startIn(cwd);
-    const create = ['payments', 'create', '--identifier', 'order-1', '--ipn-url', `${receiver.url}/ipn`];
-    const { body } = await runJson<{ checkoutUrl: string }>(create, { cwd });
-    await fetch(body.checkoutUrl);
-    const steps = [
-      ['email', 'me@shop.test'],
-      ['email', 'test_mode@mail.com'],
-      ['code', '111111'],
-      ['code', '222666'],
-    ] as const;
-    for (const [step, value] of steps) {
-      await fetch(body.checkoutUrl.replace('/checkout?', `/checkout/${step}?`), {
-        method: 'POST',
-        redirect: 'manual',
-        body: new URLSearchParams({ [step]: value }),
-      });
-    }
+    const sim = await startIn(cwd);
+    await payWithMistakes(sim, { ipn_url: `${receiver.url}/ipn` });
     const { stdout } = await run(['logs'], { cwd });
     const lines = stdout.split('\n').filter((line) => / order-1( |$)/.test(line));
     const events = lines.map((line) => line.replace(/^[\d:]{8} +| {2}(pay_\w+|[\d.]+ ms)/g, ''));
     expect(events).toEqual([
-      'payment order-1  100.00 USD  sandbox  pending',
-      'payment order-1  E-mail refused: me@shop.test (the sandbox accepts only its test e-mail)',
+      'payment order-1  49.90 USD  sandbox  pending',
+      'payment order-1  E-mail refused: nobody@shop.test (the sandbox accepts only its test e-mail)',
       'payment order-1  E-mail entered: test_mode@mail.com',
       'payment order-1  Code refused: 111111 (wrong code)',
-      'payment order-1  100.00 USD  sandbox  succeeded',
+      'payment order-1  49.90 USD  sandbox  succeeded',
       `<--  IPN POST ${receiver.url}/ipn  200  order-1  attempt 1`,
       expect.stringMatching(/^payment order-1 {2}Browser redirected: http/),
     ]);
@@ -89,8 +70,7 @@ describe('inbox and logs', () => {
   });
 
   it('show the start, the end and the failures of an audit', async () => {
-    const cwd = await temporaryFolder();
-    const { url } = await startIn(cwd);
+    const { cwd, url } = await startHere();
     await fetch(`${url}/_sim/audit`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -106,8 +86,7 @@ describe('inbox and logs', () => {
   });
 
   it('logs --follow runs until the server stops, and exits 0', async () => {
-    const cwd = await temporaryFolder();
-    await startIn(cwd);
+    const { cwd } = await startHere();
     await run(['payments', 'create', '--identifier', 'first'], { cwd });
     const following = launch(['logs', '--follow', '--json'], { cwd });
     await following.until((stdout) => stdout.includes('first'));

@@ -3,13 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { Delivery } from '../../src/contract/delivery.ts';
 import type { Payment, Settled } from '../../src/contract/payment.ts';
 import type { StartOptions } from '../../src/options/table.ts';
-import { launch, run, runJson, startIn } from '../helpers/cli.ts';
+import { launch, run, runJson, startHere } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 
 async function start(options: StartOptions = {}) {
-  const cwd = await temporaryFolder();
-  const ready = await startIn(cwd, { ipnRetries: 0, ...options });
+  const { cwd, ...ready } = await startHere({ ipnRetries: 0, ...options });
   const create = async (identifier: string, ...more: string[]) =>
     (await runJson<{ id: string }>(['payments', 'create', '--identifier', identifier, ...more], { cwd })).body
       .id;

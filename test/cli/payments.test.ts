@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Payment } from '../../src/contract/payment.ts';
-import { run, runJson, startIn } from '../helpers/cli.ts';
+import { run, runJson, startHere } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 describe('payments', () => {
   it('create initiates like a merchant, with pages of the emulator by default', async () => {
-    const cwd = await temporaryFolder();
-    const ready = await startIn(cwd);
+    const { cwd, ...ready } = await startHere();
     const create = ['payments', 'create', '--amount', '49.90', '--currency', 'EUR'];
     const { code, body } = await runJson<Payment>(create, { cwd });
     expect(code).toBe(0);
@@ -22,15 +21,13 @@ describe('payments', () => {
   });
 
   it('create exits 2 if it is rejected, and names every invalid field', async () => {
-    const cwd = await temporaryFolder();
-    await startIn(cwd);
+    const { cwd } = await startHere();
     const { code, stderr } = await run(['payments', 'create', '--amount', 'x', '--ipn-url', 'y'], { cwd });
     expect([code, stderr]).toEqual([2, expect.stringMatching(/amount[\s\S]*ipn_url/)]);
   });
 
   it('list shows the newest first, with filters and pages', async () => {
-    const cwd = await temporaryFolder();
-    await startIn(cwd);
+    const { cwd } = await startHere();
     for (const name of ['a', 'b', 'c']) await run(['payments', 'create', '--identifier', name], { cwd });
     await run(['pay', 'b', '--cancel'], { cwd });
     const list = async (...args: string[]) =>
@@ -49,8 +46,7 @@ describe('payments', () => {
   });
 
   it('show says how and when a payment settles automatically', async () => {
-    const cwd = await temporaryFolder();
-    await startIn(cwd, { auto: 'approve', autoDelay: '1h' });
+    const { cwd } = await startHere({ auto: 'approve', autoDelay: '1h' });
     await run(['payments', 'create', '--identifier', 'later'], { cwd });
     const { stdout } = await run(['payments', 'show', 'later'], { cwd });
     expect(stdout).toMatch(/^auto +outcome approve, at \d{4}-.*Z, delivery -$/m);
@@ -65,8 +61,7 @@ describe('payments', () => {
   });
 
   it('print errors as JSON with --json', async () => {
-    const cwd = await temporaryFolder();
-    await startIn(cwd);
+    const { cwd } = await startHere();
     const env = { npm_command: 'exec' };
     const { code, body, stderr } = await runJson(['payments', 'show', 'nobody'], { cwd, env });
     const remedy = 'List all payments with: npx gateway-sim payments';

@@ -9,10 +9,11 @@ import { freePort } from '../helpers/port.ts';
 const KEY = 'sec_of_the_team_1234';
 
 async function folderWithSecrets(): Promise<string> {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, 'key'), `${KEY}\nmore that is not read\n`);
-  await writeFile(join(cwd, 'token'), 'token-of-the-team\r\n');
-  await writeFile(join(cwd, 'empty'), '\n');
+  const cwd = await temporaryFolder({
+    key: `${KEY}\nmore that is not read\n`,
+    token: 'token-of-the-team\r\n',
+    empty: '\n',
+  });
   return cwd;
 }
 

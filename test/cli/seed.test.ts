@@ -1,16 +1,13 @@
 import { expect, it } from 'vitest';
-import { launch, leftByKill, run, runJson, startIn } from '../helpers/cli.ts';
+import { launch, leftByKill, run, runJson, startHere, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { enter } from '../helpers/sim.ts';
 
 /** The values that a few commands create: ids, trx, verification code, card number and merchant. */
 async function created(cwd: string): Promise<string[]> {
   const of = async (...args: string[]) => (await runJson<Record<string, string>>(args, { cwd })).body;
   const payment = await of('payments', 'create', '--live', '--identifier', 'order-1');
-  await fetch(payment['checkoutUrl']?.replace('checkout?', 'checkout/email?') ?? '', {
-    method: 'POST',
-    body: new URLSearchParams({ email: 'wallet@example.com' }),
-    redirect: 'manual',
-  });
+  await enter(payment['checkoutUrl'] ?? '', 'email', { email: 'wallet@example.com' });
   const inbox = (await runJson<{ data: { code: string }[] }>(['inbox'], { cwd })).body;
   const card = await of('cards', 'create');
   const charged = await runJson<{ transaction: { id: string } }>(
@@ -27,8 +24,7 @@ async function created(cwd: string): Promise<string[]> {
 
 it('the same commands with the same seed create the same values, but new ones after a restart', async () => {
   const seeded = async () => {
-    const cwd = await temporaryFolder();
-    await startIn(cwd, { seed: 'shop' });
+    const { cwd } = await startHere({ seed: 'shop' });
     return { cwd, values: await created(cwd) };
   };
   const { cwd, values: first } = await seeded();

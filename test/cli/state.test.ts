@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { fileId } from '../../src/store/files.ts';
 import { identityOf } from '../../src/store/process-identity.ts';
 import { writeServerInfo } from '../../src/store/server-file.ts';
-import { run, runJson, startIn } from '../helpers/cli.ts';
+import { run, runJson, startHere, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 const create = (cwd: string, identifier: string) =>
@@ -17,8 +17,7 @@ async function identifiers(cwd: string): Promise<string[]> {
 
 describe('state export and import', () => {
   it('restore a whole state from a file or stdin', async () => {
-    const cwd = await temporaryFolder();
-    const ready = await startIn(cwd);
+    const { cwd, ...ready } = await startHere();
     await create(cwd, 'order-1');
     const exported = await runJson<object>(['state', 'export', 'saved.json'], { cwd });
     const file = join(cwd, 'saved.json');
@@ -44,8 +43,7 @@ describe('state export and import', () => {
   it.each(['import', 'reset'])(
     '%s does not ask for confirmation without a terminal, as the help says',
     async (name) => {
-      const cwd = await temporaryFolder();
-      await startIn(cwd);
+      const { cwd } = await startHere();
       await create(cwd, 'order-1');
       await run(['state', 'export', 'saved.json'], { cwd });
       const args = name === 'import' ? ['saved.json'] : [];
@@ -60,8 +58,7 @@ describe('state export and import', () => {
   );
 
   it('reject an invalid state, say why, and change nothing', async () => {
-    const cwd = await temporaryFolder();
-    await startIn(cwd);
+    const { cwd } = await startHere();
     await create(cwd, 'order-1');
     const { stdout } = await run(['state', 'export', '-'], { cwd });
     const state = JSON.parse(stdout) as { version: number; payments: { amount: string }[] };
@@ -79,8 +76,7 @@ describe('state export and import', () => {
   });
 
   it('overwrite an earlier export, but no other file', async () => {
-    const cwd = await temporaryFolder();
-    await startIn(cwd);
+    const { cwd } = await startHere();
     const to = (file: string, ...args: string[]) => run(['state', 'export', file, ...args], { cwd });
     await writeFile(join(cwd, 'package.json'), '{"name":"shop","version":"1.0.0"}');
     const refused = await to('package.json');
@@ -109,17 +105,6 @@ describe('state export and import', () => {
 });
 
 describe('state reset', () => {
-  it('keeps the keys of a running emulator', async () => {
-    const cwd = await temporaryFolder();
-    const ready = await startIn(cwd);
-    const { body: keys } = await runJson<{ publicKey: string }>(['keys', 'generate'], { cwd });
-    await create(cwd, 'order-1');
-    const { code, body } = await runJson(['state', 'reset'], { cwd });
-    const counts = expect.objectContaining({ payments: 0, merchants: 1 });
-    expect([code, body]).toEqual([0, { reset: true, url: ready.url, counts }]);
-    expect((await runJson(['keys', 'show'], { cwd })).body).toEqual(keys);
-  });
-
   it('moves a damaged state aside as a whole, so that the next start works', async () => {
     const cwd = await temporaryFolder();
     const folder = join(cwd, '.gateway-sim');
@@ -155,8 +140,7 @@ describe('state reset', () => {
   });
 
   it('does not create a folder, or change one of another program', async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'db.json'), '{"posts":[]}');
+    const cwd = await temporaryFolder({ 'db.json': '{"posts":[]}' });
     for (const dataDir of ['.', 'nowhere']) {
       const { code, stderr } = await run(['state', 'reset', '--data-dir', dataDir], { cwd });
       expect([code, stderr]).toEqual([4, expect.stringContaining('not a data folder')]);

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { onNpmExit } from '../../src/cli/signals.ts';
 import { isAlive } from '../../src/store/process-identity.ts';
+import { listen } from '../helpers/answering.ts';
 import { BINARY } from '../helpers/binary.ts';
 import { launchProgram } from '../helpers/child.ts';
 import { run, runJson, start } from '../helpers/cli.ts';
@@ -20,10 +20,8 @@ async function listening(headers: Record<string, string>, pid: number) {
   const server = createServer((request, response) => {
     response.writeHead(200, { 'Content-Type': 'application/json', Connection: 'close', ...headers });
     response.end(answer(request));
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  onTestFinished(() => void server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+  });
+  return { url: `http://127.0.0.1:${await listen(server)}`, seen };
 }
 
 describe('stop', () => {

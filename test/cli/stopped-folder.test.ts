@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SimEvent } from '../../src/contract/event.ts';
-import { leftByKill, run, runJson, startIn } from '../helpers/cli.ts';
+import { leftByKill, run, runJson, startHere, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 
@@ -77,8 +77,7 @@ it('the log of a stopped folder cannot be followed, and a folder without a state
 });
 
 it('a damaged state is reported and stays unchanged', async () => {
-  const cwd = await temporaryFolder();
-  const { server } = await startIn(cwd);
+  const { cwd, server } = await startHere();
   await server.stop();
   await writeFile(join(cwd, '.gateway-sim', 'db.json'), '{"version":');
   const { code, stderr } = await run(['logs', '--data-dir', '.gateway-sim'], { cwd });

@@ -11,35 +11,17 @@ import type { SimEvent } from '../../src/contract/event.ts';
 import { run, runJson, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
+import { dueDelivery } from '../helpers/records.ts';
 import { IS_RELEASE } from '../helpers/scope.ts';
 import { hostileText, printedBy, SHELLS } from '../helpers/shells.ts';
 
 /** A delivery with one attempt, as the control API shows it. */
 function delivery(changes: Partial<DeliveryView> = {}): DeliveryView {
-  return {
-    id: 'ipn_1',
-    paymentId: 'pay_1',
-    merchantId: 'mer_1',
-    identifier: 'order-1',
-    url: 'http://127.0.0.1:3000/ipn',
-    status: 'success',
-    state: 'failed',
-    contentType: 'application/x-www-form-urlencoded',
-    body: 'status=success',
-    signedText: '100order-1',
-    once: false,
-    createdAt: '2026-01-15T10:30:00.000Z',
-    nextAttemptAt: null,
-    note: null,
-    tampered: [],
-    signedAnew: false,
-    postponedBy: null,
-    attempts: [],
-    underWay: null,
-    forwardedTo: null,
-    verdict: { tone: 'bad', cause: 'It failed.', fix: null },
-    ...changes,
-  };
+  const url = 'http://127.0.0.1:3000/ipn';
+  const known = { id: 'ipn_1', body: 'status=success', state: 'failed', nextAttemptAt: null } as const;
+  const { attemptCount: _, signedWith: __, ...record } = dueDelivery(url, known);
+  const verdict = { tone: 'bad', cause: 'It failed.', fix: null } as const;
+  return { ...record, note: null, attempts: [], underWay: null, forwardedTo: null, verdict, ...changes };
 }
 
 function attempt(changes: Partial<DeliveryView['attempts'][number]> = {}): DeliveryView['attempts'][number] {

@@ -8,8 +8,7 @@ describe('--version --verbose', () => {
   it.each([[['--version', '--verbose']], [['--verbose', '-V']]])(
     '%j prints the profile and its score',
     async (args) => {
-      const cwd = await temporaryFolder();
-      await writeFile(join(cwd, 'gateway-sim.config.json'), '{"profile":"observed"}');
+      const cwd = await temporaryFolder({ 'gateway-sim.config.json': '{"profile":"observed"}' });
       const { code, stdout, stderr } = await run(args, { cwd });
       expect([code, stderr]).toEqual([0, '']);
       expect(stdout).toMatch(

@@ -1,12 +1,11 @@
 import { expect, it } from 'vitest';
 import { startAnswering } from '../helpers/answering.ts';
-import { launch, run, runJson, startIn } from '../helpers/cli.ts';
+import { launch, run, runJson, startHere, startIn } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startSim } from '../helpers/sim.ts';
 
 it('wait immediately prints the URL of a ready emulator, given its folder or URL', async () => {
-  const cwd = await temporaryFolder();
-  const ready = await startIn(cwd);
+  const { cwd, ...ready } = await startHere();
   expect(await run(['wait'], { cwd })).toMatchObject({ code: 0, stdout: `${ready.url}\n`, stderr: '' });
   const elsewhere = { cwd: await temporaryFolder() };
   const { body } = await runJson(['wait', '--url', `${ready.url}/`], elsewhere);

@@ -1,12 +1,12 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
 import * as tls from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Settled } from '../../src/contract/payment.ts';
 import { readJson, request } from '../../src/library/control-client.ts';
 import type { StartOptions } from '../../src/options/table.ts';
+import { listen } from '../helpers/answering.ts';
 import { launchProgram, runProgram } from '../helpers/child.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
@@ -59,18 +59,13 @@ async function emulator(
 /** A port that forwards to the port that the client prints later. */
 async function startRelay() {
   const relay = { port: 0, leadTo: 0 };
-  const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     const onward = connect(relay.leadTo, '127.0.0.1');
     socket.pipe(onward).pipe(socket);
-    for (const one of [socket, onward]) sockets.add(one.on('error', () => {}));
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
+    for (const one of [socket, onward]) one.on('error', () => {});
+    socket.on('close', () => onward.destroy());
   });
-  await once(server, 'listening');
-  relay.port = (server.address() as AddressInfo).port;
+  relay.port = await listen(server);
   return relay;
 }
 

@@ -1,9 +1,10 @@
-import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { createServer as createTcpServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { describeFailure, errorOf } from '../../src/contract/describe-delivery.ts';
 import { Egress } from '../../src/delivery/egress.ts';
 import { Poster, type PostRequest } from '../../src/delivery/poster.ts';
 import { failureOf, failureOfStatus } from '../../src/delivery/sender.ts';
+import { listen } from '../helpers/answering.ts';
 import { type Answer, gate, startReceiver } from '../helpers/receiver.ts';
 
 /** A poster whose reports also describe the error. */
@@ -36,18 +37,11 @@ function request(url: string, changes: Partial<PostRequest> = {}): PostRequest {
 
 /** A server that answers every connection with these bytes, regardless of the request. */
 async function rawReceiver(bytes: string, then: (socket: Socket) => void): Promise<string> {
-  const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
-    sockets.add(socket);
     socket.on('error', () => {});
     socket.once('data', () => socket.write(bytes, () => then(socket)));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return `http://127.0.0.1:${await listen(server)}/`;
 }
 
 const described = (error: unknown, url: string, trustBy?: string) =>

@@ -1,5 +1,5 @@
 import { syncBuiltinESMExports } from 'node:module';
-import { type AddressInfo, createServer, type LookupFunction } from 'node:net';
+import { createServer, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import tls from 'node:tls';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -7,6 +7,7 @@ import { errorOf } from '../../src/contract/describe-delivery.ts';
 import { Egress, EgressError } from '../../src/delivery/egress.ts';
 import { Poster, type ReceiverTrust } from '../../src/delivery/poster.ts';
 import { readCertificates } from '../../src/tls/identity.ts';
+import { listen } from '../helpers/answering.ts';
 import { LOOPBACK_NAMES, writePair } from '../helpers/certificates.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startSecureReceiver } from '../helpers/secure-receiver.ts';
@@ -126,10 +127,7 @@ describe('--ipn-insecure', () => {
       connections++;
       socket.destroy();
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
-    const { error } = await post(`https://127.0.0.1:${port}/`, { insecure: true });
+    const { error } = await post(`https://127.0.0.1:${await listen(server)}/`, { insecure: true });
     expect(error).not.toBeNull();
     expect(connections).toBe(1);
   });

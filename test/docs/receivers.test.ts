@@ -10,7 +10,7 @@ import { runProgram } from '../helpers/child.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { bother } from '../helpers/hostile-clients.ts';
 import { IS_RELEASE, sample } from '../helpers/scope.ts';
-import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { ask, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 import { missing } from '../merchants/running.ts';
 import { recipe } from '../recipes/project.ts';
 import { fence, PAGES, ROOT } from './pages.ts';
@@ -101,25 +101,12 @@ interface Settled {
 
 /** Pays an order in the sandbox. Returns the IPN and the receiver's response. */
 async function paid(sim: Sim, order: Pick<Order, 'identifier' | 'amount' | 'currency'>, ipnUrl: string) {
-  await sim.initiate({
-    identifier: order.identifier,
-    currency: order.currency,
-    amount: order.amount,
-    details: 'Ünïcode & more',
-    ipn_url: ipnUrl,
-    success_url: 'http://localhost/paid',
-    cancel_url: 'http://localhost/cart',
-    site_logo: 'http://localhost/logo.png',
-    customer_name: 'Ada Lovelace',
-    customer_email: 'ada@example.com',
-  });
-  const answer = await fetch(`${sim.url}/_sim/payments/${encodeURIComponent(order.identifier)}/settle`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ outcome: 'approve', awaitDelivery: true }),
-  });
-  const { delivery } = (await answer.json()) as Settled;
-  return delivery;
+  const { identifier, currency, amount } = order;
+  const details = 'Ünïcode & more';
+  await sim.initiate({ ...ORDER, identifier, currency, amount, details, ipn_url: ipnUrl });
+  const path = `/payments/${encodeURIComponent(identifier)}/settle`;
+  const json = { outcome: 'approve', awaitDelivery: true };
+  return (await ask<Settled>(sim, 'POST', path, json)).body.delivery;
 }
 
 test('the code on the page creates orders with an identifier of 20 characters and their own token', async () => {
@@ -305,8 +292,7 @@ describe.each([
   test.skipIf(why)(
     `survives hostile clients, and accepts genuine IPNs${why ? ` (${why})` : ''}`,
     async () => {
-      const cwd = await temporaryFolder();
-      await writeFile(join(cwd, 'shop.cjs'), recipe('shop.cjs'));
+      const cwd = await temporaryFolder({ 'shop.cjs': recipe('shop.cjs') });
       const sim = await startSim();
       const env = { PORT: '0', GATEWAY_SIM_SECRET_KEY: sim.secretKey };
       const url = `${await serve(command, { cwd, env })}/ipn`;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import Ajv2020 from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { expect, onTestFinished, test } from 'vitest';
-import { launch, run, start, startIn } from '../helpers/cli.ts';
+import { launch, run, start, startHere } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER } from '../helpers/sim.ts';
@@ -20,8 +20,7 @@ const SIGNATURE = createHmac('sha256', SECRET_KEY).update('49.90order-1').digest
 
 /** An emulator on disk, a receiver, and a function that runs commands from a page. */
 async function openShell() {
-  const cwd = await temporaryFolder();
-  const sim = await startIn(cwd, { secretKey: SECRET_KEY });
+  const { cwd, ...sim } = await startHere({ secretKey: SECRET_KEY });
   const receiver = await startReceiver();
   const here = (text: string) =>
     text
@@ -239,8 +238,7 @@ test.each([
   addFormats.default(ajv);
   const validate = ajv.compile(schema);
   expect([validate(JSON.parse(code)), validate.errors]).toEqual([true, null]);
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, 'gateway-sim.config.json'), code);
+  const cwd = await temporaryFolder({ 'gateway-sim.config.json': code });
   const { ready } = await start(['--in-memory'], { cwd });
   expect((await fetch(`${ready.url}/_sim/readyz`)).status).toBe(200);
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { startNaiveShop } from '../helpers/busy.ts';
 import { run } from '../helpers/cli.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { ORDER, startSim } from '../helpers/sim.ts';
+import { paid, startSim } from '../helpers/sim.ts';
 import { fence } from './pages.ts';
 
 const PLACE = 'skill.md: An order is not paid';
@@ -14,12 +14,7 @@ test('the steps of the skill file find the cause of a wrong signature and prove 
     () => sim.secretKey,
     () => isFixed,
   );
-  await sim.initiate({ ...ORDER, identifier: 'order-1042', ipn_url: `${shop.url}/ipn` });
-  await sim.server.parts.payments.settle('order-1042', {
-    outcome: 'approve',
-    by: 'control',
-    awaitDelivery: true,
-  });
+  await paid(sim, { identifier: 'order-1042', ipn_url: `${shop.url}/ipn` });
 
   const cwd = await temporaryFolder();
   const values: Record<string, string> = { '<identifier>': 'order-1042' };

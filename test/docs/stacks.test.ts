@@ -2,8 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runProgram } from '../helpers/child.ts';
-import { startIn } from '../helpers/cli.ts';
-import { temporaryFolder } from '../helpers/folder.ts';
+import { startHere } from '../helpers/cli.ts';
 import { bother } from '../helpers/hostile-clients.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { IS_RELEASE, sample } from '../helpers/scope.ts';
@@ -25,8 +24,7 @@ const SHOPS = [
 
 /** The shop on a page, with an emulator. */
 async function open({ place, language, run }: (typeof SHOPS)[number]) {
-  const cwd = await temporaryFolder();
-  const sim = await startIn(cwd, { secretKey: 'sec_sim_kept_by_this_shop_alone_1' });
+  const { cwd, ...sim } = await startHere({ secretKey: 'sec_sim_kept_by_this_shop_alone_1' });
   await mkdir(join(cwd, 'orders'));
   await writeFile(join(cwd, run.at(-1) ?? ''), fence(place, language));
   const env = {
@@ -100,8 +98,7 @@ test.skipIf(noPhp).each(FRAMEWORKS)(
 );
 
 test('the commands in stacks/curl.md initiate, pay, and sign like the emulator', async () => {
-  const cwd = await temporaryFolder();
-  const sim = await startIn(cwd, { secretKey: 'sec_sim_example_not_a_real_key' });
+  const { cwd, ...sim } = await startHere({ secretKey: 'sec_sim_example_not_a_real_key' });
   const receiver = await startReceiver();
   const type = async (number: number) => {
     const text = fence('stacks/curl.md: curl', 'sh', number)

@@ -13,19 +13,11 @@ import {
 } from '../../src/domain/card.ts';
 import type { Card } from '../../src/domain/state.ts';
 import { readCard, readToggle } from '../../src/wire/documented/cards.ts';
-import { context, merchant, NOW, state } from '../helpers/records.ts';
-
-const FIELDS = {
-  currency_code: 'USD',
-  title: 'Travel',
-  name_on_card: 'Ada Example',
-  email: 'ada@example.com',
-  amount: '100',
-};
+import { CARD, context, merchant, NOW, state } from '../helpers/records.ts';
 
 /** The command for a merchant's fields. */
 function command(changes: Record<string, unknown> = {}) {
-  return readCard({ fields: { ...FIELDS, ...changes }, text: '' });
+  return readCard({ fields: { ...CARD, amount: '100', ...changes }, text: '' });
 }
 
 function issued(changes: Record<string, unknown> = {}): Card {

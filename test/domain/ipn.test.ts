@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AttemptReport, deliveryOf, egressFailure, recordAttempt } from '../../src/domain/delivery.ts';
+import { deliveryOf, egressFailure, recordAttempt } from '../../src/domain/delivery.ts';
 import { encodeIpn, ipnFields } from '../../src/wire/documented/ipn.ts';
 import {
   applied,
@@ -9,6 +9,7 @@ import {
   merchant,
   NOW,
   pendingPayment,
+  REPORT,
   SECRET_KEY,
   type SettingsChanges,
   settings,
@@ -43,18 +44,6 @@ describe('a new delivery', () => {
 });
 
 describe('an attempt', () => {
-  const REPORT: AttemptReport & { startedAt: string } = {
-    startedAt: '2026-01-15T10:30:00.100Z',
-    durationMs: 23,
-    url: 'http://127.0.0.1:4/ipn?order=1',
-    requestHeaders: [['Host', '127.0.0.1:4']],
-    requestBody: 'status=success',
-    responseStatus: 200,
-    responseHeaders: [],
-    responseBody: 'OK',
-    failure: null,
-    fault: null,
-  };
   const SERVER_ERROR = { ...REPORT, responseStatus: 500, failure: { code: 'answered' } as const };
   const SCHEDULE = settings().ipn.schedule;
 

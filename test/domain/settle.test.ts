@@ -8,7 +8,6 @@ import {
   PAYMENT_OUTCOMES,
   PAYMENT_STATUSES,
   type PaymentStatus,
-  SETTLED_BY,
 } from '../../src/contract/vocabulary.ts';
 import { add, compare, subtract } from '../../src/domain/money.ts';
 import { settle } from '../../src/domain/settle.ts';
@@ -73,12 +72,6 @@ describe('the state machine', () => {
       expect(income(held)).toEqual({});
     },
   );
-
-  it.each(SETTLED_BY)('stores that it was settled by %s', (by) => {
-    const held = state();
-    const { result } = settle(held, pendingPayment(held), { ...APPROVE, by }, context());
-    expect(result.payment.settledBy).toBe(by);
-  });
 
   it('keeps all other fields of the payment', () => {
     const { before, payment } = settled({ mode: 'live' });

@@ -1,14 +1,16 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo, Server, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { onTestFinished } from 'vitest';
 
 /** Lets a server listen on a free port until the end of the test. @returns the port */
 export async function listen(server: Server, host = '127.0.0.1'): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => sockets.add(socket));
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   onTestFinished(() => {
     server.close();
-    server.closeAllConnections();
+    for (const socket of sockets) socket.destroy();
   });
   return (server.address() as AddressInfo).port;
 }

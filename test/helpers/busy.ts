@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { type Receiver, startReceiver } from './receiver.ts';
-import { ORDER, type Sim, startSim } from './sim.ts';
+import { CARD } from './records.ts';
+import { enter, idOf, ORDER, type Sim, startSim } from './sim.ts';
 
 /**
  * Starts an emulator with many records: payments in every state, one in seven with very long names and amounts, delivered
@@ -29,9 +30,7 @@ export async function busySim(count = 12): Promise<{ sim: Sim; receiver: Receive
     if (outcome) await payments.settle(identifier, { outcome, by: 'control', awaitDelivery: true });
   }
   await checkout.enterEmail(payments.require(`order-${count - 2}`), 'wallet@example.com');
-  const holder = { title: 'Travel', name_on_card: 'Ada', email: 'a@b.test' };
-  const fields = { ...holder, currency_code: 'USD', amount: '250' };
-  const card = await cards.issue(merchants.default, dialect.readCard({ fields, text: '' }));
+  const card = await cards.issue(merchants.default, dialect.readCard({ fields: CARD, text: '' }));
   await cards.move(card.id, 'charge', { amount: '12.50', details: 'Coffee' });
   await clock.move({ advance: '1m' });
   faults.set({ route: 'cards', status: 503, times: 2 });
@@ -67,13 +66,6 @@ export async function payWithMistakes(sim: Sim, order: Readonly<Record<string, s
     ['code', '111111'],
     ['code', '222666'],
   ] as const;
-  for (const [step, value] of entries) {
-    const body = new URLSearchParams({ [step]: value });
-    await fetch(checkout.replace('/checkout?', `/checkout/${step}?`), {
-      method: 'POST',
-      redirect: 'manual',
-      body,
-    });
-  }
-  return new URL(checkout).searchParams.get('payment_id') ?? '';
+  for (const [step, value] of entries) await enter(checkout, step, { [step]: value });
+  return idOf(checkout);
 }

@@ -1,14 +1,12 @@
 import { EventEmitter } from 'node:events';
-import { cp, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
-import { isDeepStrictEqual } from 'node:util';
 import { onTestFinished } from 'vitest';
 import { run as runCommandLine } from '../../src/cli/run.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import { BINARY, runners, starter } from './binary.ts';
 import { begun, inherited, type RunOptions } from './child.ts';
-import { temporaryFolder } from './folder.ts';
+import { copyOfFiles, temporaryFolder } from './folder.ts';
 import { type Sim, startSim } from './sim.ts';
 
 interface Options extends RunOptions {
@@ -71,18 +69,12 @@ export function startIn(cwd: string, options: StartOptions = {}): Promise<Sim> {
   return startSim({ inMemory: false, dataDir: join(cwd, '.gateway-sim'), ...options });
 }
 
-/** Creates a working directory with the files that a kill of the emulator in `cwd` would leave at this moment. */
-export async function leftByKill(cwd: string): Promise<string> {
-  const files = ['db.json', 'journal.jsonl'].map((name) => join(cwd, '.gateway-sim', name));
-  const asOfNow = async () =>
-    (await Promise.all(files.map((file) => stat(file)))).map(({ ino, size }) => [ino, size]);
-  for (;;) {
-    const copy = await temporaryFolder();
-    const before = await asOfNow();
-    // The emulator still runs and may be writing them.
-    const filter = (path: string) => !/\/lock$|\.tmp$/.test(path);
-    await cp(join(cwd, '.gateway-sim'), join(copy, '.gateway-sim'), { recursive: true, filter });
-    // If a snapshot was written in between, the files do not belong together.
-    if (isDeepStrictEqual(await asOfNow(), before)) return copy;
-  }
+/** Starts an emulator as `startIn` does, in a new working directory. */
+export async function startHere(options?: StartOptions): Promise<Sim & { cwd: string }> {
+  const cwd = await temporaryFolder();
+  return { cwd, ...(await startIn(cwd, options)) };
 }
+
+/** Creates a working directory with the files that a kill of the emulator in `cwd` would leave at this moment. */
+export const leftByKill = (cwd: string): Promise<string> =>
+  copyOfFiles(join(cwd, '.gateway-sim'), '.gateway-sim');

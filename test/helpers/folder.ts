@@ -1,12 +1,37 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { onTestFinished } from 'vitest';
 
-/** An empty folder; it is removed at the end of the test. */
-export async function temporaryFolder(): Promise<string> {
+/** A folder with these files, by name; it is removed at the end of the test. */
+export async function temporaryFolder(files: Readonly<Record<string, string>> = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-sim-test-'));
   // A process that was just killed may still write there.
   onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   return folder;
+}
+
+/** Copies the files that a kill would leave in a data folder at this moment. @param below a folder in the copy */
+export async function copyOfFiles(dataDir: string, below = ''): Promise<string> {
+  const files = ['db.json', 'journal.jsonl'].map((name) => join(dataDir, name));
+  const asOfNow = () =>
+    Promise.all(
+      files.map((file) =>
+        stat(file).then(
+          ({ ino, size }) => [ino, size],
+          () => null,
+        ),
+      ),
+    );
+  for (;;) {
+    const copy = await temporaryFolder();
+    const before = await asOfNow();
+    // An emulator may be writing them.
+    const filter = (path: string) => !/\/lock$|\.tmp$/.test(path);
+    await cp(dataDir, join(copy, below), { recursive: true, filter });
+    // If a snapshot was written in between, the files do not belong together.
+    if (isDeepStrictEqual(await asOfNow(), before)) return copy;
+  }
 }

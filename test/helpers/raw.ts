@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 
 /** A response as received. */
 export interface RawAnswer {
@@ -34,13 +34,15 @@ export function requestBytes(
  *
  * @param request text is sent as Latin-1, one byte per character
  */
-export function rawExchange(port: number, request: string | Buffer): Promise<RawAnswer> {
+export const rawExchange = (port: number, request: string | Buffer): Promise<RawAnswer> =>
+  exchange(connect(port, '127.0.0.1'), request);
+
+/** `rawExchange` on a connection. */
+export function exchange(socket: Socket, request: string | Buffer): Promise<RawAnswer> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let reset = false;
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.write(typeof request === 'string' ? Buffer.from(request, 'latin1') : request);
-    });
+    socket.write(typeof request === 'string' ? Buffer.from(request, 'latin1') : request);
     socket.on('data', (chunk) => chunks.push(chunk));
     socket.on('error', () => {
       reset = true;

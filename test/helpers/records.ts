@@ -2,12 +2,13 @@ import type { Merchant } from '../../src/contract/merchant.ts';
 import { LOOSE, PROFILES } from '../../src/contract/profiles.ts';
 import type { Mode } from '../../src/contract/vocabulary.ts';
 import type { Wallet } from '../../src/contract/wallet.ts';
-import { deliveryOf } from '../../src/domain/delivery.ts';
+import { chargeCard, issueCard } from '../../src/domain/card.ts';
+import { enterEmail } from '../../src/domain/checkout.ts';
+import { type AttemptReport, deliveryOf, recordAttempt } from '../../src/domain/delivery.ts';
 import type { Ids } from '../../src/domain/ids.ts';
 import { DOCUMENTED_CURRENCIES } from '../../src/domain/money.ts';
 import { type InitiateCommand, initiate } from '../../src/domain/payment.ts';
 import type { Context, Settings } from '../../src/domain/settings.ts';
-import { settle } from '../../src/domain/settle.ts';
 import { type Delivery, type Payment, type RuleResult, State } from '../../src/domain/state.ts';
 import { emptySnapshot, type Snapshot, wholeState } from '../../src/store/snapshot.ts';
 import type { PostedFields } from '../../src/wire/body.ts';
@@ -192,83 +193,40 @@ export function dueDelivery(
   return { ...delivery, ...changes };
 }
 
+/** The fields of a valid new card. */
+export const CARD = {
+  currency_code: 'USD',
+  title: 'Travel',
+  name_on_card: 'Ada Example',
+  email: 'ada@example.com',
+  amount: '250.00',
+};
+
+/** An attempt that the receiver accepts. */
+export const REPORT: AttemptReport & { startedAt: string } = {
+  startedAt: '2026-01-15T10:30:00.100Z',
+  durationMs: 23,
+  url: 'http://127.0.0.1:4/ipn?order=1',
+  requestHeaders: [['Host', '127.0.0.1:4']],
+  requestBody: 'status=success',
+  responseStatus: 200,
+  responseHeaders: [],
+  responseBody: 'OK',
+  failure: null,
+  fault: null,
+};
+
 /** A snapshot with a record in every collection. */
 export function fullSnapshot(): Snapshot {
-  const on = new State();
-  on.apply(records());
+  const on = state();
   const using = context();
-  const payment = applied(on, initiate(on, input(), 'live', using));
-  const [delivery] = applied(
-    on,
-    settle(on, payment, { outcome: 'approve', delivery: 'ipn-then-redirect', by: 'auto' }, using),
-  ).deliveries;
-  const time = payment.createdAt;
-  on.apply({
-    messages: [
-      {
-        id: 'msg_1',
-        paymentId: payment.id,
-        identifier: 'order-1',
-        email: 'ada@example.com',
-        code: '123456',
-        sentAt: time,
-        expiresAt: time,
-      },
-    ],
-    payments: [{ ...payment, messageId: 'msg_1', walletId: 'wal_rich_usd' }],
-    attempts: [
-      {
-        id: 'att_1',
-        deliveryId: delivery?.id ?? '',
-        number: 1,
-        startedAt: time,
-        durationMs: 1,
-        url: 'http://127.0.0.1:4/ipn',
-        requestHeaders: [],
-        requestBody: '',
-        responseStatus: 200,
-        responseHeaders: [],
-        responseBody: null,
-        failure: null,
-        fault: null,
-      },
-    ],
-    cards: [
-      {
-        id: 'card_1',
-        merchantId: 'mer_1',
-        title: 'Ads',
-        nameOnCard: 'Ada',
-        email: 'ada@example.com',
-        number: '9999001234567891',
-        cvc: '123',
-        expiryMonth: 1,
-        expiryYear: '2030',
-        currency: 'USD',
-        amount: '10',
-        charges: '0',
-        availableBalance: '10',
-        status: 'active',
-        createdAt: time,
-        updatedAt: time,
-      },
-    ],
-    cardTransactions: [
-      {
-        id: 'ctx_1',
-        cardId: 'card_1',
-        currency: 'USD',
-        beforeCharge: '1',
-        amount: '1',
-        charge: '0',
-        type: '-',
-        details: 'Coffee',
-        remark: 'make_payment',
-        createdAt: time,
-        updatedAt: time,
-      },
-    ],
-    clock: [{ id: 'clock', aheadMs: 7_200_000, frozenAt: null }],
-  });
+  const payment = pendingPayment(on, { mode: 'live', walletId: 'wal_rich_usd' }, using);
+  applied(on, enterEmail(on, payment, 'wallet@example.com', using));
+  const delivery = deliveryOf({ payment, status: 'success', holder: 'Rich Holder' }, merchant(), using);
+  on.apply({ deliveries: [delivery] });
+  applied(on, recordAttempt(on, delivery.id, { ...REPORT, failure: { code: 'answered' } }, using));
+  const card = applied(on, issueCard(on, merchant(), dialect.readCard({ fields: CARD, text: '' }), using));
+  applied(on, chargeCard(card, { amount: '1', details: 'Coffee' }, using));
+  on.apply({ clock: [{ id: 'clock', aheadMs: 7_200_000, frozenAt: null }] });
   return wholeState(on);
 }

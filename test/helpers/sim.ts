@@ -89,6 +89,27 @@ export async function ask<Body = Record<string, unknown>>(
   return { status: response.status, body: (await response.json()) as Body };
 }
 
+/** The id in the URL of a checkout. */
+export const idOf = (checkout: string) => new URL(checkout).searchParams.get('payment_id') ?? '';
+
+/** Posts a form of a checkout. Redirects are not followed. */
+export function enter(
+  checkout: string,
+  step: string,
+  form: Record<string, string> = {},
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  const body = new URLSearchParams(form);
+  const url = checkout.replace('/checkout?', `/checkout/${step}?`);
+  return fetch(url, { method: 'POST', redirect: 'manual', headers, body });
+}
+
+/** Initiates and approves an order, `ORDER` by default, and waits for the first attempt of its IPN. */
+export async function paid(sim: Sim, changes: Readonly<Record<string, string>> = {}) {
+  const id = idOf(await sim.initiate({ ...ORDER, ...changes }));
+  return sim.server.parts.payments.settle(id, { outcome: 'approve', by: 'control', awaitDelivery: true });
+}
+
 /** An app whose use cases always fail, and its error reports. */
 export async function brokenApp(): Promise<{ app: ReturnType<typeof createApp>; reported: unknown[] }> {
   const { server } = await startSim();

@@ -1,9 +1,8 @@
-import { cp, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Wallet } from '../../src/contract/wallet.ts';
 import { Store } from '../../src/store/store.ts';
-import { temporaryFolder } from './folder.ts';
 import { records, wallet } from './records.ts';
 
 type Files = Parameters<typeof Store.open>[0];
@@ -29,13 +28,6 @@ export const put =
 
 /** The ids of all wallets. */
 export const idsIn = ({ state }: Store) => [...state.wallets.values()].map(({ id }) => id);
-
-/** Copies a folder: the files that a kill would leave at this moment. */
-export async function leftByKill(folder: string): Promise<string> {
-  const copy = await temporaryFolder();
-  await cp(folder, copy, { recursive: true });
-  return copy;
-}
 
 /** The number of changes in the journal of a folder. */
 export async function changesIn(folder: string): Promise<number> {

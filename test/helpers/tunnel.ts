@@ -1,6 +1,7 @@
 import { connect, isIPv6, type Socket } from 'node:net';
 import * as tls from 'node:tls';
 import { onTestFinished } from 'vitest';
+import { exchange, readHead } from './raw.ts';
 
 /** Connects to a port on this machine until the end of the test. @param from the loopback address of the client */
 export function connected(port: number, from = '127.0.0.1'): Promise<Socket> {
@@ -40,14 +41,6 @@ export function textUntil(socket: Socket, end: string): Promise<string> {
   });
 }
 
-/** Sends a request that closes the connection, and reads the response. */
-export async function exchange(socket: Socket, request: string): Promise<{ status: number; text: string }> {
-  const answer = textUntil(socket, '\0 never');
-  socket.write(request);
-  const text = await answer;
-  return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0), text };
-}
-
 /** Asks a proxy for a tunnel. */
 export async function tunnel(
   port: number,
@@ -57,7 +50,7 @@ export async function tunnel(
   const answer = textUntil(socket, '\r\n\r\n');
   socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n\r\n`);
   const text = await answer;
-  return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0), text, socket };
+  return { status: readHead(text).status, text, socket };
 }
 
 /** Sends a request to a host alias through a tunnel, over TLS. */

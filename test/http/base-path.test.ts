@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { payOnCheckout } from '../../src/conform/checkout.ts';
 import { Target } from '../../src/conform/target.ts';
 import { PLACES } from '../../src/http/pages/dashboard/paths.ts';
-import { ORDER, startSim } from '../helpers/sim.ts';
+import { idOf, ORDER, startSim } from '../helpers/sim.ts';
 
 const INITIATE = '/sandbox/payment/initiate';
 
@@ -37,7 +37,7 @@ it('a customer can pay below the path of --public-url, with or without a proxy t
 
 it('the dashboard below the path of --public-url links only to addresses below it', async () => {
   const { url, initiate } = await startSim({ publicUrl: 'http://localhost/xcash' });
-  const id = new URL(await initiate(ORDER)).searchParams.get('payment_id');
+  const id = idOf(await initiate(ORDER));
   const places = Object.values(PLACES).map(({ path }) => path);
   const pages = ['', ...places, '/_sim/ui/paid', `/_sim/ui/payments/${id}`];
   for (const path of [...pages, `/sandbox/initiate/payment/checkout?payment_id=${id}`]) {

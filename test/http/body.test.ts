@@ -6,7 +6,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { rawExchange } from '../helpers/raw.ts';
 import { fields } from '../helpers/records.ts';
 import { IS_RELEASE, sample } from '../helpers/scope.ts';
-import { ask, ORDER, startSim } from '../helpers/sim.ts';
+import { ask, idOf, ORDER, startSim } from '../helpers/sim.ts';
 
 const MIB = 2 ** 20;
 const PATH = '/sandbox/payment/initiate';
@@ -105,7 +105,7 @@ describe('a large body', () => {
   it('is also rejected by the control API and the checkout', async () => {
     const sim = await startSim();
     const checkout = await sim.initiate(ORDER);
-    const id = new URL(checkout).searchParams.get('payment_id');
+    const id = idOf(checkout);
     const big = 'a'.repeat(2 * MIB);
     const headers = { 'Content-Type': FORM };
     const answers = await Promise.all([

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { pageOf, postForm } from '../helpers/forms.ts';
-import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { idOf, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const CHECKOUT = '/initiate/payment/checkout';
 const BROWSER = { accept: 'text/html' };
 
 async function atCode(options = {}): Promise<{ sim: Sim; id: string }> {
   const sim = await startSim(options);
-  const id = new URL(await sim.initiate(ORDER, 'live')).searchParams.get('payment_id') ?? '';
+  const id = idOf(await sim.initiate(ORDER, 'live'));
   await postForm(sim, `${CHECKOUT}/email?payment_id=${id}`, { email: 'wallet@example.com' }, BROWSER);
   return { sim, id };
 }

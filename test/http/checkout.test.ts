@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { rawExchange } from '../helpers/raw.ts';
+import { rawExchange, requestBytes } from '../helpers/raw.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { fields } from '../helpers/records.ts';
-import { ORDER, type Sim, startSim, writable } from '../helpers/sim.ts';
+import { enter, idOf, paid, type Sim, startSim, writable } from '../helpers/sim.ts';
 
 type Mode = 'sandbox' | 'live';
 const MODES: Mode[] = ['sandbox', 'live'];
@@ -26,17 +26,11 @@ async function checkoutOf(
 ): Promise<Checkout> {
   const { public_key: _, ...others } = fields() as Record<string, string>;
   const url = await sim.initiate({ ...others, ipn_url: 'http://127.0.0.1:9/ipn', ...changes }, mode);
-  const id = new URL(url).searchParams.get('payment_id') ?? '';
+  const id = idOf(url);
   return {
     url,
     id,
-    step: (name, form = {}, headers = {}) =>
-      fetch(url.replace('/checkout?', `/checkout/${name}?`), {
-        method: 'POST',
-        redirect: 'manual',
-        headers,
-        body: new URLSearchParams(form),
-      }),
+    step: (name, form, headers) => enter(url, name, form, headers),
     status: async () => (await sim.control<{ status: string }>(`/payments/${id}`)).status,
   };
 }
@@ -259,10 +253,9 @@ describe('the redirect to the merchant', () => {
       const checkout = await checkoutOf(sim, { [name]: address });
       const { pathname, search } = new URL(checkout.url);
       const form = `outcome=${outcome}&delivery=redirect-only`;
-      const answer = await rawExchange(
-        sim.server.port,
-        `POST ${pathname}/panel${search} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${form.length}\r\n\r\n${form}`,
-      );
+      const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
+      const bytes = requestBytes('POST', `${pathname}/panel${search}`, type, form);
+      const answer = await rawExchange(sim.server.port, bytes);
       expect(answer.status).toBe(303);
       expect(Buffer.from(answer.headers['location'] ?? '', 'latin1').toString('utf8')).toBe(address);
     }
@@ -410,11 +403,7 @@ describe('the thank-you pages of `payments create`', () => {
 
 it('pages never link to an invalid URL from an imported state', async () => {
   const sim = await startSim();
-  await sim.initiate({ ...ORDER });
-  const { payment } = await sim.server.parts.payments.settle('order-1', {
-    outcome: 'approve',
-    by: 'control',
-  });
+  const { payment } = await paid(sim);
   // An edited journal may contain such a record.
   writable(sim.server.parts.payments.all).put({ ...payment, successUrl: 'javascript:alert(1)' });
   const page = await fetch(sim.server.parts.dialect.checkoutUrl(payment, sim.url));

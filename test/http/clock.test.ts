@@ -1,12 +1,10 @@
-import { cp } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Clock as ClockView } from '../../src/contract/clock.ts';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import type { Payment as PaymentView } from '../../src/contract/payment.ts';
-import { temporaryFolder } from '../helpers/folder.ts';
+import { copyOfFiles, temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { ask, ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { ask, idOf, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const HOUR = 3_600_000;
 
@@ -15,7 +13,6 @@ const move = (sim: Sim, json: unknown) => ask<ClockView & { message: string }>(s
 const initiate = (sim: Sim, ipnUrl: string, mode?: 'sandbox' | 'live') =>
   sim.initiate({ ...ORDER, ipn_url: ipnUrl }, mode);
 
-const idOf = (checkoutUrl: string) => new URL(checkoutUrl).searchParams.get('payment_id') ?? '';
 const payment = (sim: Sim, id: string) => sim.control<PaymentView>(`/payments/${id}`);
 
 describe('the clock under /_sim', () => {
@@ -157,11 +154,8 @@ describe('payments that expire', () => {
 
 describe('after a restart the clock', () => {
   /** Starts with the files that a killed emulator leaves behind. */
-  async function restarted(dataDir: string) {
-    const copy = await temporaryFolder();
-    for (const name of ['db.json', 'journal.jsonl']) await cp(join(dataDir, name), join(copy, name));
-    return startSim({ inMemory: false, dataDir: copy });
-  }
+  const restarted = async (dataDir: string) =>
+    startSim({ inMemory: false, dataDir: await copyOfFiles(dataDir) });
 
   it('stays ahead, and scheduled events keep their remaining time', async () => {
     const dataDir = await temporaryFolder();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { ask, ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { ask, idOf, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 /** One type for the responses of all routes under test. */
 interface Answer {
@@ -19,8 +19,7 @@ interface Answer {
 const post = (sim: Sim, path: string, body: unknown = {}) => ask<Answer['body']>(sim, 'POST', path, body);
 
 async function initiate(sim: Sim, identifier: string, changes: Record<string, string> = {}): Promise<string> {
-  const checkout = await sim.initiate({ ...ORDER, identifier, ...changes });
-  return new URL(checkout).searchParams.get('payment_id') ?? '';
+  return idOf(await sim.initiate({ ...ORDER, identifier, ...changes }));
 }
 
 describe('/_sim/payments', () => {
@@ -38,24 +37,6 @@ describe('/_sim/payments', () => {
     const body = (await response.json()) as { message: string; code: string };
     expect([response.status, body.code]).toEqual([422, 'invalid_fields']);
     expect(body.message).toContain(named);
-  });
-
-  it('settles once, and returns the result of the IPN and the exact URL', async () => {
-    const receiver = await startReceiver([{ status: 201, body: 'OK' }]);
-    const sim = await startSim();
-    const success = 'http://localhost?paid=1&x=%zz';
-    const id = await initiate(sim, 'a', { ipn_url: `${receiver.url}/ipn`, success_url: success });
-    const settled = await post(sim, '/payments/a/settle', { outcome: 'approve' });
-    expect(settled.status).toBe(200);
-    expect(settled.body.payment).toMatchObject({ id, status: 'succeeded', identifier: 'a' });
-    expect(settled.body.redirectUrl).toBe(success);
-    expect(settled.body.delivery).toMatchObject({ state: 'delivered', paymentId: id });
-    expect(settled.body.delivery?.attempts).toEqual([
-      expect.objectContaining({ number: 1, responseStatus: 201, responseBody: 'OK', error: null }),
-    ]);
-    const again = await post(sim, `/payments/${id}/settle`, { outcome: 'cancel' });
-    expect([again.status, again.body.code]).toEqual([409, 'wrong_state']);
-    expect(again.body.message).toContain('succeeded');
   });
 
   it.each([
@@ -93,19 +74,12 @@ describe('a route that takes no fields', () => {
 
 describe('/_sim/merchants and /_sim/wallets', () => {
   it.each([
-    ['/merchants', {}, 422],
-    ['/merchants', { name: '' }, 422],
-    ['/merchants', { name: 'Demo Shop' }, 422],
-    ['/merchants', { name: 'x', nmae: 'y' }, 422],
-    ['/merchants', { name: 'x' }, 201],
-    ['/merchants/nobody/keys', {}, 404],
-    ['/wallets/wal_rich_usd/fund', { amount: '1' }, 200],
-    ['/wallets/wal_rich_usd/fund', { amount: 1 }, 422],
-    ['/wallets/wal_rich_usd/fund', { amount: '-1' }, 422],
-    ['/wallets/nobody/fund', { amount: '1' }, 404],
-  ])('a POST to %s with %j gets %i', async (path, body, status) => {
+    ['/merchants', {}],
+    ['/merchants', { name: 'x', nmae: 'y' }],
+    ['/wallets/wal_rich_usd/fund', { amount: 1 }],
+  ])('a POST to %s with %j is rejected', async (path, body) => {
     const sim = await startSim();
-    expect((await post(sim, path, body)).status).toBe(status);
+    expect((await post(sim, path, body)).status).toBe(422);
   });
 });
 

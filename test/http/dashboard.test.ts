@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { startReceiver } from '../helpers/receiver.ts';
-import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { CARD } from '../helpers/records.ts';
+import { ORDER, paid, type Sim, startSim } from '../helpers/sim.ts';
 
 const HOSTILE = `"><img src=x>'&`;
 let sim: Sim;
@@ -30,22 +31,9 @@ async function followed(answer: Response): Promise<string> {
 
 const newest = async () => (await sim.control<{ data: { id: string }[] }>('/payments')).data[0]?.id ?? '';
 
-/** Initiates and approves a payment, and waits for the first attempt of its IPN. @returns the id of the IPN */
-async function approved(more: Record<string, string> = {}, on = sim): Promise<string> {
-  const order = fields(more);
-  await on.initiate(order);
-  const how = { outcome: 'approve', by: 'control', awaitDelivery: true } as const;
-  const { delivery } = await on.server.parts.payments.settle(order['identifier'] ?? '', how);
-  return delivery?.id ?? '';
-}
-
-const CARD = {
-  amount: '100',
-  currency_code: 'USD',
-  title: 'Travel',
-  name_on_card: 'Ada',
-  email: 'ada@example.com',
-};
+/** The id of the IPN of a paid order. */
+const approved = async (changes: Record<string, string> = {}, on = sim) =>
+  (await paid(on, changes)).delivery?.id ?? '';
 
 const PAGES = [
   '',

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { PAGES } from '../docs/pages.ts';
-import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { paid, type Sim, startSim } from '../helpers/sim.ts';
 
 const DOCS = '/_sim/ui/docs';
 const FILES = Object.keys(PAGES)
@@ -38,13 +38,7 @@ it('the dashboard shows every page of the documentation, with links to existing 
 
 it('pages and verdicts of the dashboard link to the documentation that explains them', async () => {
   const sim = await startSim({ ipnSchedule: [] });
-  await sim.initiate({ ...ORDER, ipn_url: 'http://127.0.0.1:9/ipn' });
-  await sim.server.parts.payments.settle(String(ORDER['identifier']), {
-    outcome: 'approve',
-    by: 'control',
-    awaitDelivery: true,
-  });
-  const [ipn] = (await sim.control<{ data: { id: string }[] }>('/ipns')).data;
+  const { delivery: ipn } = await paid(sim);
   const explained = {
     '': 'initiate.md',
     '/ui/ipns': 'ipns-by-hand.md',

@@ -1,5 +1,4 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { dirname } from 'node:path';
@@ -11,10 +10,10 @@ import type { StartOptions } from '../../src/options/table.ts';
 import { issue } from '../../src/tls/certificates.ts';
 import { dialect } from '../../src/wire/documented/service.ts';
 import { LOOPBACK_NAMES } from '../helpers/certificates.ts';
-import { rawExchange } from '../helpers/raw.ts';
+import { exchange, rawExchange, requestBytes } from '../helpers/raw.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ORDER, startSim } from '../helpers/sim.ts';
-import { connected, exchange, inTunnel, secured, textUntil, tunnel } from '../helpers/tunnel.ts';
+import { connected, inTunnel, secured, textUntil, tunnel } from '../helpers/tunnel.ts';
 
 const HAS_IPV6 = Object.values(networkInterfaces()).some((list) =>
   list?.some(({ address }) => address === '::1'),
@@ -22,6 +21,7 @@ const HAS_IPV6 = Object.values(networkInterfaces()).some((list) =>
 
 const ALIAS = 'pay.example.com';
 const INITIATE = '/sandbox/payment/initiate';
+const FORM = 'application/x-www-form-urlencoded';
 const PROXY: StartOptions = { proxy: true, hostAlias: [ALIAS, 'Gateway.Example.NET'] };
 
 /** An emulator with HTTPS, and the certificate to trust. */
@@ -35,13 +35,11 @@ const form = (publicKey: string, more: Record<string, string> = {}) =>
   new URLSearchParams({ public_key: publicKey, ...ORDER, ...more }).toString();
 
 /** The bytes of a request with a form that closes its connection. */
-function posting(path: string, host: string, body: string): string {
-  const type = 'Content-Type: application/x-www-form-urlencoded';
-  return `POST ${path} HTTP/1.1\r\nHost: ${host}\r\n${type}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`;
-}
+const posting = (path: string, host: string, body: string) =>
+  requestBytes('POST', path, { Host: host, 'Content-Type': FORM }, body).toString();
 
 const getting = (path: string, host: string) =>
-  `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+  requestBytes('GET', path, { Host: host, 'Content-Length': undefined }).toString();
 
 describe('https', () => {
   it.each(LOOPBACK_NAMES)('responds on %s to a client that trusts only tlsCa', async (name) => {
@@ -343,9 +341,6 @@ describe('a connection without a request', () => {
 });
 
 it('uses one port for everything', async () => {
-  const taken = createServer().listen(0, '127.0.0.1');
-  onTestFinished(() => void taken.close());
-  await new Promise((resolve) => taken.once('listening', resolve));
-  const { port } = taken.address() as { port: number };
+  const { port } = await startReceiver();
   await expect(startSim({ port, tls: true, ...PROXY })).rejects.toMatchObject({ code: 'port_in_use' });
 });

@@ -3,7 +3,7 @@ import { FAULT_EFFECTS } from '../../src/contract/fault-effects.ts';
 import { FAULT_PRESETS } from '../../src/http/pages/dashboard/fault-presets.ts';
 import { pageOf, postForm } from '../helpers/forms.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { paid, type Sim, startSim } from '../helpers/sim.ts';
 
 const PAGE = '/_sim/ui/faults';
 const rules = ({ server }: Sim) => server.parts.faults.list.map(({ rule }) => rule);
@@ -103,12 +103,10 @@ describe('the form for a fault', () => {
 it('the page of an IPN names the rule that changed it, next to the attempt and the signature', async () => {
   const receiver = await startReceiver([{ status: 400 }]);
   const sim = await startSim({ ipnSchedule: ['1h'] });
-  const { clock, faults, payments } = sim.server.parts;
+  const { clock, faults } = sim.server.parts;
   await clock.move({ freeze: 'now' });
   faults.set({ route: 'ipn', corruptSignature: true });
-  const url = await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
-  const id = new URL(url).searchParams.get('payment_id') ?? '';
-  const { delivery } = await payments.settle(id, { outcome: 'approve', by: 'control' });
+  const { delivery } = await paid(sim, { ipn_url: `${receiver.url}/ipn` });
   const html = await pageOf(sim, `/_sim/ui/ipns/${delivery?.id}`);
   const fault = 'Fault: signature corrupted (your rule)';
   expect(html).toContain(`<strong class="waiting">Attempt 1</strong>: ${fault}. Your receiver answered 400.`);

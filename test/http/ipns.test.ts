@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Delivery as DeliveryView } from '../../src/contract/delivery.ts';
 import type { ControlError as ErrorBody } from '../../src/contract/error-body.ts';
@@ -6,6 +5,7 @@ import type { StartOptions } from '../../src/options/table.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ask, ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { sign } from '../merchants/node-shop.ts';
 
 /** An address for documentation (RFC 5737), which is never allowed or reachable. */
 const PUBLIC_URL = 'http://203.0.113.9/ipn';
@@ -199,10 +199,7 @@ describe('POST /_sim/ipns/:id/resend', () => {
       const { id, body: before, merchantId } = delivered(await settle(sim));
       const { body: keys } = await post<{ secretKey: string }>(sim, `/merchants/${merchantId}/keys`);
       const { body: after } = await post<DeliveryView>(sim, `/ipns/${id}/resend`);
-      const signature = createHmac('sha256', keys.secretKey)
-        .update('49.90order-1')
-        .digest('hex')
-        .toUpperCase();
+      const signature = sign('49.90', 'order-1', keys.secretKey);
       expect(after).toMatchObject({ state: 'delivered', note: expect.stringContaining('signed again') });
       expect(after.body).toBe(before.replace(/[0-9A-F]{64}/, signature));
       expect(receiver.requests.map(({ body }) => body)).toEqual([before, after.body]);
@@ -327,9 +324,6 @@ describe('POST /_sim/ipns/:id/resend', () => {
 });
 
 describe('POST /_sim/ipns', () => {
-  const signed = (sim: Sim, text: string) =>
-    createHmac('sha256', sim.secretKey).update(text).digest('hex').toUpperCase();
-
   it('adds a note about the tampering after any other note', async () => {
     const receiver = await startReceiver([{ status: 500 }, {}]);
     const sim = await startSim();
@@ -363,7 +357,7 @@ describe('POST /_sim/ipns', () => {
     });
     expect(body.attempts.map(({ responseBody }) => responseBody)).toEqual(['no']);
     const sent = new URLSearchParams(receiver.requests[0]?.body);
-    expect(sent.get('signature')).toBe(signed(sim, '7.50inv-1'));
+    expect(sent.get('signature')).toBe(sign('7.50', 'inv-1', sim.secretKey));
     expect(sent.get('data[currency][code]')).toBe('USD');
   });
 

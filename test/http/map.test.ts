@@ -6,7 +6,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { pageOf } from '../helpers/forms.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { startSecureReceiver } from '../helpers/secure-receiver.ts';
-import { ask, ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { ask, enter, idOf, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 /** URLs that a shop sends in production. */
 const SENT = {
@@ -17,8 +17,7 @@ const SENT = {
 };
 
 async function settled(sim: Sim, fields: Record<string, string> = {}, outcome = 'approve'): Promise<Settled> {
-  const checkout = await sim.initiate({ ...ORDER, ...SENT, ...fields });
-  const id = new URL(checkout).searchParams.get('payment_id');
+  const id = idOf(await sim.initiate({ ...ORDER, ...SENT, ...fields }));
   const json = { outcome, awaitDelivery: true };
   return (await ask<Settled>(sim, 'POST', `/payments/${id}/settle`, json)).body;
 }
@@ -81,8 +80,7 @@ describe('a mapped host', () => {
     const checkout = await sim.initiate({ ...ORDER, ...SENT });
     const page = await (await fetch(checkout)).text();
     expect(page).toContain('src="http://localhost:1/logo.png"');
-    const form = { method: 'POST', redirect: 'manual', body: new URLSearchParams() } as const;
-    const cancelled = await fetch(checkout.replace('checkout?', 'checkout/cancel?'), form);
+    const cancelled = await enter(checkout, 'cancel');
     expect([cancelled.status, cancelled.headers.get('location')]).toEqual([
       303,
       `http://127.0.0.1:${port}?cancel`,

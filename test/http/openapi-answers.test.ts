@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { StartOptions } from '../../src/options/table.ts';
 import { Contract, type Document } from '../helpers/contract.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { fields } from '../helpers/records.ts';
-import { ask, ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { CARD, fields } from '../helpers/records.ts';
+import { ask, idOf, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const CHECKOUT = { live: '/initiate/payment/checkout', sandbox: '/sandbox/initiate/payment/checkout' };
 const INITIATE = { live: '/payment/initiate', sandbox: '/sandbox/payment/initiate' };
@@ -33,7 +33,7 @@ async function run(options: StartOptions = {}, seen = new Set<string>()): Promis
     const ipn_url = `${receiver.url}/ipn`;
     const form = { public_key: sim.publicKey, ...ORDER, ipn_url, ...changes };
     const { url } = await call<{ url: string }>(`POST ${INITIATE[mode]}`, { form });
-    return new URL(url).searchParams.get('payment_id') ?? '';
+    return idOf(url);
   };
   return { sim, contract, document, initiate, call };
 }
@@ -82,14 +82,10 @@ async function useCheckout(used: Run, mode: Mode): Promise<void> {
 
 async function useCards({ sim, call }: Run): Promise<void> {
   const headers = { Authorization: `Bearer ${sim.secretKey}` };
-  const json = {
-    currency_code: 'USD',
-    title: 'Office',
-    name_on_card: 'Ada',
-    email: 'a@example.com',
-    amount: '250',
-  };
-  const { data: card } = await call<{ data: { id: string } }>('POST /api/cards/save', { headers, json });
+  const { data: card } = await call<{ data: { id: string } }>('POST /api/cards/save', {
+    headers,
+    json: CARD,
+  });
   const params = { id: card.id };
   const move = { params, status: 201 };
   await call('POST /_sim/cards/{id}/transactions', {

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { listen, type RequestListener } from '../../src/http/listener.ts';
 import { dialect } from '../../src/wire/documented/service.ts';
+import { exchange } from '../helpers/raw.ts';
 import { startSim } from '../helpers/sim.ts';
+import { connected } from '../helpers/tunnel.ts';
 
 const PAGE = 'x'.repeat(2 ** 20);
 /** Far more than fits in the system's buffers. */
@@ -14,13 +15,6 @@ async function server(answer: RequestListener) {
   const { port, close } = await listen({ host: '127.0.0.1', port: 0 }, async () => answer, dialect);
   onTestFinished(close);
   return port;
-}
-
-async function opened(port: number): Promise<Socket> {
-  const socket = connect(port, '127.0.0.1');
-  onTestFinished(() => void socket.destroy());
-  await once(socket, 'connect');
-  return socket;
 }
 
 const request = (path: string, last = false) =>
@@ -34,7 +28,7 @@ it('creates the next response on a connection only after the client reads the pr
     requested.push(url);
     outgoing.end(PAGE);
   });
-  const socket = await opened(port);
+  const socket = await connected(port);
   socket.pause();
   socket.write(requests(COUNT));
   // By the time another connection gets its response, all early responses have been created.
@@ -60,7 +54,7 @@ it('creates the next response on a connection only after the client reads the pr
 
 it('drops a connection with more than a thousand waiting requests', async () => {
   const port = await server(() => {});
-  const socket = await opened(port);
+  const socket = await connected(port);
   const closed = once(socket, 'close');
   socket.on('error', () => {});
   socket.resume();
@@ -71,17 +65,12 @@ it('drops a connection with more than a thousand waiting requests', async () => 
 it('responds in order on all routes, and keeps running after a client disconnects', async () => {
   const sim = await startSim();
   const port = Number(new URL(sim.url).port);
-  const gone = await opened(port);
+  const gone = await connected(port);
   gone.write(requests(200));
   gone.destroy();
-  const socket = await opened(port);
-  let text = '';
-  socket.on('data', (chunk) => {
-    text += chunk;
-  });
   const paths = ['/_sim/openapi.json', '/_sim/healthz', '/nowhere', '/_sim/ui/inbox', '/_sim/payments'];
-  socket.write(paths.map((path, index) => request(path, index === paths.length - 1)).join(''));
-  await once(socket, 'close');
+  const asked = paths.map((path, index) => request(path, index === paths.length - 1)).join('');
+  const { text } = await exchange(await connected(port), asked);
   const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status);
   const alone = await Promise.all(paths.map(async (path) => String((await fetch(sim.url + path)).status)));
   expect(statuses).toEqual(alone);

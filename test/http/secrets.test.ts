@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SimEvent } from '../../src/contract/event.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { idOf, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const SECRET = 'sec_sim_0123456789abcdefghijklmnopqrstuv';
 const TOKEN = 'token_0123456789abcdefghij';
@@ -20,7 +20,7 @@ async function leakEverywhere(sim: Sim): Promise<{ id: string; ipn: string }> {
   const { url: checkout = '' } = (await (
     await fetch(`${url}/sandbox/payment/initiate`, { method: 'POST', body })
   ).json()) as { url?: string };
-  const id = new URL(checkout).searchParams.get('payment_id') ?? '';
+  const id = idOf(checkout);
   const settled = await fetch(`${url}/_sim/payments/${id}/settle`, {
     method: 'POST',
     headers: { ...headers, 'Content-Type': 'application/json' },

@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { requireTamperings } from '../../src/contract/tampering.ts';
 import { searchPage } from '../../src/http/pages/dashboard/search.tsx';
 import { startReceiver } from '../helpers/receiver.ts';
-import { ORDER, type Sim, startSim, writable } from '../helpers/sim.ts';
+import { CARD } from '../helpers/records.ts';
+import { ORDER, paid, type Sim, startSim, writable } from '../helpers/sim.ts';
 
 let sim: Sim;
 beforeEach(async () => {
@@ -17,11 +18,9 @@ const textOf = (html: string, from: RegExp) =>
 
 /** Fills a page with settled payments, whose identifiers have the maximum length. */
 async function fullLists(ipn_url: string): Promise<void> {
-  const { payments } = sim.server.parts;
   for (let number = 0; number < 50; number++) {
     const identifier = `order-2026-11-22-${100 + number}`;
-    await sim.initiate({ ...ORDER, identifier, ipn_url, customer_name: 'Margaret Heafield Hamilton' });
-    await payments.settle(identifier, { outcome: 'approve', by: 'control', awaitDelivery: true });
+    await paid(sim, { identifier, ipn_url, customer_name: 'Margaret Heafield Hamilton' });
   }
 }
 
@@ -147,11 +146,8 @@ describe('a list', () => {
   it('shows that the response to a delivery was an error', async () => {
     const long = `${'<p>paid</p>'.repeat(4_000)}<b>Fatal error</b>: Uncaught TypeError in ipn.php:3`;
     const receiver = await startReceiver([{}, { body: long }]);
-    const { payments } = sim.server.parts;
-    for (const identifier of ['good', 'wrong']) {
-      await sim.initiate({ ...ORDER, identifier, ipn_url: `${receiver.url}/ipn` });
-      await payments.settle(identifier, { outcome: 'approve', by: 'control', awaitDelivery: true });
-    }
+    for (const identifier of ['good', 'wrong'])
+      await paid(sim, { identifier, ipn_url: `${receiver.url}/ipn` });
     for (const [path, wrong] of [
       ['', 'error in response'],
       ['/ui/ipns', 'answered 2xx, but with an error'],
@@ -164,10 +160,7 @@ describe('a list', () => {
   });
 
   it('gives every Resend button a unique name', async () => {
-    for (const identifier of ['order-1', 'order-2']) {
-      await sim.initiate({ ...ORDER, identifier });
-      await sim.server.parts.payments.settle(identifier, { outcome: 'approve', by: 'control' });
-    }
+    for (const identifier of ['order-1', 'order-2']) await paid(sim, { identifier });
     const names = [...(await page('/ui/ipns')).matchAll(/<button[^>]*>(Resend.*?)<\/button>/g)];
     expect(names.map(([, name = '']) => name.replace(/<[^>]+>/g, ''))).toEqual([
       'Resend selected',
@@ -181,10 +174,8 @@ describe('a list', () => {
     ['rejected', { status: 400 }, 'delivered'],
   ])('shows that a forged IPN was %s, styled as right or wrong', async (ended, answer, style) => {
     const receiver = await startReceiver([{}, answer]);
-    await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn` });
-    const { ipns, payments } = sim.server.parts;
-    await payments.settle('order-1', { outcome: 'approve', by: 'control', awaitDelivery: true });
-    const [forged] = await ipns.fire({
+    await paid(sim, { ipn_url: `${receiver.url}/ipn` });
+    const [forged] = await sim.server.parts.ipns.fire({
       payment: 'order-1',
       to: `${receiver.url}/ipn`,
       tamper: requireTamperings('amount'),
@@ -210,15 +201,8 @@ describe('the search', () => {
     const { payments, cards, dialect, merchants } = sim.server.parts;
     const ada = { customer_name: 'Ada Lovelace', customer_email: 'ada@analytical.test' };
     await sim.initiate({ ...ORDER, ...ada, identifier: 'iced-tea', amount: '1250.34' });
-    await sim.initiate({ ...ORDER, identifier: 'oat-milk', ipn_url: 'http://127.0.0.1:9/dairy' });
-    await payments.settle('oat-milk', { outcome: 'approve', by: 'control' });
-    const fields = {
-      currency_code: 'USD',
-      title: 'Travel',
-      name_on_card: 'Grace Hopper',
-      email: 'g@b.test',
-      amount: '5',
-    };
+    await paid(sim, { identifier: 'oat-milk', ipn_url: 'http://127.0.0.1:9/dairy' });
+    const fields = { ...CARD, name_on_card: 'Grace Hopper' };
     await cards.issue(merchants.default, dialect.readCard({ fields, text: '' }));
     const tea = payments.find('iced-tea');
     for (const text of [

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { pageOf, postForm } from '../helpers/forms.ts';
-import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { paid, type Sim, startSim } from '../helpers/sim.ts';
 
 const PAGE = '/_sim/ui/signature';
 
@@ -44,20 +44,14 @@ describe('the signature checker', () => {
 
   it('accepts the id of an IPN, and checks its last attempt', async () => {
     const sim = await startSim({ ipnSchedule: ['1h'] });
-    await sim.initiate(ORDER);
-    const { delivery } = await sim.server.parts.payments.settle('order-1', {
-      outcome: 'approve',
-      by: 'control',
-    });
+    const { delivery } = await paid(sim);
     const { html } = await postForm(sim, PAGE, { body: ` ${delivery?.id}\n` });
     expect(html).toContain('data-verdict="good"');
   });
 
   it("explains a computed signature on an IPN's page", async () => {
     const sim = await startSim();
-    await sim.initiate(ORDER);
-    const { payments } = sim.server.parts;
-    const { delivery } = await payments.settle('order-1', { outcome: 'approve', by: 'control' });
+    const { delivery } = await paid(sim);
     const id = delivery?.id ?? '';
     expect(await pageOf(sim, `/_sim/ui/ipns/${id}`)).toMatch(
       new RegExp(`<form[^>]* action="${PAGE}"[^>]*>.*value="${id}".*name="signature"`),

@@ -4,8 +4,8 @@ import { COLLECTION_NAMES } from '../../src/contract/state.ts';
 import type { Snapshot } from '../../src/store/snapshot.ts';
 import { character } from '../helpers/characters.ts';
 import { startReceiver } from '../helpers/receiver.ts';
-import { fullSnapshot } from '../helpers/records.ts';
-import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { CARD, fullSnapshot } from '../helpers/records.ts';
+import { enter, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 const json = { 'Content-Type': 'application/json' };
 
@@ -36,17 +36,13 @@ async function busy(): Promise<Sim> {
   const receiver = await startReceiver([{ status: 500, body: 'Zoë 😀 \u2028' }]);
   const order = { ...ORDER, ipn_url: `${receiver.url}/ipn`, details: '"\\\u2028\n Zoë 😀' };
   const live = await sim.initiate(order, 'live');
-  await posted(
-    live.replace('checkout?', 'checkout/email?'),
-    new URLSearchParams({ email: 'wallet@example.com' }),
-  );
+  expect((await enter(live, 'email', { email: 'wallet@example.com' })).status).toBe(303);
   await control(sim, '/payments/order-1/settle', { outcome: 'approve' });
   await sim.initiate({ ...ORDER, identifier: 'npr', currency: 'NPR' });
   await sim.initiate({ ...ORDER, identifier: 'auto', customer_email: 'approve@gateway-sim.test' });
   await sim.initiate({ ...ORDER, identifier: 'off', customer_email: 'cancel@gateway-sim.test' });
-  const asked = { currency_code: 'USD', title: 'Ads', name_on_card: 'Ada', email: 'a@b.test', amount: '10' };
   const key = { ...json, Authorization: `Bearer ${sim.secretKey}` };
-  await posted(`${sim.url}/api/cards/save`, JSON.stringify(asked), key);
+  await posted(`${sim.url}/api/cards/save`, JSON.stringify(CARD), key);
   const { data } = await sim.control<{ data: { id: string }[] }>('/cards');
   await control(sim, `/cards/${data[0]?.id}/transactions`, { type: 'charge', amount: '1.50' });
   await control(sim, '/ipns', { to: `${receiver.url}/by-hand`, tamper: 'signature' });

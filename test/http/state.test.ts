@@ -1,12 +1,11 @@
-import { cp, mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Delivery, Payment } from '../../src/domain/state.ts';
 import type { StartOptions } from '../../src/options/table.ts';
 import type { Snapshot } from '../../src/store/snapshot.ts';
-import { temporaryFolder } from '../helpers/folder.ts';
+import { copyOfFiles, temporaryFolder } from '../helpers/folder.ts';
+import { freePort } from '../helpers/port.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { fields, merchant, wallet } from '../helpers/records.ts';
 import { IS_RELEASE } from '../helpers/scope.ts';
@@ -33,13 +32,6 @@ async function list<Item>(sim: Sim, path: string): Promise<Item[]> {
 async function onDisk(options: StartOptions = {}): Promise<{ sim: Sim; dataDir: string }> {
   const dataDir = await temporaryFolder();
   return { sim: await startSim({ inMemory: false, dataDir, ...options }), dataDir };
-}
-
-/** Copies the folder as a kill at this moment would leave it. */
-async function killed(dataDir: string): Promise<string> {
-  const copy = await temporaryFolder();
-  for (const name of ['journal.jsonl', 'db.json']) await cp(join(dataDir, name), join(copy, name));
-  return copy;
 }
 
 describe('a reset', () => {
@@ -148,7 +140,7 @@ describe('a reset', () => {
     const state = await exported(sim);
     expect(await ask(sim, 'PUT', '/snapshot', state)).toMatchObject({ status: 200 });
     await reset(sim);
-    const copy = await startSim({ inMemory: false, dataDir: await killed(dataDir) });
+    const copy = await startSim({ inMemory: false, dataDir: await copyOfFiles(dataDir) });
     expect((await exported(copy)).payments).toEqual([]);
   });
 });
@@ -238,7 +230,7 @@ describe('an imported state', () => {
     const { sim, dataDir } = await onDisk({ publicKey: 'pub_sim_pinned', currency: ['NPR:Rs'] });
     const state = { version: 1, merchants: [merchant()], wallets: [wallet({ id: 'w1' })] };
     expect((await ask(sim, 'PUT', '/snapshot', state)).status).toBe(200);
-    const copy = await killed(dataDir);
+    const copy = await copyOfFiles(dataDir);
     const lines = (await readFile(join(copy, 'journal.jsonl'), 'utf8')).trimEnd().split('\n');
     const last = JSON.parse(lines.at(-1) ?? '') as Snapshot & { reset?: true };
     expect(last).toMatchObject({ reset: true, merchants: [merchant({ publicKey: 'pub_sim_pinned' })] });
@@ -358,7 +350,7 @@ describe('an imported state', () => {
     const [out] = await Promise.all([exported(sim), initiated(sim, { identifier: 'meanwhile' })]);
     expect(out.payments.slice(0, count).map(({ id }) => id)).toEqual(payments.map(({ id }) => id));
     for (const index of [0, 249, 250, count - 1]) expect(out.payments[index]).toEqual(payments[index]);
-    const copy = await startSim({ inMemory: false, dataDir: await killed(dataDir) });
+    const copy = await startSim({ inMemory: false, dataDir: await copyOfFiles(dataDir) });
     expect((await exported(copy)).payments).toHaveLength(count + 1);
   });
 });
@@ -375,10 +367,7 @@ describe('a failed start', () => {
   };
 
   it('leaves nothing open or locked if the port is in use', async () => {
-    const other = createServer();
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void other.close());
-    const { port } = other.address() as AddressInfo;
+    const { port } = await startReceiver();
     const dataDir = await temporaryFolder();
     const options = { inMemory: false, dataDir };
     await expect(startSim({ ...options, port })).rejects.toMatchObject({ code: 'port_in_use' });
@@ -391,10 +380,7 @@ describe('a failed start', () => {
   it('closes its port after an error in its last step', async () => {
     const dataDir = await temporaryFolder();
     await mkdir(join(dataDir, 'server.json', 'taken'), { recursive: true });
-    const probe = createServer();
-    await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-    const { port } = probe.address() as AddressInfo;
-    await new Promise((resolve) => probe.close(resolve));
+    const port = await freePort();
     await expect(startSim({ inMemory: false, dataDir, port })).rejects.toThrow();
     const sim = await startSim({ port });
     expect(sim.url).toBe(`http://127.0.0.1:${port}`);

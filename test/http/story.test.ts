@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { payWithMistakes } from '../helpers/busy.ts';
 import { postForm } from '../helpers/forms.ts';
 import { type Receiver, startReceiver } from '../helpers/receiver.ts';
-import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { enter, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 let sim: Sim;
 let receiver: Receiver;
@@ -151,12 +151,7 @@ describe("a payment's page", () => {
 
   it('shows the code that was sent, with its request', async () => {
     const checkout = await sim.initiate({ ...ORDER }, 'live');
-    const body = new URLSearchParams({ email: 'wallet@example.com' });
-    await fetch(checkout.replace('/checkout?', '/checkout/email?'), {
-      method: 'POST',
-      redirect: 'manual',
-      body,
-    });
+    await enter(checkout, 'email', { email: 'wallet@example.com' });
     const id = paymentId();
     const [message] = sim.server.parts.checkout.messagesOf(id);
     const sent = stepsIn(await pageOf(id)).get('step-code-sent-1');

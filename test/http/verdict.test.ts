@@ -6,7 +6,7 @@ import type { StartOptions } from '../../src/options/table.ts';
 import type { SettleCommand } from '../../src/usecases/payments.ts';
 import { type FullVerdict, verdictOnFault } from '../../src/usecases/verdict.ts';
 import { type Answer, type Received, startReceiver } from '../helpers/receiver.ts';
-import { ORDER, type Sim, startSim } from '../helpers/sim.ts';
+import { idOf, ORDER, type Sim, startSim } from '../helpers/sim.ts';
 
 /** The signature that a receiver would compute. */
 const signatureOf = (text: string, encoding: 'hex' | 'base64' = 'hex') =>
@@ -31,8 +31,7 @@ async function settledWith(script: Script, { options, order, settle, prepare }: 
   const receiver = await startReceiver(script);
   const sim = await startSim(options);
   prepare?.(sim);
-  const url = await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn`, ...order });
-  const id = new URL(url).searchParams.get('payment_id') ?? '';
+  const id = idOf(await sim.initiate({ ...ORDER, ipn_url: `${receiver.url}/ipn`, ...order }));
   const { ipns, payments } = sim.server.parts;
   const settled = await payments.settle(id, { outcome: 'approve', by: 'control', ...settle });
   const last = () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { connectGatewaySim, GatewayError, type GatewaySim, verifyIpn } from '../../src/index.ts';
 import { startLibrary } from '../helpers/library.ts';
 import { gate, startReceiver } from '../helpers/receiver.ts';
+import { enter } from '../helpers/sim.ts';
 
 describe('payments', () => {
   it('are created with working defaults, even if plain JavaScript passes null, or with the given values', async () => {
@@ -211,11 +212,7 @@ describe('the other resources', () => {
     const sim = await startLibrary();
     const { checkoutUrl, id } = await sim.payments.create({ identifier: 'order-1', mode: 'live' });
     const waited = sim.inbox.waitFor({ payment: 'order-1' });
-    await fetch(checkoutUrl.replace('/checkout?', '/checkout/email?'), {
-      method: 'POST',
-      body: new URLSearchParams({ email: 'wallet@example.com' }),
-      redirect: 'manual',
-    });
+    await enter(checkoutUrl, 'email', { email: 'wallet@example.com' });
     expect(await waited).toMatchObject({ paymentId: id, code: expect.stringMatching(/^\d{6}$/) });
     expect((await sim.inbox.list()).data).toHaveLength(1);
     expect(await sim.inbox.waitFor({ payment: id })).toEqual(await waited);

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { connectGatewaySim, GatewayError, startGatewaySim } from '../../src/index.ts';
@@ -159,15 +158,6 @@ describe('connectGatewaySim', () => {
     const client = await connectGatewaySim();
     expect(client.env).toEqual(sim.env);
     expect((await client.payments.list()).data).toEqual([]);
-  });
-
-  it('finds the emulator of this folder or of a parent folder', async () => {
-    const folder = await temporaryFolder();
-    const sim = await startLibrary({ dataDir: join(folder, '.gateway-sim') });
-    const below = join(folder, 'tests');
-    await mkdir(below);
-    vi.spyOn(process, 'cwd').mockReturnValue(below);
-    expect((await connectGatewaySim()).url).toBe(sim.url);
   });
 
   it('treats an empty variable as unset, and does not guess an address', async () => {

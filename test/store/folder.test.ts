@@ -69,12 +69,10 @@ describe('a data folder', () => {
   });
 
   it('gets no .gitignore if it has other files', async () => {
-    const path = await temporaryFolder();
-    await writeFile(join(path, '.gitignore'), 'node_modules\n');
+    const path = await temporaryFolder({ '.gitignore': 'node_modules\n' });
     await (await DataFolder.acquire(path)).release();
     expect(await readFile(join(path, '.gitignore'), 'utf8')).toBe('node_modules\n');
-    const other = await temporaryFolder();
-    await writeFile(join(other, 'package.json'), '{}');
+    const other = await temporaryFolder({ 'package.json': '{}' });
     await (await DataFolder.acquire(other)).release();
     expect(await readdir(other)).toEqual(['package.json']);
   });
@@ -151,8 +149,7 @@ describe('a data folder', () => {
   });
 
   it('that cannot be written is reported with the path and a fix', async () => {
-    const base = await temporaryFolder();
-    await writeFile(join(base, 'file'), '');
+    const base = await temporaryFolder({ file: '' });
     await expect(DataFolder.acquire(join(base, 'file', 'data'))).rejects.toMatchObject({
       code: 'storage_failed',
       message: expect.stringContaining(`the data folder ${join(base, 'file', 'data')} cannot be written`),
@@ -415,8 +412,7 @@ describe('server.json', () => {
     '{"url":"http://localhost","pid":0}',
     '{"url":"http://localhost","pid":-1}',
   ])('with the content %j is ignored', async (content) => {
-    const path = await temporaryFolder();
-    await writeFile(join(path, 'server.json'), content);
+    const path = await temporaryFolder({ 'server.json': content });
     expect(await readServerInfo(path)).toBeUndefined();
   });
 

@@ -30,8 +30,7 @@ it.each([0, 1, 2])(
     interceptFiles(['link', 'rename', 'unlink'], (name, change) => disk(name, change));
     const race = fc.asyncProperty(fc.infiniteStream(fc.nat({ max: 6 })), async (delays) => {
       disk = quick;
-      const path = await temporaryFolder();
-      await writeFile(join(path, 'lock'), GONE);
+      const path = await temporaryFolder({ lock: GONE });
       for (let taker = 0; taker < count; taker++) {
         disk = killed();
         await expect(DataFolder.acquire(path)).rejects.toThrow('killed');

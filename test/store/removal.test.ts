@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { parseChange } from '../../src/store/snapshot.ts';
 import type { Store } from '../../src/store/store.ts';
-import { temporaryFolder } from '../helpers/folder.ts';
+import { copyOfFiles, temporaryFolder } from '../helpers/folder.ts';
 import { context, pendingPayment, state } from '../helpers/records.ts';
-import { changesIn, journalOf, leftByKill, openStore } from '../helpers/store.ts';
+import { changesIn, journalOf, openStore } from '../helpers/store.ts';
 
 const template = pendingPayment(state(), {}, context());
 const ids = (store: Store) => [...store.state.payments.values()].map(({ id }) => id);
@@ -22,7 +22,7 @@ it('removed records stay removed after a kill, whether before or after a snapsho
   const journal = await readFile(journalOf(folder), 'utf8');
   expect(journal).toContain('"removed":{"payments":["a","c"]}');
 
-  const again = await openStore(await leftByKill(folder));
+  const again = await openStore(await copyOfFiles(folder));
   expect(ids(again)).toEqual(['b', 'd']);
   await remove(again, 'b');
   await put(again, 'e');
@@ -39,7 +39,7 @@ it('a kill between a snapshot and dropping its journal lines restores no removed
   const journal = await readFile(journalOf(folder));
   await store.close();
   // Reads journal lines again whose changes are already in db.json.
-  const copy = await leftByKill(folder);
+  const copy = await copyOfFiles(folder);
   const lines = journal.toString().split('\n').slice(1).join('\n');
   expect(lines).toContain('"removed"');
   const reread = await openStore(copy);

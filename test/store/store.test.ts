@@ -6,9 +6,9 @@ import { settle } from '../../src/domain/settle.ts';
 import type { Change, State } from '../../src/domain/state.ts';
 import { Store } from '../../src/store/store.ts';
 import { interceptFiles } from '../helpers/file-calls.ts';
-import { temporaryFolder } from '../helpers/folder.ts';
+import { copyOfFiles, temporaryFolder } from '../helpers/folder.ts';
 import { context, input, records, wallet } from '../helpers/records.ts';
-import { changesIn, dbOf, idsIn, journalOf, leftByKill, openStore, put } from '../helpers/store.ts';
+import { changesIn, dbOf, idsIn, journalOf, openStore, put } from '../helpers/store.ts';
 
 const KINDS = [
   { kind: 'in memory', opened: () => Store.inMemory(records()) },
@@ -34,25 +34,12 @@ it.skipIf(process.platform === 'win32')('only the owner can read its files', asy
 });
 
 describe.each(KINDS)('a store $kind', ({ opened }) => {
-  it('starts with the given state', async () => {
-    const store = await opened();
-    expect(store.snapshot()).toEqual(records());
-    expect(store.notices).toEqual([]);
-  });
-
   it('stores a rule’s change and returns its result', async () => {
     const store = await opened();
     const result = { any: 'thing' };
     const stored = await store.commit(() => ({ change: { wallets: [wallet({ id: 'new' })] }, result }));
     expect(stored).toBe(result);
     expect(store.state.wallets.get('new')).toEqual(wallet({ id: 'new' }));
-  });
-
-  it('replaces a record with the same id in its place', async () => {
-    const store = await opened();
-    await store.commit(put('wal_rich_usd', { balance: '7' }));
-    expect(store.state.wallets.get('wal_rich_usd')?.balance).toBe('7');
-    expect(idsIn(store)).toEqual(INITIAL);
   });
 
   it('shows a rule the changes of earlier rules, even if they are not yet stored', async () => {
@@ -257,7 +244,7 @@ describe('the files of a store', () => {
       );
     }
     expect(await changesIn(folder)).toBe(10);
-    const reopened = await openStore(await leftByKill(folder));
+    const reopened = await openStore(await copyOfFiles(folder));
     expect(JSON.stringify(reopened.snapshot()) === JSON.stringify(store.snapshot())).toBe(true);
   });
 
@@ -348,7 +335,7 @@ describe('the files of a store', () => {
     await expect(onTop).rejects.toMatchObject({ code: 'storage_failed' });
     expect(idsIn(store)).toEqual([...INITIAL, 'kept']);
     await store.commit(put('after'));
-    const second = await openStore(await leftByKill(folder));
+    const second = await openStore(await copyOfFiles(folder));
     expect(idsIn(second)).toEqual([...INITIAL, 'kept', 'after']);
   });
 
@@ -403,16 +390,8 @@ describe('the files of a store', () => {
     await expect(lost).rejects.toMatchObject({ code: 'storage_failed' });
     await expect.poll(() => store.state.isFrozen).toBe(false);
     expect(await readFile(dbOf(folder), 'utf8')).not.toMatch(/"new"|"replaced"/);
-    const left = await openStore(await leftByKill(folder));
+    const left = await openStore(await copyOfFiles(folder));
     expect(idsIn(left)).toEqual([...INITIAL, 'kept', 'first']);
     expect(left.state.wallets.get('kept')).toEqual(wallet({ id: 'kept' }));
-  });
-
-  it('get a snapshot on close', async () => {
-    const { folder, store } = await fresh();
-    await store.commit(put('last'));
-    await store.close();
-    expect(JSON.parse(await readFile(dbOf(folder), 'utf8'))).toEqual(store.snapshot());
-    expect(await changesIn(folder)).toBe(0);
   });
 });
