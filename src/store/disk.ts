@@ -232,10 +232,11 @@ export class Disk {
   async #flush(): Promise<void> {
     const batch = this.#pending;
     this.#pending = [];
+    // Work that is planned during the sync runs after the next batch, which has the changes before it.
+    const turn = this.#turns.shift();
     // Waits only if necessary: each turn of the event loop would delay all changes of the batch.
     const syncing = batch.length ? this.#store(batch) : undefined;
     if (syncing) await syncing;
-    const turn = this.#turns.shift();
     if (turn) await turn();
     this.#isPlanned = false;
     this.#planSnapshot();

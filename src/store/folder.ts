@@ -205,9 +205,10 @@ async function newFolder(path: string): Promise<string> {
 /** Whether a file is the log or lock of a start, maybe of an earlier one that was killed. */
 const isOfStart = (name: string) => name === LOG_FILE || /^lock(\.|$)/.test(name);
 
-/** Whether a folder has only `db.json`, apart from a start's log and lock. */
+/** Whether a folder has only `db.json`, apart from a start's log and lock, and a journal that it was about to create. */
 export async function hasOnlySnapshot(folder: string): Promise<boolean> {
-  return (await readdir(folder)).every((name) => name === 'db.json' || isOfStart(name));
+  const others = (await readdir(folder)).filter((name) => !isOfStart(name));
+  return others.every((name) => name === 'db.json' || name === 'journal.jsonl.tmp');
 }
 
 /** The beginning of a state file. An empty file, such as from mktemp, also matches. */

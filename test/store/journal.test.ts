@@ -110,6 +110,14 @@ describe('a kill at any step', () => {
         return folder;
       },
     ],
+    [
+      'of a start with a db.json that a user put there',
+      async () => {
+        const folder = await temporaryFolder();
+        await writeFile(dbOf(folder), JSON.stringify(records()));
+        return folder;
+      },
+    ],
     ['of a migration from the format without checksums', () => copyOfFiles(VERSION_1)],
   ])('%s, of commits or of a snapshot on close loses nothing', async (_, folderOf) => {
     const folder = await folderOf();

@@ -339,6 +339,38 @@ describe('the files of a store', () => {
     expect(idsIn(second)).toEqual([...INITIAL, 'kept', 'after']);
   });
 
+  it.each(['is stored', 'fails'])(
+    'are complete when `stored` resolves: a change during a sync %s',
+    async (end) => {
+      const { folder, store } = await fresh({ fsync: true });
+      const file = await open(dbOf(folder));
+      const handles = Object.getPrototypeOf(file);
+      await file.close();
+      const real = handles.datasync;
+      const order: string[] = [];
+      const note = (name: string, work: Promise<unknown>) =>
+        work.then(
+          () => order.push(`${name} resolves`),
+          () => order.push(`${name} rejects`),
+        );
+      let all: Promise<unknown> | undefined;
+      const spy = vi
+        .spyOn(handles, 'datasync')
+        .mockImplementationOnce(function (this: unknown) {
+          all = Promise.all([note('change', store.commit(put('later'))), note('stored', store.stored())]);
+          return real.call(this);
+        })
+        .mockImplementationOnce(function (this: unknown) {
+          return end === 'fails' ? Promise.reject(new Error('EIO')) : real.call(this);
+        });
+      onTestFinished(() => spy.mockRestore());
+      await store.commit(put('first'));
+      await all;
+      const verb = end === 'fails' ? 'rejects' : 'resolves';
+      expect(order).toEqual([`change ${verb}`, `stored ${verb}`]);
+    },
+  );
+
   it.each(['before', 'while'])(
     'keep an edit of db.json that is made %s a snapshot is written',
     async (moment) => {
