@@ -66,12 +66,6 @@ export async function load(address: string, init: RequestInit = {}) {
 let requested = 0;
 let shownAddress = location.href;
 
-/** Shows copy buttons only if the browser allows copying. */
-export function copyButtonsIn(root: ParentNode): void {
-  for (const button of root.querySelectorAll<HTMLElement>('[data-copy]'))
-    button.hidden = !navigator.clipboard;
-}
-
 /** Updates the page to match the emulator's response. @param sent the processed forms */
 export function show(content: HTMLElement, sent: readonly HTMLFormElement[] = []): void {
   requested++;
@@ -81,7 +75,6 @@ export function show(content: HTMLElement, sent: readonly HTMLFormElement[] = []
   if (flashes) holdRows(content);
   isReleased = false;
   const onInsert = (element: HTMLElement) => {
-    copyButtonsIn(element);
     if (flashes && element.matches('tbody > tr')) element.classList.add(NEW_ROW);
   };
   const focused = document.activeElement;

@@ -219,10 +219,10 @@ export function Copyable({ id, text, what }: { id: string; text: Child; what: st
   );
 }
 
-/** Copies an element's text. Hidden until the script runs. */
+/** Copies an element's text. The script shows it. */
 function CopyButton({ target, what }: { target: string; what: string }) {
   return (
-    <button type="button" class="small" data-copy={target} hidden>
+    <button type="button" class="small" data-copy={target}>
       Copy <span class="unseen">{what}</span>
     </button>
   );
