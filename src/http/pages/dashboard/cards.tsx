@@ -1,27 +1,17 @@
 import { type CardTransaction, maskedCardNumber } from '../../../contract/card.ts';
+import { CARD_DEFAULTS } from '../../../contract/defaults.ts';
 import { command } from '../../../contract/error.ts';
 import { CARD_ACTIONS, CARD_MOVEMENTS, CARD_TRANSITIONS } from '../../../contract/vocabulary.ts';
 import type { Card } from '../../../domain/state.ts';
 import type { AppParts } from '../../environment.ts';
 import { inGroups, Link, shownAmount } from '../layout.tsx';
-import {
-  Ago,
-  Code,
-  type Column,
-  FactsBox,
-  More,
-  type PageRenderer,
-  recordPage,
-  Section,
-  Status,
-  sampleCard,
-  Table,
-  Time,
-} from './blocks.tsx';
+import { Ago, Code, type Column, FactsBox, More, Section, Status, Table, Time } from './blocks.tsx';
+import { curlOf } from './exchange.tsx';
 import { Field, Form } from './forms.tsx';
-import type { List } from './list.tsx';
+import { type List, listPage } from './list.tsx';
 import { MerchantField } from './new-payment.tsx';
-import { PER_PAGE, PLACES, recordPath } from './paths.ts';
+import { byName, type NounPages, type PageRenderer, recordPage } from './page.tsx';
+import { PER_PAGE, PLACES, recordPath, recordRoute } from './paths.ts';
 import { capitalized } from './text.ts';
 
 export const CARDS: List<Card> = {
@@ -47,7 +37,11 @@ export const CARDS: List<Card> = {
       <p>Create one below, or through the API with the secret key as bearer token:</p>
       <Code
         id="sample"
-        text={sampleCard(parts, parts.merchants.default)}
+        text={curlOf(
+          parts.dialect.merchant.createCard(CARD_DEFAULTS),
+          parts.runtime.baseUrl(),
+          parts.merchants.default.secretKey,
+        )}
         what="The command that creates a card"
       />
     </>
@@ -158,3 +152,24 @@ function Transactions({ card, parts }: { card: Card; parts: AppParts }) {
     </Section>
   );
 }
+
+const CARD = recordRoute('cards');
+
+export const CARD_PAGES: NounPages = {
+  pages: {
+    [PLACES.cards.path]: listPage(CARDS),
+    [CARD]: cardPage,
+  },
+  forms: {
+    [PLACES.cards.path]: async ({ cards, dialect, merchants }, { merchant, ...fields }) => {
+      const owner = merchant ? merchants.require(merchant) : merchants.default;
+      return recordPath('cards', (await cards.issue(owner, dialect.readCard({ fields, text: '' }))).id);
+    },
+    ...byName(CARD, CARD_MOVEMENTS, (kind) => async ({ cards }, { amount = '', details }, id) => {
+      await cards.move(id, kind, { amount: amount.trim(), ...(details && { details }) });
+    }),
+    ...byName(CARD, CARD_ACTIONS, (action) => async ({ cards, merchants }, _, id) => {
+      await cards.apply(merchants.require(cards.require(id).merchantId), id, action);
+    }),
+  },
+};
